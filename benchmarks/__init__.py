@@ -1,0 +1,1 @@
+"""Scripts that measure spacy-medlink, and the generators of the data they measure it on."""

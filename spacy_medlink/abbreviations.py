@@ -1,0 +1,91 @@
+"""Abbreviations that a document defines itself: "atrial septal defect (ASD)".
+
+The algorithm is that of Schwartz & Hearst, "A simple algorithm for identifying abbreviation
+definitions in biomedical text", Pacific Symposium on Biocomputing 2003, sections 3.1-3.2.
+"""
+
+import re
+
+_PARENTHESIS = re.compile(r"\(([^()]{2,120})\)")
+_WORD_START = re.compile(r"\S+")
+_CLAUSE_END = re.compile(r"[.;!?]\s(?=[A-Z])|\n\s*\n|[()]")
+_MAX_SHORT_CHARS = 10
+_MAX_SHORT_WORDS = 2
+
+
+def find_definitions(text: str) -> dict[str, str]:
+    """Find the abbreviations that a text defines, in either order ("long (short)", "short (long)").
+
+    text (str): the document.
+    RETURNS (Dict[str, str]): short form to long form; the first definition of a short form wins.
+    """
+    found: dict[str, str] = {}
+    if "(" not in text:
+        return found
+    for match in _PARENTHESIS.finditer(text):
+        inside = re.split(r"[;,]\s", match.group(1))[0].strip()
+        before = _clause_before(text, match.start())
+        if _is_short_form(inside):
+            long = _long_form(inside, _last_words(before, inside))
+            short = inside
+        else:
+            short = before.split()[-1] if before.split() else ""
+            long = _long_form(short, inside) if _is_short_form(short) else ""
+        if long:
+            found.setdefault(short, long)
+    return found
+
+
+def _is_short_form(text: str) -> bool:
+    """Section 3.1: 2 to 10 characters, at most two words, a letter, alphanumeric at the start.
+
+    Beyond the paper at least one upper-case letter or digit is asked for: "(see below)" is prose.
+    """
+    return (
+        2 <= len(text) <= _MAX_SHORT_CHARS
+        and len(text.split()) <= _MAX_SHORT_WORDS
+        and text[0].isalnum()
+        and any(char.isalpha() for char in text)
+        and any(char.isupper() or char.isdigit() for char in text)
+    )
+
+
+def _clause_before(text: str, end: int) -> str:
+    start = max(0, end - 300)
+    window = text[start:end]
+    cut = 0
+    for boundary in _CLAUSE_END.finditer(window):
+        cut = boundary.end()
+    return window[cut:].rstrip()
+
+
+def _last_words(text: str, short: str) -> str:
+    """Section 3.1: the long form has at most min(|A| + 5, 2 |A|) words, |A| the short's length."""
+    limit = min(len(short) + 5, 2 * len(short))
+    starts = [match.start() for match in _WORD_START.finditer(text)]
+    return text[starts[-limit] :] if len(starts) > limit else text
+
+
+def _long_form(short: str, text: str) -> str:
+    """Section 3.2: match the short form's characters from the right; the first one at a word start."""
+    position = len(text)
+    for index in range(len(short) - 1, -1, -1):
+        char = short[index].lower()
+        if not char.isalnum():
+            continue
+        position -= 1
+        while position >= 0 and (
+            text[position].lower() != char
+            or (index == 0 and position > 0 and text[position - 1].isalnum())
+        ):
+            position -= 1
+        if position < 0:
+            return ""
+    # The paper keeps the whole first word, hyphenated parts included.
+    start = text.rfind(" ", 0, position + 1) + 1
+    long = text[start:].strip(" \t\r\n\"'[]{},")
+    return "" if _implausible(short, long) else " ".join(long.split())
+
+
+def _implausible(short: str, long: str) -> bool:
+    return len(long) <= len(short) or short in long.split() or len(long.split()) > 2 * len(short)

@@ -1,0 +1,154 @@
+"""Every message that a user can meet, as data: a stable code, what happened, and the remedy.
+
+Codes are grouped: 1xx the knowledge base and its readers, 2xx assets, encoders and retrieval,
+3xx the spaCy components, 4xx evaluation, 5xx training, 6xx the command line. A code is never
+reused for another meaning.
+"""
+
+from typing import NamedTuple
+
+
+class MedlinkError(ValueError):
+    """An error that the user can mend: `code` is stable, the message ends with the remedy."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(f"[{code}] {message}")
+        self.code = code
+        self.message = message
+
+    def __reduce__(self) -> tuple[type["MedlinkError"], tuple[str, str]]:
+        # The default would call the class with the one formatted string: errors cross processes.
+        return type(self), (self.code, self.message)
+
+
+class Message(NamedTuple):
+    """A message with its code; calling it with the fields makes the error to raise."""
+
+    code: str
+    text: str
+
+    def __call__(self, **fields: object) -> MedlinkError:
+        return MedlinkError(self.code, self.text.format(**fields))
+
+
+class Errors:
+    # 1xx: knowledge base and readers
+    kb_missing = Message(
+        "E101",
+        "No knowledge base at {path}. Build one with `medlink kb build {path} --from FORMAT SOURCE`.",
+    )
+    kb_damaged = Message(
+        "E102",
+        "{path} is not a readable knowledge base ({reason}). Build it anew with `medlink kb build`.",
+    )
+    kb_schema = Message(
+        "E103",
+        "{path} has knowledge-base schema {found}, this version of spacy-medlink reads schema "
+        "{expected}. Build it anew with `medlink kb build`, or install the matching version.",
+    )
+    kb_empty = Message(
+        "E104",
+        "No concept with a name came out of {source}: nothing was written. Check that the file is "
+        "of the format {format} and that the filters do not exclude everything.",
+    )
+    bad_line = Message(
+        "E105",
+        "{path}, line {line}: {problem}. Expected {expected}. Mend the line, or pass "
+        "`--skip-bad-lines` to count and report such lines.",
+    )
+    unknown_concept = Message(
+        "E106", "The knowledge base {path} has no concept {id!r}. `medlink kb search` finds ids."
+    )
+    source_missing = Message("E107", "The source {path} does not exist. Check the path.")
+    unknown_format = Message("E108", "Unknown terminology format {format!r}. Known: {known}.")
+    write_failed = Message(
+        "E109",
+        "Could not write {path}: {reason}. What was there before is untouched. Free some space or "
+        "choose another place, then run the command again.",
+    )
+
+    # 2xx: assets, encoders, retrieval
+    assets_missing = Message(
+        "E201",
+        "No assets at {path}. Build them with `medlink build {path} --kb KB --encoder MODEL`, or "
+        "give `assets` another directory or the name of an installed pipeline package.",
+    )
+    assets_incomplete = Message(
+        "E202",
+        "The assets at {path} are incomplete: {problem}. Build them again with `medlink build`.",
+    )
+    assets_schema = Message(
+        "E203",
+        "The assets at {path} have schema {found}, this version of spacy-medlink reads schema "
+        "{expected}. Build them again with `medlink build`, or install the matching version.",
+    )
+    assets_mismatch = Message(
+        "E204",
+        "The assets at {path} do not belong together: {problem}. Build them again with "
+        "`medlink build`.",
+    )
+    encoder_missing = Message(
+        "E205",
+        "No encoder at {path}: a directory with config.json and model.safetensors was expected. "
+        "Check the path; to fetch a model of the Hugging Face Hub, give its name "
+        "(such as 'cambridgeltl/SapBERT-from-PubMedBERT-fulltext') and a network.",
+    )
+    encoder_damaged = Message(
+        "E206", "The encoder at {path} cannot be loaded: {reason}. Check or replace the files."
+    )
+    bad_pooling = Message("E207", "Unknown pooling {pooling!r}. Use 'mean' or 'cls'.")
+    vectors_not_finite = Message(
+        "E208",
+        "The encoder gave {count} vectors that are not finite (first text: number {first}). The "
+        "model's weights are damaged or its training diverged: use another encoder.",
+    )
+    bad_index_spec = Message(
+        "E209",
+        "faiss cannot build an index {spec!r} over {names} names of {dim} dimensions: {reason}. "
+        "Use a faiss factory string such as 'Flat' or 'HNSW32,SQ8'.",
+    )
+    encoder_needed = Message(
+        "E210",
+        "The assets at {path} have no encoder, so the dense tier cannot run. Build assets with "
+        "`medlink build --encoder MODEL`, or leave the dense tier out.",
+    )
+    wrong_checksum = Message(
+        "E211",
+        "{path} has sha256 {found}, expected {expected}: it is not the file it should be. Delete "
+        "it and fetch or install it again from a source that you trust.",
+    )
+
+    # 3xx: the spaCy components
+    bad_threshold = Message(
+        "E301", "threshold is {threshold}, but must lie between 0 and 1. Change it in the config."
+    )
+    bad_setting = Message("E302", "{name} is {value!r}, but {rule}. Change it in the config.")
+    too_big_for_bytes = Message(
+        "E303",
+        "The assets have {size} MB, too much for to_bytes (limit {limit} MB). Use to_disk, or "
+        "raise the attribute `max_bytes_size` of the component.",
+    )
+    no_starter = Message(
+        "E304", "The built-in starter assets are missing from the installation: install it again."
+    )
+    unknown_assets_source = Message(
+        "E305",
+        "assets is {value!r}: neither a directory with assets nor an installed pipeline package "
+        "that has a medical_linker. Build assets with `medlink build`, or install the package.",
+    )
+
+
+class Warnings:
+    starter_kb = (
+        "[W101] {name} runs on the built-in starter knowledge base ({concepts} everyday concepts): "
+        "good for a first try, not for real notes. Load a real one with "
+        "`nlp.add_pipe({name!r}, config={{'assets': DIRECTORY}})`; `medlink build` makes it."
+    )
+    no_entities = (
+        "[W102] {name} found no entities in the first {docs} documents, so nothing was linked. Put "
+        "an NER or `medical_mentions` before it in the pipeline, or set `spans_key`."
+    )
+    no_code = (
+        "[W103] No concept of the knowledge base has a code of the scheme {scheme!r}, so `_.cui` "
+        "is None throughout. Schemes it has: {schemes}."
+    )

@@ -1,0 +1,138 @@
+"""Writing that is all or nothing: build beside, fsync, swap in whole; and checksums."""
+
+import ctypes
+import hashlib
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from .errors import Errors
+
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+
+
+def sha256_of(path: Path) -> str:
+    """Compute the SHA-256 of a file, hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def replacing_file(path: Path) -> Iterator[Path]:
+    """Give a temporary path beside `path`; when the block ends well, it takes its place.
+
+    A crash or an error at any moment leaves the old file, or the new one, never a part.
+    RAISES (MedlinkError): E109 when the disk is full or the place cannot be written.
+    """
+    temporary = _beside(path)
+    with _reporting(path, temporary):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield temporary
+        _sync(temporary)
+        os.replace(temporary, path)
+        _sync(path.parent)
+
+
+@contextmanager
+def replacing_directory(path: Path) -> Iterator[Path]:
+    """Give an empty directory beside `path`; when the block ends well, it takes its place whole.
+
+    RAISES (MedlinkError): E109 when the disk is full or the place cannot be written.
+    """
+    temporary = _beside(path)
+    with _reporting(path, temporary):
+        temporary.mkdir(parents=True)
+        yield temporary
+        for file in sorted(temporary.rglob("*"), reverse=True):
+            _sync(file)
+        _swap(temporary, path)
+        _sync(path.parent)
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def recover(path: Path) -> None:
+    """Finish a swap of directories that was interrupted where the system cannot exchange them."""
+    old = path.with_name(f".{path.name}.old")
+    if not path.exists() and old.exists():
+        os.replace(old, path)
+
+
+def _beside(path: Path) -> Path:
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    _remove(temporary)
+    return temporary
+
+
+@contextmanager
+def _reporting(path: Path, temporary: Path) -> Iterator[None]:
+    try:
+        _remove_leftovers(path)
+        yield
+    except OSError as error:
+        _remove(temporary)
+        raise Errors.write_failed(path=path, reason=error.strerror or error) from error
+    except BaseException:
+        _remove(temporary)
+        raise
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Remove what killed builds of the same target left behind, unless their process still runs."""
+    for leftover in path.parent.glob(f".{path.name}.*.tmp*"):
+        owner = leftover.name.removeprefix(f".{path.name}.").split(".")[0]
+        if owner.isdigit() and not _is_running(int(owner)):
+            _remove(leftover)
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _swap(new: Path, path: Path) -> None:
+    if not path.exists():
+        os.replace(new, path)
+    elif not _exchange(new, path):
+        # Two steps: a kill between them is mended by `recover` at the next opening.
+        old = path.with_name(f".{path.name}.old")
+        _remove(old)
+        os.replace(path, old)
+        os.replace(new, path)
+        _remove(old)
+
+
+def _exchange(first: Path, second: Path) -> bool:
+    """Exchange two directories in one step (renameat2 of Linux); False where there is no such call."""
+    if not sys.platform.startswith("linux"):
+        return False
+    call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if call is None:
+        return False
+    done: int = call(
+        _AT_FDCWD, os.fsencode(first), _AT_FDCWD, os.fsencode(second), _RENAME_EXCHANGE
+    )
+    return done == 0

@@ -1,0 +1,108 @@
+"""KnowledgeBaseBuilder: streams records into a new knowledge base and swaps it in when whole."""
+
+import os
+import sqlite3
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+
+from ..errors import Errors
+from ..files import replacing_file
+from ..types import Record, Retired
+from .writer import BuildReport, TableWriter
+
+
+class KnowledgeBaseBuilder:
+    """Builds a knowledge base in bounded memory; use it as a context manager.
+
+    Records may come in any order; several concepts with one id are merged (their names united,
+    the first one's preferred name stays). The file appears, whole, when the block ends well; an
+    error, a kill or a full disk leaves what was there before.
+
+    path (Path): the file to write.
+    manifest (Mapping): facts to keep with it, JSON-able (sources, checksums, filters).
+    """
+
+    def __init__(self, path: str | Path, manifest: Mapping[str, object] | None = None) -> None:
+        self.path = Path(path)
+        self.manifest = dict(manifest or {})
+        self._stack = ExitStack()
+
+    @property
+    def report(self) -> BuildReport:
+        """What was written so far; complete after the block."""
+        return self._writer.report
+
+    def __enter__(self) -> "KnowledgeBaseBuilder":
+        self._temporary = self._stack.enter_context(replacing_file(self.path))
+        self._writer = TableWriter(self._temporary)
+        self._stack.callback(lambda: self._writer.close())
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with self._stack:
+            if error is not None:
+                raise error
+            try:
+                self._finish()
+            except sqlite3.Error as failure:
+                raise Errors.write_failed(path=self.path, reason=failure) from failure
+
+    def add(self, record: Record) -> None:
+        """Add a concept, or the history of a retired id.
+
+        RAISES (MedlinkError): E109 when it cannot be written.
+        """
+        try:
+            if isinstance(record, Retired):
+                self._writer.add_retired(record)
+            else:
+                self._writer.add_concept(record)
+        except sqlite3.Error as error:
+            raise Errors.write_failed(path=self.path, reason=error) from error
+
+    def _finish(self) -> None:
+        if self._writer.report.concepts == 0:
+            facts = self.manifest
+            raise Errors.kb_empty(
+                source=facts.get("source", "the source"), format=facts.get("format", "given")
+            )
+        if not self._writer.index_ids():
+            self._merge()
+        self._writer.finish(self.manifest)
+
+    def _merge(self) -> None:
+        """Write everything once more, the pieces of each id united."""
+        pieces = self._writer
+        whole = self._temporary.with_name(self._temporary.name + ".whole")
+        self._writer = TableWriter(whole)
+        for concept in pieces.merged():
+            self._writer.add_concept(concept)
+        for retired in pieces.retired():
+            self._writer.add_retired(retired)
+        pieces.close()
+        self._writer.report.merged = pieces.report.concepts - self._writer.report.concepts
+        self._writer.report.without_names = pieces.report.without_names
+        self._writer.report.bad_lines = pieces.report.bad_lines
+        self._writer.index_ids()
+        os.replace(whole, self._temporary)
+
+
+def build_kb(
+    path: str | Path, records: Iterable[Record], manifest: Mapping[str, object] | None = None
+) -> BuildReport:
+    """Build a knowledge base from records.
+
+    RETURNS (BuildReport): counts of what was written.
+    RAISES (MedlinkError): E104 without any concept, E109 when it cannot be written.
+    """
+    with KnowledgeBaseBuilder(path, manifest) as builder:
+        for record in records:
+            builder.add(record)
+    return builder.report

@@ -1,0 +1,222 @@
+"""KnowledgeBase: reads the concepts and names of one SQLite file, from any thread or process."""
+
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import Errors
+from ..text import hash_key, key
+from ..types import Concept, Ints1d, Name
+from . import schema
+
+_CONCEPT = (
+    "SELECT row, id, name, first_name, n_names, types, codes, parents, definition FROM concept"
+)
+_NAME = "SELECT text, lang, source, tty, obsolete FROM name"
+_SIGNED = 1 << 63
+_WRAP = 1 << 64
+
+
+class KnowledgeBase:
+    """A terminology on disk, opened read-only by path; nothing but the path is kept in memory.
+
+    Safe to share between threads (each gets its own connection), to pickle and to use after a fork
+    (children open the file anew).
+
+    path (Path): a file that `medlink kb build` wrote.
+    RAISES (MedlinkError): E101 no file, E102 not a knowledge base, E103 of another schema.
+
+    EXAMPLE:
+        >>> kb = KnowledgeBase("hpo.kb")
+        >>> kb["HP:0001250"].name
+        'Seizure'
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._local = threading.local()
+        _ = self._db  # a bad file should be met here, not at the first look-up
+
+    def __getstate__(self) -> dict[str, Path]:
+        return {"path": self.path}
+
+    def __setstate__(self, state: Mapping[str, Path]) -> None:
+        self.path = state["path"]
+        self._local = threading.local()
+
+    def __repr__(self) -> str:
+        return f"KnowledgeBase({str(self.path)!r}, {len(self):,} concepts, {self.n_names:,} names)"
+
+    def __len__(self) -> int:
+        return int(self.manifest["concepts"])
+
+    def __contains__(self, id: object) -> bool:
+        return self._db.execute("SELECT 1 FROM concept WHERE id = ?", (id,)).fetchone() is not None
+
+    def __getitem__(self, id: str) -> Concept:
+        """Get a concept by its id.
+
+        RAISES (KeyError): when there is none; `resolve` follows retired ids.
+        """
+        row = self._db.execute(f"{_CONCEPT} WHERE id = ?", (id,)).fetchone()
+        if row is None:
+            raise KeyError(Errors.unknown_concept(path=self.path, id=id).message)
+        return self._concept(row)
+
+    def __iter__(self) -> Iterator[Concept]:
+        """Stream all concepts in the order of their rows, in bounded memory."""
+        labels, db = self._labels, self._db
+        rows = db.execute(f"{_CONCEPT} ORDER BY row")
+        names = db.execute(f"{_NAME} ORDER BY row")
+        for row in rows:
+            own = names.fetchmany(row[4])
+            yield _concept(row, tuple(_name(name, labels) for name in own))
+
+    @property
+    def n_names(self) -> int:
+        """Number of names, which is one more than the highest name row."""
+        return int(self.manifest["names"])
+
+    @cached_property
+    def manifest(self) -> dict[str, Any]:
+        """Facts about the build: sources, filters, counts by language and source."""
+        rows = self._db.execute("SELECT key, value FROM meta ORDER BY key")
+        return {name: json.loads(value) for name, value in rows}
+
+    def concept_at(self, row: int) -> Concept:
+        """Get the concept of a row, 0 <= row < len(self)."""
+        return self._concept(self._db.execute(f"{_CONCEPT} WHERE row = ?", (row,)).fetchone())
+
+    def name_at(self, row: int) -> Name:
+        """Get the name of a row, 0 <= row < n_names."""
+        return _name(self._db.execute(f"{_NAME} WHERE row = ?", (row,)).fetchone(), self._labels)
+
+    def iter_names(self) -> Iterator[tuple[int, Name]]:
+        """Stream (concept row, name) in the order of the names' rows."""
+        labels = self._labels
+        query = "SELECT concept, text, lang, source, tty, obsolete FROM name ORDER BY row"
+        for concept, *name in self._db.execute(query):
+            yield concept, _name(name, labels)
+
+    def name_concepts(self) -> Ints1d:
+        """Make the concept row of every name row: (n_names,)."""
+        counts = self._db.execute("SELECT n_names FROM concept ORDER BY row")
+        per_concept = np.fromiter((count for (count,) in counts), dtype=np.int64)
+        return np.repeat(np.arange(len(per_concept)), per_concept)
+
+    def lookup_table(self) -> Iterator[tuple[int, int]]:
+        """Stream (key hash as signed 64 bits, name row), sorted by hash, then row."""
+        return iter(self._db.execute("SELECT hash, name FROM lookup ORDER BY hash, name"))
+
+    def find(self, text: str) -> list[Concept]:
+        """Find the concepts that have the text as a name, case, accents and plural aside."""
+        value = hash_key(key(text))
+        rows = self._db.execute(
+            "SELECT DISTINCT name.concept FROM lookup JOIN name ON name.row = lookup.name"
+            " WHERE hash = ? ORDER BY name.concept",
+            (value - _WRAP if value >= _SIGNED else value,),
+        ).fetchall()
+        return [self.concept_at(row) for (row,) in rows]
+
+    def resolve(self, id: str) -> str | None:
+        """Follow retired and merged ids to the one in use; None when nothing replaces the id."""
+        seen: set[str] = set()
+        while id not in self:
+            row = self._db.execute("SELECT replaced_by FROM retired WHERE id = ?", (id,)).fetchone()
+            if row is None or not row[0] or id in seen:
+                return None
+            seen.add(id)
+            id = row[0]
+        return id
+
+    def codes(self, id: str, vocabulary: str) -> tuple[str, ...]:
+        """List a concept's codes in another vocabulary, such as "ICD10CM"; () when it has none."""
+        return tuple(self[id].codes.get(vocabulary, ()))
+
+    def children(self, id: str) -> list[str]:
+        """List the ids directly below a concept."""
+        rows = self._db.execute(
+            "SELECT child.id FROM edge JOIN concept AS parent ON edge.parent = parent.row"
+            " JOIN concept AS child ON edge.child = child.row WHERE parent.id = ?"
+            " ORDER BY child.row",
+            (id,),
+        )
+        return [child for (child,) in rows]
+
+    def ancestors(self, id: str) -> dict[str, int]:
+        """Map every concept above to the length of the shortest way up; cycles do no harm."""
+        found: dict[str, int] = {}
+        level: Sequence[str] = self[id].parents
+        depth = 1
+        while level:
+            new = [parent for parent in dict.fromkeys(level) if parent not in found]
+            found.update(dict.fromkeys(new, depth))
+            above = (self[parent].parents for parent in new if parent in self)
+            level = [parent for parents in above for parent in parents]
+            depth += 1
+        found.pop(id, None)
+        return found
+
+    def code_schemes(self) -> list[str]:
+        """List the vocabularies that occur in the concepts' codes."""
+        query = "SELECT DISTINCT json_each.key FROM concept, json_each(codes) WHERE codes != ''"
+        return sorted(name for (name,) in self._db.execute(query))
+
+    @cached_property
+    def _labels(self) -> dict[int, str]:
+        return dict(self._db.execute("SELECT row, text FROM label").fetchall())
+
+    @property
+    def _db(self) -> sqlite3.Connection:
+        if getattr(self._local, "pid", None) != os.getpid():
+            self._local.db = _open(self.path)
+            self._local.pid = os.getpid()
+        db: sqlite3.Connection = self._local.db
+        return db
+
+    def _concept(self, row: Sequence[Any]) -> Concept:
+        first, count = row[3], row[4]
+        names = self._db.execute(
+            f"{_NAME} WHERE row >= ? AND row < ? ORDER BY row", (first, first + count)
+        )
+        labels = self._labels
+        return _concept(row, tuple(_name(name, labels) for name in names))
+
+
+def _concept(row: Sequence[Any], names: tuple[Name, ...]) -> Concept:
+    number, id, name, first, _, types, codes, parents, definition = row
+    return Concept(
+        id=id, name=name, names=names, types=schema.load_list(types), definition=definition,
+        codes=schema.load_codes(codes), parents=schema.load_list(parents), row=number,
+        first_name=first,
+    )  # fmt: skip
+
+
+def _name(row: Sequence[Any], labels: Mapping[int, str]) -> Name:
+    text, lang, source, tty, obsolete = row
+    return Name(text, labels[lang], labels[source], labels[tty], bool(obsolete))
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    if not path.is_file():
+        raise Errors.kb_missing(path=path)
+    try:
+        # immutable: no locks and no journal look-ups, so read-only file systems work too; a new
+        # build replaces the file instead of changing it.
+        uri = path.absolute().as_uri() + "?mode=ro&immutable=1"
+        db = sqlite3.connect(uri, uri=True, check_same_thread=False)
+        version = schema.found_version(db)
+    except sqlite3.DatabaseError as error:
+        raise Errors.kb_damaged(path=path, reason=error) from error
+    if version is None:
+        raise Errors.kb_damaged(path=path, reason="another kind of SQLite file")
+    if version != schema.VERSION:
+        raise Errors.kb_schema(path=path, found=version, expected=schema.VERSION)
+    return db

@@ -1,0 +1,40 @@
+"""Readers: one file per terminology format, each a function that streams records."""
+
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+
+from ...errors import Errors
+from ...types import BadLine, Record
+
+BadLines = list[BadLine] | None
+"""Where skipped lines are reported; None makes the first bad line an error (E105)."""
+
+Reader = Callable[[Path, BadLines], Iterator[Record]]
+
+# Format name to module in this package; the module's `read` is the reader.
+FORMATS = {"obo": "obo", "jsonl": "jsonl"}
+
+
+def get_reader(format: str) -> Reader:
+    """Get the reader of a format.
+
+    RAISES (MedlinkError): E108 for a format that is not known.
+    """
+    if format not in FORMATS:
+        raise Errors.unknown_format(format=format, known=", ".join(sorted(FORMATS)))
+    reader: Reader = import_module(f".{FORMATS[format]}", __name__).read
+    return reader
+
+
+def read(format: str, path: str | Path, bad_lines: BadLines = None) -> Iterator[Record]:
+    """Stream the records of a source.
+
+    format (str): one of FORMATS. path (Path): file or directory.
+    bad_lines (Optional[List[BadLine]]): collects bad lines; None makes the first one an error.
+    RAISES (MedlinkError): E105 bad line, E107 no such source, E108 unknown format.
+    """
+    reader, path = get_reader(format), Path(path)
+    if not path.exists():
+        raise Errors.source_missing(path=path)
+    return reader(path, bad_lines)

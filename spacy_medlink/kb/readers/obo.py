@@ -1,0 +1,181 @@
+"""OBO 1.4: the flat format of HPO, the Disease Ontology, Mondo and other open ontologies."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ...types import BadLine, Concept, Name, Record, Retired
+from .lines import numbered_lines, report
+
+_TAG = re.compile(r"([A-Za-z_][\w.\-]*):\s*(.*)")
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(.*)')
+_ESCAPE = re.compile(r"\\(.)")
+_ESCAPES = {"n": "\n", "t": "\t", "W": " "}
+_SCOPES = frozenset({"EXACT", "BROAD", "NARROW", "RELATED"})
+# Comments run to the end of the line; a "!" inside an identifier has no space before it.
+_COMMENT = re.compile(r"\s+!.*$")
+# How xref prefixes of open ontologies spell the vocabularies that users ask for.
+_VOCABULARIES = {
+    "ICD-10": "ICD10", "ICD10": "ICD10", "ICD10CM": "ICD10CM", "ICD9": "ICD9", "ICD9CM": "ICD9CM",
+    "SNOMEDCT_US": "SNOMEDCT_US", "SNOMEDCT": "SNOMEDCT_US", "SCTID": "SNOMEDCT_US",
+    "SNOMEDCT_US_2015_03_01": "SNOMEDCT_US", "MSH": "MESH", "MeSH": "MESH", "MESH": "MESH",
+    "UMLS": "UMLS", "UMLS_CUI": "UMLS", "MEDDRA": "MEDDRA", "MedDRA": "MEDDRA", "NCIT": "NCIT",
+    "NCI": "NCIT", "Orphanet": "ORPHA", "ORPHA": "ORPHA", "OMIM": "OMIM", "MIM": "OMIM",
+}  # fmt: skip
+
+
+@dataclass
+class _Term:
+    line: int
+    id: str = ""
+    name: str = ""
+    synonyms: list[Name] = field(default_factory=list)
+    definition: str = ""
+    codes: dict[str, list[str]] = field(default_factory=dict)
+    parents: list[str] = field(default_factory=list)
+    namespace: str = ""
+    alt_ids: list[str] = field(default_factory=list)
+    obsolete: bool = False
+    replaced_by: str = ""
+
+
+class _BadLine(Exception):
+    """What is wrong with a line, and what was expected."""
+
+
+def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]:
+    """Stream the live terms of an OBO file as concepts, its obsolete and alternative ids as retired.
+
+    Synonyms keep their scope and type as term type ("EXACT", "RELATED layperson"); the namespace
+    becomes the type; cross-references become codes by vocabulary.
+    RAISES (MedlinkError): E105 for a bad line, unless `bad_lines` collects them.
+    """
+    source, namespace = path.name.split(".")[0].upper(), ""
+    term: _Term | None = None
+    in_header = True
+    for number, line in numbered_lines(path, bad_lines):
+        text = line.strip()
+        if not text or text.startswith("!"):
+            continue
+        if text.startswith("["):
+            yield from _records(term, path, bad_lines, namespace)
+            in_header = False
+            term = _Term(number) if text == "[Term]" else None
+            continue
+        try:
+            tag, value = _tag(text)
+            if in_header:
+                namespace = value if tag == "default-namespace" else namespace
+            elif term is not None:
+                _apply(term, tag, value, source)
+        except _BadLine as error:
+            problem, expected = error.args
+            report(path, number, problem, expected, bad_lines)
+    yield from _records(term, path, bad_lines, namespace)
+
+
+def release_of(path: Path) -> str:
+    """Read the `data-version` of the header, "" when it has none."""
+    for _, line in numbered_lines(path, []):
+        if line.startswith("["):
+            break
+        if line.startswith("data-version:"):
+            return line.partition(":")[2].strip()
+    return ""
+
+
+def _tag(text: str) -> tuple[str, str]:
+    match = _TAG.match(text)
+    if match is None:
+        raise _BadLine(f"no tag in {text[:60]!r}", "`tag: value` or `[Term]`")
+    return match.group(1), match.group(2).strip()
+
+
+def _apply(term: _Term, tag: str, value: str, source: str) -> None:
+    if tag == "id":
+        term.id = _identifier(value)
+    elif tag == "name":
+        term.name = _unescape(_COMMENT.sub("", value))
+    elif tag == "synonym":
+        term.synonyms.append(_synonym(value, source))
+    elif tag in ("exact_synonym", "broad_synonym", "narrow_synonym", "related_synonym"):
+        scope = tag.partition("_")[0].upper()
+        term.synonyms.append(Name(_quoted(value)[0], "en", source, scope))
+    elif tag == "def":
+        term.definition = _quoted(value)[0]
+    elif tag == "xref":
+        _add_code(term, value)
+    elif tag == "is_a":
+        term.parents.append(_identifier(value))
+    elif tag == "alt_id":
+        term.alt_ids.append(_identifier(value))
+    elif tag == "is_obsolete":
+        term.obsolete = value.startswith("true")
+    elif tag == "replaced_by":
+        term.replaced_by = term.replaced_by or _identifier(value)
+    elif tag == "namespace":
+        term.namespace = value
+
+
+def _records(
+    term: _Term | None, path: Path, bad_lines: list[BadLine] | None, namespace: str
+) -> Iterator[Record]:
+    if term is None:
+        return
+    if not term.id:
+        report(path, term.line, "a term without id", "`id: ...` below [Term]", bad_lines)
+        return
+    if term.obsolete:
+        yield Retired(term.id, term.replaced_by, "obsolete")
+        return
+    if not term.name:
+        report(path, term.line, f"term {term.id} without name", "`name: ...`", bad_lines)
+        return
+    kind = term.namespace or namespace
+    source = term.synonyms[0].source if term.synonyms else path.name.split(".")[0].upper()
+    yield Concept(
+        id=term.id,
+        name=term.name,
+        names=(Name(term.name, "en", source, "PT"), *term.synonyms),
+        types=(kind,) if kind else (),
+        definition=term.definition,
+        codes={vocabulary: tuple(codes) for vocabulary, codes in term.codes.items()},
+        parents=tuple(term.parents),
+    )
+    for alternative in term.alt_ids:
+        yield Retired(alternative, term.id, "merged")
+
+
+def _synonym(value: str, source: str) -> Name:
+    text, rest = _quoted(value)
+    words = rest.partition("[")[0].split()
+    scope = words[0] if words and words[0] in _SCOPES else "RELATED"
+    kind = " ".join(words[1:2] if words and words[0] in _SCOPES else words[:1])
+    return Name(text, "en", source, f"{scope} {kind}".strip(), kind == "obsolete_synonym")
+
+
+def _add_code(term: _Term, value: str) -> None:
+    vocabulary, colon, code = _identifier(value).partition(":")
+    if colon and code:
+        codes = term.codes.setdefault(_VOCABULARIES.get(vocabulary, vocabulary), [])
+        if code not in codes:
+            codes.append(code)
+
+
+def _identifier(value: str) -> str:
+    words = _COMMENT.sub("", value).split()
+    if not words:
+        raise _BadLine("an empty identifier", "an identifier after the tag")
+    return _unescape(words[0])
+
+
+def _quoted(value: str) -> tuple[str, str]:
+    match = _QUOTED.match(value)
+    if match is None:
+        raise _BadLine(f"no quoted text in {value[:60]!r}", 'text in double quotes: "..."')
+    return _unescape(match.group(1)), match.group(2)
+
+
+def _unescape(text: str) -> str:
+    return _ESCAPE.sub(lambda match: _ESCAPES.get(match.group(1), match.group(1)), text).strip()

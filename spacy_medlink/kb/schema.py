@@ -1,0 +1,78 @@
+"""The tables of a knowledge base, and how its few structured columns are written.
+
+Names of one concept have consecutive rows, so a concept finds them by (first_name, n_names) and
+no index over 15 million names is needed. `lookup` is the exact tier in the order in which the
+assets want it: sorted by key hash. Strings that repeat (languages, sources, term types) are
+interned in `label`.
+"""
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+
+VERSION = 1
+_APPLICATION_ID = 0x4D4C4B42  # "MLKB"
+
+TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE label (row INTEGER PRIMARY KEY, text TEXT NOT NULL);
+CREATE TABLE concept (
+    row INTEGER PRIMARY KEY, id TEXT NOT NULL, name TEXT NOT NULL,
+    first_name INTEGER NOT NULL, n_names INTEGER NOT NULL,
+    types TEXT NOT NULL, codes TEXT NOT NULL, parents TEXT NOT NULL, definition TEXT NOT NULL
+);
+CREATE TABLE name (
+    row INTEGER PRIMARY KEY, concept INTEGER NOT NULL, text TEXT NOT NULL,
+    lang INTEGER NOT NULL, source INTEGER NOT NULL, tty INTEGER NOT NULL, obsolete INTEGER NOT NULL
+);
+CREATE TABLE lookup (
+    hash INTEGER NOT NULL, name INTEGER NOT NULL, PRIMARY KEY (hash, name)
+) WITHOUT ROWID;
+CREATE TABLE edge (
+    parent INTEGER NOT NULL, child INTEGER NOT NULL, PRIMARY KEY (parent, child)
+) WITHOUT ROWID;
+CREATE TABLE retired (
+    id TEXT PRIMARY KEY, replaced_by TEXT NOT NULL, reason TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+
+CONCEPT_INDEX = "CREATE UNIQUE INDEX concept_id ON concept (id)"
+
+
+def create(connection: sqlite3.Connection) -> None:
+    """Create the tables in an empty database."""
+    connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+    connection.executescript(TABLES)
+
+
+def found_version(connection: sqlite3.Connection) -> int | None:
+    """Read the schema version; None when the file is a database of something else."""
+    (application_id,) = connection.execute("PRAGMA application_id").fetchone()
+    if application_id != _APPLICATION_ID:
+        return None
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(version)
+
+
+def dump_list(values: Sequence[str]) -> str:
+    """Write a list of strings as JSON, "" for an empty one (the common case)."""
+    return json.dumps(list(values), ensure_ascii=False, separators=(",", ":")) if values else ""
+
+
+def load_list(text: str) -> tuple[str, ...]:
+    """Read what `dump_list` wrote."""
+    return tuple(json.loads(text)) if text else ()
+
+
+def dump_codes(codes: Mapping[str, Sequence[str]]) -> str:
+    """Write codes by vocabulary as JSON with sorted keys, "" when there are none."""
+    if not codes:
+        return ""
+    ordered = {vocabulary: list(codes[vocabulary]) for vocabulary in sorted(codes)}
+    return json.dumps(ordered, ensure_ascii=False, separators=(",", ":"))
+
+
+def load_codes(text: str) -> dict[str, tuple[str, ...]]:
+    """Read what `dump_codes` wrote."""
+    return {key: tuple(value) for key, value in json.loads(text).items()} if text else {}

@@ -1,0 +1,241 @@
+"""TableWriter: puts concepts into the tables of an open database, in bounded memory."""
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..text import hash_key, key
+from ..types import BadLine, Concept, Name, Retired
+from . import schema
+
+_CHUNK = 20_000
+_SIGNED = 1 << 63
+_WRAP = 1 << 64
+
+
+@dataclass
+class BuildReport:
+    """What a build wrote and what it left out."""
+
+    concepts: int = 0
+    names: int = 0
+    retired: int = 0
+    merged: int = 0
+    without_names: int = 0
+    missing_parents: int = 0
+    bad_lines: list[BadLine] = field(default_factory=list)
+    by_lang: Counter[str] = field(default_factory=Counter)
+    by_source: Counter[str] = field(default_factory=Counter)
+
+
+class TableWriter:
+    """Writes one database file. Ids may repeat until `index_ids` says whether they did."""
+
+    def __init__(self, path: Path) -> None:
+        self.report = BuildReport()
+        self._labels: dict[str, int] = {}
+        self._concepts: list[tuple[object, ...]] = []
+        self._names: list[tuple[object, ...]] = []
+        self._lookup: list[tuple[int, int]] = []
+        self._retired: list[tuple[str, str, str]] = []
+        self._db = sqlite3.connect(path, isolation_level=None)
+        # The file is built beside and fsynced before the swap: a journal would only cost time.
+        self._db.execute("PRAGMA journal_mode = OFF")
+        self._db.execute("PRAGMA synchronous = OFF")
+        self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
+        self._db.execute("PRAGMA cache_size = -65536")
+        schema.create(self._db)
+        # Hashes come in random order: they wait in a plain table and are sorted once.
+        self._db.execute("CREATE TEMP TABLE unsorted (hash INTEGER, name INTEGER)")
+        self._db.execute("BEGIN")
+
+    def add_concept(self, concept: Concept) -> None:
+        """Add a concept; one without any name is counted and left out."""
+        names = distinct_names(concept)
+        if not names:
+            self.report.without_names += 1
+            return
+        report, label = self.report, self._label
+        row, first = report.concepts, report.names
+        for number, name in enumerate(names, start=first):
+            self._names.append(
+                (number, row, name.text, label(name.lang), label(name.source), label(name.tty),
+                 int(name.obsolete))
+            )  # fmt: skip
+            name_key = key(name.text)
+            if name_key:
+                value = hash_key(name_key)
+                self._lookup.append((value - _WRAP if value >= _SIGNED else value, number))
+            report.by_lang[name.lang] += 1
+            report.by_source[name.source] += 1
+        self._concepts.append(
+            (row, concept.id, names[0].text, first, len(names), schema.dump_list(concept.types),
+             schema.dump_codes(concept.codes), schema.dump_list(concept.parents),
+             concept.definition)
+        )  # fmt: skip
+        report.concepts += 1
+        report.names += len(names)
+        if len(self._names) >= _CHUNK:
+            self.flush()
+
+    def add_retired(self, retired: Retired) -> None:
+        """Add the history of an id; the first word about an id counts."""
+        self._retired.append((retired.id, retired.replaced_by, retired.reason))
+        self.report.retired += 1
+        if len(self._retired) >= _CHUNK:
+            self.flush()
+
+    def flush(self) -> None:
+        """Hand the waiting rows to SQLite."""
+        many = self._db.executemany
+        many("INSERT INTO concept VALUES (?,?,?,?,?,?,?,?,?)", self._concepts)
+        many("INSERT INTO name VALUES (?,?,?,?,?,?,?)", self._names)
+        many("INSERT INTO unsorted VALUES (?,?)", self._lookup)
+        many("INSERT OR IGNORE INTO retired VALUES (?,?,?)", self._retired)
+        self._concepts.clear()
+        self._names.clear()
+        self._lookup.clear()
+        self._retired.clear()
+
+    def index_ids(self) -> bool:
+        """Index the ids. RETURNS (bool): False when an id occurs twice, so pieces must be merged."""
+        self.flush()
+        try:
+            self._db.execute(schema.CONCEPT_INDEX)
+        except sqlite3.IntegrityError:
+            return False
+        return True
+
+    def merged(self) -> Iterator[Concept]:
+        """Read the concepts back, pieces of one id united, in the order of their first pieces."""
+        labels = {row: text for text, row in self._labels.items()}
+        pieces = self._db.execute(
+            "SELECT id, MIN(row) OVER (PARTITION BY id) AS first, row, first_name, n_names, types,"
+            " codes, parents, definition FROM concept ORDER BY first, row"
+        )
+        waiting: list[Concept] = []
+        for id, _, row, first_name, n_names, types, codes, parents, definition in pieces:
+            if waiting and waiting[0].id != id:
+                yield unite(waiting)
+                waiting = []
+            rows = self._db.execute(
+                "SELECT text, lang, source, tty, obsolete FROM name"
+                " WHERE row >= ? AND row < ? ORDER BY row",
+                (first_name, first_name + n_names),
+            )
+            names = tuple(
+                Name(text, labels[lang], labels[source], labels[tty], bool(obsolete))
+                for text, lang, source, tty, obsolete in rows
+            )
+            waiting.append(
+                Concept(id, names[0].text, names, schema.load_list(types), definition,
+                        schema.load_codes(codes), schema.load_list(parents), row)
+            )  # fmt: skip
+        if waiting:
+            yield unite(waiting)
+
+    def retired(self) -> Iterator[Retired]:
+        """Read back the histories."""
+        for row in self._db.execute("SELECT id, replaced_by, reason FROM retired ORDER BY id"):
+            yield Retired(*row)
+
+    def finish(self, facts: Mapping[str, object]) -> None:
+        """Sort the look-up table, resolve the hierarchy, write the manifest, commit."""
+        self.flush()
+        self._db.execute("INSERT INTO lookup SELECT hash, name FROM unsorted ORDER BY 1, 2")
+        self._db.execute("DROP TABLE unsorted")
+        self._write_edges()
+        labels = [(number, text) for text, number in self._labels.items()]
+        self._db.executemany("INSERT INTO label VALUES (?,?)", labels)
+        manifest = {**facts, **self._counts()}
+        rows = [(name, json.dumps(manifest[name], sort_keys=True)) for name in sorted(manifest)]
+        self._db.executemany("INSERT INTO meta VALUES (?,?)", rows)
+        self._db.execute("COMMIT")
+
+    def close(self) -> None:
+        """Close the database; what was not finished is worthless."""
+        self._db.close()
+
+    def _label(self, text: str) -> int:
+        return self._labels.setdefault(text, len(self._labels))
+
+    def _write_edges(self) -> None:
+        find = self._db.cursor()
+        edges: list[tuple[int, int]] = []
+        for row, text in self._db.execute("SELECT row, parents FROM concept WHERE parents != ''"):
+            for parent in schema.load_list(text):
+                found = find.execute("SELECT row FROM concept WHERE id = ?", (parent,)).fetchone()
+                if found is None:
+                    self.report.missing_parents += 1
+                else:
+                    edges.append((found[0], row))
+        edges.sort()
+        self._db.executemany("INSERT OR IGNORE INTO edge VALUES (?,?)", edges)
+
+    def _counts(self) -> dict[str, object]:
+        report = self.report
+        return {
+            "schema": schema.VERSION,
+            "concepts": report.concepts,
+            "names": report.names,
+            "retired": report.retired,
+            "merged": report.merged,
+            "without_names": report.without_names,
+            "missing_parents": report.missing_parents,
+            "bad_lines": len(report.bad_lines),
+            "by_lang": dict(sorted(report.by_lang.items())),
+            "by_source": dict(sorted(report.by_source.items())),
+        }
+
+
+def distinct_names(concept: Concept) -> list[Name]:
+    """List a concept's names, the preferred one first, each (text, language) once.
+
+    Sources of equal names are united, so that a filter by source keeps the name for each of them.
+    """
+    found: dict[tuple[str, str], Name] = {}
+    names = concept.names
+    preferred = next((name for name in names if name.text == concept.name), None)
+    if preferred is None and concept.name.strip():
+        preferred = Name(concept.name)
+    for name in (preferred, *names) if preferred is not None else names:
+        text = " ".join(name.text.split())
+        if not text:
+            continue
+        known = found.get((text, name.lang))
+        if known is None:
+            found[text, name.lang] = name if name.text == text else name._replace(text=text)
+        elif name is not preferred:
+            found[text, name.lang] = _with_sources_of(known, name)
+    return list(found.values())
+
+
+def unite(pieces: list[Concept]) -> Concept:
+    """Make one concept of several with one id: the first one's name, everybody's names and codes."""
+    if len(pieces) == 1:
+        return pieces[0]
+    codes: dict[str, tuple[str, ...]] = {}
+    for piece in pieces:
+        for vocabulary, values in piece.codes.items():
+            codes[vocabulary] = _ordered((*codes.get(vocabulary, ()), *values))
+    return Concept(
+        id=pieces[0].id,
+        name=pieces[0].name,
+        names=tuple(name for piece in pieces for name in piece.names),
+        types=_ordered(value for piece in pieces for value in piece.types),
+        definition=next((piece.definition for piece in pieces if piece.definition), ""),
+        codes=codes,
+        parents=_ordered(value for piece in pieces for value in piece.parents),
+    )
+
+
+def _ordered(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(values))
+
+
+def _with_sources_of(known: Name, other: Name) -> Name:
+    sources = "|".join(dict.fromkeys(f"{known.source}|{other.source}".strip("|").split("|")))
+    return known._replace(source=sources, obsolete=known.obsolete and other.obsolete)

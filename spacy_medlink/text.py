@@ -1,0 +1,93 @@
+"""Normalisation of names and mentions, and the hashes by which the exact tier finds them.
+
+A *key* is what two strings must share to match in the exact tier: lower case, without accents,
+punctuation, possessive and plural endings. Keys compose: the key of a phrase is the keys of its
+tokens joined by spaces, which lets `medical_mentions` try every n-gram of a text cheaply.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+
+import numpy as np
+import xxhash
+
+from .types import Hashes1d
+
+# Everything that separates tokens: white space, ASCII punctuation but for "+", Latin-1 signs,
+# general and CJK punctuation. Written as ranges because \w would tear Thai and Hindi vowel signs.
+_SEPARATORS = re.compile(
+    "[\\s\x00-\\*,-/:-@\\[-`{-\xbf\u2000-\u206f\u3000-\u303f\uff01-\uff0f\uff1a-\uff20\ufe0f]+"
+)
+_POSSESSIVE = re.compile(r"(?<=\w)['’`´]s(?!\w)")
+_ACCENTS = re.compile("[\u0300-\u036f]")
+_HAS_LETTER = re.compile(r"[^\W\d_]")
+_SHORT = 5
+_CASED = 1 << 31
+
+
+def normalise(text: str) -> str:
+    """Fold case, accents, compatibility forms and punctuation.
+
+    text (str): any string.
+    RETURNS (str): tokens joined by single spaces; "" when nothing but punctuation is there.
+    """
+    if not text.isascii():
+        text = _ACCENTS.sub("", unicodedata.normalize("NFKD", text)).casefold()
+    else:
+        text = text.lower()
+    if "'" in text or "’" in text or "`" in text or "´" in text:
+        text = _POSSESSIVE.sub("", text)
+    return _SEPARATORS.sub(" ", text).strip()
+
+
+@lru_cache(maxsize=65536)
+def _singular(token: str) -> str:
+    # Only endings whose removal cannot change a word into another common one; Latin plurals and
+    # other languages are left to the n-gram and dense tiers.
+    if len(token) < 4 or token[-1] != "s" or not token.isascii():
+        return token
+    if token.endswith("ies") and len(token) > 4:
+        return token[:-3] + "y"
+    if token.endswith(("sses", "xes", "ches", "shes")):
+        return token[:-2]
+    if token.endswith(("ss", "us", "is")):
+        return token
+    return token[:-1]
+
+
+def key(text: str) -> str:
+    """Make the key of the exact tier: `normalise`, then plural endings removed token by token.
+
+    text (str): a name, a mention, or one token of it.
+    RETURNS (str): the key, "" when the text has none.
+    """
+    normal = normalise(text)
+    if "s" not in normal:
+        return normal
+    return " ".join([_singular(token) for token in normal.split(" ")])
+
+
+def hash_key(key: str) -> int:
+    """Hash a key (64 bit, unsigned, the same on every machine and in every version)."""
+    return xxhash.xxh3_64_intdigest(key.encode("utf-8", "surrogatepass"))
+
+
+def hash_keys(keys: Iterable[str]) -> Hashes1d:
+    """Hash many keys: (n,) uint64."""
+    return np.fromiter(map(hash_key, keys), dtype=np.uint64)
+
+
+def is_short_form(text: str) -> bool:
+    """Tell whether a name is a short upper-case one, which only an equally cased mention matches.
+
+    Without this rule "all" would be acute lymphoblastic leukaemia and "aids" AIDS.
+    """
+    return len(text) <= _SHORT and text.upper() == text and bool(_HAS_LETTER.search(text))
+
+
+def surface_check(text: str) -> int:
+    """Make 32 bits that tell an identical string: 31 bits of hash, top bit set for short forms."""
+    value = xxhash.xxh32_intdigest(text.encode("utf-8", "surrogatepass")) & ~_CASED
+    return value | _CASED if is_short_form(text) else value

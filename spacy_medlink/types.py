@@ -1,0 +1,148 @@
+"""The words of the project as types, each named once: records, results, and the seams (protocols)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats1d = NDArray[np.float32]
+Floats2d = NDArray[np.float32]
+Ints1d = NDArray[np.int64]
+Ints2d = NDArray[np.int64]
+Hashes1d = NDArray[np.uint64]
+
+
+class Name(NamedTuple):
+    """One surface form of a concept.
+
+    text (str): the string as the terminology writes it.
+    lang (str): ISO 639-1 code, "" when the source does not say.
+    source (str): vocabularies that have the name, joined with "|".
+    tty (str): term type in its source ("PT", "SY", "EXACT layperson" ...).
+    obsolete (bool): whether the source marks the name as obsolete or suppressed.
+    """
+
+    text: str
+    lang: str = "en"
+    source: str = ""
+    tty: str = ""
+    obsolete: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    """An entry of the knowledge base; `names[0]` is the preferred name.
+
+    row (int): position in the knowledge base, -1 before it is built in.
+    first_name (int): row of `names[0]`; the names of a concept have consecutive rows.
+    """
+
+    id: str
+    name: str
+    names: tuple[Name, ...] = ()
+    types: tuple[str, ...] = ()
+    definition: str = ""
+    codes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    parents: tuple[str, ...] = ()
+    row: int = -1
+    first_name: int = -1
+
+
+class Retired(NamedTuple):
+    """An id that the terminology no longer uses; `replaced_by` is "" when nothing replaces it."""
+
+    id: str
+    replaced_by: str = ""
+    reason: str = ""
+
+
+class BadLine(NamedTuple):
+    """A line of a source that was skipped, and why."""
+
+    path: str
+    line: int
+    problem: str
+
+
+Record = Concept | Retired
+
+
+class Mention(NamedTuple):
+    """A span of text to be linked.
+
+    text (str): the span as it stands in the document.
+    long_form (str): what the document defines the text to abbreviate, "" if nothing.
+    label (str): the entity label, "" if none.
+    left, right (str): context before and after, for rerankers.
+    """
+
+    text: str
+    long_form: str = ""
+    label: str = ""
+    left: str = ""
+    right: str = ""
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A concept proposed for a mention.
+
+    row (int): concept row. name_row (int): row of the name that matched best.
+    score (float): fused score, higher is better.
+    scores (Dict[str, float]): the score of each tier that saw the concept.
+    prob (float): probability of being right, where a calibrator was fitted, else None.
+    """
+
+    row: int
+    name_row: int
+    score: float
+    scores: dict[str, float]
+    prob: float | None = None
+
+
+class Hits(NamedTuple):
+    """What a retriever returns: for each query its best names, padded with row -1, score -inf.
+
+    rows (Ints2d): name rows, shape (n_queries, k). scores (Floats2d): same shape, descending.
+    """
+
+    rows: Ints2d
+    scores: Floats2d
+
+
+@runtime_checkable
+class Encoder(Protocol):
+    """Text to vector."""
+
+    @property
+    def dim(self) -> int: ...
+
+    def encode(self, texts: Sequence[str]) -> Floats2d:
+        """Encode texts: (n, dim), rows of length 1, deterministic, safe to call from threads."""
+        ...
+
+
+@runtime_checkable
+class Retriever(Protocol):
+    """Mention text to names."""
+
+    def search(self, texts: Sequence[str], k: int) -> Hits:
+        """Find the k best names of each text."""
+        ...
+
+
+@runtime_checkable
+class RescoringRetriever(Retriever, Protocol):
+    """A retriever that can also score given names, so that tiers are compared on equal terms."""
+
+    def score(self, texts: Sequence[str], rows: Ints2d) -> Floats2d:
+        """Score rows (n, m) for each text; -1 rows score 0."""
+        ...
+
+
+class Progress(Protocol):
+    """Something to tell how far long work has come."""
+
+    def __call__(self, items: Iterable[Any], total: int | None, what: str) -> Iterable[Any]: ...
