@@ -1,0 +1,68 @@
+# `make run` and `make test` need Python 3.10 or later, GNU Make and a Python package index, nothing
+# else. Everything is installed into .venv; `make run PYTHON=python3.12` picks another Python.
+
+PYTHON ?= python3
+# An optional job argument: `make run PROJECT_ARGS="--force"`, see `spacy project run --help`.
+PROJECT_ARGS ?=
+PYTEST_ARGS ?=
+
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt
+INSTALLED := $(VENV)/installed
+PROJECT := $(PY) -m spacy project run all .
+
+# The steps of the project call `medlink` and `python` by name.
+export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+
+.PHONY: help setup run test test-all lint format bench ci-run clean distclean
+.DELETE_ON_ERROR:
+
+help: ## List the targets
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1 \t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
+
+setup: $(INSTALLED) ## Make .venv and install the project and its pinned dependencies
+
+run: $(INSTALLED) ## Build, train, evaluate, package and try the embedded default
+	$(PROJECT) $(PROJECT_ARGS)
+
+test: $(INSTALLED) ## Run the tests, without those marked slow or gpu
+	$(PY) -m pytest -m "not slow and not gpu" $(PYTEST_ARGS)
+
+test-all: $(INSTALLED) ## Run all tests that this machine can run
+	$(PY) -m pytest $(PYTEST_ARGS)
+
+lint: $(INSTALLED) ## Check style, formatting and types
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+
+format: $(INSTALLED) ## Mend style and formatting where that can be done by itself
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+bench: $(INSTALLED) ## Measure speed and memory, into benchmarks/results
+	$(PY) -m benchmarks
+
+# The main job with a minute of training: every step runs, the encoder is not worth keeping.
+ci-run: $(INSTALLED)
+	$(PROJECT) --vars.max_minutes=1
+
+clean: ## Remove what the tools and the project have built, but not .venv
+	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf corpora models kb metrics packages training_runs project.lock
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+distclean: clean ## Remove .venv too
+	rm -rf $(VENV)
+
+# The stamp is newer than the files that say what to install, or everything is installed again.
+# --no-build-isolation: the build uses the pinned setuptools of .venv (70.1 and later can make
+# editable wheels alone). An isolated build would fetch the newest one, which no constraint holds.
+$(INSTALLED): setup.cfg pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 10) or sys.exit("Python 3.10 or later is needed, " + sys.executable + " is " + sys.version.split()[0] + ": make PYTHON=/path/to/python3.11")'
+	@test -x $(PY) || $(PYTHON) -m venv --clear $(VENV) || { echo "No virtual environment could be made: on Debian and Ubuntu, install python3-venv." >&2; exit 1; }
+	@echo "Installing into $(VENV) (the first time this takes a minute or more)"
+	$(PIP) setuptools wheel
+	$(PIP) --no-build-isolation -e '.[starter,dev]'
+	@touch $@

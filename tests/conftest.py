@@ -1,0 +1,68 @@
+"""What all tests share: no network, a random encoder and a dozen real concepts."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+# Set before torch or tokenizers are imported anywhere. Two threads, not one: with one, a child
+# process that hangs on its parent's threads would never be caught.
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["TOKENIZERS_PARALLELISM"] = "false"
+os.environ.setdefault("OMP_NUM_THREADS", "2")
+
+import pytest
+
+from spacy_medlink.kb import KnowledgeBase, build_kb
+from tests import network
+from tests.tiny import TINY_RECORDS, write_tiny_encoder
+
+ROOT = Path(__file__).parents[1]
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("gpu"):
+        import torch
+
+        if not torch.cuda.is_available():
+            pytest.skip("needs a CUDA device")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _network_guard() -> Iterator[None]:
+    with network.guarded():
+        yield
+
+
+@pytest.fixture(autouse=True)
+def network_attempts(_network_guard: None) -> Iterator[list[str]]:
+    """Attempts of this test to reach another machine; any that is left at the end fails it.
+
+    The attempt itself raises too, but a library may catch that and carry on.
+    """
+    network.ATTEMPTS.clear()
+    yield network.ATTEMPTS
+    if network.ATTEMPTS:
+        pytest.fail(f"tried to reach the network: {', '.join(network.ATTEMPTS)}")
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """Directory of the real corpora and terminologies, which do not come with the repository."""
+    path = Path(os.environ.get("MEDLINK_DATA", ROOT.parent / "shared" / "data"))
+    if not path.is_dir():
+        pytest.skip(f"no data at {path}: set MEDLINK_DATA")
+    return path
+
+
+@pytest.fixture(scope="session")
+def tiny_kb(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeBase:
+    """The concepts of `tests.tiny`; the file `tiny_kb.path` is there for the whole session."""
+    path = tmp_path_factory.mktemp("tiny_kb") / "tiny.kb"
+    build_kb(path, TINY_RECORDS, {"source": "tests", "version": "1"})
+    return KnowledgeBase(path)
+
+
+@pytest.fixture(scope="session")
+def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Hugging Face directory with a random one-layer BERT; do not write into it."""
+    return write_tiny_encoder(tmp_path_factory.mktemp("tiny_encoder"))
