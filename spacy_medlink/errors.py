@@ -66,6 +66,58 @@ class Errors:
         "Could not write {path}: {reason}. What was there before is untouched. Free some space or "
         "choose another place, then run the command again.",
     )
+    # 15x: UMLS and MeSH
+    unsorted_rows = Message(
+        "E150",
+        "{path}, line {line}: {id!r} comes after {previous!r}, but the file must be sorted by its "
+        "first column. Sort it with `LC_ALL=C sort -t'|' -k1,1 -o FILE FILE`, then try again.",
+    )
+    no_conso = Message(
+        "E151",
+        "No MRCONSO.RRF at {path}. Give the META directory of a UMLS release (RRF files, plain or "
+        ".gz), or the directory with its .nlm archives.",
+    )
+    one_sided_relations = Message(
+        "E152",
+        "{path} names children (CHD, isa) but no parents (PAR, inverse_isa), though a release has "
+        "each relation from both sides. Use the whole MRREL.RRF, or take it away to build without "
+        "a hierarchy.",
+    )
+    # 16x: more readers, filters, curation, comparison
+    rf2_incomplete = Message(
+        "E160",
+        "{path} is not a SNOMED CT RF2 snapshot: {problem}. Give the directory of an unpacked "
+        "release, the one that holds Snapshot/ (for an extension, one that also holds the edition "
+        "it extends).",
+    )
+    no_column = Message(
+        "E161",
+        "{path} has no column {column!r}; its first line has: {found}. Name the columns, such as "
+        "`--columns id=CODE,name=TERM`, or give their numbers from 1.",
+    )
+    unknown_group = Message(
+        "E162", "Unknown semantic group {group!r}. The groups of the UMLS are: {known}."
+    )
+    bad_filter = Message("E163", "Nothing can pass the filters: {problem}. Change them.")
+    scratch_failed = Message(
+        "E164",
+        "Temporary files cannot be written ({reason}). Free some space, or let the environment "
+        "variable TMPDIR name a directory that has more.",
+    )
+    source_unreadable = Message(
+        "E165", "{path} cannot be read ({reason}). Check the path and its permissions."
+    )
+    bad_gold = Message(
+        "E166",
+        "{path}, line {line}: {problem}. Expected {expected}. Mend the file of gold mentions.",
+    )
+    curation_conflict = Message(
+        "E167",
+        "{path}, line {line}: {problem}. Remove one of the two rules.",
+    )
+    unknown_field = Message(
+        "E168", "A concept has no field {field!r} that a column could fill. Known: {known}."
+    )
 
     # 2xx: assets, encoders, retrieval
     assets_missing = Message(

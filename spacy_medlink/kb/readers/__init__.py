@@ -13,7 +13,19 @@ BadLines = list[BadLine] | None
 Reader = Callable[[Path, BadLines], Iterator[Record]]
 
 # Format name to module in this package; the module's `read` is the reader.
-FORMATS = {"obo": "obo", "jsonl": "jsonl"}
+FORMATS = {
+    "biosyn": "biosyn",
+    "csv": "tabular",
+    "gazetteer": "gazetteer",
+    "icd": "icd",
+    "jsonl": "jsonl",
+    "mesh": "mesh",
+    "obo": "obo",
+    "obographs": "obographs",
+    "snomed": "snomed",
+    "tsv": "tabular",
+    "umls": "umls",
+}
 
 
 def get_reader(format: str) -> Reader:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ...types import BadLine, Concept, Name, Record, Retired
+from .fields import BadField, identifier, storable, surface
 from .lines import numbered_lines, report
 
 _EXPECTED = (
@@ -13,38 +14,46 @@ _EXPECTED = (
 )
 
 
-class _BadRecord(Exception):
-    """What is wrong with a line."""
-
-
 def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]:
     """Stream the concepts of a `.jsonl` or `.jsonl.gz` file.
 
-    A line with `replaced_by` (an id, or "" for none) and without names tells of a retired id.
+    A line whose `replaced_by` is an id, or "" where there are no names, tells of a retired id.
     RAISES (MedlinkError): E105 for a bad line, unless `bad_lines` collects them.
     """
     for number, line in numbered_lines(path, bad_lines):
         if not line.strip():
             continue
         try:
-            yield _record(json.loads(line))
-        except (_BadRecord, json.JSONDecodeError, RecursionError) as error:
-            problem = str(error) if isinstance(error, _BadRecord) else f"not JSON ({error})"
-            report(path, number, problem, _EXPECTED, bad_lines)
+            yield _record(_decode(line))
+        except BadField as error:
+            report(path, number, error.args[0], _EXPECTED, bad_lines)
+
+
+def _decode(line: str) -> Any:
+    try:
+        data = json.loads(line)
+    # ValueError is also what a number of more than 4,300 digits meets.
+    except (ValueError, RecursionError) as error:
+        raise BadField(f"not JSON ({error})", _EXPECTED) from error
+    if "\\u" in line:
+        storable(data)
+    return data
 
 
 def _record(data: Any) -> Record:
     if not isinstance(data, dict):
-        raise _BadRecord("not an object")
-    id = _string(data, "concept_id")
-    if not id:
-        raise _BadRecord('"concept_id" is missing or empty')
-    names = (*_names(data), *(Name(alias) for alias in _strings(data, "aliases")))
+        raise _bad("not an object")
+    id = identifier(_string(data, "concept_id"), '"concept_id"')
+    aliases = _strings(data, "aliases")
+    names = (*_names(data), *(Name(surface(alias, "alias")) for alias in aliases))
     preferred = _string(data, "canonical_name") or (names[0].text if names else "")
-    if "replaced_by" in data and not names:
-        return Retired(id, _string(data, "replaced_by"), "replaced")
+    successor = _string(data, "replaced_by")  # null is what exports write for concepts in use
+    if successor:
+        return Retired(id, identifier(successor, '"replaced_by"'), "replaced")
+    if data.get("replaced_by") == "" and not preferred:
+        return Retired(id, "", "obsolete")
     if not preferred.strip():
-        raise _BadRecord('neither "canonical_name" nor any name')
+        raise _bad('neither "canonical_name" nor any name')
     return Concept(
         id=id,
         name=preferred,
@@ -59,18 +68,20 @@ def _record(data: Any) -> Record:
 def _names(data: dict[str, Any]) -> Iterator[Name]:
     for entry in _list(data, "names"):
         if isinstance(entry, str):
-            yield Name(entry)
+            yield Name(surface(entry))
         elif isinstance(entry, dict) and isinstance(entry.get("name"), str):
             lang, source, tty = (_string(entry, field) for field in ("lang", "source", "tty"))
-            yield Name(entry["name"], lang, source, tty, bool(entry.get("obsolete", False)))
+            yield Name(
+                surface(entry["name"]), lang, source, tty, bool(entry.get("obsolete", False))
+            )
         else:
-            raise _BadRecord('an entry of "names" is neither a string nor an object with "name"')
+            raise _bad('an entry of "names" is neither a string nor an object with "name"')
 
 
 def _codes(data: dict[str, Any]) -> dict[str, tuple[str, ...]]:
     codes = data.get("codes") or {}
     if not isinstance(codes, dict):
-        raise _BadRecord('"codes" is not an object')
+        raise _bad('"codes" is not an object')
     return {vocabulary: _strings(codes, vocabulary) for vocabulary in codes}
 
 
@@ -79,7 +90,7 @@ def _string(data: dict[str, Any], field: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise _BadRecord(f'"{field}" is not a string')
+        raise _bad(f'"{field}" is not a string')
     return value
 
 
@@ -88,12 +99,16 @@ def _list(data: dict[str, Any], field: str) -> list[Any]:
     if value is None:
         return []
     if not isinstance(value, list):
-        raise _BadRecord(f'"{field}" is not a list')
+        raise _bad(f'"{field}" is not a list')
     return value
 
 
 def _strings(data: dict[str, Any], field: str) -> tuple[str, ...]:
     values = _list(data, field)
     if not all(isinstance(value, str) for value in values):
-        raise _BadRecord(f'"{field}" holds something other than strings')
+        raise _bad(f'"{field}" holds something other than strings')
     return tuple(values)
+
+
+def _bad(problem: str) -> BadField:
+    return BadField(problem, _EXPECTED)

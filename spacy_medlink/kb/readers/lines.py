@@ -19,7 +19,7 @@ def numbered_lines(path: Path, bad_lines: list[BadLine] | None = None) -> Iterat
     RAISES (MedlinkError): E105 at the first bad line, unless `bad_lines` collects them; E105 too
         when a gzip file is cut off or damaged, always.
     """
-    with _open(path) as file:
+    with open_source(path) as file:
         number = 0
         while True:
             try:
@@ -53,7 +53,14 @@ def report(
     bad_lines.append(BadLine(str(path), line, problem))
 
 
-def _open(path: Path) -> IO[bytes]:
-    if path.suffix == ".gz":
-        return gzip.open(path, "rb")  # type: ignore[return-value]  # GzipFile reads like IO[bytes]
-    return path.open("rb")
+def open_source(path: Path) -> IO[bytes]:
+    """Open a file, plain or `.gz`, for reading bytes.
+
+    RAISES (MedlinkError): E165 when it is a directory or may not be read.
+    """
+    try:
+        if path.suffix == ".gz":
+            return gzip.open(path, "rb")  # type: ignore[return-value]  # reads like IO[bytes]
+        return path.open("rb")
+    except OSError as error:
+        raise Errors.source_unreadable(path=path, reason=error.strerror or error) from error

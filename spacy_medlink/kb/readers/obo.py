@@ -6,23 +6,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...types import BadLine, Concept, Name, Record, Retired
+from .fields import BadField, identifier, surface
 from .lines import numbered_lines, report
+from .xrefs import collect
 
 _TAG = re.compile(r"([A-Za-z_][\w.\-]*):\s*(.*)")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(.*)')
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {"n": "\n", "t": "\t", "W": " "}
 _SCOPES = frozenset({"EXACT", "BROAD", "NARROW", "RELATED"})
-# Comments run to the end of the line; a "!" inside an identifier has no space before it.
-_COMMENT = re.compile(r"\s+!.*$")
-# How xref prefixes of open ontologies spell the vocabularies that users ask for.
-_VOCABULARIES = {
-    "ICD-10": "ICD10", "ICD10": "ICD10", "ICD10CM": "ICD10CM", "ICD9": "ICD9", "ICD9CM": "ICD9CM",
-    "SNOMEDCT_US": "SNOMEDCT_US", "SNOMEDCT": "SNOMEDCT_US", "SCTID": "SNOMEDCT_US",
-    "SNOMEDCT_US_2015_03_01": "SNOMEDCT_US", "MSH": "MESH", "MeSH": "MESH", "MESH": "MESH",
-    "UMLS": "UMLS", "UMLS_CUI": "UMLS", "MEDDRA": "MEDDRA", "MedDRA": "MEDDRA", "NCIT": "NCIT",
-    "NCI": "NCIT", "Orphanet": "ORPHA", "ORPHA": "ORPHA", "OMIM": "OMIM", "MIM": "OMIM",
-}  # fmt: skip
+# Comments run to the end of the line; a "!" inside an identifier has no space before it. The
+# look-behind keeps a long run of spaces from being tried from each of its spaces.
+_COMMENT = re.compile(r"(?<!\s)\s+!.*$")
+_STANZA = re.compile(r"\[(\w+)\](?:\s*!.*)?")
+_STANZAS = frozenset({"Term", "Typedef", "Instance", "Annotation"})
 
 
 @dataclass
@@ -32,16 +29,12 @@ class _Term:
     name: str = ""
     synonyms: list[Name] = field(default_factory=list)
     definition: str = ""
-    codes: dict[str, list[str]] = field(default_factory=dict)
+    xrefs: list[str] = field(default_factory=list)
     parents: list[str] = field(default_factory=list)
     namespace: str = ""
     alt_ids: list[str] = field(default_factory=list)
     obsolete: bool = False
     replaced_by: str = ""
-
-
-class _BadLine(Exception):
-    """What is wrong with a line, and what was expected."""
 
 
 def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]:
@@ -58,18 +51,18 @@ def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]
         text = line.strip()
         if not text or text.startswith("!"):
             continue
-        if text.startswith("["):
-            yield from _records(term, path, bad_lines, namespace)
-            in_header = False
-            term = _Term(number) if text == "[Term]" else None
-            continue
         try:
+            if text.startswith("["):
+                yield from _records(term, path, bad_lines, namespace)
+                in_header, term = False, None
+                term = _Term(number) if _stanza(text) == "Term" else None
+                continue
             tag, value = _tag(text)
             if in_header:
-                namespace = value if tag == "default-namespace" else namespace
+                namespace = _in_header(tag, value) or namespace
             elif term is not None:
                 _apply(term, tag, value, source)
-        except _BadLine as error:
+        except BadField as error:
             problem, expected = error.args
             report(path, number, problem, expected, bad_lines)
     yield from _records(term, path, bad_lines, namespace)
@@ -85,27 +78,42 @@ def release_of(path: Path) -> str:
     return ""
 
 
+def _stanza(text: str) -> str:
+    match = _STANZA.fullmatch(text)
+    if match is None or match.group(1) not in _STANZAS:
+        raise BadField(f"no such stanza as {text[:60]!r}", "`[Term]` or `[Typedef]`")
+    return match.group(1)
+
+
+def _in_header(tag: str, value: str) -> str:
+    if tag == "id":
+        raise BadField(f"the id {value[:60]!r} in the header", "`[Term]` before it")
+    return value if tag == "default-namespace" else ""
+
+
 def _tag(text: str) -> tuple[str, str]:
     match = _TAG.match(text)
     if match is None:
-        raise _BadLine(f"no tag in {text[:60]!r}", "`tag: value` or `[Term]`")
+        raise BadField(f"no tag in {text[:60]!r}", "`tag: value` or `[Term]`")
     return match.group(1), match.group(2).strip()
 
 
 def _apply(term: _Term, tag: str, value: str, source: str) -> None:
     if tag == "id":
+        _once(tag, term.id, value)
         term.id = _identifier(value)
     elif tag == "name":
-        term.name = _unescape(_COMMENT.sub("", value))
+        _once(tag, term.name, value)
+        term.name = surface(_unescape(_COMMENT.sub("", value)))
     elif tag == "synonym":
         term.synonyms.append(_synonym(value, source))
     elif tag in ("exact_synonym", "broad_synonym", "narrow_synonym", "related_synonym"):
         scope = tag.partition("_")[0].upper()
-        term.synonyms.append(Name(_quoted(value)[0], "en", source, scope))
+        term.synonyms.append(Name(surface(_quoted(value)[0], tag), "en", source, scope))
     elif tag == "def":
         term.definition = _quoted(value)[0]
     elif tag == "xref":
-        _add_code(term, value)
+        term.xrefs.append(_identifier(value))
     elif tag == "is_a":
         term.parents.append(_identifier(value))
     elif tag == "alt_id":
@@ -140,7 +148,7 @@ def _records(
         names=(Name(term.name, "en", source, "PT"), *term.synonyms),
         types=(kind,) if kind else (),
         definition=term.definition,
-        codes={vocabulary: tuple(codes) for vocabulary, codes in term.codes.items()},
+        codes=collect(term.xrefs),
         parents=tuple(term.parents),
     )
     for alternative in term.alt_ids:
@@ -152,28 +160,26 @@ def _synonym(value: str, source: str) -> Name:
     words = rest.partition("[")[0].split()
     scope = words[0] if words and words[0] in _SCOPES else "RELATED"
     kind = " ".join(words[1:2] if words and words[0] in _SCOPES else words[:1])
-    return Name(text, "en", source, f"{scope} {kind}".strip(), kind == "obsolete_synonym")
+    tty = f"{scope} {kind}".strip()
+    return Name(surface(text, "synonym"), "en", source, tty, kind == "obsolete_synonym")
 
 
-def _add_code(term: _Term, value: str) -> None:
-    vocabulary, colon, code = _identifier(value).partition(":")
-    if colon and code:
-        codes = term.codes.setdefault(_VOCABULARIES.get(vocabulary, vocabulary), [])
-        if code not in codes:
-            codes.append(code)
+def _once(tag: str, known: str, value: str) -> None:
+    if known:
+        raise BadField(
+            f"a second {tag} {value[:60]!r} in term {known[:60]!r}", "`[Term]` before it"
+        )
 
 
 def _identifier(value: str) -> str:
-    words = _COMMENT.sub("", value).split()
-    if not words:
-        raise _BadLine("an empty identifier", "an identifier after the tag")
-    return _unescape(words[0])
+    words = _COMMENT.sub("", value).split(maxsplit=1)
+    return identifier(_unescape(words[0]) if words else "", "identifier")
 
 
 def _quoted(value: str) -> tuple[str, str]:
     match = _QUOTED.match(value)
     if match is None:
-        raise _BadLine(f"no quoted text in {value[:60]!r}", 'text in double quotes: "..."')
+        raise BadField(f"no quoted text in {value[:60]!r}", 'text in double quotes: "..."')
     return _unescape(match.group(1)), match.group(2)
 
 

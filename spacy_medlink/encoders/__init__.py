@@ -1,0 +1,1 @@
+"""Encoders: text to vector. Importing this package is cheap; torch comes with its modules."""

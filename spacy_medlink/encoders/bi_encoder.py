@@ -1,0 +1,215 @@
+"""BiEncoder: a Hugging Face transformer that turns names and mentions into vectors (no spaCy)."""
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from multiprocessing import parent_process
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+import xxhash
+
+from ..errors import Errors
+from ..types import Floats2d
+from .pooling import pool
+
+Pooling = Literal["mean", "cls"]
+SETTINGS_FILE = "medlink_encoder.json"
+_BATCH = 128
+
+
+class BiEncoder:
+    """Encodes strings one by one, so that mention and name meet as vectors (hence bi-encoder).
+
+    Encoding is deterministic and safe to call from threads: the module is pinned to evaluation
+    mode, strings are sorted by length so that little is padded, and bf16 is used where the
+    processor computes it natively.
+
+    tokenizer (PreTrainedTokenizerFast): the model's own. module (torch.nn.Module): transformer.
+    pooling (str): "mean" over the words' pieces (special tokens left out), or "cls".
+    max_length (int): in word pieces; what is longer is cut.
+    """
+
+    def __init__(
+        self, tokenizer: Any, module: torch.nn.Module, pooling: str = "mean", max_length: int = 64
+    ) -> None:
+        if pooling not in ("mean", "cls"):
+            raise Errors.bad_pooling(pooling=pooling)
+        self.tokenizer = tokenizer
+        self.module = module.eval()
+        self.pooling = pooling
+        self.max_length = max_length
+        self._special = torch.tensor(sorted(tokenizer.all_special_ids))
+
+    @classmethod
+    def load(
+        cls, source: str | Path, pooling: str | None = None, max_length: int | None = None
+    ) -> "BiEncoder":
+        """Load from a directory, or from the Hugging Face Hub by name.
+
+        source (str): a directory with config.json and weights as safetensors, or a Hub name.
+        pooling, max_length: default to what was saved with the model, else "mean" and 64.
+        RAISES (MedlinkError): E205 no such directory, E206 files that cannot be read.
+        """
+        tokenizer, module = load_transformer(source)
+        saved = _read_settings(Path(source))
+        return cls(
+            tokenizer,
+            module,
+            pooling or saved.get("pooling", "mean"),
+            max_length or saved.get("max_length", 64),
+        )
+
+    def save(self, directory: str | Path) -> None:
+        """Write an ordinary Hugging Face directory (safetensors), with pooling and length beside."""
+        path = Path(directory)
+        self.module.save_pretrained(path, safe_serialization=True)  # type: ignore[operator]
+        self.tokenizer.save_pretrained(path)
+        settings = {"pooling": self.pooling, "max_length": self.max_length}
+        (path / SETTINGS_FILE).write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+
+    @property
+    def dim(self) -> int:
+        """Number of dimensions of the vectors."""
+        return int(self.module.config.hidden_size)  # type: ignore[union-attr,arg-type]
+
+    @property
+    def device(self) -> torch.device:
+        """Where the module is."""
+        return next(self.module.parameters()).device
+
+    def fingerprint(self) -> str:
+        """Identify what decides about the vectors: weights, vocabulary, pooling, length."""
+        digest = xxhash.xxh3_128()
+        for name, tensor in sorted(self.module.state_dict().items()):
+            digest.update(name.encode())
+            digest.update(tensor.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())
+        vocabulary = sorted(self.tokenizer.get_vocab().items(), key=lambda item: item[1])
+        digest.update(json.dumps(vocabulary).encode())
+        digest.update(f"{self.pooling} {self.max_length}".encode())
+        return digest.hexdigest()
+
+    def encode(self, texts: Sequence[str], batch_size: int = _BATCH) -> Floats2d:
+        """Encode strings.
+
+        texts (Sequence[str]): any strings; an empty one gets a valid vector too.
+        RETURNS (Floats2d): (n_texts, dim), float32, rows of length 1.
+        RAISES (MedlinkError): E208 when the model gives vectors that are not finite.
+        """
+        vectors = np.empty((len(texts), self.dim), dtype=np.float32)
+        if not texts:
+            return vectors
+        _calm_threads_in_children()
+        pieces = self.tokenize(texts)
+        order = sorted(range(len(pieces)), key=lambda index: len(pieces[index]))
+        with torch.inference_mode(), _precision(self.device):
+            for start in range(0, len(order), batch_size):
+                batch = order[start : start + batch_size]
+                vectors[batch] = self._encode_batch([pieces[index] for index in batch])
+        bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+        if len(bad):
+            raise Errors.vectors_not_finite(count=len(bad), first=int(bad[0]))
+        return vectors
+
+    def tokenize(self, texts: Sequence[str]) -> list[list[int]]:
+        """Cut strings into word-piece ids, special tokens included, at most max_length each."""
+        # The backend is called without its truncation state, which threads would share.
+        encodings = self.tokenizer._tokenizer.encode_batch(list(texts), add_special_tokens=True)
+        return [_cut(encoding.ids, self.max_length) for encoding in encodings]
+
+    def forward(self, pieces: Sequence[Sequence[int]]) -> torch.Tensor:
+        """Run the module on word-piece ids: (n, dim) on its device, rows of length 1."""
+        ids, mask = pad(pieces, self.tokenizer.pad_token_id or 0)
+        ids, mask = ids.to(self.device), mask.to(self.device)
+        hidden = self.module(input_ids=ids, attention_mask=mask).last_hidden_state
+        return pool(hidden, ids, mask, self.pooling, self._special.to(ids.device))
+
+    def _encode_batch(self, pieces: list[list[int]]) -> Floats2d:
+        vectors: Floats2d = self.forward(pieces).float().cpu().numpy()
+        return vectors
+
+
+def pad(pieces: Sequence[Sequence[int]], pad_id: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Pad id lists to a rectangle.
+
+    RETURNS (Tuple[Tensor, Tensor]): ids and attention mask, each (n, longest), int64.
+    """
+    lengths = np.fromiter(map(len, pieces), dtype=np.int64)
+    ids = np.full((len(pieces), int(lengths.max())), pad_id, dtype=np.int64)
+    mask = np.arange(ids.shape[1]) < lengths[:, None]
+    ids[mask] = np.fromiter((piece for row in pieces for piece in row), dtype=np.int64)
+    return torch.from_numpy(ids), torch.from_numpy(mask.astype(np.int64))
+
+
+def load_transformer(source: str | Path) -> tuple[Any, torch.nn.Module]:
+    """Load tokenizer and transformer, weights from safetensors only and without remote code.
+
+    RAISES (MedlinkError): E205 no such directory, E206 files that cannot be read.
+    """
+    from transformers import AutoModel, AutoTokenizer
+
+    is_path = Path(source).exists() or _looks_like_path(str(source))
+    if is_path and not (Path(source) / "config.json").is_file():
+        raise Errors.encoder_missing(path=source)
+    options: dict[str, Any] = {"local_files_only": True} if is_path else {}
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(str(source), use_fast=True, **options)
+        module = AutoModel.from_pretrained(str(source), use_safetensors=True, **options)
+    except (OSError, ValueError, KeyError) as error:
+        if is_path:
+            raise Errors.encoder_damaged(path=source, reason=error) from error
+        raise Errors.encoder_missing(path=source) from error
+    except Exception as error:  # safetensors and tokenizers raise classes of their own
+        raise Errors.encoder_damaged(path=source, reason=error) from error
+    tokenizer._tokenizer.no_truncation()
+    tokenizer._tokenizer.no_padding()
+    return tokenizer, module
+
+
+def _looks_like_path(source: str) -> bool:
+    # A Hub name has at most one slash and does not begin with a dot, slash or tilde.
+    return source.startswith((".", "/", "~")) or source.count("/") > 1 or os.sep * 2 in source
+
+
+def _read_settings(directory: Path) -> dict[str, Any]:
+    path = directory / SETTINGS_FILE
+    settings: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    return settings
+
+
+def _cut(ids: list[int], max_length: int) -> list[int]:
+    # The last piece is the separator, which models expect to see.
+    return ids if len(ids) <= max_length else [*ids[: max_length - 1], ids[-1]]
+
+
+def _precision(device: torch.device) -> AbstractContextManager[Any]:
+    if device.type == "cuda":
+        native = torch.cuda.is_bf16_supported()
+    else:
+        native = (
+            torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported()
+        )
+    return torch.autocast(device.type, dtype=torch.bfloat16) if native else nullcontext()
+
+
+def _calm_threads_in_children() -> None:
+    """Use one torch thread in a forked child: OpenMP's pool does not survive a fork and would hang."""
+    if parent_process() is not None and torch.get_num_threads() > 1:
+        torch.set_num_threads(1)
+
+
+def encode_in_chunks(
+    encoder: BiEncoder, texts: Iterable[str], chunk: int = 8192
+) -> Iterable[Floats2d]:
+    """Encode a stream of strings in bounded memory, a chunk at a time."""
+    waiting: list[str] = []
+    for text in texts:
+        waiting.append(text)
+        if len(waiting) == chunk:
+            yield encoder.encode(waiting)
+            waiting = []
+    if waiting:
+        yield encoder.encode(waiting)

@@ -1,0 +1,66 @@
+"""BioSyn dictionaries: one `id||name` a line, ids of one concept joined by "|" or "+"."""
+
+import re
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+from ...types import BadLine, Concept, Name, Record, Retired
+from .fields import BadField, identifier, surface
+from .lines import numbered_lines, report
+from .xrefs import code_by_shape
+
+_JOINED = re.compile(r"[|+]")
+_EXPECTED = "`id||name`, or `id|id||name`"
+
+
+def read(
+    path: Path, bad_lines: list[BadLine] | None = None, *, lang: str = "en", source: str = ""
+) -> Iterator[Record]:
+    """Stream the concepts of a BioSyn dictionary; lines of one id that follow each other are one.
+
+    The first of several ids is the concept's; the others become codes, and retired ids that lead
+    to it. The name of the first line is the preferred one.
+
+    lang, source (str): what is said of every name, since the format does not.
+    RAISES (MedlinkError): E105 for a bad line, unless `bad_lines` collects them.
+    """
+    lines = _parsed(path, bad_lines)
+    for _, group in groupby(lines, key=lambda line: line[0][0]):
+        yield from _records(list(group), lang, source)
+
+
+def _parsed(path: Path, bad_lines: list[BadLine] | None) -> Iterator[tuple[list[str], str]]:
+    for number, line in numbered_lines(path, bad_lines):
+        if not line or line.isspace():
+            continue
+        try:
+            yield _split(line)
+        except BadField as error:
+            report(path, number, error.args[0], _EXPECTED, bad_lines)
+
+
+def _split(line: str) -> tuple[list[str], str]:
+    fields = line.split("||")
+    if len(fields) != 2:
+        raise BadField(f"{len(fields)} fields between `||`", _EXPECTED)
+    ids, name = fields
+    if name.startswith("|"):
+        raise BadField("`|||`: an id or a name is missing", _EXPECTED)
+    return [identifier(id) for id in _JOINED.split(ids)], surface(name)
+
+
+def _records(lines: list[tuple[list[str], str]], lang: str, source: str) -> Iterator[Record]:
+    names = [name for _, name in lines]
+    id, *others = dict.fromkeys(id for ids, _ in lines for id in ids)
+    codes: dict[str, list[str]] = {}
+    for vocabulary, code in filter(None, map(code_by_shape, (id, *others))):
+        codes.setdefault(vocabulary, []).append(code)
+    yield Concept(
+        id=id,
+        name=names[0],
+        names=tuple(Name(name, lang, source) for name in names),
+        codes={vocabulary: tuple(values) for vocabulary, values in codes.items()},
+    )
+    for other in others:
+        yield Retired(other, id, "alternative")

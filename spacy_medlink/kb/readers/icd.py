@@ -1,0 +1,152 @@
+"""Code lists of the ICD family: order files, code files, and tables such as those of ICD-O-3."""
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import chain, islice
+from pathlib import Path
+from typing import NamedTuple
+
+from ...errors import Errors
+from ...types import BadLine, Concept, Name, Record
+from .fields import BadField, identifier, surface
+from .lines import numbered_lines, report
+from .pieces import united
+from .rows import read_rows
+
+# An order file has the order number in columns 1-5, the code in 7-13, "1" in 15 where the code can
+# be reported, a short description in 17-76 and a long one from 78.
+_ORDER = re.compile(r"\d{5} \S{3}[\S ]{4} [01] ")
+# A code file has the code, then blanks, then the description.
+_CODE_FILE = re.compile(r"([A-Z0-9]{3,7}) {1,7}(\S.*)")
+_UNDOTTED = re.compile(r"[A-Z]\d[0-9A-Z][0-9A-Z]{1,4}")
+_MORPHOLOGY = re.compile(r"M?\d{4}/\d")
+# Headers of tables: those of the WHO for ICD-O-3 are Code, Struct, Label and Kode, Lvl, Title.
+_CODES = ("code", "kode", "icd", "icd-o", "codigo", "código")
+_NAMES = ("label", "title", "name", "description", "term", "titel", "descripcion", "descripción")
+_KINDS = ("struct", "lvl")
+_REMARKS = frozenset({"note", "notes", "excl", "exclusion"})
+
+
+class _Entry(NamedTuple):
+    code: str
+    name: str
+    other: str = ""
+    kind: str = ""
+    tty: str = "PT"
+
+
+class _Family(NamedTuple):
+    source: str
+    lang: str
+    dotted: bool
+
+
+_Entries = Callable[[Path, list[BadLine] | None], Iterator[_Entry]]
+
+
+def read(
+    path: Path, bad_lines: list[BadLine] | None = None, *, lang: str = "en", source: str = ""
+) -> Iterator[Record]:
+    """Stream the codes of a list as concepts, each below the longest code that begins it.
+
+    ICD-10-CM files write codes without their dot; it is put back (A00.0), since that is how the
+    codes stand everywhere else. Categories that cannot be reported have the type "category", others
+    "code", where the file says so.
+
+    lang (str): of the descriptions. source (str): vocabulary; "" for what the file looks like:
+        ICD10CM, ICD10PCS, ICDO3 or ICD10.
+    RAISES (MedlinkError): E161 for a table that needs a header and has none, E105 for a bad line,
+        unless `bad_lines` collects them.
+    """
+    # Some lines, not the first one: that may be damaged.
+    entries, found = _layout(path, [line for _, line in islice(_filled(path, []), 20)])
+    family = _Family(source or found, lang, found in ("ICD10CM", "ICD10"))
+    yield from united(_concepts(entries(path, bad_lines), family))
+
+
+def _layout(path: Path, lines: list[str]) -> tuple[_Entries, str]:
+    american = "ICD10PCS" if "pcs" in path.name.lower() else "ICD10CM"
+    if any(map(_ORDER.match, lines)):
+        return _order_file, american
+    if any("\t" not in line and _CODE_FILE.fullmatch(line.rstrip()) for line in lines):
+        return _code_file, american
+    table = next(_table(path, []), None)
+    topography = bool(lines) and lines[0].lower().startswith("kode")
+    morphology = table is not None and _MORPHOLOGY.fullmatch(table.code)
+    return _table, "ICDO3" if topography or morphology else "ICD10"
+
+
+def _concepts(entries: Iterator[_Entry], family: _Family) -> Iterator[Concept]:
+    seen: dict[str, str] = {}
+    for entry in entries:
+        code = entry.code
+        if family.dotted and _UNDOTTED.fullmatch(code):
+            code = f"{code[:3]}.{code[3:]}"
+        plain = code.replace(".", "")
+        seen[plain] = code
+        above = next((seen[plain[:end]] for end in range(len(plain) - 1, 2, -1)
+                      if plain[:end] in seen), "")  # fmt: skip
+        names = [Name(entry.name, family.lang, family.source, entry.tty)]
+        if entry.other and entry.other != entry.name:
+            names.append(Name(entry.other, family.lang, family.source, "AB"))
+        yield Concept(
+            id=code, name=entry.name, names=tuple(names), types=(entry.kind,) if entry.kind else (),
+            codes={family.source: (code,)}, parents=(above,) if above else (),
+        )  # fmt: skip
+
+
+def _order_file(path: Path, bad_lines: list[BadLine] | None) -> Iterator[_Entry]:
+    expected = "an order number, a code, 0 or 1, a short and a long description in fixed columns"
+    for number, line in _filled(path, bad_lines):
+        try:
+            if not _ORDER.match(line):
+                raise BadField("not a line of an order file", expected)
+            short, long = line[16:76].strip(), line[77:].strip()
+            name = surface(long or short, "description")
+            kind = "code" if line[14] == "1" else "category"
+            yield _Entry(identifier(line[6:13], "code"), name, short, kind)
+        except BadField as error:
+            report(path, number, *error.args, bad_lines)
+
+
+def _code_file(path: Path, bad_lines: list[BadLine] | None) -> Iterator[_Entry]:
+    for number, line in _filled(path, bad_lines):
+        match = _CODE_FILE.fullmatch(line.rstrip())
+        if match is None:
+            report(path, number, "no code and description", "`A000    Cholera ...`", bad_lines)
+        else:
+            yield _Entry(match[1], match[2])
+
+
+def _filled(path: Path, bad_lines: list[BadLine] | None) -> Iterator[tuple[int, str]]:
+    return ((number, line) for number, line in numbered_lines(path, bad_lines) if line.strip())
+
+
+def _table(path: Path, bad_lines: list[BadLine] | None) -> Iterator[_Entry]:
+    rows = read_rows(path, bad_lines)
+    first = next(rows, None)
+    if first is None:
+        return
+    width = len(first[1])
+    headers = [cell.strip().lower() for cell in first[1]]
+    code, name, kind = (_place(headers, known) for known in (_CODES, _NAMES, _KINDS))
+    name = name if name is not None else (0 if code == 1 else 1)
+    data = chain([first], rows) if code is None else rows
+    if width < 2 or (code is None and width > 2):
+        raise Errors.no_column(path=path, column="code", found=", ".join(first[1])[:500])
+    for number, cells in data:
+        try:
+            if len(cells) != width:
+                raise BadField(f"{len(cells)} columns", f"{width} columns as in the first line")
+            kind_of = "" if kind is None else cells[kind].strip().lower()
+            if kind_of not in _REMARKS:
+                # Levels of the topography are numbers; its other kinds are inclusions.
+                tty = "PT" if kind_of in ("", "title") or kind_of.isdigit() else "SY"
+                id = identifier(cells[code or 0], "code")
+                yield _Entry(id, surface(cells[name]), tty=tty)
+        except BadField as error:
+            report(path, number, *error.args, bad_lines)
+
+
+def _place(headers: list[str], known: tuple[str, ...]) -> int | None:
+    return next((headers.index(header) for header in known if header in headers), None)

@@ -1,0 +1,157 @@
+"""A pull parser for JSON documents that are too large to hold, with line numbers."""
+
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from ...errors import Errors
+from .lines import open_source
+
+_CHUNK = 1 << 20
+_LONGEST = 1 << 26  # characters of one value
+_BLANKS = re.compile(r"[ \t\r\n]+")
+_DECODE = json.JSONDecoder().raw_decode
+
+
+class JsonStream:
+    """Walks a JSON file from its start to its end.
+
+    The caller goes through objects with `items` and lists with `elements`, and must take each value
+    that they announce: with `value`, with `skip`, or by going through it in turn.
+
+    path (Path): UTF-8, plain or `.gz`.
+    RAISES (MedlinkError): E105, from any method, where the file is not JSON. What follows cannot
+        be read, so there is no skipping it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.line = 1
+        self._text = ""
+        self._at = 0
+        self._carry = b""
+        self._ended = False
+        self._file: IO[bytes] = open_source(path)
+
+    def __enter__(self) -> "JsonStream":
+        if self._peek() == "\ufeff":
+            self._at += 1
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def items(self) -> Iterator[str]:
+        """Go through an object: yield each key, whose value is next."""
+        for _ in self._members("{", "}"):
+            key = self.value()
+            if not isinstance(key, str):
+                raise self.error(f"the key {key!r:.60}", "a string as key")
+            self._take(":")
+            yield key
+
+    def elements(self) -> Iterator[int]:
+        """Go through a list: yield the line where each element begins, which is next."""
+        for _ in self._members("[", "]"):
+            self._peek()
+            yield self.line
+
+    def value(self) -> Any:
+        """Decode the value that is next, whole."""
+        self._peek()
+        ask = _CHUNK
+        while True:
+            try:
+                value, end = _DECODE(self._text, self._at)
+            except json.JSONDecodeError as error:
+                cut_off = error.msg.startswith("Unterminated") or error.pos > len(self._text) - 16
+                if self._ended or not cut_off or len(self._text) - self._at > _LONGEST:
+                    raise self.error(f"not JSON ({error.msg})", "JSON") from error
+            except (ValueError, RecursionError) as error:
+                raise self.error(f"not JSON ({error})", "JSON") from error
+            else:
+                # A number at the end of what was read may go on.
+                if end < len(self._text) or self._ended:
+                    self._pass(end)
+                    return value
+            self._more(ask)
+            ask *= 2
+
+    def skip(self) -> None:
+        """Pass over the value that is next; large lists are never held whole."""
+        if self._peek() == "[":
+            for _ in self.elements():
+                self.skip()
+        else:
+            self.value()
+
+    def is_next(self, start: str) -> bool:
+        """Tell whether the value that is next begins with a character, such as "["."""
+        return self._peek() == start
+
+    def finish(self) -> None:
+        """Check that nothing follows."""
+        if self._peek():
+            raise self.error("text after the end of the JSON value", "one JSON value")
+
+    def error(self, problem: str, expected: str) -> Exception:
+        """Make the E105 for where the parser stands."""
+        return Errors.bad_line(path=self.path, line=self.line, problem=problem, expected=expected)
+
+    def _members(self, opening: str, closing: str) -> Iterator[None]:
+        self._take(opening)
+        if self._peek() == closing:
+            self._at += 1
+            return
+        while True:
+            yield
+            if self._peek() == closing:
+                self._at += 1
+                return
+            self._take(",")
+
+    def _take(self, character: str) -> None:
+        found = self._peek()
+        if found != character:
+            what = repr(found) if found else "the end of the file"
+            raise self.error(what, f"{character!r} as in JSON")
+        self._at += 1
+
+    def _peek(self) -> str:
+        """Pass over blanks; give the next character, "" at the end."""
+        while True:
+            blanks = _BLANKS.match(self._text, self._at)
+            self._pass(blanks.end() if blanks else self._at)
+            if self._at < len(self._text):
+                return self._text[self._at]
+            if self._ended:
+                return ""
+            self._more(_CHUNK)
+
+    def _pass(self, end: int) -> None:
+        self.line += self._text.count("\n", self._at, end)
+        self._at = end
+
+    def _more(self, size: int) -> None:
+        try:
+            raw = self._carry + self._file.read(size)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise self.error(f"damaged gzip data ({error})", "a complete gzip file") from error
+        self._ended = len(raw) == len(self._carry)
+        text = ""
+        try:
+            text = raw.decode()
+            self._carry = b""
+        except UnicodeDecodeError as error:
+            # A character may be cut in two where the read ended, but at most its last 3 bytes.
+            if self._ended or error.start < len(raw) - 3:
+                self._pass(len(self._text))
+                self.line += raw.count(b"\n", 0, error.start)
+                raise self.error(f"not UTF-8 at byte 0x{raw[error.start]:02x}", "UTF-8") from error
+            text, self._carry = raw[: error.start].decode(), raw[error.start :]
+        self._text = self._text[self._at :] + text
+        self._at = 0

@@ -1,0 +1,181 @@
+"""OBO graphs: the JSON that ROBOT and the OBO Foundry make of OWL ontologies."""
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ...types import BadLine, Concept, Name, Record, Retired
+from ..scratch import scratch
+from .fields import BadField, identifier, storable, surface
+from .json_stream import JsonStream
+from .lines import report
+from .xrefs import collect, compact
+
+_TABLES = """
+CREATE TABLE edge (child TEXT, parent TEXT, line INTEGER);
+CREATE TABLE node (id TEXT PRIMARY KEY) WITHOUT ROWID;
+"""
+_INDEX = "CREATE INDEX edge_child ON edge (child)"
+_IS_A = frozenset({"is_a", "http://www.w3.org/2000/01/rdf-schema#subClassOf"})
+# Where nodes keep what has no key of its own, by the last part of the property's IRI.
+_REPLACED_BY = frozenset({"IAO_0100001", "term_replaced_by"})
+_ALTERNATIVE = "hasAlternativeId"
+_NAMESPACE = "hasOBONamespace"
+
+
+def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]:
+    """Stream the live classes of an OBO graph file as concepts, other ids as retired.
+
+    The file is read twice, first for the hierarchy, and never held. Ids are shortened to their
+    usual form ("HP:0001250"), synonyms have their scope and type as term type, as in OBO files.
+    Properties, individuals, and classes that are only referred to are no concepts.
+    RAISES (MedlinkError): E105 for a bad node or edge, unless `bad_lines` collects them; E105 too
+        where the file is not JSON, always.
+    """
+    with scratch(_TABLES) as db:
+        _load_hierarchy(db, path, bad_lines)
+        source = path.name.split(".")[0].upper()
+        for _, line, node in _elements(path, ("nodes",)):
+            try:
+                yield from _records(node, source, db)
+            except BadField as error:
+                report(path, line, *error.args, bad_lines)
+
+
+def release_of(path: Path) -> str:
+    """Read the version of the first graph, "" when it has none."""
+    with JsonStream(path) as stream:
+        for key in _graph_keys(stream):
+            if key == "meta":
+                meta = stream.value()
+                return str(meta.get("version") or "") if isinstance(meta, dict) else ""
+            stream.skip()
+    return ""
+
+
+def _elements(path: Path, lists: tuple[str, ...]) -> Iterator[tuple[str, int, Any]]:
+    """Stream (list, line, element) of the lists of these names in all graphs."""
+    with JsonStream(path) as stream:
+        for key in _graph_keys(stream):
+            if key in lists and stream.is_next("["):
+                for line in stream.elements():
+                    yield key, line, stream.value()
+            else:
+                stream.skip()
+        stream.finish()
+
+
+def _graph_keys(stream: JsonStream) -> Iterator[str]:
+    for key in stream.items():
+        if key == "graphs":
+            for _ in stream.elements():
+                yield from stream.items()
+        else:
+            stream.skip()
+
+
+def _load_hierarchy(db: sqlite3.Connection, path: Path, bad_lines: list[BadLine] | None) -> None:
+    db.execute("BEGIN")
+    for kind, line, element in _elements(path, ("nodes", "edges")):
+        try:
+            if kind == "edges":
+                _load_edge(db, line, _object(element, "edge"))
+            else:
+                id = _id(_text(_object(element, "node"), "id"), "id")
+                db.execute("INSERT OR IGNORE INTO node VALUES (?)", (id,))
+        except BadField as error:
+            if kind == "edges":  # bad nodes are reported when they are read for good
+                report(path, line, *error.args, bad_lines)
+    db.execute(_INDEX)
+    strays = db.execute(
+        "SELECT line, child FROM edge WHERE child NOT IN (SELECT id FROM node) ORDER BY line"
+    )
+    for line, child in strays:
+        problem = f"an edge from {child!r}, which is no node"
+        report(path, line, problem, "edges between the nodes of the file", bad_lines)
+
+
+def _load_edge(db: sqlite3.Connection, line: int, edge: dict[str, Any]) -> None:
+    if _text(edge, "pred") in _IS_A:
+        child, parent = (_id(_text(edge, field), field) for field in ("sub", "obj"))
+        db.execute("INSERT INTO edge VALUES (?,?,?)", (child, parent, line))
+
+
+def _records(node: Any, source: str, db: sqlite3.Connection) -> Iterator[Record]:
+    data = _object(node, "node")
+    storable(data)
+    id = _id(_text(data, "id"), "id")
+    meta = _object(data.get("meta") or {}, "meta")
+    if _text(data, "type") not in ("", "CLASS"):
+        return
+    if meta.get("deprecated") is True:
+        replacement = next((value for name, value in _properties(meta) if name in _REPLACED_BY), "")
+        yield Retired(id, _id(replacement, "replacement") if replacement else "", "obsolete")
+        return
+    label = _text(data, "lbl").strip()
+    synonyms = tuple(_synonyms(meta, source))
+    if not label and not synonyms and not meta.get("definition"):
+        return  # only referred to: this file says nothing about it
+    alternatives = [
+        _id(val, "alternative id") for name, val in _properties(meta) if name == _ALTERNATIVE
+    ]
+    yield Concept(
+        id=id,
+        name=surface(label, "lbl"),
+        names=(Name(label, "en", source, "PT"), *synonyms),
+        types=tuple(value for name, value in _properties(meta) if name == _NAMESPACE),
+        definition=_text(_object(meta.get("definition") or {}, "definition"), "val"),
+        codes=collect([identifier(_text(xref, "val")) for xref in _objects(meta, "xrefs")]),
+        parents=tuple(
+            parent for (parent,) in db.execute(
+                "SELECT DISTINCT parent FROM edge WHERE child = ? ORDER BY line, parent", (id,)
+            )
+        ),
+    )  # fmt: skip
+    for alternative in alternatives:
+        yield Retired(alternative, id, "merged")
+
+
+def _synonyms(meta: dict[str, Any], source: str) -> Iterator[Name]:
+    for synonym in _objects(meta, "synonyms"):
+        scope = _text(synonym, "pred").removeprefix("has").removesuffix("Synonym").upper()
+        kind = _local(_text(synonym, "synonymType"))
+        tty = f"{scope or 'RELATED'} {kind}".strip()
+        text = surface(_text(synonym, "val"), "synonym")
+        yield Name(text, "en", source, tty, kind in ("obsolete_synonym", "OBSOLETE"))
+
+
+def _properties(meta: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for entry in _objects(meta, "basicPropertyValues"):
+        yield _local(_text(entry, "pred")), _text(entry, "val")
+
+
+def _local(iri: str) -> str:
+    return iri.replace("#", "/").rpartition("/")[2]
+
+
+def _id(iri: str, what: str) -> str:
+    return compact(identifier(iri, what))
+
+
+def _object(value: Any, what: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise BadField(f"{what} is not an object", "an OBO graph")
+    return value
+
+
+def _objects(data: dict[str, Any], field: str) -> list[dict[str, Any]]:
+    values = data.get(field) or []
+    if not isinstance(values, list):
+        raise BadField(f'"{field}" is not a list', "an OBO graph")
+    return [_object(value, f'an entry of "{field}"') for value in values]
+
+
+def _text(data: dict[str, Any], field: str) -> str:
+    value = data.get(field)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise BadField(f'"{field}" is not a string', "an OBO graph")
+    return value

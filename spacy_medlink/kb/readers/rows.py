@@ -1,0 +1,78 @@
+"""Rows of tab- or comma-separated files, with the numbers of their lines."""
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+from ...types import BadLine
+from .lines import numbered_lines, report
+
+Row = tuple[int, list[str]]
+_DELIMITERS = "\t;,|"
+
+
+def read_rows(path: Path, bad_lines: list[BadLine] | None, delimiter: str = "") -> Iterator[Row]:
+    """Stream (number of its first line, cells) of each row that is not blank.
+
+    With a tab between the cells, a line is a row and quotation marks are text, unless they stand
+    around a whole cell. With anything else, cells may be quoted and hold line ends (RFC 4180).
+
+    delimiter (str): what separates cells; "" takes the one most frequent in the first line.
+    RAISES (MedlinkError): E105 for a bad line, unless `bad_lines` collects them.
+    """
+    delimiter = delimiter or _guess(path)
+    rows = _tabbed(path, bad_lines) if delimiter == "\t" else _quoted(path, bad_lines, delimiter)
+    for number, cells in rows:
+        if any(cell and not cell.isspace() for cell in cells):
+            yield number, cells
+
+
+def _guess(path: Path) -> str:
+    first = next((line for _, line in numbered_lines(path, []) if line.strip()), "")
+    return max(_DELIMITERS, key=first.count) if any(map(first.count, _DELIMITERS)) else "\t"
+
+
+def _tabbed(path: Path, bad_lines: list[BadLine] | None) -> Iterator[Row]:
+    for number, line in numbered_lines(path, bad_lines):
+        yield number, [_unquoted(cell) for cell in line.split("\t")]
+
+
+def _unquoted(cell: str) -> str:
+    # Spreadsheets quote cells that hold quotation marks, and double those.
+    if len(cell) > 1 and cell[0] == cell[-1] == '"':
+        inner = cell[1:-1].replace('""', "\0")
+        if '"' not in inner:
+            return inner.replace("\0", '"')
+    return cell
+
+
+class _Feed:
+    """Hands lines to the csv module and remembers which ones it took for a row."""
+
+    def __init__(self, path: Path, bad_lines: list[BadLine] | None) -> None:
+        self._lines = numbered_lines(path, bad_lines)
+        self.first = self.last = 0
+
+    def __iter__(self) -> "_Feed":
+        return self
+
+    def __next__(self) -> str:
+        self.last, line = next(self._lines)
+        self.first = self.first or self.last
+        return line + "\n"
+
+
+def _quoted(path: Path, bad_lines: list[BadLine] | None, delimiter: str) -> Iterator[Row]:
+    feed = _Feed(path, bad_lines)
+    rows = csv.reader(feed, delimiter=delimiter, strict=True)
+    while True:
+        feed.first = 0
+        try:
+            cells = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            problem = f"{error} (row up to line {feed.last})"
+            report(path, feed.first, problem, "cells quoted as in RFC 4180", bad_lines)
+            continue
+        yield feed.first, cells

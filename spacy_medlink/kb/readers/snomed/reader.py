@@ -1,0 +1,175 @@
+"""Reads a snapshot: loads its files, then walks through all tables together, concept by concept."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ....types import BadLine, Concept, Name, Record, Retired
+from ...scratch import scratch
+from .release import find_files, release_of
+from .store import ASSOCIATIONS, DEFINITION, FSN, TABLES, Store
+
+__all__ = ["read", "release_of"]
+
+_TAG = re.compile(r"(.*\S)\s*\(([^()]+)\)")
+_UNRANKED = 1 << 30
+_DESCRIPTIONS = (
+    f"SELECT concept, place, active, lang, kind, term, coalesce(rank, {_UNRANKED})"
+    " FROM description LEFT JOIN preferred ON preferred.description = description.id"
+    " ORDER BY concept, description.id"
+)
+_PARENTS = "SELECT child, place, parent FROM is_a WHERE active = 1 ORDER BY child, parent"
+_MAPS = (
+    "SELECT concept, place, vocabulary, target FROM map"
+    " ORDER BY concept, vocabulary, part, priority, place"
+)
+_ASSOCIATIONS = (
+    "SELECT concept, place, kind, target FROM association ORDER BY concept, kind, time DESC, target"
+)
+_TIES = tuple(ASSOCIATIONS.values())
+# "Same as" and "replaced by" name the successor; of the looser ties up to this one a single target
+# is taken for it; the rest name concepts of another meaning.
+_SURE, _LOOSE = 2, 5
+
+
+def read(
+    path: Path,
+    bad_lines: list[BadLine] | None = None,
+    *,
+    language: str = "en",
+    language_refsets: Sequence[str] = (),
+    source: str = "SNOMEDCT",
+) -> Iterator[Record]:
+    """Stream the active concepts of an RF2 snapshot, and the inactive ones as retired ids.
+
+    Names come in every language that is there. The preferred name is the one that a language
+    reference set prefers; the semantic tag of the fully specified name ("disorder") is the type;
+    inactive descriptions are obsolete names; targets of maps are codes; a retired concept is
+    replaced by its "same as" or "replaced by", or by its only possible equivalent.
+
+    path (Path): directory of an unpacked release, or of an edition and its extensions together.
+    language (str): in which to take preferred name and definition, where there is a choice.
+    language_refsets (Sequence[str]): ids of the reference sets that count most; then the American
+        and the British ones.
+    source (str): vocabulary of the names.
+    RAISES (MedlinkError): E160 when files are missing; E105 for a bad line, unless `bad_lines`
+        collects them.
+    """
+    files = find_files(path)
+    with scratch(TABLES) as db:
+        store = Store(db, language_refsets, bad_lines)
+        store.load(files)
+        yield from _records(store, language, source)
+
+
+def _records(store: Store, language: str, source: str) -> Iterator[Record]:
+    descriptions, parents, maps, associations = tables = [
+        _Rows(store, query, what)
+        for query, what in (
+            (_DESCRIPTIONS, "a description"), (_PARENTS, "a relationship"),
+            (_MAPS, "a map"), (_ASSOCIATIONS, "a historical association"),
+        )
+    ]  # fmt: skip
+    concepts = store.db.execute("SELECT id, active, place FROM concept ORDER BY id")
+    for id, active, place in concepts:
+        described, above, mapped, tied = (rows.of(id) for rows in tables)
+        if not active:
+            yield _retired(str(id), tied)
+            continue
+        concept = _concept(str(id), described, language, source)
+        if concept is None:
+            store.report(place, f"the concept {id} without any name", "a description for it")
+            continue
+        codes: dict[str, dict[str, None]] = {}
+        for vocabulary, target in mapped:
+            codes.setdefault(vocabulary, {})[target] = None
+        yield Concept(
+            **concept,
+            codes={vocabulary: tuple(targets) for vocabulary, targets in codes.items()},
+            parents=tuple(dict.fromkeys(str(parent) for (parent,) in above)),
+        )
+    for rows in tables:
+        rows.finish()
+
+
+class _Rows:
+    """The rows of a query that is sorted by concept, taken concept by concept."""
+
+    def __init__(self, store: Store, query: str, what: str) -> None:
+        self._store = store
+        self._what = what
+        self._rows = store.db.execute(query)
+        self._next = self._rows.fetchone()
+
+    def of(self, concept: int) -> list[Sequence[Any]]:
+        """Take the rows of a concept; concepts must be asked for in rising order."""
+        found = []
+        while self._next is not None and self._next[0] <= concept:
+            if self._next[0] == concept:
+                found.append(self._next[2:])
+            else:
+                self._stray()
+            self._next = self._rows.fetchone()
+        return found
+
+    def finish(self) -> None:
+        """Report what belongs to no concept at all."""
+        while self._next is not None:
+            self._stray()
+            self._next = self._rows.fetchone()
+
+    def _stray(self) -> None:
+        concept, place, *_ = self._next
+        problem = f"{self._what} of {concept}, which is in no concept file"
+        self._store.report(place, problem, "concepts of the edition and all that it builds on")
+
+
+def _concept(
+    id: str, rows: list[Sequence[Any]], language: str, source: str
+) -> dict[str, Any] | None:
+    names: list[Name] = []
+    tags: list[tuple[bool, bool, str]] = []
+    definitions: list[tuple[bool, bool, str]] = []
+    best: tuple[tuple[bool, bool, int, int], Name] | None = None
+    for active, lang, kind, term, rank in rows:
+        if kind == DEFINITION:
+            if active:
+                definitions.append((lang != language, lang != "en", term))
+            continue
+        tag = _TAG.fullmatch(term) if kind == FSN else None
+        if tag:
+            tags.append((not active, lang != "en", tag[2]))
+        tty = "FSN" if kind == FSN else "PT" if rank < _UNRANKED else "SY"
+        name = Name(term, lang, source, tty, not active)
+        names.append(name)
+        order = _order(name, rank, language)
+        if best is None or order < best[0]:
+            best = order, name._replace(text=tag[1], tty="PT") if tag else name
+    if best is None:
+        return None
+    return {
+        "id": id,
+        "name": best[1].text,
+        "names": (best[1], *names),
+        "types": (min(tags)[2],) if tags else (),
+        "definition": min(definitions)[2] if definitions else "",
+    }
+
+
+def _order(name: Name, rank: int, language: str) -> tuple[bool, bool, int, int]:
+    """Say how good a preferred name this would be: the least is the best.
+
+    After what a reference set prefers, the fully specified name without its tag is the safest.
+    """
+    kind = {"PT": 0, "FSN": 1, "SY": 2}[name.tty]
+    return name.obsolete, name.lang != language, kind, rank
+
+
+def _retired(id: str, ties: list[Sequence[Any]]) -> Retired:
+    if not ties:
+        return Retired(id, "", "inactive")
+    kind = ties[0][0]
+    targets = list(dict.fromkeys(str(target) for found, target in ties if found == kind))
+    sure = kind < _SURE or (kind < _LOOSE and len(targets) == 1)
+    return Retired(id, targets[0] if sure else "", f"{_TIES[kind]} {', '.join(targets)}")

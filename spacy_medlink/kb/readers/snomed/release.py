@@ -1,0 +1,108 @@
+"""Where the files of an RF2 snapshot are, and their rows."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from ....errors import Errors
+from ....types import BadLine
+from ..fields import BadField
+from ..lines import numbered_lines, report
+
+# File names: sct2_Description_SpanishExtensionSnapshot-es_INT_20240930.txt, with an "x" before it in
+# beta releases; old releases say ExtendedMapReferenceSet for ExtendedMap.
+_PREFIX, _SUFFIX = r"x?(?:sct2|der2)_", r"[^_]*Snapshot[^/]*\.txt(?:\.gz)?"
+_REFSET = "effectiveTime active moduleId refsetId referencedComponentId"
+KINDS = {
+    "Concept": ("Concept_", "effectiveTime active moduleId definitionStatusId"),
+    "Description": (
+        "Description_",
+        "effectiveTime active moduleId conceptId languageCode typeId term caseSignificanceId",
+    ),
+    "TextDefinition": (
+        "TextDefinition_",
+        "effectiveTime active moduleId conceptId languageCode typeId term caseSignificanceId",
+    ),
+    "Relationship": (
+        "Relationship_",
+        "effectiveTime active moduleId sourceId destinationId relationshipGroup typeId"
+        " characteristicTypeId modifierId",
+    ),
+    "Language": ("cRefset_[^_]*Language", f"{_REFSET} acceptabilityId"),
+    "Association": ("cRefset_[^_]*Association", f"{_REFSET} targetComponentId"),
+    "SimpleMap": ("sRefset_[^_]*SimpleMap", f"{_REFSET} mapTarget"),
+    "Map": (
+        "iisss[ci]{1,2}Refset_[^_]*(?:Extended|Complex)Map",
+        f"{_REFSET} mapGroup mapPriority mapRule mapAdvice mapTarget correlationId",
+    ),
+}
+_NEEDED = ("Concept", "Description")
+_RELEASE = re.compile(r"_(\d{8})\.txt")
+Row = tuple[int, list[str]]
+
+
+def find_files(path: Path) -> dict[str, list[Path]]:
+    """Find the snapshot files below a directory: kind to files, those of all editions there.
+
+    RAISES (MedlinkError): E160 without concepts or descriptions.
+    """
+    if not path.is_dir():
+        raise Errors.rf2_incomplete(path=path, problem="it is not a directory")
+    everything = sorted(file for file in path.rglob("*.txt*") if file.is_file())
+    found: dict[str, list[Path]] = {}
+    for kind, (name, _) in KINDS.items():
+        pattern = re.compile(_PREFIX + name + _SUFFIX)
+        found[kind] = [file for file in everything if pattern.fullmatch(file.name)]
+        if kind in _NEEDED and not found[kind]:
+            raise Errors.rf2_incomplete(path=path, problem=f"no {kind} file of a snapshot is there")
+    return found
+
+
+def release_of(path: Path) -> str:
+    """Read the release date from the names of the files, the latest of several; "" for none."""
+    files = find_files(path)["Concept"]
+    return max((match[1] for file in files if (match := _RELEASE.search(file.name))), default="")
+
+
+def read_rows(path: Path, kind: str, bad_lines: list[BadLine] | None) -> Iterator[Row]:
+    """Stream (line, fields) of a file, whose first fields are the columns of its kind.
+
+    RAISES (MedlinkError): E160 for a header of another kind of file; E105 for a row without that
+        many columns, or without an effective time or 0 or 1 where they belong, unless `bad_lines`
+        collects them.
+    """
+    lines = numbered_lines(path, bad_lines)
+    number, header = next(lines, (0, ""))
+    columns = ["id", *KINDS[kind][1].split()]
+    found = header.split("\t")
+    if found[: len(columns)] != columns:
+        problem = f"{path.name} does not begin with the columns {' '.join(columns)}"
+        raise Errors.rf2_incomplete(path=path, problem=problem)
+    width = len(found)
+    for number, line in lines:
+        fields = line.split("\t")
+        if (
+            len(fields) == width
+            and fields[2] in ("0", "1")
+            and len(fields[1]) == 8 and fields[1].isdecimal()
+        ):  # fmt: skip
+            yield number, fields
+        elif line:
+            problem, expected = _problem(fields, width)
+            report(path, number, problem, expected, bad_lines)
+
+
+def _problem(fields: list[str], width: int) -> tuple[str, str]:
+    if len(fields) != width:
+        return f"{len(fields)} columns", f"{width} columns as in the header"
+    return f"effectiveTime {fields[1]!r:.40}, active {fields[2]!r:.40}", "a date, and 0 or 1"
+
+
+def sctid(text: str) -> int:
+    """Read a SNOMED CT identifier, which fits in 64 bits.
+
+    RAISES (BadField): when it is no number of 6 to 18 digits.
+    """
+    if 6 <= len(text) <= 18 and text.isdecimal() and text.isascii():
+        return int(text)
+    raise BadField(f"the identifier {text[:60]!a}", "a SNOMED CT identifier of 6 to 18 digits")

@@ -1,0 +1,186 @@
+"""Loads the files of a snapshot into a scratch database, the latest version of each component."""
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from ....types import BadLine
+from ..fields import BadField, surface
+from ..lines import report
+from .release import Row, read_rows, sctid
+
+# `place` tells file and line, so that what turns out to hang in the air can be reported.
+TABLES = """
+CREATE TABLE concept (id INTEGER PRIMARY KEY, time INTEGER, active INTEGER, place INTEGER);
+CREATE TABLE description (
+    id INTEGER PRIMARY KEY, time INTEGER, active INTEGER, concept INTEGER, lang TEXT, kind INTEGER,
+    term TEXT, place INTEGER
+);
+CREATE TABLE is_a (
+    id INTEGER PRIMARY KEY, time INTEGER, active INTEGER, child INTEGER, parent INTEGER,
+    place INTEGER
+);
+CREATE TABLE preferred (description INTEGER PRIMARY KEY, rank INTEGER);
+CREATE TABLE map (
+    concept INTEGER, vocabulary TEXT, part INTEGER, priority INTEGER, target TEXT, place INTEGER
+);
+CREATE TABLE association (
+    concept INTEGER, kind INTEGER, time INTEGER, target INTEGER, place INTEGER
+);
+"""
+FSN, SYNONYM, DEFINITION = range(3)
+_TYPES = {
+    "900000000000003001": FSN,
+    "900000000000013009": SYNONYM,
+    "900000000000550004": DEFINITION,
+}
+_IS_A, _PREFERRED = "116680003", "900000000000548007"
+# Whose preferred names come first where a language has several dialects: American, then British.
+_DIALECTS = ("900000000000509007", "900000000000508004")
+_MAPS = {
+    "447562003": "ICD10", "6011000124106": "ICD10CM", "447563008": "ICD9CM", "446608001": "ICDO3",
+    "900000000000497000": "CTV3", "900000000000498005": "SNOMEDID",
+}  # fmt: skip
+# How retired concepts are tied to others, the surest ties first.
+ASSOCIATIONS = {
+    "900000000000527005": "same as",
+    "900000000000526001": "replaced by",
+    "1186921001": "possibly replaced by",
+    "900000000000523009": "possibly equivalent to",
+    "900000000000530003": "alternative",
+    "1186924009": "partially equivalent to",
+    "900000000000528000": "was a",
+    "900000000000524003": "moved to",
+}
+_KINDS = {refset: kind for kind, refset in enumerate(ASSOCIATIONS)}
+_Values = tuple[object, ...]
+_Select = Callable[[list[str], int], _Values | None]
+
+
+class Store:
+    """Fills the tables of a scratch database from RF2 files.
+
+    db (Connection): with TABLES.
+    language_refsets (Sequence[str]): ids of the reference sets whose preferred names count most.
+    bad_lines (Optional[List[BadLine]]): collects bad lines; None makes the first one an error.
+    """
+
+    def __init__(
+        self,
+        db: sqlite3.Connection,
+        language_refsets: Sequence[str],
+        bad_lines: list[BadLine] | None,
+    ) -> None:
+        self.db = db
+        self.bad_lines = bad_lines
+        self._ranks = {refset: rank for rank, refset in enumerate((*language_refsets, *_DIALECTS))}
+        self._files: list[Path] = []
+
+    def load(self, files: dict[str, list[Path]]) -> None:
+        """Load the files by kind."""
+        self.db.execute("BEGIN")
+        for file in files["Concept"]:
+            self._fill(file, "Concept", _concept, _latest("concept", "id time active place"))
+        described = "id time active concept lang kind term place"
+        for kind in ("Description", "TextDefinition"):
+            for file in files[kind]:
+                self._fill(file, kind, _description, _latest("description", described))
+        for file in files["Relationship"]:
+            insert = _latest("is_a", "id time active child parent place")
+            self._fill(file, "Relationship", _relationship, insert)
+        for file in files["Language"]:
+            insert = (
+                "INSERT INTO preferred VALUES (?,?) ON CONFLICT DO UPDATE"
+                " SET rank = min(rank, excluded.rank)"
+            )
+            self._fill(file, "Language", self._preferred, insert)
+        for kind in ("SimpleMap", "Map"):
+            for file in files[kind]:
+                self._fill(file, kind, _map, "INSERT INTO map VALUES (?,?,?,?,?,?)")
+        for file in files["Association"]:
+            insert = "INSERT INTO association VALUES (?,?,?,?,?)"
+            self._fill(file, "Association", _association, insert)
+
+    def report(self, place: int, problem: str, expected: str) -> None:
+        """Report a line by its place."""
+        report(self._files[place >> 32], place & 0xFFFFFFFF, problem, expected, self.bad_lines)
+
+    def _fill(self, file: Path, kind: str, select: _Select, insert: str) -> None:
+        self._files.append(file)
+        rows = read_rows(file, kind, self.bad_lines)
+        self.db.executemany(insert, self._selected(file, rows, select))
+
+    def _selected(self, file: Path, rows: Iterator[Row], select: _Select) -> Iterator[_Values]:
+        base = (len(self._files) - 1) << 32
+        for number, fields in rows:
+            try:
+                values = select(fields, base + number)
+            except BadField as error:
+                report(file, number, *error.args, self.bad_lines)
+            else:
+                if values is not None:
+                    yield values
+
+    def _preferred(self, fields: list[str], place: int) -> _Values | None:
+        if fields[2] == "0" or fields[6] != _PREFERRED:
+            return None
+        rank = self._ranks.setdefault(fields[4], len(self._ranks))
+        return sctid(fields[5]), rank
+
+
+def _latest(table: str, columns: str) -> str:
+    """Write the SQL that inserts a version of a component, unless a later one is there.
+
+    Editions and their extensions may each hold a component; the effective time tells.
+    """
+    names = columns.split()
+    changes = ", ".join(f"{name} = excluded.{name}" for name in names[1:])
+    marks = ",".join("?" * len(names))
+    return (
+        f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks})"
+        f" ON CONFLICT (id) DO UPDATE SET {changes} WHERE excluded.time >= time"
+    )
+
+
+def _concept(fields: list[str], place: int) -> _Values:
+    return sctid(fields[0]), int(fields[1]), int(fields[2]), place
+
+
+def _description(fields: list[str], place: int) -> _Values:
+    id, time, active, _, concept, lang, kind, term, *_ = fields
+    if kind not in _TYPES:
+        raise BadField(f"the description type {kind[:60]!a}", "the type of a name or a definition")
+    if not lang:
+        raise BadField("an empty languageCode", "a language code")
+    return (
+        sctid(id), int(time), int(active), sctid(concept), lang.lower(), _TYPES[kind],
+        surface(term, "term"), place,
+    )  # fmt: skip
+
+
+def _relationship(fields: list[str], place: int) -> _Values | None:
+    if fields[7] != _IS_A:
+        return None
+    child, parent = sctid(fields[4]), sctid(fields[5])
+    return sctid(fields[0]), int(fields[1]), int(fields[2]), child, parent, place
+
+
+def _map(fields: list[str], place: int) -> _Values | None:
+    refset, concept = fields[4], sctid(fields[5])
+    # Extended and complex maps have group, priority, rule and advice before the target.
+    part, priority, target = (
+        (fields[6], fields[7], fields[10]) if len(fields) > 7 else ("0", "0", fields[6])
+    )
+    if fields[2] == "0" or not target.strip():
+        return None  # an empty target says that the concept has no counterpart
+    if not (part.isdecimal() and priority.isdecimal() and len(part + priority) < 18):
+        raise BadField(f"map group {part[:20]!a}, priority {priority[:20]!a}", "two numbers")
+    vocabulary = _MAPS.get(refset, f"SNOMEDCT_MAP_{refset}")
+    return concept, vocabulary, int(part), int(priority), target.strip(), place
+
+
+def _association(fields: list[str], place: int) -> _Values | None:
+    kind = _KINDS.get(fields[4])
+    if fields[2] == "0" or kind is None:
+        return None
+    return sctid(fields[5]), kind, int(fields[1]), sctid(fields[6]), place

@@ -1,0 +1,168 @@
+"""Tables of names, TSV or CSV: columns are found by their headers, or told by a column map."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from ...errors import Errors
+from ...types import BadLine, Concept, Name, Record
+from .fields import BadField, identifier, surface
+from .lines import report
+from .pieces import united
+from .rows import Row, read_rows
+
+# What the columns of a table are usually called, in lower case with "_" for blanks.
+_HEADERS = {
+    "id": ("id", "concept_id", "conceptid", "code", "cui", "curie", "identifier", "ui", "codigo"),
+    "name": (
+        "name", "preferred_name", "canonical_name", "preferred_term", "preferred_label", "label",
+        "term", "title", "display", "str", "string", "descripcion",
+    ),
+    "synonyms": ("synonyms", "synonym", "aliases", "alias", "alternative_names", "alt_labels"),
+    "lang": ("lang", "language", "language_code", "lat"),
+    "type": ("type", "types", "semantic_type", "semantic_types", "semantic_tag", "tui", "category"),
+    "source": ("source", "sources", "sab", "vocabulary", "terminology"),
+    "tty": ("tty", "term_type"),
+    "definition": ("definition", "def", "description"),
+    "parents": ("parents", "parent", "parent_id", "parent_ids", "is_a"),
+}  # fmt: skip
+_CODES = {
+    "umls": "UMLS", "umlscui": "UMLS", "cui": "UMLS", "icd10": "ICD10", "icd10cm": "ICD10CM",
+    "icd9": "ICD9", "icd9cm": "ICD9CM", "icdo3": "ICDO3", "snomed": "SNOMEDCT_US",
+    "snomedct": "SNOMEDCT_US", "snomedctus": "SNOMEDCT_US", "sctid": "SNOMEDCT_US",
+    "mesh": "MESH", "omim": "OMIM", "hpo": "HP", "orpha": "ORPHA", "meddra": "MEDDRA",
+    "ncit": "NCIT", "rxnorm": "RXNORM", "loinc": "LNC",
+}  # fmt: skip
+_CODE = "code:"
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Where the fields are: positions from 0; codes by vocabulary. `width` 0: any."""
+
+    fields: Mapping[str, int]
+    codes: Mapping[str, int]
+    width: int
+    has_header: bool
+
+
+def read(
+    path: Path,
+    bad_lines: list[BadLine] | None = None,
+    *,
+    columns: Mapping[str, str | int] | None = None,
+    delimiter: str = "",
+    separator: str = "|",
+    lang: str = "en",
+    source: str = "",
+) -> Iterator[Record]:
+    """Stream the concepts of a table: a row has an id and a name, and may have more.
+
+    Rows with one id are united; the first row's name is the preferred one.
+
+    columns (Optional[Mapping[str, str | int]]): field to header or number from 1. Fields: id,
+        name, synonyms, lang, type, source, tty, definition, parents, and "code:ICD10CM" for codes.
+        None finds them by usual headers. With numbers alone, the first row is data unless it
+        holds usual headers.
+    delimiter (str): between cells; "" for what the first line has most of.
+    separator (str): between the values of synonyms, type, parents and codes.
+    lang, source (str): of names in rows that do not say.
+    RAISES (MedlinkError): E161 without a column of ids or names; E105 for a bad line, unless
+        `bad_lines` collects them.
+    """
+    rows = read_rows(path, bad_lines, delimiter)
+    first = next(rows, None)
+    if first is None:
+        return
+    layout = _layout(path, first[1], columns)
+    data = rows if layout.has_header else chain([first], rows)
+    yield from united(_pieces(path, data, bad_lines, layout, separator, Name("", lang, source)))
+
+
+def _pieces(
+    path: Path,
+    rows: Iterable[Row],
+    bad_lines: list[BadLine] | None,
+    layout: _Columns,
+    separator: str,
+    default: Name,
+) -> Iterator[Concept]:
+    for number, cells in rows:
+        try:
+            if len(cells) != layout.width:
+                raise BadField(f"{len(cells)} columns", f"{layout.width} columns as in line 1")
+            yield _concept(cells, layout, separator, default)
+        except BadField as error:
+            report(path, number, *error.args, bad_lines)
+
+
+def _concept(cells: list[str], layout: _Columns, separator: str, default: Name) -> Concept:
+    def cell(field: str) -> str:
+        position = layout.fields.get(field)
+        return "" if position is None else cells[position].strip()
+
+    def values(text: str) -> tuple[str, ...]:
+        return tuple(value.strip() for value in text.split(separator) if value.strip())
+
+    preferred = Name(
+        surface(cell("name")), cell("lang").lower() or default.lang,
+        cell("source") or default.source, cell("tty") or "PT",
+    )  # fmt: skip
+    synonyms = (preferred._replace(text=text, tty="SY") for text in values(cell("synonyms")))
+    codes = {vocabulary: values(cells[position]) for vocabulary, position in layout.codes.items()}
+    return Concept(
+        id=identifier(cell("id")),
+        name=preferred.text,
+        names=(preferred, *synonyms),
+        types=values(cell("type")),
+        definition=cell("definition"),
+        codes={vocabulary: found for vocabulary, found in codes.items() if found},
+        parents=values(cell("parents")),
+    )
+
+
+def _layout(path: Path, first: list[str], columns: Mapping[str, str | int] | None) -> _Columns:
+    headers = [_plain(cell) for cell in first]
+    found = _mapped(path, first, columns) if columns else _usual(headers)
+    for field in ("id", "name"):
+        if field not in found:
+            raise Errors.no_column(path=path, column=field, found=", ".join(first)[:500])
+    fields = {field: place for field, place in found.items() if not field.startswith(_CODE)}
+    codes = {field[len(_CODE) :]: found[field] for field in found if field not in fields}
+    by_header = columns is None or any(isinstance(column, str) for column in columns.values())
+    has_header = by_header or {"id", "name"} <= set(_usual(headers))
+    return _Columns(fields, codes, len(first), has_header)
+
+
+def _mapped(path: Path, first: list[str], columns: Mapping[str, str | int]) -> dict[str, int]:
+    headers = [cell.strip() for cell in first]
+    found = {}
+    for field, column in columns.items():
+        if field not in _HEADERS and not field.startswith(_CODE):
+            raise Errors.unknown_field(field=field, known=", ".join((*_HEADERS, f"{_CODE}SCHEME")))
+        position = headers.index(column) if column in headers else -1
+        if isinstance(column, int) or (position < 0 and column.isdigit()):
+            position = int(column) - 1
+        if not 0 <= position < len(first):
+            raise Errors.no_column(path=path, column=column, found=", ".join(first)[:500])
+        found[field] = position
+    return found
+
+
+def _usual(headers: list[str]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for field, names in _HEADERS.items():
+        position = next((headers.index(name) for name in names if name in headers), None)
+        if position is not None:
+            found[field] = position
+    taken = set(found.values())
+    for position, header in enumerate(headers):
+        vocabulary = _CODES.get(header.replace("_", ""))
+        if vocabulary and position not in taken:
+            found.setdefault(_CODE + vocabulary, position)
+    return found
+
+
+def _plain(header: str) -> str:
+    return "_".join(header.lstrip("#").lower().replace("-", "_").split())

@@ -1,0 +1,152 @@
+"""UMLS: a Metathesaurus release, its sorted RRF files read side by side in one pass."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+
+from ....errors import Errors
+from ....types import BadLine, Concept, Record, Retired
+from . import conso, relations, sources
+from .conso import read_atoms
+from .release import Piece, find_tables
+from .rrf import Check, Groups, Row, Select, Table, select_ids
+from .sources import Kinds
+from .trade import TradeNames
+
+_TYPE_COLUMNS = "CUI TUI STN STY ATUI CVF"
+_DEFINITION_COLUMNS = "CUI AUI ATUI SATUI SAB DEF SUPPRESS CVF"
+_HISTORY_COLUMNS = "CUI1 VER REL RELA MAPREASON CUI2 MAPIN"
+_REASONS = {"DEL": "deleted", "SY": "merged", "RB": "broader", "RN": "narrower", "RO": "related"}
+
+
+def read(
+    path: Path, bad_lines: list[BadLine] | None = None, *, trade_names: bool = True
+) -> Iterator[Record]:
+    """Stream the concepts of a release, then its retired ids.
+
+    Names keep their source vocabularies and term type; suppressed ones are obsolete. Types are the
+    semantic types (TUIs). Only MRCONSO must be there; MRSTY, MRDEF, MRREL, MRCUI, MRRANK and MRSAB
+    add what they know. Rows about ids without a name in MRCONSO are passed over.
+
+    path (Path): the META directory (or one above it) with `.RRF` or `.RRF.gz` files, or the
+        directory or archive of a release that was never unpacked.
+    bad_lines (Optional[List[BadLine]]): collects bad lines; None makes the first one an error.
+    trade_names (bool): whether drugs get the names of their brands too, with term type "TRADE";
+        costs a second look at two files.
+    RAISES (MedlinkError): E105 for a bad line, E150 for a file that is not sorted by id, E151 when
+        there is no release, E152 when MRREL has only one side of the hierarchy.
+    """
+    return _Release(find_tables(path), bad_lines).records(trade_names)
+
+
+def release_of(path: Path) -> str:
+    """Read which release it is, such as "2026AA"; "" when MRSAB does not say."""
+    rows = _Release(find_tables(path), []).sources()
+    return max((row[9] for row in rows), default="")
+
+
+def source_versions(path: Path) -> dict[str, str]:
+    """Read the versions of the source vocabularies, such as {"MSH": "MSH2026_2026_01_20"}."""
+    return {row[3]: row[2] for row in _Release(find_tables(path), []).sources()}
+
+
+class _Release:
+    """The tables of one release, and the records they make together."""
+
+    def __init__(self, tables: dict[str, list[Piece]], bad_lines: list[BadLine] | None) -> None:
+        self._tables = tables
+        self._bad_lines = bad_lines
+
+    def sources(self) -> list[Row]:
+        """Read MRSAB, the rows of versions in use."""
+        rows = self._table("MRSAB", sources.SOURCE_COLUMNS, (3,), by_id=False).rows()
+        return [row for row in rows if row[21] != "N"]
+
+    def records(self, trade_names: bool) -> Iterator[Record]:
+        """Stream concepts, then retired ids."""
+        kinds = Kinds(self._ranks(), self.sources())
+        brands = self._trade_names(kinds) if trade_names else None
+        types = self._table("MRSTY", _TYPE_COLUMNS, (1,)).groups()
+        definitions = self._table("MRDEF", _DEFINITION_COLUMNS, (5,)).groups()
+        parents = self._parents()
+        names = self._table("MRCONSO", conso.COLUMNS, (conso.STR,)).rows()
+        for cui, rows in groupby(names, key=itemgetter(0)):
+            atoms = read_atoms(rows, kinds)
+            yield Concept(
+                id=cui,
+                name=atoms.names[0].text,
+                names=brands.added_to(cui, atoms.names) if brands is not None else atoms.names,
+                types=tuple(sorted({row[1] for row in types.take(cui)})),
+                definition=_definition(definitions.take(cui), kinds),
+                codes=atoms.codes,
+                parents=relations.parents_of(parents.take(cui)),
+            )
+        yield from self._retired()
+
+    def _ranks(self) -> Iterator[Row]:
+        columns = sources.RANK_COLUMNS
+        check = sources.check_rank
+        return self._table("MRRANK", columns, (1, 2), by_id=False, check=check).rows()
+
+    def _parents(self) -> Groups:
+        children = self._relations(relations.select_children, again=True).rows()
+        parents = self._relations(relations.select_parents, again=True).rows()
+        if any(map(relations.is_child, children)) and not any(map(relations.is_parent, parents)):
+            raise Errors.one_sided_relations(path=self._relations().path)
+        return self._relations(relations.select_parents).groups()
+
+    def _trade_names(self, kinds: Kinds) -> TradeNames | None:
+        brands = relations.brands_of(self._relations(relations.select_brands, again=True).rows())
+        if not brands:
+            return None
+        select = select_ids(cui for cuis in brands.values() for cui in cuis)
+        names = self._table(
+            "MRCONSO", conso.COLUMNS, (conso.STR,), select=select, again=True
+        ).rows()
+        return TradeNames(brands, names, kinds)
+
+    def _retired(self) -> Iterator[Retired]:
+        history = self._table("MRCUI", _HISTORY_COLUMNS, (2,)).rows()
+        for cui, rows in groupby(history, key=itemgetter(0)):
+            yield _fate(cui, list(rows))
+
+    def _relations(self, select: Select | None = None, again: bool = False) -> Table:
+        return self._table(
+            "MRREL", relations.COLUMNS, (relations.CUI2,), select=select, again=again
+        )
+
+    def _table(
+        self,
+        name: str,
+        columns: str,
+        required: Sequence[int],
+        *,
+        by_id: bool = True,
+        select: Select | None = None,
+        check: Check | None = None,
+        again: bool = False,
+    ) -> Table:
+        # A table that is read more than once reports its bad lines once.
+        bad_lines = [] if again and self._bad_lines is not None else self._bad_lines
+        pieces = self._tables.get(name, [])
+        return Table(pieces, columns, required, by_id, select, check, bad_lines)
+
+
+def _definition(rows: list[Row], kinds: Kinds) -> str:
+    """Choose the first definition in use, one of an English source before others."""
+    used = [row for row in rows if row[6] not in sources.OBSOLETE]
+    english = (row for row in used if row[4] in kinds.english)
+    chosen = next(english, used[0] if used else None)
+    return chosen[5] if chosen is not None else ""
+
+
+def _fate(cui: str, rows: list[Row]) -> Retired:
+    """Say what became of a CUI. Broader, narrower and related concepts do not replace it."""
+    heirs = [row for row in rows if row[2] == "SY" and row[5]]
+    # MAPIN: whether the heir itself is still in use.
+    heir = next((row for row in heirs if row[6] == "Y"), heirs[0] if heirs else None)
+    if heir is not None:
+        return Retired(cui, heir[5], _REASONS["SY"])
+    relation = rows[0][2]
+    return Retired(cui, "", _REASONS.get(relation, relation))

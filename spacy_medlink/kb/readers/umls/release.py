@@ -1,0 +1,93 @@
+"""Where the RRF files of a UMLS release are: a META directory, or the archives it comes in."""
+
+import gzip
+import re
+import zipfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from ....errors import Errors
+
+# "META/MRCONSO.RRF", "MRCONSO.RRF.gz", and the pieces "2026AA/META/MRCONSO.RRF.aa.gz" of the
+# archives with the suffix .nlm that a full release is made of.
+_FILE = re.compile(r"(?:.*/)?(?P<table>MR[A-Z]+)\.RRF(?:\.(?P<piece>[a-z]{2}))?(?P<gz>\.gz)?")
+_ARCHIVES = ("*.nlm", "*.zip")
+
+
+class Piece(NamedTuple):
+    """A file, or a member of an archive, that holds a table or a part of it."""
+
+    path: Path
+    member: str
+    order: str
+    gz: bool
+
+    @contextmanager
+    def open(self) -> Iterator[IO[bytes]]:
+        """Open the piece for reading, unpacked."""
+        with ExitStack() as stack:
+            if self.member:
+                archive = stack.enter_context(zipfile.ZipFile(self.path))
+                file: IO[bytes] = stack.enter_context(archive.open(self.member))
+            else:
+                file = stack.enter_context(self.path.open("rb"))
+            if self.gz:
+                file = stack.enter_context(gzip.open(file))  # type: ignore[arg-type]
+            yield file
+
+
+def find_tables(path: Path) -> dict[str, list[Piece]]:
+    """Find the tables of a release, each as its pieces in order.
+
+    path (Path): a META directory, one above it, an archive, or a directory with archives.
+    RETURNS (Dict[str, List[Piece]]): "MRCONSO" and the like to pieces.
+    RAISES (MedlinkError): E151 when there is no MRCONSO, E105 for a damaged archive.
+    """
+    for place in _places(path):
+        tables = _tables_of(place)
+        if "MRCONSO" in tables:
+            return tables
+    raise Errors.no_conso(path=path)
+
+
+def _places(path: Path) -> Iterator[list[Path]]:
+    if not path.is_dir():
+        yield [path]
+        return
+    for directory in (path, path / "META", *sorted(path.glob("*/META"))):
+        yield sorted(directory.glob("MR*.RRF*"))
+    yield sorted(file for pattern in _ARCHIVES for file in path.glob(pattern))
+
+
+def _tables_of(files: list[Path]) -> dict[str, list[Piece]]:
+    found: dict[str, dict[str, Piece]] = {}
+    for path in files:
+        if path.suffix in (".nlm", ".zip"):
+            members = _members(path)
+        else:
+            members = [("", path.name)] if path.is_file() else []
+        for member, name in members:
+            match = _FILE.fullmatch(name)
+            if match is not None:
+                order, gz = match["piece"] or "", bool(match["gz"])
+                pieces = found.setdefault(match["table"], {})
+                # Where a file lies packed and unpacked, or whole and in pieces, the first will do.
+                if not gz or order not in pieces:
+                    pieces[order] = Piece(path, member, order, gz)
+    return {
+        table: [pieces[""]] if "" in pieces else [pieces[order] for order in sorted(pieces)]
+        for table, pieces in found.items()
+    }
+
+
+def _members(path: Path) -> list[tuple[str, str]]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return [(name, name) for name in archive.namelist()]
+    except (zipfile.BadZipFile, OSError) as error:
+        raise Errors.bad_line(
+            path=path, line=1, problem=f"damaged zip data ({error})",
+            expected="an archive of a UMLS release",
+        ) from error  # fmt: skip

@@ -1,0 +1,262 @@
+"""Rows of an RRF file: fields that end with a bar, in blocks, checked in bulk, sorted by id."""
+
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, groupby
+from operator import itemgetter
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....errors import Errors
+from ....types import BadLine
+from ..lines import report
+from .release import Piece
+
+Row = list[str]
+Select = Callable[[NDArray[np.uint8], NDArray[np.int64]], NDArray[np.bool_]]
+"""(bytes of a block, positions of its bars (n_rows, n_columns)) to the rows wanted (n_rows,)."""
+
+Check = Callable[[Row], str]
+"""A row to what is wrong with it, "" if nothing."""
+
+_BLOCK = 1 << 16  # rows split from more would fall out of the processor's cache
+_LONGEST = 1 << 24
+_BAR, _END = 124, 10
+# zipfile raises a bare RuntimeError for what is encrypted or packed in a way that it cannot read.
+_UNREADABLE = (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError)
+
+
+class Table:
+    """An RRF file to be read from its start, as often as one likes.
+
+    pieces (List[Piece]): the files that make it up, in order.
+    columns (str): names of the columns, separated by spaces.
+    required (Sequence[int]): columns that must not be empty.
+    by_id (bool): whether the first column is an id, by which the rows must be sorted.
+    select (Optional[Select]): picks the rows that are worth splitting; well-formed rows that it
+        does not pick may or may not be read.
+    check (Optional[Check]): a further test of every row, for small tables.
+    bad_lines (Optional[List[BadLine]]): collects bad lines; None makes the first one an error.
+    """
+
+    def __init__(
+        self,
+        pieces: list[Piece],
+        columns: str,
+        required: Sequence[int] = (),
+        by_id: bool = True,
+        select: Select | None = None,
+        check: Check | None = None,
+        bad_lines: list[BadLine] | None = None,
+    ) -> None:
+        self._pieces = pieces
+        self._columns = columns.split()
+        self._required = required
+        self._by_id = by_id
+        self._select = select
+        self._check = check
+        self._bad_lines = bad_lines
+        self.path = Path(pieces[0].path, pieces[0].member) if pieces else Path()
+
+    def rows(self) -> Iterator[Row]:
+        """Stream the rows, each a list of its fields (and "" for what follows the last bar).
+
+        RAISES (MedlinkError): E105 for a bad line, E150 for one out of order.
+        """
+        return chain.from_iterable(self._blocks())
+
+    def groups(self) -> "Groups":
+        """Stream the rows by id."""
+        return Groups(self.rows())
+
+    def _blocks(self) -> Iterator[list[Row]]:
+        number, last = 1, ""
+        for block in self._raw_blocks():
+            count = block.count(b"\n")
+            rows, numbers = self._split(block, number, count)
+            if not self._is_clean(rows, last):
+                rows = self._cleaned(rows, numbers, last)
+            if rows:
+                last = rows[-1][0]
+                yield rows
+            number += count
+
+    def _raw_blocks(self) -> Iterator[bytes]:
+        """Read blocks of whole lines, without byte-order mark and carriage returns."""
+        number, rest = 1, b""
+        try:
+            for data in self._read():
+                block = rest + data
+                cut = block.rfind(b"\n") + 1
+                rest, block = block[cut:], block[:cut]
+                if len(rest) > _LONGEST:
+                    raise self._error(number + block.count(b"\n"), "a line of over 16 MB")
+                if block:
+                    yield _plain(block, number)
+                    number += block.count(b"\n")
+        except _UNREADABLE as error:
+            raise self._error(number, f"unreadable or damaged data ({error})") from error
+        if rest:
+            yield _plain(rest + b"\n", number)
+
+    def _read(self) -> Iterator[bytes]:
+        for piece in self._pieces:
+            with piece.open() as file:
+                while data := file.read(_BLOCK):
+                    yield data
+
+    def _split(self, block: bytes, number: int, count: int) -> tuple[list[Row], Sequence[int]]:
+        bars = self._bars(block, count)
+        if bars is None:
+            return self._split_slowly(block, number)
+        if self._select is not None:
+            chosen = np.flatnonzero(self._select(np.frombuffer(block, np.uint8), bars))
+            starts = row_starts(bars)[chosen].tolist()
+            ends = (bars[chosen, -1] + 1).tolist()
+            rows = [
+                block[start:end].decode().split("|")
+                for start, end in zip(starts, ends, strict=True)
+            ]
+            return rows, (chosen + number).tolist()
+        lines = block.decode().split("\n")
+        del lines[-1]
+        return [line.split("|") for line in lines], range(number, number + count)
+
+    def _bars(self, block: bytes, count: int) -> NDArray[np.int64] | None:
+        """Locate the bars (n_rows, n_columns); None when a line is not well-formed."""
+        width = len(self._columns)
+        data = np.frombuffer(block, np.uint8)
+        bars = np.flatnonzero(data == _BAR)
+        # As many bars as there should be, and each line's last one right before its end: then no
+        # line can have more or fewer of them than the others.
+        if len(bars) != count * width or b"\0" in block:
+            return None
+        table: NDArray[np.int64] = bars.reshape(count, width)
+        if not (data[table[:, -1] + 1] == _END).all() or not _is_utf8(block):
+            return None
+        return table
+
+    def _split_slowly(self, block: bytes, first: int) -> tuple[list[Row], list[int]]:
+        rows, numbers = [], []
+        for number, raw in enumerate(block.split(b"\n")[:-1], start=first):
+            if not raw.strip():
+                continue
+            try:
+                row = raw.decode().split("|")
+            except UnicodeDecodeError as error:
+                self._report(number, f"not UTF-8 at byte {error.start}")
+                continue
+            if b"\0" in raw:
+                self._report(number, "a NUL byte")
+            elif len(row) != len(self._columns) + 1:
+                self._report(number, f"{len(row) - 1} columns")
+            elif row[-1]:
+                self._report(number, "text after the last bar")
+            else:
+                rows.append(row)
+                numbers.append(number)
+        return rows, numbers
+
+    def _is_clean(self, rows: list[Row], last: str) -> bool:
+        """Tell fast whether nothing is wrong with the rows of a block."""
+        for column in self._required:
+            if not all(map(str.strip, map(itemgetter(column), rows))):
+                return False
+        if self._check is not None and any(map(self._check, rows)):
+            return False
+        return not self._by_id or self._has_clean_ids([row[0] for row in rows], last)
+
+    @staticmethod
+    def _has_clean_ids(ids: list[str], last: str) -> bool:
+        joined = "".join(ids)
+        if " " in joined or not joined.isprintable() or not all(ids):
+            return False
+        return not ids or (last <= ids[0] and ids == sorted(ids))
+
+    def _cleaned(self, rows: list[Row], numbers: Sequence[int], last: str) -> list[Row]:
+        good = []
+        for number, row in zip(numbers, rows, strict=True):
+            problem = self._problem(row)
+            if problem:
+                self._report(number, problem)
+            elif self._by_id and row[0] < last:
+                raise Errors.unsorted_rows(path=self.path, line=number, id=row[0], previous=last)
+            else:
+                last = row[0]
+                good.append(row)
+        return good
+
+    def _problem(self, row: Row) -> str:
+        if self._by_id and (not row[0] or " " in row[0] or not row[0].isprintable()):
+            return f"{self._columns[0]} is {row[0][:40]!r}"
+        for column in self._required:
+            if not row[column].strip():
+                return f"{self._columns[column]} is empty"
+        return self._check(row) if self._check is not None else ""
+
+    def _report(self, number: int, problem: str) -> None:
+        report(self.path, number, problem, self._expected, self._bad_lines)
+
+    def _error(self, number: int, problem: str) -> Exception:
+        expected = self._expected
+        return Errors.bad_line(path=self.path, line=number, problem=problem, expected=expected)
+
+    @property
+    def _expected(self) -> str:
+        return f"{len(self._columns)} columns, each ended by a bar: {'|'.join(self._columns)}|"
+
+
+class Groups:
+    """Rows sorted by id, of which those of rising ids are taken; the others are passed over."""
+
+    def __init__(self, rows: Iterator[Row]) -> None:
+        self._groups = groupby(rows, key=itemgetter(0))
+        self._id: str | None = ""
+        self._rows: list[Row] = []
+
+    def take(self, id: str) -> list[Row]:
+        """Get the rows of an id, which must be higher than the one before."""
+        while self._id is not None and self._id < id:
+            self._id, rows = next(self._groups, (None, ()))
+            self._rows = list(rows)
+        return self._rows if self._id == id else []
+
+
+def row_starts(bars: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Locate the first bytes of rows from the positions of their bars: (n_rows,)."""
+    return np.concatenate(([0], bars[:-1, -1] + 2))
+
+
+def select_ids(ids: Iterable[str]) -> Select:
+    """Make a selection of the rows with these ids, and perhaps of some whose ids are longer."""
+    raw = [id.encode() for id in ids]
+    width = min(len(id) for id in raw)
+    wanted = np.unique(np.array([id[:width] for id in raw], dtype=f"S{width}"))
+
+    def select(data: NDArray[np.uint8], bars: NDArray[np.int64]) -> NDArray[np.bool_]:
+        offsets = row_starts(bars)[:, None] + np.arange(width)
+        found = data[np.minimum(offsets, len(data) - 1)].view(wanted.dtype)[:, 0]
+        places = np.minimum(np.searchsorted(wanted, found), len(wanted) - 1)
+        chosen: NDArray[np.bool_] = wanted[places] == found
+        return chosen
+
+    return select
+
+
+def _plain(block: bytes, number: int) -> bytes:
+    if number == 1 and block.startswith(b"\xef\xbb\xbf"):
+        block = block[3:]
+    return block.replace(b"\r\n", b"\n") if b"\r" in block else block
+
+
+def _is_utf8(block: bytes) -> bool:
+    if block.isascii():
+        return True
+    try:
+        block.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

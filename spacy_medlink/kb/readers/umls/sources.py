@@ -1,0 +1,70 @@
+"""What MRSAB and MRRANK say of the source vocabularies: versions, languages, rank of a name."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from .rrf import Row
+
+RANK_COLUMNS = "RANK SAB TTY SUPPRESS"
+SOURCE_COLUMNS = (
+    "VCUI RCUI VSAB RSAB SON SF SVER VSTART VEND IMETA RMETA SLC SCC SRL TFR CFR CXTY TTYL ATNL LAT"
+    " CENC CURVER SABIN SSN SCIT"
+)
+LANGUAGES = {
+    "ARA": "ar", "BAQ": "eu", "BUL": "bg", "CAT": "ca", "CHI": "zh", "CZE": "cs", "DAN": "da",
+    "DUT": "nl", "ENG": "en", "EST": "et", "FIN": "fi", "FRE": "fr", "GER": "de", "GRE": "el",
+    "HEB": "he", "HIN": "hi", "HRV": "hr", "HUN": "hu", "ICE": "is", "ITA": "it", "JPN": "ja",
+    "KOR": "ko", "LAV": "lv", "LIT": "lt", "NOR": "no", "PER": "fa", "POL": "pl", "POR": "pt",
+    "RUM": "ro", "RUS": "ru", "SCR": "hr", "SLO": "sk", "SLV": "sl", "SPA": "es", "SRP": "sr",
+    "SWE": "sv", "THA": "th", "TUR": "tr", "UKR": "uk", "VIE": "vi",
+}  # fmt: skip
+# Vocabularies whose codes have a customary name that is not the abbreviation of the UMLS.
+_CODE_SCHEMES = {"MSH": "MESH", "MDR": "MEDDRA", "NCI": "NCIT", "ORPHANET": "ORPHA"}
+OBSOLETE = frozenset("OEY")
+# What the Metathesaurus itself puts in the place of a code identifies nothing.
+_WITHOUT_CODES = frozenset({"MTH", "SRC"})
+
+
+class Kind(NamedTuple):
+    """What rows of MRCONSO with the same language, source, term type and SUPPRESS share.
+
+    lang (str): ISO 639-1 code. score (int): higher is a better preferred name; even.
+    obsolete (bool): whether the name is obsolete or suppressed.
+    scheme (str): the vocabulary of its code, "" when it has none.
+    """
+
+    lang: str
+    score: int
+    obsolete: bool
+    scheme: str
+
+
+class Kinds(dict[tuple[str, ...], Kind]):
+    """Looks up the kind of a row by (LAT, SAB, TTY, SUPPRESS), made when first met.
+
+    ranks (Iterable[Row]): rows of MRRANK. sources (Iterable[Row]): rows of MRSAB.
+    """
+
+    def __init__(self, ranks: Iterable[Row], sources: Iterable[Row]) -> None:
+        super().__init__()
+        self._ranks = {(sab, tty, suppress): int(rank) for rank, sab, tty, suppress, _ in ranks}
+        self._top = max(self._ranks.values(), default=0) + 1
+        rows = {row[3]: row for row in sources}
+        # Translations keep the codes of their original: MSHSPA is of the family MSH.
+        self._families = {sab: row[5] for sab, row in rows.items() if row[5] in rows}
+        self.english = {sab for sab, row in rows.items() if row[19] in ("ENG", "")}
+
+    def __missing__(self, key: tuple[str, ...]) -> Kind:
+        lat, sab, tty, suppress = key
+        lang, obsolete = LANGUAGES.get(lat) or lat.lower(), suppress in OBSOLETE
+        rank = self._ranks.get((sab, tty, suppress), 0)
+        score = (2 * (not obsolete) + (lang == "en")) * self._top + rank
+        family = self._families.get(sab, sab)
+        scheme = "" if sab in _WITHOUT_CODES else _CODE_SCHEMES.get(family, family)
+        kind = self[key] = Kind(lang, 2 * score, obsolete, scheme)
+        return kind
+
+
+def check_rank(row: Row) -> str:
+    """Say what is wrong with a row of MRRANK."""
+    return "" if row[0].isdecimal() and len(row[0]) < 10 else f"RANK is {row[0][:40]!r}"

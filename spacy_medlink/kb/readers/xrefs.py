@@ -1,0 +1,58 @@
+"""Cross-references to other vocabularies, spelled as users ask for them."""
+
+import re
+
+# How ontologies spell the vocabularies; what is not here stays as it is.
+_VOCABULARIES = {
+    "ICD-10": "ICD10", "ICD10": "ICD10", "ICD10WHO": "ICD10", "ICD10CM": "ICD10CM",
+    "ICD-10-CM": "ICD10CM", "ICD9": "ICD9", "ICD9CM": "ICD9CM", "ICD-O": "ICDO", "ICDO": "ICDO",
+    "SNOMEDCT_US": "SNOMEDCT_US", "SNOMEDCT": "SNOMEDCT_US", "SCTID": "SNOMEDCT_US",
+    "SNOMED": "SNOMEDCT_US", "SNOMEDCT_US_2015_03_01": "SNOMEDCT_US",
+    "MSH": "MESH", "MeSH": "MESH", "MESH": "MESH", "mesh": "MESH",
+    "UMLS": "UMLS", "UMLS_CUI": "UMLS", "MEDDRA": "MEDDRA", "MedDRA": "MEDDRA",
+    "NCIT": "NCIT", "NCI": "NCIT", "Orphanet": "ORPHA", "ORPHA": "ORPHA",
+    "OMIM": "OMIM", "MIM": "OMIM",
+}  # fmt: skip
+# Ids that tell their vocabulary by their shape.
+_SHAPES = (
+    (re.compile(r"C\d{7}"), "UMLS"),
+    (re.compile(r"[CD]\d{6}|[CD]\d{9}"), "MESH"),
+    (re.compile(r"\d{6}"), "OMIM"),
+)
+_IRI = re.compile(r"https?://.*[/#](?P<prefix>[A-Za-z][A-Za-z0-9]*)_(?P<local>[\w.\-]+)")
+
+
+def code_of(xref: str) -> tuple[str, str] | None:
+    """Split a cross-reference into (vocabulary, code); None when it names no vocabulary.
+
+    xref (str): such as "SCTID:73211009", or a web address, whose vocabulary is "URL".
+    """
+    if xref.startswith(("http://", "https://")):
+        return "URL", xref
+    vocabulary, colon, code = xref.partition(":")
+    vocabulary, code = vocabulary.strip(), code.strip()
+    return (_VOCABULARIES.get(vocabulary, vocabulary), code) if vocabulary and code else None
+
+
+def code_by_shape(id: str) -> tuple[str, str] | None:
+    """Split an id into (vocabulary, code) by its prefix, or by its shape if it has none."""
+    if ":" in id:
+        return code_of(id)
+    vocabulary = next((name for shape, name in _SHAPES if shape.fullmatch(id)), None)
+    return (vocabulary, id) if vocabulary else None
+
+
+def compact(iri: str) -> str:
+    """Shorten the IRI of an ontology term to its usual id ("HP:0001250"), if it has that form."""
+    match = _IRI.fullmatch(iri)
+    return f"{match['prefix']}:{match['local']}" if match else iri
+
+
+def collect(xrefs: list[str]) -> dict[str, tuple[str, ...]]:
+    """Sort cross-references by vocabulary, each code once; those without a vocabulary are left."""
+    codes: dict[str, dict[str, None]] = {}
+    for xref in xrefs:
+        found = code_of(xref)
+        if found:
+            codes.setdefault(found[0], {})[found[1]] = None
+    return {vocabulary: tuple(values) for vocabulary, values in codes.items()}

@@ -1,0 +1,31 @@
+"""Room on disk for what a reader or filter must sort or look up while it streams."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..errors import Errors
+
+
+@contextmanager
+def scratch(tables: str) -> Iterator[sqlite3.Connection]:
+    """Open an empty database that lasts as long as the block.
+
+    SQLite keeps it in a nameless temporary file and only what is in use in memory, so a million
+    rows cost little and a killed process leaves nothing behind.
+
+    tables (str): the SQL that creates its tables.
+    RAISES (MedlinkError): E164 when the temporary space is full or cannot be written.
+    """
+    # A generator may be advanced by another thread than the one that started it.
+    db = sqlite3.connect("", uri=True, isolation_level=None, check_same_thread=False)
+    try:
+        db.execute("PRAGMA journal_mode = OFF")
+        db.execute("PRAGMA synchronous = OFF")
+        db.execute("PRAGMA cache_size = -65536")
+        db.executescript(tables)
+        yield db
+    except sqlite3.OperationalError as error:
+        raise Errors.scratch_failed(reason=error) from error
+    finally:
+        db.close()

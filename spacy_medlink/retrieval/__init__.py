@@ -1,0 +1,1 @@
+"""Retrieval: the exact, n-gram and dense tiers, and how their answers are fused."""

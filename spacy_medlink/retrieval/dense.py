@@ -1,0 +1,95 @@
+"""DenseIndex: names by the cosine of their vectors, in a faiss index."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import faiss
+import numpy as np
+
+from ..errors import Errors
+from ..types import Floats2d, Hits, Ints2d
+
+_TRAINING_SAMPLE = 262_144
+
+
+class DenseIndex:
+    """A faiss index over the vectors of all names; its ids are the names' rows.
+
+    index (faiss.Index): metric inner product over vectors of length 1, so scores are cosines.
+    """
+
+    def __init__(self, index: Any) -> None:
+        self._index = index
+
+    @classmethod
+    def build(cls, chunks: Iterable[Floats2d], n_names: int, dim: int, spec: str) -> "DenseIndex":
+        """Build from the names' vectors, given in the order of rows.
+
+        chunks (Iterable[Floats2d]): blocks of (n, dim) vectors of length 1.
+        spec (str): a faiss factory string ("Flat", "HNSW32,SQ8", "IVF4096,PQ48").
+        RAISES (MedlinkError): E209 when faiss refuses the string or the number of names.
+        """
+        try:
+            index = faiss.index_factory(dim, spec, faiss.METRIC_INNER_PRODUCT)
+            waiting = iter(chunks)
+            if not index.is_trained:
+                sample = _take(waiting, min(n_names, _TRAINING_SAMPLE))
+                index.train(np.concatenate(sample))
+                for chunk in sample:
+                    index.add(chunk)
+            for chunk in waiting:
+                index.add(chunk)
+        except RuntimeError as error:
+            raise Errors.bad_index_spec(spec=spec, names=n_names, dim=dim, reason=error) from error
+        return cls(index)
+
+    def __len__(self) -> int:
+        return int(self._index.ntotal)
+
+    @property
+    def dim(self) -> int:
+        """Number of dimensions."""
+        return int(self._index.d)
+
+    def save(self, path: Path) -> None:
+        """Write the index to a file."""
+        faiss.write_index(self._index, str(path))
+
+    @classmethod
+    def load(cls, path: Path) -> "DenseIndex":
+        """Read an index, memory-mapped.
+
+        RAISES (MedlinkError): E202 when it is missing or damaged.
+        """
+        try:
+            return cls(faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC))
+        except RuntimeError as error:
+            raise Errors.assets_incomplete(path=path.parent, problem=error) from error
+
+    def search(self, vectors: Floats2d, k: int) -> Hits:
+        """Find the k names nearest to each vector.
+
+        RETURNS (Hits): (n, k), cosine, best first; padded with -1 and -inf.
+        """
+        scores, rows = self._index.search(np.ascontiguousarray(vectors), k)
+        return Hits(rows, np.where(rows >= 0, scores, -np.inf).astype(np.float32))
+
+    def score(self, vectors: Floats2d, rows: Ints2d) -> Floats2d:
+        """Score names (n, m) for each vector; -1 rows score 0.
+
+        RETURNS (Floats2d): (n, m), cosine (of the compressed vectors where the index compresses).
+        """
+        wanted = np.maximum(rows, 0).ravel()
+        stored = self._index.reconstruct_batch(wanted).reshape(*rows.shape, -1)
+        scores: Floats2d = np.einsum("nd,nmd->nm", vectors, stored, optimize=True)
+        return np.where(rows >= 0, scores, np.float32(0))
+
+
+def _take(chunks: Iterable[Floats2d], wanted: int) -> list[Floats2d]:
+    taken: list[Floats2d] = []
+    for chunk in chunks:
+        taken.append(chunk)
+        if sum(map(len, taken)) >= wanted:
+            break
+    return taken

@@ -1,0 +1,167 @@
+"""NgramIndex: names by the TF-IDF similarity of their character trigrams.
+
+Trigrams are taken within words (each padded by a space), so that the order of words does not
+count; weights are tf x (ln((1 + n) / (1 + df)) + 1), scaled to length 1.
+"""
+
+import zlib
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ..text import normalise
+from ..types import Floats1d, Floats2d, Hits, Ints2d
+from .arrays import load_arrays, save_arrays
+
+_N = 3
+_BUCKETS = 1 << 18
+_MATRICES = ("by_name", "by_gram")
+
+
+class NgramIndex:
+    """A sparse matrix names x trigrams, held both ways: by trigram to search, by name to score.
+
+    names (csr_matrix): (n_names, 2**18). grams (csr_matrix): its transpose.
+    idf (Floats1d): (2**18,) weight of each trigram bucket.
+    """
+
+    def __init__(self, names: Any, grams: Any, idf: Floats1d) -> None:
+        self._names, self._grams, self._idf = names, grams, idf
+
+    @classmethod
+    def build(cls, names: Iterable[str]) -> "NgramIndex":
+        """Build over the text of every name, in the order of rows."""
+        counts = _count(names)
+        frequency = np.bincount(counts.indices, minlength=_BUCKETS)
+        idf = (np.log((1 + counts.shape[0]) / (1 + frequency)) + 1).astype(np.float32)
+        by_name = _weigh(counts, idf)
+        return cls(by_name, by_name.T.tocsr(), idf)
+
+    def save(self, directory: Path) -> None:
+        """Write the arrays into a directory."""
+        save_arrays(directory, {"idf": self._idf})
+        for name, matrix in zip(_MATRICES, (self._names, self._grams), strict=True):
+            arrays = {part: getattr(matrix, part) for part in ("data", "indices", "indptr")}
+            save_arrays(directory, {f"{name}_{part}": array for part, array in arrays.items()})
+
+    @classmethod
+    def load(cls, directory: Path) -> "NgramIndex":
+        """Map the arrays of a directory.
+
+        RAISES (MedlinkError): E202 when one is missing or damaged.
+        """
+        (idf,) = load_arrays(directory, "idf")
+        parts = ("data", "indices", "indptr")
+        matrices = []
+        for name in _MATRICES:
+            data, indices, indptr = load_arrays(directory, *(f"{name}_{part}" for part in parts))
+            n_names = len(indptr) - 1 if name == "by_name" else len(matrices[0].indptr) - 1
+            shape = (n_names, _BUCKETS) if name == "by_name" else (_BUCKETS, n_names)
+            matrices.append(_csr(data, indices, indptr, shape))
+        return cls(*matrices, idf)
+
+    def search(self, texts: Sequence[str], k: int) -> Hits:
+        """Find the k names that are most similar.
+
+        RETURNS (Hits): (n_texts, k), cosine in 0..1, best first, ties by row; padded with -1.
+        """
+        from sparse_dot_topn import sp_matmul_topn
+
+        rows = np.full((len(texts), k), -1, dtype=np.int64)
+        scores: Floats2d = np.full((len(texts), k), -np.inf, dtype=np.float32)
+        if not texts or not self._names.shape[0]:
+            return Hits(rows, scores)
+        top = sp_matmul_topn(self._queries(texts), self._grams, top_n=k, sort=True)
+        bounds = top.indptr.tolist()
+        for index, (begin, end) in enumerate(zip(bounds, bounds[1:], strict=False)):
+            found, values = top.indices[begin:end], top.data[begin:end]
+            order = np.lexsort((found, -values))
+            rows[index, : end - begin] = found[order]
+            scores[index, : end - begin] = values[order]
+        return Hits(rows, scores)
+
+    def score(self, texts: Sequence[str], rows: Ints2d) -> Floats2d:
+        """Score names (n_texts, m) for each text; -1 rows score 0.
+
+        RETURNS (Floats2d): (n_texts, m), cosine in 0..1.
+        """
+        queries = self._queries(texts)
+        scores: Floats2d = np.zeros(rows.shape, dtype=np.float32)
+        weights = np.zeros(_BUCKETS, dtype=np.float32)
+        indptr, indices, data = self._names.indptr, self._names.indices, self._names.data
+        for index in range(len(texts)):
+            begin, end = queries.indptr[index], queries.indptr[index + 1]
+            own = queries.indices[begin:end]
+            weights[own] = queries.data[begin:end]
+            wanted = np.maximum(rows[index], 0)
+            starts = indptr[wanted].astype(np.int64)
+            lengths = indptr[wanted + 1] - starts
+            ends = np.cumsum(lengths)
+            flat = np.arange(int(ends[-1]) if len(ends) else 0)
+            flat += np.repeat(starts - (ends - lengths), lengths)
+            products = np.append(
+                np.cumsum(data[flat] * weights[indices[flat]], dtype=np.float64), 0
+            )
+            scores[index] = products[ends - 1] - products[ends - lengths - 1]
+            weights[own] = 0
+        scores[rows < 0] = 0
+        return scores
+
+    def _queries(self, texts: Sequence[str]) -> Any:
+        return _weigh(_count(texts), self._idf)
+
+
+@lru_cache(maxsize=1 << 16)
+def _word_grams(word: str) -> tuple[int, ...]:
+    padded = f" {word} "
+    return tuple(
+        zlib.crc32(padded[i : i + _N].encode("utf-8", "surrogatepass")) & (_BUCKETS - 1)
+        for i in range(max(1, len(padded) - _N + 1))
+    )
+
+
+def _count(texts: Iterable[str]) -> Any:
+    """Count trigrams: csr_matrix (n_texts, 2**18), float32."""
+    lengths: list[int] = []
+
+    def grams() -> Iterable[int]:
+        for text in texts:
+            words = [_word_grams(word) for word in normalise(text).split(" ") if word]
+            lengths.append(sum(map(len, words)))
+            yield from chain.from_iterable(words)
+
+    indices = np.fromiter(grams(), dtype=np.int32)
+    indptr = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+    ones = np.ones(len(indices), dtype=np.float32)
+    counts = _csr(ones, indices, indptr, (len(lengths), _BUCKETS))
+    counts.sum_duplicates()
+    return counts
+
+
+def _weigh(counts: Any, idf: Floats1d) -> Any:
+    weighted = counts.copy()
+    weighted.data *= idf[weighted.indices]
+    squares = np.append(np.cumsum(weighted.data.astype(np.float64) ** 2), 0)
+    bounds = weighted.indptr
+    norms = np.sqrt(np.maximum(squares[bounds[1:] - 1] - squares[bounds[:-1] - 1], 1e-12))
+    weighted.data /= np.repeat(norms, np.diff(bounds)).astype(np.float32)
+    return weighted
+
+
+def _csr(
+    data: Floats1d, indices: NDArray[Any], indptr: NDArray[Any], shape: tuple[int, int]
+) -> Any:
+    # Assigned one by one: the constructor would read through, and copy, the mapped arrays.
+    matrix = sparse.csr_matrix(shape, dtype=np.float32)
+    kind = np.int32 if len(data) < 2**31 else np.int64
+    matrix.data, matrix.indices = data, indices
+    matrix.indptr = indptr.astype(kind, copy=False)
+    if indices.dtype != kind:
+        matrix.indices = indices.astype(kind)
+    return matrix
