@@ -3,12 +3,12 @@
 import re
 from collections import Counter, defaultdict
 
-import check_cuis
 import pytest
 import spacy.util
 
 from spacy_medlink.kb.readers import jsonl
 from spacy_medlink.text import is_short_form, key
+from tests.starter import check_cuis
 
 LANGUAGES = ("en", "es", "de", "fr")
 TERM_TYPES = {"PT", "SY", "AB"}

@@ -1,0 +1,156 @@
+"""Imports flow one way: from the ground up, no module imports one from a floor above its own."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from importlib.metadata import packages_distributions
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from packaging.utils import canonicalize_name
+
+from tests.declared import requirements
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = "spacy_medlink"
+
+# Every top-level module or sub-package has a floor. Neighbours on a floor may use each other, but
+# not in a circle. "" is the package itself.
+FLOORS = [
+    {"", "types", "errors", "files", "text", "abbreviations"},
+    {"encoders", "ranking", "evaluation"},
+    {"kb", "retrieval"},
+    {"assets", "linking", "starter"},
+    {"linker", "mentions", "extensions"},
+    {"cli"},
+]
+FLOOR_OF = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
+
+# What may know spaCy: the glue, and the registered architectures.
+SPACY_ROOMS = {"linker", "mentions", "extensions", "cli"}
+SPACY_MODULES = {"spacy_medlink.encoders.architectures"}
+
+Imports = dict[str, set[str]]
+
+
+def _module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _absolute(path: Path, node: ast.ImportFrom) -> str:
+    """Resolve the module of a `from` import, relative or not."""
+    if not node.level:
+        return node.module or ""
+    here = path.relative_to(ROOT).parent.parts
+    base = here[: len(here) - node.level + 1]
+    return ".".join([*base, *([node.module] if node.module else [])])
+
+
+def _imported(path: Path) -> Iterator[str]:
+    """All modules a file imports, at its top, in functions and for type checking alike."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            source = _absolute(path, node)
+            # `from . import schema` imports a module, `from .schema import VERSION` does not.
+            yield from (
+                target if _is_module(target := f"{source}.{alias.name}") else source
+                for alias in node.names
+            )
+
+
+def _is_module(name: str) -> bool:
+    place = ROOT.joinpath(*name.split("."))
+    return place.with_suffix(".py").is_file() or (place / "__init__.py").is_file()
+
+
+def _imports_of(*directories: str) -> Imports:
+    files = chain.from_iterable((ROOT / name).rglob("*.py") for name in directories)
+    return {_module_name(path): set(_imported(path)) for path in sorted(files)}
+
+
+def _room(module: str) -> str:
+    """The part after the package's own name: "kb" of spacy_medlink.kb.builder."""
+    return [*module.split("."), ""][1]
+
+
+def _inside(modules: set[str]) -> set[str]:
+    return {module for module in modules if module.split(".")[0] == PACKAGE}
+
+
+@pytest.fixture(scope="module")
+def imports() -> Imports:
+    return _imports_of(PACKAGE)
+
+
+def test_every_module_has_a_floor(imports: Imports) -> None:
+    homeless = {_room(module) for module in imports} - FLOOR_OF.keys()
+    assert not homeless, f"give these a floor in {Path(__file__).name}: {sorted(homeless)}"
+
+
+def test_no_arrow_runs_back_up(imports: Imports) -> None:
+    wrong = [
+        f"{module} imports {target}"
+        for module, targets in imports.items()
+        for target in _inside(targets)
+        if FLOOR_OF[_room(target)] > FLOOR_OF[_room(module)]
+    ]
+    assert not wrong, "\n".join(sorted(wrong))
+
+
+def test_no_circles(imports: Imports) -> None:
+    graph: dict[str, set[str]] = {}
+    for module, targets in imports.items():
+        rooms = {_room(target) for target in _inside(targets)} - {_room(module)}
+        graph.setdefault(_room(module), set()).update(rooms)
+    TopologicalSorter(graph).prepare()  # raises CycleError, which names the circle
+
+
+def test_spacy_stays_in_the_glue(imports: Imports) -> None:
+    wrong = {
+        module
+        for module, targets in imports.items()
+        if any(target.split(".")[0] == "spacy" for target in targets)
+        and _room(module) not in SPACY_ROOMS
+        and module not in SPACY_MODULES
+    }
+    assert not wrong
+
+
+def test_package_never_imports_the_checkout(imports: Imports) -> None:
+    for module, targets in imports.items():
+        outside = {target.split(".")[0] for target in targets}
+        assert not outside & {"training", "benchmarks", "tests"}, module
+
+
+def test_training_imports_neither_the_command_line_nor_tests() -> None:
+    for module, targets in _imports_of("training").items():
+        assert "cli" not in {_room(target) for target in _inside(targets)}, module
+        assert "tests" not in {target.split(".")[0] for target in targets}, module
+
+
+@pytest.mark.parametrize(
+    ("directories", "extras"),
+    [
+        ([PACKAGE], []),
+        (["training"], ["starter"]),
+        (["tests", "benchmarks"], ["starter", "dev"]),
+    ],
+)
+def test_what_is_imported_is_required(directories: list[str], extras: list[str]) -> None:
+    """Nothing is used that only happens to be installed, because something else needed it."""
+    own = {PACKAGE, "training", "benchmarks", "tests"}
+    required = {canonicalize_name(requirement.name) for requirement in requirements(*extras)}
+    providers = packages_distributions()
+    unknown = {
+        f"{name} (in {module})"
+        for module, targets in _imports_of(*directories).items()
+        for name in (target.split(".")[0] for target in targets)
+        if name not in own | set(sys.stdlib_module_names)
+        and not required & {canonicalize_name(provider) for provider in providers.get(name, [])}
+    }
+    assert not unknown, sorted(unknown)

@@ -1,0 +1,152 @@
+"""What is declared is true: entry points, requirements, pins, and the contents of the wheel."""
+
+import ast
+import re
+import shutil
+import subprocess
+import sys
+from email.parser import HeaderParser
+from importlib.metadata import EntryPoint, distribution
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import spacy_medlink
+from tests import declared
+
+ROOT = Path(__file__).parents[1]
+NAME = "spacy-medlink"
+
+
+def test_installed_entry_points_are_the_declared_ones() -> None:
+    installed = {
+        (point.group, point.name, point.value) for point in distribution(NAME).entry_points
+    }
+    expected = {(point.group, point.name, point.value) for point in declared.entry_points()}
+    assert installed == expected, "setup.cfg has changed since the installation: run `make setup`"
+
+
+@pytest.mark.parametrize("point", declared.entry_points(), ids=lambda point: point.name)
+def test_entry_point_loads(point: EntryPoint) -> None:
+    assert callable(point.load())
+
+
+def test_every_registered_function_is_declared() -> None:
+    points = {(point.group, point.name): point.value for point in declared.entry_points()}
+    for path in sorted((ROOT / "spacy_medlink").rglob("*.py")):
+        module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        for registered, function in _registered(path):
+            assert points.get(registered) == f"{module}:{function}", f"setup.cfg, {registered}"
+
+
+def _registered(path: Path) -> list[tuple[tuple[str, str], str]]:
+    """Functions under `@registry.<group>("name")` or `@Language.factory("name")`."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        for decorator in node.decorator_list:
+            match = re.match(
+                r"(?:[\w.]*registry\.(\w+)|[\w.]*Language\.(factory))\(\s*['\"]([^'\"]+)",
+                ast.unparse(decorator),
+            )
+            if match:
+                group = f"spacy_{match[1]}" if match[1] else "spacy_factories"
+                found.append(((group, match[3]), node.name))
+    return found
+
+
+def test_version_is_one_and_in_the_changelog() -> None:
+    assert distribution(NAME).version == spacy_medlink.__version__
+    assert spacy_medlink.__version__ in (ROOT / "CHANGELOG.md").read_text(encoding="utf8")
+
+
+@pytest.mark.parametrize("python", ["3.10", "3.11", "3.12"])
+def test_every_requirement_has_one_pin_that_satisfies_it(python: str) -> None:
+    pins = _pins(python)
+    for requirement in declared.requirements(*declared.extras()):
+        pin = pins[canonicalize_name(requirement.name)]
+        assert requirement.specifier.contains(pin), f"{requirement} is pinned to {pin}"
+
+
+def test_everything_needed_is_pinned_and_installed_so() -> None:
+    """Follow the requirements of what is installed all the way down."""
+    pins, seen = _pins("{}.{}".format(*sys.version_info)), set[str]()
+    waiting = [*declared.requirements("starter", "dev"), Requirement("setuptools")]
+    while waiting:
+        requirement = waiting.pop()
+        name = canonicalize_name(requirement.name)
+        if name in seen and not requirement.extras:
+            continue
+        seen.add(name)
+        assert name in pins, f"{name} has no pin in constraints.txt"
+        installed = distribution(name)
+        assert installed.version.split("+")[0] == pins[name], f"{name}: run `make setup`"
+        waiting += _needs(installed.requires or [], requirement.extras)
+    assert {"torch", "numpy", "click"} <= seen
+
+
+def _needs(texts: list[str], extras: set[str]) -> list[Requirement]:
+    needs = [Requirement(text) for text in texts]
+    return [
+        need
+        for need in needs
+        if not need.marker or any(need.marker.evaluate({"extra": extra}) for extra in {"", *extras})
+    ]
+
+
+def _pins(python: str) -> dict[str, str]:
+    """Pinned versions for a version of Python; fails when a line is no pin, or a name has two."""
+    pins: dict[str, str] = {}
+    for pin in declared.pins():
+        if pin.marker and not pin.marker.evaluate({"python_version": python}):
+            continue
+        name = canonicalize_name(pin.name)
+        (one,) = pin.specifier
+        assert one.operator == "==", pin
+        assert name not in pins, f"{name} is pinned twice for Python {python}"
+        pins[name] = one.version
+    return pins
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel built from a copy: leftovers of earlier builds must not fill gaps."""
+    source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
+    for name in ("setup.cfg", "pyproject.toml", "MANIFEST.in", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    for name in ("spacy_medlink", "tests", "benchmarks", "training"):
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out)]
+    done = subprocess.run([*command, str(source)], capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (wheel,) = out.glob("*.whl")
+    return wheel
+
+
+def test_wheel_has_the_whole_package_and_nothing_else(wheel: Path) -> None:
+    expected = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "spacy_medlink").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert "spacy_medlink/py.typed" in expected
+    assert any(name.startswith("spacy_medlink/starter/") for name in expected)
+    with ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+    assert names == expected
+
+
+def test_wheel_describes_itself(wheel: Path) -> None:
+    with ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        facts = HeaderParser().parsestr(archive.read(name).decode("utf8"))
+    assert facts["Name"] == NAME
+    assert facts["Version"] == spacy_medlink.__version__
+    assert facts["License-Expression"] == "MIT"
+    assert facts["Description-Content-Type"] == "text/markdown"
+    assert {"starter", "gpu", "dev"} <= set(facts.get_all("Provides-Extra") or [])
+    assert facts.get_payload(), "the README is the description"
