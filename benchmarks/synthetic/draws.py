@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
+SmallInts = npt.NDArray[np.int32]
+Flags = npt.NDArray[np.bool_]
 Bits = npt.NDArray[np.uint64]
 
 BLOCK = 65_536  # names worked on at a time: large enough for numpy, small enough for the cache
@@ -123,7 +125,7 @@ def zipf_counts(total: int, parts: int, minimum: int, seed: int) -> Ints:
     extra = total - minimum * parts
     if parts < 1 or extra < 0:
         raise ValueError(f"{parts} concepts need at least {minimum * parts} names, not {total}")
-    weights = (1.0 - unit(draw(seed, 98, np.arange(parts)))) ** (-1 / 1.1) - 0.9
+    weights = (1.0 - unit(draw(seed, 98, np.arange(parts)))) ** (-1 / 1.3) - 1.0
     # A Pareto tail this heavy has no end; in a real release a few hundred names are the most.
     mean = max(extra / parts, 1e-9)
     np.minimum(weights, max(300.0, 4 * mean) / mean * weights.mean(), out=weights)
