@@ -67,7 +67,7 @@ def _last_words(text: str, short: str) -> str:
 
 
 def _long_form(short: str, text: str) -> str:
-    """Section 3.2: match the short form's characters from the right; the first one at a word start."""
+    """Section 3.2: match the short form's characters from the right, the first at a word start."""
     position = len(text)
     for index in range(len(short) - 1, -1, -1):
         char = short[index].lower()

@@ -16,8 +16,8 @@ class MedlinkError(ValueError):
         self.code = code
         self.message = message
 
+    # The default would call the class with the one formatted string: errors cross processes.
     def __reduce__(self) -> tuple[type["MedlinkError"], tuple[str, str]]:
-        # The default would call the class with the one formatted string: errors cross processes.
         return type(self), (self.code, self.message)
 
 
@@ -28,18 +28,23 @@ class Message(NamedTuple):
     text: str
 
     def __call__(self, **fields: object) -> MedlinkError:
+        """Make the error, its text filled in."""
         return MedlinkError(self.code, self.text.format(**fields))
 
 
 class Errors:
+    """Errors, grouped by what they are about."""
+
     # 1xx: knowledge base and readers
     kb_missing = Message(
         "E101",
-        "No knowledge base at {path}. Build one with `medlink kb build {path} --from FORMAT SOURCE`.",
+        "No knowledge base at {path}. Build one with "
+        "`medlink kb build {path} --from FORMAT SOURCE`.",
     )
     kb_damaged = Message(
         "E102",
-        "{path} is not a readable knowledge base ({reason}). Build it anew with `medlink kb build`.",
+        "{path} is not a readable knowledge base ({reason}). Build it anew with "
+        "`medlink kb build`.",
     )
     kb_schema = Message(
         "E103",
@@ -82,6 +87,16 @@ class Errors:
         "{path} names children (CHD, isa) but no parents (PAR, inverse_isa), though a release has "
         "each relation from both sides. Use the whole MRREL.RRF, or take it away to build without "
         "a hierarchy.",
+    )
+    no_mesh = Message(
+        "E153",
+        "No MeSH XML in {path}. Give the directory with descYYYY.xml and suppYYYY.xml (or .xml.gz), "
+        "or one of the files.",
+    )
+    xml_entity = Message(
+        "E154",
+        "{path}, line {line}: the document declares or needs the entity {name!r}, which no release "
+        "does and which can hide any amount of text. Get the file from its publisher.",
     )
     # 16x: more readers, filters, curation, comparison
     rf2_incomplete = Message(
@@ -189,8 +204,77 @@ class Errors:
         "that has a medical_linker. Build assets with `medlink build`, or install the package.",
     )
 
+    # 4xx: evaluation
+    bad_gold_line = Message(
+        "E401", "{path}, line {line}: {problem}. Expected {expected}. Mend the line."
+    )
+    gold_offsets = Message(
+        "E402",
+        "{path}, line {line}: the mention {mention!r} stands at {start}-{end}, outside the text "
+        "(length {length}). Offsets count characters, not bytes, from 0. Mend the line.",
+    )
+    gold_mismatch = Message(
+        "E403",
+        "{path}, line {line}: the mention {mention!r} is not what its offsets {start}-{end} point "
+        "at ({there!r}). Mend the line, or leave `--strict` out to count and report such mentions.",
+    )
+    no_gold = Message("E404", "{path} holds no mention at all. Check that it is the file you mean.")
+    tier_not_built = Message(
+        "E405",
+        "The assets at {path} have no tier {tier!r}, only {built}. Name these, or build assets "
+        "with `medlink build --encoder MODEL`.",
+    )
+    no_texts = Message(
+        "E406",
+        "{path} has no document with a text and offsets, which `--end-to-end` needs. Give a file "
+        "of documents, or leave `--end-to-end` out.",
+    )
+    nothing_left = Message(
+        "E407", "No mention of {path} has a gold id to look for: all are NIL. Use another file."
+    )
+    # 5xx: training
+    unknown_key = Message(
+        "E501",
+        "The recipe {path} has an unknown {what} {key!r}{guess}. Known here: {known}. Correct or "
+        "remove it.",
+    )
+    bad_value = Message("E502", "In the recipe, {key} is {value!r}, but {rule}. Change it.")
+    too_few_names = Message(
+        "E503",
+        "Training needs concepts with two names or more, of which one is held out; {path} has "
+        "{concepts} that qualify. Add synonyms to the knowledge base, or train on another one.",
+    )
+    loss_not_finite = Message(
+        "E504",
+        "The {what} became {value} at step {step} (epoch {epoch}), in the batch with {names}. "
+        "Nothing of that step was kept; the last good checkpoint is {checkpoint}. Lower the "
+        "learning rate or choose precision 'fp32', then continue with `--resume`.",
+    )
+    bad_checkpoint = Message(
+        "E505",
+        "The checkpoint {path} cannot be used: {problem}. Start without `--resume`, or give the "
+        "recipe, knowledge base and base model that it was made with.",
+    )
+    no_checkpoint = Message(
+        "E506", "There is no checkpoint at {path} to resume from. Start without `--resume`."
+    )
+    bad_holdout = Message(
+        "E507", "The hold-out {path} {problem}. Delete its directory to have it made again."
+    )
+    no_device = Message(
+        "E508",
+        "The device {device!r} is not there ({reason}). Give `--device cpu`, or one of: {known}.",
+    )
+    out_of_memory = Message(
+        "E509",
+        "The device ran out of memory at a batch of {names} names in {parts} parts. In the "
+        "recipe, set sub_batches = {more} in [training], or batch_pairs = {fewer} in [sampler].",
+    )
+
 
 class Warnings:
+    """Warnings, as texts to format."""
+
     starter_kb = (
         "[W101] {name} runs on the built-in starter knowledge base ({concepts} everyday concepts): "
         "good for a first try, not for real notes. Load a real one with "

@@ -130,7 +130,7 @@ def _swap(new: Path, path: Path) -> None:
 
 
 def _exchange(first: Path, second: Path) -> bool:
-    """Exchange two directories in one step (renameat2 of Linux); False where there is no such call."""
+    """Exchange two directories in one step (renameat2); False where there is no such call."""
     if not sys.platform.startswith("linux"):
         return False
     call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)

@@ -1,4 +1,4 @@
-"""The words of the project as types, each named once: records, results, and the seams (protocols)."""
+"""The words of the project as types, each named once: records, results, and protocols."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -117,7 +117,9 @@ class Encoder(Protocol):
     """Text to vector."""
 
     @property
-    def dim(self) -> int: ...
+    def dim(self) -> int:
+        """Number of dimensions of the vectors."""
+        ...
 
     def encode(self, texts: Sequence[str]) -> Floats2d:
         """Encode texts: (n, dim), rows of length 1, deterministic, safe to call from threads."""
@@ -145,4 +147,6 @@ class RescoringRetriever(Retriever, Protocol):
 class Progress(Protocol):
     """Something to tell how far long work has come."""
 
-    def __call__(self, items: Iterable[Any], total: int | None, what: str) -> Iterable[Any]: ...
+    def __call__(self, items: Iterable[Any], total: int | None, what: str) -> Iterable[Any]:
+        """Pass the items on, showing how many have gone by."""
+        ...

@@ -156,7 +156,9 @@ def load_transformer(source: str | Path) -> tuple[Any, torch.nn.Module]:
         raise Errors.encoder_missing(path=source)
     options: dict[str, Any] = {"local_files_only": True} if is_path else {}
     try:
-        tokenizer = AutoTokenizer.from_pretrained(str(source), use_fast=True, **options)
+        tokenizer = AutoTokenizer.from_pretrained(  # type: ignore[no-untyped-call]
+            str(source), use_fast=True, **options
+        )
         module = AutoModel.from_pretrained(str(source), use_safetensors=True, **options)
     except (OSError, ValueError, KeyError) as error:
         if is_path:
@@ -189,14 +191,12 @@ def _precision(device: torch.device) -> AbstractContextManager[Any]:
     if device.type == "cuda":
         native = torch.cuda.is_bf16_supported()
     else:
-        native = (
-            torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported()
-        )
+        native = bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
     return torch.autocast(device.type, dtype=torch.bfloat16) if native else nullcontext()
 
 
 def _calm_threads_in_children() -> None:
-    """Use one torch thread in a forked child: OpenMP's pool does not survive a fork and would hang."""
+    """Use one torch thread in a child process: OpenMP's pool does not survive a fork and hangs."""
     if parent_process() is not None and torch.get_num_threads() > 1:
         torch.set_num_threads(1)
 

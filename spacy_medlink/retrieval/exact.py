@@ -1,7 +1,9 @@
 """ExactIndex: the names whose key equals the mention's, by binary search in mapped arrays."""
 
+import io
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +55,12 @@ class ExactIndex:
 
     def save(self, directory: Path) -> None:
         """Write the arrays into a directory."""
-        arrays = {"hash": self._hash, "start": self._start, "row": self._row, "check": self._check}
+        arrays: dict[str, NDArray[Any]] = {
+            "hash": self._hash,
+            "start": self._start,
+            "row": self._row,
+            "check": self._check,
+        }
         save_arrays(directory, arrays)
 
     @classmethod
@@ -63,6 +70,18 @@ class ExactIndex:
         RAISES (MedlinkError): E202 when one is missing or damaged.
         """
         return cls(*load_arrays(directory, "hash", "start", "row", "check"))
+
+    def to_bytes(self) -> bytes:
+        """Pack the arrays into bytes (an .npz)."""
+        buffer = io.BytesIO()
+        np.savez(buffer, hash=self._hash, start=self._start, row=self._row, check=self._check)
+        return buffer.getvalue()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "ExactIndex":
+        """Unpack what `to_bytes` wrote."""
+        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+            return cls(arrays["hash"], arrays["start"], arrays["row"], arrays["check"])
 
     def find(self, hashes: Hashes1d) -> NDArray[np.int64]:
         """Find keys by hash. RETURNS (n,): position of the key, -1 where there is none."""

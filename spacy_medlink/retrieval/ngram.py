@@ -7,7 +7,7 @@ count; weights are tf x (ln((1 + n) / (1 + df)) + 1), scaled to length 1.
 import zlib
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from .arrays import load_arrays, save_arrays
 _N = 3
 _BUCKETS = 1 << 18
 _MATRICES = ("by_name", "by_gram")
+_PARTS = ("data", "indices", "indptr")
 
 
 class NgramIndex:
@@ -47,8 +48,8 @@ class NgramIndex:
         """Write the arrays into a directory."""
         save_arrays(directory, {"idf": self._idf})
         for name, matrix in zip(_MATRICES, (self._names, self._grams), strict=True):
-            arrays = {part: getattr(matrix, part) for part in ("data", "indices", "indptr")}
-            save_arrays(directory, {f"{name}_{part}": array for part, array in arrays.items()})
+            arrays = {f"{name}_{part}": getattr(matrix, part) for part in _PARTS}
+            save_arrays(directory, arrays)
 
     @classmethod
     def load(cls, directory: Path) -> "NgramIndex":
@@ -57,14 +58,12 @@ class NgramIndex:
         RAISES (MedlinkError): E202 when one is missing or damaged.
         """
         (idf,) = load_arrays(directory, "idf")
-        parts = ("data", "indices", "indptr")
-        matrices = []
-        for name in _MATRICES:
-            data, indices, indptr = load_arrays(directory, *(f"{name}_{part}" for part in parts))
-            n_names = len(indptr) - 1 if name == "by_name" else len(matrices[0].indptr) - 1
-            shape = (n_names, _BUCKETS) if name == "by_name" else (_BUCKETS, n_names)
-            matrices.append(_csr(data, indices, indptr, shape))
-        return cls(*matrices, idf)
+        names, grams = (_load_matrix(directory, name) for name in _MATRICES)
+        return cls(
+            _csr(names, (len(names[2]) - 1, _BUCKETS)),
+            _csr(grams, (_BUCKETS, len(names[2]) - 1)),
+            idf,
+        )
 
     def search(self, texts: Sequence[str], k: int) -> Hits:
         """Find the k names that are most similar.
@@ -79,7 +78,7 @@ class NgramIndex:
             return Hits(rows, scores)
         top = sp_matmul_topn(self._queries(texts), self._grams, top_n=k, sort=True)
         bounds = top.indptr.tolist()
-        for index, (begin, end) in enumerate(zip(bounds, bounds[1:], strict=False)):
+        for index, (begin, end) in enumerate(pairwise(bounds)):
             found, values = top.indices[begin:end], top.data[begin:end]
             order = np.lexsort((found, -values))
             rows[index, : end - begin] = found[order]
@@ -139,7 +138,7 @@ def _count(texts: Iterable[str]) -> Any:
     indices = np.fromiter(grams(), dtype=np.int32)
     indptr = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
     ones = np.ones(len(indices), dtype=np.float32)
-    counts = _csr(ones, indices, indptr, (len(lengths), _BUCKETS))
+    counts = _csr((ones, indices, indptr), (len(lengths), _BUCKETS))
     counts.sum_duplicates()
     return counts
 
@@ -154,9 +153,12 @@ def _weigh(counts: Any, idf: Floats1d) -> Any:
     return weighted
 
 
-def _csr(
-    data: Floats1d, indices: NDArray[Any], indptr: NDArray[Any], shape: tuple[int, int]
-) -> Any:
+def _load_matrix(directory: Path, name: str) -> Any:
+    return load_arrays(directory, *(f"{name}_{part}" for part in _PARTS))
+
+
+def _csr(parts: Sequence[NDArray[Any]], shape: tuple[int, int]) -> Any:
+    data, indices, indptr = parts
     # Assigned one by one: the constructor would read through, and copy, the mapped arrays.
     matrix = sparse.csr_matrix(shape, dtype=np.float32)
     kind = np.int32 if len(data) < 2**31 else np.int64

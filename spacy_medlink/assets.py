@@ -1,0 +1,238 @@
+"""Assets: the directory of one linker (knowledge base, tiers, encoder), and its manifest.
+
+manifest.json      schema, checksums, what was built from what
+kb.sqlite          the knowledge base
+name_concept.npy   concept row of every name row, int32
+exact/ ngram/      arrays of these tiers
+dense.faiss        the vector index, when there is an encoder
+encoder/           a Hugging Face directory
+"""
+
+import json
+import os
+import shutil
+import threading
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from .errors import Errors
+from .files import recover, replacing_directory, sha256_of
+from .kb import KnowledgeBase
+
+if TYPE_CHECKING:  # these bring faiss, scipy and torch, which are loaded when first needed
+    from .encoders.bi_encoder import BiEncoder
+    from .linking import LinkingEngine
+    from .retrieval.dense import DenseIndex
+    from .retrieval.exact import ExactIndex
+    from .retrieval.ngram import NgramIndex
+
+SCHEMA = 1
+MANIFEST = "manifest.json"
+KB_FILE = "kb.sqlite"
+NAME_CONCEPT = "name_concept"
+EXACT, NGRAM, DENSE_FILE, ENCODER = "exact", "ngram", "dense.faiss", "encoder"
+
+Part = TypeVar("Part")
+
+
+class Assets:
+    """One linker's data, opened by path; each part is loaded when first asked for.
+
+    path (Path): a directory that `medlink build` wrote.
+    verify (bool): compare every file with its checksum, not only presence and size.
+    RAISES (MedlinkError): E201 nothing there, E202 parts missing or cut off, E203 of another
+        schema, E204 parts that do not belong together.
+    """
+
+    def __init__(self, path: str | Path, verify: bool = False) -> None:
+        self.path = Path(path)
+        recover(self.path)
+        self.manifest = read_manifest(self.path)
+        _check_files(self.path, self.manifest, verify)
+        self.keep_alive: object = None
+        self._parts: dict[str, Any] = {}
+        self._lock = threading.RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"path": self.path}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        self.__init__(state["path"])  # type: ignore[misc]  # opening anew is what unpickling means
+
+    def __repr__(self) -> str:
+        counts = self.manifest["kb"]
+        return f"Assets({str(self.path)!r}, {counts['concepts']:,} concepts, tiers {self.tiers})"
+
+    @property
+    def tiers(self) -> list[str]:
+        """The tiers that were built: of "exact", "ngram" and "dense"."""
+        return list(self.manifest["tiers"])
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Weight of each tier in the fused score."""
+        return dict(self.manifest["fusion"]["weights"])
+
+    @cached_property
+    def size(self) -> int:
+        """Size of all files together, in bytes."""
+        return sum(entry["size"] for entry in self.manifest["files"].values())
+
+    @property
+    def files(self) -> list[str]:
+        """The files of the directory, relative to it, the manifest first."""
+        return [MANIFEST, *self.manifest["files"]]
+
+    @property
+    def kb(self) -> KnowledgeBase:
+        """The knowledge base."""
+        return self._part("kb", self._open_kb)
+
+    @property
+    def exact(self) -> "ExactIndex":
+        """The exact tier."""
+        from .retrieval.exact import ExactIndex
+
+        return self._part(EXACT, lambda: ExactIndex.load(self.path / EXACT))
+
+    @property
+    def ngram(self) -> "NgramIndex":
+        """The n-gram tier."""
+        from .retrieval.ngram import NgramIndex
+
+        return self._part(NGRAM, lambda: NgramIndex.load(self.path / NGRAM))
+
+    @property
+    def dense(self) -> "DenseIndex":
+        """The dense tier."""
+        return self._part("dense", self._open_dense)
+
+    @property
+    def encoder(self) -> "BiEncoder":
+        """The encoder that made the dense tier's vectors."""
+        return self._part(ENCODER, self._open_encoder)
+
+    def engine(self, tiers: list[str] | None = None, **settings: Any) -> "LinkingEngine":
+        """Make a linking engine over these assets.
+
+        tiers (Optional[List[str]]): the tiers to use; default all that were built.
+        settings: passed to LinkingEngine; `weights` defaults to what the build found best.
+        RAISES (MedlinkError): E210 when "dense" is asked for and was not built.
+        """
+        from .linking import LinkingEngine
+        from .retrieval.arrays import load_arrays
+
+        chosen = self.tiers if tiers is None else tiers
+        if "dense" in chosen and "dense" not in self.tiers:
+            raise Errors.encoder_needed(path=self.path)
+        (name_concept,) = load_arrays(self.path, NAME_CONCEPT)
+        return LinkingEngine(
+            name_concept,
+            exact=self.exact if "exact" in chosen else None,
+            ngram=self.ngram if "ngram" in chosen else None,
+            dense=self.dense if "dense" in chosen else None,
+            encoder=self.encoder if "dense" in chosen else None,
+            **{"weights": self.weights, **settings},
+        )
+
+    def copy_to(self, target: str | Path) -> None:
+        """Copy into another directory, whole or not at all; files are hard-linked where possible.
+
+        Built files are never changed in place, so that sharing them is safe.
+        """
+        with replacing_directory(Path(target)) as temporary:
+            for name in self.files:
+                destination = temporary / name
+                destination.parent.mkdir(parents=True, exist_ok=True)
+                link_or_copy(self.path / name, destination)
+
+    def _part(self, name: str, load: Callable[[], Part]) -> Part:
+        part: Part | None = self._parts.get(name)
+        if part is None:
+            with self._lock:
+                part = self._parts.get(name)
+                if part is None:
+                    part = self._parts[name] = load()
+        return part
+
+    def _open_kb(self) -> KnowledgeBase:
+        kb = KnowledgeBase(self.path / KB_FILE)
+        expected = self.manifest["kb"]
+        if (len(kb), kb.n_names) != (expected["concepts"], expected["names"]):
+            problem = f"kb.sqlite has {kb.n_names} names, the manifest {expected['names']}"
+            raise Errors.assets_mismatch(path=self.path, problem=problem)
+        return kb
+
+    def _open_dense(self) -> "DenseIndex":
+        from .retrieval.dense import DenseIndex
+
+        index = DenseIndex.load(self.path / DENSE_FILE)
+        names = self.manifest["kb"]["names"]
+        if len(index) != names:
+            problem = f"the index holds {len(index)} vectors for {names} names of another build"
+            raise Errors.assets_mismatch(path=self.path, problem=problem)
+        return index
+
+    def _open_encoder(self) -> "BiEncoder":
+        from .encoders.bi_encoder import BiEncoder
+
+        encoder = BiEncoder.load(self.path / ENCODER)
+        made_by = self.manifest["encoder"]["fingerprint"]
+        if encoder.fingerprint() != made_by:
+            problem = "the index was made by another encoder than the one in encoder/"
+            raise Errors.assets_mismatch(path=self.path, problem=problem)
+        return encoder
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """Read the manifest of an assets directory.
+
+    RAISES (MedlinkError): E201 no directory, E202 no readable manifest, E203 of another schema.
+    """
+    if not path.is_dir():
+        raise Errors.assets_missing(path=path)
+    try:
+        manifest: dict[str, Any] = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise Errors.assets_incomplete(path=path, problem="no manifest.json") from error
+    except (OSError, ValueError) as error:
+        raise Errors.assets_incomplete(path=path, problem=f"manifest.json: {error}") from error
+    found = manifest.get("schema")
+    if found != SCHEMA:
+        raise Errors.assets_schema(path=path, found=found, expected=SCHEMA)
+    return manifest
+
+
+def write_manifest(path: Path, facts: Mapping[str, Any]) -> None:
+    """Write the manifest of a finished directory, with size and SHA-256 of every file."""
+    files = {
+        file.relative_to(path).as_posix(): {"size": file.stat().st_size, "sha256": sha256_of(file)}
+        for file in sorted(path.rglob("*"))
+        if file.is_file() and file.name != MANIFEST
+    }
+    manifest = {"schema": SCHEMA, **facts, "files": files}
+    text = json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    (path / MANIFEST).write_text(text, encoding="utf-8")
+
+
+def link_or_copy(source: Path, destination: Path) -> None:
+    """Hard-link a file, or copy it where links are not possible."""
+    try:
+        os.link(source.resolve(), destination)
+    except OSError:
+        shutil.copy2(source, destination)
+
+
+def _check_files(path: Path, manifest: Mapping[str, Any], verify: bool) -> None:
+    for name, expected in manifest["files"].items():
+        file = path / name
+        if not file.is_file():
+            raise Errors.assets_incomplete(path=path, problem=f"{name} is missing")
+        size = file.stat().st_size
+        if size != expected["size"]:
+            problem = f"{name} has {size} bytes, expected {expected['size']}"
+            raise Errors.assets_incomplete(path=path, problem=problem)
+        if verify and sha256_of(file) != expected["sha256"]:
+            raise Errors.assets_incomplete(path=path, problem=f"{name} has a wrong checksum")

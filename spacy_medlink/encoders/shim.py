@@ -1,0 +1,72 @@
+"""BiEncoderShim: a BiEncoder inside a thinc model, saved without pickle."""
+
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import srsly
+from spacy_transformers.data_classes import HFObjects
+from spacy_transformers.layers.hf_shim import HFShim
+
+from .bi_encoder import BiEncoder
+
+
+class BiEncoderShim(HFShim):
+    """The interface between thinc and a BiEncoder's torch module.
+
+    It inherits the optimiser's work on the module's parameters; bytes are the files of an ordinary
+    Hugging Face directory (safetensors), where the parent would pickle the weights.
+    """
+
+    def __init__(self, encoder: BiEncoder | None = None) -> None:
+        super().__init__(_objects(encoder))
+        self.encoder = encoder
+
+    def set_encoder(self, encoder: BiEncoder) -> None:
+        """Put a loaded encoder in."""
+        self.encoder = encoder
+        self._hfmodel = _objects(encoder)
+        self._model = encoder.module
+
+    def copy(self) -> "BiEncoderShim":
+        """Copy weights and all, through bytes."""
+        return BiEncoderShim().from_bytes(self.to_bytes())
+
+    def to_bytes(self) -> bytes:
+        """Write the files of the encoder's directory; empty before it is loaded."""
+        files: dict[str, bytes] = {}
+        if self.encoder is not None:
+            with TemporaryDirectory() as directory:
+                self.encoder.save(directory)
+                for file in sorted(Path(directory).iterdir()):
+                    files[file.name] = file.read_bytes()
+        data: bytes = srsly.msgpack_dumps(files)
+        return data
+
+    def from_bytes(self, bytes_data: bytes) -> "BiEncoderShim":
+        """Read what `to_bytes` wrote."""
+        files: dict[str, bytes] = srsly.msgpack_loads(bytes_data)
+        if files:
+            with TemporaryDirectory() as directory:
+                for name, content in files.items():
+                    # Names only: a path in foreign bytes must not write elsewhere.
+                    (Path(directory) / Path(name).name).write_bytes(content)
+                self.set_encoder(BiEncoder.load(directory))
+        return self
+
+    def __reduce__(self) -> tuple[Callable[[bytes], "BiEncoderShim"], tuple[bytes]]:
+        return _from_bytes, (self.to_bytes(),)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "BiEncoderShim":
+        return self.copy()
+
+
+def _from_bytes(data: bytes) -> BiEncoderShim:
+    return BiEncoderShim().from_bytes(data)
+
+
+def _objects(encoder: BiEncoder | None) -> HFObjects:
+    tokenizer = encoder.tokenizer if encoder else None
+    module = encoder.module if encoder else None
+    return HFObjects(tokenizer, module, None, {}, {})

@@ -1,0 +1,23 @@
+"""The attributes that a linker sets on spans, in one table."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from spacy.tokens import Span
+
+SPAN_ATTRIBUTES: Mapping[str, Any] = {
+    "cui": None,  # id of the link in the scheme `cui_scheme`, None for NIL
+    "kb_ents": [],  # [[id, score], ...], best first
+    "candidates": [],  # ranked dicts: id, name, matched, score, prob, scores, types
+    "codes": {},  # codes of the link by vocabulary
+}
+
+
+def register_extensions(prefix: str = "") -> None:
+    """Register the attributes under a prefix; what is registered already is left alone.
+
+    prefix (str): put before each name, so that several linkers do not share attributes.
+    """
+    for name, default in SPAN_ATTRIBUTES.items():
+        if not Span.has_extension(prefix + name):
+            Span.set_extension(prefix + name, default=default)

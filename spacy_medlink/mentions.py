@@ -1,0 +1,237 @@
+"""MedicalMentions, the `medical_mentions` component: finds the KB's names in text.
+
+For pipelines without an NER: every n-gram of tokens is looked up in the memory-mapped exact tier,
+and the longest ones found become entities. It finds what the terminology can say, no more.
+"""
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+from spacy.util import SimpleFrozenList, filter_spans
+from spacy.vocab import Vocab
+
+from .component import PicklablePipe
+from .errors import Errors
+from .text import hash_key, key
+
+if TYPE_CHECKING:
+    from .retrieval.exact import ExactIndex
+
+_NO_KEY = ""
+DEFAULT_CONFIG: dict[str, Any] = {
+    "assets": None,
+    "label": "CONCEPT",
+    "max_tokens": 8,
+    "spans_key": None,
+    "overwrite": False,
+}
+
+
+@Language.factory(
+    "medical_mentions",
+    assigns=["doc.ents", "token.ent_iob", "token.ent_type"],
+    default_config=DEFAULT_CONFIG,
+)
+def make_medical_mentions(
+    nlp: Language,
+    name: str,
+    assets: str | None,
+    label: str,
+    max_tokens: int,
+    spans_key: str | None,
+    overwrite: bool,
+) -> "MedicalMentions":
+    """Make a `medical_mentions`; see MedicalMentions for the settings."""
+    return MedicalMentions(
+        nlp.vocab,
+        name,
+        assets=assets,
+        label=label,
+        max_tokens=max_tokens,
+        spans_key=spans_key,
+        overwrite=overwrite,
+    )
+
+
+class MedicalMentions(PicklablePipe):
+    """Finds names of the knowledge base in a Doc, longest match first.
+
+    A match is a run of tokens whose key (`text.key`: case, punctuation and plural endings aside) is
+    a name's. Stop words, lone digits and single letters never match; short upper-case names match
+    only with the same case.
+
+    assets (Optional[str]): as for medical_linker; None for the built-in starter.
+    label (str): label of the entities. max_tokens (int): longest match, punctuation not counted.
+    spans_key (Optional[str]): write `doc.spans[spans_key]` (overlaps kept) instead of `doc.ents`.
+    overwrite (bool): drop existing entities that overlap with a match, instead of keeping them.
+    """
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        name: str = "medical_mentions",
+        *,
+        assets: str | Path | None = None,
+        label: str = "CONCEPT",
+        max_tokens: int = 8,
+        spans_key: str | None = None,
+        overwrite: bool = False,
+    ) -> None:
+        if max_tokens < 1:
+            raise Errors.bad_setting(name="max_tokens", value=max_tokens, rule="must be at least 1")
+        self.vocab = vocab
+        self.name = name
+        self.source = None if assets is None else str(assets)
+        self.label = label
+        self.max_tokens = max_tokens
+        self.spans_key = spans_key
+        self.overwrite = overwrite
+        self._exact: ExactIndex | None = None
+        self._path: Path | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def exact(self) -> "ExactIndex":
+        """The exact tier, opened at the first use.
+
+        RAISES (MedlinkError): E201-E204, E305 when it cannot be.
+        """
+        if self._exact is None:
+            with self._lock:
+                if self._exact is None:
+                    self._exact = self._open()
+        return self._exact
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Find the mentions of one Doc, in place."""
+        error_handler = self.get_error_handler()
+        try:
+            self.set_annotations(doc, self.find(doc))
+        except Exception as error:
+            error_handler(self.name, self, [doc], error)
+        return doc
+
+    def find(self, doc: Doc) -> list[Span]:
+        """Find all matches, overlapping ones too, without changing the Doc."""
+        # Punctuation has no key and takes no part: "type-2" and "type 2" are one.
+        words = [(token.i, part) for token in doc if (part := key(token.text)) != _NO_KEY]
+        stop = [doc[index].is_stop or _is_trivial(part) for index, part in words]
+        grams: list[tuple[int, int]] = []
+        hashes: list[int] = []
+        for start, (_, gram) in enumerate(words):
+            for end in range(start + 1, min(start + self.max_tokens, len(words)) + 1):
+                if end > start + 1:
+                    gram = f"{gram} {words[end - 1][1]}"
+                if stop[start] and end == start + 1:
+                    continue
+                grams.append((start, end))
+                hashes.append(hash_key(gram))
+        found = self.exact.find(np.array(hashes, dtype=np.uint64))
+        spans = []
+        for position in np.flatnonzero(found >= 0).tolist():
+            start, end = grams[position]
+            span = Span(doc, words[start][0], words[end - 1][0] + 1, label=self.label)
+            if "\n\n" not in span.text and self.exact.rows_of(int(found[position]), span.text):
+                spans.append(span)
+        return spans
+
+    def set_annotations(self, doc: Doc, spans: Sequence[Span]) -> None:
+        """Write the matches to `doc.spans[spans_key]`, or the longest ones to `doc.ents`."""
+        if self.spans_key is not None:
+            doc.spans[self.spans_key] = spans
+            return
+        if self.overwrite:
+            chosen = filter_spans(spans)
+            taken = {token.i for span in chosen for token in span}
+            kept = [ent for ent in doc.ents if not any(token.i in taken for token in ent)]
+        else:
+            kept = list(doc.ents)
+            taken = {token.i for ent in kept for token in ent}
+            free = [span for span in spans if not any(token.i in taken for token in span)]
+            chosen = filter_spans(free)
+        doc.set_ents(sorted([*kept, *chosen], key=lambda span: span.start))
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Any]],
+        *,
+        nlp: Language | None = None,
+        assets: str | Path | None = None,
+    ) -> None:
+        """Open the dictionary; `assets` replaces the source, as for medical_linker."""
+        if assets is not None:
+            self.source = str(assets)
+            self._exact = self._path = None
+        _ = self.exact
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()) -> None:
+        """Save the dictionary (the exact tier's arrays)."""
+        if "exact" not in exclude:
+            self.exact.save(Path(path) / "exact")
+
+    def from_disk(
+        self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()
+    ) -> "MedicalMentions":
+        """Load the dictionary from a directory; its arrays are mapped where they are.
+
+        RAISES (MedlinkError): E202 when it is not whole.
+        """
+        if "exact" not in exclude:
+            from .retrieval.exact import ExactIndex
+
+            self._path = Path(path) / "exact"
+            self._exact = ExactIndex.load(self._path)
+        return self
+
+    def to_bytes(self, *, exclude: Iterable[str] = SimpleFrozenList()) -> bytes:
+        """Save the dictionary as bytes."""
+        return b"" if "exact" in exclude else self.exact.to_bytes()
+
+    def from_bytes(
+        self, data: bytes, *, exclude: Iterable[str] = SimpleFrozenList()
+    ) -> "MedicalMentions":
+        """Load the dictionary from bytes."""
+        if "exact" not in exclude and data:
+            from .retrieval.exact import ExactIndex
+
+            self._path, self._exact = None, ExactIndex.from_bytes(data)
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        del state["_lock"]
+        exact = state.pop("_exact")
+        # By path where there is one: children then share the mapped pages.
+        if exact is not None and self._path is None and self.source is not None:
+            state["_bytes"] = exact.to_bytes()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        data = state.pop("_bytes", None)
+        self.__dict__.update(state)
+        self._lock = threading.Lock()
+        self._exact = None
+        if data is not None:
+            self.from_bytes(data)
+
+    def _open(self) -> "ExactIndex":
+        if self._path is not None:
+            from .retrieval.exact import ExactIndex
+
+            return ExactIndex.load(self._path)
+        from .sources import open_assets
+
+        assets = open_assets(self.source)
+        if self.source is not None:
+            self._path = assets.path / "exact"
+        return assets.exact
+
+
+def _is_trivial(part: str) -> bool:
+    """Tell whether a single token is too little to be a mention: a letter, or digits only."""
+    return len(part) < 2 or part.isdigit()

@@ -1,0 +1,39 @@
+"""The built-in starter assets: a small terminology, so that a first try needs no download."""
+
+from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ..assets import Assets
+from ..errors import Errors
+from ..kb import build_kb
+from ..kb.readers import read
+
+KB_LINES = Path(__file__).with_name("kb.jsonl")
+SOURCE = "starter"
+
+
+@lru_cache(maxsize=1)
+def starter_assets() -> Assets:
+    """Build the starter assets (exact and n-gram tiers, no model) in a temporary directory.
+
+    They are built anew in each process that asks, which takes a fraction of a second, so that
+    nothing is left in anybody's home directory.
+    RAISES (MedlinkError): E304 when the installation lacks the file.
+    """
+    from ..building import build_assets
+
+    if not KB_LINES.is_file():
+        raise Errors.no_starter()
+    directory = TemporaryDirectory(prefix="spacy-medlink-starter-")
+    kb = Path(directory.name) / "starter.kb"
+    build_kb(kb, read("jsonl", KB_LINES), {"source": SOURCE, "format": "jsonl"})
+    assets = build_assets(Path(directory.name) / "assets", kb)
+    # The directory lives as long as the assets do.
+    assets.keep_alive = directory
+    return assets
+
+
+def is_starter(assets: Assets) -> bool:
+    """Tell whether assets hold the starter terminology."""
+    return bool(assets.manifest["kb"].get("source") == SOURCE)
