@@ -12,6 +12,9 @@ from ..files import replacing_file
 from ..types import Record, Retired
 from .writer import BuildReport, TableWriter
 
+# A string that is no Unicode text (half a surrogate pair) is refused on its way into SQLite.
+_UNWRITABLE = (sqlite3.Error, UnicodeEncodeError)
+
 
 class KnowledgeBaseBuilder:
     """Builds a knowledge base in bounded memory; use it as a context manager.
@@ -51,7 +54,7 @@ class KnowledgeBaseBuilder:
                 raise error
             try:
                 self._finish()
-            except sqlite3.Error as failure:
+            except _UNWRITABLE as failure:
                 raise Errors.write_failed(path=self.path, reason=failure) from failure
 
     def add(self, record: Record) -> None:
@@ -64,7 +67,7 @@ class KnowledgeBaseBuilder:
                 self._writer.add_retired(record)
             else:
                 self._writer.add_concept(record)
-        except sqlite3.Error as error:
+        except _UNWRITABLE as error:
             raise Errors.write_failed(path=self.path, reason=error) from error
 
     def _finish(self) -> None:
@@ -81,6 +84,8 @@ class KnowledgeBaseBuilder:
         """Write everything once more, the pieces of each id united."""
         pieces = self._writer
         whole = self._temporary.with_name(self._temporary.name + ".whole")
+        self._stack.callback(whole.unlink, missing_ok=True)
+        self._stack.callback(pieces.close)
         self._writer = TableWriter(whole)
         for concept in pieces.merged():
             self._writer.add_concept(concept)

@@ -9,6 +9,7 @@ interned in `label`.
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
+from json.encoder import encode_basestring
 
 VERSION = 1
 _APPLICATION_ID = 0x4D4C4B42  # "MLKB"
@@ -57,7 +58,8 @@ def found_version(connection: sqlite3.Connection) -> int | None:
 
 def dump_list(values: Sequence[str]) -> str:
     """Write a list of strings as JSON, "" for an empty one (the common case)."""
-    return json.dumps(list(values), ensure_ascii=False, separators=(",", ":")) if values else ""
+    # What json.dumps would write; it takes ten times as long to get going.
+    return f"[{','.join(map(encode_basestring, values))}]" if values else ""
 
 
 def load_list(text: str) -> tuple[str, ...]:
@@ -69,8 +71,11 @@ def dump_codes(codes: Mapping[str, Sequence[str]]) -> str:
     """Write codes by vocabulary as JSON with sorted keys, "" when there are none."""
     if not codes:
         return ""
-    ordered = {vocabulary: list(codes[vocabulary]) for vocabulary in sorted(codes)}
-    return json.dumps(ordered, ensure_ascii=False, separators=(",", ":"))
+    ordered = (
+        f"{encode_basestring(vocabulary)}:{dump_list(codes[vocabulary]) or '[]'}"
+        for vocabulary in sorted(codes)
+    )
+    return f"{{{','.join(ordered)}}}"
 
 
 def load_codes(text: str) -> dict[str, tuple[str, ...]]:

@@ -5,15 +5,14 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain, count, repeat
 from pathlib import Path
 
-from ..text import hash_key, key
 from ..types import BadLine, Concept, Name, Retired
 from . import schema
+from .lookup import LookupSorter
 
 _CHUNK = 20_000
-_SIGNED = 1 << 63
-_WRAP = 1 << 64
 
 
 @dataclass
@@ -31,15 +30,22 @@ class BuildReport:
     by_source: Counter[str] = field(default_factory=Counter)
 
 
+class _Numbers(dict[str, int]):
+    """Numbers strings in the order in which they are first asked for."""
+
+    def __missing__(self, text: str) -> int:
+        number = self[text] = len(self)
+        return number
+
+
 class TableWriter:
     """Writes one database file. Ids may repeat until `index_ids` says whether they did."""
 
     def __init__(self, path: Path) -> None:
         self.report = BuildReport()
-        self._labels: dict[str, int] = {}
-        self._concepts: list[tuple[object, ...]] = []
-        self._names: list[tuple[object, ...]] = []
-        self._lookup: list[tuple[int, int]] = []
+        self._labels = _Numbers()
+        self._concepts: list[tuple[int, str, str, int, int, str, str, str, str]] = []
+        self._names: list[Name] = []
         self._retired: list[tuple[str, str, str]] = []
         self._db = sqlite3.connect(path, isolation_level=None)
         # The file is built beside and fsynced before the swap: a journal would only cost time.
@@ -48,9 +54,8 @@ class TableWriter:
         self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
         self._db.execute("PRAGMA cache_size = -65536")
         schema.create(self._db)
-        # Hashes come in random order: they wait in a plain table and are sorted once.
-        self._db.execute("CREATE TEMP TABLE unsorted (hash INTEGER, name INTEGER)")
         self._db.execute("BEGIN")
+        self._lookup = LookupSorter(path.with_name(path.name + ".lookup"))
 
     def add_concept(self, concept: Concept) -> None:
         """Add a concept; one without any name is counted and left out."""
@@ -58,25 +63,17 @@ class TableWriter:
         if not names:
             self.report.without_names += 1
             return
-        report, label = self.report, self._label
-        row, first = report.concepts, report.names
-        for number, name in enumerate(names, start=first):
-            self._names.append(
-                (number, row, name.text, label(name.lang), label(name.source), label(name.tty),
-                 int(name.obsolete))
-            )  # fmt: skip
-            name_key = key(name.text)
-            if name_key:
-                value = hash_key(name_key)
-                self._lookup.append((value - _WRAP if value >= _SIGNED else value, number))
-            report.by_lang[name.lang] += 1
-            report.by_source[name.source] += 1
+        report, parents = self.report, concept.parents
+        if len(parents) > 1:
+            parents = _ordered(parents)
+        self._names += names
         self._concepts.append(
-            (row, concept.id, names[0].text, first, len(names), schema.dump_list(concept.types),
-             schema.dump_codes(concept.codes), schema.dump_list(concept.parents),
-             concept.definition)
+            (report.concepts, concept.id, names[0].text, report.names, len(names),
+             schema.dump_list(concept.types), schema.dump_codes(concept.codes),
+             schema.dump_list(parents), concept.definition)
         )  # fmt: skip
         report.concepts += 1
+        report.missing_parents += len(parents)
         report.names += len(names)
         if len(self._names) >= _CHUNK:
             self.flush()
@@ -92,16 +89,33 @@ class TableWriter:
         """Hand the waiting rows to SQLite."""
         many = self._db.executemany
         many("INSERT INTO concept VALUES (?,?,?,?,?,?,?,?,?)", self._concepts)
-        many("INSERT INTO name VALUES (?,?,?,?,?,?,?)", self._names)
-        many("INSERT INTO unsorted VALUES (?,?)", self._lookup)
+        if self._names:
+            self._flush_names()
         many("INSERT OR IGNORE INTO retired VALUES (?,?,?)", self._retired)
         self._concepts.clear()
         self._names.clear()
-        self._lookup.clear()
         self._retired.clear()
 
+    def _flush_names(self) -> None:
+        # Column by column, because a loop in Python over every name would cost minutes.
+        texts, langs, sources, ttys, obsolete = zip(*self._names, strict=True)
+        first = self.report.names - len(texts)
+        concepts = chain.from_iterable(repeat(concept[0], concept[4]) for concept in self._concepts)
+        number = self._labels.__getitem__
+        columns = zip(
+            count(first), concepts, texts, map(number, langs), map(number, sources),
+            map(number, ttys), map(int, obsolete),
+        )  # fmt: skip
+        self._db.executemany("INSERT INTO name VALUES (?,?,?,?,?,?,?)", columns)
+        self._lookup.add(first, texts)
+        self.report.by_lang.update(langs)
+        self.report.by_source.update(sources)
+
     def index_ids(self) -> bool:
-        """Index the ids. RETURNS (bool): False when an id occurs twice, so pieces must be merged."""
+        """Index the ids.
+
+        RETURNS (bool): False when an id occurs twice, so that pieces must be merged.
+        """
         self.flush()
         try:
             self._db.execute(schema.CONCEPT_INDEX)
@@ -145,8 +159,9 @@ class TableWriter:
     def finish(self, facts: Mapping[str, object]) -> None:
         """Sort the look-up table, resolve the hierarchy, write the manifest, commit."""
         self.flush()
-        self._db.execute("INSERT INTO lookup SELECT hash, name FROM unsorted ORDER BY 1, 2")
-        self._db.execute("DROP TABLE unsorted")
+        for entries in self._lookup.sorted():
+            columns = zip(entries["hash"].tolist(), entries["name"].tolist(), strict=True)
+            self._db.executemany("INSERT INTO lookup VALUES (?,?)", columns)
         self._write_edges()
         labels = [(number, text) for text, number in self._labels.items()]
         self._db.executemany("INSERT INTO label VALUES (?,?)", labels)
@@ -157,23 +172,17 @@ class TableWriter:
 
     def close(self) -> None:
         """Close the database; what was not finished is worthless."""
+        self._lookup.close()
         self._db.close()
 
-    def _label(self, text: str) -> int:
-        return self._labels.setdefault(text, len(self._labels))
-
     def _write_edges(self) -> None:
-        find = self._db.cursor()
-        edges: list[tuple[int, int]] = []
-        for row, text in self._db.execute("SELECT row, parents FROM concept WHERE parents != ''"):
-            for parent in schema.load_list(text):
-                found = find.execute("SELECT row FROM concept WHERE id = ?", (parent,)).fetchone()
-                if found is None:
-                    self.report.missing_parents += 1
-                else:
-                    edges.append((found[0], row))
-        edges.sort()
-        self._db.executemany("INSERT OR IGNORE INTO edge VALUES (?,?)", edges)
+        cursor = self._db.execute(
+            "INSERT INTO edge SELECT above.row, concept.row"
+            " FROM concept, json_each(concept.parents) AS parent"
+            " JOIN concept AS above ON above.id = parent.value"
+            " WHERE concept.parents != '' ORDER BY 1, 2"
+        )
+        self.report.missing_parents -= cursor.rowcount
 
     def _counts(self) -> dict[str, object]:
         report = self.report
@@ -196,13 +205,15 @@ def distinct_names(concept: Concept) -> list[Name]:
 
     Sources of equal names are united, so that a filter by source keeps the name for each of them.
     """
-    found: dict[tuple[str, str], Name] = {}
     names = concept.names
+    if _is_plain(concept):
+        return list(names)
+    found: dict[tuple[str, str], Name] = {}
     preferred = next((name for name in names if name.text == concept.name), None)
     if preferred is None and concept.name.strip():
         preferred = Name(concept.name)
     for name in (preferred, *names) if preferred is not None else names:
-        text = " ".join(name.text.split())
+        text = _tidied(name.text)
         if not text:
             continue
         known = found.get((text, name.lang))
@@ -213,8 +224,28 @@ def distinct_names(concept: Concept) -> list[Name]:
     return list(found.values())
 
 
+def _is_plain(concept: Concept) -> bool:
+    """Tell fast, for most concepts, that there is nothing to do to their names."""
+    names = concept.names
+    if not names or names[0].text != concept.name:
+        return False
+    texts = [name.text for name in names]
+    joined = f"|{'|'.join(texts)}|"
+    return (
+        joined.isprintable()
+        and "  " not in joined and "| " not in joined and " |" not in joined and "||" not in joined
+        and len(set(texts)) == len(texts)
+    )  # fmt: skip
+
+
+def _tidied(text: str) -> str:
+    text = " ".join(text.split())
+    # Half a surrogate pair, which JSON can spell, is no character and cannot be stored.
+    return text if text.isprintable() else text.encode(errors="replace").decode()
+
+
 def unite(pieces: list[Concept]) -> Concept:
-    """Make one concept of several with one id: the first one's name, everybody's names and codes."""
+    """Make one concept of several with one id: the first one's name, all their names and codes."""
     if len(pieces) == 1:
         return pieces[0]
     codes: dict[str, tuple[str, ...]] = {}

@@ -10,7 +10,8 @@ from ....types import BadLine, Concept, Record, Retired
 from . import conso, relations, sources
 from .conso import read_atoms
 from .release import Piece, find_tables
-from .rrf import Check, Groups, Row, Select, Table, select_ids
+from .rrf import Check, Groups, Table
+from .select import Ids, Row, Select
 from .sources import Kinds
 from .trade import TradeNames
 
@@ -66,21 +67,22 @@ class _Release:
     def records(self, trade_names: bool) -> Iterator[Record]:
         """Stream concepts, then retired ids."""
         kinds = Kinds(self._ranks(), self.sources())
-        brands = self._trade_names(kinds) if trade_names else None
+        brands = self._trade_names(kinds) if trade_names else TradeNames({}, (), kinds)
         types = self._table("MRSTY", _TYPE_COLUMNS, (1,)).groups()
         definitions = self._table("MRDEF", _DEFINITION_COLUMNS, (5,)).groups()
         parents = self._parents()
-        names = self._table("MRCONSO", conso.COLUMNS, (conso.STR,)).rows()
-        for cui, rows in groupby(names, key=itemgetter(0)):
-            atoms = read_atoms(rows, kinds)
+        for cui, rows in groupby(self._names(), key=itemgetter(0)):
+            own, codes = read_atoms(rows, kinds)
+            if cui in brands:
+                own = brands.added_to(cui, own)
             yield Concept(
-                id=cui,
-                name=atoms.names[0].text,
-                names=brands.added_to(cui, atoms.names) if brands is not None else atoms.names,
-                types=tuple(sorted({row[1] for row in types.take(cui)})),
-                definition=_definition(definitions.take(cui), kinds),
-                codes=atoms.codes,
-                parents=relations.parents_of(parents.take(cui)),
+                cui,
+                own[0].text,
+                own,
+                _types(types.take(cui)),
+                _definition(definitions.take(cui), kinds),
+                codes,
+                relations.parents_of(parents.take(cui)),
             )
         yield from self._retired()
 
@@ -90,31 +92,31 @@ class _Release:
         return self._table("MRRANK", columns, (1, 2), by_id=False, check=check).rows()
 
     def _parents(self) -> Groups:
-        children = self._relations(relations.select_children, again=True).rows()
-        parents = self._relations(relations.select_parents, again=True).rows()
-        if any(map(relations.is_child, children)) and not any(map(relations.is_parent, parents)):
-            raise Errors.one_sided_relations(path=self._relations().path)
-        return self._relations(relations.select_parents).groups()
+        children = self._relations(relations.CHILDREN, again=True).rows()
+        parents = self._relations(relations.PARENTS, again=True).rows()
+        if next(children, None) is not None and next(parents, None) is None:
+            raise Errors.one_sided_relations(path=self._tables["MRREL"][0].path)
+        return self._relations(relations.PARENTS).groups()
 
-    def _trade_names(self, kinds: Kinds) -> TradeNames | None:
-        brands = relations.brands_of(self._relations(relations.select_brands, again=True).rows())
+    def _trade_names(self, kinds: Kinds) -> TradeNames:
+        brands = relations.brands_of(self._relations(relations.BRANDS, again=True).rows())
         if not brands:
-            return None
-        select = select_ids(cui for cuis in brands.values() for cui in cuis)
-        names = self._table(
-            "MRCONSO", conso.COLUMNS, (conso.STR,), select=select, again=True
-        ).rows()
-        return TradeNames(brands, names, kinds)
+            return TradeNames({}, (), kinds)
+        wanted = Ids(cui for cuis in brands.values() for cui in cuis)
+        return TradeNames(brands, self._names(wanted, again=True), kinds)
+
+    def _names(self, select: Select | None = None, again: bool = False) -> Iterator[Row]:
+        columns, required = conso.COLUMNS, (conso.STR,)
+        return self._table("MRCONSO", columns, required, select=select, again=again).rows()
 
     def _retired(self) -> Iterator[Retired]:
         history = self._table("MRCUI", _HISTORY_COLUMNS, (2,)).rows()
         for cui, rows in groupby(history, key=itemgetter(0)):
             yield _fate(cui, list(rows))
 
-    def _relations(self, select: Select | None = None, again: bool = False) -> Table:
-        return self._table(
-            "MRREL", relations.COLUMNS, (relations.CUI2,), select=select, again=again
-        )
+    def _relations(self, select: Select, again: bool = False) -> Table:
+        columns, required = relations.COLUMNS, (relations.CUI2,)
+        return self._table("MRREL", columns, required, select=select, again=again)
 
     def _table(
         self,
@@ -133,8 +135,16 @@ class _Release:
         return Table(pieces, columns, required, by_id, select, check, bad_lines)
 
 
+def _types(rows: list[Row]) -> tuple[str, ...]:
+    if len(rows) == 1:
+        return (rows[0][1],)
+    return tuple(sorted({row[1] for row in rows}))
+
+
 def _definition(rows: list[Row], kinds: Kinds) -> str:
     """Choose the first definition in use, one of an English source before others."""
+    if not rows:
+        return ""
     used = [row for row in rows if row[6] not in sources.OBSOLETE]
     english = (row for row in used if row[4] in kinds.english)
     chosen = next(english, used[0] if used else None)

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable
 from operator import itemgetter
-from typing import NamedTuple
 
 from ....types import Name
-from .rrf import Row
+from .select import Row
 from .sources import Kinds
 
 COLUMNS = "CUI LAT TS LUI STT SUI ISPREF AUI SAUI SCUI SDUI SAB TTY CODE STR SRL SUPPRESS CVF"
@@ -17,11 +16,8 @@ _BEST = ("P", "PF", "Y")
 _new = tuple.__new__
 
 
-class Atoms(NamedTuple):
-    """What the rows of a concept come to; `names[0]` is the preferred one."""
-
-    names: tuple[Name, ...]
-    codes: dict[str, tuple[str, ...]]
+Atoms = tuple[tuple[Name, ...], dict[str, tuple[str, ...]]]
+"""Names, the preferred one first, and codes by vocabulary."""
 
 
 def read_atoms(rows: Iterable[Row], kinds: Kinds) -> Atoms:
@@ -59,7 +55,7 @@ def read_atoms(rows: Iterable[Row], kinds: Kinds) -> Atoms:
     for scheme, code in old_codes:
         codes.setdefault(scheme, {})[code] = None
     first = names.pop(preferred)
-    return Atoms((first, *names.values()), {scheme: tuple(codes[scheme]) for scheme in codes})
+    return (first, *names.values()), {scheme: tuple(codes[scheme]) for scheme in codes}
 
 
 def _united(known: Name, sab: str, tty: str, obsolete: bool) -> Name:

@@ -12,7 +12,7 @@ from ....errors import Errors
 
 # "META/MRCONSO.RRF", "MRCONSO.RRF.gz", and the pieces "2026AA/META/MRCONSO.RRF.aa.gz" of the
 # archives with the suffix .nlm that a full release is made of.
-_FILE = re.compile(r"(?:.*/)?(?P<table>MR[A-Z]+)\.RRF(?:\.(?P<piece>[a-z]{2}))?(?P<gz>\.gz)?")
+_FILE = re.compile(r"(?:.*/)?(?P<table>MR[A-Z]+)\.RRF(?:\.(?P<piece>(?!gz)[a-z]{2}))?(?P<gz>\.gz)?")
 _ARCHIVES = ("*.nlm", "*.zip")
 
 

@@ -2,22 +2,18 @@
 
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ....errors import Errors
 from ....types import BadLine
 from ..lines import report
 from .release import Piece
-
-Row = list[str]
-Select = Callable[[NDArray[np.uint8], NDArray[np.int64]], NDArray[np.bool_]]
-"""(bytes of a block, positions of its bars (n_rows, n_columns)) to the rows wanted (n_rows,)."""
+from .select import Bars, Row, Select, row_starts
 
 Check = Callable[[Row], str]
 """A row to what is wrong with it, "" if nothing."""
@@ -25,6 +21,7 @@ Check = Callable[[Row], str]
 _BLOCK = 1 << 16  # rows split from more would fall out of the processor's cache
 _LONGEST = 1 << 24
 _BAR, _END = 124, 10
+_NO_GROUP: tuple[str, tuple[Row, ...]] = ("\U0010ffff", ())  # after every id
 # zipfile raises a bare RuntimeError for what is encrypted or packed in a way that it cannot read.
 _UNREADABLE = (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError)
 
@@ -32,12 +29,11 @@ _UNREADABLE = (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError)
 class Table:
     """An RRF file to be read from its start, as often as one likes.
 
-    pieces (List[Piece]): the files that make it up, in order.
+    pieces (List[Piece]): the files that make it up, in order; none for a table that is not there.
     columns (str): names of the columns, separated by spaces.
     required (Sequence[int]): columns that must not be empty.
     by_id (bool): whether the first column is an id, by which the rows must be sorted.
-    select (Optional[Select]): picks the rows that are worth splitting; well-formed rows that it
-        does not pick may or may not be read.
+    select (Optional[Select]): the rows that are wanted; of the others, only the form is checked.
     check (Optional[Check]): a further test of every row, for small tables.
     bad_lines (Optional[List[BadLine]]): collects bad lines; None makes the first one an error.
     """
@@ -76,9 +72,9 @@ class Table:
         number, last = 1, ""
         for block in self._raw_blocks():
             count = block.count(b"\n")
-            rows, numbers = self._split(block, number, count)
-            if not self._is_clean(rows, last):
-                rows = self._cleaned(rows, numbers, last)
+            rows = self._split(block, count)
+            if rows is None or not self._is_clean(rows, last):
+                rows = self._split_slowly(block, number, last)
             if rows:
                 last = rows[-1][0]
                 yield rows
@@ -108,25 +104,23 @@ class Table:
                 while data := file.read(_BLOCK):
                     yield data
 
-    def _split(self, block: bytes, number: int, count: int) -> tuple[list[Row], Sequence[int]]:
+    def _split(self, block: bytes, count: int) -> list[Row] | None:
+        """Split the lines of a block, those wanted; None when some line is not well-formed."""
         bars = self._bars(block, count)
         if bars is None:
-            return self._split_slowly(block, number)
-        if self._select is not None:
-            chosen = np.flatnonzero(self._select(np.frombuffer(block, np.uint8), bars))
-            starts = row_starts(bars)[chosen].tolist()
-            ends = (bars[chosen, -1] + 1).tolist()
-            rows = [
-                block[start:end].decode().split("|")
-                for start, end in zip(starts, ends, strict=True)
-            ]
-            return rows, (chosen + number).tolist()
-        lines = block.decode().split("\n")
-        del lines[-1]
-        return [line.split("|") for line in lines], range(number, number + count)
+            return None
+        if self._select is None:
+            lines = block.decode().split("\n")
+            del lines[-1]
+            return [line.split("|") for line in lines]
+        chosen = np.flatnonzero(self._select.block(np.frombuffer(block, np.uint8), bars))
+        starts, ends = row_starts(bars)[chosen].tolist(), (bars[chosen, -1] + 1).tolist()
+        return [
+            block[start:end].decode().split("|") for start, end in zip(starts, ends, strict=True)
+        ]
 
-    def _bars(self, block: bytes, count: int) -> NDArray[np.int64] | None:
-        """Locate the bars (n_rows, n_columns); None when a line is not well-formed."""
+    def _bars(self, block: bytes, count: int) -> Bars | None:
+        """Locate the bars (n_rows, n_columns); None when some line is not well-formed."""
         width = len(self._columns)
         data = np.frombuffer(block, np.uint8)
         bars = np.flatnonzero(data == _BAR)
@@ -134,31 +128,10 @@ class Table:
         # line can have more or fewer of them than the others.
         if len(bars) != count * width or b"\0" in block:
             return None
-        table: NDArray[np.int64] = bars.reshape(count, width)
+        table: Bars = bars.reshape(count, width)
         if not (data[table[:, -1] + 1] == _END).all() or not _is_utf8(block):
             return None
         return table
-
-    def _split_slowly(self, block: bytes, first: int) -> tuple[list[Row], list[int]]:
-        rows, numbers = [], []
-        for number, raw in enumerate(block.split(b"\n")[:-1], start=first):
-            if not raw.strip():
-                continue
-            try:
-                row = raw.decode().split("|")
-            except UnicodeDecodeError as error:
-                self._report(number, f"not UTF-8 at byte {error.start}")
-                continue
-            if b"\0" in raw:
-                self._report(number, "a NUL byte")
-            elif len(row) != len(self._columns) + 1:
-                self._report(number, f"{len(row) - 1} columns")
-            elif row[-1]:
-                self._report(number, "text after the last bar")
-            else:
-                rows.append(row)
-                numbers.append(number)
-        return rows, numbers
 
     def _is_clean(self, rows: list[Row], last: str) -> bool:
         """Tell fast whether nothing is wrong with the rows of a block."""
@@ -167,30 +140,41 @@ class Table:
                 return False
         if self._check is not None and any(map(self._check, rows)):
             return False
-        return not self._by_id or self._has_clean_ids([row[0] for row in rows], last)
+        return not self._by_id or _are_clean_ids([row[0] for row in rows], last)
 
-    @staticmethod
-    def _has_clean_ids(ids: list[str], last: str) -> bool:
-        joined = "".join(ids)
-        if " " in joined or not joined.isprintable() or not all(ids):
-            return False
-        return not ids or (last <= ids[0] and ids == sorted(ids))
-
-    def _cleaned(self, rows: list[Row], numbers: Sequence[int], last: str) -> list[Row]:
-        good = []
-        for number, row in zip(numbers, rows, strict=True):
+    def _split_slowly(self, block: bytes, first: int, last: str) -> list[Row]:
+        """Split the lines of a block one by one, and report those that are bad."""
+        rows = []
+        for number, raw in enumerate(block.split(b"\n")[:-1], start=first):
+            if not raw.strip():
+                continue
+            try:
+                row = raw.decode().split("|")
+            except UnicodeDecodeError as error:
+                self._report(number, f"not UTF-8 at byte {error.start}")
+                continue
             problem = self._problem(row)
             if problem:
                 self._report(number, problem)
+            elif self._select is not None and not self._select.row(row):
+                continue
             elif self._by_id and row[0] < last:
                 raise Errors.unsorted_rows(path=self.path, line=number, id=row[0], previous=last)
             else:
                 last = row[0]
-                good.append(row)
-        return good
+                rows.append(row)
+        return rows
 
     def _problem(self, row: Row) -> str:
-        if self._by_id and (not row[0] or " " in row[0] or not row[0].isprintable()):
+        if any("\0" in text for text in row):
+            return "a NUL byte"
+        if len(row) != len(self._columns) + 1:
+            return f"{len(row) - 1} columns"
+        if row[-1]:
+            return "text after the last bar"
+        if self._select is not None and not self._select.row(row):
+            return ""
+        if self._by_id and not _are_clean_ids(row[:1], ""):
             return f"{self._columns[0]} is {row[0][:40]!r}"
         for column in self._required:
             if not row[column].strip():
@@ -214,36 +198,23 @@ class Groups:
 
     def __init__(self, rows: Iterator[Row]) -> None:
         self._groups = groupby(rows, key=itemgetter(0))
-        self._id: str | None = ""
+        self._id = ""
         self._rows: list[Row] = []
 
     def take(self, id: str) -> list[Row]:
         """Get the rows of an id, which must be higher than the one before."""
-        while self._id is not None and self._id < id:
-            self._id, rows = next(self._groups, (None, ()))
+        while self._id < id:
+            self._id, rows = next(self._groups, _NO_GROUP)
             self._rows = list(rows)
         return self._rows if self._id == id else []
 
 
-def row_starts(bars: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Locate the first bytes of rows from the positions of their bars: (n_rows,)."""
-    return np.concatenate(([0], bars[:-1, -1] + 2))
-
-
-def select_ids(ids: Iterable[str]) -> Select:
-    """Make a selection of the rows with these ids, and perhaps of some whose ids are longer."""
-    raw = [id.encode() for id in ids]
-    width = min(len(id) for id in raw)
-    wanted = np.unique(np.array([id[:width] for id in raw], dtype=f"S{width}"))
-
-    def select(data: NDArray[np.uint8], bars: NDArray[np.int64]) -> NDArray[np.bool_]:
-        offsets = row_starts(bars)[:, None] + np.arange(width)
-        found = data[np.minimum(offsets, len(data) - 1)].view(wanted.dtype)[:, 0]
-        places = np.minimum(np.searchsorted(wanted, found), len(wanted) - 1)
-        chosen: NDArray[np.bool_] = wanted[places] == found
-        return chosen
-
-    return select
+def _are_clean_ids(ids: list[str], last: str) -> bool:
+    """Tell whether ids are there, visible, and sorted."""
+    joined = "".join(ids)
+    if " " in joined or not joined.isprintable() or not all(ids):
+        return False
+    return not ids or (last <= ids[0] and ids == sorted(ids))
 
 
 def _plain(block: bytes, number: int) -> bytes:

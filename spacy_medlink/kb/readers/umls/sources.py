@@ -3,21 +3,14 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from .rrf import Row
+from ..languages import iso_639_1
+from .select import Row
 
 RANK_COLUMNS = "RANK SAB TTY SUPPRESS"
 SOURCE_COLUMNS = (
     "VCUI RCUI VSAB RSAB SON SF SVER VSTART VEND IMETA RMETA SLC SCC SRL TFR CFR CXTY TTYL ATNL LAT"
     " CENC CURVER SABIN SSN SCIT"
 )
-LANGUAGES = {
-    "ARA": "ar", "BAQ": "eu", "BUL": "bg", "CAT": "ca", "CHI": "zh", "CZE": "cs", "DAN": "da",
-    "DUT": "nl", "ENG": "en", "EST": "et", "FIN": "fi", "FRE": "fr", "GER": "de", "GRE": "el",
-    "HEB": "he", "HIN": "hi", "HRV": "hr", "HUN": "hu", "ICE": "is", "ITA": "it", "JPN": "ja",
-    "KOR": "ko", "LAV": "lv", "LIT": "lt", "NOR": "no", "PER": "fa", "POL": "pl", "POR": "pt",
-    "RUM": "ro", "RUS": "ru", "SCR": "hr", "SLO": "sk", "SLV": "sl", "SPA": "es", "SRP": "sr",
-    "SWE": "sv", "THA": "th", "TUR": "tr", "UKR": "uk", "VIE": "vi",
-}  # fmt: skip
 # Vocabularies whose codes have a customary name that is not the abbreviation of the UMLS.
 _CODE_SCHEMES = {"MSH": "MESH", "MDR": "MEDDRA", "NCI": "NCIT", "ORPHANET": "ORPHA"}
 OBSOLETE = frozenset("OEY")
@@ -56,7 +49,7 @@ class Kinds(dict[tuple[str, ...], Kind]):
 
     def __missing__(self, key: tuple[str, ...]) -> Kind:
         lat, sab, tty, suppress = key
-        lang, obsolete = LANGUAGES.get(lat) or lat.lower(), suppress in OBSOLETE
+        lang, obsolete = iso_639_1(lat), suppress in OBSOLETE
         rank = self._ranks.get((sab, tty, suppress), 0)
         score = (2 * (not obsolete) + (lang == "en")) * self._top + rank
         family = self._families.get(sab, sab)

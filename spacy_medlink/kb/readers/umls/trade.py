@@ -6,7 +6,7 @@ from operator import itemgetter
 
 from ....types import Name
 from .conso import read_atoms
-from .rrf import Row
+from .select import Row
 from .sources import Kinds
 
 TTY = "TRADE"
@@ -28,15 +28,18 @@ class TradeNames:
         wanted = {cui for cuis in brands.values() for cui in cuis}
         for cui, atoms in groupby(rows, key=itemgetter(0)):
             if cui in wanted:
-                names = read_atoms(atoms, kinds).names
+                names, _ = read_atoms(atoms, kinds)
                 self._names[cui] = [name._replace(tty=TTY) for name in names if not name.obsolete]
 
+    def __contains__(self, cui: str) -> bool:
+        return cui in self._brands
+
     def added_to(self, cui: str, names: Sequence[Name]) -> tuple[Name, ...]:
-        """Append the names of the brands to the names of a concept, where they are new to it."""
+        """Append the names of its brands to the names of a substance, where they are new to it."""
         known = {(name.text, name.lang) for name in names}
         more = [
             name
-            for brand in self._brands.get(cui, ())
+            for brand in self._brands[cui]
             for name in self._names.get(brand, ())
             if (name.text, name.lang) not in known
         ]

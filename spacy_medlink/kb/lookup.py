@@ -1,0 +1,167 @@
+"""The exact tier's table while it is made: key hashes of all names, sorted on disk by buckets.
+
+Making the keys is a quarter of the work of a build, so a second process does it once there are
+many names. It gets names through a pipe and leaves buckets, files that each hold one range of
+hashes; sorting them one by one takes little memory, whatever the number of names.
+"""
+
+import os
+import shutil
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..text import hash_keys, key
+
+Entries = NDArray[np.void]
+"""Records of ENTRY: (n,)."""
+
+ENTRY = np.dtype([("hash", "<i8"), ("name", "<u4")])
+_BITS = 6
+_HEADER = struct.Struct("<QQ")
+_MANY = 100_000
+# The list of paths is handed over so that the process finds the package where this one did.
+_CODE = "import sys; sys.path[:] = {paths!r}; from {module} import serve; serve({directory!r})"
+
+
+class LookupSorter:
+    """Collects the key hashes of names and gives them back sorted, in bounded memory.
+
+    directory (Path): where the buckets are put; made here, removed by `close`.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        shutil.rmtree(directory, ignore_errors=True)  # of a killed process that had our number
+        directory.mkdir()
+        self._buckets: Buckets | None = Buckets(directory)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def add(self, first: int, texts: Sequence[str]) -> None:
+        """Add names with rows first, first + 1 ...; none may hold a line break.
+
+        RAISES (OSError): when the disk is full or the second process has died.
+        """
+        if self._process is None and first + len(texts) > _MANY:
+            self._process = _start(self._directory)
+            if self._process is not None:
+                self._close_buckets()
+        if self._process is None:
+            assert self._buckets is not None
+            self._buckets.add(hashed(first, texts))
+        else:
+            self._send(first, "\n".join(texts).encode("utf-8", "surrogatepass"))
+
+    def sorted(self) -> Iterator[Entries]:
+        """Stream the entries by hash, then by row; nothing can be added afterwards.
+
+        RAISES (OSError): when the second process could not do its work.
+        """
+        self._close_buckets()
+        self._finish_process()
+        for path in _bucket_paths(self._directory):
+            entries = np.fromfile(path, dtype=ENTRY)
+            # Rows were added in rising order, and a stable sort leaves them so.
+            yield entries[np.argsort(entries["hash"], kind="stable")]
+            path.unlink()
+
+    def close(self) -> None:
+        """End the second process and remove the files."""
+        self._close_buckets()
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+        shutil.rmtree(self._directory, ignore_errors=True)
+
+    def _send(self, first: int, payload: bytes) -> None:
+        assert self._process is not None and self._process.stdin is not None
+        try:
+            self._process.stdin.write(_HEADER.pack(first, len(payload)))
+            self._process.stdin.write(payload)
+        except BrokenPipeError:
+            self._finish_process()
+            raise
+
+    def _close_buckets(self) -> None:
+        if self._buckets is not None:
+            self._buckets.close()
+            self._buckets = None
+
+    def _finish_process(self) -> None:
+        if self._process is None:
+            return
+        _, problem = self._process.communicate()
+        if self._process.returncode != 0:
+            reason = problem.decode(errors="replace").strip() or "it was killed"
+            raise OSError(f"the second process of the build failed: {reason}")
+        self._process = None
+
+
+class Buckets:
+    """Files, each with the entries of one range of hashes in the order in which they came."""
+
+    def __init__(self, directory: Path) -> None:
+        self._files = [path.open("ab") for path in _bucket_paths(directory)]
+
+    def add(self, entries: Entries) -> None:
+        """Append each entry to its bucket."""
+        numbers = (entries["hash"] >> (64 - _BITS)) + (1 << (_BITS - 1))
+        entries = entries[np.argsort(numbers, kind="stable")]
+        ends = np.cumsum(np.bincount(numbers, minlength=len(self._files)))
+        for file, part in zip(self._files, np.split(entries, ends[:-1]), strict=True):
+            file.write(part.tobytes())
+
+    def close(self) -> None:
+        """Write out what waits."""
+        for file in self._files:
+            file.close()
+
+
+def hashed(first: int, texts: Sequence[str]) -> Entries:
+    """Hash the keys of names with rows first, first + 1 ...; names without a key are left out."""
+    keys = [key(text) for text in texts]
+    entries = np.empty(len(keys), dtype=ENTRY)
+    entries["hash"] = hash_keys(keys).view(np.int64)
+    entries["name"] = np.arange(first, first + len(keys))
+    return entries[np.fromiter(map(bool, keys), dtype=np.bool_, count=len(keys))]
+
+
+def serve(directory: str) -> None:
+    """Be the second process: put names from standard input into buckets until it ends."""
+    try:
+        buckets = Buckets(Path(directory))
+        while header := sys.stdin.buffer.read(_HEADER.size):
+            first, size = _HEADER.unpack(header)
+            texts = _read(sys.stdin.buffer, size).decode("utf-8", "surrogatepass").split("\n")
+            buckets.add(hashed(first, texts))
+        buckets.close()
+    except (OSError, EOFError, struct.error) as error:
+        sys.exit(str(error))
+
+
+def _start(directory: Path) -> "subprocess.Popen[bytes] | None":
+    """Start the second process; None where Python cannot be started again or has but one core."""
+    if not sys.executable or getattr(sys, "frozen", False) or (os.cpu_count() or 1) < 2:
+        return None
+    code = _CODE.format(paths=sys.path, module=__name__, directory=str(directory))
+    return subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+
+
+def _read(file: BinaryIO, size: int) -> bytes:
+    data = file.read(size)
+    if len(data) < size:
+        raise EOFError("the build was interrupted")
+    return data
+
+
+def _bucket_paths(directory: Path) -> list[Path]:
+    return [directory / f"{number:02d}" for number in range(1 << _BITS)]

@@ -1,0 +1,160 @@
+"""MeSH: descriptors (descYYYY.xml) and supplementary concept records (suppYYYY.xml)."""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from xml.etree.ElementTree import Element
+
+from ...errors import Errors
+from ...types import BadLine, Concept, Name, Record
+from .languages import iso_639_1
+from .lines import report
+from .xml_records import XmlRecord, xml_records
+
+_SOURCE = "MESH"
+_DESCRIPTOR, _SUPPLEMENT = "DescriptorRecord", "SupplementalRecord"
+# What takes up half of the files and says nothing about names.
+_WITHOUT = frozenset({
+    "ActiveMeSHYearList", "AllowableQualifiersList", "ConceptRelationList", "DateCreated",
+    "DateEstablished", "DateRevised", "EntryCombinationList", "IndexingInformationList",
+    "PharmacologicalActionList", "PreviousIndexingList", "RelatedRegistryNumberList",
+    "SeeRelatedList", "SourceList", "ThesaurusIDlist",
+})  # fmt: skip
+# The trees to which the classes of supplementary records belong, since they stand in none.
+_CLASSES = {"1": "D", "2": "E", "3": "C", "4": "B", "5": "M", "6": "A"}
+_REGISTRIES = (
+    ("CAS", re.compile(r"(\d{2,7}-\d\d-\d)")),
+    ("EC", re.compile(r"EC (\d+(?:\.(?:\w+|-)){1,3})")),
+    ("UNII", re.compile(r"([0-9A-Z]{10})")),
+)
+
+
+def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]:
+    """Stream the concepts of a MeSH XML file, or of a directory with both files.
+
+    Parents are the descriptors one step up in the trees, or those that a supplementary record is
+    mapped to; types are the letters of the trees ("C" for diseases). Term types are as in the
+    UMLS: MH and NM for the preferred names of descriptors and supplementary records, PEP and ET
+    for other concepts' and other terms, PM for permuted ones.
+
+    path (Path): descYYYY.xml or suppYYYY.xml, plain or `.gz`, or a directory, of which the last
+        year is taken.
+    RAISES (MedlinkError): E105 for a record without id or name, unless `bad_lines` collects them,
+        and for a document that is not well-formed; E153 without files; E154 for entities.
+    """
+    for file in _files(path):
+        trees: dict[str, str] | None = None
+        for record in xml_records(file, (_DESCRIPTOR, _SUPPLEMENT), _WITHOUT):
+            if trees is None:
+                trees = _trees(file) if record.element.tag == _DESCRIPTOR else {}
+            try:
+                yield _concept(record, trees)
+            except _BadRecordError as error:
+                report(file, record.line, str(error), "an id and a name", bad_lines)
+
+
+def release_of(path: Path) -> str:
+    """Read the year from the names of the files, "" when they have none."""
+    years = (re.search(r"\d{4}", file.name) for file in _files(path))
+    return max((year.group() for year in years if year is not None), default="")
+
+
+class _BadRecordError(Exception):
+    """What is wrong with a record."""
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    kinds = (sorted([*path.glob(f"{kind}*.xml"), *path.glob(f"{kind}*.xml.gz")])
+             for kind in ("desc", "supp"))  # fmt: skip
+    found = [files[-1] for files in kinds if files]
+    if not found:
+        raise Errors.no_mesh(path=path)
+    return found
+
+
+def _trees(file: Path) -> dict[str, str]:
+    """Map the tree numbers of a file to descriptors, in a first pass."""
+    without = _WITHOUT | {"ConceptList", "DescriptorName"}
+    return {
+        number: _text(record.element, "DescriptorUI")
+        for record in xml_records(file, (_DESCRIPTOR,), without)
+        for number in _tree_numbers(record.element)
+    }
+
+
+def _concept(record: XmlRecord, trees: Mapping[str, str]) -> Concept:
+    element = record.element
+    kind = "Descriptor" if element.tag == _DESCRIPTOR else "SupplementalRecord"
+    id = _text(element, f"{kind}UI")
+    if not id or not id.isprintable() or " " in id:
+        raise _BadRecordError(f"{kind}UI is {id[:40]!r}")
+    lang = iso_639_1(record.root.get("LanguageCode", "eng"))
+    name = _text(element, f"{kind}Name/String")
+    main = "MH" if kind == "Descriptor" else "NM"
+    names = list(_names(element, name, main, lang))
+    if not names:
+        raise _BadRecordError(f"{kind} {id} has no name")
+    numbers = _tree_numbers(element)
+    letters = [number[:1] for number in numbers] or [_CLASSES.get(element.get("SCRClass", ""), "")]
+    above = [trees.get(number.rpartition(".")[0], "") for number in numbers]
+    above += [
+        (ui.text or "").strip().lstrip("*")
+        for ui in element.iterfind("HeadingMappedToList/HeadingMappedTo/*/DescriptorUI")
+    ]
+    return Concept(
+        id=id,
+        name=name or names[0].text,
+        names=tuple(names),
+        types=tuple(dict.fromkeys(filter(None, letters))),
+        definition=_definition(element),
+        codes=_codes(element),
+        parents=tuple(dict.fromkeys(parent for parent in above if parent and parent != id)),
+    )
+
+
+def _names(element: Element, name: str, main: str, lang: str) -> Iterator[Name]:
+    if name:
+        yield Name(name, lang, _SOURCE, main)
+    for concept in element.iterfind("ConceptList/Concept"):
+        for term in concept.iterfind("TermList/Term"):
+            text = _text(term, "String")
+            if text and text != name:
+                yield Name(text, lang, _SOURCE, _term_type(term))
+
+
+def _term_type(term: Element) -> str:
+    if term.get("IsPermutedTermYN") == "Y":
+        return "PM"
+    return "PEP" if term.get("ConceptPreferredTermYN") == "Y" else "ET"
+
+
+def _definition(element: Element) -> str:
+    notes = (_text(concept, "ScopeNote") for concept in _preferred(element))
+    return next(filter(None, notes), "") or _text(element, "Note")
+
+
+def _codes(element: Element) -> dict[str, tuple[str, ...]]:
+    codes: dict[str, dict[str, None]] = {}
+    for concept in _preferred(element):
+        # Releases before 2022 have a single number, without a list around it.
+        for number in (*concept.iterfind("RegistryNumber"), *concept.iterfind("*/RegistryNumber")):
+            for registry, shape in _REGISTRIES:
+                match = shape.fullmatch((number.text or "").strip())
+                if match is not None:
+                    codes.setdefault(registry, {})[match.group(1)] = None
+    return {registry: tuple(codes[registry]) for registry in codes}
+
+
+def _preferred(element: Element) -> Iterator[Element]:
+    return element.iterfind("ConceptList/Concept[@PreferredConceptYN='Y']")
+
+
+def _tree_numbers(element: Element) -> list[str]:
+    found = element.iterfind("TreeNumberList/TreeNumber")
+    return [number for each in found if (number := (each.text or "").strip())]
+
+
+def _text(element: Element, path: str) -> str:
+    return " ".join((element.findtext(path) or "").split())

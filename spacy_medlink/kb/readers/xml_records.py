@@ -1,0 +1,135 @@
+"""Records of a large XML file, one at a time and without ever having the whole document.
+
+Expat is used directly, since that is where entities can be refused: an entity declared in the
+document can blow it up without limit, and an undeclared one would be missing from the text.
+"""
+
+import gzip
+import zlib
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+from xml.etree.ElementTree import Element, TreeBuilder
+from xml.parsers import expat
+
+from ...errors import Errors, MedlinkError
+from .lines import open_source
+
+_BLOCK = 1 << 16
+_DEEPEST = 64
+_DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
+
+
+class XmlRecord(NamedTuple):
+    """An element that is a record.
+
+    line (int): where it begins, from 1. root (Mapping[str, str]): attributes of the root element.
+    """
+
+    line: int
+    element: Element
+    root: dict[str, str]
+
+
+def xml_records(
+    path: Path, tags: Collection[str], without: Collection[str] = ()
+) -> Iterator[XmlRecord]:
+    """Stream the elements of a file, plain or `.gz`, that have one of the tags.
+
+    path (Path): the file. tags (Collection[str]): elements that are records.
+    without (Collection[str]): elements inside of records that are left out, with all they hold.
+    RAISES (MedlinkError): E105 where the document is not well-formed, which ends it, so that the
+        error cannot be skipped; E154 when it declares or needs entities.
+    """
+    parser = _Parser(path, tags, without)
+    with open_source(path) as file:
+        while True:
+            try:
+                data = file.read(_BLOCK)
+            except _DAMAGED as error:
+                parser.fail(f"damaged gzip data ({error})", error)
+            parser.feed(data)
+            yield from parser.taken()
+            if not data:
+                return
+
+
+class _Parser:
+    """Builds the records out of what expat finds."""
+
+    def __init__(self, path: Path, tags: Collection[str], without: Collection[str]) -> None:
+        self._path = path
+        self._tags = frozenset(tags)
+        self._without = frozenset(without)
+        self._depth = 0
+        self._skipped = 0
+        self._record = 0
+        self._line = 0
+        self._root: dict[str, str] = {}
+        self._builder = TreeBuilder()
+        self._done: list[XmlRecord] = []
+        self._expat = expat.ParserCreate()
+        self._expat.buffer_text = True
+        self._expat.StartElementHandler = self._start
+        self._expat.EndElementHandler = self._end
+        self._expat.EntityDeclHandler = self._refuse
+        self._expat.SkippedEntityHandler = self._refuse
+
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes in; none at the end."""
+        try:
+            self._expat.Parse(data, not data)
+        except MedlinkError:
+            raise
+        # An encoding that Python does not know or cannot map is a LookupError or a ValueError.
+        except (expat.ExpatError, LookupError, ValueError) as error:
+            self.fail(f"not well-formed XML ({error})", error)
+
+    def taken(self) -> list[XmlRecord]:
+        """Hand over the records that are whole."""
+        done, self._done = self._done, []
+        return done
+
+    def fail(self, problem: str, error: Exception) -> NoReturn:
+        """Raise an error about the place that was reached."""
+        line = self._expat.CurrentLineNumber
+        raise Errors.bad_line(
+            path=self._path, line=line, problem=problem, expected="a well-formed XML document"
+        ) from error
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        if not self._depth:
+            self._root = attributes
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise ValueError(f"elements nested more than {_DEEPEST} deep")
+        if self._skipped:
+            return
+        if not self._record:
+            if tag not in self._tags:
+                return
+            self._record, self._line = self._depth, self._expat.CurrentLineNumber
+            self._builder = TreeBuilder()
+            self._expat.CharacterDataHandler = self._builder.data
+        elif tag in self._without:
+            self._skipped = self._depth
+            self._expat.CharacterDataHandler = None
+            return
+        self._builder.start(tag, attributes)
+
+    def _end(self, tag: str) -> None:
+        depth, self._depth = self._depth, self._depth - 1
+        if self._skipped:
+            if depth == self._skipped:
+                self._skipped = 0
+                self._expat.CharacterDataHandler = self._builder.data
+        elif self._record:
+            self._builder.end(tag)
+            if depth == self._record:
+                self._record = 0
+                self._expat.CharacterDataHandler = None
+                self._done.append(XmlRecord(self._line, self._builder.close(), self._root))
+
+    def _refuse(self, name: str, *_: object) -> None:
+        line = self._expat.CurrentLineNumber
+        raise Errors.xml_entity(path=self._path, line=line, name=name)

@@ -1,0 +1,346 @@
+"""The UMLS reader: what it makes of a release, wherever its files lie, and what it refuses."""
+
+import gzip
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.kb.readers import read
+from spacy_medlink.kb.readers.umls import release_of, rrf, source_versions
+from spacy_medlink.types import BadLine, Concept, Name, Record, Retired
+from tests.kb.umls_release import (
+    BLOOD_PRESSURE,
+    BRAND,
+    DRUG,
+    HYPERTENSION,
+    TABLES,
+    atom,
+    definition,
+    history,
+    relation,
+    write_release,
+)
+
+
+def records_of(path: Path, bad_lines: list[BadLine] | None = None) -> list[Record]:
+    return list(read("umls", path, bad_lines))
+
+
+def concepts_of(path: Path) -> dict[str, Concept]:
+    return {record.id: record for record in records_of(path) if isinstance(record, Concept)}
+
+
+def with_table(directory: Path, name: str, rows: list[str]) -> Path:
+    return write_release(directory, TABLES | {name: rows})
+
+
+def test_everything_about_a_concept(tmp_path):
+    concept = concepts_of(write_release(tmp_path))[HYPERTENSION]
+    assert concept == Concept(
+        id=HYPERTENSION,
+        name="Hypertension",
+        names=(
+            Name("Hypertension", "en", "MSH|SNOMEDCT_US", "MH"),
+            Name("High blood pressure", "en", "NCI", "SY"),
+            Name("HTN", "en", "SNOMEDCT_US", "OAS", True),
+            Name("Hipertensión", "es", "MSHSPA", "MH"),
+            Name("Hypertension", "de", "MSHGER", "MH"),
+        ),
+        types=("T047",),
+        definition="Persistently high arterial pressure.",
+        codes={"NCIT": ("C3117",), "MESH": ("D006973",), "SNOMEDCT_US": ("38341003", "999")},
+        parents=(BLOOD_PRESSURE,),
+    )
+
+
+def test_types_are_sorted_and_codes_of_the_metathesaurus_left_out(tmp_path):
+    concept = concepts_of(write_release(tmp_path))[BLOOD_PRESSURE]
+    assert concept.types == ("T032", "T033")
+    assert concept.codes == {"MESH": ("D001794",)}
+
+
+def test_only_names_are_needed(tmp_path):
+    whole = concepts_of(write_release(tmp_path / "whole"))
+    bare = concepts_of(write_release(tmp_path / "bare", {"MRCONSO": TABLES["MRCONSO"]}))
+    assert whole.keys() == bare.keys()
+    assert bare[HYPERTENSION].types == bare[HYPERTENSION].parents == ()
+    assert {name.text for name in bare[HYPERTENSION].names} == {
+        name.text for name in whole[HYPERTENSION].names
+    }
+
+
+class TestPreferredName:
+    def test_rank_decides_among_english_names_in_use(self, tmp_path):
+        assert concepts_of(write_release(tmp_path))[BLOOD_PRESSURE].name == "Blood pressure"
+
+    @pytest.mark.parametrize(
+        ("first", "second", "preferred"),
+        [
+            ({"TS": "S"}, {}, "second"),
+            ({"STT": "VO"}, {}, "second"),
+            ({"ISPREF": "N"}, {}, "second"),
+            ({}, {}, "first"),
+            ({"LAT": "SPA"}, {"TS": "S"}, "second"),
+            ({"SUPPRESS": "O"}, {"TS": "S"}, "second"),
+            ({"SUPPRESS": "E"}, {"LAT": "SPA"}, "second"),
+            ({"LAT": "SPA", "SUPPRESS": "Y"}, {"SUPPRESS": "Y"}, "second"),
+        ],
+    )
+    def test_without_ranks_the_marks_in_the_row_decide(self, tmp_path, first, second, preferred):
+        rows = [atom("C0000001", "first", **first), atom("C0000001", "second", **second)]
+        assert concepts_of(write_release(tmp_path, {"MRCONSO": rows}))["C0000001"].name == preferred
+
+    def test_rank_comes_before_the_marks(self, tmp_path):
+        rows = [atom("C0000001", "first"), atom("C0000001", "second", TTY="PT", TS="S")]
+        tables = {"MRCONSO": rows, "MRRANK": ["0001|MSH|MH|N|", "0002|MSH|PT|N|"]}
+        assert concepts_of(write_release(tmp_path, tables))["C0000001"].name == "second"
+
+
+def test_a_name_is_obsolete_only_if_all_its_sources_say_so(tmp_path):
+    rows = [
+        atom("C0000001", "both", SUPPRESS="O", TTY="OP"),
+        atom("C0000001", "both", SAB="NCI", TTY="PT"),
+        atom("C0000001", "old", SUPPRESS="O"),
+        atom("C0000001", "old", SAB="NCI", SUPPRESS="Y"),
+    ]
+    names = concepts_of(write_release(tmp_path, {"MRCONSO": rows}))["C0000001"].names
+    assert names == (
+        Name("both", "en", "MSH|NCI", "PT"), Name("old", "en", "MSH|NCI", "MH", True),
+    )  # fmt: skip
+
+
+def test_definitions_in_use_and_in_english_come_first(tmp_path):
+    rows = [
+        definition(HYPERTENSION, "NCI", "Old.", "O"),
+        definition(HYPERTENSION, "MSHSPA", "Alta."),
+    ]
+    assert concepts_of(with_table(tmp_path, "MRDEF", rows))[HYPERTENSION].definition == "Alta."
+
+
+class TestRelations:
+    def test_parents_are_the_second_concepts(self, tmp_path):
+        concepts = concepts_of(write_release(tmp_path))
+        assert concepts[HYPERTENSION].parents == (BLOOD_PRESSURE,)
+        assert concepts[BLOOD_PRESSURE].parents == ()
+        assert concepts[DRUG].parents == (BLOOD_PRESSURE,)
+
+    def test_trade_names_go_to_the_substance(self, tmp_path):
+        concepts = concepts_of(write_release(tmp_path))
+        assert concepts[DRUG].names == (
+            Name("Propranolol", "en", "RXNORM", "IN"), Name("Inderal", "en", "RXNORM", "TRADE"),
+        )  # fmt: skip
+        assert [name.text for name in concepts[BRAND].names] == ["Inderal", "Inderal old"]
+
+    def test_trade_names_can_be_left_out(self, tmp_path):
+        from spacy_medlink.kb.readers import umls
+
+        concepts = umls.read(write_release(tmp_path), trade_names=False)
+        drug = next(concept for concept in concepts if concept.id == DRUG)
+        assert [name.text for name in drug.names] == ["Propranolol"]
+
+    def test_half_a_hierarchy_is_refused(self, tmp_path):
+        rows = [relation(BLOOD_PRESSURE, "CHD", HYPERTENSION, "isa")]
+        with pytest.raises(MedlinkError, match="E152"):
+            records_of(with_table(tmp_path, "MRREL", rows))
+
+    def test_the_written_hierarchy(self, tmp_path):
+        path = tmp_path / "umls.kb"
+        report = build_kb(path, read("umls", write_release(tmp_path / "META")))
+        kb = KnowledgeBase(path)
+        assert report.missing_parents == 0
+        assert kb.children(BLOOD_PRESSURE) == [HYPERTENSION, DRUG]
+        assert kb.resolve("C0000002") == HYPERTENSION
+        assert kb.codes(HYPERTENSION, "SNOMEDCT_US") == ("38341003", "999")
+        assert [concept.id for concept in kb.find("inderal")] == [DRUG, BRAND]
+
+
+def test_only_a_synonym_replaces_a_retired_id(tmp_path):
+    records = records_of(write_release(tmp_path))
+    assert [record for record in records if isinstance(record, Retired)] == [
+        Retired("C0000001", "", "deleted"),
+        Retired("C0000002", HYPERTENSION, "merged"),
+        Retired("C0000003", "", "broader"),
+    ]
+
+
+def test_versions(tmp_path):
+    path = write_release(tmp_path)
+    assert release_of(path) == "2026AA"
+    assert source_versions(path)["MSHSPA"] == "MSHSPA_2026"
+    assert "OLD" not in source_versions(path)
+
+
+class TestPlaces:
+    """The same release, wherever its files lie."""
+
+    @pytest.fixture
+    def expected(self, tmp_path):
+        return records_of(write_release(tmp_path / "plain"))
+
+    def test_above_the_directory(self, tmp_path, expected):
+        write_release(tmp_path / "release" / "2026AA" / "META")
+        assert records_of(tmp_path / "release" / "2026AA") == expected
+        assert records_of(tmp_path / "release") == expected
+
+    def test_gzip(self, tmp_path, expected):
+        for name, rows in TABLES.items():
+            (tmp_path / f"{name}.RRF.gz").write_bytes(gzip.compress("\n".join(rows).encode()))
+        assert records_of(tmp_path) == expected
+
+    def test_pieces_cut_anywhere(self, tmp_path, expected):
+        for name, rows in TABLES.items():
+            data = "".join(f"{row}\n" for row in rows).encode()
+            for piece, part in zip(("aa", "ab"), (data[:70], data[70:]), strict=True):
+                (tmp_path / f"{name}.RRF.{piece}.gz").write_bytes(gzip.compress(part))
+        assert records_of(tmp_path) == expected
+
+    @pytest.mark.parametrize("below", ["", "2026AA-full"])
+    def test_archives(self, tmp_path, expected, below):
+        directory = tmp_path / below
+        directory.mkdir(exist_ok=True)
+        names = list(TABLES)
+        for number, part in ((1, names[:3]), (2, names[3:])):
+            with zipfile.ZipFile(directory / f"2026aa-{number}-meta.nlm", "w") as archive:
+                for name in part:
+                    data = "".join(f"{row}\n" for row in TABLES[name]).encode()
+                    archive.writestr(f"2026AA/META/{name}.RRF.aa.gz", gzip.compress(data[:50]))
+                    archive.writestr(f"2026AA/META/{name}.RRF.ab.gz", gzip.compress(data[50:]))
+        assert records_of(directory) == expected
+
+    def test_one_archive(self, tmp_path, expected):
+        path = tmp_path / "umls.zip"
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, rows in TABLES.items():
+                archive.writestr(f"2026AA/META/{name}.RRF", "".join(f"{row}\n" for row in rows))
+        assert records_of(path) == expected
+
+    def test_nowhere(self, tmp_path):
+        (tmp_path / "README.txt").write_text("nothing")
+        with pytest.raises(MedlinkError, match="E151"):
+            records_of(tmp_path)
+
+    @pytest.mark.parametrize("cut", [10, 200])
+    def test_damaged_gzip(self, tmp_path, cut):
+        data = gzip.compress("\n".join(TABLES["MRCONSO"]).encode())
+        (tmp_path / "MRCONSO.RRF.gz").write_bytes(data[:cut])
+        with pytest.raises(MedlinkError, match=r"E105.*unreadable or damaged"):
+            records_of(tmp_path, [])
+
+    def test_damaged_zip(self, tmp_path):
+        (tmp_path / "meta.nlm").write_bytes(b"PK nonsense")
+        with pytest.raises(MedlinkError, match=r"E105.*damaged zip"):
+            records_of(tmp_path, [])
+
+
+class TestBlocks:
+    """Rows are read in blocks: where a block ends must not matter."""
+
+    @pytest.mark.parametrize("size", [1, 2, 7, 100, 1000])
+    def test_any_size(self, tmp_path, monkeypatch, size):
+        path = write_release(tmp_path)
+        expected = records_of(path)
+        monkeypatch.setattr(rrf, "_BLOCK", size)
+        assert records_of(path) == expected
+
+    @pytest.mark.parametrize("size", [1, 100, 1 << 16])
+    def test_mark_carriage_returns_blank_lines_and_missing_end(self, tmp_path, monkeypatch, size):
+        expected = records_of(write_release(tmp_path / "plain"))
+        monkeypatch.setattr(rrf, "_BLOCK", size)
+        for name, rows in TABLES.items():
+            text = "\ufeff" + "\r\n\r\n".join(rows)
+            (tmp_path / f"{name}.RRF").write_bytes(text.encode())
+        assert records_of(tmp_path) == expected
+
+    def test_a_name_of_a_megabyte(self, tmp_path):
+        rows = [*TABLES["MRCONSO"], atom("C0000050", "x" * 1_000_000)]
+        assert len(concepts_of(with_table(tmp_path, "MRCONSO", rows))["C0000050"].name) == 1_000_000
+
+    def test_a_file_without_lines(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(rrf, "_LONGEST", 1000)
+        monkeypatch.setattr(rrf, "_BLOCK", 100)
+        with pytest.raises(MedlinkError, match=r"E105.*line 12: a line of over"):
+            records_of(with_table(tmp_path, "MRCONSO", [*TABLES["MRCONSO"], "x" * 5000]), [])
+
+
+GOOD = atom("C0000005", "good")
+BAD_ROWS = {
+    "truncated": (GOOD[:30], "5 columns"),
+    "a column too few": (GOOD.replace("|PF|", "|"), "17 columns"),
+    "a column too many": (GOOD + "x|", "19 columns"),
+    "two rows in one": (GOOD + GOOD, "36 columns"),
+    "text after the last bar": (GOOD + "x", "text after the last bar"),
+    "NUL": (GOOD.replace("good", "go\0od"), "a NUL byte"),
+    "not UTF-8": (GOOD.encode().replace(b"good", b"g\xffod"), "not UTF-8"),
+    "empty CUI": (GOOD.replace("C0000005", ""), "CUI is ''"),
+    "blank CUI": (GOOD.replace("C0000005", " "), "CUI is ' '"),
+    "CUI with a tab": (GOOD.replace("C0000005", "C00\t05"), "CUI is"),
+    "empty name": (GOOD.replace("good", ""), "STR is empty"),
+    "blank name": (GOOD.replace("good", " \u00a0 "), "STR is empty"),
+}
+
+
+class TestBadRows:
+    @pytest.mark.parametrize(("row", "problem"), BAD_ROWS.values(), ids=BAD_ROWS)
+    @pytest.mark.parametrize("size", [50, 1 << 16])
+    def test_raised_or_collected_with_their_line(self, tmp_path, monkeypatch, row, problem, size):
+        monkeypatch.setattr(rrf, "_BLOCK", size)
+        before, after = atom("C0000004", "before"), atom("C0000006", "after")
+        raw = row if isinstance(row, bytes) else row.encode()
+        path = tmp_path / "MRCONSO.RRF"
+        path.write_bytes(b"\n".join([before.encode(), raw, after.encode(), b""]))
+        with pytest.raises(MedlinkError, match=f"E105.*MRCONSO.RRF, line 2: .*{problem}"):
+            records_of(tmp_path)
+        bad_lines: list[BadLine] = []
+        assert [record.id for record in records_of(tmp_path, bad_lines)] == ["C0000004", "C0000006"]
+        assert len(bad_lines) == 1
+        assert bad_lines[0].path == str(path)
+        assert bad_lines[0].line == 2
+        assert problem in bad_lines[0].problem
+
+    @pytest.mark.parametrize("name", TABLES)
+    def test_in_every_table_reported_once(self, tmp_path, name):
+        bad_lines: list[BadLine] = []
+        rows = [*TABLES[name], "C9999999|nonsense|"]
+        with pytest.raises(MedlinkError, match=f"E105.*{name}.RRF, line {len(rows)}"):
+            records_of(with_table(tmp_path, name, rows))
+        expected = records_of(write_release(tmp_path / "good"))
+        assert records_of(tmp_path, bad_lines) == expected
+        assert [(Path(bad.path).name, bad.line) for bad in bad_lines] == [
+            (f"{name}.RRF", len(rows))
+        ]
+
+    @pytest.mark.parametrize("rank", ["", "x", "-1", "9" * 10_000])
+    def test_ranks_are_numbers(self, tmp_path, rank):
+        with pytest.raises(MedlinkError, match=r"E105.*MRRANK.RRF, line 1: RANK"):
+            records_of(with_table(tmp_path, "MRRANK", [f"{rank}|MSH|MH|N|"]))
+
+
+class TestOrder:
+    @pytest.mark.parametrize("name", ["MRCONSO", "MRSTY", "MRDEF", "MRREL", "MRCUI"])
+    @pytest.mark.parametrize("size", [50, 1 << 16])
+    def test_rows_out_of_order_are_refused_even_when_bad_lines_are_skipped(
+        self, tmp_path, monkeypatch, name, size
+    ):
+        monkeypatch.setattr(rrf, "_BLOCK", size)
+        extra = {
+            "MRDEF": [definition(DRUG, "MSH", "A drug.")],
+            "MRCUI": [history("C0000009", "DEL")],
+        }
+        rows = [*TABLES[name], *extra.get(name, [])][::-1]
+        with pytest.raises(MedlinkError, match=rf"E150.*{name}.*LC_ALL=C sort -t'\|' -k1,1"):
+            records_of(with_table(tmp_path, name, rows), [])
+
+    def test_ids_of_unequal_length_sort_as_bytes(self, tmp_path):
+        ids = ["C1", "C10", "C100", "C11", "C2", "D", "É", "𝒳"]
+        rows = [atom(id, f"name of {id}") for id in ids]
+        assert list(concepts_of(write_release(tmp_path, {"MRCONSO": rows}))) == ids
+
+    def test_rows_about_unknown_ids_are_passed_over(self, tmp_path):
+        rows = [relation("C0000000", "PAR", "C0000001"), *TABLES["MRREL"]]
+        rows.append(relation("C9999999", "PAR", "C0000001"))
+        assert concepts_of(with_table(tmp_path, "MRREL", rows))[HYPERTENSION].parents == (
+            BLOOD_PRESSURE,
+        )

@@ -1,0 +1,215 @@
+"""Damaged UMLS and MeSH files: every line is read, reported or refused, and nothing else happens.
+
+A second, slow reading of MRCONSO says what should have been read.
+"""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb.readers import read
+from spacy_medlink.kb.readers.umls import rrf
+from spacy_medlink.types import BadLine, Concept, Record
+from tests.kb.mesh_release import DESCRIPTORS, SUPPLEMENTS
+from tests.kb.umls_release import TABLES, write_release
+
+UMLS_ERRORS = {"E105", "E150", "E151", "E152"}
+MESH_ERRORS = {"E105", "E154"}
+BLOCKS = (17, 61, 300, 1 << 16)
+SHARDS = (
+    b"\0", b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\r\n", b"\r", b"\n", b"\n\n", b"|",
+    b"||", b"|\n", b" ", b"\t", b"\x85", "\u2028".encode(), "\u00a0".encode(), "\u00ad".encode(),
+    b"C0000010|", b"C9999999|", b"O", b"PAR", b"CHD", b"&lol;", b"<", b">", b"</Concept>", b"&#0;",
+    b"<DescriptorUI>", b"<!ENTITY lol 'lol'>", b"<![CDATA[", b"9" * 5000, b"x" * 70_000,
+)  # fmt: skip
+
+
+def mutated(data: bytes, chance: random.Random) -> bytes:
+    """Damage a file in one to four places."""
+    for _ in range(chance.randint(1, 4)):
+        place = chance.randint(0, len(data))
+        end = min(len(data), place + chance.choice((1, 2, 5, 40, 500)))
+        kind = chance.randrange(8)
+        if kind == 0:
+            data = data[:place]
+        elif kind == 1:
+            data = data[:place] + data[end:]
+        elif kind == 2:
+            data = data[:end] + data[place:end] + data[end:]
+        elif kind == 3:
+            data = data[:place] + bytes([chance.randrange(256)]) + data[place + 1 :]
+        elif kind == 4:
+            lines = data.split(b"\n")
+            chance.shuffle(lines)
+            data = b"\n".join(lines)
+        else:
+            data = data[:place] + chance.choice(SHARDS) + data[place:]
+    return data
+
+
+def read_or_refused(
+    format: str, path: Path, codes: set[str]
+) -> tuple[list[Record], list[BadLine]] | None:
+    """Read with bad lines collected; None when the whole is refused with one of the codes."""
+    bad_lines: list[BadLine] = []
+    try:
+        return list(read(format, path, bad_lines)), bad_lines
+    except MedlinkError as error:
+        assert error.code in codes, error
+        return None
+
+
+def check_raises(format: str, path: Path, bad_lines: list[BadLine]) -> None:
+    """When nobody collects bad lines, there must be an error just if there are any."""
+    if not bad_lines:
+        list(read(format, path, None))
+        return
+    with pytest.raises(MedlinkError, match=r"E105.* line \d+: ") as caught:
+        list(read(format, path, None))
+    assert any(f"{bad.path}, line {bad.line}: {bad.problem}" in str(caught.value)
+               for bad in bad_lines)  # fmt: skip
+
+
+def sorted_rows(data: bytes) -> tuple[list[tuple[str, str]], list[int]] | None:
+    """Read MRCONSO the slow way: (id, name) of good rows, numbers of bad ones; None if unsorted."""
+    rows, bad = [], []
+    last = ""
+    for number, raw in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+        raw = raw.removesuffix(b"\r")
+        if not raw.strip():
+            continue
+        try:
+            *fields, end = raw.decode().split("|")
+        except UnicodeDecodeError:
+            bad.append(number)
+            continue
+        id = fields[0] if fields else ""
+        if (
+            len(fields) != 18 or end or "\0" in raw.decode()
+            or not id or " " in id or not id.isprintable() or not fields[14].strip()
+        ):  # fmt: skip
+            bad.append(number)
+        elif id < last:
+            return None
+        else:
+            last = id
+            rows.append((id, fields[14]))
+    return rows, bad
+
+
+def check_conso(directory: Path) -> None:
+    """Compare the reader with the slow one, where the other tables are well."""
+    path = directory / "MRCONSO.RRF"
+    expected = sorted_rows(path.read_bytes())
+    found = read_or_refused("umls", directory, UMLS_ERRORS)
+    if found is None or expected is None:
+        assert found is None
+        assert expected is None
+        return
+    (rows, bad), (records, bad_lines) = expected, found
+    concepts = [record for record in records if isinstance(record, Concept)]
+    assert [concept.id for concept in concepts] == list(dict.fromkeys(id for id, _ in rows))
+    names = {
+        (concept.id, name.text)
+        for concept in concepts for name in concept.names if name.tty != "TRADE"
+    }  # fmt: skip
+    assert names == set(rows)
+    assert [bad.line for bad in bad_lines] == bad
+    assert all(bad.path == str(path) for bad in bad_lines)
+    check_raises("umls", directory, bad_lines)
+
+
+def check_umls(directory: Path) -> None:
+    """Check that damage in any table is met in order."""
+    found = read_or_refused("umls", directory, UMLS_ERRORS)
+    if found is not None:
+        check_raises("umls", directory, found[1])
+
+
+def check_mesh(path: Path) -> None:
+    """Check that damage in a document is met in order."""
+    found = read_or_refused("mesh", path, MESH_ERRORS)
+    if found is not None:
+        check_raises("mesh", path, found[1])
+
+
+def fuzz_umls(
+    directory: Path, seeds: range, tables: list[str], check: Callable[[Path], None]
+) -> None:
+    write_release(directory)
+    for seed in seeds:
+        chance = random.Random(seed)
+        path = directory / f"{chance.choice(tables)}.RRF"
+        good = path.read_bytes()
+        path.write_bytes(mutated(good, chance))
+        rrf._BLOCK = chance.choice(BLOCKS)
+        try:
+            check(directory)
+        except BaseException:
+            print(f"seed {seed}, {path.name}, block {rrf._BLOCK}")
+            raise
+        path.write_bytes(good)
+
+
+def fuzz_mesh(directory: Path, seeds: range) -> None:
+    for seed in seeds:
+        chance = random.Random(seed)
+        path = directory / "mesh.xml"
+        path.write_bytes(mutated(chance.choice((DESCRIPTORS, SUPPLEMENTS)).encode(), chance))
+        try:
+            check_mesh(path)
+        except BaseException:
+            print(f"seed {seed}")
+            raise
+
+
+@pytest.fixture(autouse=True)
+def _block_size(monkeypatch):
+    monkeypatch.setattr(rrf, "_BLOCK", rrf._BLOCK)  # to be put back
+
+
+def test_damaged_names(tmp_path):
+    fuzz_umls(tmp_path, range(900), ["MRCONSO"], check_conso)
+
+
+def test_damage_in_any_table(tmp_path):
+    fuzz_umls(tmp_path, range(900), list(TABLES), check_umls)
+
+
+def test_damaged_documents(tmp_path):
+    fuzz_mesh(tmp_path, range(1200))
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand(tmp_path):
+    fuzz_umls(tmp_path / "names", range(10_000, 45_000), ["MRCONSO"], check_conso)
+    fuzz_umls(tmp_path / "tables", range(10_000, 45_000), list(TABLES), check_umls)
+    fuzz_mesh(tmp_path, range(10_000, 40_000))
+
+
+# Mostly what an RRF file is made of, so that whole rows come about.
+FIELDS = st.text(
+    st.one_of(st.sampled_from("CA01 \r\t"), st.characters(exclude_characters="|\n")), max_size=4
+)
+ROWS = st.lists(
+    st.one_of(
+        st.lists(FIELDS, min_size=18, max_size=18).map(lambda fields: "|".join([*fields, ""])),
+        st.lists(FIELDS, max_size=20).map("|".join),
+    ).map(lambda row: row.encode(errors="surrogatepass")),
+    max_size=8,
+)
+
+
+@settings(
+    max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(ROWS, st.sampled_from([b"\n", b"\r\n"]), st.sampled_from(BLOCKS), st.booleans())
+def test_any_rows(tmp_path, rows, end, block, sort):
+    rrf._BLOCK = block
+    (tmp_path / "MRCONSO.RRF").write_bytes(end.join(sorted(rows) if sort else rows))
+    check_conso(tmp_path)
