@@ -26,7 +26,7 @@ def find_definitions(text: str) -> dict[str, str]:
         inside = re.split(r"[;,]\s", match.group(1))[0].strip()
         before = _clause_before(text, match.start())
         if _is_short_form(inside):
-            long = _long_form(inside, _last_words(before, inside))
+            long = _long_form(inside, _last_words(before, inside)) or _permuted(inside, before)
             short = inside
         else:
             short = before.split()[-1] if before.split() else ""
@@ -85,6 +85,15 @@ def _long_form(short: str, text: str) -> str:
     start = text.rfind(" ", 0, position + 1) + 1
     long = text[start:].strip(" \t\r\n\"'[]{},")
     return "" if _implausible(short, long) else " ".join(long.split())
+
+
+def _permuted(short: str, text: str) -> str:
+    """Beyond the paper: initials in another order, "myotonic dystrophy (DM)" from the Latin."""
+    words = text.split()[-len(short) :]
+    if not short.isalpha() or not short.isupper() or len(words) < len(short):
+        return ""
+    initials = [word[0].lower() for word in words]
+    return " ".join(words) if sorted(initials) == sorted(short.lower()) else ""
 
 
 def _implausible(short: str, long: str) -> bool:

@@ -37,6 +37,8 @@ class LinkingEngine:
     exact, ngram, dense: the tiers; None leaves one out. encoder: needed with `dense`.
     weights (Mapping[str, float]): weight of each tier in the fused score.
     names_per_tier (int): names that each tier proposes.
+    exact_first (bool): take the exact tier's answer, where it has one, without asking the others:
+        much faster, but with fewer alternatives.
     cache_size (int): mentions whose ranking is remembered.
     """
 
@@ -50,12 +52,14 @@ class LinkingEngine:
         dense: "DenseIndex | None" = None,
         encoder: Encoder | None = None,
         names_per_tier: int = 64,
+        exact_first: bool = False,
         cache_size: int = 65536,
     ) -> None:
         self.name_concept = name_concept
         self.exact, self.ngram, self.dense, self.encoder = exact, ngram, dense, encoder
         self.weights = dict(weights)
         self.names_per_tier = names_per_tier
+        self.exact_first = exact_first
         self._cache: _Cache[tuple[str, str, int], list[Candidate]] = _Cache(cache_size)
 
     def rank(self, mentions: Sequence[Mention], k: int) -> list[list[Candidate]]:
@@ -95,10 +99,23 @@ class LinkingEngine:
         forms = list(dict.fromkeys(form for text, long, _ in keys for form in _forms(text, long)))
         if not forms:
             return [[] for _ in keys]
-        rows, fused, scores = self.search(forms)
-        ranked = rank_concepts(rows, fused, scores, self.name_concept, k)
-        by_form = dict(zip(forms, ranked, strict=True))
+        by_form: dict[str, list[Candidate]] = {}
+        if self.exact_first and self.exact is not None:
+            ranked = self._rank_exact(self.exact.search(forms, self.names_per_tier), k)
+            by_form = {form: own for form, own in zip(forms, ranked, strict=True) if own}
+            forms = [form for form in forms if form not in by_form]
+        if forms:
+            rows, fused, scores = self.search(forms)
+            ranked = rank_concepts(rows, fused, scores, self.name_concept, k)
+            by_form.update(zip(forms, ranked, strict=True))
         return [_best_of(text, long, by_form, k) for text, long, _ in keys]
+
+    def _rank_exact(self, hits: Hits, k: int) -> list[list[Candidate]]:
+        # Identical strings are identical to the other tiers too: the score is what the sum would
+        # be, so that thresholds mean the same.
+        found = _filled(hits.scores, (0, 0))
+        total = np.float32(sum(self.weights.values()))
+        return rank_concepts(hits.rows, found * total, {"exact": found}, self.name_concept, k)
 
     def search(self, texts: Sequence[str]) -> tuple[Ints2d, Floats2d, dict[str, Floats2d]]:
         """Search all tiers, then let each score what the others found.

@@ -2,8 +2,9 @@
 
 A sample of names plays the mentions: each is looked for with itself (and what has the same key)
 taken out of its concept, so that it must be found through another name. The weight of the n-gram
-tier is the one with the best mean reciprocal rank; 0 is among the choices, so that fusing never
-loses to the dense tier on these names.
+tier is the one with the best mean reciprocal rank; choices that are within one standard error of
+the best count as equal, and of these the one nearest to the default is taken. 0 is among the
+choices, so that fusing does not lose to the dense tier where n-grams mislead.
 """
 
 from typing import Any
@@ -39,8 +40,8 @@ def choose_weights(engine: LinkingEngine, kb: KnowledgeBase) -> dict[str, Any]:
     if len(queries) < _TOO_FEW:
         return {"weights": _normalised(weights), "chosen_on": None}
     quality = _try_choices(engine, kb, queries)
-    weights["ngram"] = max(quality, key=lambda choice: (quality[choice], -choice))
-    by_choice = {str(choice): round(value, 4) for choice, value in quality.items()}
+    weights["ngram"] = _best_choice(quality)
+    by_choice = {str(choice): round(float(ranks.mean()), 4) for choice, ranks in quality.items()}
     return {
         "weights": _normalised(weights),
         "chosen_on": {"names": len(queries), "mrr_by_ngram_weight": by_choice},
@@ -62,7 +63,7 @@ def _sample(kb: KnowledgeBase) -> list[tuple[int, str]]:
 
 def _try_choices(
     engine: LinkingEngine, kb: KnowledgeBase, queries: list[tuple[int, str]]
-) -> dict[float, float]:
+) -> dict[float, NDArray[np.float64]]:
     rows, _, scores = engine.search([text for _, text in queries])
     gold = np.array([row for row, _ in queries])
     usable = rows >= 0
@@ -78,21 +79,31 @@ def _try_choices(
     for choice in _NGRAM_CHOICES:
         fused = fuse(scores, {"ngram": choice, "dense": DEFAULT_WEIGHTS["dense"]})
         fused = np.where(usable, fused, np.float32(-np.inf))
-        quality[choice] = _mean_reciprocal_rank(rows, fused, engine.name_concept, gold)
+        quality[choice] = _reciprocal_ranks(rows, fused, engine.name_concept, gold)
     return quality
 
 
-def _mean_reciprocal_rank(
+def _best_choice(quality: dict[float, NDArray[np.float64]]) -> float:
+    best = max(quality, key=lambda choice: float(quality[choice].mean()))
+    equal = []
+    for choice, ranks in quality.items():
+        loss = quality[best] - ranks
+        if loss.mean() <= loss.std() / np.sqrt(len(loss)):
+            equal.append(choice)
+    return min(equal, key=lambda choice: abs(choice - DEFAULT_WEIGHTS["ngram"]))
+
+
+def _reciprocal_ranks(
     rows: Ints2d, fused: Floats2d, name_concept: NDArray[np.int32], gold: NDArray[np.int64]
-) -> float:
+) -> NDArray[np.float64]:
     concepts = np.where(np.isfinite(fused), name_concept[np.maximum(rows, 0)], -1)
-    total = 0.0
-    for own, values, wanted in zip(concepts, fused, gold, strict=True):
+    ranks = np.zeros(len(gold))
+    for index, (own, values, wanted) in enumerate(zip(concepts, fused, gold, strict=True)):
         right = own == wanted
         if right.any():
             better = own[values > values[right].max()]
-            total += 1 / (1 + len(np.unique(better[better >= 0])))
-    return total / len(gold)
+            ranks[index] = 1 / (1 + len(np.unique(better[better >= 0])))
+    return ranks
 
 
 def _normalised(weights: dict[str, float]) -> dict[str, float]:

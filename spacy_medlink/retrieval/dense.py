@@ -80,6 +80,8 @@ class DenseIndex:
 
         RETURNS (Floats2d): (n, m), cosine (of the compressed vectors where the index compresses).
         """
+        if not rows.size:
+            return np.zeros(rows.shape, dtype=np.float32)
         wanted = np.maximum(rows, 0).ravel()
         stored = self._index.reconstruct_batch(wanted).reshape(*rows.shape, -1)
         scores: Floats2d = np.einsum("nd,nmd->nm", vectors, stored, optimize=True)
