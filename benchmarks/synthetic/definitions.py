@@ -5,7 +5,8 @@ from functools import lru_cache
 import numpy as np
 
 from benchmarks.synthetic.draws import Bits, bits, draw
-from benchmarks.synthetic.words import HEADS, PREFIXES, SITES, lexicon
+from benchmarks.synthetic.languages import HEADS, SITES
+from benchmarks.synthetic.words import PREFIXES, lexicon
 
 CLAUSES = 1 << 12
 OPENINGS = (

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, TextIO, cast
+from typing import IO, TextIO, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,8 @@ def mix(values: Bits) -> Bits:
     """
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return values ^ (values >> np.uint64(31))
+    out: Bits = values ^ (values >> np.uint64(31))
+    return out
 
 
 def draw(seed: int, stream: int, numbers: npt.ArrayLike) -> Bits:
@@ -52,7 +53,8 @@ def bits(values: Bits, shift: int, width: int) -> Ints:
     shift (int): lowest bit taken. width (int): number of bits taken.
     RETURNS (Ints): integers below 2**width.
     """
-    return ((values >> np.uint64(shift)) & np.uint64((1 << width) - 1)).astype(np.int64)
+    out: Ints = ((values >> np.uint64(shift)) & np.uint64((1 << width) - 1)).astype(np.int64)
+    return out
 
 
 def unit(values: Bits) -> npt.NDArray[np.float64]:
@@ -61,7 +63,8 @@ def unit(values: Bits) -> npt.NDArray[np.float64]:
     values (Bits): as `draw` returns them.
     RETURNS (NDArray[float64]): same shape.
     """
-    return (values >> np.uint64(11)) * 2.0**-53
+    out: npt.NDArray[np.float64] = (values >> np.uint64(11)) * 2.0**-53
+    return out
 
 
 class Shuffle:
@@ -111,7 +114,8 @@ def scatter(numbers: Ints, width: int, seed: int) -> Ints:
     for factor in (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D):
         values = (values * np.uint64(factor)) & mask
         values ^= values >> half
-    return values.astype(np.int64)
+    out: Ints = values.astype(np.int64)
+    return out
 
 
 def zipf_counts(total: int, parts: int, minimum: int, seed: int) -> Ints:
@@ -153,10 +157,10 @@ def blocks(offsets: Ints, size: int = BLOCK) -> Iterator[tuple[int, int]]:
 class Rows:
     """A text file written in blocks of rows, which counts them.
 
-    file (BinaryIO): where the bytes go. end (str): what ends a row.
+    file (IO[bytes]): where the bytes go. end (str): what ends a row.
     """
 
-    def __init__(self, file: BinaryIO, end: str = "\n") -> None:
+    def __init__(self, file: IO[bytes], end: str = "\n") -> None:
         self.file = file
         self.end = end
         self.count = 0
@@ -182,7 +186,7 @@ def open_rows(path: Path, end: str = "\n") -> Iterator[Rows]:
     with path.open("wb") as raw:
         if path.suffix == ".gz":
             with gzip.GzipFile("", "wb", compresslevel=1, fileobj=raw, mtime=0) as packed:
-                yield Rows(packed, end)
+                yield Rows(cast(IO[bytes], packed), end)
         else:
             yield Rows(raw, end)
 

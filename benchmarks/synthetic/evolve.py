@@ -69,7 +69,9 @@ def weave(rows: Iterable[str], skip: Callable[[int, str], bool], extra: Extra) -
     YIELDS (str): the new rows.
     """
     extra = dict(extra)
-    current, added, group = "", [], []
+    current = ""
+    added: list[str] = []
+    group: list[str] = []
     for number, row in enumerate(rows):
         if row[:8] != current:
             yield from sorted(group + added, key=_cui_and_language) if added else group

@@ -61,7 +61,9 @@ class Names:
     def language_table(self) -> Ints:
         """Languages in proportion to their names, (4096,)."""
         weights = np.cumsum([language.weight for language in self.lexicon.languages])
-        return np.searchsorted(weights, np.arange(4096) * weights[-1] / 4096, side="right")
+        chances = np.arange(4096) * weights[-1] / 4096
+        table: Ints = np.searchsorted(weights, chances, side="right")
+        return table
 
     def core(self, concepts: Ints) -> Ints:
         """Give the head and site that a concept's names have in common, whatever the seed.

@@ -5,7 +5,17 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.synthetic.draws import BLOCK, Ints, Rows, Shuffle, SmallInts, bits, draw, unit
+from benchmarks.synthetic.draws import (
+    BLOCK,
+    Flags,
+    Ints,
+    Rows,
+    Shuffle,
+    SmallInts,
+    bits,
+    draw,
+    unit,
+)
 
 PARENTS, SECOND, OTHERS = 20, 21, 22  # streams of random numbers
 STEP = 1 << 18  # concepts whose relations are drawn at a time
@@ -78,7 +88,7 @@ def relations(first: int, last: int, concepts: int, seed: int) -> tuple[Ints, In
     chance = unit(random)
     other = (random >> np.uint64(1)).astype(np.int64) % concepts
     hierarchy = bits(random, 0, 2)
-    cases = [
+    cases: list[tuple[Flags, Ints, Ints | int]] = [
         (one != numbers, one, hierarchy),
         ((chance < 0.15) & (two != one) & (two != numbers), two, hierarchy),
         ((chance >= 0.15) & (chance < 0.18) & (other != numbers), other, KINDS.index(TRADE)),

@@ -41,7 +41,8 @@ def check_digits(numbers: Ints) -> Ints:
         check = np.where(live, step, check)
         numbers = numbers // 10
         place += 1
-    return INVERSES[check]
+    out: Ints = INVERSES[check]
+    return out
 
 
 def sctids(items: Ints, partition: int) -> Ints:

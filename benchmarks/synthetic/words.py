@@ -37,7 +37,7 @@ def modifier_phrases() -> list[tuple[int, ...]]:
 
     RETURNS (list[tuple[int, ...]]): numbers of modifiers, all tuples different.
     """
-    phrases = [(i,) for i in range(440)]
+    phrases: list[tuple[int, ...]] = [(i,) for i in range(440)]
     random = unit(draw(0, 97, np.arange(20_000))) ** 2 * MODIFIERS
     choices = iter(random.astype(int).tolist())
     known = set(phrases)
