@@ -6,7 +6,7 @@ from itertools import groupby
 from pathlib import Path
 
 from ...types import BadLine, Concept, Name, Record, Retired
-from .fields import BadField, identifier, surface
+from .fields import FieldError, identifier, surface
 from .lines import numbered_lines, report
 from .xrefs import code_by_shape
 
@@ -36,17 +36,17 @@ def _parsed(path: Path, bad_lines: list[BadLine] | None) -> Iterator[tuple[list[
             continue
         try:
             yield _split(line)
-        except BadField as error:
-            report(path, number, error.args[0], _EXPECTED, bad_lines)
+        except FieldError as error:
+            report(path, number, error.problem, _EXPECTED, bad_lines)
 
 
 def _split(line: str) -> tuple[list[str], str]:
     fields = line.split("||")
     if len(fields) != 2:
-        raise BadField(f"{len(fields)} fields between `||`", _EXPECTED)
+        raise FieldError(f"{len(fields)} fields between `||`", _EXPECTED)
     ids, name = fields
     if name.startswith("|"):
-        raise BadField("`|||`: an id or a name is missing", _EXPECTED)
+        raise FieldError("`|||`: an id or a name is missing", _EXPECTED)
     return [identifier(id) for id in _JOINED.split(ids)], surface(name)
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ...errors import Errors
 from ...types import BadLine, Concept, Name, Record
 from ..writer import unite
-from .fields import BadField, identifier, surface
+from .fields import FieldError, identifier, surface
 from .lines import report
 from .rows import Row, read_rows
 
@@ -49,12 +49,16 @@ def read(
     if first is None:
         return
     places = _places(first[1])
-    if not places and len(first[1]) != len(_BARE):
+    if not places and (len(first[1]) != len(_BARE) or _is_header(first[1][0])):
         raise Errors.no_column(path=path, column="code", found=", ".join(first[1])[:500])
     data = rows if places else chain([first], rows)
     entries = _entries(path, data, bad_lines, places or _BARE, len(first[1]), lang, source)
     for _, group in groupby(entries, key=lambda entry: entry.concept.id):
         yield _united(list(group))
+
+
+def _is_header(cell: str) -> bool:
+    return any(cell.strip().lower() in names for names in _HEADERS.values())
 
 
 def _places(first: list[str]) -> dict[str, int]:
@@ -79,10 +83,10 @@ def _entries(
     for number, cells in rows:
         try:
             if len(cells) != width:
-                raise BadField(f"{len(cells)} columns", f"{width} columns as in the first line")
+                raise FieldError(f"{len(cells)} columns", f"{width} columns as in the first line")
             yield _entry({field: cells[place] for field, place in places.items()}, lang, source)
-        except BadField as error:
-            report(path, number, *error.args, bad_lines)
+        except FieldError as error:
+            report(path, number, error.problem, error.expected, bad_lines)
 
 
 def _entry(row: dict[str, str], lang: str, source: str) -> _Entry:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ...errors import Errors
 from ...types import BadLine, Concept, Name, Record
-from .fields import BadField, identifier, surface
+from .fields import FieldError, identifier, surface
 from .lines import numbered_lines, report
 from .pieces import united
 from .rows import read_rows
@@ -100,13 +100,13 @@ def _order_file(path: Path, bad_lines: list[BadLine] | None) -> Iterator[_Entry]
     for number, line in _filled(path, bad_lines):
         try:
             if not _ORDER.match(line):
-                raise BadField("not a line of an order file", expected)
+                raise FieldError("not a line of an order file", expected)
             short, long = line[16:76].strip(), line[77:].strip()
             name = surface(long or short, "description")
             kind = "code" if line[14] == "1" else "category"
             yield _Entry(identifier(line[6:13], "code"), name, short, kind)
-        except BadField as error:
-            report(path, number, *error.args, bad_lines)
+        except FieldError as error:
+            report(path, number, error.problem, error.expected, bad_lines)
 
 
 def _code_file(path: Path, bad_lines: list[BadLine] | None) -> Iterator[_Entry]:
@@ -137,15 +137,15 @@ def _table(path: Path, bad_lines: list[BadLine] | None) -> Iterator[_Entry]:
     for number, cells in data:
         try:
             if len(cells) != width:
-                raise BadField(f"{len(cells)} columns", f"{width} columns as in the first line")
+                raise FieldError(f"{len(cells)} columns", f"{width} columns as in the first line")
             kind_of = "" if kind is None else cells[kind].strip().lower()
             if kind_of not in _REMARKS:
                 # Levels of the topography are numbers; its other kinds are inclusions.
                 tty = "PT" if kind_of in ("", "title") or kind_of.isdigit() else "SY"
                 id = identifier(cells[code or 0], "code")
                 yield _Entry(id, surface(cells[name]), tty=tty)
-        except BadField as error:
-            report(path, number, *error.args, bad_lines)
+        except FieldError as error:
+            report(path, number, error.problem, error.expected, bad_lines)
 
 
 def _place(headers: list[str], known: tuple[str, ...]) -> int | None:

@@ -34,12 +34,10 @@ class JsonStream:
         self._text = ""
         self._at = 0
         self._carry = b""
-        self._ended = False
+        self._started = self._ended = False
         self._file: IO[bytes] = open_source(path)
 
     def __enter__(self) -> "JsonStream":
-        if self._peek() == "\ufeff":
-            self._at += 1
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -153,5 +151,7 @@ class JsonStream:
                 self.line += raw.count(b"\n", 0, error.start)
                 raise self.error(f"not UTF-8 at byte 0x{raw[error.start]:02x}", "UTF-8") from error
             text, self._carry = raw[: error.start].decode(), raw[error.start :]
+        if not self._started and text:
+            self._started, text = True, text.removeprefix("\ufeff")
         self._text = self._text[self._at :] + text
         self._at = 0

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ...types import BadLine, Concept, Name, Record, Retired
-from .fields import BadField, identifier, storable, surface
+from .fields import FieldError, has_blank_names, identifier, storable, without_blank_names
 from .lines import numbered_lines, report
 
 _EXPECTED = (
@@ -18,15 +18,21 @@ def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]
     """Stream the concepts of a `.jsonl` or `.jsonl.gz` file.
 
     A line whose `replaced_by` is an id, or "" where there are no names, tells of a retired id.
-    RAISES (MedlinkError): E105 for a bad line, unless `bad_lines` collects them.
+    RAISES (MedlinkError): E105 for a bad line, unless `bad_lines` collects them; where just a name
+        is empty, the rest of the line is kept.
     """
     for number, line in numbered_lines(path, bad_lines):
         if not line.strip():
             continue
         try:
-            yield _record(_decode(line))
-        except BadField as error:
-            report(path, number, error.args[0], _EXPECTED, bad_lines)
+            record = _record(_decode(line))
+        except FieldError as error:
+            report(path, number, error.problem, _EXPECTED, bad_lines)
+            continue
+        if isinstance(record, Concept) and has_blank_names(record):
+            report(path, number, "an empty name", _EXPECTED, bad_lines)
+            record = without_blank_names(record)
+        yield record
 
 
 def _decode(line: str) -> Any:
@@ -34,7 +40,7 @@ def _decode(line: str) -> Any:
         data = json.loads(line)
     # ValueError is also what a number of more than 4,300 digits meets.
     except (ValueError, RecursionError) as error:
-        raise BadField(f"not JSON ({error})", _EXPECTED) from error
+        raise FieldError(f"not JSON ({error})", _EXPECTED) from error
     if "\\u" in line:
         storable(data)
     return data
@@ -45,8 +51,9 @@ def _record(data: Any) -> Record:
         raise _bad("not an object")
     id = identifier(_string(data, "concept_id"), '"concept_id"')
     aliases = _strings(data, "aliases")
-    names = (*_names(data), *(Name(surface(alias, "alias")) for alias in aliases))
-    preferred = _string(data, "canonical_name") or (names[0].text if names else "")
+    names = (*_names(data), *map(Name, aliases))
+    spelled = (name.text for name in names if name.text.strip())
+    preferred = _string(data, "canonical_name") or next(spelled, "")
     successor = _string(data, "replaced_by")  # null is what exports write for concepts in use
     if successor:
         return Retired(id, identifier(successor, '"replaced_by"'), "replaced")
@@ -68,12 +75,10 @@ def _record(data: Any) -> Record:
 def _names(data: dict[str, Any]) -> Iterator[Name]:
     for entry in _list(data, "names"):
         if isinstance(entry, str):
-            yield Name(surface(entry))
+            yield Name(entry)
         elif isinstance(entry, dict) and isinstance(entry.get("name"), str):
             lang, source, tty = (_string(entry, field) for field in ("lang", "source", "tty"))
-            yield Name(
-                surface(entry["name"]), lang, source, tty, bool(entry.get("obsolete", False))
-            )
+            yield Name(entry["name"], lang, source, tty, bool(entry.get("obsolete", False)))
         else:
             raise _bad('an entry of "names" is neither a string nor an object with "name"')
 
@@ -110,5 +115,5 @@ def _strings(data: dict[str, Any], field: str) -> tuple[str, ...]:
     return tuple(values)
 
 
-def _bad(problem: str) -> BadField:
-    return BadField(problem, _EXPECTED)
+def _bad(problem: str) -> FieldError:
+    return FieldError(problem, _EXPECTED)

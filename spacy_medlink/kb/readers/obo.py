@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...types import BadLine, Concept, Name, Record, Retired
-from .fields import BadField, identifier, surface
+from .fields import FieldError, identifier, surface
 from .lines import numbered_lines, report
 from .xrefs import collect
 
@@ -38,7 +38,7 @@ class _Term:
 
 
 def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]:
-    """Stream the live terms of an OBO file as concepts, its obsolete and alternative ids as retired.
+    """Stream the live terms of an OBO file as concepts, obsolete and alternative ids as retired.
 
     Synonyms keep their scope and type as term type ("EXACT", "RELATED layperson"); the namespace
     becomes the type; cross-references become codes by vocabulary.
@@ -62,9 +62,8 @@ def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]
                 namespace = _in_header(tag, value) or namespace
             elif term is not None:
                 _apply(term, tag, value, source)
-        except BadField as error:
-            problem, expected = error.args
-            report(path, number, problem, expected, bad_lines)
+        except FieldError as error:
+            report(path, number, error.problem, error.expected, bad_lines)
     yield from _records(term, path, bad_lines, namespace)
 
 
@@ -81,20 +80,20 @@ def release_of(path: Path) -> str:
 def _stanza(text: str) -> str:
     match = _STANZA.fullmatch(text)
     if match is None or match.group(1) not in _STANZAS:
-        raise BadField(f"no such stanza as {text[:60]!r}", "`[Term]` or `[Typedef]`")
+        raise FieldError(f"no such stanza as {text[:60]!r}", "`[Term]` or `[Typedef]`")
     return match.group(1)
 
 
 def _in_header(tag: str, value: str) -> str:
     if tag == "id":
-        raise BadField(f"the id {value[:60]!r} in the header", "`[Term]` before it")
+        raise FieldError(f"the id {value[:60]!r} in the header", "`[Term]` before it")
     return value if tag == "default-namespace" else ""
 
 
 def _tag(text: str) -> tuple[str, str]:
     match = _TAG.match(text)
     if match is None:
-        raise BadField(f"no tag in {text[:60]!r}", "`tag: value` or `[Term]`")
+        raise FieldError(f"no tag in {text[:60]!r}", "`tag: value` or `[Term]`")
     return match.group(1), match.group(2).strip()
 
 
@@ -166,7 +165,7 @@ def _synonym(value: str, source: str) -> Name:
 
 def _once(tag: str, known: str, value: str) -> None:
     if known:
-        raise BadField(
+        raise FieldError(
             f"a second {tag} {value[:60]!r} in term {known[:60]!r}", "`[Term]` before it"
         )
 
@@ -179,7 +178,7 @@ def _identifier(value: str) -> str:
 def _quoted(value: str) -> tuple[str, str]:
     match = _QUOTED.match(value)
     if match is None:
-        raise BadField(f"no quoted text in {value[:60]!r}", 'text in double quotes: "..."')
+        raise FieldError(f"no quoted text in {value[:60]!r}", 'text in double quotes: "..."')
     return _unescape(match.group(1)), match.group(2)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...types import BadLine, Concept, Name, Record, Retired
 from ..scratch import scratch
-from .fields import BadField, identifier, storable, surface
+from .fields import FieldError, has_blank_names, identifier, storable, surface, without_blank_names
 from .json_stream import JsonStream
 from .lines import report
 from .xrefs import collect, compact
@@ -20,7 +20,7 @@ _INDEX = "CREATE INDEX edge_child ON edge (child)"
 _IS_A = frozenset({"is_a", "http://www.w3.org/2000/01/rdf-schema#subClassOf"})
 # Where nodes keep what has no key of its own, by the last part of the property's IRI.
 _REPLACED_BY = frozenset({"IAO_0100001", "term_replaced_by"})
-_ALTERNATIVE = "hasAlternativeId"
+_OTHER_ID = "hasAlternativeId"
 _NAMESPACE = "hasOBONamespace"
 
 
@@ -38,9 +38,15 @@ def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]
         source = path.name.split(".")[0].upper()
         for _, line, node in _elements(path, ("nodes",)):
             try:
-                yield from _records(node, source, db)
-            except BadField as error:
-                report(path, line, *error.args, bad_lines)
+                records = _records(node, source, db)
+            except FieldError as error:
+                report(path, line, error.problem, error.expected, bad_lines)
+                continue
+            for record in records:
+                if isinstance(record, Concept) and has_blank_names(record):
+                    report(path, line, "an empty synonym", "a synonym", bad_lines)
+                    record = without_blank_names(record)
+                yield record
 
 
 def release_of(path: Path) -> str:
@@ -84,9 +90,9 @@ def _load_hierarchy(db: sqlite3.Connection, path: Path, bad_lines: list[BadLine]
             else:
                 id = _id(_text(_object(element, "node"), "id"), "id")
                 db.execute("INSERT OR IGNORE INTO node VALUES (?)", (id,))
-        except BadField as error:
+        except FieldError as error:
             if kind == "edges":  # bad nodes are reported when they are read for good
-                report(path, line, *error.args, bad_lines)
+                report(path, line, error.problem, error.expected, bad_lines)
     db.execute(_INDEX)
     strays = db.execute(
         "SELECT line, child FROM edge WHERE child NOT IN (SELECT id FROM node) ORDER BY line"
@@ -102,39 +108,35 @@ def _load_edge(db: sqlite3.Connection, line: int, edge: dict[str, Any]) -> None:
         db.execute("INSERT INTO edge VALUES (?,?,?)", (child, parent, line))
 
 
-def _records(node: Any, source: str, db: sqlite3.Connection) -> Iterator[Record]:
+def _records(node: Any, source: str, db: sqlite3.Connection) -> list[Record]:
     data = _object(node, "node")
     storable(data)
     id = _id(_text(data, "id"), "id")
-    meta = _object(data.get("meta") or {}, "meta")
     if _text(data, "type") not in ("", "CLASS"):
-        return
+        return []
+    meta = _object(data.get("meta") or {}, "meta")
+    properties = list(_properties(meta))
     if meta.get("deprecated") is True:
-        replacement = next((value for name, value in _properties(meta) if name in _REPLACED_BY), "")
-        yield Retired(id, _id(replacement, "replacement") if replacement else "", "obsolete")
-        return
-    label = _text(data, "lbl").strip()
-    synonyms = tuple(_synonyms(meta, source))
-    if not label and not synonyms and not meta.get("definition"):
-        return  # only referred to: this file says nothing about it
-    alternatives = [
-        _id(val, "alternative id") for name, val in _properties(meta) if name == _ALTERNATIVE
-    ]
-    yield Concept(
+        successors = [_id(value, "id") for name, value in properties if name in _REPLACED_BY]
+        return [Retired(id, successors[0] if successors else "", "obsolete")]
+    label, synonyms = _text(data, "lbl").strip(), list(_synonyms(meta, source))
+    definition = _text(_object(meta.get("definition") or {}, "definition"), "val")
+    if not (label or synonyms or definition):
+        return []  # only referred to: this file says nothing about it
+    parents = db.execute(
+        "SELECT DISTINCT parent FROM edge WHERE child = ? ORDER BY line, parent", (id,)
+    )
+    concept = Concept(
         id=id,
         name=surface(label, "lbl"),
         names=(Name(label, "en", source, "PT"), *synonyms),
-        types=tuple(value for name, value in _properties(meta) if name == _NAMESPACE),
-        definition=_text(_object(meta.get("definition") or {}, "definition"), "val"),
+        types=tuple(value for name, value in properties if name == _NAMESPACE),
+        definition=definition,
         codes=collect([identifier(_text(xref, "val")) for xref in _objects(meta, "xrefs")]),
-        parents=tuple(
-            parent for (parent,) in db.execute(
-                "SELECT DISTINCT parent FROM edge WHERE child = ? ORDER BY line, parent", (id,)
-            )
-        ),
-    )  # fmt: skip
-    for alternative in alternatives:
-        yield Retired(alternative, id, "merged")
+        parents=tuple(parent for (parent,) in parents),
+    )
+    others = [_id(value, "id") for name, value in properties if name == _OTHER_ID]
+    return [concept, *(Retired(other, id, "merged") for other in others)]
 
 
 def _synonyms(meta: dict[str, Any], source: str) -> Iterator[Name]:
@@ -142,8 +144,8 @@ def _synonyms(meta: dict[str, Any], source: str) -> Iterator[Name]:
         scope = _text(synonym, "pred").removeprefix("has").removesuffix("Synonym").upper()
         kind = _local(_text(synonym, "synonymType"))
         tty = f"{scope or 'RELATED'} {kind}".strip()
-        text = surface(_text(synonym, "val"), "synonym")
-        yield Name(text, "en", source, tty, kind in ("obsolete_synonym", "OBSOLETE"))
+        obsolete = kind in ("obsolete_synonym", "OBSOLETE")
+        yield Name(_text(synonym, "val"), "en", source, tty, obsolete)
 
 
 def _properties(meta: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -161,14 +163,14 @@ def _id(iri: str, what: str) -> str:
 
 def _object(value: Any, what: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise BadField(f"{what} is not an object", "an OBO graph")
+        raise FieldError(f"{what} is not an object", "an OBO graph")
     return value
 
 
 def _objects(data: dict[str, Any], field: str) -> list[dict[str, Any]]:
     values = data.get(field) or []
     if not isinstance(values, list):
-        raise BadField(f'"{field}" is not a list', "an OBO graph")
+        raise FieldError(f'"{field}" is not a list', "an OBO graph")
     return [_object(value, f'an entry of "{field}"') for value in values]
 
 
@@ -177,5 +179,5 @@ def _text(data: dict[str, Any], field: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise BadField(f'"{field}" is not a string', "an OBO graph")
+        raise FieldError(f'"{field}" is not a string', "an OBO graph")
     return value

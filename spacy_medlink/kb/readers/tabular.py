@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...errors import Errors
 from ...types import BadLine, Concept, Name, Record
-from .fields import BadField, identifier, surface
+from .fields import FieldError, identifier, surface
 from .lines import report
 from .pieces import united
 from .rows import Row, read_rows
@@ -91,10 +91,10 @@ def _pieces(
     for number, cells in rows:
         try:
             if len(cells) != layout.width:
-                raise BadField(f"{len(cells)} columns", f"{layout.width} columns as in line 1")
+                raise FieldError(f"{len(cells)} columns", f"{layout.width} columns as in line 1")
             yield _concept(cells, layout, separator, default)
-        except BadField as error:
-            report(path, number, *error.args, bad_lines)
+        except FieldError as error:
+            report(path, number, error.problem, error.expected, bad_lines)
 
 
 def _concept(cells: list[str], layout: _Columns, separator: str, default: Name) -> Concept:

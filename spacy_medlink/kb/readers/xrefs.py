@@ -29,7 +29,7 @@ def code_of(xref: str) -> tuple[str, str] | None:
     """
     if xref.startswith(("http://", "https://")):
         return "URL", xref
-    vocabulary, colon, code = xref.partition(":")
+    vocabulary, _, code = xref.partition(":")
     vocabulary, code = vocabulary.strip(), code.strip()
     return (_VOCABULARIES.get(vocabulary, vocabulary), code) if vocabulary and code else None
 

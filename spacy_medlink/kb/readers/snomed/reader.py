@@ -64,7 +64,7 @@ def read(
 
 
 def _records(store: Store, language: str, source: str) -> Iterator[Record]:
-    descriptions, parents, maps, associations = tables = [
+    tables = [
         _Rows(store, query, what)
         for query, what in (
             (_DESCRIPTIONS, "a description"), (_PARENTS, "a relationship"),
@@ -151,7 +151,7 @@ def _concept(
     return {
         "id": id,
         "name": best[1].text,
-        "names": (best[1], *names),
+        "names": (best[1], *(name for name in names if name is not best[1])),
         "types": (min(tags)[2],) if tags else (),
         "definition": min(definitions)[2] if definitions else "",
     }

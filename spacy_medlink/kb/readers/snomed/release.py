@@ -6,11 +6,11 @@ from pathlib import Path
 
 from ....errors import Errors
 from ....types import BadLine
-from ..fields import BadField
+from ..fields import FieldError
 from ..lines import numbered_lines, report
 
-# File names: sct2_Description_SpanishExtensionSnapshot-es_INT_20240930.txt, with an "x" before it in
-# beta releases; old releases say ExtendedMapReferenceSet for ExtendedMap.
+# File names: sct2_Description_SpanishExtensionSnapshot-es_INT_20240930.txt, with an "x" before it
+# in beta releases; old releases say ExtendedMapReferenceSet for ExtendedMap.
 _PREFIX, _SUFFIX = r"x?(?:sct2|der2)_", r"[^_]*Snapshot[^/]*\.txt(?:\.gz)?"
 _REFSET = "effectiveTime active moduleId refsetId referencedComponentId"
 KINDS = {
@@ -101,8 +101,8 @@ def _problem(fields: list[str], width: int) -> tuple[str, str]:
 def sctid(text: str) -> int:
     """Read a SNOMED CT identifier, which fits in 64 bits.
 
-    RAISES (BadField): when it is no number of 6 to 18 digits.
+    RAISES (FieldError): when it is no number of 6 to 18 digits.
     """
     if 6 <= len(text) <= 18 and text.isdecimal() and text.isascii():
         return int(text)
-    raise BadField(f"the identifier {text[:60]!a}", "a SNOMED CT identifier of 6 to 18 digits")
+    raise FieldError(f"the identifier {text[:60]!a}", "a SNOMED CT identifier of 6 to 18 digits")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from ....types import BadLine
-from ..fields import BadField, surface
+from ..fields import FieldError, surface
 from ..lines import report
 from .release import Row, read_rows, sctid
 
@@ -73,7 +73,8 @@ class Store:
     ) -> None:
         self.db = db
         self.bad_lines = bad_lines
-        self._ranks = {refset: rank for rank, refset in enumerate((*language_refsets, *_DIALECTS))}
+        refsets = dict.fromkeys((*language_refsets, *_DIALECTS))
+        self._ranks = {refset: rank for rank, refset in enumerate(refsets)}
         self._files: list[Path] = []
 
     def load(self, files: dict[str, list[Path]]) -> None:
@@ -115,8 +116,8 @@ class Store:
         for number, fields in rows:
             try:
                 values = select(fields, base + number)
-            except BadField as error:
-                report(file, number, *error.args, self.bad_lines)
+            except FieldError as error:
+                report(file, number, error.problem, error.expected, self.bad_lines)
             else:
                 if values is not None:
                     yield values
@@ -149,9 +150,11 @@ def _concept(fields: list[str], place: int) -> _Values:
 def _description(fields: list[str], place: int) -> _Values:
     id, time, active, _, concept, lang, kind, term, *_ = fields
     if kind not in _TYPES:
-        raise BadField(f"the description type {kind[:60]!a}", "the type of a name or a definition")
+        raise FieldError(
+            f"the description type {kind[:60]!a}", "the type of a name or a definition"
+        )
     if not lang:
-        raise BadField("an empty languageCode", "a language code")
+        raise FieldError("an empty languageCode", "a language code")
     return (
         sctid(id), int(time), int(active), sctid(concept), lang.lower(), _TYPES[kind],
         surface(term, "term"), place,
@@ -174,7 +177,7 @@ def _map(fields: list[str], place: int) -> _Values | None:
     if fields[2] == "0" or not target.strip():
         return None  # an empty target says that the concept has no counterpart
     if not (part.isdecimal() and priority.isdecimal() and len(part + priority) < 18):
-        raise BadField(f"map group {part[:20]!a}, priority {priority[:20]!a}", "two numbers")
+        raise FieldError(f"map group {part[:20]!a}, priority {priority[:20]!a}", "two numbers")
     vocabulary = _MAPS.get(refset, f"SNOMEDCT_MAP_{refset}")
     return concept, vocabulary, int(part), int(priority), target.strip(), place
 

@@ -1,0 +1,178 @@
+"""Curation: names that experts deny, force to a concept, or add, applied while a KB is built."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..errors import Errors
+from ..types import BadLine, Concept, Name, Record, Retired
+from .filters import name_identity, names_of, with_names
+from .readers.fields import FieldError, identifier, storable, surface
+from .readers.lines import numbered_lines, report
+
+SOURCE = "curation"
+_ACTIONS = ("deny", "force", "add")
+_COLUMNS = ("action", "name", "id", "lang")
+_EXPECTED = "action (deny, force or add), name, id (may be missing for deny), and perhaps lang"
+_Identity = tuple[str, bool]
+
+
+@dataclass
+class Rule:
+    """One line of a curation file, and how often it did something.
+
+    id (str): "" in a denial means every concept. lang (str): "" in a denial means every language.
+    """
+
+    line: int
+    action: str
+    name: str
+    id: str = ""
+    lang: str = ""
+    applied: int = 0
+
+    def matches(self, name: Name) -> bool:
+        """Tell whether the rule's language is the name's."""
+        return not self.lang or self.lang == name.lang
+
+
+@dataclass
+class Curation:
+    """The rules of a curation file.
+
+    - `deny`: the concept, or every concept if no id is given, loses the name;
+    - `force`: every other concept loses it, and this one has it;
+    - `add`: this concept has it, others may.
+
+    Names are compared without regard to case, accents and punctuation, but "ALL" is not "all".
+    Denials count before additions, so that a name can be denied everywhere and added once.
+    """
+
+    rules: list[Rule] = field(default_factory=list)
+    emptied: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._removals: dict[_Identity, list[Rule]] = defaultdict(list)
+        self._additions: dict[str, list[Rule]] = defaultdict(list)
+        for rule in self.rules:
+            if rule.action != "add":
+                self._removals[name_identity(rule.name)].append(rule)
+            if rule.action != "deny":
+                self._additions[rule.id].append(rule)
+
+    def apply(self, records: Iterable[Record]) -> Iterator[Record]:
+        """Stream the records as curated; `as_manifest` then tells what was done.
+
+        A concept that loses its last name is left out, and listed.
+        """
+        waiting = dict(self._additions)  # an id may come in pieces; the first one gets the names
+        for record in records:
+            if isinstance(record, Retired):
+                yield record
+                continue
+            curated = self._curated(record, waiting.pop(record.id, []))
+            if curated is None:
+                self.emptied.append(record.id)
+            else:
+                yield curated
+        self.missing = sorted(waiting)
+
+    def as_manifest(self) -> dict[str, object]:
+        """List each rule with how often it was applied, and what went wrong.
+
+        emptied: concepts that lost all their names. missing: concepts to get one that never came.
+        """
+        rules = [
+            {key: value for key, value in vars(rule).items() if key != "line" and value != ""}
+            for rule in self.rules
+        ]
+        return {"rules": rules, "emptied": list(self.emptied), "missing": list(self.missing)}
+
+    def unused(self) -> list[Rule]:
+        """List the rules that found nothing to do: no such name or concept."""
+        return [rule for rule in self.rules if not rule.applied]
+
+    def _curated(self, concept: Concept, additions: list[Rule]) -> Concept | None:
+        names = names_of(concept)
+        kept = list(names)
+        if self._removals:
+            kept = [name for name in names if not self._removed(concept.id, name)]
+        for rule in additions:
+            rule.applied += 1
+            if not any(rule.name == name.text and rule.matches(name) for name in kept):
+                kept.append(Name(rule.name, rule.lang or "en", SOURCE, "CU"))
+        if len(kept) == len(names) and not additions:
+            return concept
+        return with_names(concept, kept) if kept else None
+
+    def _removed(self, id: str, name: Name) -> bool:
+        removed = False
+        for rule in self._removals.get(name_identity(name.text), ()):
+            here = rule.id != id if rule.action == "force" else rule.id in ("", id)
+            if here and rule.matches(name):
+                rule.applied += 1
+                removed = True
+        return removed
+
+
+def read_curation(path: Path, bad_lines: list[BadLine] | None = None) -> Curation:
+    """Read a curation file: `.jsonl`, or tab-separated with or without a header.
+
+    A line has an action, a name, an id and perhaps a language, as keys or in this order.
+    RAISES (MedlinkError): E105 for a bad line, unless `bad_lines` collects them; E107 without the
+        file; E167 for a name that is forced to two concepts.
+    """
+    if not path.exists():
+        raise Errors.source_missing(path=path)
+    rules: list[Rule] = []
+    forced: dict[tuple[_Identity, str], Rule] = {}
+    for number, line in numbered_lines(path, bad_lines):
+        if not line.strip() or (number == 1 and line.lower().split("\t")[0] == _COLUMNS[0]):
+            continue
+        try:
+            rule = _rule(number, _decode(line) if line.lstrip()[0] == "{" else _cells(line))
+        except FieldError as error:
+            report(path, number, error.problem, error.expected, bad_lines)
+            continue
+        if rule.action == "force":
+            other = forced.setdefault((name_identity(rule.name), rule.lang), rule)
+            if other.id != rule.id:
+                problem = (
+                    f"{rule.name!r} is forced to {rule.id}, in line {other.line} to {other.id}"
+                )
+                raise Errors.curation_conflict(path=path, line=number, problem=problem)
+        rules.append(rule)
+    return Curation(rules)
+
+
+def _rule(line: int, data: dict[str, Any]) -> Rule:
+    unknown = set(data) - set(_COLUMNS)
+    values = {column: data.get(column) or "" for column in _COLUMNS}
+    if unknown or not all(isinstance(value, str) for value in values.values()):
+        raise FieldError(f"a rule with {', '.join(map(str, data))}", _EXPECTED)
+    action, name, id, lang = (values[column].strip() for column in _COLUMNS)
+    if action not in _ACTIONS:
+        raise FieldError(f"the action {action[:60]!r}", _EXPECTED)
+    if id or action != "deny":
+        id = identifier(id)
+    return Rule(line, action, surface(name), id, lang.lower())
+
+
+def _cells(line: str) -> dict[str, Any]:
+    cells = line.split("\t")
+    if not 2 <= len(cells) <= len(_COLUMNS):
+        raise FieldError(f"{len(cells)} columns", _EXPECTED)
+    return dict(zip(_COLUMNS, cells, strict=False))
+
+
+def _decode(line: str) -> dict[str, Any]:
+    try:
+        data = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise FieldError(f"not JSON ({error})", _EXPECTED) from error
+    storable(data)
+    return dict(data)

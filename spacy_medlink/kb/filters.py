@@ -1,0 +1,178 @@
+"""Filters at build: which concepts and names of a source go into the knowledge base."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+
+from ..errors import Errors
+from ..text import is_short_form, normalise
+from ..types import Concept, Name, Record, Retired
+from .rekey import rekey
+from .semantic_groups import types_of
+
+__all__ = ["Filters", "name_identity", "names_of", "rekey", "with_names"]
+
+Verdict = Callable[[Name], str]
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What to keep. A filter that is not given keeps everything; all that are given must agree.
+
+    languages (Tuple[str, ...]): of names. sources (Tuple[str, ...]): vocabularies of names; a name
+        that several have keeps the ones wanted.
+    types (Tuple[str, ...]): of concepts, such as "T047". groups (Tuple[str, ...]): of types, such
+        as "DISO"; a concept needs one of the types or groups.
+    term_types (Tuple[str, ...]): of names, such as "PT".
+    include_obsolete (bool): whether to keep names that are obsolete or suppressed.
+    min_length, max_length (int): of names, in characters; 0 is no limit.
+    allow_ids, deny_ids (Tuple[str, ...]): the only concepts to keep; concepts to leave out.
+    allow_names, deny_names (Tuple[str, ...]): the same for names, compared without regard to case,
+        accents and punctuation, but with regard to what is a short form ("ALL" is not "all").
+    RAISES (MedlinkError): E162 for an unknown group, E163 when nothing could pass.
+    """
+
+    languages: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    term_types: tuple[str, ...] = ()
+    include_obsolete: bool = False
+    min_length: int = 0
+    max_length: int = 0
+    allow_ids: tuple[str, ...] = ()
+    deny_ids: tuple[str, ...] = ()
+    allow_names: tuple[str, ...] = ()
+    deny_names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.max_length and self.min_length > self.max_length:
+            problem = f"names of {self.min_length} or more and {self.max_length} or fewer letters"
+            raise Errors.bad_filter(problem=problem)
+        if self.allow_ids and set(self.allow_ids) <= set(self.deny_ids):
+            raise Errors.bad_filter(problem="every allowed id is denied too")
+        _ = self._types  # an unknown group should be met here
+
+    def apply(
+        self, records: Iterable[Record], removed: Counter[str] | None = None
+    ) -> Iterator[Record]:
+        """Stream what passes. Retired ids do, unless they are denied.
+
+        The preferred name of a concept that loses its own is the first one left that is in use.
+
+        removed (Optional[Counter[str]]): counts what does not pass, by reason ("name: language",
+            "concept: no name left").
+        """
+        removed = Counter() if removed is None else removed
+        verdict = self._verdict()
+        for record in records:
+            if isinstance(record, Retired):
+                if record.id not in self._denied_ids:
+                    yield record
+                else:
+                    removed["retired: denied id"] += 1
+                continue
+            reason = self._refuses(record)
+            kept = record if reason else self._with_names(record, verdict, removed)
+            if kept is None or reason:
+                removed[f"concept: {reason or 'no name left'}"] += 1
+            else:
+                yield kept
+
+    def as_manifest(self) -> dict[str, object]:
+        """List the filters that were given, for the manifest."""
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in given.items() if value
+        }  # fmt: skip
+
+    @cached_property
+    def _types(self) -> frozenset[str]:
+        return frozenset(self.types) | types_of(self.groups)
+
+    @cached_property
+    def _allowed_ids(self) -> frozenset[str]:
+        return frozenset(self.allow_ids)
+
+    @cached_property
+    def _denied_ids(self) -> frozenset[str]:
+        return frozenset(self.deny_ids)
+
+    def _refuses(self, concept: Concept) -> str:
+        if self._allowed_ids and concept.id not in self._allowed_ids:
+            return "id not allowed"
+        if concept.id in self._denied_ids:
+            return "denied id"
+        if self._types and self._types.isdisjoint(concept.types):
+            return "type"
+        return ""
+
+    def _with_names(
+        self, concept: Concept, verdict: Verdict, removed: Counter[str]
+    ) -> Concept | None:
+        kept = []
+        for name in names_of(concept):
+            reason = verdict(name)
+            if reason:
+                removed[f"name: {reason}"] += 1
+            else:
+                kept.append(self._narrowed(name))
+        if not kept:
+            return None
+        return with_names(concept, kept)
+
+    def _narrowed(self, name: Name) -> Name:
+        if not self.sources or "|" not in name.source:
+            return name
+        wanted = [source for source in name.source.split("|") if source in self.sources]
+        return name._replace(source="|".join(wanted))
+
+    def _verdict(self) -> Verdict:
+        """Make the function that says why a name is left out, "" when it is not."""
+        languages, sources = frozenset(self.languages), frozenset(self.sources)
+        term_types = frozenset(self.term_types)
+        allowed = frozenset(map(name_identity, self.allow_names))
+        denied = frozenset(map(name_identity, self.deny_names))
+        shortest, longest = self.min_length, self.max_length or float("inf")
+
+        def verdict(name: Name) -> str:
+            if name.obsolete and not self.include_obsolete:
+                return "obsolete"
+            if languages and name.lang not in languages:
+                return "language"
+            if sources and sources.isdisjoint(name.source.split("|")):
+                return "source"
+            if term_types and name.tty not in term_types:
+                return "term type"
+            if not shortest <= len(name.text) <= longest:
+                return "length"
+            if denied and name_identity(name.text) in denied:
+                return "denied name"
+            if allowed and name_identity(name.text) not in allowed:
+                return "name not allowed"
+            return ""
+
+        return verdict
+
+
+def names_of(concept: Concept) -> tuple[Name, ...]:
+    """List a concept's names with the preferred one among them."""
+    names = concept.names
+    if names and (names[0].text == concept.name or concept.name in {name.text for name in names}):
+        return names
+    return (Name(concept.name), *names) if concept.name.strip() else names
+
+
+def with_names(concept: Concept, names: list[Name]) -> Concept:
+    """Give a concept other names; the preferred one stays if it is among them."""
+    if any(name.text == concept.name for name in names):
+        return replace(concept, names=tuple(names))
+    preferred = next((name for name in names if not name.obsolete), names[0])
+    return replace(concept, name=preferred.text, names=tuple(names))
+
+
+def name_identity(text: str) -> tuple[str, bool]:
+    """Make what two spellings share that filters and curation take for the same name."""
+    return normalise(text) or text, is_short_form(text)

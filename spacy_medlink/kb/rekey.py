@@ -1,0 +1,161 @@
+"""Giving the concepts of a source the ids of another vocabulary."""
+
+import json
+import re
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from ..types import Concept, Name, Record, Retired
+from .scratch import scratch
+
+_TABLES = """
+CREATE TABLE record (data TEXT);
+CREATE TABLE renamed (old TEXT, new TEXT);
+CREATE TABLE above (child TEXT, parent TEXT);
+CREATE TABLE gone (id TEXT);
+CREATE TABLE uncoded (id TEXT);
+"""
+_INDICES = """
+CREATE INDEX renamed_old ON renamed (old, new);
+CREATE INDEX above_child ON above (child);
+CREATE INDEX gone_id ON gone (id);
+"""
+_PREFIXED = re.compile(r"([A-Za-z][\w.\-]*):.+")
+_CUI = re.compile(r"C\d{7}")
+
+
+def rekey(
+    records: Iterable[Record],
+    scheme: str,
+    old_scheme: str = "",
+    dropped: Counter[str] | None = None,
+) -> Iterator[Record]:
+    """Stream the records with the codes of a scheme as their ids.
+
+    A concept with several codes gives one record for each; one without is dropped, and what lies
+    below it then lies below its parents. Old ids become codes of the old vocabulary. Retired ids
+    stay, and lead to the new ids. Everything passes through a temporary file, since the parents'
+    new ids are known only at the end.
+
+    scheme (str): vocabulary of the codes, such as "UMLS".
+    old_scheme (str): vocabulary of the old ids; "" takes the prefix of each ("HP"), "UMLS" for a
+        CUI, else the source of the preferred name.
+    dropped (Optional[Counter[str]]): counts concepts "without UMLS", distinct ids.
+    RAISES (MedlinkError): E164 when there is no room for the temporary file.
+    """
+    with scratch(_TABLES) as db:
+        db.execute("BEGIN")
+        db.executemany("INSERT INTO record VALUES (?)", _spooled(db, records, scheme, old_scheme))
+        db.executescript(_INDICES)
+        if dropped is not None:
+            dropped[f"without {scheme}"] += _count_dropped(db)
+        for (text,) in db.execute("SELECT data FROM record ORDER BY rowid"):
+            record = _load(json.loads(text))
+            if isinstance(record, Retired):
+                yield record._replace(replaced_by=_successor(db, record.replaced_by))
+                continue
+            old = old_scheme or _scheme_of(record)
+            for id in _new_ids(db, record.id):
+                yield _renamed(db, record, id, scheme, old)
+
+
+def _spooled(
+    db: sqlite3.Connection, records: Iterable[Record], scheme: str, old_scheme: str
+) -> Iterator[tuple[str]]:
+    """Note the ids of each record, then hand it on as text."""
+    for record in records:
+        if isinstance(record, Retired):
+            db.execute("INSERT INTO gone VALUES (?)", (record.id,))
+            yield (_dump(list(record)),)
+            continue
+        kept = (old_scheme or _scheme_of(record)) == scheme
+        ids = (record.id,) if kept else record.codes.get(scheme, ())
+        db.executemany("INSERT INTO renamed VALUES (?,?)", [(record.id, id) for id in ids])
+        if not ids:
+            db.execute("INSERT INTO uncoded VALUES (?)", (record.id,))
+        above = [(record.id, parent) for parent in record.parents]
+        db.executemany("INSERT INTO above VALUES (?,?)", above)
+        yield (_dump(list(_plain(record))),)
+
+
+def _count_dropped(db: sqlite3.Connection) -> int:
+    # A concept may come in several records, of which one has the code.
+    query = "SELECT count(DISTINCT id) FROM uncoded WHERE id NOT IN (SELECT old FROM renamed)"
+    (count,) = db.execute(query).fetchone()
+    return int(count)
+
+
+def _renamed(
+    db: sqlite3.Connection, concept: Concept, id: str, scheme: str, old_scheme: str
+) -> Concept:
+    codes: dict[str, tuple[str, ...]] = {**concept.codes, scheme: (id,)}
+    if old_scheme != scheme:
+        codes[old_scheme] = tuple(dict.fromkeys((concept.id, *codes.get(old_scheme, ()))))
+    parents = tuple(parent for parent in _new_parents(db, concept.parents) if parent != id)
+    return replace(concept, id=id, codes=codes, parents=parents)
+
+
+def _new_parents(db: sqlite3.Connection, parents: Iterable[str]) -> Iterator[str]:
+    """Find the new ids above, climbing past concepts that have none."""
+    seen: dict[str, None] = {}
+    waiting = list(dict.fromkeys(parents))
+    found: dict[str, None] = {}
+    while waiting:
+        parent = waiting.pop(0)
+        if parent in seen:
+            continue
+        seen[parent] = None
+        ids = _new_ids(db, parent)
+        found.update(dict.fromkeys(ids))
+        if not ids:
+            rows = db.execute("SELECT parent FROM above WHERE child = ?", (parent,))
+            waiting.extend(above for (above,) in rows)
+    return iter(found)
+
+
+def _new_ids(db: sqlite3.Connection, id: str) -> list[str]:
+    rows = db.execute("SELECT DISTINCT new FROM renamed WHERE old = ? ORDER BY new", (id,))
+    return [new for (new,) in rows]
+
+
+def _successor(db: sqlite3.Connection, id: str) -> str:
+    """Find what a successor is called now: a new id, or itself where it is retired in turn."""
+    ids = _new_ids(db, id)
+    if ids:
+        return ids[0]
+    known = db.execute("SELECT 1 FROM gone WHERE id = ?", (id,)).fetchone()
+    return id if known else ""
+
+
+def _scheme_of(concept: Concept) -> str:
+    prefixed = _PREFIXED.fullmatch(concept.id)
+    if prefixed:
+        return prefixed[1]
+    if _CUI.fullmatch(concept.id):
+        return "UMLS"
+    source = concept.names[0].source if concept.names else ""
+    return source.partition("|")[0] or "ID"
+
+
+def _plain(concept: Concept) -> tuple[object, ...]:
+    return (
+        concept.id, concept.name, concept.names, concept.types, concept.definition,
+        dict(concept.codes), concept.parents,
+    )  # fmt: skip
+
+
+def _dump(values: list[object]) -> str:
+    return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+
+
+def _load(values: list[Any]) -> Record:
+    if len(values) == len(Retired._fields):
+        return Retired(*values)
+    id, name, names, types, definition, codes, parents = values
+    return Concept(
+        id, name, tuple(Name(*fields) for fields in names), tuple(types), definition,
+        {vocabulary: tuple(found) for vocabulary, found in codes.items()}, tuple(parents),
+    )  # fmt: skip

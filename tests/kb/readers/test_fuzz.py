@@ -1,0 +1,327 @@
+"""Fuzzing of the readers: what no valid file holds is an error with file and line, or is reported.
+
+Valid files are mutated in ways that files really go wrong: cut off, glued, re-encoded, edited by
+hand. `MEDLINK_FUZZ` sets how many inputs each sample of the slow test gives.
+"""
+
+import gzip
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.kb.readers import read
+from spacy_medlink.types import BadLine, Concept, Record, Retired
+from tests.kb import samples
+
+NORMAL = 250  # inputs from each sample in the normal test
+SLOW = int(os.environ.get("MEDLINK_FUZZ", "10000"))  # 110,000 inputs in all
+
+
+class Case(NamedTuple):
+    """A valid file, the codes that may end the reading of a mutant, and how to count its rows."""
+
+    format: str
+    name: str
+    data: bytes
+    fatal: frozenset[str]
+    count: Callable[[list[Record]], int] | None = None
+    headers: tuple[int, ...] = (0,)
+
+
+def _rows(records: list[Record]) -> int:
+    """Count the rows that concepts came from: each gives one preferred or simple name."""
+    return sum(name.tty != "AB" for record in records for name in getattr(record, "names", ()))
+
+
+def _preferred(records: list[Record]) -> int:
+    return sum(name.tty == "PT" for record in records for name in getattr(record, "names", ()))
+
+
+NEVER, TABLE = frozenset[str](), frozenset({"E161"})
+CASES = [
+    Case("obo", "hp.obo", samples.OBO.encode(), NEVER),
+    Case("jsonl", "kb.jsonl", samples.JSONL.encode(), NEVER, len),
+    Case("obographs", "hp.json", samples.OBOGRAPHS_TEXT.encode(), frozenset({"E105"})),
+    Case("tsv", "names.tsv", samples.TSV.encode(), TABLE, _preferred, (1,)),
+    Case("csv", "names.csv", samples.CSV.encode(), TABLE),
+    Case("biosyn", "dictionary.txt", samples.BIOSYN.encode(), NEVER, _rows),
+    Case("gazetteer", "gazetteer.tsv", samples.GAZETTEER.encode(), TABLE, _rows, (0, 1)),
+    Case("icd", "icd10cm_order_2024.txt", samples.ICD_ORDER.encode(), TABLE),
+    Case("icd", "icd10cm_codes_2024.txt", samples.ICD_CODES.encode(), TABLE),
+    Case("icd", "Morphenglish.txt", samples.ICDO_MORPHOLOGY.encode(), TABLE),
+]  # fmt: skip
+IDS = [f"{case.format}-{case.name}" for case in CASES]
+# What gets into files: other line ends, marks of encodings, separators where none belongs, escapes
+# of half characters, what looks empty, and what only looks like something else.
+SHARDS = [
+    b"\0", b"\xff", b"\xef\xbb\xbf", b"\xfe\xff", b"\xc3", b"\x85", b"\xc2\xa0", b"\xe2\x80\x8b",
+    b"\xe2\x80\xa8", b"\x1b", b"\x0b", b"\x0c", "😀".encode(), b"\r\n", b"\r", b"\n", b"\n\n",
+    b"\t", b"\t\t", b"|",
+    b"||", b'"', b'""', b"'", b"\\", b"\\u0000", b"\\ud800", b"{", b"}", b"[", b"]",
+    b",", b";", b":", b"!", b" ! ", b"#", b"+", b"null", b"true", b"NaN", b"-1", b"1" * 5000,
+    b"1e999", b" " * 300, b"[Term]\n", b"\n[Term]\n", b"[Foo]\n", b"id:", b"is_a: HP:0000819\n",
+    b"name: \n", b'synonym: "" EXACT []\n',
+]  # fmt: skip
+
+
+def mutate(rng: random.Random, data: bytes) -> bytes:
+    """Damage a file in one to four ways."""
+    for _ in range(rng.choice((1, 1, 1, 2, 4))):
+        data = rng.choice(MUTATIONS)(rng, data)
+    return data
+
+
+def _cut(rng: random.Random, data: bytes) -> bytes:
+    return data[: rng.randrange(len(data) + 1)]
+
+
+def _without_slice(rng: random.Random, data: bytes) -> bytes:
+    start = rng.randrange(len(data) + 1)
+    return data[:start] + data[start + rng.randrange(1, 30) :]
+
+
+def _with_shard(rng: random.Random, data: bytes) -> bytes:
+    at = rng.randrange(len(data) + 1)
+    return data[:at] + rng.choice(SHARDS) + data[at:]
+
+
+def _other_byte(rng: random.Random, data: bytes) -> bytes:
+    at = rng.randrange(len(data) + 1)
+    return data[:at] + bytes([rng.randrange(256)]) + data[at + 1 :]
+
+
+def _lines(rng: random.Random, data: bytes) -> bytes:
+    lines = data.splitlines(keepends=True) or [b""]
+    one, other = rng.randrange(len(lines)), rng.randrange(len(lines))
+    what = rng.randrange(4)
+    if what == 0:
+        lines[one], lines[other] = lines[other], lines[one]
+    elif what == 1:
+        lines.insert(one, lines[other])
+    elif what == 2:
+        del lines[one]
+    else:
+        lines[one] = lines[one].rstrip(b"\r\n") + lines[other]
+    return b"".join(lines)
+
+
+def _cells(rng: random.Random, data: bytes) -> bytes:
+    """Empty, double or remove one cell."""
+    separator = rng.choice((b"\t", b"||", b";", b",", b'"'))
+    cells = data.split(separator)
+    at = rng.randrange(len(cells))
+    cells[at : at + 1] = rng.choice(([], [b""], [b" "], [cells[at], cells[at]]))
+    return separator.join(cells)
+
+
+def _crlf(rng: random.Random, data: bytes) -> bytes:
+    return data.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+
+
+MUTATIONS = [
+    _cut, _without_slice, _without_slice, _with_shard, _with_shard, _with_shard, _other_byte,
+    _lines, _lines, _cells, _cells, _crlf,
+]  # fmt: skip
+
+
+def examine(
+    format: str, path: Path, fatal: frozenset[str]
+) -> tuple[list[Record], list[BadLine]] | None:
+    """Read a file both ways and check what must hold of any file.
+
+    RETURNS: records and bad lines; None where nothing could be read.
+    """
+    bad: list[BadLine] = []
+    strict: MedlinkError | None = None
+    try:
+        plain = list(read(format, path))
+    except MedlinkError as error:
+        strict = error
+        assert error.code in fatal | {"E105"}, error
+        assert str(path) in error.message
+    try:
+        records = list(read(format, path, bad))
+    except MedlinkError as error:
+        assert error.code in fatal, error
+        return None
+    assert bool(bad) == (strict is not None), (bad, strict)
+    if strict is None:
+        assert records == plain
+    else:
+        assert f"{bad[0].path}, line {bad[0].line}: {bad[0].problem}" in strict.message
+    for record in records:
+        assert_whole(record)
+    return records, bad
+
+
+def assert_whole(record: Record) -> None:
+    """Check that a record can be stored, looked up and shown."""
+    assert record.id and record.id.isprintable() and record.id == record.id.strip()
+    if isinstance(record, Retired):
+        assert record.replaced_by == record.replaced_by.strip()
+        return
+    assert record.name.strip()
+    for name in record.names:
+        assert name.text.strip()
+    texts = [record.definition, *record.types, *record.parents, *record.codes]
+    texts += [text for name in record.names for text in name[:4]]
+    texts += [code for codes in record.codes.values() for code in codes]
+    assert "\0" not in "".join([record.name, *texts]).encode().decode()
+
+
+def fuzz(case: Case, path: Path, rng: random.Random) -> None:
+    data = mutate(rng, case.data)
+    path.write_bytes(data)
+    found = examine(case.format, path, case.fatal)
+    if found is None:
+        return
+    records, bad = found
+    lines = data.split(b"\n")
+    assert all(1 <= line.line <= len(lines) for line in bad)
+    if case.count:
+        # Every line that is not blank is a record, or was reported: nothing is dropped in silence.
+        filled = sum(not _is_blank(line) for line in lines)
+        partly = sum(case.format == "jsonl" and line.problem == "an empty name" for line in bad)
+        headers = case.headers if records or len(bad) < filled else (0,)
+        accounted = case.count(records) + len(bad) - partly
+        assert accounted in [filled - header for header in headers], data
+    if rng.random() < 0.02:
+        assert_buildable(path.with_name("fuzz.kb"), records)
+
+
+def _is_blank(line: bytes) -> bool:
+    """Tell what the readers hold to be blank: nothing but white space of Unicode."""
+    text = line.removeprefix(b"\xef\xbb\xbf").decode(errors="replace")
+    return not text or text.replace("\t", "").isspace() or not text.replace("\t", "")
+
+
+def assert_buildable(path: Path, records: list[Record]) -> None:
+    try:
+        build_kb(path, records)
+    except MedlinkError as error:
+        assert error.code == "E104"
+        return
+    kb = KnowledgeBase(path)
+    for concept in kb:
+        assert kb[concept.id].names == concept.names
+        kb.ancestors(concept.id)
+        kb.resolve(concept.id)
+
+
+@pytest.mark.parametrize("case", CASES, ids=IDS)
+def test_mutants(case: Case, tmp_path: Path) -> None:
+    rng = random.Random(case.name)
+    for _ in range(NORMAL):
+        fuzz(case, tmp_path / case.name, rng)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("case", CASES, ids=IDS)
+def test_many_mutants(case: Case, tmp_path: Path) -> None:
+    rng = random.Random(f"slow {case.name}")
+    for _ in range(SLOW):
+        fuzz(case, tmp_path / case.name, rng)
+
+
+def fuzz_rf2(directory: Path, rng: random.Random) -> None:
+    victim = rng.choice(list(samples.RF2))
+    data = mutate(rng, samples.RF2[victim].encode())
+    path = directory / "Snapshot" / victim
+    path.write_bytes(data)
+    records, bad = examine("snomed", directory, frozenset({"E160"})) or ([], [])
+    if "Concept" not in victim and (records or bad):
+        nameless = sum("without any name" in line.problem for line in bad)
+        assert len(records) + nameless == 7
+    if rng.random() < 0.02:
+        assert_buildable(directory / "fuzz.kb", records)
+    path.write_text(samples.RF2[victim], encoding="utf8", newline="")
+
+
+def test_mutants_of_rf2(tmp_path: Path) -> None:
+    directory, rng = samples.write_rf2(tmp_path), random.Random("rf2")
+    for _ in range(NORMAL):
+        fuzz_rf2(directory, rng)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(7200)
+def test_many_mutants_of_rf2(tmp_path: Path) -> None:
+    directory, rng = samples.write_rf2(tmp_path), random.Random("slow rf2")
+    for _ in range(SLOW):
+        fuzz_rf2(directory, rng)
+
+
+@pytest.mark.parametrize("case", CASES, ids=IDS)
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.one_of(st.binary(max_size=300), st.text(max_size=200).map(str.encode)))
+def test_anything(case: Case, tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / case.name
+    path.write_bytes(data)
+    examine(case.format, path, case.fatal)
+
+
+@pytest.mark.parametrize("case", CASES, ids=IDS)
+@pytest.mark.parametrize("filling", [b"x", b" ", b'"', b"\t", b"\\", b"[", b"|", b"\xff"])
+def test_lines_of_a_megabyte(case: Case, tmp_path: Path, filling: bytes) -> None:
+    path = tmp_path / case.name
+    middle = len(case.data) // 2
+    for line in (filling * 1_000_000, b"a" + filling * 1_000_000 + b"b"):
+        path.write_bytes(case.data[:middle] + line + case.data[middle:])
+        examine(case.format, path, case.fatal)
+
+
+@pytest.mark.parametrize("case", CASES, ids=IDS)
+@pytest.mark.parametrize("change", ["bom", "crlf", "gz"])
+def test_harmless_changes(case: Case, tmp_path: Path, change: str) -> None:
+    path = tmp_path / case.name
+    path.write_bytes(case.data)
+    expected = list(read(case.format, path))
+    data = {
+        "bom": b"\xef\xbb\xbf" + case.data,
+        "crlf": _crlf(random.Random(0), case.data),
+        "gz": gzip.compress(case.data),
+    }[change]
+    other = tmp_path / (case.name + ".gz") if change == "gz" else path
+    other.write_bytes(data)
+    assert list(read(case.format, other)) == expected
+
+
+@pytest.mark.parametrize("case", CASES, ids=IDS)
+def test_cut_gzip(case: Case, tmp_path: Path) -> None:
+    path = tmp_path / f"{case.name}.gz"
+    data = gzip.compress(case.data)
+    path.write_bytes(data[: len(data) // 2])
+    bad: list[BadLine] = []
+    with pytest.raises(MedlinkError) as caught:
+        list(read(case.format, path, bad))
+    assert caught.value.code == "E105"
+    assert "gzip" in caught.value.message
+
+
+@pytest.mark.parametrize("case", CASES, ids=IDS)
+def test_directory_instead_of_file(case: Case, tmp_path: Path) -> None:
+    with pytest.raises(MedlinkError, match="E165"):
+        list(read(case.format, tmp_path))
+
+
+def test_cycles_and_missing_parents_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "x.obo"
+    path.write_text(
+        "[Term]\nid: A:1\nname: a\nis_a: A:2\n\n[Term]\nid: A:2\nname: b\nis_a: A:1\nis_a: A:9\n"
+        "is_a: A:2\n\n[Term]\nid: A:1\nname: a again\n"
+    )
+    report = build_kb(tmp_path / "x.kb", read("obo", path))
+    kb = KnowledgeBase(tmp_path / "x.kb")
+    assert (report.merged, report.missing_parents) == (1, 1)
+    assert [name.text for name in kb["A:1"].names] == ["a", "a again"]
+    assert kb.ancestors("A:1") == {"A:2": 1, "A:9": 2}
+    assert isinstance(kb["A:2"], Concept)

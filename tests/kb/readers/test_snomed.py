@@ -1,0 +1,183 @@
+from pathlib import Path
+
+import pytest
+
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.kb.readers import read
+from spacy_medlink.kb.readers.snomed import read as read_snomed
+from spacy_medlink.kb.readers.snomed import release_of
+from spacy_medlink.types import BadLine, Concept, Record, Retired
+from tests.kb import samples
+from tests.kb.samples import DIABETES, DISEASE, ROOT, TYPE_2, write_rf2
+
+CONCEPTS = "Terminology/sct2_Concept_Snapshot_INT_20240101.txt"
+DESCRIPTIONS = "Terminology/sct2_Description_Snapshot-en_INT_20240101.txt"
+RELATIONSHIPS = "Terminology/sct2_Relationship_Snapshot_INT_20240101.txt"
+LANGUAGE = "Refset/Language/der2_cRefset_LanguageSnapshot-en_INT_20240101.txt"
+ASSOCIATIONS = "Refset/Content/der2_cRefset_AssociationSnapshot_INT_20240101.txt"
+
+
+def _by_id(records: list[Record]) -> dict[str, Record]:
+    return {record.id: record for record in records}
+
+
+@pytest.fixture
+def records(tmp_path: Path) -> dict[str, Record]:
+    return _by_id(list(read("snomed", write_rf2(tmp_path))))
+
+
+def test_a_concept_in_full(records: dict[str, Record]) -> None:
+    concept = records[DIABETES]
+    assert isinstance(concept, Concept)
+    assert concept.name == "Diabetes mellitus"
+    assert [(name.text, name.lang, name.tty, name.obsolete) for name in concept.names] == [
+        ("Diabetes mellitus", "en", "PT", False),
+        ("Diabetes mellitus (disorder)", "en", "FSN", False),
+        ("DM - Diabetes mellitus", "en", "PT", False),  # what the British prefer
+        ("Diabetes mellitus, NOS", "en", "SY", True),
+        ("diabetes mellitus (trastorno)", "es", "FSN", False),
+        ("diabetes", "es", "PT", False),
+    ]
+    assert {name.source for name in concept.names} == {"SNOMEDCT"}
+    assert concept.types == ("disorder",)
+    assert concept.definition == "Too much glucose in the blood."
+    assert concept.codes == {"ICD10": ("E10.9", "E14.9"), "CTV3": ("C10..",)}
+    assert concept.parents == (DISEASE,)
+
+
+def test_without_a_preferred_name_the_fully_specified_one_loses_its_tag(
+    records: dict[str, Record],
+) -> None:
+    concept = records[TYPE_2]
+    assert isinstance(concept, Concept)
+    assert concept.name == concept.names[0].text == "Diabetes mellitus type 2"
+    assert concept.parents == (DIABETES,)  # not the inactive one
+
+
+def test_history(records: dict[str, Record]) -> None:
+    assert records["1000001"] == Retired("1000001", DIABETES, f"same as {DIABETES}")
+    ambiguous = f"possibly equivalent to {TYPE_2}, {DIABETES}"
+    assert records["1000002"] == Retired("1000002", "", ambiguous)
+    assert records["1000003"] == Retired("1000003", "", "inactive")
+
+
+@pytest.mark.parametrize(
+    ("kind", "targets", "expected"),
+    [
+        (samples.POSSIBLY, [DIABETES], DIABETES),  # the only one it can be
+        (samples.REPLACED_BY, [DIABETES, TYPE_2], TYPE_2),
+        (samples.WAS_A, [DISEASE], ""),  # a parent is no successor
+    ],
+)
+def test_kinds_of_history(tmp_path: Path, kind: str, targets: list[str], expected: str) -> None:
+    header = samples.RF2[ASSOCIATIONS].split("\r\n")[0].replace("\t", " ")
+    rows = [samples.refset(kind, "1000001", target) for target in targets]
+    write_rf2(tmp_path, {ASSOCIATIONS: samples.table(header, *rows)})
+    retired = _by_id(list(read("snomed", tmp_path)))["1000001"]
+    assert isinstance(retired, Retired)
+    assert retired.replaced_by == expected
+
+
+def test_language_of_the_preferred_name(tmp_path: Path) -> None:
+    write_rf2(tmp_path)
+    spanish = _by_id(list(read_snomed(tmp_path, language="es")))[DIABETES]
+    british = _by_id(list(read_snomed(tmp_path, language_refsets=[samples.GB])))[DIABETES]
+    assert isinstance(spanish, Concept) and isinstance(british, Concept)
+    assert (spanish.name, spanish.types) == ("diabetes", ("disorder",))
+    assert british.name == "DM - Diabetes mellitus"
+
+
+def test_without_optional_files(tmp_path: Path) -> None:
+    needed = {CONCEPTS, DESCRIPTIONS}
+    write_rf2(tmp_path, {name: "" for name in samples.RF2 if name not in needed})
+    concept = _by_id(list(read("snomed", tmp_path)))[DIABETES]
+    assert isinstance(concept, Concept)
+    assert (concept.name, concept.parents, concept.codes) == ("Diabetes mellitus", (), {})
+
+
+def test_the_latest_version_of_a_component_counts(tmp_path: Path) -> None:
+    """An extension may hold a later version of what the edition holds, under another file name."""
+    write_rf2(tmp_path)
+    later = tmp_path / "Extension" / "sct2_Description_Snapshot-en_XX_20250101.txt"
+    later.parent.mkdir()
+    header, *_ = samples.RF2[DESCRIPTIONS].split("\r\n")
+    row = samples.description(100009, TYPE_2, "Diabetes type two", samples.SYNONYM, "en")
+    for date, wins in (("20230101", False), ("20250101", True)):
+        later.write_text(f"{header}\n{row.replace('20240101', date)}\n")
+        concept = _by_id(list(read("snomed", tmp_path)))[TYPE_2]
+        assert isinstance(concept, Concept)
+        texts = {name.text for name in concept.names}
+        assert ("Diabetes type two" in texts, "Type 2 diabetes" in texts) == (wins, not wins)
+
+
+def test_full_and_delta_files_are_left_alone(tmp_path: Path) -> None:
+    write_rf2(tmp_path)
+    for kind in ("Full", "Delta"):
+        (tmp_path / kind).mkdir()
+        (tmp_path / kind / f"sct2_Concept_{kind}_INT_20240101.txt").write_text("nonsense")
+    assert len(list(read("snomed", tmp_path))) == 7
+
+
+@pytest.mark.parametrize("missing", ["Concept", "Description"])
+def test_missing_files(tmp_path: Path, missing: str) -> None:
+    changes = {name: "" for name in samples.RF2 if f"sct2_{missing}_" in name}
+    with pytest.raises(MedlinkError, match=f"E160.*no {missing} file") as caught:
+        list(read("snomed", write_rf2(tmp_path, changes)))
+    assert str(tmp_path) in caught.value.message
+
+
+def test_another_header(tmp_path: Path) -> None:
+    changes = {RELATIONSHIPS: samples.RF2[DESCRIPTIONS]}
+    with pytest.raises(MedlinkError, match="E160.*sct2_Relationship.*sourceId destinationId"):
+        list(read("snomed", write_rf2(tmp_path, changes)))
+
+
+def test_a_file_is_no_snapshot(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("")
+    with pytest.raises(MedlinkError, match="E160"):
+        list(read("snomed", tmp_path / "x"))
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "problem"),
+    [
+        (CONCEPTS, "12\t20240101\t1\tm\ts", "the identifier '12'"),
+        (CONCEPTS, "1234567\t20240101\t1\tm", "4 columns"),
+        (CONCEPTS, "1234567\t20240101\tyes\tm\ts", "active 'yes'"),
+        (CONCEPTS, "1234567\t2024\t1\tm\ts", "effectiveTime '2024'"),
+        (CONCEPTS, "1234567\t20240101\t1\tm\ts", "the concept 1234567 without any name"),
+        (
+            DESCRIPTIONS,
+            samples.description(100011, "999999999", "stray", samples.SYNONYM, "en"),
+            "a description of 999999999, which is in no concept file",
+        ),
+        (DESCRIPTIONS, samples.description(100011, ROOT, " ", samples.SYNONYM, "en"), "empty term"),
+        (DESCRIPTIONS, samples.description(100011, ROOT, "x", "12", "en"), "type '12'"),
+        (DESCRIPTIONS, samples.description(100011, ROOT, "x", samples.FSN, ""), "languageCode"),
+    ],
+)
+def test_bad_rows(tmp_path: Path, name: str, row: str, problem: str) -> None:
+    lines = samples.RF2[name].count("\n")
+    write_rf2(tmp_path, {name: samples.RF2[name] + row})
+    with pytest.raises(MedlinkError, match="E105") as caught:
+        list(read("snomed", tmp_path))
+    assert problem in caught.value.message
+    assert f"{Path(name).name}, line {lines + 1}:" in caught.value.message
+    bad: list[BadLine] = []
+    assert len(list(read("snomed", tmp_path, bad))) == 7
+    assert [(Path(line.path).name, line.line) for line in bad] == [(Path(name).name, lines + 1)]
+
+
+def test_release(tmp_path: Path) -> None:
+    assert release_of(write_rf2(tmp_path)) == "20240101"
+
+
+def test_built(tmp_path: Path) -> None:
+    report = build_kb(tmp_path / "x.kb", read("snomed", write_rf2(tmp_path / "rf2")))
+    kb = KnowledgeBase(tmp_path / "x.kb")
+    assert (report.concepts, report.retired, report.missing_parents) == (4, 3, 0)
+    assert kb.resolve("1000001") == DIABETES
+    assert kb.ancestors(TYPE_2) == {DIABETES: 1, DISEASE: 2, ROOT: 3}
+    assert kb.codes(DIABETES, "ICD10") == ("E10.9", "E14.9")
+    assert [concept.id for concept in kb.find("diabetes")] == [DIABETES]

@@ -1,0 +1,296 @@
+"""Small files of every format, of the true shape, which the tests of readers and fuzzing share."""
+
+import json
+from pathlib import Path
+
+OBO = """\
+format-version: 1.4
+data-version: releases/2024-01-01
+default-namespace: human_phenotype
+
+[Term]
+id: HP:0000118
+name: Phenotypic abnormality
+is_a: HP:0000001 ! All
+
+[Term]
+id: HP:0000819
+name: Diabetes mellitus
+alt_id: HP:0008217
+def: "Too much glucose, \\"sugar\\", in the blood." [HPO:probinson]
+synonym: "DM" EXACT abbreviation [ORCID:0000]
+synonym: "Sugar diabetes" RELATED layperson []
+synonym: "Zuckerkrankheit" EXACT []
+xref: UMLS:C0011849 {source="HPO"}
+xref: SNOMEDCT_US:73211009
+xref: https://en.wikipedia.org/wiki/Diabetes
+is_a: HP:0000118 {source="HPO"} ! Phenotypic abnormality
+
+[Term]
+id: HP:0000820
+name: obsolete Diabetes
+is_obsolete: true
+replaced_by: HP:0000819
+
+[Typedef]
+id: part_of
+name: part of
+"""
+
+JSONL = "\n".join(
+    json.dumps(record, ensure_ascii=False)
+    for record in (
+        {
+            "concept_id": "C0011849",
+            "canonical_name": "Diabetes mellitus",
+            "aliases": ["DM", "sugar diabetes"],
+            "types": ["T047"],
+            "definition": "Too much glucose in the blood.",
+        },
+        {
+            "concept_id": "C0020538",
+            "names": [
+                {"name": "Hypertension", "lang": "en", "source": "HPO", "tty": "PT"},
+                {"name": "hipertensión", "lang": "es"},
+                "HTN",
+                {"name": "Hyperpiesia", "obsolete": True},
+            ],
+            "codes": {"ICD10CM": ["I10"]},
+            "parents": ["C0042373"],
+        },
+        {"concept_id": "C0000002", "replaced_by": "C0011849"},
+        {"concept_id": "C0000003", "replaced_by": ""},
+        {"concept_id": "C0042373", "canonical_name": "Vascular disease", "replaced_by": None},
+    )
+)
+
+_PURL = "http://purl.obolibrary.org/obo/"
+_OIO = "http://www.geneontology.org/formats/oboInOwl#"
+OBOGRAPHS = {
+    "graphs": [
+        {
+            "id": _PURL + "hp.owl",
+            "meta": {"version": _PURL + "hp/releases/2024-01-01/hp.owl", "subsets": []},
+            "nodes": [
+                {"id": _PURL + "HP_0000118", "type": "CLASS", "lbl": "Phenotypic abnormality"},
+                {
+                    "id": _PURL + "HP_0000819",
+                    "type": "CLASS",
+                    "lbl": "Diabetes mellitus",
+                    "meta": {
+                        "definition": {"val": "Too much glucose.", "xrefs": ["HPO:probinson"]},
+                        "synonyms": [
+                            {
+                                "pred": "hasExactSynonym",
+                                "val": "DM",
+                                "synonymType": _PURL + "hp#abbreviation",
+                                "xrefs": [],
+                            },
+                            {"pred": "hasRelatedSynonym", "val": "Sugar diabetes"},
+                        ],
+                        "xrefs": [{"val": "UMLS:C0011849"}, {"val": "SNOMEDCT_US:73211009"}],
+                        "basicPropertyValues": [
+                            {"pred": _OIO + "hasAlternativeId", "val": "HP:0008217"},
+                            {"pred": _OIO + "hasOBONamespace", "val": "human_phenotype"},
+                        ],
+                    },
+                },
+                {
+                    "id": _PURL + "HP_0000820",
+                    "type": "CLASS",
+                    "lbl": "obsolete Diabetes",
+                    "meta": {
+                        "basicPropertyValues": [
+                            {"pred": _PURL + "IAO_0100001", "val": _PURL + "HP_0000819"}
+                        ],
+                        "deprecated": True,
+                    },
+                },
+                {"id": _PURL + "BFO_0000050", "type": "PROPERTY", "lbl": "part of"},
+                {"id": _PURL + "UBERON_0000001"},
+            ],
+            "edges": [
+                {"sub": _PURL + "HP_0000819", "pred": "is_a", "obj": _PURL + "HP_0000118"},
+                {
+                    "sub": _PURL + "HP_0000819",
+                    "pred": _PURL + "BFO_0000050",
+                    "obj": _PURL + "UBERON_0000001",
+                },
+            ],
+            "equivalentNodesSets": [],
+            "logicalDefinitionAxioms": [{"definedClassId": _PURL + "HP_0000819", "genusIds": []}],
+        }
+    ]
+}
+
+OBOGRAPHS_TEXT = json.dumps(OBOGRAPHS, indent=1)
+
+TSV = """\
+id\tname\tsynonyms\tlang\ttype\tsource\tICD-10-CM
+D1\tDiabetes mellitus\tDM|sugar diabetes\ten\tT047|T033\tMINE\tE11|E10
+D1\tDiabetes\t\tde\tT047\tMINE\t
+H1\t"Blood ""pressure"", high"\tHTN\ten\tT047\tMINE\tI10
+"""
+
+CSV = """\
+Code;Preferred name;Aliases;Parent
+D1;Diabetes mellitus;DM|"sugar" diabetes;E1
+H1;"Hypertension; arterial";"HTN
+";
+"""
+
+BIOSYN = """\
+D003920|OMIM:125853||diabetes mellitus
+D003920||dm
+C0020538||hypertension
+D006973+D000001||high blood pressure
+"""
+
+GAZETTEER = """\
+code\tlanguage\tterm\tsemantic_tag\tmainterm
+73211009\tes\tDM\tdisorder\t0
+73211009\tes\tdiabetes mellitus\tdisorder\t1
+38341003\tes\thipertensión\tdisorder\t1
+"""
+
+ICD_ORDER = "\n".join(
+    f"{number:05} {code:<7} {flag} {short:<60} {long}"
+    for number, (code, flag, short, long) in enumerate(
+        [
+            ("A00", 0, "Cholera", "Cholera"),
+            ("A000", 1, "Cholera due to Vibrio cholerae 01", "Cholera due to Vibrio cholerae 01"),
+            ("E11", 0, "Type 2 diabetes mellitus", "Type 2 diabetes mellitus"),
+            ("E113", 0, "Type 2 diabetes w ophth", "Type 2 diabetes with eye complications"),
+            ("E1136", 1, "Type 2 diabetes w cataract", "Type 2 diabetes with diabetic cataract"),
+        ],
+        start=1,
+    )
+)  # fmt: skip
+ICD_CODES = "A000    Cholera due to Vibrio cholerae 01\nE1136   Type 2 diabetes with cataract\n"
+ICDO_MORPHOLOGY = """\
+Code\tStruct\tLabel
+8000/0\ttitle\tNeoplasm, benign
+8000/0\tsub\tTumor, benign
+8000/0\tnote\tSee the introduction
+8001/3\ttitle\t"Tumor cells, malignant"
+"""
+ICDO_TOPOGRAPHY = """\
+Kode\tLvl\tTitle
+C00\t3\tLip
+C00.0\t4\tExternal upper lip
+C00.0\tincl\t"Upper lip, NOS"
+"""
+ICDO_BARE = "8000/0\tNeoplasia benigna\n8000/3\tNeoplasia maligna\n"
+
+FSN, SYNONYM, DEFINITION = "900000000000003001", "900000000000013009", "900000000000550004"
+US, GB, ES = "900000000000509007", "900000000000508004", "450828004"
+PREFERRED, ACCEPTABLE = "900000000000548007", "900000000000549004"
+SAME_AS, POSSIBLY = "900000000000527005", "900000000000523009"
+REPLACED_BY, WAS_A = "900000000000526001", "900000000000528000"
+ICD_MAP, CTV3_MAP = "447562003", "900000000000497000"
+ROOT, DISEASE, DIABETES, TYPE_2 = "138875005", "64572001", "73211009", "44054006"
+_CORE, _CASE, _DATE = "900000000000207008", "900000000000448009", "20240101"
+_PRIMITIVE, _INFERRED, _SOME = "900000000000074008", "900000000000011006", "900000000000451002"
+_REFSET = "id effectiveTime active moduleId refsetId referencedComponentId"
+_DESCRIPTION = (
+    "id effectiveTime active moduleId conceptId languageCode typeId term caseSignificanceId"
+)
+
+
+def table(header: str, *rows: tuple[str, ...]) -> str:
+    return "".join("\t".join(row) + "\r\n" for row in (tuple(header.split(" ")), *rows))
+
+
+def description(id: int, concept: str, term: str, kind: str, lang: str, active: int = 1) -> str:
+    """One row of a description file."""
+    return "\t".join(
+        [str(id), _DATE, str(active), _CORE, concept, lang, kind, term, _CASE]
+    )  # fmt: skip
+
+
+def refset(refset_id: str, component: str, *values: str, active: int = 1) -> tuple[str, ...]:
+    uuid = "80006f0a-b8d0-5c5a-9d3a-1f0e5f0b0001"
+    return (uuid, _DATE, str(active), _CORE, refset_id, component, *values)
+
+
+def _concept(id: str, active: int = 1) -> tuple[str, ...]:
+    return (id, _DATE, str(active), _CORE, _PRIMITIVE)
+
+
+def _is_a(id: int, child: str, parent: str, active: int = 1) -> tuple[str, ...]:
+    kind = ("0", "116680003", _INFERRED, _SOME)
+    return (str(id), _DATE, str(active), _CORE, child, parent, *kind)
+
+
+_DESCRIPTIONS = [
+    description(100001, ROOT, "SNOMED CT Concept (SNOMED RT+CTV3)", FSN, "en"),
+    description(100002, DISEASE, "Disease (disorder)", FSN, "en"),
+    description(100003, DISEASE, "Disease", SYNONYM, "en"),
+    description(100004, DIABETES, "Diabetes mellitus (disorder)", FSN, "en"),
+    description(100005, DIABETES, "DM - Diabetes mellitus", SYNONYM, "en"),
+    description(100006, DIABETES, "Diabetes mellitus", SYNONYM, "en"),
+    description(100007, DIABETES, "Diabetes mellitus, NOS", SYNONYM, "en", active=0),
+    description(100008, TYPE_2, "Diabetes mellitus type 2 (disorder)", FSN, "en"),
+    description(100009, TYPE_2, "Type 2 diabetes", SYNONYM, "en"),
+    description(100010, "1000001", "Diabetes, old (disorder)", FSN, "en"),
+]
+_SPANISH = [
+    description(200001, DIABETES, "diabetes mellitus (trastorno)", FSN, "es"),
+    description(200002, DIABETES, "diabetes", SYNONYM, "es"),
+]
+_DEFINITIONS = [description(300001, DIABETES, "Too much glucose in the blood.", DEFINITION, "en")]
+
+RF2 = {
+    "Terminology/sct2_Concept_Snapshot_INT_20240101.txt": table(
+        "id effectiveTime active moduleId definitionStatusId",
+        *map(_concept, (ROOT, DISEASE, DIABETES, TYPE_2)),
+        _concept("1000001", 0), _concept("1000002", 0), _concept("1000003", 0),
+    ),
+    "Terminology/sct2_Description_Snapshot-en_INT_20240101.txt": (
+        table(_DESCRIPTION) + "".join(row + "\r\n" for row in _DESCRIPTIONS)
+    ),
+    "Terminology/sct2_Description_SpanishExtensionSnapshot-es_INT_20240101.txt": (
+        table(_DESCRIPTION) + "".join(row + "\r\n" for row in _SPANISH)
+    ),
+    "Terminology/sct2_TextDefinition_Snapshot-en_INT_20240101.txt": (
+        table(_DESCRIPTION) + "".join(row + "\r\n" for row in _DEFINITIONS)
+    ),
+    "Terminology/sct2_Relationship_Snapshot_INT_20240101.txt": table(
+        "id effectiveTime active moduleId sourceId destinationId relationshipGroup typeId"
+        " characteristicTypeId modifierId",
+        _is_a(400001, DISEASE, ROOT), _is_a(400002, DIABETES, DISEASE),
+        _is_a(400003, TYPE_2, DIABETES), _is_a(400004, TYPE_2, DISEASE, active=0),
+    ),
+    "Refset/Language/der2_cRefset_LanguageSnapshot-en_INT_20240101.txt": table(
+        f"{_REFSET} acceptabilityId",
+        refset(US, "100006", PREFERRED), refset(US, "100005", ACCEPTABLE),
+        refset(GB, "100005", PREFERRED), refset(US, "100003", PREFERRED),
+    ),
+    "Refset/Language/der2_cRefset_LanguageSpanishExtensionSnapshot-es_INT_20240101.txt": table(
+        f"{_REFSET} acceptabilityId", refset(ES, "200002", PREFERRED),
+    ),
+    "Refset/Map/der2_iisssccRefset_ExtendedMapSnapshot_INT_20240101.txt": table(
+        f"{_REFSET} mapGroup mapPriority mapRule mapAdvice mapTarget correlationId mapCategoryId",
+        refset(ICD_MAP, DIABETES, "1", "2", "OTHERWISE TRUE", "ALWAYS E14.9", "E14.9", "1", "2"),
+        refset(ICD_MAP, DIABETES, "1", "1", "IFA 1", "IF ...", "E10.9", "1", "2"),
+        refset(ICD_MAP, DISEASE, "1", "1", "TRUE", "CANNOT BE MAPPED", "", "1", "2"),
+    ),
+    "Refset/Map/der2_sRefset_SimpleMapSnapshot_INT_20240101.txt": table(
+        f"{_REFSET} mapTarget", refset(CTV3_MAP, DIABETES, "C10.."),
+    ),
+    "Refset/Content/der2_cRefset_AssociationSnapshot_INT_20240101.txt": table(
+        f"{_REFSET} targetComponentId",
+        refset(SAME_AS, "1000001", DIABETES),
+        refset(POSSIBLY, "1000002", DIABETES), refset(POSSIBLY, "1000002", TYPE_2),
+    ),
+}  # fmt: skip
+
+
+def write_rf2(directory: Path, changes: dict[str, str] | None = None) -> Path:
+    """Write the snapshot, some files with another text; "" leaves a file out."""
+    for name, text in {**RF2, **(changes or {})}.items():
+        if text:
+            path = directory / "Snapshot" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf8", newline="")
+    return directory
