@@ -9,8 +9,6 @@ encoder/           a Hugging Face directory
 """
 
 import json
-import os
-import shutil
 import threading
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -18,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .errors import Errors
-from .files import recover, replacing_directory, sha256_of
+from .files import link_or_copy, recover, replacing_directory, sha256_of
 from .kb import KnowledgeBase
 
 if TYPE_CHECKING:  # these bring faiss, scipy and torch, which are loaded when first needed
@@ -183,6 +181,7 @@ class Assets:
         if encoder.fingerprint() != made_by:
             problem = "the index was made by another encoder than the one in encoder/"
             raise Errors.assets_mismatch(path=self.path, problem=problem)
+        encoder.halve()
         return encoder
 
 
@@ -215,14 +214,6 @@ def write_manifest(path: Path, facts: Mapping[str, Any]) -> None:
     manifest = {"schema": SCHEMA, **facts, "files": files}
     text = json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     (path / MANIFEST).write_text(text, encoding="utf-8")
-
-
-def link_or_copy(source: Path, destination: Path) -> None:
-    """Hard-link a file, or copy it where links are not possible."""
-    try:
-        os.link(source.resolve(), destination)
-    except OSError:
-        shutil.copy2(source, destination)
 
 
 def _check_files(path: Path, manifest: Mapping[str, Any], verify: bool) -> None:

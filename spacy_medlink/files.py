@@ -58,6 +58,14 @@ def replacing_directory(path: Path) -> Iterator[Path]:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
+def link_or_copy(source: Path, destination: Path) -> None:
+    """Hard-link a file, or copy it where links are not possible."""
+    try:
+        os.link(source.resolve(), destination)
+    except OSError:
+        shutil.copy2(source, destination)
+
+
 def recover(path: Path) -> None:
     """Finish a swap of directories that was interrupted where the system cannot exchange them."""
     old = path.with_name(f".{path.name}.old")

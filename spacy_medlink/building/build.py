@@ -17,10 +17,9 @@ from ..assets import (
     NAME_CONCEPT,
     NGRAM,
     Assets,
-    link_or_copy,
     write_manifest,
 )
-from ..files import replacing_directory
+from ..files import link_or_copy, replacing_directory
 from ..kb import KnowledgeBase
 from ..linking import LinkingEngine
 from ..progress import no_progress

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sqlite3
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +21,13 @@ _CONCEPT = (
     "SELECT row, id, name, first_name, n_names, types, codes, parents, definition FROM concept"
 )
 _NAME = "SELECT text, lang, source, tty, obsolete FROM name"
+_SEARCH = (
+    "SELECT concept, row FROM (SELECT concept, row, begins, size, row_number() OVER"
+    " (PARTITION BY concept ORDER BY begins DESC, size, row) AS place FROM"
+    " (SELECT concept, row, text LIKE ? ESCAPE '\\' AS begins, length(text) AS size FROM name"
+    " WHERE text LIKE ? ESCAPE '\\')) WHERE place = 1 ORDER BY begins DESC, size, row LIMIT ?"
+)
+_LONGEST_SEARCH = 5000
 _SIGNED = 1 << 63
 _WRAP = 1 << 64
 
@@ -125,6 +133,24 @@ class KnowledgeBase:
         ).fetchall()
         return [self.concept_at(row) for (row,) in rows]
 
+    def search(self, text: str, limit: int = 20) -> list[tuple[Concept, Name]]:
+        """Find names that hold a text, those that begin with it first, shorter ones before longer.
+
+        For a look by eye: it reads all names, and folds only the case of ASCII letters.
+
+        limit (int): at most so many concepts, each with its best such name.
+        """
+        if not 0 < len(text) <= _LONGEST_SEARCH:  # SQLite refuses patterns of more than 50 kB
+            return []
+        inside = re.sub(r"([%_\\])", r"\\\1", text)
+        rows = self._db.execute(_SEARCH, (f"{inside}%", f"%{inside}%", limit)).fetchall()
+        return [(self.concept_at(concept), self.name_at(row)) for concept, row in rows]
+
+    def iter_codes(self) -> Iterator[tuple[int, str, dict[str, tuple[str, ...]]]]:
+        """Stream (concept row, id, codes by vocabulary), without reading names."""
+        for row, id, codes in self._db.execute("SELECT row, id, codes FROM concept ORDER BY row"):
+            yield row, id, schema.load_codes(codes)
+
     def resolve(self, id: str) -> str | None:
         """Follow retired and merged ids to the one in use; None when nothing replaces the id."""
         seen: set[str] = set()
@@ -168,6 +194,11 @@ class KnowledgeBase:
         """List the vocabularies that occur in the concepts' codes."""
         query = "SELECT DISTINCT json_each.key FROM concept, json_each(codes) WHERE codes != ''"
         return sorted(name for (name,) in self._db.execute(query))
+
+    def count_codes(self) -> dict[str, int]:
+        """Count the concepts that have codes, by vocabulary."""
+        query = "SELECT json_each.key, count(*) FROM concept, json_each(codes) WHERE codes != ''"
+        return dict(self._db.execute(f"{query} GROUP BY 1 ORDER BY 1").fetchall())
 
     @cached_property
     def _labels(self) -> dict[int, str]:

@@ -71,10 +71,10 @@ def dump_codes(codes: Mapping[str, Sequence[str]]) -> str:
     """Write codes by vocabulary as JSON with sorted keys, "" when there are none."""
     if not codes:
         return ""
-    ordered = (
+    ordered = [
         f"{encode_basestring(vocabulary)}:{dump_list(codes[vocabulary]) or '[]'}"
         for vocabulary in sorted(codes)
-    )
+    ]
     return f"{{{','.join(ordered)}}}"
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, count, repeat
+from operator import itemgetter
 from pathlib import Path
 
 from ..types import BadLine, Concept, Name, Retired
@@ -98,12 +99,14 @@ class TableWriter:
 
     def _flush_names(self) -> None:
         # Column by column, because a loop in Python over every name would cost minutes.
-        texts, langs, sources, ttys, obsolete = zip(*self._names, strict=True)
+        texts, langs, sources, ttys, obsolete = (
+            list(map(itemgetter(column), self._names)) for column in range(len(Name._fields))
+        )
         first = self.report.names - len(texts)
-        concepts = chain.from_iterable(repeat(concept[0], concept[4]) for concept in self._concepts)
+        rows = chain.from_iterable(repeat(concept[0], concept[4]) for concept in self._concepts)
         number = self._labels.__getitem__
         columns = zip(
-            count(first), concepts, texts, map(number, langs), map(number, sources),
+            count(first), rows, texts, map(number, langs), map(number, sources),
             map(number, ttys), map(int, obsolete),
         )  # fmt: skip
         self._db.executemany("INSERT INTO name VALUES (?,?,?,?,?,?,?)", columns)

