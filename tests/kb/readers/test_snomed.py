@@ -129,7 +129,7 @@ def test_missing_files(tmp_path: Path, missing: str) -> None:
 
 def test_another_header(tmp_path: Path) -> None:
     changes = {RELATIONSHIPS: samples.RF2[DESCRIPTIONS]}
-    with pytest.raises(MedlinkError, match="E160.*sct2_Relationship.*sourceId destinationId"):
+    with pytest.raises(MedlinkError, match=r"E160.*sct2_Relationship.*sourceId destinationId"):
         list(read("snomed", write_rf2(tmp_path, changes)))
 
 

@@ -1,0 +1,140 @@
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.kb.diff import Change, changes, diff, gold_changes
+from spacy_medlink.types import Concept, Name, Record, Retired
+
+
+def _concept(id: str, *names: str) -> Concept:
+    return Concept(id, names[0], tuple(Name(name) for name in names))
+
+
+OLD: list[Record] = [
+    _concept("A", "alpha", "first", "shared"),
+    _concept("B", "beta", "second"),
+    _concept("C", "gamma"),
+    _concept("D", "delta"),
+    _concept("E", "epsilon", "fifth"),
+    _concept("F", "phi"),
+]
+NEW: list[Record] = [
+    _concept("N", "nu", "shared"),
+    _concept("E", "epsilon", "5th"),
+    _concept("A", "Alpha", "first", "beta", "second"),
+    _concept("F", "phi"),
+    Retired("B", "X", "merged"), Retired("X", "A", "merged"), Retired("C", "", "obsolete"),
+]  # fmt: skip
+
+
+def _kb(path: Path, records: list[Record]) -> KnowledgeBase:
+    build_kb(path, records)
+    return KnowledgeBase(path)
+
+
+@pytest.fixture
+def bases(tmp_path: Path) -> tuple[KnowledgeBase, KnowledgeBase]:
+    return _kb(tmp_path / "old.kb", OLD), _kb(tmp_path / "new.kb", NEW)
+
+
+def test_every_kind_of_change(bases: tuple[KnowledgeBase, KnowledgeBase]) -> None:
+    assert list(changes(*bases)) == [
+        Change("concept new", "N", text="nu"),
+        Change("concept merged", "B", "A", "beta"),
+        Change("concept retired", "C", text="gamma"),
+        Change("concept vanished", "D", text="delta"),
+        Change("concept renamed", "A", "A", "alpha -> Alpha"),
+        Change("name moved", "B", "A", "beta", "en"),
+        Change("name moved", "B", "A", "second", "en"),
+        Change("name moved", "A", "N", "shared", "en"),
+        Change("name dropped", "C", "", "gamma", "en"),
+        Change("name dropped", "D", "", "delta", "en"),
+        Change("name dropped", "A", "", "alpha", "en"),
+        Change("name dropped", "E", "", "fifth", "en"),
+        Change("name new", "N", "", "nu", "en"),
+        Change("name new", "A", "", "Alpha", "en"),
+        Change("name new", "E", "", "5th", "en"),
+    ]
+
+
+def test_no_change(tiny_kb: KnowledgeBase) -> None:
+    found = diff(tiny_kb, tiny_kb)
+    assert not found.counts and not found.examples
+
+
+def test_counts_and_examples(bases: tuple[KnowledgeBase, KnowledgeBase]) -> None:
+    found = diff(*bases, examples=1)
+    assert found.counts == Counter(change.kind for change in changes(*bases))
+    assert found.examples["name dropped"] == [Change("name dropped", "C", "", "gamma", "en")]
+    assert all(len(examples) == 1 for examples in found.examples.values())
+
+
+def test_gold(bases: tuple[KnowledgeBase, KnowledgeBase], tmp_path: Path) -> None:
+    gold = tmp_path / "gold.jsonl"
+    mentions = [
+        {"mention": "first", "ids": ["A"]},
+        {"mention": "Beta", "ids": ["B"]},  # merged, and still found by its name
+        {"mention": "gamma", "ids": ["C"]},
+        {"mention": "shared", "ids": ["A"]},  # its name has moved away
+        {"mention": "nu", "ids": ["N"]},
+        {"mention": "what", "ids": ["Z"]},
+        {"mention": "nil", "ids": []},
+    ]
+    gold.write_text("\n".join(map(json.dumps, mentions)))
+    expected = [
+        Change("gold merged", "B", "A", "Beta"),
+        Change("gold lost", "C", "", "gamma"),
+        Change("gold unfindable", "C", "", "gamma"),
+        Change("gold unfindable", "A", "", "shared"),
+        Change("gold gained", "N", "", "nu"),
+        Change("gold findable", "N", "", "nu"),
+        Change("gold unknown", "Z", "", "what"),
+    ]
+    assert list(gold_changes(*bases, gold)) == expected
+    found = diff(*bases, gold)
+    assert found.gold_links == 6
+    assert {kind: count for kind, count in found.counts.items() if "gold" in kind} == Counter(
+        change.kind for change in expected
+    )
+
+
+def test_paths_with_odd_characters(tmp_path: Path) -> None:
+    odd = tmp_path / "a b?c#d%20é"
+    odd.mkdir()
+    old, new = _kb(odd / "old.kb", OLD), _kb(odd / "new.kb", NEW)
+    assert diff(old, new).counts["concept new"] == 1
+
+
+NAMES = st.sets(st.sampled_from("pqrstuvw"), min_size=1, max_size=4)
+BASE = st.dictionaries(st.sampled_from("ABCDE"), NAMES, min_size=1)
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@given(before=BASE, after=BASE)
+def test_against_sets(
+    tmp_path: Path, before: dict[str, set[str]], after: dict[str, set[str]]
+) -> None:
+    old = _kb(tmp_path / "old.kb", [_concept(id, *sorted(names)) for id, names in before.items()])
+    new = _kb(tmp_path / "new.kb", [_concept(id, *sorted(names)) for id, names in after.items()])
+    had = {(id, name) for id, names in before.items() for name in names}
+    has = {(id, name) for id, names in after.items() for name in names}
+    gone, come = had - has, has - had
+    moved = {(id, other, name) for id, name in gone for other, also in come if also == name}
+    found: dict[str, set[tuple[str, ...]]] = {}
+    for change in changes(old, new):
+        found.setdefault(change.kind, set()).add((change.id, change.other, change.text))
+    assert {id for id, *_ in found.get("concept new", set())} == set(after) - set(before)
+    assert {id for id, *_ in found.get("concept vanished", set())} == set(before) - set(after)
+    assert found.get("name moved", set()) == moved
+    arrived, left = {name for _, name in come}, {name for _, name in gone}
+    assert {(id, text) for id, _, text in found.get("name dropped", set())} == {
+        (id, name) for id, name in gone if name not in arrived
+    }
+    assert {(id, text) for id, _, text in found.get("name new", set())} == {
+        (id, name) for id, name in come if name not in left
+    }
