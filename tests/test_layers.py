@@ -18,17 +18,17 @@ PACKAGE = "spacy_medlink"
 # Every top-level module or sub-package has a floor. Neighbours on a floor may use each other, but
 # not in a circle. "" is the package itself.
 FLOORS = [
-    {"", "types", "errors", "files", "text", "abbreviations", "progress"},
-    {"encoders", "ranking", "evaluation"},
+    {"", "types", "errors", "files", "text", "abbreviations", "progress", "concept_urls"},
+    {"encoders", "ranking", "evaluation", "gold"},
     {"kb", "retrieval"},
-    {"assets", "building", "linking", "starter"},
-    {"linker", "mentions", "extensions"},
+    {"assets", "building", "linking", "starter", "measuring"},
+    {"linker", "mentions", "extensions", "component", "sources"},
     {"cli"},
 ]
 FLOOR_OF = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 
 # What may know spaCy: the glue, and the registered architectures.
-SPACY_ROOMS = {"linker", "mentions", "extensions", "cli"}
+SPACY_ROOMS = {"linker", "mentions", "extensions", "component", "sources", "cli"}
 SPACY_MODULES = {"spacy_medlink.encoders.architectures"}
 
 Imports = dict[str, set[str]]

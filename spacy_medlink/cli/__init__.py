@@ -1,0 +1,67 @@
+"""The command `medlink`: one verb a file, each a typer function that parses and one that works.
+
+Exit codes: 0 done, 1 the input or the assets are bad (the message says what and how to mend it),
+2 usage. Modules of this package import what is heavy inside functions: `--help` must be quick.
+"""
+
+from typing import Annotated
+
+import typer
+
+from .build import command as build_command
+from .evaluate import command as evaluate_command
+from .failures import ReportingGroup
+from .kb_build import command as kb_build_command
+from .kb_diff import command as kb_diff_command
+from .kb_info import command as kb_info_command
+from .kb_search import command as kb_search_command
+from .kb_show import command as kb_show_command
+from .link import command as link_command
+
+app = typer.Typer(
+    name="medlink",
+    cls=ReportingGroup,
+    help="Link medical mentions in text to concepts of a terminology.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+kb_app = typer.Typer(
+    name="kb",
+    help="Build and look into knowledge bases.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.add_typer(kb_app)
+kb_app.command("build")(kb_build_command)
+kb_app.command("info")(kb_info_command)
+kb_app.command("show")(kb_show_command)
+kb_app.command("search")(kb_search_command)
+kb_app.command("diff")(kb_diff_command)
+app.command("build")(build_command)
+app.command("link")(link_command)
+app.command("evaluate")(evaluate_command)
+
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        from .. import __version__
+
+        typer.echo(f"medlink {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_say_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command line; the entry point `medlink`."""
+    app()

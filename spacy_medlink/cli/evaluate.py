@@ -1,0 +1,221 @@
+"""`medlink evaluate`: how well gold mentions are linked."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .output import table, write_json
+from .parsing import choices, depths
+from .pipelines import STARTER, open_pipeline
+
+if TYPE_CHECKING:
+    from ..measuring import GoldSet, Settings
+    from ..types import Progress
+
+_TIERS = ("exact", "ngram", "dense")
+_PROTOCOLS = ("concepts", "names")
+_SCORES = ("strict", "overlap", "spans", "spans_overlap", "document")
+
+
+def command(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="ASSETS_OR_PIPELINE",
+            help="Directory of assets, saved pipeline, installed pipeline package, or starter.",
+        ),
+    ],
+    gold: Annotated[
+        Path, typer.Argument(metavar="GOLD", help="Gold mentions, JSON Lines, plain or .gz.")
+    ],
+    k: Annotated[str, typer.Option("--k", help="Depths of accuracy.")] = "1,5",
+    tiers: Annotated[str, typer.Option(help="Use these tiers only: exact,ngram,dense.")] = "",
+    all_tiers: Annotated[
+        bool, typer.Option("--all-tiers", help="Measure each tier alone, too.")
+    ] = False,
+    protocol: Annotated[
+        str, typer.Option(help="What ranks count: concepts, or names as in the papers.")
+    ] = "concepts",
+    reference: Annotated[
+        str,
+        typer.Option(
+            help="Measure without mentions known from here, too: a file of training mentions, or "
+            "dictionary for the names of the knowledge base."
+        ),
+    ] = "",
+    min_distance: Annotated[
+        float,
+        typer.Option(min=0, max=1, help="... and without those nearer than this (Levenshtein)."),
+    ] = 0.2,
+    threshold: Annotated[
+        float, typer.Option(min=0, max=1, help="Links that score less are NIL.")
+    ] = 0.0,
+    end_to_end: Annotated[
+        bool, typer.Option("--end-to-end", help="Find the mentions in the raw text, too.")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Stop where a mention is not what its offsets say.")
+    ] = False,
+    output: Annotated[Path | None, typer.Option(help="Write the metrics here, JSON.")] = None,
+) -> None:
+    """Measure linking against gold mentions."""
+    from ..measuring import Settings
+    from ..progress import show_progress
+
+    if protocol not in _PROTOCOLS:
+        raise typer.BadParameter(f"{protocol!r} is not concepts or names.", param_hint="--protocol")
+    settings = Settings(
+        ks=depths(k),
+        tiers=choices(tiers, _TIERS, "--tiers"),
+        each_tier=all_tiers,
+        protocol=protocol,
+        threshold=threshold,
+        reference=reference,
+        min_distance=min_distance,
+    )
+    metrics = evaluate_linker(
+        source=source,
+        gold=gold,
+        settings=settings,
+        end_to_end=end_to_end,
+        strict=strict,
+        progress=show_progress,
+    )
+    if output is not None:
+        write_json(output, metrics)
+    typer.echo(_report(metrics, settings.ks))
+
+
+def evaluate_linker(
+    *,
+    source: str,
+    gold: Path,
+    settings: "Settings | None" = None,
+    end_to_end: bool = False,
+    strict: bool = False,
+    progress: "Progress | None" = None,
+) -> dict[str, Any]:
+    """Measure linking against gold mentions.
+
+    source (str): assets, a saved pipeline, an installed package, or "starter".
+    gold (Path): file of gold mentions. settings (Optional[Settings]): how to measure.
+    end_to_end (bool): run the pipeline over the raw texts too, under "end_to_end".
+    strict (bool): raise where a mention is not what its offsets say.
+    RETURNS (Dict[str, Any]): the metrics of `measuring.measure`.
+    RAISES (MedlinkError): E201-E204, E305 for the source, E107 and E4xx for the gold mentions.
+    """
+    from ..errors import Errors
+    from ..measuring import Settings, load_gold, measure, measure_pipeline
+    from ..progress import no_progress
+    from ..sources import open_assets
+
+    settings = settings or Settings()
+    progress = progress or no_progress
+    if settings.reference not in ("", "dictionary") and not Path(settings.reference).is_file():
+        raise Errors.source_missing(path=settings.reference)
+    assets = open_assets(None if source == STARTER and not Path(source).exists() else source)
+    gold_set = load_gold(gold, assets.kb, strict)
+    _warn(gold_set, next(iter(assets.kb)).id)
+    metrics = measure(assets, gold_set, settings, progress)
+    if end_to_end:
+        metrics["end_to_end"] = measure_pipeline(
+            lambda lang: open_pipeline(source, lang, threshold=settings.threshold),
+            assets.kb,
+            gold_set,
+            progress,
+        )
+    return metrics
+
+
+def _warn(gold: "GoldSet", known: str) -> None:
+    """Say what is odd about the gold mentions: the figures alone would hide it."""
+    import warnings
+
+    from ..errors import Warnings
+
+    if gold.mismatches:
+        first = gold.mismatches[0]
+        message = Warnings.gold_mismatches.format(
+            count=len(gold.mismatches), path=first.path, line=first.line, problem=first.problem
+        )
+        warnings.warn(message, stacklevel=2)
+    linked = [case for case in gold.cases() if case.gold.ids]
+    missing = [case for case in linked if not case.right]
+    if missing:
+        message = Warnings.gold_not_in_kb.format(
+            missing=len(missing), n=len(linked), example=missing[0].gold.ids[0], known=known
+        )
+        warnings.warn(message, stacklevel=2)
+
+
+def _report(metrics: dict[str, Any], ks: Sequence[int]) -> str:
+    parts = [table(list(_rows(metrics, ks)), _header(ks)), _about(metrics)]
+    if "end_to_end" in metrics:
+        parts.append(_end_to_end(metrics["end_to_end"]))
+    return "\n\n".join(parts)
+
+
+def _header(ks: Sequence[int]) -> list[str]:
+    return ["%", "mentions", "in KB", *(f"acc@{k}" for k in ks), "MRR", "mentions/s"]
+
+
+def _rows(metrics: dict[str, Any], ks: Sequence[int]) -> Iterator[list[object]]:
+    tiers = metrics.get("tiers", {})
+    used = " + ".join(metrics["tiers_used"])
+    for name, own in tiers.items():
+        if name != "fused":
+            yield _row(name, own, ks)
+    yield _row(used, metrics, ks)
+    for group in ("splits", "by_lang", "by_type"):
+        members = metrics[group]
+        if len(members) > 1:
+            for name, own in members.items():
+                yield _row(f"{group.removeprefix('by_').rstrip('s')} {name}", own, ks)
+
+
+def _row(name: str, metrics: dict[str, Any], ks: Sequence[int]) -> list[object]:
+    values = [metrics[f"acc@{k}"] for k in ks] + [metrics["mrr"]]
+    speed = metrics.get("speed", {}).get("mentions_per_s")
+    return [
+        name,
+        metrics["n"],
+        metrics["gold_in_kb"],
+        *(None if value is None else 100 * value for value in values),
+        None if speed is None else round(speed),
+    ]
+
+
+def _about(metrics: dict[str, Any]) -> str:
+    lines = [f"Ranks count {metrics['protocol']}."]
+    interval = metrics["acc@1_ci95"]
+    if interval:
+        low, high = (100 * value for value in interval)
+        lines.append(f"95 % interval of acc@1: {low:.1f} to {high:.1f} (documents resampled).")
+    missing = metrics["n"] - metrics["gold_in_kb"]
+    lines.append(f"Mentions whose gold concept the knowledge base lacks: {missing:,} (wrong).")
+    nil = metrics["nil"]
+    if nil["n"] or nil["predicted"]:
+        values = ", ".join(
+            f"{name} {_percent(nil[name])}" for name in ("precision", "recall", "f1")
+        )
+        lines.append(f"NIL: {nil['n']:,} gold, {nil['predicted']:,} predicted, {values}.")
+    return "\n".join(lines)
+
+
+def _end_to_end(scores: dict[str, Any]) -> str:
+    rows = [
+        [name.replace("_", " "), *(_percent(scores[name][part]) for part in
+                                   ("precision", "recall", "f1"))]
+        for name in _SCORES
+    ]  # fmt: skip
+    head = (
+        f"End to end over {scores['documents']:,} documents: {scores['gold']:,} gold links, "
+        f"{scores['predicted']:,} predicted, {scores['speed']['documents_per_s']} documents/s"
+    )
+    return f"{head}\n{table(rows, ('%', 'precision', 'recall', 'F1'))}"
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.1f}"

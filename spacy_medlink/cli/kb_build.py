@@ -1,0 +1,280 @@
+"""`medlink kb build`: from terminology files to a knowledge base."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from .output import table
+from .parsing import comma_list, lines_of, pairs
+
+if TYPE_CHECKING:
+    from ..kb import BuildReport, KnowledgeBase
+    from ..kb.filters import Filters
+    from ..types import BadLine, Progress, Record
+
+_BAD_LINES_SHOWN = 10
+_LABELS_SHOWN = 12
+
+
+def command(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The knowledge base to write.")],
+    sources: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="SOURCE...", help="Terminology: a file or directory, or several to unite."
+        ),
+    ],
+    formats: Annotated[
+        list[str],
+        typer.Option(
+            "--from",
+            help="Format of the source, such as obo, jsonl, umls, snomed, mesh, icd, tsv, csv, "
+            "obographs, biosyn or gazetteer; with several sources, once for all or once each.",
+        ),
+    ],
+    languages: Annotated[str, typer.Option(help="Keep names of these languages: en,es.")] = "",
+    vocabularies: Annotated[
+        str, typer.Option("--sources", help="Keep names of these vocabularies: SNOMEDCT_US.")
+    ] = "",
+    types: Annotated[str, typer.Option(help="Keep concepts of these types: T047.")] = "",
+    groups: Annotated[
+        str, typer.Option(help="Keep concepts of these groups of UMLS types: DISO.")
+    ] = "",
+    term_types: Annotated[str, typer.Option(help="Keep names of these term types: PT,SY.")] = "",
+    include_obsolete: Annotated[
+        bool, typer.Option("--include-obsolete", help="Keep obsolete and suppressed names.")
+    ] = False,
+    min_length: Annotated[int, typer.Option(min=0, help="Shortest name to keep.")] = 0,
+    max_length: Annotated[int, typer.Option(min=0, help="Longest name to keep; 0: any.")] = 0,
+    allow_ids: Annotated[Path | None, typer.Option(help="File of the only ids to keep.")] = None,
+    deny_ids: Annotated[Path | None, typer.Option(help="File of ids to leave out.")] = None,
+    allow_names: Annotated[
+        Path | None, typer.Option(help="File of the only names to keep.")
+    ] = None,
+    deny_names: Annotated[Path | None, typer.Option(help="File of names to leave out.")] = None,
+    curation: Annotated[
+        Path | None, typer.Option(help="File of names to deny, force or add, one rule a line.")
+    ] = None,
+    id_scheme: Annotated[
+        str, typer.Option(help="Give concepts their codes in this vocabulary as ids: UMLS.")
+    ] = "",
+    columns: Annotated[
+        str, typer.Option(help="Columns of a table: id=CODE,name=TERM, or their numbers.")
+    ] = "",
+    lang: Annotated[
+        str, typer.Option(help="Language of names where the source does not say.")
+    ] = "",
+    skip_bad_lines: Annotated[
+        bool, typer.Option("--skip-bad-lines", help="Count and report bad lines; do not stop.")
+    ] = False,
+) -> None:
+    """Build a knowledge base; what is at OUT is replaced when all is done."""
+    from ..kb.filters import Filters
+    from ..progress import show_progress
+
+    filters = Filters(
+        languages=comma_list(languages),
+        sources=comma_list(vocabularies),
+        types=comma_list(types),
+        groups=comma_list(groups),
+        term_types=comma_list(term_types),
+        include_obsolete=include_obsolete,
+        min_length=min_length,
+        max_length=max_length,
+        allow_ids=lines_of(allow_ids),
+        deny_ids=lines_of(deny_ids),
+        allow_names=lines_of(allow_names),
+        deny_names=lines_of(deny_names),
+    )
+    options: dict[str, Any] = {"columns": pairs(columns, "--columns"), "lang": lang}
+    built = build_knowledge_base(
+        out=out,
+        sources=_with_formats(sources, formats, options),
+        filters=filters,
+        id_scheme=id_scheme,
+        curation=curation,
+        options={name: value for name, value in options.items() if value},
+        skip_bad_lines=skip_bad_lines,
+        progress=show_progress,
+    )
+    typer.echo(_summary(built))
+    for line in _bad_line_report(built.report.bad_lines):
+        typer.echo(line, err=True)
+
+
+class Built(NamedTuple):
+    """A new knowledge base, the report of its build, and what the filters removed, by reason."""
+
+    kb: "KnowledgeBase"
+    report: "BuildReport"
+    removed: Counter[str]
+
+
+def build_knowledge_base(
+    *,
+    out: Path,
+    sources: Sequence[tuple[str, Path]],
+    filters: "Filters | None" = None,
+    id_scheme: str = "",
+    curation: Path | None = None,
+    options: Mapping[str, Any] | None = None,
+    skip_bad_lines: bool = False,
+    progress: "Progress | None" = None,
+) -> Built:
+    """Build a knowledge base from one or more sources.
+
+    out (Path): file to write; it appears whole or not at all.
+    sources (Sequence[Tuple[str, Path]]): format and path of each; concepts with one id are united.
+    filters (Optional[Filters]): what to keep; by default all but obsolete names.
+    id_scheme (str): vocabulary whose codes become the ids; "" keeps the ids.
+    curation (Optional[Path]): file of rules, applied last.
+    options (Optional[Mapping[str, Any]]): passed to the readers, such as `lang`.
+    skip_bad_lines (bool): collect bad lines in the report; otherwise the first one is an error.
+    RETURNS (Built): the knowledge base, opened.
+    RAISES (MedlinkError): E1xx, for what is wrong with a source or the disk.
+    """
+    from ..kb import KnowledgeBase, KnowledgeBaseBuilder
+    from ..kb.curation import Curation, read_curation
+    from ..kb.filters import Filters, rekey
+
+    filters = filters or Filters()
+    removed: Counter[str] = Counter()
+    bad_lines: list[BadLine] = []
+    collected = bad_lines if skip_bad_lines else None
+    rules = read_curation(curation, collected) if curation else Curation()
+    records = filters.apply(_records(sources, options or {}, collected, progress), removed)
+    if id_scheme:
+        records = rekey(records, id_scheme, dropped=removed)
+    with KnowledgeBaseBuilder(out, _facts(sources, filters, id_scheme)) as builder:
+        for record in rules.apply(records) if curation else records:
+            builder.add(record)
+        builder.report.bad_lines = bad_lines
+        builder.manifest["removed"] = dict(sorted(removed.items()))
+        if curation:
+            builder.manifest["curation"] = rules.as_manifest()
+    return Built(KnowledgeBase(out), builder.report, removed)
+
+
+def _records(
+    sources: Sequence[tuple[str, Path]],
+    options: Mapping[str, Any],
+    bad_lines: "list[BadLine] | None",
+    progress: "Progress | None",
+) -> "Iterator[Record]":
+    from ..errors import Errors
+    from ..kb.readers import get_reader
+    from ..progress import no_progress
+
+    for format, path in sources:
+        reader = get_reader(format)
+        if not path.exists():
+            raise Errors.source_missing(path=path)
+        records = reader(path, bad_lines, **options)
+        yield from (progress or no_progress)(records, None, f"reading {path.name}")
+
+
+def _facts(
+    sources: Sequence[tuple[str, Path]], filters: "Filters", id_scheme: str
+) -> dict[str, Any]:
+    """List where the knowledge base comes from: names without their directories, which differ."""
+    described = [_describe(format, path) for format, path in sources]
+    facts: dict[str, Any] = {
+        "source": ", ".join(one["name"] for one in described),
+        "format": ", ".join(dict.fromkeys(format for format, _ in sources)),
+        "version": ", ".join(one["version"] for one in described if one["version"]),
+        "sources": described,
+        "filters": filters.as_manifest(),
+    }
+    if id_scheme:
+        facts["id_scheme"] = id_scheme
+    return facts
+
+
+def _describe(format: str, path: Path) -> dict[str, Any]:
+    from importlib import import_module
+
+    from ..errors import Errors
+    from ..files import sha256_of
+    from ..kb import readers
+
+    readers.get_reader(format)
+    if not path.exists():
+        raise Errors.source_missing(path=path)
+    module = import_module(f"{readers.__name__}.{readers.FORMATS[format]}")
+    release_of = getattr(module, "release_of", None)
+    files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
+    return {
+        "name": path.resolve().name,
+        "format": format,
+        "version": release_of(path) if release_of else "",
+        "sha256": {
+            file.name if file == path else file.relative_to(path).as_posix(): sha256_of(file)
+            for file in files
+        },
+    }
+
+
+def _with_formats(
+    sources: Sequence[Path], formats: Sequence[str], options: Mapping[str, Any]
+) -> list[tuple[str, Path]]:
+    """Pair sources with formats; what does not fit is a usage error."""
+    import inspect
+
+    from ..kb.readers import FORMATS, get_reader
+
+    for format in formats:
+        if format not in FORMATS:
+            message = f"{format!r} is not one of {', '.join(sorted(FORMATS))}."
+            raise typer.BadParameter(message, param_hint="--from")
+        taken = inspect.signature(get_reader(format)).parameters
+        for name in (name for name, value in options.items() if value and name not in taken):
+            message = f"the format {format} has no such setting."
+            raise typer.BadParameter(message, param_hint=f"--{name}")
+    if len(formats) not in (1, len(sources)):
+        message = f"{len(formats)} formats for {len(sources)} sources."
+        raise typer.BadParameter(message, param_hint="--from")
+    each = formats if len(formats) == len(sources) else [formats[0]] * len(sources)
+    return list(zip(each, sources, strict=True))
+
+
+def _summary(built: Built) -> str:
+    kb, report = built.kb, built.report
+    codes = kb.count_codes()
+    rows: list[tuple[str, object]] = [
+        ("knowledge base", str(kb.path)),
+        ("concepts", report.concepts),
+        ("names", report.names),
+        ("retired ids", report.retired),
+        ("united pieces", report.merged),
+        ("without names", report.without_names),
+        ("parents not found", report.missing_parents),
+        ("skipped lines", len(report.bad_lines)),
+        ("languages", counted(report.by_lang)),
+        ("vocabularies", counted(report.by_source)),
+        ("codes", counted(codes)),
+        ("left out", counted(built.removed)),
+    ]
+    always = {"concepts", "names", "skipped lines"}
+    return table([(name, _number(value)) for name, value in rows if value or name in always])
+
+
+def counted(counts: Mapping[str, int]) -> str:
+    """Write counts in a line, highest first: "en 41,498, de 12"."""
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    shown = [f"{name or '(none)'} {count:,}" for name, count in ordered[:_LABELS_SHOWN]]
+    more = len(ordered) - len(shown)
+    return ", ".join([*shown, f"{more:,} more"] if more > 0 else shown)
+
+
+def _number(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _bad_line_report(bad_lines: "Sequence[BadLine]") -> Iterator[str]:
+    for bad in bad_lines[:_BAD_LINES_SHOWN]:
+        yield f"skipped {bad.path}, line {bad.line}: {bad.problem}"
+    if len(bad_lines) > _BAD_LINES_SHOWN:
+        yield f"... and {len(bad_lines) - _BAD_LINES_SHOWN:,} more lines"

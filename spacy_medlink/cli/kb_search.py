@@ -1,0 +1,57 @@
+"""`medlink kb search`: which concepts a text may name."""
+
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import typer
+
+from .output import echo_json, table
+
+
+class Found(NamedTuple):
+    """A concept, the name that matched, and how.
+
+    how (str): "exact", case, accents and plural aside, or "part" of the name.
+    """
+
+    id: str
+    name: str
+    matched: str
+    how: str
+
+
+def command(
+    kb: Annotated[Path, typer.Argument(metavar="KB", help="The knowledge base.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="A name, or a part of one.")],
+    limit: Annotated[int, typer.Option(min=1, help="At most so many concepts.")] = 20,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Find concepts by name: exact matches first, then names that hold the text."""
+    found = search_concepts(kb=kb, text=text, limit=limit)
+    if as_json:
+        echo_json([one._asdict() for one in found])
+    elif found:
+        typer.echo(table(found, ("id", "name", "matched", "how")))
+    else:
+        typer.echo(f"No name holds {text!r}.", err=True)
+
+
+def search_concepts(*, kb: Path, text: str, limit: int = 20) -> list[Found]:
+    """Find concepts by name.
+
+    RETURNS (List[Found]): exact matches, then names that begin with the text, then others.
+    RAISES (MedlinkError): E101-E103 for the file.
+    """
+    from ..kb import KnowledgeBase
+    from ..text import key
+
+    base = KnowledgeBase(kb)
+    found: dict[str, Found] = {}
+    for concept in base.find(text):
+        names = [name.text for name in concept.names if key(name.text) == key(text)]
+        matched = text if text in names else names[0] if names else concept.name
+        found[concept.id] = Found(concept.id, concept.name, matched, "exact")
+    if len(found) < limit:
+        for concept, name in base.search(text.strip(), limit):
+            found.setdefault(concept.id, Found(concept.id, concept.name, name.text, "part"))
+    return list(found.values())[:limit]

@@ -1,0 +1,88 @@
+"""`medlink kb show`: one concept with all that is known of it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .output import echo_json, table
+
+if TYPE_CHECKING:
+    from ..kb import KnowledgeBase
+
+_CHILDREN_SHOWN = 10
+
+
+def command(
+    kb: Annotated[Path, typer.Argument(metavar="KB", help="The knowledge base.")],
+    id: Annotated[
+        str, typer.Argument(metavar="ID", help="Id of the concept; retired ids are followed.")
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show a concept."""
+    concept = show_concept(kb=kb, id=id)
+    if as_json:
+        echo_json(concept)
+        return
+    if concept["id"] != id:
+        typer.echo(f"{id} is now {concept['id']}", err=True)
+    typer.echo(table(list(_rows(concept))))
+
+
+def show_concept(*, kb: Path, id: str) -> dict[str, Any]:
+    """Read a concept.
+
+    RETURNS (Dict[str, Any]): "id", "name", "names" (with language, source, term type), "types",
+        "definition", "codes", "parents", "children" and "ancestors" (id, name, levels up).
+    RAISES (MedlinkError): E101-E103 for the file, E106 when there is no such concept.
+    """
+    from ..errors import Errors
+    from ..kb import KnowledgeBase
+
+    base = KnowledgeBase(kb)
+    found = base.resolve(id)
+    if found is None:
+        raise Errors.unknown_concept(path=kb, id=id)
+    concept = base[found]
+    return {
+        "id": concept.id,
+        "name": concept.name,
+        "types": list(concept.types),
+        "definition": concept.definition,
+        "codes": {name: list(codes) for name, codes in concept.codes.items()},
+        "names": [name._asdict() for name in concept.names],
+        "parents": [_named(base, parent) for parent in concept.parents],
+        "children": [_named(base, child) for child in base.children(concept.id)],
+        "ancestors": [
+            {**_named(base, ancestor), "levels": levels}
+            for ancestor, levels in base.ancestors(concept.id).items()
+        ],
+    }
+
+
+def _named(kb: "KnowledgeBase", id: str) -> dict[str, Any]:
+    # A parent may be outside of what the filters kept.
+    return {"id": id, "name": kb[id].name if id in kb else ""}
+
+
+def _rows(concept: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "id", concept["id"]
+    yield "name", concept["name"]
+    if concept["types"]:
+        yield "types", ", ".join(concept["types"])
+    if concept["definition"]:
+        yield "definition", concept["definition"]
+    for vocabulary, codes in concept["codes"].items():
+        yield f"code {vocabulary}", ", ".join(codes)
+    for name in concept["names"]:
+        about = [name["lang"], name["source"], name["tty"], "obsolete" if name["obsolete"] else ""]
+        yield "known as", f"{name['text']} [{', '.join(filter(None, about))}]"
+    for parent in concept["parents"]:
+        yield "parent", f"{parent['id']} {parent['name']}".strip()
+    children = concept["children"]
+    for child in children[:_CHILDREN_SHOWN]:
+        yield "child", f"{child['id']} {child['name']}".strip()
+    if len(children) > _CHILDREN_SHOWN:
+        yield "child", f"... and {len(children) - _CHILDREN_SHOWN:,} more"

@@ -1,0 +1,118 @@
+"""`medlink link`: finds and links the mentions of a text."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .output import echo_json, table, write_text
+from .parsing import read_text
+from .pipelines import linker_of, open_pipeline
+
+if TYPE_CHECKING:
+    from spacy.tokens import Span
+
+    from ..linker import MedicalLinker
+
+_HEADER = ("mention", "id", "CUI", "preferred name", "matched name", "score")
+_STDIN = "-"
+
+
+def command(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="ASSETS_OR_PIPELINE",
+            help="Directory of assets, saved pipeline, installed pipeline package, or starter.",
+        ),
+    ],
+    text: Annotated[
+        str | None, typer.Argument(metavar="[TEXT]", help="The text; - reads standard input.")
+    ] = None,
+    file: Annotated[Path | None, typer.Option(help="Read the text from a file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    html: Annotated[Path | None, typer.Option(help="Write a displaCy page too.")] = None,
+    top_k: Annotated[int, typer.Option(min=1, help="Candidates of a mention, in JSON.")] = 5,
+    threshold: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Links that score less are NIL.")
+    ] = None,
+    cui_scheme: Annotated[
+        str | None,
+        typer.Option(help="Vocabulary of the CUI column; by default UMLS, where there is any."),
+    ] = None,
+    lang: Annotated[str, typer.Option(help="Language of the text, for assets: en, es.")] = "en",
+) -> None:
+    """Find and link the mentions of a text: one line each."""
+    if (text is None) == (file is None):
+        raise typer.BadParameter("give either a TEXT or --file.", param_hint="TEXT")
+    if file is not None:
+        text = read_text(file)
+    elif text == _STDIN:
+        text = sys.stdin.read()
+    settings = {"top_k": top_k, "threshold": threshold, "cui_scheme": cui_scheme}
+    links = link_text(
+        source=source,
+        text=text or "",
+        lang=lang,
+        **{name: value for name, value in settings.items() if value is not None},
+    )
+    if html is not None:
+        from .page import render_page
+
+        write_text(html, render_page(text or "", links, lang))
+    if as_json:
+        echo_json(links)
+    elif links:
+        rows = [
+            (link["text"], link["id"], link["cui"] or "-", link["name"], link["matched"],
+             f"{link['score']:.3f}" if link["score"] is not None else "-")
+            for link in links
+        ]  # fmt: skip
+        typer.echo(table(rows, _HEADER))
+    else:
+        typer.echo("No mention was found.", err=True)
+
+
+def link_text(*, source: str, text: str, lang: str = "en", **settings: Any) -> list[dict[str, Any]]:
+    """Find and link the mentions of a text.
+
+    source (str): assets, a saved pipeline, an installed package, or "starter".
+    lang (str): of the text, for assets. settings: of the linker, such as `threshold`.
+    RETURNS (List[Dict[str, Any]]): for each mention "start", "end" (characters), "text", "label",
+        "id" ("NIL" for none), "cui", "name" (preferred), "matched", "score", "codes",
+        "candidates".
+    RAISES (MedlinkError): E201-E204, E305, E603 for the source, E301 for a bad threshold.
+    """
+    nlp = open_pipeline(source, lang, **settings)
+    linker = linker_of(nlp)
+    if "cui_scheme" not in settings:
+        _prefer_umls(linker)
+    nlp.max_length = max(nlp.max_length, len(text) + 1)
+    doc = nlp(text)
+    spans = doc.ents if linker.spans_key is None else doc.spans.get(linker.spans_key, ())
+    return [_as_dict(span, linker.prefix) for span in spans]
+
+
+def _as_dict(span: "Span", prefix: str) -> dict[str, Any]:
+    candidates = span._.get(f"{prefix}candidates")
+    linked = span.kb_id_ not in ("", "NIL")
+    best = candidates[0] if linked and candidates else {}
+    return {
+        "start": span.start_char,
+        "end": span.end_char,
+        "text": span.text,
+        "label": span.label_,
+        "id": span.kb_id_ or "NIL",
+        "cui": span._.get(f"{prefix}cui"),
+        "name": best.get("name", ""),
+        "matched": best.get("matched", ""),
+        "score": best.get("score"),
+        "codes": span._.get(f"{prefix}codes"),
+        "candidates": candidates,
+    }
+
+
+def _prefer_umls(linker: "MedicalLinker") -> None:
+    if linker.cui_scheme is None and "UMLS" in linker.kb.code_schemes():
+        linker.cui_scheme = "UMLS"

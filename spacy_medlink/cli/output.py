@@ -1,0 +1,68 @@
+"""Plain tables, JSON, and files that appear whole."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+
+def table(rows: Sequence[Sequence[object]], header: Sequence[str] = ()) -> str:
+    """Lay out rows in columns two blanks apart, numbers to the right.
+
+    RETURNS (str): the lines, without a line break at the end; "" without rows.
+    """
+    cells = [[_text(cell) for cell in row] for row in rows]
+    if header and rows:
+        cells.insert(0, list(header))
+    if not cells:
+        return ""
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    to_right = [
+        all(isinstance(cell, int | float) or cell is None for cell in column)
+        for column in zip(*rows, strict=True)
+    ]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(line, widths, to_right, strict=True)
+        ).rstrip()
+        for line in cells
+    )
+
+
+def echo_json(value: Any) -> None:
+    """Print a value as JSON."""
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file, whole or not at all.
+
+    RAISES (MedlinkError): E109 when it cannot be written.
+    """
+    from ..files import replacing_file
+
+    with replacing_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a value as JSON, whole or not at all.
+
+    RAISES (MedlinkError): E109 when it cannot be written.
+    """
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def _text(cell: object) -> str:
+    if cell is None:
+        return "-"
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    if isinstance(cell, float):
+        return f"{cell:,.1f}"
+    return " ".join(str(cell).split())

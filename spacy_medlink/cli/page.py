@@ -1,0 +1,115 @@
+"""A page for the browser: the text with its links as displaCy draws them, and a table of them."""
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from ..concept_urls import concept_url
+
+# Dark text on each of these has a contrast of at least 7 to 1 (WCAG AAA).
+_COLOURS = ("#cfe8ff", "#d6f5d6", "#ffe3b3", "#f3d9fa", "#ffd6d6", "#d0f4f0", "#e8e4c9", "#e0e0ff")
+_NIL_COLOUR = "#e5e5e5"
+_NIL = "NIL"
+_PAGE = """<!DOCTYPE html>
+<html lang="{lang}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Linked concepts</title>
+<style>
+body {{ font: 16px/1.6 system-ui, sans-serif; color: #1a1a1a; background: #fff;
+       max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }}
+mark.entity {{ color: #1a1a1a; box-decoration-break: clone;
+             -webkit-box-decoration-break: clone; }}
+mark.entity a, td a {{ color: #003a8c; text-decoration: underline !important; }}
+table {{ border-collapse: collapse; margin-top: 2rem; width: 100%; font-size: 0.9rem; }}
+th, td {{ text-align: left; padding: 0.3rem 0.8rem 0.3rem 0; border-bottom: 1px solid #ddd; }}
+td.score {{ text-align: right; font-variant-numeric: tabular-nums; }}
+</style>
+</head>
+<body>
+{text}
+{table}
+</body>
+</html>
+"""
+_ENTITY = """<mark class="entity" title="{title}" style="background: {bg}; padding: 0.25em 0.4em; margin: 0 0.15em; line-height: 2; border-radius: 0.35em;">{text}<span style="font-size: 0.75em; vertical-align: middle; margin-left: 0.5rem">{kb_link}</span></mark>"""  # noqa: E501
+
+
+def render_page(text: str, links: Sequence[dict[str, Any]], lang: str = "en") -> str:
+    """Render a text and its links as one HTML page that needs nothing else.
+
+    text (str): the document. links (Sequence[Dict]): as `link_text` gives them.
+    RETURNS (str): the page; entities lead to the page of their concept, where one is known.
+    """
+    from spacy import displacy
+
+    kinds = sorted({_kind(link) for link in links if link["id"] != _NIL})
+    colours = {kind: _COLOURS[number % len(_COLOURS)] for number, kind in enumerate(kinds)}
+    shown = [_entity(link) for link in _without_overlaps(links)]
+    markup = displacy.render(
+        [{"text": text, "ents": shown, "title": None}],
+        style="ent",
+        manual=True,
+        jupyter=False,
+        options={"colors": {**colours, _NIL: _NIL_COLOUR}, "template": _ENTITY},
+    )
+    return _PAGE.format(lang=escape(lang), text=markup, table=_table(links))
+
+
+def _entity(link: dict[str, Any]) -> dict[str, Any]:
+    url = _url(link)
+    score = "" if link["score"] is None else f" ({link['score']:.3f})"
+    return {
+        "start": link["start"],
+        "end": link["end"],
+        "label": _kind(link) if link["id"] != _NIL else _NIL,
+        "kb_id": escape(link["id"]),
+        "kb_url": escape(url) or "#",
+        "params": {"title": escape(f"{link['name'] or _NIL}{score}")},
+    }
+
+
+def _kind(link: dict[str, Any]) -> str:
+    """Tell what colours a link: the concept's first type, or the entity's label."""
+    types = link["candidates"][0]["types"] if link["candidates"] else []
+    return str(types[0] if types else link["label"]).upper()
+
+
+def _url(link: dict[str, Any]) -> str:
+    return "" if link["id"] == _NIL else concept_url(link["id"], link["codes"])
+
+
+def _without_overlaps(links: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Keep the longest of overlapping mentions: displaCy draws them side by side only."""
+    kept: list[dict[str, Any]] = []
+    end = 0
+    for link in sorted(links, key=lambda link: (link["start"], -link["end"])):
+        if link["start"] >= end:
+            kept.append(link)
+            end = link["end"]
+    return kept
+
+
+def _table(links: Sequence[dict[str, Any]]) -> str:
+    if not links:
+        return "<p>No mention was found.</p>"
+    header = "".join(
+        f"<th>{name}</th>"
+        for name in ("mention", "id", "CUI", "preferred name", "matched name", "score")
+    )
+    return f"<table><tr>{header}</tr>{''.join(map(_row, links))}</table>"
+
+
+def _row(link: dict[str, Any]) -> str:
+    url, id = _url(link), escape(link["id"])
+    linked = f'<a href="{escape(url)}">{id}</a>' if url else id
+    score = "" if link["score"] is None else f"{link['score']:.3f}"
+    cells = "".join(
+        f"<td>{cell}</td>"
+        for cell in (
+            escape(link["text"]), linked, escape(link["cui"] or ""), escape(link["name"]),
+            escape(link["matched"]),
+        )
+    )  # fmt: skip
+    return f'<tr>{cells}<td class="score">{score}</td></tr>'

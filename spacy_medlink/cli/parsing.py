@@ -1,0 +1,77 @@
+"""Turning what was typed into values; what cannot be is a usage error (exit code 2)."""
+
+from collections.abc import Collection
+from pathlib import Path
+
+import typer
+
+
+def comma_list(text: str) -> tuple[str, ...]:
+    """Split "en,es" into its parts."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def choices(text: str, known: Collection[str], option: str) -> tuple[str, ...]:
+    """Split a comma list and check its parts.
+
+    RAISES (typer.BadParameter): for a part that is not known.
+    """
+    parts = comma_list(text)
+    for part in parts:
+        if part not in known:
+            message = f"{part!r} is not one of {', '.join(known)}."
+            raise typer.BadParameter(message, param_hint=option)
+    return parts
+
+
+def depths(text: str) -> tuple[int, ...]:
+    """Split "1,5,25" into numbers, lowest first.
+
+    RAISES (typer.BadParameter): for anything but whole numbers from 1.
+    """
+    parts = comma_list(text)
+    if not parts or not all(part.isascii() and part.isdigit() and int(part) for part in parts):
+        message = f"{text!r} is not a list of whole numbers from 1, such as 1,5,25."
+        raise typer.BadParameter(message, param_hint="--k")
+    return tuple(sorted({int(part) for part in parts}))
+
+
+def pairs(text: str, option: str) -> dict[str, str]:
+    """Split "id=CODE,name=TERM".
+
+    RAISES (typer.BadParameter): for a part without "=" in it.
+    """
+    found = {}
+    for part in comma_list(text):
+        name, equals, value = part.partition("=")
+        if not (equals and name.strip() and value.strip()):
+            message = f"{part!r} is not of the form name=value."
+            raise typer.BadParameter(message, param_hint=option)
+        found[name.strip()] = value.strip()
+    return found
+
+
+def lines_of(path: Path | None) -> tuple[str, ...]:
+    """Read a file of ids or names, one a line; lines that are empty or begin with # are left out.
+
+    RAISES (MedlinkError): E107 without the file, E602 when it is not UTF-8.
+    """
+    if path is None:
+        return ()
+    lines = map(str.strip, read_text(path).splitlines())
+    return tuple(line for line in lines if line and not line.startswith("#"))
+
+
+def read_text(path: Path) -> str:
+    """Read a UTF-8 file.
+
+    RAISES (MedlinkError): E107 without the file, E602 when it is not UTF-8.
+    """
+    from ..errors import Errors
+
+    if not path.is_file():
+        raise Errors.source_missing(path=path)
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Errors.not_text(path=path, position=error.start) from error

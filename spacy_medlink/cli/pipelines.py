@@ -1,0 +1,64 @@
+"""The pipeline that a command runs: a saved one, or a tokeniser with both components on assets."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+    from ..linker import MedicalLinker
+
+LINKER, MENTIONS = "medical_linker", "medical_mentions"
+STARTER = "starter"
+
+
+def is_pipeline(source: str) -> bool:
+    """Tell a spaCy pipeline (directory or installed package) from a directory of assets."""
+    path = Path(source)
+    if path.is_dir():
+        return (path / "config.cfg").is_file() or any(path.glob("*/config.cfg"))
+    from spacy.util import is_package
+
+    return not path.exists() and is_package(source)
+
+
+def open_pipeline(source: str, lang: str = "en", **settings: Any) -> "Language":
+    """Make the pipeline that finds and links mentions.
+
+    source (str): a saved pipeline or an installed package; or assets, or "starter", over which a
+        blank pipeline gets `medical_mentions` and `medical_linker`.
+    lang (str): of the blank pipeline. settings: of the linker, such as `top_k`.
+    RAISES (MedlinkError): E201-E204, E305 for the assets, E603 for a pipeline without a linker.
+    """
+    import spacy
+
+    from ..errors import Errors
+
+    if not is_pipeline(source):
+        nlp = spacy.blank(lang)
+        assets = None if source == STARTER and not Path(source).exists() else source
+        nlp.add_pipe(MENTIONS, config={"assets": assets})
+        nlp.add_pipe(LINKER, config={"assets": assets, **settings})
+        return nlp
+    nlp = spacy.load(_directory(source))
+    if not _linkers(nlp):
+        raise Errors.no_linker(source=source)
+    for name, value in settings.items():
+        setattr(linker_of(nlp), name, value)
+    return nlp
+
+
+def linker_of(nlp: "Language") -> "MedicalLinker":
+    """Get the linker whose links end up in `kb_id_`: the last one of a pipeline."""
+    return cast("MedicalLinker", nlp.get_pipe(_linkers(nlp)[-1]))
+
+
+def _linkers(nlp: "Language") -> list[str]:
+    return [name for name in nlp.pipe_names if nlp.get_pipe_meta(name).factory == LINKER]
+
+
+def _directory(source: str) -> "str | Path":
+    path = Path(source)
+    if not path.is_dir() or (path / "config.cfg").is_file():
+        return source
+    return next(path.glob("*/config.cfg")).parent  # the outer directory of a package

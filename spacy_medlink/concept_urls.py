@@ -1,0 +1,84 @@
+"""Web pages of concepts, by vocabulary: for people who want to read what a link means."""
+
+import re
+from collections.abc import Mapping, Sequence
+from urllib.parse import quote
+
+_OBO = "http://purl.obolibrary.org/obo/{prefix}_{code}"
+# {code} is the id without its vocabulary.
+_PAGES = {
+    "HP": "https://hpo.jax.org/browse/term/HP:{code}",
+    "UMLS": "https://uts.nlm.nih.gov/uts/umls/concept/{code}",
+    "MESH": "https://meshb.nlm.nih.gov/record/ui?ui={code}",
+    "OMIM": "https://omim.org/entry/{code}",
+    "ORPHA": "https://www.orpha.net/en/disease/detail/{code}",
+    "SNOMEDCT_US": "https://browser.ihtsdotools.org/?perspective=full&conceptId1={code}",
+    "NCIT": "https://evsexplore.semantics.cancer.gov/evsexplore/concept/ncit/{code}",
+    "ICD10": "https://icd.who.int/browse10/2019/en#/{code}",
+    "ICD10CM": "https://www.icd10data.com/search?s={code}",
+    "RXNORM": "https://mor.nlm.nih.gov/RxNav/search?searchBy=RXCUI&searchTerm={code}",
+    "LNC": "https://loinc.org/{code}",
+    **{
+        name: _OBO.replace("{prefix}", name)
+        for name in ("MONDO", "DOID", "UBERON", "GO", "CHEBI", "CL", "MP")
+    },
+}
+_SPELLINGS = {
+    "HPO": "HP", "UMLS_CUI": "UMLS", "CUI": "UMLS", "MSH": "MESH", "MIM": "OMIM",
+    "ORPHANET": "ORPHA", "SCTID": "SNOMEDCT_US", "SNOMEDCT": "SNOMEDCT_US",
+    "SNOMED": "SNOMEDCT_US", "SNOMED_CT": "SNOMEDCT_US", "NCI": "NCIT", "ICD-10": "ICD10",
+    "LOINC": "LNC",
+}  # fmt: skip
+# Ids that tell their vocabulary by their shape; six digits are OMIM's, eight may be anybody's.
+_SHAPES = (
+    (re.compile(r"C\d{7}"), "UMLS"),
+    (re.compile(r"[CD]\d{6}|[CD]\d{9}"), "MESH"),
+    (re.compile(r"\d{6}"), "OMIM"),
+    (re.compile(r"\d{9,18}"), "SNOMEDCT_US"),
+)
+
+
+def concept_url(id: str, codes: Mapping[str, Sequence[str]] | None = None) -> str:
+    """Find the web page of a concept.
+
+    The id's prefix tells the vocabulary ("HP:0001250"), else the codes that hold the id do, else
+    its shape; an id without a page gets that of a code which has one.
+
+    codes (Optional[Mapping[str, Sequence[str]]]): the concept's codes by vocabulary.
+    RETURNS (str): "" when no page is known.
+    """
+    codes = codes or {}
+    prefix, colon, local = id.partition(":")
+    if colon and (url := _page(prefix, local)):
+        return url
+    for vocabulary, values in codes.items():
+        if id in values and (url := _page(vocabulary, id)):
+            return url
+    for shape, vocabulary in _SHAPES:
+        if shape.fullmatch(id):
+            return _page(vocabulary, id)
+    return next(
+        (url for vocabulary in _PAGES for url in _pages_of(vocabulary, codes)),
+        "",
+    )
+
+
+def _pages_of(vocabulary: str, codes: Mapping[str, Sequence[str]]) -> list[str]:
+    return [
+        _page(name, value)
+        for name, values in codes.items()
+        if _canonical(name) == vocabulary
+        for value in values[:1]
+    ]
+
+
+def _page(vocabulary: str, code: str) -> str:
+    name = _canonical(vocabulary)
+    if name not in _PAGES:
+        return ""
+    return _PAGES[name].format(code=quote(code.removeprefix(f"{name}:"), safe=".-"))
+
+
+def _canonical(vocabulary: str) -> str:
+    name = vocabulary.upper()
+    return _SPELLINGS.get(name, name)
