@@ -9,7 +9,7 @@ from typing import IO
 from ...errors import Errors
 from ...types import BadLine
 
-_ENCODING = "utf-8"
+_BLOCK = 1 << 16
 
 
 def numbered_lines(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[tuple[int, str]]:
@@ -17,31 +17,59 @@ def numbered_lines(path: Path, bad_lines: list[BadLine] | None = None) -> Iterat
 
     A byte-order mark and CRLF ends are taken off. Lines that are not UTF-8 or hold a NUL are bad.
     RAISES (MedlinkError): E105 at the first bad line, unless `bad_lines` collects them; E105 too
-        when a gzip file is cut off or damaged, always.
+        when a gzip file is cut off or damaged, always; E165 when the file cannot be opened.
     """
     with open_source(path) as file:
         number = 0
-        while True:
-            try:
-                raw = file.readline()
-            except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-                raise Errors.bad_line(
-                    path=path, line=number + 1, problem=f"damaged gzip data ({error})",
-                    expected="a complete gzip file",
-                ) from error  # fmt: skip
-            if not raw:
-                return
-            number += 1
-            if number == 1 and raw.startswith(b"\xef\xbb\xbf"):
-                raw = raw[3:]
-            if b"\0" in raw:
-                report(path, number, "a NUL byte", "text", bad_lines)
+        while block := _block(file, path, number):
+            block = block.removesuffix(b"\n")
+            if number == 0:
+                block = block.removeprefix(b"\xef\xbb\xbf")
+            # Most blocks are sound: they are checked and split at once.
+            text = _decoded(block)
+            if text is not None:
+                for line in text.split("\n"):
+                    number += 1
+                    yield number, line.rstrip("\r")
                 continue
-            try:
-                yield number, raw.decode(_ENCODING).rstrip("\r\n")
-            except UnicodeDecodeError as error:
-                problem = f"not UTF-8 at byte {error.start}"
-                report(path, number, problem, "UTF-8 text", bad_lines)
+            for raw in block.split(b"\n"):
+                number += 1
+                problem = _problem(raw)
+                if problem:
+                    report(path, number, problem, "UTF-8 text", bad_lines)
+                else:
+                    yield number, raw.decode().rstrip("\r")
+
+
+def _block(file: IO[bytes], path: Path, number: int) -> bytes:
+    """Read some whole lines, b"" at the end of the file."""
+    try:
+        block = file.read(_BLOCK)
+        return block if block.endswith(b"\n") else block + file.readline()
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise Errors.bad_line(
+            path=path, line=number + 1, problem=f"damaged gzip data ({error})",
+            expected="a complete gzip file",
+        ) from error  # fmt: skip
+
+
+def _decoded(block: bytes) -> str | None:
+    if b"\0" in block:
+        return None
+    try:
+        return block.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _problem(line: bytes) -> str:
+    if b"\0" in line:
+        return "a NUL byte"
+    try:
+        line.decode()
+    except UnicodeDecodeError as error:
+        return f"not UTF-8 at byte {error.start}"
+    return ""
 
 
 def report(

@@ -8,6 +8,7 @@ from pathlib import Path
 from ...errors import Errors
 from ...types import BadLine, Concept, Name, Record
 from .fields import FieldError, identifier, surface
+from .languages import iso_639_1
 from .lines import report
 from .pieces import united
 from .rows import Row, read_rows
@@ -106,7 +107,7 @@ def _concept(cells: list[str], layout: _Columns, separator: str, default: Name) 
         return tuple(value.strip() for value in text.split(separator) if value.strip())
 
     preferred = Name(
-        surface(cell("name")), cell("lang").lower() or default.lang,
+        surface(cell("name")), iso_639_1(cell("lang")) or default.lang,
         cell("source") or default.source, cell("tty") or "PT",
     )  # fmt: skip
     synonyms = (preferred._replace(text=text, tty="SY") for text in values(cell("synonyms")))

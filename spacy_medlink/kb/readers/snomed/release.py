@@ -103,6 +103,6 @@ def sctid(text: str) -> int:
 
     RAISES (FieldError): when it is no number of 6 to 18 digits.
     """
-    if 6 <= len(text) <= 18 and text.isdecimal() and text.isascii():
+    if text.isdecimal() and 6 <= len(text) <= 18:
         return int(text)
     raise FieldError(f"the identifier {text[:60]!a}", "a SNOMED CT identifier of 6 to 18 digits")
