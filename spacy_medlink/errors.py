@@ -98,6 +98,11 @@ class Errors:
         "{path}, line {line}: the document declares or needs the entity {name!r}, which no release "
         "does and which can hide any amount of text. Get the file from its publisher.",
     )
+    reader_died = Message(
+        "E155",
+        "The process that read {path} ended before its time ({reason}). Nothing was written. If "
+        "memory is short, end other programs; then run the command again.",
+    )
     # 16x: more readers, filters, curation, comparison
     rf2_incomplete = Message(
         "E160",
@@ -287,6 +292,9 @@ class Errors:
         "E603",
         "The pipeline {source} has no medical_linker. Add one with "
         "`nlp.add_pipe('medical_linker', config={{'assets': DIRECTORY}})` and save it again.",
+    )
+    unknown_language = Message(
+        "E604", "spaCy cannot tokenise the language {lang!r} ({reason}). Use its ISO code, or xx."
     )
 
 

@@ -5,7 +5,6 @@ many names. It gets names through a pipe and leaves buckets, files that each hol
 hashes; sorting them one by one takes little memory, whatever the number of names.
 """
 
-import os
 import shutil
 import struct
 import subprocess
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..text import hash_keys, key
+from .second_process import last_words, start
 
 Entries = NDArray[np.void]
 """Records of ENTRY: (n,)."""
@@ -26,8 +26,6 @@ ENTRY = np.dtype([("hash", "<i8"), ("name", "<u4")])
 _BITS = 6
 _HEADER = struct.Struct("<QQ")
 _MANY = 100_000
-# The list of paths is handed over so that the process finds the package where this one did.
-_CODE = "import sys; sys.path[:] = {paths!r}; from {module} import serve; serve({directory!r})"
 
 
 class LookupSorter:
@@ -49,7 +47,8 @@ class LookupSorter:
         RAISES (OSError): when the disk is full or the second process has died.
         """
         if self._process is None and first + len(texts) > _MANY:
-            self._process = _start(self._directory)
+            directory = str(self._directory)
+            self._process = start(__name__, "serve", directory, stdin=subprocess.PIPE)
             if self._process is not None:
                 self._close_buckets()
         if self._process is None:
@@ -99,8 +98,7 @@ class LookupSorter:
             return
         _, problem = self._process.communicate()
         if self._process.returncode != 0:
-            reason = problem.decode(errors="replace").strip() or "it was killed"
-            raise OSError(f"the second process of the build failed: {reason}")
+            raise OSError(f"the second process of the build failed: {last_words(problem)}")
         self._process = None
 
 
@@ -144,16 +142,6 @@ def serve(directory: str) -> None:
         buckets.close()
     except (OSError, EOFError, struct.error) as error:
         sys.exit(str(error))
-
-
-def _start(directory: Path) -> "subprocess.Popen[bytes] | None":
-    """Start the second process; None where Python cannot be started again or has but one core."""
-    if not sys.executable or getattr(sys, "frozen", False) or (os.cpu_count() or 1) < 2:
-        return None
-    code = _CODE.format(paths=sys.path, module=__name__, directory=str(directory))
-    return subprocess.Popen(
-        [sys.executable, "-c", code], stdin=subprocess.PIPE, stderr=subprocess.PIPE
-    )
 
 
 def _read(file: BinaryIO, size: int) -> bytes:

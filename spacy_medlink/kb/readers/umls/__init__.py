@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ....errors import Errors
 from ....types import BadLine, Concept, Record, Retired
+from ..apart import read_apart
 from . import conso, relations, sources
 from .conso import read_atoms
 from .release import Piece, find_tables
@@ -15,6 +16,7 @@ from .select import Ids, Row, Select
 from .sources import Kinds
 from .trade import TradeNames
 
+_LARGE = 1 << 26  # bytes of MRCONSO from which a process of its own pays
 _TYPE_COLUMNS = "CUI TUI STN STY ATUI CVF"
 _DEFINITION_COLUMNS = "CUI AUI ATUI SATUI SAB DEF SUPPRESS CVF"
 _HISTORY_COLUMNS = "CUI1 VER REL RELA MAPREASON CUI2 MAPIN"
@@ -38,6 +40,16 @@ def read(
     RAISES (MedlinkError): E105 for a bad line, E150 for a file that is not sorted by id, E151 when
         there is no release, E152 when MRREL has only one side of the hierarchy.
     """
+    tables = find_tables(path)
+    if sum(piece.path.stat().st_size for piece in tables["MRCONSO"]) > _LARGE:
+        return read_apart(f"{__name__}:read_here", path, bad_lines, trade_names=trade_names)
+    return read_here(path, bad_lines, trade_names=trade_names)
+
+
+def read_here(
+    path: Path, bad_lines: list[BadLine] | None = None, *, trade_names: bool = True
+) -> Iterator[Record]:
+    """Do what `read` does, and be sure to do it in this process."""
     return _Release(find_tables(path), bad_lines).records(trade_names)
 
 

@@ -1,0 +1,145 @@
+"""A reader in a process of its own, so that reading and writing go on at the same time.
+
+Records cross the pipe as plain tuples and lists of strings: marshal does that several times as
+fast as pickle, and both ends are the same Python.
+"""
+
+import gc
+import marshal
+import struct
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from importlib import import_module
+from operator import itemgetter
+from pathlib import Path
+from typing import IO, Any
+
+from ...errors import Errors, MedlinkError
+from ...types import BadLine, Concept, Name, Record, Retired
+from ..second_process import last_words, start
+
+_Batch = tuple[list[tuple[Any, ...]], list[list[Any]], list[tuple[str, int, str]], tuple[str, ...]]
+"""Records without names, names by column, bad lines, and how it ends: () not yet, ("",) well,
+(code, message) with an error."""
+
+_SIZE = struct.Struct("<Q")
+_NAMES = 10_000
+_MOST = 1 << 40  # bytes of a batch: more is something that was printed in between
+# Version 2 writes every string where it stands; later ones spend time on looking for repetitions.
+_MARSHAL = 2
+_new_name = partial(tuple.__new__, Name)
+
+
+def read_apart(
+    reader: str, path: Path, bad_lines: list[BadLine] | None, **options: object
+) -> Iterator[Record]:
+    """Stream what a reader reads, from another process if one can be had.
+
+    reader (str): module and function, such as "spacy_medlink.kb.readers.obo:read".
+    path, bad_lines, options: the reader's arguments; the options must be literals.
+    RAISES (MedlinkError): what the reader raises, and E155 when its process dies.
+    """
+    arguments = (reader, str(path), bad_lines is not None, options)
+    process = start(__name__, "serve", *arguments, stdout=subprocess.PIPE)
+    if process is None:
+        yield from _function(reader)(path, bad_lines, **options)
+        return
+    assert process.stdout is not None
+    try:
+        while True:
+            batch = _receive(process.stdout)
+            if batch is None:
+                _, problem = process.communicate()
+                raise Errors.reader_died(path=path, reason=last_words(problem))
+            records, columns, bad, end = batch
+            yield from _records(records, columns)
+            if bad_lines is not None:
+                bad_lines += [BadLine(*line) for line in bad]
+            if end:
+                break
+        if end[0]:
+            raise MedlinkError(*end)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def serve(reader: str, path: str, collect: bool, options: dict[str, object]) -> None:
+    """Be the other process: write batches of records to standard output."""
+    gc.disable()  # a reader leaves no cycles behind, and there is much to look through
+    bad_lines: list[BadLine] | None = [] if collect else None
+    batches = _Batches(sys.stdout.buffer, bad_lines)
+    try:
+        for record in _function(reader)(Path(path), bad_lines, **options):
+            batches.add(record)
+    except MedlinkError as error:
+        batches.send((error.code, error.message))
+    else:
+        batches.send(("",))
+
+
+class _Batches:
+    """Collects records and writes them in batches."""
+
+    def __init__(self, file: IO[bytes], bad_lines: list[BadLine] | None) -> None:
+        self._file = file
+        self._bad_lines = bad_lines
+        self._records: list[tuple[Any, ...]] = []
+        self._names: list[Name] = []
+
+    def add(self, record: Record) -> None:
+        """Add a record, and write a batch when there are many."""
+        if isinstance(record, Retired):
+            self._records.append(tuple(record))
+        else:
+            self._names += record.names
+            self._records.append(
+                (record.id, record.name, len(record.names), record.types, record.definition,
+                 dict(record.codes), record.parents)
+            )  # fmt: skip
+        if len(self._names) + len(self._records) >= _NAMES:
+            self.send(())
+
+    def send(self, end: tuple[str, ...]) -> None:
+        """Write what waits, and how it ends."""
+        columns = [list(map(itemgetter(column), self._names)) for column in range(5)]
+        bad = [tuple(line) for line in self._bad_lines or ()]
+        data = marshal.dumps((self._records, columns, bad, end), _MARSHAL)
+        self._file.write(_SIZE.pack(len(data)))
+        self._file.write(data)
+        self._file.flush()
+        self._records.clear()
+        self._names.clear()
+        if self._bad_lines is not None:
+            self._bad_lines.clear()
+
+
+def _records(records: list[tuple[Any, ...]], columns: list[list[Any]]) -> Iterator[Record]:
+    names = list(map(_new_name, zip(*columns, strict=True)))
+    first = 0
+    for record in records:
+        if len(record) == len(Retired._fields):
+            yield Retired(*record)
+        else:
+            id, name, count, *rest = record
+            yield Concept(id, name, tuple(names[first : first + count]), *rest)
+            first += count
+
+
+def _receive(file: IO[bytes]) -> _Batch | None:
+    """Read the next batch; None when there is no whole one."""
+    header = file.read(_SIZE.size)
+    if len(header) < _SIZE.size:
+        return None
+    (size,) = _SIZE.unpack(header)
+    data = file.read(size) if size < _MOST else b""
+    batch: _Batch | None = marshal.loads(data) if len(data) == size else None
+    return batch
+
+
+def _function(reader: str) -> Callable[..., Iterator[Record]]:
+    module, _, name = reader.partition(":")
+    function: Callable[..., Iterator[Record]] = getattr(import_module(module), name)
+    return function
