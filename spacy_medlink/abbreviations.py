@@ -82,8 +82,9 @@ def _long_form(short: str, text: str) -> str:
         if position < 0:
             return ""
     # The paper keeps the whole first word, hyphenated parts included.
-    start = text.rfind(" ", 0, position + 1) + 1
-    long = text[start:].strip(" \t\r\n\"'[]{},")
+    while position > 0 and not text[position - 1].isspace():
+        position -= 1
+    long = text[position:].strip(" \t\r\n\"'[]{},")
     return "" if _implausible(short, long) else " ".join(long.split())
 
 
