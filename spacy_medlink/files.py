@@ -1,13 +1,16 @@
 """Writing that is all or nothing: build beside, fsync, swap in whole; and checksums."""
 
 import ctypes
+import glob
 import hashlib
 import os
 import shutil
 import sys
+import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import mkdtemp
 
 from .errors import Errors
 
@@ -32,6 +35,7 @@ def replacing_file(path: Path) -> Iterator[Path]:
     A crash or an error at any moment leaves the old file, or the new one, never a part.
     RAISES (MedlinkError): E109 when the disk is full or the place cannot be written.
     """
+    path = _named(path)
     temporary = _beside(path)
     with _reporting(path, temporary):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -47,6 +51,7 @@ def replacing_directory(path: Path) -> Iterator[Path]:
 
     RAISES (MedlinkError): E109 when the disk is full or the place cannot be written.
     """
+    path = _named(path)
     temporary = _beside(path)
     with _reporting(path, temporary):
         temporary.mkdir(parents=True)
@@ -55,7 +60,20 @@ def replacing_directory(path: Path) -> Iterator[Path]:
             _sync(file)
         _swap(temporary, path)
         _sync(path.parent)
-        shutil.rmtree(temporary, ignore_errors=True)
+        _remove(temporary)
+
+
+class OwnedDirectory:
+    """A temporary directory that goes when its owner does.
+
+    Beyond `TemporaryDirectory`, the end of a forked child does not take it from the parent.
+
+    prefix (str): beginning of its name.
+    """
+
+    def __init__(self, prefix: str) -> None:
+        self.path = Path(mkdtemp(prefix=prefix))
+        weakref.finalize(self, _remove_own, self.path, os.getpid())
 
 
 def link_or_copy(source: Path, destination: Path) -> None:
@@ -68,20 +86,25 @@ def link_or_copy(source: Path, destination: Path) -> None:
 
 def recover(path: Path) -> None:
     """Finish a swap of directories that was interrupted where the system cannot exchange them."""
+    path = _named(path)
     old = path.with_name(f".{path.name}.old")
     if not path.exists() and old.exists():
         os.replace(old, path)
 
 
+def _named(path: Path) -> Path:
+    """Give a path a last part, which "." has not and ".." only seems to have."""
+    return path if path.name not in ("", "..") else path.resolve()
+
+
 def _beside(path: Path) -> Path:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    _remove(temporary)
-    return temporary
+    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
 
 
 @contextmanager
 def _reporting(path: Path, temporary: Path) -> Iterator[None]:
     try:
+        _remove(temporary)  # of a killed process that had our number
         _remove_leftovers(path)
         yield
     except OSError as error:
@@ -94,7 +117,7 @@ def _reporting(path: Path, temporary: Path) -> Iterator[None]:
 
 def _remove_leftovers(path: Path) -> None:
     """Remove what killed builds of the same target left behind, unless their process still runs."""
-    for leftover in path.parent.glob(f".{path.name}.*.tmp*"):
+    for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp*"):
         owner = leftover.name.removeprefix(f".{path.name}.").split(".")[0]
         if owner.isdigit() and not _is_running(int(owner)):
             _remove(leftover)
@@ -110,11 +133,17 @@ def _is_running(pid: int) -> bool:
     return True
 
 
+def _remove_own(path: Path, owner: int) -> None:
+    if os.getpid() == owner:
+        _remove(path)
+
+
 def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)
+    with suppress(OSError):  # what cannot be removed is reported if it is in the way
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
 
 
 def _sync(path: Path) -> None:

@@ -2,10 +2,10 @@
 
 from functools import lru_cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from ..assets import Assets
 from ..errors import Errors
+from ..files import OwnedDirectory
 from ..kb import build_kb
 from ..kb.readers import read
 
@@ -25,10 +25,10 @@ def starter_assets() -> Assets:
 
     if not KB_LINES.is_file():
         raise Errors.no_starter()
-    directory = TemporaryDirectory(prefix="spacy-medlink-starter-")
-    kb = Path(directory.name) / "starter.kb"
+    directory = OwnedDirectory("spacy-medlink-starter-")
+    kb = directory.path / "starter.kb"
     build_kb(kb, read("jsonl", KB_LINES), {"source": SOURCE, "format": "jsonl"})
-    assets = build_assets(Path(directory.name) / "assets", kb)
+    assets = build_assets(directory.path / "assets", kb)
     # The directory lives as long as the assets do.
     assets.keep_alive = directory
     return assets
