@@ -31,6 +31,7 @@ MANIFEST = "manifest.json"
 KB_FILE = "kb.sqlite"
 NAME_CONCEPT = "name_concept"
 EXACT, NGRAM, DENSE_FILE, ENCODER = "exact", "ngram", "dense.faiss", "encoder"
+_FACTS = ("kb", "tiers", "encoder", "fusion", "files")
 
 Part = TypeVar("Part")
 
@@ -198,9 +199,14 @@ def read_manifest(path: Path) -> dict[str, Any]:
         raise Errors.assets_incomplete(path=path, problem="no manifest.json") from error
     except (OSError, ValueError) as error:
         raise Errors.assets_incomplete(path=path, problem=f"manifest.json: {error}") from error
+    if not isinstance(manifest, dict):
+        raise Errors.assets_incomplete(path=path, problem="manifest.json is not an object")
     found = manifest.get("schema")
     if found != SCHEMA:
         raise Errors.assets_schema(path=path, found=found, expected=SCHEMA)
+    if absent := [fact for fact in _FACTS if fact not in manifest]:
+        problem = f"manifest.json lacks {', '.join(absent)}"
+        raise Errors.assets_incomplete(path=path, problem=problem)
     return manifest
 
 

@@ -30,7 +30,6 @@ class KnowledgeBaseBuilder:
     def __init__(self, path: str | Path, manifest: Mapping[str, object] | None = None) -> None:
         self.path = Path(path)
         self.manifest = dict(manifest or {})
-        self._stack = ExitStack()
 
     @property
     def report(self) -> BuildReport:
@@ -38,9 +37,14 @@ class KnowledgeBaseBuilder:
         return self._writer.report
 
     def __enter__(self) -> "KnowledgeBaseBuilder":
-        self._temporary = self._stack.enter_context(replacing_file(self.path))
-        self._writer = TableWriter(self._temporary)
-        self._stack.callback(lambda: self._writer.close())
+        with ExitStack() as stack:
+            self._temporary = stack.enter_context(replacing_file(self.path))
+            try:
+                self._writer = TableWriter(self._temporary)
+            except sqlite3.Error as error:
+                raise Errors.write_failed(path=self.path, reason=error) from error
+            stack.callback(lambda: self._writer.close())
+            self._stack = stack.pop_all()
         return self
 
     def __exit__(
