@@ -5,7 +5,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import srsly
@@ -315,30 +314,35 @@ class MedicalLinker(PicklablePipe):
         files = srsly.msgpack_loads(data)
         if "assets" not in exclude and files:
             from .assets import Assets
+            from .files import OwnedDirectory
 
-            directory = TemporaryDirectory(prefix="spacy-medlink-")
+            directory = OwnedDirectory("spacy-medlink-")
             for name, content in files.items():
-                target = Path(directory.name) / name
-                if not target.resolve().is_relative_to(Path(directory.name).resolve()):
+                target = directory.path / name
+                if not target.resolve().is_relative_to(directory.path.resolve()):
                     raise Errors.assets_incomplete(path="bytes", problem=f"a file named {name!r}")
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(content)
             self._reset()
-            assets = Assets(directory.name)
+            assets = Assets(directory.path)
             assets.keep_alive = directory
             self._take(assets)
         return self
 
     def __getstate__(self) -> dict[str, Any]:
+        from .starter import is_starter
+
         state = self.__dict__.copy()
         for name in ("_lock", "_engine", "_facts"):
             del state[name]
-        # The starter is made anew where it is unpickled; what came from bytes travels as bytes.
         opened = state.pop("_assets")
-        if opened is not None and opened.keep_alive is not None:
-            state["_bytes"] = None if self.source is None else self.to_bytes()
-        elif opened is not None:
+        if opened is None:
+            return state
+        if opened.keep_alive is None:
             state["_assets"] = opened
+        elif self.source is not None or not is_starter(opened):
+            state["_bytes"] = self.to_bytes()  # what came as bytes travels as bytes
+        # The starter is made anew where it is unpickled.
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -438,7 +442,8 @@ class MedicalLinker(PicklablePipe):
             for candidate, fact in zip(ranking, facts, strict=True)
         ]
         kb_ents = [[item["id"], item["score"]] for item in candidates]
-        if not ranking or ranking[0].score < self.threshold:
+        # As rounded: a perfect match may be a millionth short of 1.0.
+        if not ranking or round(ranking[0].score, 6) < self.threshold:
             return Link(NIL, None, kb_ents, candidates, {})
         best = facts[0]
         codes = {vocabulary: list(values) for vocabulary, values in best.codes.items()}
