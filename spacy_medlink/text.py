@@ -20,8 +20,10 @@ from .types import Hashes1d
 _SEPARATORS = re.compile(
     "[\\s\x00-\\*,-/:-@\\[-`{-\xbf\u2000-\u206f\u3000-\u303f\uff01-\uff0f\uff1a-\uff20\ufe0f]+"
 )
-_POSSESSIVE = re.compile(r"(?<=\w)['’`´]s(?!\w)")
-_ACCENTS = re.compile("[\u0300-\u036f]")
+# With no word before it too: many tokenizers cut it off.
+_POSSESSIVE = re.compile(r"['’`]s(?!\w)")
+# With soft hyphens and byte-order marks, which nobody sees.
+_ACCENTS = re.compile("[\u0300-\u036f\xad\ufeff]")
 _HAS_LETTER = re.compile(r"[^\W\d_]")
 _SHORT = 5
 _CASED = 1 << 31
@@ -34,10 +36,11 @@ def normalise(text: str) -> str:
     RETURNS (str): tokens joined by single spaces; "" when nothing but punctuation is there.
     """
     if not text.isascii():
+        text = text.replace("´", "'")  # NFKD would make it a space and an accent
         text = _ACCENTS.sub("", unicodedata.normalize("NFKD", text)).casefold()
     else:
         text = text.lower()
-    if "'" in text or "’" in text or "`" in text or "´" in text:
+    if "'" in text or "’" in text or "`" in text:
         text = _POSSESSIVE.sub("", text)
     return _SEPARATORS.sub(" ", text).strip()
 
