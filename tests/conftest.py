@@ -12,6 +12,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "2")
 
 import pytest
 
+from spacy_medlink.assets import Assets
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from tests import network
 from tests.tiny import TINY_RECORDS, write_tiny_encoder
@@ -66,3 +67,15 @@ def tiny_kb(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeBase:
 def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A Hugging Face directory with a random one-layer BERT; do not write into it."""
     return write_tiny_encoder(tmp_path_factory.mktemp("tiny_encoder"))
+
+
+@pytest.fixture(scope="session")
+def tiny_assets(
+    tmp_path_factory: pytest.TempPathFactory, tiny_kb: KnowledgeBase, tiny_encoder: Path
+) -> Assets:
+    """Assets with all three tiers over `tiny_kb` and `tiny_encoder`; do not write into them."""
+    from spacy_medlink.building import build_assets
+
+    return build_assets(
+        tmp_path_factory.mktemp("tiny_assets") / "assets", tiny_kb.path, tiny_encoder
+    )

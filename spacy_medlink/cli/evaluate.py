@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..errors import Errors, MedlinkError, Warnings
+from .opening import STARTER, open_pipeline
 from .output import table, write_json
 from .parsing import choices, depths
-from .pipelines import STARTER, open_pipeline
 
 if TYPE_CHECKING:
+    from spacy.language import Language
+
     from ..measuring import GoldSet, Settings
     from ..types import Progress
 
@@ -50,8 +53,8 @@ def command(
         typer.Option(min=0, max=1, help="... and without those nearer than this (Levenshtein)."),
     ] = 0.2,
     threshold: Annotated[
-        float, typer.Option(min=0, max=1, help="Links that score less are NIL.")
-    ] = 0.0,
+        float | None, typer.Option(min=0, max=1, help="Links that score less are NIL.")
+    ] = None,
     end_to_end: Annotated[
         bool, typer.Option("--end-to-end", help="Find the mentions in the raw text, too.")
     ] = False,
@@ -106,7 +109,6 @@ def evaluate_linker(
     RETURNS (Dict[str, Any]): the metrics of `measuring.measure`.
     RAISES (MedlinkError): E201-E204, E305 for the source, E107 and E4xx for the gold mentions.
     """
-    from ..errors import Errors
     from ..measuring import Settings, load_gold, measure, measure_pipeline
     from ..progress import no_progress
     from ..sources import open_assets
@@ -121,19 +123,24 @@ def evaluate_linker(
     metrics = measure(assets, gold_set, settings, progress)
     if end_to_end:
         metrics["end_to_end"] = measure_pipeline(
-            lambda lang: open_pipeline(source, lang, threshold=settings.threshold),
-            assets.kb,
-            gold_set,
-            progress,
+            lambda lang: _pipeline(source, lang, settings.threshold), assets.kb, gold_set, progress
         )
     return metrics
+
+
+def _pipeline(source: str, lang: str, threshold: float | None) -> "Language":
+    given = {} if threshold is None else {"threshold": threshold}
+    try:
+        return open_pipeline(source, lang, **given)
+    except MedlinkError as error:
+        if error.code != Errors.unknown_language.code:
+            raise
+        return open_pipeline(source, "xx", **given)
 
 
 def _warn(gold: "GoldSet", known: str) -> None:
     """Say what is odd about the gold mentions: the figures alone would hide it."""
     import warnings
-
-    from ..errors import Warnings
 
     if gold.mismatches:
         first = gold.mismatches[0]

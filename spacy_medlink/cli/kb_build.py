@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from ..errors import Errors
 from .output import table
 from .parsing import comma_list, lines_of, pairs
 
@@ -67,6 +68,10 @@ def command(
     lang: Annotated[
         str, typer.Option(help="Language of names where the source does not say.")
     ] = "",
+    update: Annotated[
+        Path | None,
+        typer.Option(help="Knowledge base before this one: ids that it knows are not forgotten."),
+    ] = None,
     skip_bad_lines: Annotated[
         bool, typer.Option("--skip-bad-lines", help="Count and report bad lines; do not stop.")
     ] = False,
@@ -97,6 +102,7 @@ def command(
         id_scheme=id_scheme,
         curation=curation,
         options={name: value for name, value in options.items() if value},
+        update=update,
         skip_bad_lines=skip_bad_lines,
         progress=show_progress,
     )
@@ -121,6 +127,7 @@ def build_knowledge_base(
     id_scheme: str = "",
     curation: Path | None = None,
     options: Mapping[str, Any] | None = None,
+    update: Path | None = None,
     skip_bad_lines: bool = False,
     progress: "Progress | None" = None,
 ) -> Built:
@@ -132,6 +139,7 @@ def build_knowledge_base(
     id_scheme (str): vocabulary whose codes become the ids; "" keeps the ids.
     curation (Optional[Path]): file of rules, applied last.
     options (Optional[Mapping[str, Any]]): passed to the readers, such as `lang`.
+    update (Optional[Path]): the knowledge base before this one, whose ids stay known.
     skip_bad_lines (bool): collect bad lines in the report; otherwise the first one is an error.
     RETURNS (Built): the knowledge base, opened.
     RAISES (MedlinkError): E1xx, for what is wrong with a source or the disk.
@@ -139,7 +147,9 @@ def build_knowledge_base(
     from ..kb import KnowledgeBase, KnowledgeBaseBuilder
     from ..kb.curation import Curation, read_curation
     from ..kb.filters import Filters, rekey
+    from ..kb.history import History
 
+    history = History(KnowledgeBase(update)) if update else None
     filters = filters or Filters()
     removed: Counter[str] = Counter()
     bad_lines: list[BadLine] = []
@@ -149,9 +159,12 @@ def build_knowledge_base(
     if id_scheme:
         records = rekey(records, id_scheme, dropped=removed)
     with KnowledgeBaseBuilder(out, _facts(sources, filters, id_scheme)) as builder:
-        for record in rules.apply(records) if curation else records:
+        records = rules.apply(records) if curation else records
+        for record in history.apply(records) if history else records:
             builder.add(record)
         builder.report.bad_lines = bad_lines
+        if history:
+            builder.manifest["updated_from"] = history.as_manifest()
         builder.manifest["removed"] = dict(sorted(removed.items()))
         if curation:
             builder.manifest["curation"] = rules.as_manifest()
@@ -164,7 +177,6 @@ def _records(
     bad_lines: "list[BadLine] | None",
     progress: "Progress | None",
 ) -> "Iterator[Record]":
-    from ..errors import Errors
     from ..kb.readers import get_reader
     from ..progress import no_progress
 
@@ -196,7 +208,6 @@ def _facts(
 def _describe(format: str, path: Path) -> dict[str, Any]:
     from importlib import import_module
 
-    from ..errors import Errors
     from ..files import sha256_of
     from ..kb import readers
 
@@ -256,6 +267,7 @@ def _summary(built: Built) -> str:
         ("vocabularies", counted(report.by_source)),
         ("codes", counted(codes)),
         ("left out", counted(built.removed)),
+        ("ids of the one before", counted(kb.manifest.get("updated_from", {}).get("ids", {}))),
     ]
     always = {"concepts", "names", "skipped lines"}
     return table([(name, _number(value)) for name, value in rows if value or name in always])

@@ -6,13 +6,14 @@ from typing import Annotated, Any
 import typer
 
 from .kb_build import counted
+from .opening import open_kb
 from .output import echo_json, table
 
 _FACTS = ("source", "format", "version", "id_scheme", "concepts", "names", "retired")
 
 
 def command(
-    kb: Annotated[Path, typer.Argument(metavar="KB", help="The knowledge base.")],
+    kb: Annotated[Path, typer.Argument(metavar="KB", help="The knowledge base, or assets.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole manifest.")] = False,
     check: Annotated[
         bool, typer.Option("--verify", help="Read everything and check that it is whole.")
@@ -46,10 +47,9 @@ def describe_knowledge_base(*, kb: Path, check: bool = False) -> dict[str, Any]:
         concepts that have codes of each.
     RAISES (MedlinkError): E101-E103 when it cannot be opened, E102 when it is damaged.
     """
-    from ..kb import KnowledgeBase
     from ..kb.verify import verify
 
-    base = KnowledgeBase(kb)
+    base = open_kb(kb)
     if check:
         verify(base)
     size = base.path.stat().st_size

@@ -5,6 +5,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
+from .opening import open_kb
 from .output import echo_json, table
 
 
@@ -21,7 +22,7 @@ class Found(NamedTuple):
 
 
 def command(
-    kb: Annotated[Path, typer.Argument(metavar="KB", help="The knowledge base.")],
+    kb: Annotated[Path, typer.Argument(metavar="KB", help="The knowledge base, or assets.")],
     text: Annotated[str, typer.Argument(metavar="TEXT", help="A name, or a part of one.")],
     limit: Annotated[int, typer.Option(min=1, help="At most so many concepts.")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -42,10 +43,9 @@ def search_concepts(*, kb: Path, text: str, limit: int = 20) -> list[Found]:
     RETURNS (List[Found]): exact matches, then names that begin with the text, then others.
     RAISES (MedlinkError): E101-E103 for the file.
     """
-    from ..kb import KnowledgeBase
     from ..text import key
 
-    base = KnowledgeBase(kb)
+    base = open_kb(kb)
     found: dict[str, Found] = {}
     for concept in base.find(text):
         names = [name.text for name in concept.names if key(name.text) == key(text)]

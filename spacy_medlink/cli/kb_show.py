@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..errors import Errors
+from .opening import open_kb
 from .output import echo_json, table
 
 if TYPE_CHECKING:
@@ -15,7 +17,7 @@ _CHILDREN_SHOWN = 10
 
 
 def command(
-    kb: Annotated[Path, typer.Argument(metavar="KB", help="The knowledge base.")],
+    kb: Annotated[Path, typer.Argument(metavar="KB", help="The knowledge base, or assets.")],
     id: Annotated[
         str, typer.Argument(metavar="ID", help="Id of the concept; retired ids are followed.")
     ],
@@ -38,10 +40,7 @@ def show_concept(*, kb: Path, id: str) -> dict[str, Any]:
         "definition", "codes", "parents", "children" and "ancestors" (id, name, levels up).
     RAISES (MedlinkError): E101-E103 for the file, E106 when there is no such concept.
     """
-    from ..errors import Errors
-    from ..kb import KnowledgeBase
-
-    base = KnowledgeBase(kb)
+    base = open_kb(kb)
     found = base.resolve(id)
     if found is None:
         raise Errors.unknown_concept(path=kb, id=id)

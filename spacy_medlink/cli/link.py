@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .opening import linker_of, open_pipeline
 from .output import echo_json, table, write_text
 from .parsing import read_text
-from .pipelines import linker_of, open_pipeline
 
 if TYPE_CHECKING:
     from spacy.tokens import Span
@@ -46,21 +46,18 @@ def command(
     """Find and link the mentions of a text: one line each."""
     if (text is None) == (file is None):
         raise typer.BadParameter("give either a TEXT or --file.", param_hint="TEXT")
-    if file is not None:
-        text = read_text(file)
-    elif text == _STDIN:
-        text = sys.stdin.read()
+    text = _typed(text) if file is None else read_text(file)
     settings = {"top_k": top_k, "threshold": threshold, "cui_scheme": cui_scheme}
     links = link_text(
         source=source,
-        text=text or "",
+        text=text,
         lang=lang,
         **{name: value for name, value in settings.items() if value is not None},
     )
     if html is not None:
         from .page import render_page
 
-        write_text(html, render_page(text or "", links, lang))
+        write_text(html, render_page(text, links, lang))
     if as_json:
         echo_json(links)
     elif links:
@@ -72,6 +69,16 @@ def command(
         typer.echo(table(rows, _HEADER))
     else:
         typer.echo("No mention was found.", err=True)
+
+
+def _typed(text: str | None) -> str:
+    """Take the text from the command line or standard input; other bytes than UTF-8 are refused."""
+    try:
+        if text == _STDIN:
+            return sys.stdin.buffer.read().decode("utf-8-sig")
+        return (text or "").encode().decode()
+    except UnicodeError as error:
+        raise typer.BadParameter("the text is not UTF-8.", param_hint="TEXT") from error
 
 
 def link_text(*, source: str, text: str, lang: str = "en", **settings: Any) -> list[dict[str, Any]]:

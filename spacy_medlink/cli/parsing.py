@@ -5,6 +5,8 @@ from pathlib import Path
 
 import typer
 
+from ..errors import Errors
+
 
 def comma_list(text: str) -> tuple[str, ...]:
     """Split "en,es" into its parts."""
@@ -67,8 +69,6 @@ def read_text(path: Path) -> str:
 
     RAISES (MedlinkError): E107 without the file, E602 when it is not UTF-8.
     """
-    from ..errors import Errors
-
     if not path.is_file():
         raise Errors.source_missing(path=path)
     try:

@@ -25,7 +25,8 @@ def compute_metrics(outcomes: Iterable[Outcome], ks: Sequence[int] = (1, 5)) -> 
     RETURNS (Dict[str, Any]): fractions from 0 to 1, rounded to 6 digits: "n" mentions with a gold
         id, "gold_in_kb" how many of their concepts the knowledge base has, "acc@k", "mrr",
         "acc@1_ci95" [low, high] (documents resampled), "nil", and the same without interval and
-        NIL under "by_lang" and "by_type". None stands for what cannot be computed.
+        NIL under "by_lang" and "by_type", for mentions that have one. None stands for what cannot
+        be computed.
     """
     outcomes = list(outcomes)
     linked = [outcome for outcome in outcomes if not outcome.is_nil]
@@ -106,7 +107,7 @@ def _by(
     groups: dict[str, list[Outcome]] = defaultdict(list)
     for outcome in outcomes:
         groups[group(outcome)].append(outcome)
-    return {name: _accuracy(groups[name], ks) for name in sorted(groups)}
+    return {name: _accuracy(groups[name], ks) for name in sorted(groups) if name}
 
 
 def _rounded(value: float | None) -> float | None:

@@ -29,7 +29,7 @@ class Settings:
     tiers (Tuple[str, ...]): tiers to use; () for all that were built.
     each_tier (bool): measure each of them alone too.
     protocol (str): "concepts" or "names", which the ranks count.
-    threshold (float): links that score less are NIL.
+    threshold (Optional[float]): links that score less are NIL.
     resolve_abbreviations (bool): expand what a document defines.
     reference (str): file of training mentions, or "dictionary" for the knowledge base's names:
         what the filtered splits leave out. "" makes no splits.
@@ -40,7 +40,7 @@ class Settings:
     tiers: tuple[str, ...] = ()
     each_tier: bool = False
     protocol: str = "concepts"
-    threshold: float = 0.0
+    threshold: float | None = None
     resolve_abbreviations: bool = True
     reference: str = ""
     min_distance: float = 0.2
@@ -111,7 +111,7 @@ def _judge(
     engine.search([_WARM_UP])  # so that loading and first-time costs stay out of the speed
     return judge(
         engine, assets.kb, cases, depth=depth, protocol=settings.protocol,
-        threshold=settings.threshold, progress=progress, what=" + ".join(tiers),
+        threshold=settings.threshold or 0.0, progress=progress, what=" + ".join(tiers),
     )  # fmt: skip
 
 

@@ -1,15 +1,30 @@
-"""The pipeline that a command runs: a saved one, or a tokeniser with both components on assets."""
+"""What commands open: knowledge bases, and pipelines, saved ones or made over assets."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from ..errors import Errors
+
 if TYPE_CHECKING:
     from spacy.language import Language
 
+    from ..kb import KnowledgeBase
     from ..linker import MedicalLinker
 
 LINKER, MENTIONS = "medical_linker", "medical_mentions"
 STARTER = "starter"
+
+
+def open_kb(path: Path) -> "KnowledgeBase":
+    """Open a knowledge base: the file, or a directory of assets that has it.
+
+    RAISES (MedlinkError): E101-E103 when it cannot be opened.
+    """
+    from ..assets import KB_FILE
+    from ..kb import KnowledgeBase
+
+    inside = path / KB_FILE
+    return KnowledgeBase(inside if inside.is_file() else path)
 
 
 def is_pipeline(source: str) -> bool:
@@ -28,14 +43,16 @@ def open_pipeline(source: str, lang: str = "en", **settings: Any) -> "Language":
     source (str): a saved pipeline or an installed package; or assets, or "starter", over which a
         blank pipeline gets `medical_mentions` and `medical_linker`.
     lang (str): of the blank pipeline. settings: of the linker, such as `top_k`.
-    RAISES (MedlinkError): E201-E204, E305 for the assets, E603 for a pipeline without a linker.
+    RAISES (MedlinkError): E201-E204, E305 for the assets, E603 for a pipeline without a linker,
+        E604 for a language that spaCy cannot tokenise.
     """
     import spacy
 
-    from ..errors import Errors
-
     if not is_pipeline(source):
-        nlp = spacy.blank(lang)
+        try:
+            nlp = spacy.blank(lang)
+        except ImportError as error:
+            raise Errors.unknown_language(lang=lang, reason=_first_line(error)) from error
         assets = None if source == STARTER and not Path(source).exists() else source
         nlp.add_pipe(MENTIONS, config={"assets": assets})
         nlp.add_pipe(LINKER, config={"assets": assets, **settings})
@@ -62,3 +79,7 @@ def _directory(source: str) -> "str | Path":
     if not path.is_dir() or (path / "config.cfg").is_file():
         return source
     return next(path.glob("*/config.cfg")).parent  # the outer directory of a package
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]

@@ -1,0 +1,75 @@
+"""`medlink build`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from spacy_medlink.assets import Assets
+from spacy_medlink.kb import KnowledgeBase
+from tests.cli.conftest import Fail, Run
+
+
+def test_build_with_an_encoder(
+    run: Run, tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path
+) -> None:
+    out = tmp_path / "assets"
+    result = run(
+        "build", out, "--kb", tiny_kb.path, "--encoder", tiny_encoder,
+        "--index", "HNSW8", "--pooling", "cls",
+    )  # fmt: skip
+    assert result.stderr == ""
+    lines = result.stdout.splitlines()
+    assert lines[0] == f"{out}: 12 concepts, {tiny_kb.n_names} names"
+    assert [line.split()[0] for line in lines[1:4]] == ["exact", "ngram", "dense"]
+    assert "MB in all, built in" in lines[-1]
+    assets = Assets(out, verify=True)
+    assert assets.manifest["encoder"]["pooling"] == "cls"
+    assert assets.manifest["index"]["spec"] == "HNSW8"
+
+
+def test_build_without_an_encoder(run: Run, tmp_path: Path, tiny_kb: KnowledgeBase) -> None:
+    result = run("build", tmp_path / "assets", "--kb", tiny_kb.path)
+    assert "there is no dense tier" in result.stderr
+    assert Assets(tmp_path / "assets").tiers == ["exact", "ngram"]
+
+
+def test_build_the_starter(run: Run, tmp_path: Path) -> None:
+    run("build", tmp_path / "assets", "--starter")
+    assert len(Assets(tmp_path / "assets").kb) >= 150
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(), ("--starter", "--kb", "x"), ("--starter", "--pooling", "max")],
+    ids=" ".join,
+)
+def test_usage(run: Run, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    run("build", tmp_path / "assets", *arguments, expect=2)
+    assert not (tmp_path / "assets").exists()
+
+
+def test_bad_parts_leave_the_old_assets_whole(
+    run: Run, fail: Fail, tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path
+) -> None:
+    out = tmp_path / "assets"
+    run("build", out, "--kb", tiny_kb.path)
+    before = (out / "manifest.json").read_bytes()
+    good = ("--kb", tiny_kb.path)
+    fail("E101", "build", out, "--kb", tmp_path / "none.kb")
+    fail("E205", "build", out, *good, "--encoder", tmp_path / "none")
+    fail("E209", "build", out, *good, "--encoder", tiny_encoder, "--index", "Nonsense7")
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    for file in tiny_encoder.iterdir():
+        (broken / file.name).write_bytes(file.read_bytes())
+    (broken / "model.safetensors").write_bytes(b"cut off")
+    fail("E206", "build", out, *good, "--encoder", broken)
+    assert (out / "manifest.json").read_bytes() == before
+    assert json.loads(before)["tiers"] == ["exact", "ngram"]
+    Assets(out, verify=True)
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_place_that_cannot_be_written(fail: Fail, tiny_kb: KnowledgeBase) -> None:
+    fail("E109", "build", tiny_kb.path / "assets", "--kb", tiny_kb.path)

@@ -1,0 +1,197 @@
+"""`medlink evaluate`: the table, the JSON, and gold files that are not as they should be."""
+
+import gzip
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+
+from spacy_medlink.assets import Assets
+from tests.cli.conftest import Fail, Run
+
+TEXT = "Heart attack (HA) last year. HA again, with Fever."
+NOTE: dict[str, Any] = {
+    "doc_id": "1",
+    "lang": "en",
+    "text": TEXT,
+    "mentions": [
+        {"start": 0, "end": 12, "mention": "Heart attack", "ids": ["HP:0001658"], "type": "D"},
+        {"start": 29, "end": 31, "mention": "HA", "ids": ["UMLS:C0027051"], "type": "D"},
+        {"start": 44, "end": 49, "mention": "Fever", "ids": ["HP:0001945"], "type": "S"},
+    ],
+}
+
+
+def _write(path: Path, *lines: Any) -> Path:
+    data = "\n".join(json.dumps(line) for line in lines).encode()
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return path
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> Path:
+    return _write(tmp_path / "gold.jsonl.gz", NOTE)
+
+
+def _table(stdout: str) -> list[list[str]]:
+    lines = stdout.partition("\n\n")[0].splitlines()
+    return [re.split(r"  +", line.strip()) for line in lines]
+
+
+def test_table_and_metrics(run: Run, tiny_assets: Assets, gold: Path, tmp_path: Path) -> None:
+    output = tmp_path / "new" / "metrics.json"
+    result = run(
+        "evaluate", tiny_assets.path, gold, "--k", "5,1", "--all-tiers", "--output", output
+    )
+    assert result.stderr == ""
+    header, *rows = _table(result.stdout)
+    assert header == ["%", "mentions", "in KB", "acc@1", "acc@5", "MRR", "mentions/s"]
+    assert [row[0] for row in rows] == [
+        "exact", "ngram", "dense", "exact + ngram + dense", "type D", "type S",
+    ]  # fmt: skip
+    assert rows[0][1:6] == ["3", "3", "100.0", "100.0", "100.0"]
+    metrics = json.loads(output.read_text(encoding="utf-8"))
+    assert metrics["tiers"]["exact"]["acc@1"] == 1.0
+    assert {"n", "gold_in_kb", "acc@1", "acc@5", "mrr", "nil", "by_lang", "by_type", "splits",
+            "kb", "speed"} <= metrics.keys()  # fmt: skip
+    assert "95 % interval of acc@1: 100.0 to 100.0" in result.stdout
+
+
+def test_tiers_protocol_and_reference(run: Run, tiny_assets: Assets, gold: Path) -> None:
+    stdout = run(
+        "evaluate", tiny_assets.path, gold, "--tiers", "ngram,exact", "--protocol", "names",
+        "--reference", "dictionary", "--min-distance", 0.3,
+    ).stdout  # fmt: skip
+    assert [row[:2] for row in _table(stdout)[1:]] == [
+        ["exact + ngram", "3"], ["split full", "3"], ["split filtered", "1"],
+        ["split filtered_0.3", "1"], ["type D", "2"], ["type S", "1"],
+    ]  # fmt: skip
+    assert "Ranks count names." in stdout
+
+
+def test_a_reference_file(run: Run, tiny_assets: Assets, gold: Path, tmp_path: Path) -> None:
+    train = _write(tmp_path / "train.jsonl", {"mention": "fevers", "ids": []})
+    stdout = run("evaluate", tiny_assets.path, gold, "--reference", train).stdout
+    assert {row[0]: row[1] for row in _table(stdout)[1:4]} == {
+        "exact + ngram + dense": "3", "split full": "3", "split filtered": "3",
+    }  # fmt: skip
+    assert _table(stdout)[4][:2] == ["split filtered_0.2", "2"]
+
+
+def test_end_to_end(run: Run, tiny_assets: Assets, gold: Path, tmp_path: Path) -> None:
+    output = tmp_path / "metrics.json"
+    stdout = run("evaluate", tiny_assets.path, gold, "--end-to-end", "--output", output).stdout
+    # The text names heart attack and fever; "HA" is no name of the knowledge base.
+    scores = json.loads(output.read_text(encoding="utf-8"))["end_to_end"]
+    assert (scores["gold"], scores["predicted"]) == (3, 2)
+    assert scores["strict"] == {"precision": 1.0, "recall": 0.666667, "f1": 0.8}
+    assert scores["document"]["f1"] == 1.0
+    assert "End to end over 1 documents: 3 gold links, 2 predicted" in stdout
+    assert "spans overlap" in stdout
+
+
+def test_languages_that_spacy_does_not_know(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
+    gold = _write(tmp_path / "gold.jsonl", {**NOTE, "lang": "qq"})
+    output = tmp_path / "metrics.json"
+    run("evaluate", tiny_assets.path, gold, "--end-to-end", "--output", output)
+    assert json.loads(output.read_text(encoding="utf-8"))["end_to_end"]["strict"]["f1"] == 0.8
+
+
+def test_a_saved_pipeline_keeps_its_threshold(
+    run: Run, tiny_assets: Assets, tmp_path: Path
+) -> None:
+    # The plural is found through its key, and scores less than 1.
+    mention = {"start": 0, "end": 13, "mention": "Heart attacks", "ids": ["HP:0001658"]}
+    gold = _write(tmp_path / "gold.jsonl", {"text": "Heart attacks.", "mentions": [mention]})
+    nlp = spacy.blank("en")
+    nlp.add_pipe("medical_mentions", config={"assets": str(tiny_assets.path)})
+    nlp.add_pipe("medical_linker", config={"assets": str(tiny_assets.path)})
+    nlp.to_disk(tmp_path / "pipeline")
+    config = tmp_path / "pipeline" / "config.cfg"
+    text = config.read_text(encoding="utf-8")
+    assert "threshold = 0.0" in text
+    config.write_text(text.replace("threshold = 0.0", "threshold = 1.0"), encoding="utf-8")
+    output = tmp_path / "metrics.json"
+    arguments = ("evaluate", tmp_path / "pipeline", gold, "--end-to-end", "--output", output)
+    found = []
+    for extra in ((), ("--threshold", "0")):
+        run(*arguments, *extra)
+        found.append(json.loads(output.read_text(encoding="utf-8"))["end_to_end"]["predicted"])
+    assert found == [0, 1]
+
+
+def test_ids_that_the_knowledge_base_lacks_are_reported(
+    run: Run, tiny_assets: Assets, gold: Path, tmp_path: Path
+) -> None:
+    gold = _write(tmp_path / "gold.jsonl", NOTE, {"mention": "Fever", "ids": ["D005334"]})
+    result = run("evaluate", tiny_assets.path, gold, "--tiers", "exact")
+    assert result.stderr.startswith("[W401] 1 of 4 gold mentions have no id")
+    assert "such as D005334; its own are like HP:0000819" in result.stderr
+    assert _table(result.stdout)[1][1:4] == ["4", "3", "75.0"]
+    assert "lacks: 1 (wrong)" in result.stdout
+
+
+def test_nils_are_reported(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
+    gold = _write(tmp_path / "gold.jsonl", NOTE, {"mention": "zebra", "ids": []})
+    stdout = run("evaluate", tiny_assets.path, gold, "--tiers", "exact").stdout
+    assert "NIL: 1 gold, 1 predicted, precision 100.0, recall 100.0, f1 100.0." in stdout
+
+
+def test_mismatches_are_reported(run: Run, fail: Fail, tiny_assets: Assets, tmp_path: Path) -> None:
+    wrong = {"text": TEXT, "mentions": [{"start": 0, "end": 5, "mention": "Fever",
+                                         "ids": ["HP:0001945"]}]}  # fmt: skip
+    gold = _write(tmp_path / "gold.jsonl", NOTE, wrong)
+    result = run("evaluate", tiny_assets.path, gold, "--tiers", "exact")
+    assert result.stderr.startswith("[W402] 1 gold mentions are not what")
+    assert "line 2" in result.stderr
+    assert "line 2" in fail("E403", "evaluate", tiny_assets.path, gold, "--strict")
+
+
+def test_bad_gold(fail: Fail, tiny_assets: Assets, tmp_path: Path) -> None:
+    def message(code: str, *lines: Any) -> str:
+        return fail(code, "evaluate", tiny_assets.path, _write(tmp_path / "gold.jsonl", *lines))
+
+    past = {"text": "short", "mentions": [{"start": 0, "end": 99, "mention": "x", "ids": ["A"]}]}
+    assert "line 2" in message("E402", NOTE, past)
+    assert "line 2" in message("E401", NOTE, {"mention": "x"})
+    message("E404")
+    message("E407", {"mention": "x", "ids": []})
+    fail("E107", "evaluate", tiny_assets.path, tmp_path / "none.jsonl")
+
+
+def test_bad_assets_and_references(
+    fail: Fail, tiny_assets: Assets, gold: Path, tmp_path: Path
+) -> None:
+    fail("E201", "evaluate", tmp_path / "none", gold)
+    fail("E405", "evaluate", "starter", gold, "--tiers", "dense")
+    fail("E107", "evaluate", tiny_assets.path, gold, "--reference", tmp_path / "none")
+    bare = _write(tmp_path / "bare.jsonl", {"mention": "Fever", "ids": ["HP:0001945"]})
+    fail("E406", "evaluate", tiny_assets.path, bare, "--end-to-end")
+
+
+def test_output_that_cannot_be_written(run: Run, tiny_assets: Assets, gold: Path) -> None:
+    output = gold / "metrics.json"
+    result = run("evaluate", tiny_assets.path, gold, "--output", output, expect=1)
+    assert result.stderr.startswith("[E109]")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--k", "0"), "not a list of whole numbers"),
+        (("--k", "1,x"), "not a list of whole numbers"),
+        (("--k", ""), "not a list of whole numbers"),
+        (("--tiers", "exact,dnese"), "'dnese' is not one of exact, ngram, dense"),
+        (("--protocol", "tokens"), "'tokens' is not concepts or names"),
+        (("--threshold", "2"), "--threshold"),
+        (("--min-distance", "-1"), "--min-distance"),
+    ],
+)
+def test_usage(
+    run: Run, tiny_assets: Assets, gold: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    result = run("evaluate", tiny_assets.path, gold, *arguments, expect=2)
+    assert said in " ".join(result.stderr.split())

@@ -1,0 +1,301 @@
+"""`medlink kb build | info | show | search | diff`."""
+
+import json
+import re
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.types import Concept, Name
+from tests.cli.conftest import Fail, Run
+
+OBO = """format-version: 1.2
+data-version: releases/2026-01-01
+
+[Term]
+id: X:1
+name: Heart attack
+synonym: "Myocardial infarction" EXACT []
+xref: UMLS:C0027051
+
+[Term]
+id: X:2
+name: Fever
+is_a: X:1
+"""
+LINES: list[dict[str, Any]] = [
+    {"concept_id": "J1", "canonical_name": "Asthma", "aliases": ["asma"], "types": ["T047"],
+     "names": [{"name": "asma", "lang": "es"}, {"name": "Asthme", "lang": "fr"}],
+     "codes": {"UMLS": ["C0004096"]}},
+    {"concept_id": "J2", "canonical_name": "Cough", "aliases": [], "types": ["T184"]},
+]  # fmt: skip
+
+
+@pytest.fixture
+def obo(tmp_path: Path) -> Path:
+    path = tmp_path / "x.obo"
+    path.write_text(OBO, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def jsonl(tmp_path: Path) -> Path:
+    path = tmp_path / "j.jsonl"
+    path.write_text("\n".join(map(json.dumps, LINES)), encoding="utf-8")
+    return path
+
+
+def _ids(path: Path) -> list[str]:
+    return [concept.id for concept in KnowledgeBase(path)]
+
+
+# build
+
+
+def test_build(run: Run, tmp_path: Path, obo: Path) -> None:
+    out = tmp_path / "new" / "x.kb"
+    stdout = run("kb", "build", out, "--from", "obo", obo).stdout
+    lines = [re.split(r"  +", line) for line in stdout.splitlines()]
+    assert [lines[number] for number in (1, 2, 3, -1)] == [
+        ["concepts", "2"], ["names", "3"], ["skipped lines", "0"], ["codes", "UMLS 1"],
+    ]  # fmt: skip
+    facts = KnowledgeBase(out).manifest
+    assert (facts["source"], facts["format"]) == ("x.obo", "obo")
+    assert facts["version"] == "releases/2026-01-01"
+    (source,) = facts["sources"]
+    assert len(source["sha256"]["x.obo"]) == 64
+
+
+def test_same_input_gives_the_same_bytes(run: Run, tmp_path: Path, obo: Path) -> None:
+    for name in ("a.kb", "b.kb"):
+        run("kb", "build", tmp_path / name, "--from", "obo", obo)
+    assert (tmp_path / "a.kb").read_bytes() == (tmp_path / "b.kb").read_bytes()
+
+
+def test_several_sources_become_one(run: Run, tmp_path: Path, obo: Path, jsonl: Path) -> None:
+    out = tmp_path / "both.kb"
+    run("kb", "build", out, "--from", "obo", "--from", "jsonl", obo, jsonl)
+    assert _ids(out) == ["X:1", "X:2", "J1", "J2"]
+    assert KnowledgeBase(out).manifest["format"] == "obo, jsonl"
+
+
+def test_filters(run: Run, tmp_path: Path, jsonl: Path) -> None:
+    out = tmp_path / "es.kb"
+    stdout = run(
+        "kb", "build", out, "--from", "jsonl", jsonl, "--languages", "es,fr", "--types", "T047"
+    ).stdout
+    (concept,) = KnowledgeBase(out)
+    assert {name.text for name in concept.names} == {"asma", "Asthme"}
+    assert KnowledgeBase(out).manifest["filters"] == {"languages": ["es", "fr"], "types": ["T047"]}
+    assert "concept: type 1" in stdout
+
+
+def test_lists_and_curation(run: Run, tmp_path: Path, jsonl: Path) -> None:
+    (tmp_path / "names").write_text("# no Spanish here\nAsma\n", encoding="utf-8")
+    (tmp_path / "rules.tsv").write_text("add\thacking cough\tJ2\n", encoding="utf-8")
+    out = tmp_path / "x.kb"
+    run(
+        "kb", "build", out, "--from", "jsonl", jsonl, "--deny-names", tmp_path / "names",
+        "--curation", tmp_path / "rules.tsv",
+    )  # fmt: skip
+    kb = KnowledgeBase(out)
+    assert [name.text for name in kb["J1"].names] == ["Asthma", "Asthme"]
+    assert [name.text for name in kb["J2"].names] == ["Cough", "hacking cough"]
+    assert kb.manifest["curation"]["rules"][0]["applied"] == 1
+
+
+def test_id_scheme(run: Run, tmp_path: Path, obo: Path, jsonl: Path) -> None:
+    out = tmp_path / "x.kb"
+    run("kb", "build", out, "--from", "obo", "--from", "jsonl", obo, jsonl, "--id-scheme", "UMLS")
+    assert _ids(out) == ["C0027051", "C0004096"]
+    assert KnowledgeBase(out).manifest["removed"] == {"without UMLS": 2}
+
+
+def test_columns_and_language(run: Run, tmp_path: Path) -> None:
+    table = tmp_path / "t.tsv"
+    table.write_text("K\tT\nA1\tasma\n", encoding="utf-8")
+    out = tmp_path / "x.kb"
+    run("kb", "build", out, "--from", "tsv", table, "--columns", "id=K,name=T", "--lang", "es")
+    assert KnowledgeBase(out)["A1"].names[0].lang == "es"
+
+
+def test_bad_line_stops_the_build_and_spares_what_was_there(
+    run: Run, fail: Fail, tmp_path: Path, jsonl: Path
+) -> None:
+    out = tmp_path / "x.kb"
+    run("kb", "build", out, "--from", "jsonl", jsonl)
+    before = out.read_bytes()
+    with jsonl.open("a", encoding="utf-8") as file:
+        file.write("\n{broken")
+    message = fail("E105", "kb", "build", out, "--from", "jsonl", jsonl)
+    assert f"{jsonl}, line 3:" in message
+    assert "--skip-bad-lines" in message
+    assert out.read_bytes() == before
+    assert list(tmp_path.glob(".x.kb*")) == []
+
+
+def test_bad_lines_are_counted_and_reported(run: Run, tmp_path: Path, jsonl: Path) -> None:
+    with jsonl.open("a", encoding="utf-8") as file:
+        file.write("\n{broken" * 12)
+    out = tmp_path / "x.kb"
+    result = run("kb", "build", out, "--from", "jsonl", jsonl, "--skip-bad-lines")
+    assert "skipped lines   12" in result.stdout
+    reported = result.stderr.splitlines()
+    assert reported[0].startswith(f"skipped {jsonl}, line 3:")
+    assert reported[-1] == "... and 2 more lines"
+    assert KnowledgeBase(out).manifest["bad_lines"] == 12
+
+
+def test_bad_input(fail: Fail, tmp_path: Path, obo: Path, jsonl: Path) -> None:
+    out = tmp_path / "x.kb"
+    build = ("kb", "build", out, "--from")
+    assert "nosuch.obo" in fail("E107", *build, "obo", tmp_path / "nosuch.obo")
+    empty = tmp_path / "empty.jsonl"
+    empty.touch()
+    assert "empty.jsonl" in fail("E104", *build, "jsonl", empty)
+    assert "filters" in fail("E104", *build, "jsonl", jsonl, "--types", "T999")
+    fail("E162", *build, "jsonl", jsonl, "--groups", "NOSUCH")
+    fail("E107", *build, "jsonl", jsonl, "--deny-ids", tmp_path / "nosuch")
+    (tmp_path / "latin").write_bytes(b"caf\xe9")
+    fail("E602", *build, "jsonl", jsonl, "--deny-ids", tmp_path / "latin")
+    assert not out.exists()
+
+
+def test_place_that_cannot_be_written(fail: Fail, tmp_path: Path, jsonl: Path) -> None:
+    message = fail("E109", "kb", "build", jsonl / "x.kb", "--from", "jsonl", jsonl)
+    assert "untouched" in message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--from", "obx"), "'obx' is not one of biosyn, csv"),
+        (("--from", "obo", "--from", "jsonl", "--from", "obo"), "3 formats for 1 sources"),
+        (("--from", "obo", "--columns", "id=1"), "the format obo has no such setting"),
+        (("--from", "tsv", "--columns", "id"), "'id' is not of the form name=value"),
+        ((), "--from"),
+    ],
+)
+def test_usage(run: Run, tmp_path: Path, obo: Path, arguments: tuple[str, ...], said: str) -> None:
+    result = run("kb", "build", tmp_path / "x.kb", obo, *arguments, expect=2)
+    assert said in " ".join(result.stderr.split())
+
+
+# info
+
+
+def test_info(run: Run, tiny_kb: KnowledgeBase) -> None:
+    stdout = run("kb", "info", tiny_kb.path, "--verify").stdout
+    lines = [re.split(r"  +", line) for line in stdout.splitlines()]
+    assert ["concepts", "12"] in lines
+    assert lines[-1][0] == "verified"
+    facts = json.loads(run("kb", "info", tiny_kb.path, "--json").stdout)
+    assert (facts["concepts"], facts["retired"], facts["source"]) == (12, 1, "tests")
+    assert facts["by_vocabulary"] == {"ICD10CM": 4, "UMLS": 12}
+    assert facts["bytes"] == tiny_kb.path.stat().st_size
+
+
+def test_info_of_assets(run: Run, tiny_assets: Any) -> None:
+    assert json.loads(run("kb", "info", tiny_assets.path, "--json").stdout)["concepts"] == 12
+
+
+def test_damage_is_found(fail: Fail, tmp_path: Path, tiny_kb: KnowledgeBase) -> None:
+    whole = tiny_kb.path.read_bytes()
+    bad = tmp_path / "bad.kb"
+    bad.write_bytes(b"no database at all, for certain" * 100)
+    fail("E102", "kb", "info", bad)
+    bad.write_bytes(whole[: len(whole) // 2])
+    fail("E102", "kb", "info", bad, "--verify")
+    with sqlite3.connect(tmp_path / "other.kb") as db:
+        db.execute("CREATE TABLE something (else_ TEXT)")
+    fail("E102", "kb", "info", tmp_path / "other.kb")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("DELETE FROM name WHERE row = 3", "rows in the table name"),
+        ("DELETE FROM concept WHERE row = 3", "rows in the table concept"),
+        ("UPDATE name SET concept = 5 WHERE row = 0", "names without their concept"),
+        ("INSERT INTO lookup VALUES (1, 99999)", "exact tier without a name"),
+        ("INSERT INTO edge VALUES (1, 99999)", "hierarchy"),
+    ],
+)
+def test_verify_finds_what_does_not_fit(
+    fail: Fail, tmp_path: Path, tiny_kb: KnowledgeBase, change: str, said: str
+) -> None:
+    bad = tmp_path / "bad.kb"
+    bad.write_bytes(tiny_kb.path.read_bytes())
+    with sqlite3.connect(bad) as db:
+        db.execute(change)
+    db.close()
+    assert said in fail("E102", "kb", "info", bad, "--verify")
+
+
+# show
+
+
+def test_show(run: Run, tiny_kb: KnowledgeBase) -> None:
+    stdout = run("kb", "show", tiny_kb.path, "HP:0005978").stdout
+    assert "Type II diabetes mellitus" in stdout
+    assert "diabetes tipo 2 [es, LOCAL, SY]" in stdout
+    assert "NIDDM [en, HPO, SY, obsolete]" in stdout
+    assert "HP:0000819 Diabetes mellitus" in stdout
+    shown = json.loads(run("kb", "show", tiny_kb.path, "HP:0000819", "--json").stdout)
+    assert shown["codes"] == {"UMLS": ["C0011849"]}
+    assert {child["id"] for child in shown["children"]} == {"HP:0005978", "HP:0100651"}
+
+
+def test_show_follows_retired_ids(run: Run, fail: Fail, tiny_kb: KnowledgeBase) -> None:
+    result = run("kb", "show", tiny_kb.path, "HP:0005965")
+    assert result.stderr == "HP:0005965 is now HP:0005978\n"
+    assert "'HP:9'" in fail("E106", "kb", "show", tiny_kb.path, "HP:9")
+
+
+# search
+
+
+def test_search(run: Run, tiny_kb: KnowledgeBase) -> None:
+    found = json.loads(run("kb", "search", tiny_kb.path, "heart attacks", "--json").stdout)
+    assert [(one["id"], one["matched"], one["how"]) for one in found] == [
+        ("HP:0001658", "Heart attack", "exact")
+    ]
+    lines = run("kb", "search", tiny_kb.path, "diabetes").stdout.splitlines()
+    assert lines[0].split() == ["id", "name", "matched", "how"]
+    assert len(lines) == 4
+    # What begins with the text comes first: "diabetes tipo 2" before "Diabetes mellitus".
+    assert lines[1].split()[0] == "HP:0005978"
+    assert len(run("kb", "search", tiny_kb.path, "diabetes", "--limit", 2).stdout.splitlines()) == 3
+
+
+@pytest.mark.parametrize("text", ["zebra", "%", "_", "\\", "", " ", "🙂", "x" * 60_000])
+def test_search_finds_nothing(run: Run, tiny_kb: KnowledgeBase, text: str) -> None:
+    result = run("kb", "search", tiny_kb.path, text)
+    assert result.stdout == ""
+    assert result.stderr.startswith("No name holds")
+
+
+# diff
+
+
+def test_diff(run: Run, tmp_path: Path) -> None:
+    old, new, output = tmp_path / "old.kb", tmp_path / "new.kb", tmp_path / "diff.json"
+    build_kb(
+        old, [Concept("A", "Fever", (Name("Fever"),)), Concept("B", "Cough", (Name("Cough"),))]
+    )
+    build_kb(new, [Concept("A", "Fever", (Name("Fever"), Name("Pyrexia")))])
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text('{"mention": "cough", "ids": ["B"]}', encoding="utf-8")
+    result = run("kb", "diff", old, new, "--gold", gold, "--output", output)
+    assert "concept vanished" in result.stdout
+    counts = json.loads(output.read_text(encoding="utf-8"))["counts"]
+    assert (counts["name new"], counts["gold lost"]) == (1, 1)
+    assert json.loads(run("kb", "diff", old, new, "--json").stdout)["counts"]["name new"] == 1
+    assert run("kb", "diff", old, old).stdout == "Nothing changed.\n"
+
+
+def test_diff_of_what_is_not_there(fail: Fail, tmp_path: Path, tiny_kb: KnowledgeBase) -> None:
+    fail("E101", "kb", "diff", tiny_kb.path, tmp_path / "none.kb")

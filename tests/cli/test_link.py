@@ -1,0 +1,265 @@
+"""`medlink link`: lines, JSON, pages, and every kind of source."""
+
+import json
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+
+from spacy_medlink.assets import Assets
+from spacy_medlink.cli.page import render_page
+from tests.cli.conftest import Fail, Run
+
+TEXT = "Heart attack in 2020, now Type 2 diabetes."
+
+
+@pytest.fixture(scope="module")
+def pipeline(tmp_path_factory: pytest.TempPathFactory, tiny_assets: Assets) -> Path:
+    """A saved pipeline with both components."""
+    nlp = spacy.blank("en")
+    for name in ("medical_mentions", "medical_linker"):
+        nlp.add_pipe(name, config={"assets": str(tiny_assets.path)})
+    path = tmp_path_factory.mktemp("pipeline") / "pipeline"
+    nlp.to_disk(path)
+    return path
+
+
+def _rows(stdout: str) -> list[list[str]]:
+    return [re.split(r"  +", line.strip()) for line in stdout.splitlines()]
+
+
+def test_one_line_a_mention(run: Run, tiny_assets: Assets) -> None:
+    stdout = run("link", tiny_assets.path, TEXT).stdout
+    header, *rows = _rows(stdout)
+    assert header == ["mention", "id", "CUI", "preferred name", "matched name", "score"]
+    assert [row[:5] for row in rows] == [
+        ["Heart attack", "HP:0001658", "C0027051", "Myocardial infarction", "Heart attack"],
+        ["Type 2 diabetes", "HP:0005978", "C0011860", "Type II diabetes mellitus",
+         "Type 2 diabetes"],
+    ]  # fmt: skip
+    assert all(float(row[5]) > 0.9 for row in rows)
+    starts = {line.index(row[1]) for line, row in zip(stdout.splitlines()[1:], rows, strict=True)}
+    assert len(starts) == 1, "columns are aligned"
+
+
+def test_json(run: Run, tiny_assets: Assets) -> None:
+    links = json.loads(run("link", tiny_assets.path, TEXT, "--json", "--top-k", 2).stdout)
+    assert [TEXT[link["start"] : link["end"]] for link in links] == [link["text"] for link in links]
+    first = links[0]
+    assert (first["id"], first["cui"], first["matched"]) == (
+        "HP:0001658", "C0027051", "Heart attack",
+    )  # fmt: skip
+    assert len(first["candidates"]) == 2
+    assert first["codes"] == {"UMLS": ["C0027051"]}
+
+
+def test_scheme_of_cuis(run: Run, tiny_assets: Assets) -> None:
+    stdout = run("link", tiny_assets.path, TEXT, "--cui-scheme", "ICD10CM").stdout
+    assert [row[2] for row in _rows(stdout)[1:]] == ["-", "E11"]
+
+
+def test_files_and_standard_input(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
+    note = tmp_path / "note.txt"
+    note.write_text(TEXT, encoding="utf-8-sig")
+    expected = run("link", tiny_assets.path, TEXT, "--json").stdout
+    assert run("link", tiny_assets.path, "--file", note, "--json").stdout == expected
+    assert run("link", tiny_assets.path, "-", "--json", input=TEXT).stdout == expected
+
+
+def test_a_saved_pipeline_and_its_package(run: Run, pipeline: Path, tmp_path: Path) -> None:
+    links = json.loads(run("link", pipeline, TEXT, "--json", "--top-k", 1).stdout)
+    assert [link["cui"] for link in links] == ["C0027051", "C0011860"]
+    assert [len(link["candidates"]) for link in links] == [1, 1]
+    # A package keeps the pipeline one level further down.
+    package = tmp_path / "en_package"
+    shutil.copytree(pipeline, package / "en_package-0.0.0")
+    assert json.loads(run("link", package, TEXT, "--json", "--top-k", 1).stdout) == links
+
+
+def test_settings_of_the_component_are_kept(run: Run, tmp_path: Path, tiny_assets: Assets) -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("medical_mentions", config={"assets": str(tiny_assets.path), "spans_key": "m"})
+    config = {
+        "assets": str(tiny_assets.path), "spans_key": "m", "prefix": "my_", "cui_scheme": "ICD10CM",
+    }  # fmt: skip
+    nlp.add_pipe("medical_linker", config=config)
+    nlp.to_disk(tmp_path / "pipeline")
+    links = json.loads(run("link", tmp_path / "pipeline", TEXT, "--json").stdout)
+    assert {link["text"]: link["cui"] for link in links}["Type 2 diabetes"] == "E11"
+
+
+def test_the_starter_says_what_it_is(run: Run) -> None:
+    result = run("link", "starter", "She has asthma.")
+    assert _rows(result.stdout)[1][:2] == ["asthma", "C0004096"]
+    assert result.stderr.startswith("[W101] medical_linker runs on the built-in starter")
+
+
+def test_threshold_and_nil(run: Run, tiny_assets: Assets) -> None:
+    # "Heart attacks" is found through its key, but is not the name as it stands.
+    stdout = run("link", tiny_assets.path, "Heart attacks.", "--threshold", 0.99).stdout
+    assert _rows(stdout)[1][:3] == ["Heart attacks", "NIL", "-"]
+
+
+@pytest.mark.parametrize("text", ["", " \n", "🙂", "nothing to see"])
+def test_nothing_is_found(run: Run, tiny_assets: Assets, text: str) -> None:
+    result = run("link", tiny_assets.path, text)
+    assert (result.stdout, result.stderr) == ("", "No mention was found.\n")
+    assert run("link", tiny_assets.path, text, "--json").stdout == "[]\n"
+
+
+def test_a_long_text(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
+    note = tmp_path / "note.txt"
+    note.write_text("word 🙂 " * 15_000 + "asthma", encoding="utf-8")
+    assert len(json.loads(run("link", tiny_assets.path, "--file", note, "--json").stdout)) == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(), ("text", "--file", "x"), ("text", "--threshold", "2"), ("text", "--top-k", "0")],
+    ids=" ".join,
+)
+def test_usage(run: Run, tiny_assets: Assets, arguments: tuple[str, ...]) -> None:
+    run("link", tiny_assets.path, *arguments, expect=2)
+
+
+def test_bytes_that_are_no_text(run: Run, fail: Fail, tiny_assets: Assets, tmp_path: Path) -> None:
+    run("link", tiny_assets.path, "-", input=b"caf\xe9", expect=2)
+    run("link", tiny_assets.path, "caf\udce9", expect=2)
+    (tmp_path / "latin.txt").write_bytes(b"caf\xe9")
+    fail("E602", "link", tiny_assets.path, "--file", tmp_path / "latin.txt")
+    fail("E107", "link", tiny_assets.path, "--file", tmp_path / "none.txt")
+
+
+# Assets that are missing, half-built or put together wrongly
+
+
+@pytest.fixture
+def copied(tmp_path: Path, tiny_assets: Assets) -> Path:
+    path = tmp_path / "copied"
+    shutil.copytree(tiny_assets.path, path)
+    return path
+
+
+def test_missing_assets(fail: Fail, tmp_path: Path) -> None:
+    assert "medlink build" in fail("E201", "link", tmp_path / "none", TEXT)
+    assert "'nosuchpackage'" in fail("E305", "link", "nosuchpackage", TEXT)
+    assert "no manifest.json" in fail("E202", "link", tmp_path, TEXT)
+
+
+@pytest.mark.parametrize("name", ["kb.sqlite", "name_concept.npy", "dense.faiss"])
+def test_half_built_assets(fail: Fail, copied: Path, name: str) -> None:
+    (copied / name).unlink()
+    assert name in fail("E202", "link", copied, TEXT)
+
+
+def test_files_that_were_cut_off(fail: Fail, copied: Path) -> None:
+    with (copied / "dense.faiss").open("r+b") as file:
+        file.truncate(100)
+    assert "dense.faiss has 100 bytes" in fail("E202", "link", copied, TEXT)
+
+
+def test_parts_of_other_builds(fail: Fail, copied: Path) -> None:
+    manifest = json.loads((copied / "manifest.json").read_text(encoding="utf-8"))
+    other = {**manifest, "encoder": {**manifest["encoder"], "fingerprint": "0" * 64}}
+    (copied / "manifest.json").write_text(json.dumps(other), encoding="utf-8")
+    assert "another encoder" in fail("E204", "link", copied, TEXT)
+    other = {**manifest, "kb": {**manifest["kb"], "names": manifest["kb"]["names"] + 1}}
+    (copied / "manifest.json").write_text(json.dumps(other), encoding="utf-8")
+    fail("E204", "link", copied, TEXT)
+    (copied / "manifest.json").write_text(json.dumps({**manifest, "schema": 99}), encoding="utf-8")
+    fail("E203", "link", copied, TEXT)
+
+
+def test_a_pipeline_without_a_linker(fail: Fail, tmp_path: Path) -> None:
+    spacy.blank("en").to_disk(tmp_path / "blank")
+    assert "add_pipe" in fail("E603", "link", tmp_path / "blank", TEXT)
+
+
+def test_a_language_that_spacy_does_not_know(fail: Fail, tiny_assets: Assets) -> None:
+    assert "'qq'" in fail("E604", "link", tiny_assets.path, TEXT, "--lang", "qq")
+
+
+# The page
+
+
+class _Reader(HTMLParser):
+    """Collects text, links and tags that are left open."""
+
+    VOID = {"meta", "br"}
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.links: list[str] = []
+        self.text: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in self.VOID:
+            self.open.append(tag)
+        self.links += [value or "" for name, value in attrs if name == "href"]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def test_page(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
+    page = tmp_path / "new" / "page.html"
+    run("link", tiny_assets.path, "Fièvre 🙂: fever.\n\nHeart attack", "--html", page)
+    markup = page.read_text(encoding="utf-8")
+    reader = _Reader(markup)
+    assert reader.open == []
+    assert "https://hpo.jax.org/browse/term/HP:0001658" in reader.links
+    assert "https://hpo.jax.org/browse/term/HP:0001945" in reader.links
+    assert 'charset="utf-8"' in markup
+    assert "🙂" in "".join(reader.text)
+    assert not re.search(r"(src|href)=\"(?!https?://(hpo\.jax|www\.))", markup), "self-contained"
+
+
+def _link(start: int, end: int, **other: Any) -> dict[str, Any]:
+    given = {
+        "start": start, "end": end, "text": "x", "label": "CONCEPT", "id": "A:1", "cui": None,
+        "name": "a", "matched": "a", "score": 0.5, "codes": {}, "candidates": [],
+    }  # fmt: skip
+    return {**given, **other}
+
+
+def test_page_shows_what_markup_would_hide() -> None:
+    text = "<b>Fever</b> & {chills}"
+    evil = "<script>alert(1)</script>"
+    link = _link(3, 8, id=evil, name=evil, matched=evil, cui=evil, label=evil, text="<b>")
+    reader = _Reader(render_page(text, [link]))
+    assert "script" not in reader.open
+    shown = "".join(reader.text)
+    assert "<b>" in shown
+    assert "{chills}" in shown
+    assert shown.count(evil) >= 3
+
+
+def test_page_of_nothing_nil_and_overlaps() -> None:
+    assert "No mention was found." in render_page("", [])
+    overlapping = [_link(0, 5), _link(2, 8), _link(6, 9, id="NIL", score=None)]
+    page = render_page("0123456789", overlapping)
+    assert page.count("<mark") == 2
+    assert page.count("<tr>") == 4
+
+
+def test_page_that_cannot_be_written(fail: Fail, tiny_assets: Assets) -> None:
+    page = tiny_assets.path / "manifest.json" / "page.html"
+    message = fail("E109", "link", tiny_assets.path, TEXT, "--html", page)
+    assert str(page) in message
+
+
+def test_links_need_no_knowledge_base_elsewhere(
+    run: Run, pipeline: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The pipeline links with the assets inside it, wherever it is called from."""
+    monkeypatch.chdir(pipeline.parent)
+    assert "HP:0001658" in run("link", pipeline.name, TEXT).stdout

@@ -1,0 +1,88 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.measuring import load_gold
+from spacy_medlink.measuring.gold_set import find_rows
+from spacy_medlink.types import Concept, Name
+
+CONCEPTS = [
+    Concept("D003924", "Diabetes", (Name("Diabetes"),), codes={"MESH": ("D003924", "D003920")}),
+    Concept("114500", "Colon cancer", (Name("Colon cancer"),), codes={"OMIM": ("114500",)}),
+    Concept("ORPHA:558", "Marfan", (Name("Marfan"),), codes={"MIM": ("154700",)}),
+    Concept("X1", "Cancer", (Name("Cancer"),), codes={"OMIM": ("114500",), "HP": ("HP:0002664",)}),
+]
+
+
+@pytest.fixture(scope="module")
+def coded_kb(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeBase:
+    path = tmp_path_factory.mktemp("coded") / "coded.kb"
+    build_kb(path, CONCEPTS)
+    return KnowledgeBase(path)
+
+
+@pytest.mark.parametrize(
+    ("id", "concepts"),
+    [
+        ("D003924", {"D003924"}),
+        ("MESH:D003924", {"D003924"}),
+        ("MSH:D003924", {"D003924"}),  # another spelling of the vocabulary
+        ("D003920", {"D003924"}),  # a code that is no concept's id
+        ("mesh:D003920", {"D003924"}),
+        ("114500", {"114500", "X1"}),  # all that have it
+        ("OMIM:114500", {"114500", "X1"}),
+        ("ORPHA:558", {"ORPHA:558"}),
+        ("558", {"ORPHA:558"}),
+        ("OMIM:154700", {"ORPHA:558"}),  # the KB says MIM
+        ("HP:0002664", {"X1"}),
+        ("ICD10:E11", set()),
+        ("UMLS:154700", set()),  # the code of another vocabulary
+        ("", set()),
+    ],
+)
+def test_ids_are_found_however_they_are_written(
+    coded_kb: KnowledgeBase, id: str, concepts: set[str]
+) -> None:
+    rows = find_rows(coded_kb, [id]).get(id, frozenset())
+    assert {coded_kb.concept_at(row).id for row in rows} == concepts
+
+
+def test_retired_ids_lead_to_their_successor(tiny_kb: KnowledgeBase) -> None:
+    found = find_rows(tiny_kb, ["HP:0005965", "C0011860", "ICD10CM:E11"])
+    assert set(found.values()) == {frozenset({tiny_kb["HP:0005978"].row})}
+
+
+def _load(tmp_path: Path, kb: KnowledgeBase, *lines: Any) -> Any:
+    path = tmp_path / "gold.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    return load_gold(path, kb)
+
+
+def test_cases(tmp_path: Path, tiny_kb: KnowledgeBase) -> None:
+    text = "Atrial fibrillation (AFib) was seen; AFib again."
+    start = text.rindex("AFib")
+    gold = _load(
+        tmp_path,
+        tiny_kb,
+        {"text": text, "mentions": [{"start": start, "end": start + 4, "mention": "AFib",
+                                     "ids": ["C0004238", "nothing"], "type": "Disease"}]},
+        {"mention": "AFib", "ids": [], "lang": "de"},
+    )  # fmt: skip
+    first, second = gold.cases()
+    assert first.mention.long_form == "Atrial fibrillation"
+    assert first.mention.right == " again."
+    assert first.mention.left.endswith("was seen; ")
+    assert first.right == {tiny_kb["HP:0005110"].row}
+    assert (second.mention.long_form, second.right, second.lang) == ("", frozenset(), "de")
+    assert first.doc != second.doc
+    assert not next(iter(gold.cases(resolve_abbreviations=False))).mention.long_form
+
+
+def test_a_file_of_nils_has_nothing_to_link(tmp_path: Path, tiny_kb: KnowledgeBase) -> None:
+    with pytest.raises(MedlinkError) as caught:
+        _load(tmp_path, tiny_kb, {"mention": "x", "ids": []})
+    assert caught.value.code == "E407"

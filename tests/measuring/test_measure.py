@@ -1,0 +1,158 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spacy_medlink.assets import Assets
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.measuring import Settings, load_gold, measure
+from spacy_medlink.measuring.gold_set import Case
+from spacy_medlink.measuring.ranking import judge
+
+TEXT = "Type 2 diabetes (TD) and fiebre; TD is treated. NIDDM. No zebra."
+NOTE = {
+    "doc_id": "note",
+    "text": TEXT,
+    "mentions": [
+        {"start": 0, "end": 15, "mention": "Type 2 diabetes", "ids": ["HP:0005978"], "type": "D"},
+        {"start": 25, "end": 31, "mention": "fiebre", "ids": ["C0015967"], "type": "S"},
+        {"start": 33, "end": 35, "mention": "TD", "ids": ["ICD10CM:E11"], "type": "D"},
+        {"start": 58, "end": 63, "mention": "zebra", "ids": [], "type": "S"},
+    ],
+}
+BARE = [
+    {"mention": "PE", "ids": ["HP:0001698"], "lang": "es"},  # shared with lung embolism
+    {"mention": "Fever", "ids": ["HP:9999999"], "lang": "es"},
+]
+
+
+@pytest.fixture(scope="module")
+def gold_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("gold") / "gold.jsonl"
+    path.write_text("\n".join(map(json.dumps, [NOTE, *BARE])), encoding="utf-8")
+    return path
+
+
+def _measure(assets: Assets, gold: Path, **settings: Any) -> dict[str, Any]:
+    return measure(assets, load_gold(gold, assets.kb), Settings(**settings))
+
+
+def test_the_whole_report(tiny_assets: Assets, gold_file: Path) -> None:
+    report = _measure(tiny_assets, gold_file, ks=(1, 3), each_tier=True)
+    assert json.loads(json.dumps(report)) == report
+    assert (report["n"], report["gold_in_kb"], report["mismatches"]) == (5, 4, 0)
+    # Exact matches: two names, one long form; of PE one concept is first, the other second; the
+    # last one's gold concept is unknown.
+    assert report["tiers"]["exact"]["acc@3"] == 0.8
+    assert report["tiers"]["exact"]["acc@1"] in (0.6, 0.8)
+    assert report["acc@3"] == 0.8
+    assert report["tiers"].keys() == {"exact", "ngram", "dense", "fused"}
+    assert report["tiers"]["fused"]["acc@1"] == report["acc@1"]
+    assert report["tiers"]["dense"]["bytes"] > report["tiers"]["exact"]["bytes"] > 0
+    assert report["by_lang"]["es"]["n"] == 2
+    assert report["by_type"]["D"]["acc@1"] == 1.0
+    assert report["kb"]["concepts"] == 12
+    assert report["kb"]["version"] == "1"
+    assert report["speed"]["mentions_per_s"] > 0
+    assert report["speed"]["peak_rss_mb"] > 10
+    assert report["nil"]["n"] == 1
+
+
+def test_exact_tier_abstains_where_it_knows_no_name(tiny_assets: Assets, gold_file: Path) -> None:
+    report = _measure(tiny_assets, gold_file, tiers=("exact",))
+    assert report["tiers_used"] == ["exact"]
+    assert report["nil"] == {"n": 1, "predicted": 1, "precision": 1.0, "recall": 1.0, "f1": 1.0}
+
+
+def test_threshold_makes_nils(tiny_assets: Assets, gold_file: Path) -> None:
+    nobody = _measure(tiny_assets, gold_file, threshold=0.0)["nil"]["predicted"]
+    most = _measure(tiny_assets, gold_file, threshold=0.97)["nil"]
+    assert nobody < most["predicted"] < 6
+    assert most["recall"] == 1.0
+
+
+def test_without_abbreviations(tiny_assets: Assets, gold_file: Path) -> None:
+    report = _measure(
+        tiny_assets, gold_file, tiers=("exact",), ks=(1, 3), resolve_abbreviations=False
+    )
+    assert report["acc@3"] == pytest.approx(0.6)
+
+
+def test_splits(tiny_assets: Assets, gold_file: Path, tmp_path: Path) -> None:
+    splits = _measure(tiny_assets, gold_file, reference="dictionary")["splits"]
+    assert {name: split["n"] for name, split in splits.items()} == {
+        "full": 5, "filtered": 1, "filtered_0.2": 1,  # of the mentions only TD is no name
+    }  # fmt: skip
+    train = tmp_path / "train.jsonl"
+    lines = [{"mention": "type 2 diabetes", "ids": []}, {"mention": "fiebres", "ids": ["x"]}]
+    train.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    splits = _measure(tiny_assets, gold_file, reference=str(train))["splits"]
+    assert [split["n"] for split in splits.values()] == [5, 4, 3]
+
+
+def test_names_protocol_counts_names(tiny_assets: Assets, gold_file: Path) -> None:
+    report = _measure(tiny_assets, gold_file, tiers=("exact",), protocol="names")
+    # PE is one name of two concepts: right at once, whichever comes first.
+    assert report["acc@1"] == 0.8
+    assert report["protocol"] == "names"
+
+
+def _brute_force(kb: KnowledgeBase, names: list[int], right: frozenset[int]) -> int:
+    """Rank of the first right name: by comparing strings as they are, without keys."""
+    seen: list[str] = []
+    gold = {name.text.lower() for row in right for name in kb.concept_at(row).names}
+    for row in names:
+        text = kb.name_at(row).text.lower()
+        if text not in seen:
+            seen.append(text)
+            if text in gold:
+                return len(seen)
+    return 0
+
+
+def test_names_protocol_against_comparing_strings(tiny_assets: Assets, gold_file: Path) -> None:
+    kb = tiny_assets.kb
+    engine = tiny_assets.engine()
+    cases = [case for case in load_gold(gold_file, kb).cases() if case.right]
+    judged = judge(engine, kb, cases, depth=40, protocol="names")
+    for case, outcome in zip(cases, judged.outcomes, strict=True):
+        text = case.mention.long_form or case.mention.text
+        ranked = [row for row, _ in engine.rank_names([text], 1000)[0]]
+        assert outcome.rank == _brute_force(kb, ranked, case.right)
+
+
+def test_ranks_beyond_the_depth_do_not_count(tiny_assets: Assets, gold_file: Path) -> None:
+    engine = tiny_assets.engine()
+    cases = list(load_gold(gold_file, tiny_assets.kb).cases())
+    for protocol in ("concepts", "names"):
+        deep = judge(engine, tiny_assets.kb, cases, depth=12, protocol=protocol).outcomes
+        flat = judge(engine, tiny_assets.kb, cases, depth=1, protocol=protocol).outcomes
+        assert [outcome.rank for outcome in flat] == [int(one.rank == 1) for one in deep]
+
+
+def test_any_number_of_mentions(tiny_assets: Assets, gold_file: Path) -> None:
+    cases = list(load_gold(gold_file, tiny_assets.kb).cases())
+    many: list[Case] = cases * 200
+    judged = judge(tiny_assets.engine(["exact"]), tiny_assets.kb, many, depth=1)
+    once = judge(tiny_assets.engine(["exact"]), tiny_assets.kb, cases, depth=1)
+    assert judged.outcomes == once.outcomes * 200
+    assert judge(tiny_assets.engine(["exact"]), tiny_assets.kb, [], depth=1).outcomes == []
+
+
+def test_white_space_is_a_mention_like_any_other(tiny_assets: Assets, tmp_path: Path) -> None:
+    path = tmp_path / "gold.jsonl"
+    lines = [{"mention": text, "ids": ["HP:0001945"]} for text in ("", " ", "🙂", "x" * 5000)]
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    for protocol in ("concepts", "names"):
+        assert _measure(tiny_assets, path, protocol=protocol)["n"] == 4
+
+
+def test_unknown_tier(tiny_assets: Assets, gold_file: Path, tmp_path: Path) -> None:
+    from spacy_medlink.building import build_assets
+
+    light = build_assets(tmp_path / "light", tiny_assets.kb.path)
+    with pytest.raises(MedlinkError) as caught:
+        _measure(light, gold_file, tiers=("dense",))
+    assert caught.value.code == "E405"
