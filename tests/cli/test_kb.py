@@ -122,6 +122,22 @@ def test_columns_and_language(run: Run, tmp_path: Path) -> None:
     assert KnowledgeBase(out)["A1"].names[0].lang == "es"
 
 
+def test_update_in_place_keeps_the_history(run: Run, tmp_path: Path, obo: Path) -> None:
+    out = tmp_path / "x.kb"
+    build = ("kb", "build", out, "--from", "obo", obo)
+    run(*build)
+    obo.write_text(OBO.replace("id: X:2", "id: X:3\nalt_id: X:2"), encoding="utf-8")
+    run(*build, "--update", out)
+    kb = KnowledgeBase(out)
+    assert kb.resolve("X:2") == "X:3"
+    obo.write_text(OBO.partition("[Term]\nid: X:2")[0], encoding="utf-8")
+    run(*build, "--update", out)
+    kb = KnowledgeBase(out)
+    assert _ids(out) == ["X:1"]
+    assert kb.manifest["retired"] == 2, "X:2, of which the release says nothing more, and X:3"
+    assert kb.manifest["updated_from"]["concepts"] == 2
+
+
 def test_bad_line_stops_the_build_and_spares_what_was_there(
     run: Run, fail: Fail, tmp_path: Path, jsonl: Path
 ) -> None:
@@ -157,6 +173,7 @@ def test_bad_input(fail: Fail, tmp_path: Path, obo: Path, jsonl: Path) -> None:
     empty.touch()
     assert "empty.jsonl" in fail("E104", *build, "jsonl", empty)
     assert "filters" in fail("E104", *build, "jsonl", jsonl, "--types", "T999")
+    fail("E101", *build, "jsonl", jsonl, "--update", tmp_path / "none.kb")
     fail("E162", *build, "jsonl", jsonl, "--groups", "NOSUCH")
     fail("E107", *build, "jsonl", jsonl, "--deny-ids", tmp_path / "nosuch")
     (tmp_path / "latin").write_bytes(b"caf\xe9")
