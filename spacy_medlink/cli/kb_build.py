@@ -216,16 +216,20 @@ def _describe(format: str, path: Path) -> dict[str, Any]:
         raise Errors.source_missing(path=path)
     module = import_module(f"{readers.__name__}.{readers.FORMATS[format]}")
     release_of = getattr(module, "release_of", None)
-    files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
+    files_of = getattr(module, "files_of", _all_files)
     return {
         "name": path.resolve().name,
         "format": format,
         "version": release_of(path) if release_of else "",
         "sha256": {
             file.name if file == path else file.relative_to(path).as_posix(): sha256_of(file)
-            for file in files
+            for file in files_of(path)
         },
     }
+
+
+def _all_files(path: Path) -> list[Path]:
+    return [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
 
 
 def _with_formats(

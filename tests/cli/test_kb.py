@@ -82,6 +82,18 @@ def test_several_sources_become_one(run: Run, tmp_path: Path, obo: Path, jsonl: 
     assert KnowledgeBase(out).manifest["format"] == "obo, jsonl"
 
 
+def test_checksums_of_a_directory_are_of_the_files_that_are_read(run: Run, tmp_path: Path) -> None:
+    meta = tmp_path / "META"
+    meta.mkdir()
+    row = "C0004096|ENG|P|L1|PF|S1|Y|A1||||MSH|MH|D001249|Asthma|0|N||\n"
+    (meta / "MRCONSO.RRF").write_text(row, encoding="utf-8")
+    (meta / "MRHIER.RRF").write_text("not read\n", encoding="utf-8")
+    run("kb", "build", tmp_path / "x.kb", "--from", "umls", meta)
+    kb = KnowledgeBase(tmp_path / "x.kb")
+    assert kb.manifest["sources"][0]["sha256"].keys() == {"MRCONSO.RRF"}
+    assert kb["C0004096"].name == "Asthma"
+
+
 def test_filters(run: Run, tmp_path: Path, jsonl: Path) -> None:
     out = tmp_path / "es.kb"
     stdout = run(

@@ -17,6 +17,7 @@ from .sources import Kinds
 from .trade import TradeNames
 
 _LARGE = 1 << 26  # bytes of MRCONSO from which a process of its own pays
+_TABLES = ("MRCONSO", "MRSTY", "MRDEF", "MRREL", "MRCUI", "MRRANK", "MRSAB")
 _TYPE_COLUMNS = "CUI TUI STN STY ATUI CVF"
 _DEFINITION_COLUMNS = "CUI AUI ATUI SATUI SAB DEF SUPPRESS CVF"
 _HISTORY_COLUMNS = "CUI1 VER REL RELA MAPREASON CUI2 MAPIN"
@@ -57,6 +58,12 @@ def release_of(path: Path) -> str:
     """Read which release it is, such as "2026AA"; "" when MRSAB does not say."""
     rows = _Release(find_tables(path), []).sources()
     return max((row[9] for row in rows), default="")
+
+
+def files_of(path: Path) -> list[Path]:
+    """List the files that are read; a release has many more."""
+    tables = find_tables(path)
+    return sorted({piece.path for name in _TABLES for piece in tables.get(name, ())})
 
 
 def source_versions(path: Path) -> dict[str, str]:
