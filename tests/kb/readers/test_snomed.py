@@ -4,6 +4,7 @@ import pytest
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.kb.filters import Filters
 from spacy_medlink.kb.readers import read
 from spacy_medlink.kb.readers.snomed import read as read_snomed
 from spacy_medlink.kb.readers.snomed import release_of
@@ -33,11 +34,11 @@ def test_a_concept_in_full(records: dict[str, Record]) -> None:
     assert concept.name == "Diabetes mellitus"
     assert [(name.text, name.lang, name.tty, name.obsolete) for name in concept.names] == [
         ("Diabetes mellitus", "en", "PT", False),
-        ("Diabetes mellitus (disorder)", "en", "FSN", False),
         ("DM - Diabetes mellitus", "en", "PT", False),  # what the British prefer
-        ("Diabetes mellitus, NOS", "en", "SY", True),
-        ("diabetes mellitus (trastorno)", "es", "FSN", False),
+        ("Diabetes mellitus (disorder)", "en", "FSN", False),
         ("diabetes", "es", "PT", False),
+        ("diabetes mellitus (trastorno)", "es", "FSN", False),
+        ("Diabetes mellitus, NOS", "en", "SY", True),
     ]
     assert {name.source for name in concept.names} == {"SNOMEDCT"}
     assert concept.types == ("disorder",)
@@ -86,6 +87,13 @@ def test_language_of_the_preferred_name(tmp_path: Path) -> None:
     assert isinstance(spanish, Concept) and isinstance(british, Concept)
     assert (spanish.name, spanish.types) == ("diabetes", ("disorder",))
     assert british.name == "DM - Diabetes mellitus"
+
+
+def test_the_best_name_left_by_a_filter_is_preferred(tmp_path: Path) -> None:
+    records = Filters(languages=("es",)).apply(read("snomed", write_rf2(tmp_path)))
+    concept = _by_id(list(records))[DIABETES]
+    assert isinstance(concept, Concept)
+    assert concept.name == "diabetes"
 
 
 def test_without_optional_files(tmp_path: Path) -> None:

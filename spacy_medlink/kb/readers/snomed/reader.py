@@ -128,42 +128,49 @@ class _Rows:
 def _concept(
     id: str, rows: list[Sequence[Any]], language: str, source: str
 ) -> dict[str, Any] | None:
-    names: list[Name] = []
+    names: list[tuple[Name, int]] = []
     tags: list[tuple[bool, bool, str]] = []
     definitions: list[tuple[bool, bool, str]] = []
-    best: tuple[tuple[bool, bool, int, int], Name] | None = None
     for active, lang, kind, term, rank in rows:
         if kind == DEFINITION:
             if active:
                 definitions.append((lang != language, lang != "en", term))
             continue
-        tag = _TAG.fullmatch(term) if kind == FSN else None
-        if tag:
-            tags.append((not active, lang != "en", tag[2]))
         tty = "FSN" if kind == FSN else "PT" if rank < _UNRANKED else "SY"
-        name = Name(term, lang, source, tty, not active)
-        names.append(name)
-        order = _order(name, rank, language)
-        if best is None or order < best[0]:
-            best = order, name._replace(text=tag[1], tty="PT") if tag else name
-    if best is None:
+        names.append((Name(term, lang, source, tty, not active), rank))
+        if kind == FSN and (tag := _TAG.fullmatch(term)):
+            tags.append((not active, lang != "en", tag[2]))
+    if not names:
         return None
+    names += _bare(names)
+    names.sort(key=lambda entry: _order(*entry, language))
     return {
         "id": id,
-        "name": best[1].text,
-        "names": (best[1], *(name for name in names if name is not best[1])),
+        "name": names[0][0].text,
+        "names": tuple(name for name, _ in names),
         "types": (min(tags)[2],) if tags else (),
         "definition": min(definitions)[2] if definitions else "",
     }
 
 
-def _order(name: Name, rank: int, language: str) -> tuple[bool, bool, int, int]:
-    """Say how good a preferred name this would be: the least is the best.
+def _bare(names: list[tuple[Name, int]]) -> list[tuple[Name, int]]:
+    """Make preferred names for languages without one: fully specified ones without their tag."""
+    served = {name.lang for name, _ in names if name.tty == "PT" and not name.obsolete}
+    return [
+        (name._replace(text=tag[1], tty="PT"), rank)
+        for name, rank in names
+        if name.tty == "FSN" and not name.obsolete and name.lang not in served
+        and (tag := _TAG.fullmatch(name.text))
+    ]  # fmt: skip
 
-    After what a reference set prefers, the fully specified name without its tag is the safest.
+
+def _order(name: Name, rank: int, language: str) -> tuple[bool, bool, str, int, int]:
+    """Say how good a preferred name this would be, the least being the best.
+
+    Within each language too, so that whatever is filtered out, the first one left is the best.
     """
     kind = {"PT": 0, "FSN": 1, "SY": 2}[name.tty]
-    return name.obsolete, name.lang != language, kind, rank
+    return name.obsolete, name.lang != language, name.lang, kind, rank
 
 
 def _retired(id: str, ties: list[Sequence[Any]]) -> Retired:
