@@ -1,6 +1,9 @@
 """DenseIndex: names by the cosine of their vectors, in a faiss index."""
 
+import os
 from collections.abc import Iterable
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,12 @@ from ..errors import Errors
 from ..types import Floats2d, Hits, Ints2d
 
 _TRAINING_SAMPLE = 262_144
+_PROBES = 32
+
+# The threads of OpenMP do not survive a fork: with more than one, a child hangs at its first
+# search, even for a single vector, once the parent has searched.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=partial(faiss.omp_set_num_threads, 1))
 
 
 class DenseIndex:
@@ -30,18 +39,18 @@ class DenseIndex:
         spec (str): a faiss factory string ("Flat", "HNSW32,SQ8", "IVF4096,PQ48").
         RAISES (MedlinkError): E209 when faiss refuses the string or the number of names.
         """
+        waiting = iter(chunks)
+        sample: list[Floats2d] = []
         try:
             index = faiss.index_factory(dim, spec, faiss.METRIC_INNER_PRODUCT)
-            waiting = iter(chunks)
             if not index.is_trained:
                 sample = _take(waiting, min(n_names, _TRAINING_SAMPLE))
                 index.train(np.concatenate(sample))
-                for chunk in sample:
-                    index.add(chunk)
-            for chunk in waiting:
-                index.add(chunk)
         except RuntimeError as error:
             raise Errors.bad_index_spec(spec=spec, names=n_names, dim=dim, reason=error) from error
+        for chunk in chain(sample, waiting):
+            index.add(chunk)
+        _prepare_lists(index)
         return cls(index)
 
     def __len__(self) -> int:
@@ -53,8 +62,14 @@ class DenseIndex:
         return int(self._index.d)
 
     def save(self, path: Path) -> None:
-        """Write the index to a file."""
-        faiss.write_index(self._index, str(path))
+        """Write the index to a file.
+
+        RAISES (OSError): when the disk is full.
+        """
+        try:
+            faiss.write_index(self._index, str(path))
+        except RuntimeError as error:  # which is how faiss says it
+            raise OSError(str(error)) from error
 
     @classmethod
     def load(cls, path: Path) -> "DenseIndex":
@@ -86,6 +101,14 @@ class DenseIndex:
         stored = self._index.reconstruct_batch(wanted).reshape(*rows.shape, -1)
         scores: Floats2d = np.einsum("nd,nmd->nm", vectors, stored, optimize=True)
         return np.where(rows >= 0, scores, np.float32(0))
+
+
+def _prepare_lists(index: Any) -> None:
+    """Let an IVF index find a vector by its row, and search more than the one nearest list."""
+    lists = faiss.try_extract_index_ivf(index)
+    if lists is not None:
+        lists.make_direct_map()
+        lists.nprobe = min(_PROBES, lists.nlist)
 
 
 def _take(chunks: Iterable[Floats2d], wanted: int) -> list[Floats2d]:
