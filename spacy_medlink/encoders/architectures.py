@@ -75,7 +75,7 @@ def _forward(
     from thinc.api import torch2xp, xp2torch
 
     encoder = encoder_of(model)
-    if not is_train:
+    if not is_train or not texts:
         vectors = model.ops.asarray2f(encoder.encode(texts))  # type: ignore[arg-type]
         return vectors, lambda gradient: []
     with torch.enable_grad():

@@ -5,6 +5,7 @@ import json
 import os
 import threading
 from collections.abc import Iterator, Sequence
+from functools import partial
 from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any, Literal
@@ -31,7 +32,7 @@ class BiEncoder:
 
     tokenizer (PreTrainedTokenizerFast): the model's own. module (torch.nn.Module): transformer.
     pooling (str): "mean" over the words' pieces (special tokens left out), or "cls".
-    max_length (int): in word pieces; what is longer is cut.
+    max_length (int): in word pieces, at most what the model can take; what is longer is cut.
     """
 
     def __init__(
@@ -42,10 +43,12 @@ class BiEncoder:
         self.tokenizer = tokenizer
         self.module = module.eval()
         self.pooling = pooling
-        self.max_length = max_length
+        self.max_length = min(max_length, _longest(tokenizer, module))
         self._fast: tuple[int, torch.nn.Module] | None = None
         self._lock = threading.Lock()
-        self._special = torch.tensor(sorted(tokenizer.all_special_ids))
+        # A word that the model does not know is a word all the same.
+        special = set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}
+        self._special = torch.tensor(sorted(special))
 
     @classmethod
     def load(
@@ -67,9 +70,15 @@ class BiEncoder:
         )
 
     def save(self, directory: str | Path) -> None:
-        """Write an ordinary Hugging Face directory (safetensors), with pooling and length beside."""
+        """Write an ordinary Hugging Face directory (safetensors), with pooling and length beside.
+
+        RAISES (OSError): when the disk is full.
+        """
         path = Path(directory)
-        self.module.save_pretrained(path, safe_serialization=True)  # type: ignore[operator]
+        try:
+            self.module.save_pretrained(path, safe_serialization=True)  # type: ignore[operator]
+        except Exception as error:  # safetensors says "disk full" with a class of its own
+            raise OSError(str(error)) from error
         self.tokenizer.save_pretrained(path)
         settings = {"pooling": self.pooling, "max_length": self.max_length}
         (path / SETTINGS_FILE).write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
@@ -127,6 +136,11 @@ class BiEncoder:
     def forward(self, pieces: Sequence[Sequence[int]]) -> torch.Tensor:
         """Run the module on word-piece ids: (n, dim) on its device, rows of length 1."""
         return self._run(self.module, pieces)
+
+    def refresh(self) -> None:
+        """Encode with the weights as they are now: to be called where `param.data` was replaced."""
+        with self._lock:
+            self._fast = None
 
     def halve(self) -> None:
         """Keep only the weights that encoding uses: bf16 where that is native. For inference only.
@@ -209,8 +223,16 @@ def _looks_like_path(source: str) -> bool:
 
 def _read_settings(directory: Path) -> dict[str, Any]:
     path = directory / SETTINGS_FILE
-    settings: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.is_file() else {}
-    return settings
+    try:
+        settings = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    except ValueError as error:
+        raise Errors.encoder_damaged(path=directory, reason=f"{path.name}: {error}") from error
+    return settings if isinstance(settings, dict) else {}
+
+
+def _longest(tokenizer: Any, module: torch.nn.Module) -> int:
+    positions = getattr(module.config, "max_position_embeddings", tokenizer.model_max_length)
+    return int(min(tokenizer.model_max_length, positions))
 
 
 def _cut(ids: list[int], max_length: int) -> list[int]:
@@ -235,6 +257,12 @@ def _has_native_bf16(device: torch.device) -> bool:
 
 
 def _calm_threads_in_children() -> None:
-    """Use one torch thread in a child process: OpenMP's pool does not survive a fork and hangs."""
+    """Use one torch thread in a child process, so that children do not crowd each other out."""
     if parent_process() is not None and torch.get_num_threads() > 1:
         torch.set_num_threads(1)
+
+
+# OpenMP's threads do not survive a fork: with more than one, any forked child (of a web server
+# too, which is no `multiprocessing` child) hangs at its first batch once the parent has encoded.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=partial(torch.set_num_threads, 1))

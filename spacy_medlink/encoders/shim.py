@@ -29,6 +29,12 @@ class BiEncoderShim(HFShim):
         self._hfmodel = _objects(encoder)
         self._model = encoder.module
 
+    def finish_update(self, optimizer: Any) -> None:
+        """Let the optimiser change the weights, and encode with the changed ones from now on."""
+        super().finish_update(optimizer)
+        if self.encoder is not None:
+            self.encoder.refresh()
+
     def copy(self) -> "BiEncoderShim":
         """Copy weights and all, through bytes."""
         return BiEncoderShim().from_bytes(self.to_bytes())
