@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO
 
@@ -31,14 +32,12 @@ _MANY = 100_000
 class LookupSorter:
     """Collects the key hashes of names and gives them back sorted, in bounded memory.
 
-    directory (Path): where the buckets are put; made here, removed by `close`.
+    directory (Path): where the buckets are put; made with the first names, removed by `close`.
     """
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        shutil.rmtree(directory, ignore_errors=True)  # of a killed process that had our number
-        directory.mkdir()
-        self._buckets: Buckets | None = Buckets(directory)
+        self._buckets: Buckets | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
     def add(self, first: int, texts: Sequence[str]) -> None:
@@ -46,13 +45,13 @@ class LookupSorter:
 
         RAISES (OSError): when the disk is full or the second process has died.
         """
-        if self._process is None and first + len(texts) > _MANY:
-            directory = str(self._directory)
-            self._process = start(__name__, "serve", directory, stdin=subprocess.PIPE)
-            if self._process is not None:
-                self._close_buckets()
-        if self._process is None:
-            assert self._buckets is not None
+        if self._process is None and self._buckets is None:
+            shutil.rmtree(self._directory, ignore_errors=True)  # of a killed build
+            self._directory.mkdir()
+            self._buckets = Buckets(self._directory)
+        if self._buckets is not None and first + len(texts) > _MANY:
+            self._hand_over()
+        if self._buckets is not None:
             self._buckets.add(hashed(first, texts))
         else:
             self._send(first, "\n".join(texts).encode("utf-8", "surrogatepass"))
@@ -65,19 +64,28 @@ class LookupSorter:
         self._close_buckets()
         self._finish_process()
         for path in _bucket_paths(self._directory):
-            entries = np.fromfile(path, dtype=ENTRY)
-            # Rows were added in rising order, and a stable sort leaves them so.
-            yield entries[np.argsort(entries["hash"], kind="stable")]
-            path.unlink()
+            if path.exists():
+                entries = np.fromfile(path, dtype=ENTRY)
+                # Rows were added in rising order, and a stable sort leaves them so.
+                yield entries[np.argsort(entries["hash"], kind="stable")]
+                path.unlink()
 
     def close(self) -> None:
         """End the second process and remove the files."""
-        self._close_buckets()
+        try:
+            self._close_buckets()
+        finally:
+            if self._process is not None:
+                self._process.kill()
+                self._process.communicate()
+                self._process = None
+            shutil.rmtree(self._directory, ignore_errors=True)
+
+    def _hand_over(self) -> None:
+        """Let a second process go on with the buckets, if one can be had."""
+        self._process = start(__name__, "serve", str(self._directory), stdin=subprocess.PIPE)
         if self._process is not None:
-            self._process.kill()
-            self._process.communicate()
-            self._process = None
-        shutil.rmtree(self._directory, ignore_errors=True)
+            self._close_buckets()
 
     def _send(self, first: int, payload: bytes) -> None:
         assert self._process is not None and self._process.stdin is not None
@@ -89,9 +97,9 @@ class LookupSorter:
             raise
 
     def _close_buckets(self) -> None:
-        if self._buckets is not None:
-            self._buckets.close()
-            self._buckets = None
+        buckets, self._buckets = self._buckets, None
+        if buckets is not None:
+            buckets.close()
 
     def _finish_process(self) -> None:
         if self._process is None:
@@ -118,8 +126,9 @@ class Buckets:
 
     def close(self) -> None:
         """Write out what waits."""
-        for file in self._files:
-            file.close()
+        with ExitStack() as stack:  # closes all, even if the disk is too full for one
+            for file in self._files:
+                stack.callback(file.close)
 
 
 def hashed(first: int, texts: Sequence[str]) -> Entries:
