@@ -24,7 +24,6 @@ _SEPARATORS = re.compile(
 _POSSESSIVE = re.compile(r"['’`]s(?!\w)")
 # With soft hyphens and byte-order marks, which nobody sees.
 _ACCENTS = re.compile("[\u0300-\u036f\xad\ufeff]")
-_HAS_LETTER = re.compile(r"[^\W\d_]")
 _SHORT = 5
 _CASED = 1 << 31
 
@@ -87,7 +86,7 @@ def is_short_form(text: str) -> bool:
 
     Without this rule "all" would be acute lymphoblastic leukaemia and "aids" AIDS.
     """
-    return len(text) <= _SHORT and text.upper() == text and bool(_HAS_LETTER.search(text))
+    return len(text) <= _SHORT and text.isupper()
 
 
 def surface_check(text: str) -> int:
