@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from ..errors import Errors
-from .output import table
+from .kb_summary import bad_line_report, summary
 from .parsing import comma_list, lines_of, pairs
+from .provenance import facts_of
 
 if TYPE_CHECKING:
     from ..kb import BuildReport, KnowledgeBase
     from ..kb.filters import Filters
     from ..types import BadLine, Progress, Record
-
-_BAD_LINES_SHOWN = 10
-_LABELS_SHOWN = 12
 
 
 def command(
@@ -106,8 +104,8 @@ def command(
         skip_bad_lines=skip_bad_lines,
         progress=show_progress,
     )
-    typer.echo(_summary(built))
-    for line in _bad_line_report(built.report.bad_lines):
+    typer.echo(summary(built))
+    for line in bad_line_report(built.report.bad_lines):
         typer.echo(line, err=True)
 
 
@@ -158,7 +156,7 @@ def build_knowledge_base(
     records = filters.apply(_records(sources, options or {}, collected, progress), removed)
     if id_scheme:
         records = rekey(records, id_scheme, dropped=removed)
-    with KnowledgeBaseBuilder(out, _facts(sources, filters, id_scheme)) as builder:
+    with KnowledgeBaseBuilder(out, facts_of(sources, filters, id_scheme)) as builder:
         records = rules.apply(records) if curation else records
         for record in history.apply(records) if history else records:
             builder.add(record)
@@ -188,50 +186,6 @@ def _records(
         yield from (progress or no_progress)(records, None, f"reading {path.name}")
 
 
-def _facts(
-    sources: Sequence[tuple[str, Path]], filters: "Filters", id_scheme: str
-) -> dict[str, Any]:
-    """List where the knowledge base comes from: names without their directories, which differ."""
-    described = [_describe(format, path) for format, path in sources]
-    facts: dict[str, Any] = {
-        "source": ", ".join(one["name"] for one in described),
-        "format": ", ".join(dict.fromkeys(format for format, _ in sources)),
-        "version": ", ".join(one["version"] for one in described if one["version"]),
-        "sources": described,
-        "filters": filters.as_manifest(),
-    }
-    if id_scheme:
-        facts["id_scheme"] = id_scheme
-    return facts
-
-
-def _describe(format: str, path: Path) -> dict[str, Any]:
-    from importlib import import_module
-
-    from ..files import sha256_of
-    from ..kb import readers
-
-    readers.get_reader(format)
-    if not path.exists():
-        raise Errors.source_missing(path=path)
-    module = import_module(f"{readers.__name__}.{readers.FORMATS[format]}")
-    release_of = getattr(module, "release_of", None)
-    files_of = getattr(module, "files_of", _all_files)
-    return {
-        "name": path.resolve().name,
-        "format": format,
-        "version": release_of(path) if release_of else "",
-        "sha256": {
-            file.name if file == path else file.relative_to(path).as_posix(): sha256_of(file)
-            for file in files_of(path)
-        },
-    }
-
-
-def _all_files(path: Path) -> list[Path]:
-    return [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
-
-
 def _with_formats(
     sources: Sequence[Path], formats: Sequence[str], options: Mapping[str, Any]
 ) -> list[tuple[str, Path]]:
@@ -253,44 +207,3 @@ def _with_formats(
         raise typer.BadParameter(message, param_hint="--from")
     each = formats if len(formats) == len(sources) else [formats[0]] * len(sources)
     return list(zip(each, sources, strict=True))
-
-
-def _summary(built: Built) -> str:
-    kb, report = built.kb, built.report
-    codes = kb.count_codes()
-    rows: list[tuple[str, object]] = [
-        ("knowledge base", str(kb.path)),
-        ("concepts", report.concepts),
-        ("names", report.names),
-        ("retired ids", report.retired),
-        ("united pieces", report.merged),
-        ("without names", report.without_names),
-        ("parents not found", report.missing_parents),
-        ("skipped lines", len(report.bad_lines)),
-        ("languages", counted(report.by_lang)),
-        ("vocabularies", counted(report.by_source)),
-        ("codes", counted(codes)),
-        ("left out", counted(built.removed)),
-        ("ids of the one before", counted(kb.manifest.get("updated_from", {}).get("ids", {}))),
-    ]
-    always = {"concepts", "names", "skipped lines"}
-    return table([(name, _number(value)) for name, value in rows if value or name in always])
-
-
-def counted(counts: Mapping[str, int]) -> str:
-    """Write counts in a line, highest first: "en 41,498, de 12"."""
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    shown = [f"{name or '(none)'} {count:,}" for name, count in ordered[:_LABELS_SHOWN]]
-    more = len(ordered) - len(shown)
-    return ", ".join([*shown, f"{more:,} more"] if more > 0 else shown)
-
-
-def _number(value: object) -> str:
-    return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def _bad_line_report(bad_lines: "Sequence[BadLine]") -> Iterator[str]:
-    for bad in bad_lines[:_BAD_LINES_SHOWN]:
-        yield f"skipped {bad.path}, line {bad.line}: {bad.problem}"
-    if len(bad_lines) > _BAD_LINES_SHOWN:
-        yield f"... and {len(bad_lines) - _BAD_LINES_SHOWN:,} more lines"

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .kb_build import counted
+from .kb_summary import counted
 from .opening import open_kb
 from .output import echo_json, table
 
