@@ -1,0 +1,48 @@
+import pytest
+
+from spacy_medlink.kb.readers.xrefs import code_by_shape, code_of, collect, compact
+
+
+@pytest.mark.parametrize(
+    ("xref", "expected"),
+    [
+        ("UMLS:C0011849", ("UMLS", "C0011849")),
+        ("UMLS_CUI:C0011849", ("UMLS", "C0011849")),
+        ("SCTID:73211009", ("SNOMEDCT_US", "73211009")),
+        ("MSH:D003920", ("MESH", "D003920")),
+        ("Orphanet:558", ("ORPHA", "558")),
+        ("FOO:1:2", ("FOO", "1:2")),
+        ("https://example.org/a:b", ("URL", "https://example.org/a:b")),
+        ("http", None),
+        (":1", None),
+        ("UMLS:", None),
+    ],
+)
+def test_cross_references(xref: str, expected: tuple[str, str] | None) -> None:
+    assert code_of(xref) == expected
+
+
+@pytest.mark.parametrize(
+    ("id", "vocabulary"),
+    [
+        ("C0011849", "UMLS"), ("C565588", "MESH"), ("D003920", "MESH"), ("C000657245", "MESH"),
+        ("125853", "OMIM"), ("OMIM:125853", "OMIM"), ("73211009", None), ("X1", None),
+    ],
+)  # fmt: skip
+def test_shapes(id: str, vocabulary: str | None) -> None:
+    found = code_by_shape(id)
+    assert (found and found[0]) == vocabulary
+
+
+def test_collection() -> None:
+    assert collect(["UMLS:C2", "UMLS:C1", "UMLS:C2", "none", "MSH:D1"]) == {
+        "UMLS": ("C2", "C1"), "MESH": ("D1",),
+    }  # fmt: skip
+
+
+def test_compact_ids() -> None:
+    assert compact("http://purl.obolibrary.org/obo/HP_0001250") == "HP:0001250"
+    assert compact("http://www.orpha.net/ORDO/Orphanet_558") == "Orphanet:558"
+    assert compact("http://example.org/onto#Class_A_1") == "Class:A_1"
+    assert compact("http://example.org/seizure") == "http://example.org/seizure"
+    assert compact("HP:0001250") == "HP:0001250"
