@@ -58,15 +58,17 @@ def render_page(text: str, links: Sequence[dict[str, Any]], lang: str = "en") ->
 
 
 def _entity(link: dict[str, Any]) -> dict[str, Any]:
-    url = _url(link)
+    url, id = _url(link), escape(link["id"])
     score = "" if link["score"] is None else f" ({link['score']:.3f})"
+    params = {"title": escape(f"{link['name'] or _NIL}{score}")}
     return {
         "start": link["start"],
         "end": link["end"],
         "label": _kind(link) if link["id"] != _NIL else _NIL,
-        "kb_id": escape(link["id"]),
-        "kb_url": escape(url) or "#",
-        "params": {"title": escape(f"{link['name'] or _NIL}{score}")},
+        "kb_id": id,
+        "kb_url": escape(url),
+        # Where there is no page to lead to, the id stands without a link.
+        "params": params if url else {**params, "kb_link": id},
     }
 
 

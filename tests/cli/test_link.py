@@ -249,6 +249,7 @@ def test_page_of_nothing_nil_and_overlaps() -> None:
     page = render_page("0123456789", overlapping)
     assert page.count("<mark") == 2
     assert page.count("<tr>") == 4
+    assert _Reader(page).links == [], "no concept here has a page"
 
 
 def test_page_that_cannot_be_written(fail: Fail, tiny_assets: Assets) -> None:
