@@ -78,7 +78,12 @@ def hash_key(key: str) -> int:
 
 def hash_keys(keys: Iterable[str]) -> Hashes1d:
     """Hash many keys: (n,) uint64."""
-    return np.fromiter(map(hash_key, keys), dtype=np.uint64)
+    keys = list(keys)
+    try:  # without a Python call for each, which takes twice as long
+        hashes = map(xxhash.xxh3_64_intdigest, map(str.encode, keys))
+        return np.fromiter(hashes, dtype=np.uint64, count=len(keys))
+    except UnicodeEncodeError:  # half a surrogate pair somewhere
+        return np.fromiter(map(hash_key, keys), dtype=np.uint64, count=len(keys))
 
 
 def is_short_form(text: str) -> bool:

@@ -18,7 +18,7 @@ PACKAGE = "spacy_medlink"
 # Every top-level module or sub-package has a floor. Neighbours on a floor may use each other, but
 # not in a circle. "" is the package itself.
 FLOORS = [
-    {"", "types", "errors", "files", "text", "abbreviations", "progress", "concept_urls"},
+    {"", "types", "errors", "files", "text", "hashes", "abbreviations", "progress", "concept_urls"},
     {"encoders", "ranking", "evaluation", "gold"},
     {"kb", "retrieval"},
     {"assets", "building", "linking", "starter", "measuring"},

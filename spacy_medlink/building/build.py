@@ -1,7 +1,6 @@
 """build_assets: from a knowledge base and an encoder to the directory of a linker."""
 
 import platform
-from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,18 +20,22 @@ from ..assets import (
 )
 from ..files import link_or_copy, replacing_directory
 from ..kb import KnowledgeBase
-from ..linking import LinkingEngine
+from ..linking import TIERS, LinkingEngine
 from ..progress import no_progress
 from ..retrieval.arrays import save_arrays
 from ..retrieval.exact import ExactIndex
 from ..retrieval.ngram import NgramIndex
-from ..types import Floats2d, Progress
+from ..types import Progress
+from .update import Update
+from .vectors import name_vectors
 from .weights import DEFAULT_WEIGHTS, choose_weights
 
 if TYPE_CHECKING:  # torch and transformers are not needed to build the starter's tiers
     from ..encoders.bi_encoder import BiEncoder
 
-_CHUNK = 4096
+# Above, the n-gram tier steps aside: a mention takes 20 to 50 ms in a million names, building it
+# 1.2 GB, and both grow with the number (benchmarks/results/kb.md).
+NGRAM_LIMIT = 1_000_000  # names
 _LIBRARIES = ("numpy", "scipy", "faiss-cpu", "torch", "transformers", "spacy")
 
 
@@ -41,42 +44,76 @@ def build_assets(
     kb: str | Path,
     encoder: str | Path | None = None,
     *,
-    index: str = "Flat",
+    index: str | None = None,
     pooling: str | None = None,
+    update: str | Path | None = None,
+    ngram_limit: int = NGRAM_LIMIT,
     progress: Progress = no_progress,
 ) -> Assets:
     """Build the assets of a linker; what is at `out` is replaced when all is done.
 
     out (Path): directory to write. kb (Path): a file that `medlink kb build` wrote.
-    encoder (Optional[str]): directory or Hub name of a transformer; None builds no dense tier.
-    index (str): faiss factory string. pooling (Optional[str]): "mean" or "cls"; default: what was
-        saved with the encoder, else "mean".
+    encoder (Optional[str]): directory or Hub name of a transformer; None takes that of `update`,
+        and builds no dense tier when there is none.
+    index (Optional[str]): faiss factory string; default: that of `update`, else "Flat".
+    pooling (Optional[str]): "mean" or "cls"; default: what was saved with the encoder, else "mean".
+    update (Optional[Path]): assets built before, whose vectors are reused for the names that they
+        have, if the encoder is the same; the manifest's "update" says what was.
+    ngram_limit (int): names up to which there is an n-gram tier; the manifest's "left_out" says
+        when there is none.
     progress (Progress): shows how far encoding has come.
     RETURNS (Assets): the new assets, opened.
-    RAISES (MedlinkError): E101-E103 the knowledge base, E205-E209 encoder and index, E109 the disk.
+    RAISES (MedlinkError): E101-E103 the knowledge base, E201-E204 the old assets, E205-E209 encoder
+        and index, E109 the disk.
     """
     knowledge = KnowledgeBase(kb)
-    bi_encoder = _load_encoder(encoder, pooling) if encoder is not None else None
+    old = Assets(update) if update is not None else None
+    bi_encoder, source = _open_encoder(encoder, pooling, old)
+    spec = index or _spec_of(old)
+    reuse = Update(old, bi_encoder, spec) if old is not None and bi_encoder is not None else None
     with replacing_directory(Path(out)) as path:
         link_or_copy(knowledge.path, path / KB_FILE)
-        engine = _build_tiers(path, knowledge, bi_encoder, index, progress)
-        fusion = choose_weights(engine, knowledge)
+        engine = _build_tiers(path, knowledge, bi_encoder, spec, reuse, ngram_limit, progress)
+        tiers = [tier for tier in TIERS if getattr(engine, tier) is not None]
+        fusion = reuse.fusion(tiers) if reuse is not None else None
         facts = {
             "kb": knowledge.manifest,
-            "tiers": ["exact", "ngram", *(["dense"] if bi_encoder else [])],
-            "encoder": _describe(bi_encoder, encoder) if bi_encoder else None,
-            "index": {"spec": index, "names": knowledge.n_names} if bi_encoder else None,
-            "fusion": fusion,
+            "tiers": tiers,
+            "left_out": _left_out(tiers, knowledge, ngram_limit),
+            "encoder": _describe(bi_encoder, source) if bi_encoder else None,
+            "index": {"spec": spec, "names": knowledge.n_names} if bi_encoder else None,
+            "update": reuse.as_manifest(knowledge.n_names) if reuse is not None else None,
+            "fusion": fusion or choose_weights(engine, knowledge),
             "versions": _versions(),
         }
         write_manifest(path, facts)
     return Assets(out)
 
 
-def _load_encoder(source: str | Path, pooling: str | None) -> "BiEncoder":
+def _open_encoder(
+    source: str | Path | None, pooling: str | None, old: Assets | None
+) -> tuple["BiEncoder | None", str]:
+    """Load the encoder; the name of where it came from stays when it is that of the old assets."""
+    name = Path(str(source)).name
+    if source is None:
+        if old is None or old.manifest["encoder"] is None:
+            return None, ""
+        source, name = old.path / ENCODER, old.manifest["encoder"]["source"]
     from ..encoders.bi_encoder import BiEncoder
 
-    return BiEncoder.load(source, pooling)
+    return BiEncoder.load(source, pooling), name
+
+
+def _spec_of(old: Assets | None) -> str:
+    made = old.manifest["index"] if old is not None else None
+    return str(made["spec"]) if made else "Flat"
+
+
+def _left_out(tiers: list[str], kb: KnowledgeBase, ngram_limit: int) -> dict[str, str]:
+    """Say why a tier was not built, for the manifest."""
+    if "ngram" in tiers:
+        return {}
+    return {"ngram": f"{kb.n_names:,} names are more than the {ngram_limit:,} that it serves well"}
 
 
 def _build_tiers(
@@ -84,21 +121,26 @@ def _build_tiers(
     kb: KnowledgeBase,
     encoder: "BiEncoder | None",
     spec: str,
+    reuse: Update | None,
+    ngram_limit: int,
     progress: Progress,
 ) -> LinkingEngine:
     name_concept = kb.name_concepts().astype(np.int32)
     save_arrays(path, {NAME_CONCEPT: name_concept})
-    exact = ExactIndex.build(kb.lookup_table(), _texts(kb))
+    exact = ExactIndex.build(kb.lookup_table(), kb.iter_texts())
     exact.save(path / EXACT)
-    ngram = NgramIndex.build(_texts(kb))
-    ngram.save(path / NGRAM)
+    ngram = None
+    if kb.n_names <= ngram_limit:
+        ngram = NgramIndex.build(kb.iter_texts())
+        ngram.save(path / NGRAM)
     dense = None
     if encoder is not None:
         from ..retrieval.dense import DenseIndex
 
         encoder.save(path / ENCODER)
-        chunks = _vectors(encoder, kb, progress)
-        dense = DenseIndex.build(chunks, kb.n_names, encoder.dim, spec)
+        known, trained = (reuse.known, reuse.trained) if reuse is not None else (None, None)
+        chunks = name_vectors(encoder, kb, known, progress)
+        dense = DenseIndex.build(chunks, kb.n_names, encoder.dim, spec, trained)
         dense.save(path / DENSE_FILE)
     return LinkingEngine(
         name_concept,
@@ -110,24 +152,9 @@ def _build_tiers(
     )
 
 
-def _vectors(encoder: "BiEncoder", kb: KnowledgeBase, progress: Progress) -> Iterator[Floats2d]:
-    """Encode the names chunk by chunk; within a chunk equal strings are encoded once."""
-    starts = range(0, kb.n_names, _CHUNK)
-    texts = _texts(kb)
-    for start in progress(starts, len(starts), "encoding names"):
-        chunk = [next(texts) for _ in range(min(_CHUNK, kb.n_names - start))]
-        distinct = {text: position for position, text in enumerate(dict.fromkeys(chunk))}
-        vectors = encoder.encode(list(distinct))
-        yield vectors[[distinct[text] for text in chunk]]
-
-
-def _texts(kb: KnowledgeBase) -> Iterator[str]:
-    return (name.text for _, name in kb.iter_names())
-
-
-def _describe(encoder: "BiEncoder", source: str | Path | None) -> dict[str, Any]:
+def _describe(encoder: "BiEncoder", source: str) -> dict[str, Any]:
     return {
-        "source": Path(str(source)).name,
+        "source": source,
         "fingerprint": encoder.fingerprint(),
         "pooling": encoder.pooling,
         "max_length": encoder.max_length,

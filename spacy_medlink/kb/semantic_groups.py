@@ -41,3 +41,9 @@ def types_of(groups: Iterable[str]) -> frozenset[str]:
             raise Errors.unknown_group(group=group, known=", ".join(_GROUPS))
         found.update(_GROUPS[group.upper()].split())
     return frozenset(found)
+
+
+def groups_of(types: Iterable[str]) -> tuple[str, ...]:
+    """List the groups that semantic types belong to, in alphabetical order."""
+    own = set(types)
+    return tuple(group for group, members in _GROUPS.items() if not own.isdisjoint(members.split()))

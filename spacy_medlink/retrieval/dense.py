@@ -11,7 +11,7 @@ import faiss
 import numpy as np
 
 from ..errors import Errors
-from ..types import Floats2d, Hits, Ints2d
+from ..types import Floats2d, Hits, Ints1d, Ints2d
 
 _TRAINING_SAMPLE = 262_144
 _PROBES = 32
@@ -32,17 +32,28 @@ class DenseIndex:
         self._index = index
 
     @classmethod
-    def build(cls, chunks: Iterable[Floats2d], n_names: int, dim: int, spec: str) -> "DenseIndex":
+    def build(
+        cls,
+        chunks: Iterable[Floats2d],
+        n_names: int,
+        dim: int,
+        spec: str,
+        like: Path | None = None,
+    ) -> "DenseIndex":
         """Build from the names' vectors, given in the order of rows.
 
         chunks (Iterable[Floats2d]): blocks of (n, dim) vectors of length 1.
         spec (str): a faiss factory string ("Flat", "HNSW32,SQ8", "IVF4096,PQ48").
+        like (Optional[Path]): a saved index of the same string, whose training is taken over.
         RAISES (MedlinkError): E209 when faiss refuses the string or the number of names.
         """
         waiting = iter(chunks)
         sample: list[Floats2d] = []
         try:
             index = faiss.index_factory(dim, spec, faiss.METRIC_INNER_PRODUCT)
+            if like is not None and not index.is_trained:
+                index = _read(like)
+                index.reset()
             if not index.is_trained:
                 sample = _take(waiting, min(n_names, _TRAINING_SAMPLE))
                 index.train(np.concatenate(sample))
@@ -77,10 +88,12 @@ class DenseIndex:
 
         RAISES (MedlinkError): E202 when it is missing or damaged.
         """
-        try:
-            return cls(faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC))
-        except RuntimeError as error:
-            raise Errors.assets_incomplete(path=path.parent, problem=error) from error
+        return cls(_read(path, faiss.IO_FLAG_MMAP_IFC))
+
+    def vectors(self, rows: Ints1d) -> Floats2d:
+        """Get the vectors of names: (n, dim), as the index keeps them (compressed or not)."""
+        found: Floats2d = self._index.reconstruct_batch(np.asarray(rows, dtype=np.int64))
+        return found
 
     def search(self, vectors: Floats2d, k: int) -> Hits:
         """Find the k names nearest to each vector.
@@ -97,8 +110,7 @@ class DenseIndex:
         """
         if not rows.size:
             return np.zeros(rows.shape, dtype=np.float32)
-        wanted = np.maximum(rows, 0).ravel()
-        stored = self._index.reconstruct_batch(wanted).reshape(*rows.shape, -1)
+        stored = self.vectors(np.maximum(rows, 0).ravel()).reshape(*rows.shape, -1)
         scores: Floats2d = np.einsum("nd,nmd->nm", vectors, stored, optimize=True)
         return np.where(rows >= 0, scores, np.float32(0))
 
@@ -109,6 +121,13 @@ def _prepare_lists(index: Any) -> None:
     if lists is not None:
         lists.make_direct_map()
         lists.nprobe = min(_PROBES, lists.nlist)
+
+
+def _read(path: Path, flags: int = 0) -> Any:
+    try:
+        return faiss.read_index(str(path), flags)
+    except RuntimeError as error:
+        raise Errors.assets_incomplete(path=path.parent, problem=error) from error
 
 
 def _take(chunks: Iterable[Floats2d], wanted: int) -> list[Floats2d]:

@@ -1,4 +1,4 @@
-"""ExactIndex: the names whose key equals the mention's, by binary search in mapped arrays."""
+"""ExactIndex: the names whose key equals the mention's, found by its hash in mapped arrays."""
 
 import io
 from collections.abc import Iterable, Sequence
@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..text import hash_key, key, surface_check
-from ..types import Floats2d, Hashes1d, Hits
+from ..hashes import positions
+from ..text import hash_keys, key, surface_check
+from ..types import Hashes1d, Hits
 from .arrays import load_arrays, save_arrays
 
 SAME_STRING = 1.0
 SAME_KEY = 0.95
 _CASED = np.uint32(1 << 31)
 _MAX_ROWS = 64
+_PAIR = np.dtype([("hash", np.int64), ("row", np.uint32)])
 
 
 class ExactIndex:
@@ -37,21 +39,23 @@ class ExactIndex:
 
     @classmethod
     def build(cls, lookup: Iterable[tuple[int, int]], names: Iterable[str]) -> "ExactIndex":
-        """Build from a knowledge base.
+        """Build from a knowledge base, with 40 bytes a name at most.
 
         lookup (Iterable): (signed hash, name row), sorted by signed hash (`kb.lookup_table()`).
         names (Iterable[str]): the text of every name, in the order of rows.
         """
-        pairs = np.fromiter(lookup, dtype=[("hash", np.int64), ("row", np.int64)])
-        check = np.fromiter(map(surface_check, names), dtype=np.uint32)
-        rows = pairs["row"]
+        pairs = np.fromiter(lookup, dtype=_PAIR)
         # Signed order puts the upper half of the unsigned range first: turn it round once.
-        hashes = pairs["hash"].astype(np.uint64)
         turn = int(np.searchsorted(pairs["hash"], 0))
-        hashes, rows = np.roll(hashes, -turn), np.roll(rows, -turn)
-        distinct, start = np.unique(hashes, return_index=True)
-        bounds = np.append(start, len(hashes)).astype(np.uint32)
-        return cls(distinct, bounds, rows.astype(np.uint32), check[rows])
+        hashes = np.roll(pairs["hash"], -turn).view(np.uint64)
+        rows = np.roll(pairs["row"], -turn)
+        del pairs
+        is_new = np.ones(len(hashes), dtype=np.bool_)
+        np.not_equal(hashes[1:], hashes[:-1], out=is_new[1:])
+        start = np.append(np.flatnonzero(is_new), len(hashes)).astype(np.uint32)
+        hashes = hashes[is_new]
+        check = np.fromiter(map(surface_check, names), dtype=np.uint32)
+        return cls(hashes, start, rows, check[rows])
 
     def save(self, directory: Path) -> None:
         """Write the arrays into a directory."""
@@ -85,11 +89,7 @@ class ExactIndex:
 
     def find(self, hashes: Hashes1d) -> NDArray[np.int64]:
         """Find keys by hash. RETURNS (n,): position of the key, -1 where there is none."""
-        if not len(self._hash):
-            return np.full(len(hashes), -1)
-        position = np.searchsorted(self._hash, hashes)
-        clipped = np.minimum(position, len(self._hash) - 1)
-        return np.where(self._hash[clipped] == hashes, clipped, -1)
+        return positions(self._hash, hashes)
 
     def rows_of(self, position: int, text: str) -> list[tuple[int, float]]:
         """List (name row, score) of a key, for the mention as it is written."""
@@ -110,17 +110,31 @@ class ExactIndex:
         texts (Sequence[str]): mentions. k (int): at most so many names each.
         RETURNS (Hits): (n_texts, widest), best first, then by row; padded with -1 and -inf.
         """
-        hashes = np.fromiter((hash_key(key(text)) for text in texts), dtype=np.uint64)
-        found: list[list[tuple[int, float]]] = []
-        for text, position in zip(texts, self.find(hashes).tolist(), strict=True):
-            rows = self.rows_of(position, text) if position >= 0 else []
-            found.append(sorted(rows, key=lambda item: (-item[1], item[0]))[:k])
-        width = max(map(len, found), default=0)
-        rows_out = np.full((len(found), width), -1, dtype=np.int64)
-        scores: Floats2d = np.full((len(found), width), -np.inf, dtype=np.float32)
-        for index, items in enumerate(found):
-            if items:
-                rows_out[index, : len(items)], scores[index, : len(items)] = zip(
-                    *items, strict=True
-                )
-        return Hits(rows_out, scores)
+        position = self.find(hash_keys(map(key, texts)))
+        begin = np.where(position >= 0, self._start[position], 0).astype(np.int64)
+        count = np.where(position >= 0, self._start[position + 1], 0) - begin
+        # One entry for each name of each text: `text` is the number of the text it belongs to.
+        text = np.repeat(np.arange(len(texts)), count)
+        entry = np.arange(len(text)) + np.repeat(begin - (np.cumsum(count) - count), count)
+        row, check = self._row[entry].astype(np.int64), self._check[entry]
+        own = np.fromiter(map(surface_check, texts), dtype=np.uint32, count=len(texts))
+        same = (check | _CASED) == (own[text] | _CASED)
+        order = np.lexsort((row, ~same, text))
+        order = order[(same | (check < _CASED))[order]]
+        return _padded(text[order], row[order], same[order], len(texts), k)
+
+
+def _padded(
+    text: NDArray[np.int64], row: NDArray[np.int64], same: NDArray[np.bool_], n_texts: int, k: int
+) -> Hits:
+    """Lay out what was found, sorted by text, in a rectangle of at most k columns."""
+    count = np.bincount(text, minlength=n_texts)
+    column = np.arange(len(text)) - np.repeat(np.cumsum(count) - count, count)
+    kept = column < k
+    text, column = text[kept], column[kept]
+    shape = (n_texts, int(column.max(initial=-1)) + 1)
+    rows = np.full(shape, -1, dtype=np.int64)
+    scores = np.full(shape, -np.inf, dtype=np.float32)
+    rows[text, column] = row[kept]
+    scores[text, column] = np.where(same[kept], SAME_STRING, SAME_KEY)
+    return Hits(rows, scores)

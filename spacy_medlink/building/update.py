@@ -1,0 +1,150 @@
+"""Vectors of assets that were built before, so that an update encodes only the names that are new.
+
+A name is known by the hash of its text. Its vector is read from the old index, so what an index
+compresses stays compressed: a lossy index is reused only by one of the same kind, which takes over
+its training and makes the same code of the same vector again.
+"""
+
+import re
+from array import array
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..assets import DENSE_FILE, Assets
+from ..hashes import positions
+from ..text import hash_keys
+from ..types import Floats2d, Hashes1d, Ints1d
+
+if TYPE_CHECKING:
+    from ..encoders.bi_encoder import BiEncoder
+    from ..retrieval.dense import DenseIndex
+
+_CHUNK = 65_536
+# Indices that keep the vectors as they are.
+_LOSSLESS = re.compile(r"(Flat|(IDMap2?,)?HNSW\d+(,Flat)?|IVF\d+(_HNSW\d+)?,Flat)")
+
+
+class KnownVectors:
+    """The vectors of an older index, found by the text of the name.
+
+    Takes 13 bytes a name; the vectors stay on disk.
+
+    hashes (Hashes1d): of the distinct texts, ascending. rows (Ints1d): a name row of each.
+    index (DenseIndex): the vectors of the rows.
+    """
+
+    def __init__(self, hashes: Hashes1d, rows: NDArray[np.uint32], index: "DenseIndex") -> None:
+        self._hashes, self._rows, self._index = hashes, rows, index
+        self._used = np.zeros(len(hashes), dtype=np.bool_)
+        self.reused = self.encoded = 0
+
+    @classmethod
+    def of(cls, old: Assets) -> "KnownVectors":
+        """Read the names of assets.
+
+        RAISES (MedlinkError): E1xx and E2xx when the old assets are damaged.
+        """
+        return cls(*_distinct(_text_hashes(old)), old.dense)
+
+    def take(self, texts: Sequence[str]) -> tuple[NDArray[np.bool_], Floats2d]:
+        """Get the vectors of those texts that are known.
+
+        RETURNS (Tuple[NDArray, Floats2d]): which are known, (n,), and the vectors of these,
+            (n_known, dim).
+        """
+        place = positions(self._hashes, hash_keys(texts))
+        is_known = place >= 0
+        known = place[is_known]
+        self._used[known] = True
+        self.reused += len(known)
+        self.encoded += len(texts) - len(known)
+        rows: Ints1d = self._rows[known].astype(np.int64)
+        return is_known, self._index.vectors(rows)
+
+    @property
+    def dropped(self) -> int:
+        """Number of distinct texts that nothing has asked for."""
+        return int((~self._used).sum())
+
+
+class Update:
+    """What of older assets can be used for new ones, and what was.
+
+    old (Assets): the assets to update. encoder (BiEncoder): of the new assets.
+    spec (str): faiss factory string of the new index.
+    """
+
+    def __init__(self, old: Assets, encoder: "BiEncoder", spec: str) -> None:
+        self.old = old
+        self.why_not = _why_not(old.manifest, encoder, spec)
+        self.known = None if self.why_not else KnownVectors.of(old)
+        same_spec = not self.why_not and old.manifest["index"]["spec"] == spec
+        self.trained: Path | None = old.path / DENSE_FILE if same_spec else None
+
+    def fusion(self, tiers: Sequence[str]) -> dict[str, Any] | None:
+        """Get the old fusion weights, when they hold for the new assets too.
+
+        They do when tiers and encoder are the same and most names are: choosing anew would only
+        move every score a little from release to release.
+        """
+        known = self.known
+        if known is None or list(tiers) != self.old.tiers or known.reused < known.encoded:
+            return None
+        return dict(self.old.manifest["fusion"])
+
+    def as_manifest(self, names: int) -> dict[str, Any]:
+        """List what was used, for the manifest.
+
+        names (int): of the new assets.
+        """
+        facts = self.old.manifest
+        known = self.known
+        return {
+            "name": self.old.path.resolve().name,
+            "names": facts["kb"]["names"],
+            "version": facts["kb"].get("version", ""),
+            "reused": known.reused if known else 0,
+            "encoded": known.encoded if known else names,
+            "dropped": known.dropped if known else facts["kb"]["names"],
+            "why_not": self.why_not,
+        }
+
+
+def _why_not(old: dict[str, Any], encoder: "BiEncoder", spec: str) -> str:
+    """Say why the old vectors cannot be used, "" when they can."""
+    made_by = old["encoder"]
+    if made_by is None:
+        return "they have no vectors"
+    for setting in ("pooling", "max_length", "dim"):
+        if made_by[setting] != getattr(encoder, setting):
+            return f"{setting} was {made_by[setting]}, now it is {getattr(encoder, setting)}"
+    if made_by["fingerprint"] != encoder.fingerprint():
+        return "another encoder made them"
+    old_spec = old["index"]["spec"]
+    if old_spec != spec and not _LOSSLESS.fullmatch(old_spec):
+        return f"the old index {old_spec} compresses, and the new one is {spec}"
+    return ""
+
+
+def _text_hashes(old: Assets) -> Hashes1d:
+    hashes = array("Q")
+    texts = old.kb.iter_texts()
+    while chunk := list(islice(texts, _CHUNK)):
+        # 64 bits: one update of 15 million names with 150,000 new ones in eight million would take
+        # a new name for an old one.
+        hashes.frombytes(hash_keys(chunk).tobytes())
+    return np.frombuffer(hashes, dtype=np.uint64)
+
+
+def _distinct(hashes: Hashes1d) -> tuple[Hashes1d, NDArray[np.uint32]]:
+    """Sort hashes, and give the first row of each."""
+    order = np.argsort(hashes, kind="stable").astype(np.uint32)
+    ordered = hashes[order]
+    is_new = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_new[1:])
+    return ordered[is_new], order[is_new]
