@@ -8,7 +8,7 @@ import re
 
 _PARENTHESIS = re.compile(r"\(([^()]{2,120})\)")
 _WORD_START = re.compile(r"\S+")
-_CLAUSE_END = re.compile(r"[.;!?]\s(?=[A-Z])|\n\s*\n|[()]")
+_CLAUSE_END = re.compile(r"[.;!?]\s(?=[A-Z])|\n\s*\n")
 _MAX_SHORT_CHARS = 10
 _MAX_SHORT_WORDS = 2
 
@@ -52,6 +52,7 @@ def _is_short_form(text: str) -> bool:
 
 def _clause_before(text: str, end: int) -> str:
     start = max(0, end - 300)
+    start = max(start, text.rfind("(", start, end) + 1, text.rfind(")", start, end) + 1)
     window = text[start:end]
     cut = 0
     for boundary in _CLAUSE_END.finditer(window):

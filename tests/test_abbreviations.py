@@ -1,0 +1,161 @@
+"""Abbreviations that a document defines: both orders, layout, what is no definition, and speed."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_medlink.abbreviations import find_definitions
+from tests.timing import cpu_seconds
+
+
+@pytest.mark.parametrize(
+    ("text", "short", "long"),
+    [
+        ("An atrial septal defect (ASD) was closed.", "ASD", "atrial septal defect"),
+        ("Atrial Septal Defect (asD).", "asD", "Atrial Septal Defect"),
+        ("An ASD (atrial septal defect) was closed.", "ASD", "atrial septal defect"),
+        ("heat shock protein (HSP) 70", "HSP", "heat shock protein"),
+        # Letters from inside words, and the examples of the paper.
+        ("Heat shock transcription factor (HSTF)", "HSTF", "Heat shock transcription factor"),
+        ("acetylcholinesterase (AChE)", "AChE", "acetylcholinesterase"),
+        ("tuberculosis (TB)", "TB", "tuberculosis"),
+        ("beta-adrenergic blocker (BAB)", "BAB", "beta-adrenergic blocker"),
+        ("5-hydroxytryptamine (5-HT)", "5-HT", "5-hydroxytryptamine"),
+        ("type 2 diabetes mellitus (T2DM)", "T2DM", "type 2 diabetes mellitus"),
+        ("Mental health court (MHC), see there", "MHC", "Mental health court"),
+        # The whole first word, hyphens included.
+        ("with anti-nuclear antibodies (ANA)", "ANA", "anti-nuclear antibodies"),
+        ("a non-steroidal drug (SD)", "SD", "non-steroidal drug"),
+        # What else is in the parentheses.
+        ("myocardial infarction (MI; 2019)", "MI", "myocardial infarction"),
+        ("myocardial infarction (MI, old)", "MI", "myocardial infarction"),
+        # Layout: hard line breaks, tabs, several spaces, white space outside ASCII.
+        ("History of\natrial septal defect (ASD)", "ASD", "atrial septal defect"),
+        ("of\tatrial septal\ndefect\n(ASD)", "ASD", "atrial septal defect"),
+        ("an  atrial   septal defect ( ASD )", "ASD", "atrial septal defect"),
+        ("an atrial\u00a0septal defect (ASD)", "ASD", "atrial septal defect"),
+        ("an ASD (atrial septal\n   defect)", "ASD", "atrial septal defect"),
+        # Quotes and brackets around the long form.
+        ('the "atrial septal defect" (ASD)', "ASD", "atrial septal defect"),
+        ("the [atrial septal defect] (ASD)", "ASD", "atrial septal defect"),
+        # Other languages, emoji.
+        ("la enfermedad pulmonar obstructiva (EPO)", "EPO", "enfermedad pulmonar obstructiva"),
+        ("😀 atrial septal defect (ASD) 😀", "ASD", "atrial septal defect"),
+        ("émbolo pulmonar (ÉP)", "ÉP", "émbolo pulmonar"),
+        # Initials in another order: the abbreviation is Latin or French.
+        ("myotonic dystrophy (DM)", "DM", "myotonic dystrophy"),
+        ("the acquired immune deficiency syndrome (SIDA)", "SIDA",
+         "acquired immune deficiency syndrome"),
+    ],
+)  # fmt: skip
+def test_definitions(text, short, long):
+    assert find_definitions(text) == {short: long}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "no parentheses at all",
+        "()",
+        "(ASD)",
+        "((((",
+        "))))",
+        "ASD (",
+        "a heart attack (see below) at night",
+        "he was seen (again) today",
+        "a heart attack (MI) at night",  # no m
+        "one septal defect (ASD) was closed",  # no word begins with a
+        "blood pressure was high. (ASD)",
+        "taken daily (2019)",  # no letter
+        "three doses (10 mg)",  # prose: the first letter begins no word
+        "the patient (she)",
+        "an attack (A)",
+        "ASD (ASD)",
+        "asd (ASD) closed",  # the long form is no longer than the short one
+        "levels of ASD were high in ASD defects (ASD)",
+        "atrial septal defect.\n\n(ASD)",
+        "atrial septal. Then a defect (ASD)",  # the sentence between
+        "defect septal atrial of the heart in all (ASD) cases",
+    ],
+)
+def test_no_definition(text):
+    assert find_definitions(text) == {}
+
+
+def test_nested_parentheses_define_by_the_innermost():
+    text = "tumour necrosis factor (TNF (a cytokine)), interleukin (also interleukin one (IO))"
+    assert find_definitions(text) == {"IO": "interleukin one"}
+
+
+def test_words_before_another_parenthesis_are_not_taken():
+    text = "atrial septal (of the heart) defect (ASD)"
+    assert find_definitions(text) == {}
+
+
+def test_the_first_definition_wins():
+    text = "pulmonary embolism (PE) and later a pericardial effusion (PE)"
+    assert find_definitions(text) == {"PE": "pulmonary embolism"}
+
+
+def test_several_in_one_text():
+    text = (
+        "Myocardial infarction (MI) and atrial fibrillation (AF). "
+        "COPD (chronic obstructive pulmonary disease) was known."
+    )
+    assert find_definitions(text) == {
+        "MI": "Myocardial infarction",
+        "AF": "atrial fibrillation",
+        "COPD": "chronic obstructive pulmonary disease",
+    }
+
+
+def test_the_long_form_is_the_shortest_that_fits():
+    """Characters are matched from the right, so that no earlier word is drawn in."""
+    text = "a chronic cough and chronic obstructive pulmonary disease (COPD)"
+    assert find_definitions(text) == {"COPD": "chronic obstructive pulmonary disease"}
+
+
+def test_a_long_form_has_few_words():
+    filler = " ".join(["word"] * 20)
+    assert find_definitions(f"atrial {filler} septal defect (ASD)") == {}
+
+
+@given(st.text(st.sampled_from("aAbB1 ()[]-;,.\n\té😀"), max_size=60))
+def test_what_is_found_stands_in_the_text(text):
+    words = text.split()
+    for short, long in find_definitions(text).items():
+        assert short in text
+        assert " ".join(long.split()) == long
+        assert long in " ".join(words)
+        assert len(long) > len(short)
+        assert 2 <= len(short) <= 10
+        assert not set("()") & set(long)
+
+
+SENTENCE = "An atrial septal defect (ASD) was seen, and COPD (chronic obstructive disease). "
+HARD = {
+    "prose": SENTENCE * (100_000 // len(SENTENCE)),
+    "open": "(" * 100_000,
+    "closed": "ab (" + "a" * 99_000,
+    "pairs": "(AB)" * 25_000,
+    "empty lines": ("AB (a b)" + "\n" * 12) * 5_000,
+    "lines": "\n" * 99_990 + "(AB)",
+    "spaces": ("x " + " " * 140 + "(AB)") * 680,
+    "one word": ("a" * 290 + "(BA)") * 340,
+    "sentences": ". A" * 33_000 + "(AB)",
+    "emoji": "😀" * 50_000 + "(AB)" + "😀" * 49_000,
+    "gaps": ("a b " * 60 + "(ZA)") * 400,
+}
+
+
+@pytest.mark.parametrize("text", HARD.values(), ids=HARD)
+def test_long_documents_take_little_time(text):
+    assert cpu_seconds(lambda: find_definitions(text)) < 1
+
+
+@pytest.mark.parametrize("name", ["prose", "pairs", "spaces", "empty lines", "gaps"])
+def test_time_is_linear(name):
+    quarter = HARD[name][:25_000]
+    once = min(cpu_seconds(lambda: find_definitions(quarter)) for _ in range(3))
+    assert cpu_seconds(lambda: find_definitions(HARD[name])) < 12 * once + 0.1
