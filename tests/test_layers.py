@@ -136,7 +136,7 @@ def test_training_imports_neither_the_command_line_nor_tests() -> None:
     ("directories", "extras"),
     [
         ([PACKAGE], []),
-        (["training"], ["starter"]),
+        (["training"], ["starter", "train"]),
         (["tests", "benchmarks"], ["starter", "dev"]),
     ],
 )
