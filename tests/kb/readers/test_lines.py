@@ -14,8 +14,6 @@ from spacy_medlink.types import BadLine
 PIECES = st.sampled_from(
     [b"a", "é".encode(), b"\n", b"\r", b"\r\n", b"\0", b"\xff", b"\xef\xbb\xbf"]
 )
-    [b"a", "é".encode(), b"\n", b"\r", b"\r\n", b"\0", b"\xff", b"\xef\xbb\xbf"]
-)
 
 
 def _one_by_one(data: bytes) -> tuple[list[tuple[int, str]], list[int]]:
