@@ -266,6 +266,11 @@ class Errors:
     bad_holdout = Message(
         "E507", "The hold-out {path} {problem}. Delete its directory to have it made again."
     )
+    not_a_recipe = Message(
+        "E510",
+        "{path} is not a recipe ({reason}). Recipes are written like spaCy's config.cfg: "
+        "[section], then key = value with the value in JSON.",
+    )
     package_missing = Message(
         "E514",
         "The package {package} is not installed. It is part of the embedded default: "

@@ -1,0 +1,50 @@
+"""What tests of training share: a task small enough to learn in a second."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.kb import KnowledgeBase
+from training.experiment import Experiment
+from training.recipe import Recipe
+from training.recipe_file import read_recipe
+
+SETTINGS: dict[str, Any] = {
+    "holdout.fraction": 0.5,
+    "sampler.batch_pairs": 16,
+    "objective.miner": "hard_pairs",
+    "optimizer.learning_rate": 2e-3,
+    "training.precision": "fp32",
+    "training.epochs": 6.0,
+    "training.eval_every": 4,
+    "selection.interpolation": [1.0],
+}
+
+MakeRecipe = Callable[..., Recipe]
+MakeExperiment = Callable[..., Experiment]
+
+
+@pytest.fixture
+def recipe(tmp_path: Path) -> MakeRecipe:
+    """Make a recipe; keywords are section__key."""
+
+    def make(**changes: Any) -> Recipe:
+        file = tmp_path / "recipe.cfg"
+        file.write_text("[training]\nseed = 0\n", encoding="utf-8")
+        changed = {key.replace("__", "."): value for key, value in changes.items()}
+        return read_recipe(file, {**SETTINGS, **changed})
+
+    return make
+
+
+@pytest.fixture
+def experiment(tiny_kb: KnowledgeBase, tiny_encoder: Path, recipe: MakeRecipe) -> MakeExperiment:
+    """Make an experiment on the tiny knowledge base with the tiny encoder."""
+
+    def make(**changes: Any) -> Experiment:
+        return Experiment(recipe(**changes), tiny_kb, BiEncoder.load(tiny_encoder))
+
+    return make

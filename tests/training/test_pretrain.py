@@ -1,0 +1,157 @@
+"""The verb, from recipe and knowledge base to an encoder directory."""
+
+import json
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer import Typer
+from typer.testing import CliRunner, Result
+
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.types import Concept, Name
+from training import verbs
+from training.holdout import Holdout
+from training.pretrain import main
+from training.trainer import Trainer
+from training.yardstick import Yardstick
+
+from .conftest import SETTINGS
+
+APP = Typer()
+APP.command()(main)
+
+
+@pytest.fixture
+def arguments(tiny_kb: KnowledgeBase, tiny_encoder: Path, tmp_path: Path) -> list[str]:
+    """The command line that trains the tiny encoder on the tiny knowledge base."""
+    file = tmp_path / "recipe.cfg"
+    file.write_text("[training]\nseed = 0\n", encoding="utf-8")
+    paths = {"--kb": tiny_kb.path, "--base": tiny_encoder, "--output": tmp_path / "sap"}
+    settings = [f"--set={key}={json.dumps(value)}" for key, value in SETTINGS.items()]
+    return [str(file), *(f"{key}={value}" for key, value in paths.items()), *settings]
+
+
+def _run(arguments: list[str], *more: str) -> Result:
+    return CliRunner().invoke(APP, [*arguments, *more])
+
+
+def _figures(path: Path) -> dict[str, Any]:
+    figures: dict[str, Any] = json.loads((path / "sap" / "metrics.json").read_text("utf-8"))
+    return figures
+
+
+def test_it_writes_an_encoder_its_figures_and_the_hold_out(
+    arguments: list[str], tmp_path: Path, tiny_kb: KnowledgeBase
+) -> None:
+    result = _run(arguments)
+    assert result.exit_code == 0, result.output
+    encoder = BiEncoder.load(tmp_path / "sap")
+    assert encoder.encode(["fever"]).shape == (1, encoder.dim)
+    holdout = Holdout.load(tmp_path / "sap" / "holdout", tiny_kb)
+    figures = _figures(tmp_path)
+    for system in ("base", "shipped"):
+        assert figures[system]["dev"]["n"] == len(holdout.dev)
+        assert figures[system]["test"]["n"] == len(holdout.test)
+    assert figures["training"]["names_per_s"] > 0
+    assert figures["recipe"]["optimizer"]["learning_rate"] == 2e-3
+    assert (tmp_path / "sap" / "training.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "sap" / "metrics.jsonl").is_file()
+    assert "names held out" in result.output
+    assert "names/s" in result.output
+    assert not list(tmp_path.glob(".sap*"))
+
+
+def test_an_encoder_that_loses_is_not_shipped(
+    arguments: list[str], tmp_path: Path, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = {"acc@1": -1.0, "acc@5": 0.0, "acc@20": 0.0}
+    monkeypatch.setattr(Yardstick, "whole", lambda self, encoder: {"dev": bad, "test": bad})
+    result = _run(arguments)
+    assert result.exit_code == 0, result.output
+    assert "the base is kept" in result.output
+    assert _figures(tmp_path)["trained_part"] == 0
+    shipped, base = BiEncoder.load(tmp_path / "sap"), BiEncoder.load(tiny_encoder)
+    assert shipped.fingerprint() == base.fingerprint()
+    assert _figures(tmp_path)["shipped"] == _figures(tmp_path)["base"]
+
+
+def test_an_encoder_that_wins_is_shipped(
+    arguments: list[str], tmp_path: Path, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good = {"acc@1": 101.0, "acc@5": 101.0, "acc@20": 101.0}
+    monkeypatch.setattr(Yardstick, "whole", lambda self, encoder: {"dev": good, "test": good})
+    result = _run(arguments, "--set=encoder.pooling=cls", "--set=encoder.max_length=9")
+    assert result.exit_code == 0, result.output
+    assert "the trained encoder" in result.output
+    shipped = BiEncoder.load(tmp_path / "sap")
+    assert shipped.fingerprint() != BiEncoder.load(tiny_encoder).fingerprint()
+    assert (shipped.pooling, shipped.max_length) == ("cls", 9)
+    assert _figures(tmp_path)["shipped"]["test"] == good
+
+
+def test_ctrl_c_exits_130_and_resume_ends_the_work(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _run([*arguments, f"--output={tmp_path / 'whole'}"])
+    learn = Trainer._learn
+
+    def interrupted(self: Trainer, names: Any) -> tuple[float, int]:
+        if self.progress.step == 4:
+            signal.raise_signal(signal.SIGINT)
+        return learn(self, names)
+
+    monkeypatch.setattr(Trainer, "_learn", interrupted)
+    stopped = _run(arguments)
+    assert stopped.exit_code == 130
+    assert "--resume" in stopped.output
+    assert not (tmp_path / "sap").exists()
+    monkeypatch.undo()
+    assert _run(arguments, "--resume").exit_code == 0
+    first, second = (BiEncoder.load(tmp_path / name) for name in ("sap", "whole"))
+    assert first.fingerprint() == second.fingerprint()
+    assert _figures(tmp_path)["training"]["steps"] > 4
+
+
+def test_a_budget_is_kept(arguments: list[str], tmp_path: Path) -> None:
+    result = _run(arguments, "--max-minutes=0.01", "--set=training.epochs=100000")
+    assert result.exit_code == 0, result.output
+    assert _figures(tmp_path)["training"]["seconds"] < 20
+
+
+def _message(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """Run as from the command line, where an error is a line and exit code 1."""
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as end:
+        patch.setattr("sys.argv", ["pretrain", *arguments])
+        verbs.run(main)
+    assert end.value.code == 1
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("more", "code"),
+    [
+        ("--set=training.epoch=1", "E501"),
+        ("--set=training.epochs=-1", "E502"),
+        ("--set=training.precision=fp16", "E502"),
+        ("--kb=nowhere.kb", "E101"),
+        ("--base=./nowhere", "E205"),
+        ("--device=cuda:77", "E508"),
+        ("--device=abacus", "E508"),
+        ("--resume", "E506"),
+    ],
+)
+def test_bad_input_is_a_line_and_exit_code_1(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], more: str, code: str
+) -> None:
+    assert f"[{code}]" in _message([*arguments, more], capsys)
+    assert not (tmp_path / "sap").exists()
+
+
+def test_a_kb_without_synonyms_is_an_error(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    build_kb(tmp_path / "kb", [Concept(id, id, (Name(id),)) for id in ("a", "b", "c")])
+    assert "[E503]" in _message([*arguments, f"--kb={tmp_path / 'kb'}"], capsys)

@@ -1,0 +1,40 @@
+"""Which pairs of a batch a loss looks at."""
+
+import torch
+
+Indices = tuple[torch.Tensor, ...]
+"""Pairs (anchor, positive, anchor, negative) or triplets (anchor, positive, negative)."""
+
+
+class HardPairMiner:
+    """The pairs of all triplets with d(a, p) + margin >= d(a, n), without listing the triplets.
+
+    A positive pair is in such a triplet if the anchor's nearest negative is near enough; a negative
+    pair, if the anchor's farthest positive is far enough. Equal, as a set of pairs, to PML's
+    `TripletMarginMiner(margin, "all")`, in O(n^2) for n names.
+    """
+
+    def __init__(self, margin: float) -> None:
+        self.margin = margin
+
+    def __call__(self, vectors: torch.Tensor, labels: torch.Tensor) -> Indices:
+        """Mine. vectors: (n, dim) of length 1. labels: (n,). RETURNS pairs (a, p, a, n)."""
+        with torch.no_grad():
+            unit = torch.nn.functional.normalize(vectors.float(), dim=1)
+            distance = torch.cdist(unit, unit)
+            same = labels[:, None] == labels[None]
+            positive = same & ~torch.eye(len(labels), dtype=torch.bool, device=labels.device)
+            farthest = distance.masked_fill(~positive, -torch.inf).amax(dim=1, keepdim=True)
+            nearest = distance.masked_fill(same, torch.inf).amin(dim=1, keepdim=True)
+            keep_positive = positive & (nearest - distance <= self.margin)
+            keep_negative = ~same & (distance - farthest <= self.margin)
+        return (*torch.where(keep_positive), *torch.where(keep_negative))
+
+
+def without_twins(mined: Indices, strings: torch.Tensor) -> Indices:
+    """Leave out negatives that are the anchor's own string."""
+    anchors, negatives = mined[-3 if len(mined) == 3 else 2], mined[-1]
+    keep = strings[anchors] != strings[negatives]
+    if len(mined) == 3:
+        return tuple(part[keep] for part in mined)
+    return (mined[0], mined[1], anchors[keep], negatives[keep])

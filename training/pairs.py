@@ -1,0 +1,49 @@
+"""Offline positive pairs: two names of one concept (SapBERT, section 3.1)."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spacy_medlink.types import Ints1d
+
+Pairs = NDArray[np.int32]
+
+
+def make_pairs(concepts: Ints1d, trainable: NDArray[np.bool_], most: int, seed: int) -> Pairs:
+    """Pair the names of every concept with each other, at most so many pairs a concept.
+
+    A concept that has more is trimmed at random, whatever its size, without listing all its pairs;
+    which ones stay depends on the seed and the concept alone.
+
+    concepts (Ints1d): concept row of every training name, ascending.
+    trainable (NDArray[bool]): whether pairs may be made of the name.
+    most (int): pairs a concept, at most (the paper: 50).
+    RETURNS (NDArray[np.int32]): (n_pairs, 2) positions of training names, the lower one first.
+    """
+    usable = np.flatnonzero(trainable)
+    rows, first, counts = np.unique(concepts[usable], return_index=True, return_counts=True)
+    blocks: list[Pairs] = [np.empty((0, 2), dtype=np.int32)]
+    for size in np.unique(counts[counts > 1]).tolist():
+        of_size = counts == size
+        total = size * (size - 1) // 2
+        if total <= most:
+            blocks.append(_offset(_numbered(np.arange(total)), first[of_size]))
+            continue
+        for row, start in zip(rows[of_size].tolist(), first[of_size], strict=True):
+            rng = np.random.default_rng((seed, row))
+            chosen = np.sort(rng.choice(total, size=most, replace=False))
+            blocks.append(_offset(_numbered(chosen), np.array([start])))
+    pairs = usable[np.concatenate(blocks)].astype(np.int32)
+    return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+
+
+def _numbered(numbers: Ints1d) -> Ints1d:
+    """Give the pairs by number, in the order (0, 1), (0, 2), (1, 2), (0, 3) ...: (n, 2)."""
+    high = np.floor((1 + np.sqrt(1 + 8 * numbers.astype(np.float64))) / 2).astype(np.int64)
+    # The square root may be off by one for concepts with millions of pairs.
+    high -= high * (high - 1) // 2 > numbers
+    high += high * (high + 1) // 2 <= numbers
+    return np.stack([numbers - high * (high - 1) // 2, high], axis=1)
+
+
+def _offset(pattern: Ints1d, starts: Ints1d) -> Pairs:
+    return (starts[:, None, None] + pattern[None]).reshape(-1, 2).astype(np.int32)

@@ -1,0 +1,56 @@
+"""Devices and number formats of training: which there are, autocast, the scaler of fp16."""
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import torch
+
+from spacy_medlink.errors import Errors
+
+
+def find_device(name: str) -> torch.device:
+    """Find a device by name ("cpu", "cuda", "cuda:1", "mps").
+
+    RAISES (MedlinkError): E508 when this machine, or this build of torch, does not have it.
+    """
+    known = ["cpu"]
+    known += [f"cuda:{number}" for number in range(torch.cuda.device_count())]
+    known += ["mps"] if torch.backends.mps.is_available() else []
+    try:
+        device = torch.device(name)
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        reason = str(error).splitlines()[0]
+        raise Errors.no_device(device=name, reason=reason, known=", ".join(known)) from error
+    return device
+
+
+class Precision:
+    """The number format in which a module computes; its weights stay fp32.
+
+    name (str): "fp32", "bf16", "fp16" (CUDA only) or "auto": bf16 where it is native, else fp32.
+    RAISES (MedlinkError): E502 for fp16 on a processor, which has no fast arithmetic for it.
+    """
+
+    def __init__(self, name: str, device: torch.device) -> None:
+        if name == "fp16" and device.type != "cuda":
+            rule = f"the device is {device.type}, and fp16 needs CUDA: choose 'auto' or 'bf16'"
+            raise Errors.bad_value(key="training.precision", value=name, rule=rule)
+        if name == "auto":
+            name = "bf16" if _native_bf16(device) else "fp32"
+        self.name = name
+        self._device = device
+        self.scaler = torch.amp.GradScaler(device.type, enabled=name == "fp16")
+
+    def autocast(self) -> AbstractContextManager[Any]:
+        """Give the context in which the module is run."""
+        if self.name == "fp32":
+            return nullcontext()
+        dtype = torch.bfloat16 if self.name == "bf16" else torch.float16
+        return torch.autocast(self._device.type, dtype=dtype)
+
+
+def _native_bf16(device: torch.device) -> bool:
+    if device.type == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    return device.type == "cpu" and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())

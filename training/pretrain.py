@@ -1,0 +1,104 @@
+"""Train an encoder on the names of a knowledge base (SAP), and ship it if it beats its base.
+
+`python -m training.pretrain training/configs/starter.cfg --kb kb/hpo.kb --base models/base \
+--output models/sap`
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.files import replacing_directory
+from spacy_medlink.kb import KnowledgeBase
+
+from .experiment import Experiment, Result
+from .interruption import EXIT_CODE, StoppedError
+from .metrics import read_log
+from .overrides import parse_overrides
+from .plot import plot
+from .recipe import Recipe
+from .recipe_file import read_recipe
+from .trainer import METRICS
+from .verbs import run
+
+HOLDOUT, FIGURES, PICTURE = "holdout", "metrics.json", "training.png"
+
+
+def pretrain(
+    recipe: Recipe,
+    *,
+    kb: Path,
+    base: str,
+    output: Path,
+    run: Path,
+    resume: bool = False,
+    device: str = "cpu",
+    say: Callable[[str], None] = lambda line: None,
+) -> dict[str, Any]:
+    """Train by a recipe.
+
+    output (Path): replaced, whole, when all is done: a Hugging Face directory, with the hold-out
+        (holdout/), the figures (metrics.json), and log and picture of the training beside it.
+    run (Path): directory for checkpoint and log while training.
+    RETURNS (Dict[str, Any]): what metrics.json holds.
+    RAISES (MedlinkError): E1xx and E2xx for a bad knowledge base or base model, E5xx.
+        (StoppedError): after Ctrl-C, when all is saved in `run`.
+    """
+    experiment = Experiment(recipe, KnowledgeBase(kb), BiEncoder.load(base), device, say)
+    result = experiment.run(run, resume)
+    with replacing_directory(output) as path:
+        result.encoder.save(path)
+        experiment.holdout.save(path / HOLDOUT)
+        (path / FIGURES).write_text(json.dumps(result.figures, indent=2) + "\n", "utf-8")
+        (path / METRICS).write_bytes((run / METRICS).read_bytes())
+        _draw(result, run / METRICS, path / PICTURE, kb.name)
+    return result.figures
+
+
+def _draw(result: Result, log: Path, picture: Path, title: str) -> None:
+    metric = result.figures["recipe"]["selection"]["metric"]
+    base = result.figures["training"]["base_shortlist"][metric]
+    plot(read_log(log), picture, metric, base, title)
+
+
+def main(
+    config: Annotated[Path, typer.Argument(help="Recipe, such as training/configs/sapbert.cfg.")],
+    kb: Annotated[Path, typer.Option(help="Knowledge base that `medlink kb build` wrote.")],
+    base: Annotated[str, typer.Option(help="Encoder to start from: a directory, or a Hub name.")],
+    output: Annotated[Path, typer.Option(help="Directory for encoder, hold-out and figures.")],
+    run: Annotated[
+        Path | None, typer.Option(help="Directory for checkpoint and log; OUTPUT_run if left out.")
+    ] = None,
+    max_minutes: Annotated[float | None, typer.Option(help="Budget of the training loop.")] = None,
+    resume: Annotated[bool, typer.Option(help="Go on from the checkpoint.")] = False,
+    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1 ...")] = "cpu",
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="Another value: section.key=value.")
+    ] = None,
+) -> None:
+    """Train an encoder on the names of a knowledge base; ship it if it beats its base."""
+    overrides = parse_overrides(set_ or [])
+    if max_minutes is not None:
+        overrides["training.max_minutes"] = max_minutes
+    try:
+        pretrain(
+            read_recipe(config, overrides),
+            kb=kb,
+            base=base,
+            output=output,
+            run=run or output.with_name(f"{output.name}_run"),
+            resume=resume,
+            device=device,
+            say=typer.echo,
+        )
+    except (StoppedError, KeyboardInterrupt) as stop:
+        typer.echo(str(stop) or "Stopped.", err=True)
+        raise typer.Exit(EXIT_CODE) from stop
+
+
+if __name__ == "__main__":
+    run(main)

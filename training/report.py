@@ -1,0 +1,43 @@
+"""What a finished training says of itself: lines for the terminal, figures for metrics.json."""
+
+from typing import Any
+
+from .checkpoint import Progress
+from .selection import Figures, Selection
+
+Halves = dict[str, Figures]
+
+
+def describe(halves: Halves) -> str:
+    """Write the figures of both halves in a line."""
+    return "; ".join(
+        f"{half} acc@1 {own['acc@1']:.1f}, @5 {own['acc@5']:.1f}, @20 {own['acc@20']:.1f}"
+        for half, own in halves.items()
+    )
+
+
+def verdict(selection: Selection) -> str:
+    """Say what is shipped."""
+    if not selection.part:
+        return "the base is kept: what was trained did not beat it on dev"
+    if selection.part == 1:
+        return "the trained encoder"
+    return f"{selection.part:g} x trained + {1 - selection.part:g} x base"
+
+
+def speed(progress: Progress) -> float:
+    """Compute names encoded a second, evaluations left out."""
+    return progress.names / max(progress.training_seconds, 1e-9)
+
+
+def training_figures(progress: Progress, base_shortlist: Figures) -> dict[str, Any]:
+    """Collect what the training did."""
+    return {
+        "steps": progress.step,
+        "names": progress.names,
+        "seconds": round(progress.seconds, 1),
+        "names_per_s": round(speed(progress), 1),
+        "best_step": progress.best_step,
+        "dev_shortlist": progress.history,
+        "base_shortlist": base_shortlist,
+    }

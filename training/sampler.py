@@ -1,0 +1,91 @@
+"""Batches of names, shuffled by seed and epoch: step n is the same whenever it is asked for."""
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spacy_medlink.types import Ints1d
+
+from .names import TrainingNames
+from .pairs import Pairs
+
+
+class Sampler(Protocol):
+    """Says which names are trained on at each step."""
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Number of batches in one pass."""
+        ...
+
+    def batch(self, step: int) -> Ints1d:
+        """Get the names of a step, counted from 0 over all epochs: positions, each once."""
+        ...
+
+
+class PairSampler:
+    """Random pairs, each once an epoch, so that a batch holds at least two names a concept.
+
+    pairs (Pairs): (n_pairs, 2) positions of training names.
+    batch_pairs (int): pairs a batch; the last batch of an epoch may be smaller.
+    """
+
+    def __init__(self, pairs: Pairs, batch_pairs: int, seed: int) -> None:
+        self._pairs = pairs
+        self._shuffle = _Shuffle(len(pairs), batch_pairs, seed)
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Number of batches in one pass."""
+        return self._shuffle.steps_per_epoch
+
+    def batch(self, step: int) -> Ints1d:
+        """Get the names of the pairs of a step; a name in several pairs is encoded once."""
+        return np.unique(self._pairs[self._shuffle.part(step)]).astype(np.int64)
+
+
+class NameSampler:
+    """Random names, each once an epoch, for a loss that finds the positives elsewhere.
+
+    names (TrainingNames): those with another trainable name in their concept are drawn.
+    batch_names (int): names a batch.
+    """
+
+    def __init__(self, names: TrainingNames, batch_names: int, seed: int) -> None:
+        self._names = _with_synonym(names.concepts, names.trainable)
+        self._shuffle = _Shuffle(len(self._names), batch_names, seed)
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Number of batches in one pass."""
+        return self._shuffle.steps_per_epoch
+
+    def batch(self, step: int) -> Ints1d:
+        """Get the names of a step."""
+        return np.sort(self._names[self._shuffle.part(step)])
+
+
+class _Shuffle:
+    """An order of n things that is drawn anew each epoch, cut into batches."""
+
+    def __init__(self, count: int, size: int, seed: int) -> None:
+        self._count, self._size, self._seed = count, size, seed
+        self._epoch, self._order = -1, np.empty(0, dtype=np.int64)
+
+    @property
+    def steps_per_epoch(self) -> int:
+        return -(-self._count // self._size)
+
+    def part(self, step: int) -> Ints1d:
+        epoch, place = divmod(step, self.steps_per_epoch)
+        if epoch != self._epoch:
+            rng = np.random.default_rng((self._seed, epoch))
+            self._epoch, self._order = epoch, rng.permutation(self._count)
+        return self._order[place * self._size : (place + 1) * self._size]
+
+
+def _with_synonym(concepts: Ints1d, trainable: NDArray[np.bool_]) -> Ints1d:
+    positions = np.flatnonzero(trainable)
+    _, number, counts = np.unique(concepts[positions], return_inverse=True, return_counts=True)
+    return positions[counts[number] > 1]
