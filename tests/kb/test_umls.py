@@ -312,6 +312,14 @@ class TestBadRows:
             (f"{name}.RRF", len(rows))
         ]
 
+    @pytest.mark.parametrize("name", ["MRSTY", "MRDEF", "MRREL"])
+    def test_after_the_last_concept(self, tmp_path, monkeypatch, name):
+        monkeypatch.setattr(rrf, "_BLOCK", 50)
+        last = TABLES[name][-1]
+        rows = [*TABLES[name], *(last.replace(last[:8], f"D{i:07d}") for i in range(9)), "D1|"]
+        with pytest.raises(MedlinkError, match=rf"E105.*{name}.RRF, line {len(rows)}"):
+            records_of(with_table(tmp_path, name, rows))
+
     @pytest.mark.parametrize("rank", ["", "x", "-1", "9" * 10_000])
     def test_ranks_are_numbers(self, tmp_path, rank):
         with pytest.raises(MedlinkError, match=r"E105.*MRRANK.RRF, line 1: RANK"):

@@ -103,6 +103,8 @@ class _Release:
                 codes,
                 relations.parents_of(parents.take(cui)),
             )
+        for groups in (types, definitions, parents):
+            groups.finish()
         yield from self._retired()
 
     def _ranks(self) -> Iterator[Row]:

@@ -2,6 +2,7 @@
 
 import zipfile
 import zlib
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, groupby
 from operator import itemgetter
@@ -206,6 +207,10 @@ class Groups:
             self._id, rows = next(self._groups, _NO_GROUP)
             self._rows = list(rows)
         return self._rows if self._id == id else []
+
+    def finish(self) -> None:
+        """Pass over what is left, whose form is checked like that of the rest."""
+        deque(self._groups, maxlen=0)
 
 
 def _are_clean_ids(ids: list[str], last: str) -> bool:
