@@ -118,7 +118,7 @@ class Assets:
 
         tiers (Optional[List[str]]): the tiers to use; default all that were built.
         settings: passed to LinkingEngine; `weights` defaults to what the build found best.
-        RAISES (MedlinkError): E210 when "dense" is asked for and was not built.
+        RAISES (MedlinkError): E210 when "dense" is asked for and was not built, E212 for "ngram".
         """
         from .linking import LinkingEngine
         from .retrieval.arrays import load_arrays
@@ -126,6 +126,9 @@ class Assets:
         chosen = self.tiers if tiers is None else tiers
         if "dense" in chosen and "dense" not in self.tiers:
             raise Errors.encoder_needed(path=self.path)
+        if "ngram" in chosen and "ngram" not in self.tiers:
+            why = self.manifest["left_out"]["ngram"]
+            raise Errors.tier_left_out(path=self.path, tier="n-gram", why=why)
         (name_concept,) = load_arrays(self.path, NAME_CONCEPT)
         return LinkingEngine(
             name_concept,

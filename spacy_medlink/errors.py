@@ -189,6 +189,11 @@ class Errors:
         "{path} has sha256 {found}, expected {expected}: it is not the file it should be. Delete "
         "it and fetch or install it again from a source that you trust.",
     )
+    tier_left_out = Message(
+        "E212",
+        "The assets at {path} have no {tier} tier ({why}). Leave it out of `tiers`, or build "
+        "assets for fewer names: filters of `medlink kb build` select them.",
+    )
 
     # 3xx: the spaCy components
     bad_threshold = Message(
