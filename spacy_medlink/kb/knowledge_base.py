@@ -277,10 +277,14 @@ def _open(path: Path) -> sqlite3.Connection:
         uri = path.absolute().as_uri() + "?mode=ro&immutable=1"
         db = sqlite3.connect(uri, uri=True, check_same_thread=False)
         version = schema.found_version(db)
+        sizes = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+        (size,) = db.execute(sizes).fetchone()
     except sqlite3.DatabaseError as error:
         raise Errors.kb_damaged(path=path, reason=error) from error
     if version is None:
         raise Errors.kb_damaged(path=path, reason="another kind of SQLite file")
     if version != schema.VERSION:
         raise Errors.kb_schema(path=path, found=version, expected=schema.VERSION)
+    if path.stat().st_size < size:  # of a page that is cut off SQLite reads the rest as zeros
+        raise Errors.kb_damaged(path=path, reason="its end is missing")
     return db

@@ -1,0 +1,286 @@
+"""Building a knowledge base: merging, reports, kills, full disks, and byte-identical results."""
+
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+import tracemalloc
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import KnowledgeBase, KnowledgeBaseBuilder, build_kb, writer
+from spacy_medlink.types import Concept, Name, Retired
+from tests.tiny import TINY_RECORDS
+
+
+def concept(id, *names, **rest):
+    made = tuple(Name(name) if isinstance(name, str) else name for name in names)
+    return Concept(id, made[0].text if made else "", made, **rest)
+
+
+def many(count):
+    return (concept(f"C{number}", f"name {number}") for number in range(count))
+
+
+def test_what_goes_in_comes_out(tiny_kb):
+    given_concepts = [record for record in TINY_RECORDS if isinstance(record, Concept)]
+    found = list(tiny_kb)
+    first = 0
+    for row, (own, expected) in enumerate(zip(found, given_concepts, strict=True)):
+        assert (own.row, own.first_name) == (row, first)
+        for field in ("id", "name", "names", "types", "definition", "codes", "parents"):
+            assert getattr(own, field) == getattr(expected, field), field
+        first += len(own.names)
+    assert first == tiny_kb.n_names
+
+
+def test_report_and_manifest(tmp_path):
+    records = [
+        concept("A", "one", Name("eins", "de", "SRC"), parents=("B", "nowhere")),
+        concept("B", "two"),
+        concept("empty"),
+        concept("A", "one more"),
+        Retired("old", "A", "merged"),
+    ]
+    report = build_kb(tmp_path / "kb", records, {"source": "tests", "release": 7})
+    manifest = KnowledgeBase(tmp_path / "kb").manifest
+    assert manifest["source"] == "tests"
+    assert manifest["release"] == 7
+    for name, value in {
+        "concepts": 2, "names": 4, "retired": 1, "merged": 1, "without_names": 1,
+        "missing_parents": 1, "by_lang": {"en": 3, "de": 1}, "by_source": {"": 3, "SRC": 1},
+    }.items():  # fmt: skip
+        assert manifest[name] == value, name
+        assert getattr(report, name) == (Counter(value) if isinstance(value, dict) else value)
+
+
+def test_pieces_of_one_id_are_merged(tmp_path):
+    records = [
+        concept("A", "first", "shared", types=("T1",), codes={"X": ("1",)}, parents=("P",)),
+        concept("P", "parent"),
+        concept("A", "other", "shared", types=("T2", "T1"), definition="what it is",
+                codes={"X": ("2", "1"), "Y": ("3",)}, parents=("Q", "P")),
+        concept("Q", "second parent"),
+        concept("A", "third", definition="too late"),
+    ]  # fmt: skip
+    report = build_kb(tmp_path / "kb", records)
+    kb = KnowledgeBase(tmp_path / "kb")
+    merged = kb["A"]
+    assert report.merged == 2
+    assert merged.name == "first"
+    assert [name.text for name in merged.names] == ["first", "shared", "other", "third"]
+    assert merged.types == ("T1", "T2")
+    assert merged.codes == {"X": ("1", "2"), "Y": ("3",)}
+    assert merged.parents == ("P", "Q")
+    assert merged.definition == "what it is"
+    assert [own.id for own in kb] == ["A", "P", "Q"]
+    assert kb.children("Q") == ["A"]
+    assert kb.find("third")[0].id == "A"
+
+
+IDS = st.sampled_from("ABCD")
+NAMES = st.builds(
+    Name, st.sampled_from(["fever", "Fever", "fevers", "heart attack", "MI", "血圧"]),
+    st.sampled_from(["en", "de"]), st.sampled_from(["", "X", "Y", "X|Z"]), st.just("PT"),
+    st.booleans(),
+)  # fmt: skip
+CONCEPTS = st.builds(
+    lambda id, names, types, codes, parents, definition: concept(
+        id, *names, types=types, codes=codes, parents=parents, definition=definition
+    ),
+    IDS, st.lists(NAMES, max_size=4),
+    st.lists(st.sampled_from(["T1", "T2"]), max_size=2).map(tuple),
+    st.dictionaries(st.sampled_from("XY"), st.lists(st.sampled_from("12"), min_size=1).map(tuple)),
+    st.lists(IDS, max_size=2).map(tuple), st.sampled_from(["", "one", "two"]),
+)  # fmt: skip
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(CONCEPTS, min_size=1, max_size=8))
+def test_any_records_agree_with_a_model(tmp_path_factory, records):
+    pieces = {}
+    for record in records:
+        if record.names:
+            pieces.setdefault(record.id, []).append(record)
+    path = tmp_path_factory.mktemp("model") / "kb"
+    if not pieces:
+        with pytest.raises(MedlinkError, match="E104"):
+            build_kb(path, records)
+        return
+    report = build_kb(path, records)
+    kb = KnowledgeBase(path)
+    assert [own.id for own in kb] == list(pieces)
+    assert report.merged == sum(map(len, pieces.values())) - len(pieces)
+    for id, own in pieces.items():
+        found = kb[id]
+        names = [name for piece in own for name in piece.names]
+        assert found.name == own[0].names[0].text == found.names[0].text
+        texts = [(name.text, name.lang) for name in found.names]
+        assert sorted(texts) == sorted({(name.text, name.lang) for name in names})
+        for name in found.names:
+            same = [one for one in names if (one.text, one.lang) == (name.text, name.lang)]
+            expected = {source for one in same for source in one.source.split("|") if source}
+            assert {source for source in name.source.split("|") if source} == expected
+        assert set(found.types) == {type for piece in own for type in piece.types}
+        assert found.definition == next((piece.definition for piece in own if piece.definition), "")
+        for vocabulary in "XY":
+            codes = {code for piece in own for code in piece.codes.get(vocabulary, ())}
+            assert set(found.codes.get(vocabulary, ())) == codes
+        parents = {parent for piece in own for parent in piece.parents}
+        assert set(found.parents) == parents
+        for parent in parents & set(pieces):
+            assert id in kb.children(parent)
+        for name in names:
+            assert id in [one.id for one in kb.find(name.text.upper())]
+
+
+@pytest.mark.parametrize("records", [[], [concept("A")], [concept("A", " ")], [Retired("A")]])
+def test_without_any_concept_nothing_is_written(tmp_path, records):
+    (tmp_path / "kb").write_text("old")
+    with pytest.raises(MedlinkError, match=r"E104.*names\.txt.*obo"):
+        build_kb(tmp_path / "kb", records, {"source": "names.txt", "format": "obo"})
+    assert (tmp_path / "kb").read_text() == "old"
+    assert [file.name for file in tmp_path.iterdir()] == ["kb"]
+
+
+@pytest.mark.parametrize("duplicates", [False, True])
+def test_builds_are_identical_to_the_byte(tmp_path, duplicates):
+    records = [*TINY_RECORDS, *(TINY_RECORDS[:3] if duplicates else ())]
+    for name in ("one", "two"):
+        build_kb(tmp_path / name, records, {"b": 1, "a": 2})
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+def test_a_mistake_of_the_caller_leaves_the_old_one(tmp_path):
+    build_kb(tmp_path / "kb", many(3))
+
+    def broken():
+        yield from many(5)
+        raise KeyError("a reader's own")
+
+    with pytest.raises(KeyError):
+        build_kb(tmp_path / "kb", broken())
+    assert len(KnowledgeBase(tmp_path / "kb")) == 3
+    assert [file.name for file in tmp_path.iterdir()] == ["kb"]
+
+
+def test_the_file_is_not_there_before_the_end(tmp_path):
+    with KnowledgeBaseBuilder(tmp_path / "kb") as builder:
+        builder.add(concept("A", "one"))
+        assert builder.report.concepts == 1
+        assert not (tmp_path / "kb").exists()
+    assert len(KnowledgeBase(tmp_path / "kb")) == 1
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from spacy_medlink.kb import build_kb
+from spacy_medlink.types import Concept, Name
+for number in range(1000):
+    size = 300 + number % 3
+    names = [f"name {row}" for row in range(size)]
+    concepts = (Concept(f"C{row % 299}", name, (Name(name),)) for row, name in enumerate(names))
+    build_kb(Path(sys.argv[1]), concepts, {"release": size})
+    print(number, flush=True)
+"""
+
+
+def test_whole_after_any_kill(tmp_path):
+    path = tmp_path / "kb"
+    generator = random.Random(3)
+    for _ in range(6):
+        process = subprocess.Popen([sys.executable, "-c", KILLED, path], stdout=subprocess.PIPE)
+        assert process.stdout is not None and process.stdout.readline()
+        time.sleep(generator.uniform(0, 0.1))
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        kb = KnowledgeBase(path)
+        assert len(list(kb)) == 299
+        assert sum(1 for _ in kb.iter_names()) == kb.n_names == kb.manifest["release"]
+        (state,) = sqlite3.connect(path).execute("PRAGMA integrity_check").fetchone()
+        assert state == "ok"
+    build_kb(path, many(2))
+    assert [file.name for file in tmp_path.iterdir()] == ["kb"]
+
+
+FULL = """
+import resource, sys
+from pathlib import Path
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import build_kb
+from spacy_medlink.types import Concept, Name
+names = [f"name {row} " * 9 for row in range(4000)]
+concepts = [Concept(f"C{row}", name, (Name(name),)) for row, name in enumerate(names)]
+concepts += concepts[:int(sys.argv[3])]
+limit = int(sys.argv[2])
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+try:
+    build_kb(Path(sys.argv[1]), concepts)
+except MedlinkError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("duplicates", [0, 10])
+@pytest.mark.parametrize("limit", [0, 5_000, 60_000, 400_000, 700_000])
+def test_a_full_disk_is_reported_and_harms_nothing(tmp_path, limit, duplicates):
+    build_kb(tmp_path / "kb", many(3))
+    command = [sys.executable, "-c", FULL, str(tmp_path / "kb"), str(limit), str(duplicates)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.stdout.startswith(f"[E109] Could not write {tmp_path / 'kb'}"), done
+    assert len(KnowledgeBase(tmp_path / "kb")) == 3
+    assert [file.name for file in tmp_path.iterdir()] == ["kb"]
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "file/kb", "directory"])
+def test_a_place_that_cannot_be_written(tmp_path, name):
+    (tmp_path / "file").touch()
+    (tmp_path / "directory").mkdir()
+    with pytest.raises(MedlinkError, match="E109"):
+        build_kb(tmp_path / name, many(1))
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["directory", "file"]
+
+
+def test_odd_characters_come_back(tmp_path):
+    texts = [
+        "a\u2028b",
+        "x|y",
+        'quo"te',
+        "back\\slash",
+        "%_*?[",
+        "😀 emoji",
+        "nul\x00byte",
+        "é\u0301",
+    ]
+    records = [
+        concept(f"ID {text}", text, definition=text, types=(text,), codes={text: (text,)})
+        for text in texts
+    ]
+    build_kb(tmp_path / "kb", records, {text: text for text in texts})
+    kb = KnowledgeBase(tmp_path / "kb")
+    for text in texts:
+        found = kb[f"ID {text}"]
+        tidy = " ".join(text.split())
+        assert found.name == tidy
+        assert found.definition == text
+        assert found.types == (text,)
+        assert found.codes == {text: (text,)}
+        assert kb.manifest[text] == text
+
+
+def test_memory_does_not_grow_with_the_number_of_records(tmp_path, monkeypatch):
+    monkeypatch.setattr(writer, "_CHUNK", 500)
+    peaks = []
+    for count in (2_000, 8_000):
+        tracemalloc.start()
+        build_kb(tmp_path / "kb", many(count))
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.5 * peaks[0]
