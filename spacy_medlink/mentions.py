@@ -4,8 +4,11 @@ For pipelines without an NER: every n-gram of tokens is looked up in the memory-
 and the longest ones found become entities. It finds what the terminology can say, no more.
 """
 
+import re
 import threading
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +20,13 @@ from spacy.vocab import Vocab
 
 from .component import PicklablePipe
 from .errors import Errors
-from .text import hash_key, key
+from .files import replacing_directory
+from .text import hash_keys, key
 
 if TYPE_CHECKING:
     from .retrieval.exact import ExactIndex
 
-_NO_KEY = ""
+_PARAGRAPH = re.compile(r"\n\s*\n")
 DEFAULT_CONFIG: dict[str, Any] = {
     "assets": None,
     "label": "CONCEPT",
@@ -93,6 +97,7 @@ class MedicalMentions(PicklablePipe):
         self.overwrite = overwrite
         self._exact: ExactIndex | None = None
         self._path: Path | None = None
+        self._unpacked = False  # whether the exact tier came as bytes
         self._lock = threading.Lock()
 
     @property
@@ -119,26 +124,22 @@ class MedicalMentions(PicklablePipe):
     def find(self, doc: Doc) -> list[Span]:
         """Find all matches, overlapping ones too, without changing the Doc."""
         # Punctuation has no key and takes no part: "type-2" and "type 2" are one.
-        words = [(token.i, part) for token in doc if (part := key(token.text)) != _NO_KEY]
-        stop = [doc[index].is_stop or _is_trivial(part) for index, part in words]
-        grams: list[tuple[int, int]] = []
-        hashes: list[int] = []
-        for start, (_, gram) in enumerate(words):
-            for end in range(start + 1, min(start + self.max_tokens, len(words)) + 1):
-                if end > start + 1:
-                    gram = f"{gram} {words[end - 1][1]}"
-                if stop[start] and end == start + 1:
-                    continue
-                grams.append((start, end))
-                hashes.append(hash_key(gram))
-        found = self.exact.find(np.array(hashes, dtype=np.uint64))
+        parts = [_part(token.text) for token in doc]
+        places = [index for index, (part, _) in enumerate(parts) if part]
+        words = [parts[index][0] for index in places]
+        grams, ends = _grams(words, self.max_tokens)
+        found = self.exact.find(hash_keys(grams))
+        for number, index in enumerate(places):
+            if parts[index][1] or doc[index].is_stop:
+                found[number] = -1  # the grams of one word come first
         spans = []
-        for position in np.flatnonzero(found >= 0).tolist():
-            start, end = grams[position]
-            span = Span(doc, words[start][0], words[end - 1][0] + 1, label=self.label)
-            if "\n\n" not in span.text and self.exact.rows_of(int(found[position]), span.text):
+        for gram in np.flatnonzero(found >= 0).tolist():
+            length = bisect_right(ends, gram) + 1
+            first = gram - (ends[length - 2] if length > 1 else 0)
+            span = Span(doc, places[first], places[first + length - 1] + 1, label=self.label)
+            if not _PARAGRAPH.search(span.text) and self.exact.rows_of(int(found[gram]), span.text):
                 spans.append(span)
-        return spans
+        return sorted(spans, key=lambda span: (span.start, span.end))
 
     def set_annotations(self, doc: Doc, spans: Sequence[Span]) -> None:
         """Write the matches to `doc.spans[spans_key]`, or the longest ones to `doc.ents`."""
@@ -167,12 +168,18 @@ class MedicalMentions(PicklablePipe):
         if assets is not None:
             self.source = str(assets)
             self._exact = self._path = None
+            self._unpacked = False
         _ = self.exact
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()) -> None:
-        """Save the dictionary (the exact tier's arrays)."""
+        """Save the dictionary (the exact tier's arrays), whole or not at all.
+
+        RAISES (MedlinkError): E109 when it cannot be written.
+        """
         if "exact" not in exclude:
-            self.exact.save(Path(path) / "exact")
+            # Beside, not in place: these may be the very files that are mapped.
+            with replacing_directory(Path(path) / "exact") as directory:
+                self.exact.save(directory)
 
     def from_disk(
         self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()
@@ -184,7 +191,7 @@ class MedicalMentions(PicklablePipe):
         if "exact" not in exclude:
             from .retrieval.exact import ExactIndex
 
-            self._path = Path(path) / "exact"
+            self._path, self._unpacked = Path(path) / "exact", False
             self._exact = ExactIndex.load(self._path)
         return self
 
@@ -200,14 +207,15 @@ class MedicalMentions(PicklablePipe):
             from .retrieval.exact import ExactIndex
 
             self._path, self._exact = None, ExactIndex.from_bytes(data)
+            self._unpacked = True
         return self
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
         del state["_lock"]
         exact = state.pop("_exact")
-        # By path where there is one: children then share the mapped pages.
-        if exact is not None and self._path is None and self.source is not None:
+        # Otherwise it is opened again by path: children then share the mapped pages.
+        if exact is not None and self._unpacked:
             state["_bytes"] = exact.to_bytes()
         return state
 
@@ -232,6 +240,24 @@ class MedicalMentions(PicklablePipe):
         return assets.exact
 
 
-def _is_trivial(part: str) -> bool:
-    """Tell whether a single token is too little to be a mention: a letter, or digits only."""
-    return len(part) < 2 or part.isdigit()
+def _grams(words: Sequence[str], longest: int) -> tuple[list[str], list[int]]:
+    """Join each word with those after it: first all single words, then all pairs, and so on.
+
+    RETURNS (Tuple[List[str], List[int]]): the grams, and how many there are up to each length.
+    """
+    own = list(words)
+    grams: list[str] = []
+    ends: list[int] = []
+    for length in range(1, longest + 1):
+        if length > 1:
+            own = [f"{gram} {word}" for gram, word in zip(own, words[length - 1 :], strict=False)]
+        grams += own
+        ends.append(len(grams))
+    return grams, ends
+
+
+@lru_cache(maxsize=65536)
+def _part(text: str) -> tuple[str, bool]:
+    """Make the key of a token, and tell whether alone it is too little to be a mention."""
+    part = key(text)
+    return part, len(part) < 2 or part.replace(" ", "").isdigit()
