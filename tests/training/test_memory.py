@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from spacy_medlink.errors import MedlinkError
 from training import memory
-from training.memory import MemoryObjective
+from training.memory import MemoryObjective, logsumexp_by
 from training.names import TokenTable, TrainingNames
 from training.objectives import Batch
 
@@ -52,6 +54,24 @@ def test_loss_is_the_softmax_over_all_other_names() -> None:
     assert positives == 2
 
 
+def test_gradient_is_that_of_the_formula() -> None:
+    names = _names([0, 0, 0, 1, 1, 2], [1, 2, 3, 4, 1, 6], [True, True, False, True, True, True])
+    stored = _unit(6)
+    objective = MemoryObjective(names, stored.numpy(), CPU, temperature=TEMPERATURE)
+    vectors = _unit(4, seed=1).requires_grad_()
+    loss, _ = objective(vectors, _batch(names, 0, 1, 3, 5))
+    (found,) = torch.autograd.grad(3 * loss, vectors)
+    odds = torch.exp(vectors @ stored.T / TEMPERATURE)
+    likelihoods = [
+        odds[0, 1] / odds[0, [1, 3, 5]].sum(),
+        odds[1, 0] / odds[1, [0, 3, 4, 5]].sum(),
+        odds[2, 4] / odds[2, [0, 1, 2, 4, 5]].sum(),
+    ]
+    expected = -torch.stack(likelihoods).log().sum()
+    torch.testing.assert_close(3 * loss, expected)
+    torch.testing.assert_close(found, torch.autograd.grad(expected, vectors)[0])
+
+
 def test_names_without_a_synonym_do_not_count() -> None:
     names = _names([0, 0, 1], [1, 2, 3], [True, True, True])
     objective = MemoryObjective(names, _unit(3).numpy(), CPU, temperature=TEMPERATURE)
@@ -80,6 +100,17 @@ def test_memory_takes_the_new_vectors_after_the_step() -> None:
     other = MemoryObjective(names, _unit(2).numpy(), CPU, temperature=TEMPERATURE)
     other.load_state({"memory": after.clone()})
     assert torch.equal(other.state()["memory"], after)
+
+
+@given(st.lists(st.tuples(st.floats(-500, 500), st.integers(0, 3)), max_size=12))
+@settings(deadline=None, max_examples=50)
+def test_logsumexp_by_group(entries: list[tuple[float, int]]) -> None:
+    values = torch.tensor([value for value, _ in entries], dtype=torch.float32)
+    groups = torch.tensor([group for _, group in entries], dtype=torch.int64)
+    found = logsumexp_by(values, groups, 4)
+    for group in range(4):
+        expected = torch.logsumexp(values[groups == group], dim=0)
+        torch.testing.assert_close(found[group], expected)
 
 
 def test_too_many_names_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
