@@ -49,16 +49,20 @@ class DenseIndex:
         """
         waiting = iter(chunks)
         sample: list[Floats2d] = []
+        refused = Errors.bad_index_spec
         try:
             index = faiss.index_factory(dim, spec, faiss.METRIC_INNER_PRODUCT)
-            if like is not None and not index.is_trained:
-                index = _read(like)
-                index.reset()
-            if not index.is_trained:
-                sample = _take(waiting, min(n_names, _TRAINING_SAMPLE))
-                index.train(np.concatenate(sample))
         except RuntimeError as error:
-            raise Errors.bad_index_spec(spec=spec, names=n_names, dim=dim, reason=error) from error
+            raise refused(spec=spec, names=n_names, dim=dim, reason=error) from error
+        if like is not None and not index.is_trained:
+            index = _read(like)
+            index.reset()
+        if not index.is_trained:
+            sample = _take(waiting, min(n_names, _TRAINING_SAMPLE))
+            try:
+                index.train(np.concatenate(sample))
+            except RuntimeError as error:
+                raise refused(spec=spec, names=n_names, dim=dim, reason=error) from error
         for chunk in chain(sample, waiting):
             index.add(chunk)
         _prepare_lists(index)

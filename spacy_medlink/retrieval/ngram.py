@@ -69,12 +69,13 @@ class NgramIndex:
         """Find the k names that are most similar.
 
         RETURNS (Hits): (n_texts, k), cosine in 0..1, best first, ties by row; padded with -1.
+            Which of those that tie for the last places are in is fixed, but not by row.
         """
         from sparse_dot_topn import sp_matmul_topn
 
         rows = np.full((len(texts), k), -1, dtype=np.int64)
         scores: Floats2d = np.full((len(texts), k), -np.inf, dtype=np.float32)
-        if not texts or not self._names.shape[0]:
+        if not texts or not self._names.shape[0] or k < 1:  # top_n=0 would crash
             return Hits(rows, scores)
         top = sp_matmul_topn(self._queries(texts), self._grams, top_n=k, sort=True)
         bounds = top.indptr.tolist()

@@ -1,0 +1,220 @@
+"""The dense tier against products of matrices."""
+
+import os
+import subprocess
+import sys
+
+import faiss
+import numpy as np
+import pytest
+
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.retrieval import dense
+from spacy_medlink.retrieval.dense import DenseIndex
+
+DIM = 16
+TOLERANCE = 1e-6  # float32 products of 16 numbers
+# How far a compressed vector's cosine may be from the true one, and the share of true neighbours
+# that a search of five must find.
+SPECS = {
+    "Flat": (1e-6, 1.0),
+    "HNSW16": (1e-6, 0.9),
+    "SQ8": (0.02, 0.9),
+    "HNSW16,SQ8": (0.02, 0.9),
+    "IVF4,Flat": (1e-6, 1.0),
+    "IVF4,SQ8": (0.02, 0.9),
+    "IVF4,PQ8x4": (0.5, 0.2),
+}
+
+
+def unit_vectors(n, seed=0):
+    vectors = np.random.default_rng(seed).normal(size=(n, DIM)).astype(np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def chunks(vectors, size=64):
+    return (vectors[start : start + size] for start in range(0, len(vectors), size))
+
+
+NAMES = unit_vectors(400)
+QUERIES = np.concatenate([NAMES[:20], unit_vectors(20, seed=1)])
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """With more, OpenMP's threads wait by spinning: minutes on a busy machine."""
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(1)
+    yield
+    faiss.omp_set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def flat():
+    return DenseIndex.build(chunks(NAMES), len(NAMES), DIM, "Flat")
+
+
+def test_flat_search_is_the_product_of_matrices(flat):
+    hits = flat.search(QUERIES, 10)
+    cosines = QUERIES @ NAMES.T
+    want = np.argsort(-cosines, axis=1, kind="stable")[:, :10]
+    np.testing.assert_array_equal(hits.rows, want)
+    np.testing.assert_allclose(
+        hits.scores, np.take_along_axis(cosines, want, axis=1), atol=TOLERANCE
+    )
+    assert hits.scores.dtype == np.float32
+    assert hits.rows.dtype == np.int64
+    assert (len(flat), flat.dim) == (400, DIM)
+
+
+def test_score_is_the_product_of_matrices(flat):
+    rows = np.random.default_rng(2).integers(-1, 400, (len(QUERIES), 7))
+    want = np.where(rows >= 0, np.einsum("nd,nmd->nm", QUERIES, NAMES[rows]), 0)
+    scores = flat.score(QUERIES, rows)
+    np.testing.assert_allclose(scores, want, atol=TOLERANCE)
+    assert (scores[rows < 0] == 0).all()
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_each_kind_of_index(tmp_path, spec):
+    error, share = SPECS[spec]
+    built = DenseIndex.build(chunks(NAMES), len(NAMES), DIM, spec)
+    built.save(tmp_path / "index.faiss")
+    index = DenseIndex.load(tmp_path / "index.faiss")
+    assert (len(index), index.dim) == (400, DIM)
+    hits = index.search(QUERIES, 5)
+    np.testing.assert_array_equal(hits.rows, built.search(QUERIES, 5).rows)
+    cosines = QUERIES @ NAMES.T
+    want = np.argsort(-cosines, axis=1)[:, :5]
+    found = [len(set(own) & set(true)) / 5 for own, true in zip(hits.rows, want, strict=True)]
+    assert np.mean(found) >= share
+    # What search and score say of the same name is the same, and near the truth.
+    scores = index.score(QUERIES, hits.rows)
+    np.testing.assert_allclose(scores, hits.scores, atol=1e-5)
+    np.testing.assert_allclose(scores, np.take_along_axis(cosines, hits.rows, axis=1), atol=error)
+    assert (hits.rows[:20, 0] == np.arange(20)).mean() >= share
+
+
+def test_a_name_is_found_in_whatever_list_it_is():
+    """A single probe would see one list in 64."""
+    vectors = unit_vectors(64 * 40)
+    index = DenseIndex.build(chunks(vectors), len(vectors), DIM, "IVF64,Flat")
+    want = np.argsort(-(QUERIES @ vectors.T), axis=1)[:, :5]
+    rows = index.search(QUERIES, 5).rows
+    assert np.mean([len(set(own) & set(true)) for own, true in zip(rows, want, strict=True)]) > 4.5
+
+
+@pytest.mark.parametrize("spec", ["IVF4,SQ8", "IVF4,PQ8x4", "HNSW16,SQ8"])
+def test_training_can_be_taken_over(tmp_path, spec):
+    old = DenseIndex.build(chunks(NAMES), len(NAMES), DIM, spec)
+    old.save(tmp_path / "old.faiss")
+    few = NAMES[100:120]  # too few to train on
+    index = DenseIndex.build(chunks(few), len(few), DIM, spec, like=tmp_path / "old.faiss")
+    assert len(index) == 20
+    assert len(DenseIndex.load(tmp_path / "old.faiss")) == 400
+    np.testing.assert_allclose(
+        index.vectors(np.arange(20)), old.vectors(np.arange(100, 120)), atol=TOLERANCE
+    )
+
+
+def test_k_larger_than_the_index():
+    index = DenseIndex.build([NAMES[:3]], 3, DIM, "Flat")
+    hits = index.search(QUERIES[:2], 10)
+    assert hits.rows.shape == (2, 10)
+    assert (hits.rows[:, 3:] == -1).all()
+    assert np.isneginf(hits.scores[:, 3:]).all()
+    assert np.isfinite(hits.scores[:, :3]).all()
+
+
+def test_nothing_in_nothing_out(flat):
+    none = np.empty((0, DIM), np.float32)
+    assert flat.search(none, 5).rows.shape == (0, 5)
+    assert flat.score(none, np.empty((0, 5), np.int64)).shape == (0, 5)
+    assert flat.score(QUERIES, np.empty((40, 0), np.int64)).shape == (40, 0)
+    assert (flat.score(QUERIES[:1], np.array([[-1, -1]])) == 0).all()
+
+
+def test_a_vector_scores_the_same_alone_and_among_others(flat):
+    together = flat.search(QUERIES, 10)
+    for place, query in enumerate(QUERIES):
+        alone = flat.search(query[None], 10)
+        np.testing.assert_array_equal(alone.rows[0], together.rows[place])
+        np.testing.assert_allclose(alone.scores[0], together.scores[place], atol=TOLERANCE)
+
+
+@pytest.mark.parametrize("spec", ["nonsense", "IVF4000,Flat", "PQ7", "", "LSH"])
+def test_strings_that_faiss_refuses(spec):
+    with pytest.raises(MedlinkError, match=r"E209.*400 names of 16 dimensions"):
+        DenseIndex.build(chunks(NAMES), 400, DIM, spec)
+
+
+def test_an_error_of_the_encoder_is_not_blamed_on_the_string():
+    def broken():
+        yield NAMES
+        raise RuntimeError("out of memory")
+
+    for spec in ("Flat", "SQ8"):
+        with pytest.raises(RuntimeError, match=r"^out of memory"):
+            DenseIndex.build(broken(), 800, DIM, spec)
+
+
+@pytest.mark.parametrize("damage", ["missing", "empty", "cut", "text"])
+def test_damaged_files(tmp_path, flat, damage):
+    path = tmp_path / "dense.faiss"
+    flat.save(path)
+    if damage == "missing":
+        path.unlink()
+    else:
+        content = {"empty": b"", "cut": path.read_bytes()[:1000], "text": b"x" * 5000}[damage]
+        path.write_bytes(content)
+    with pytest.raises(MedlinkError, match="E202"):
+        DenseIndex.load(path)
+
+
+def test_a_place_that_cannot_be_written(tmp_path, flat):
+    with pytest.raises(OSError, match="could not open"):
+        flat.save(tmp_path / "missing" / "dense.faiss")
+
+
+FORK = """
+import os, signal
+import numpy as np
+from spacy_medlink.retrieval.dense import DenseIndex
+vectors = np.random.default_rng(0).normal(size=(5000, 16)).astype(np.float32)
+index = DenseIndex.build([vectors], 5000, 16, "Flat")
+rows = np.zeros((300, 8), dtype=np.int64)
+def ask():
+    for n in (1, 30, 300):
+        index.search(vectors[:n], 8)
+        index.score(vectors[:n], rows[:n])
+ask()
+child = os.fork()
+if child == 0:
+    signal.alarm(60)  # a hanging child must not outlive the test
+    ask()
+    os._exit(0)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_forked_child_can_search_after_its_parent_has():
+    done = subprocess.run(
+        [sys.executable, "-c", FORK],
+        capture_output=True, text=True, timeout=120, env={**os.environ, "OMP_NUM_THREADS": "2"},
+    )  # fmt: skip
+    assert done.stdout == "0\n", done
+
+
+def test_training_takes_a_sample(monkeypatch):
+    monkeypatch.setattr(dense, "_TRAINING_SAMPLE", 200)
+    seen = []
+
+    def stream():
+        for chunk in chunks(NAMES, 50):
+            seen.append(len(chunk))
+            yield chunk
+
+    index = DenseIndex.build(stream(), 400, DIM, "IVF4,SQ8")
+    assert len(index) == sum(seen) == 400
+    rows = np.arange(400)
+    assert np.abs(index.vectors(rows) - NAMES).mean() < 0.01

@@ -1,0 +1,175 @@
+"""The n-gram tier against TF-IDF computed name by name."""
+
+import math
+import zlib
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.retrieval.ngram import NgramIndex
+from spacy_medlink.text import normalise
+from tests.timing import cpu_seconds
+
+WORDS = st.one_of(
+    st.sampled_from(
+        ["fever", "Fever", "high fever", "fever, high", "heart attack", "attacks", "a", "ab",
+         "血圧", "", "---", "😀", "aaaaaa", "x" * 300, "a\ud800"]
+    ),
+    st.text("abc é-", max_size=8),
+)  # fmt: skip
+NAMES = st.lists(WORDS, min_size=1, max_size=10)
+TOLERANCE = 1e-5  # float32 sums
+
+
+def grams(text):
+    """Bucket of every trigram of every word, the word padded by spaces."""
+    found = Counter()
+    for word in normalise(text).split():
+        padded = f" {word} "
+        for start in range(max(1, len(padded) - 2)):
+            trigram = padded[start : start + 3].encode("utf-8", "surrogatepass")
+            found[zlib.crc32(trigram) % (1 << 18)] += 1
+    return found
+
+
+def cosines(names, text):
+    """Cosine of a text with each name, weights tf x (ln((1 + n) / (1 + df)) + 1)."""
+    documents = [grams(name) for name in names]
+    frequency = Counter(gram for document in documents for gram in document)
+
+    def weighted(counts):
+        weights = {
+            gram: count * (math.log((1 + len(names)) / (1 + frequency[gram])) + 1)
+            for gram, count in counts.items()
+        }
+        norm = math.sqrt(sum(weight**2 for weight in weights.values())) or 1.0
+        return {gram: weight / norm for gram, weight in weights.items()}
+
+    query = weighted(grams(text))
+    return np.array(
+        [
+            sum(query.get(gram, 0) * weight for gram, weight in weighted(document).items())
+            for document in documents
+        ]
+    )
+
+
+@given(NAMES, st.lists(WORDS, min_size=1, max_size=4), st.integers(1, 15))
+@example(["fever"] * 3 + ["cough"], ["fever"], 2)
+@settings(deadline=None)
+def test_search_agrees_with_tfidf_by_hand(names, texts, k):
+    hits = NgramIndex.build(names).search(texts, k)
+    assert hits.rows.shape == hits.scores.shape == (len(texts), k)
+    for rows, scores, text in zip(hits.rows, hits.scores, texts, strict=True):
+        want = cosines(names, text)
+        found = rows >= 0
+        assert (found == np.isfinite(scores)).all()
+        assert found.tolist() == sorted(found.tolist(), reverse=True)
+        rows, scores = rows[found], scores[found]
+        assert len(rows) == min(k, (want > 0).sum())
+        assert len(set(rows.tolist())) == len(rows)
+        np.testing.assert_allclose(scores, want[rows], atol=TOLERANCE)
+        best = np.sort(want)[::-1][: len(rows)]
+        np.testing.assert_allclose(scores, best, atol=TOLERANCE)
+        assert (np.diff(scores) <= 0).all()
+        for before, after, same in zip(rows, rows[1:], np.diff(scores) == 0, strict=False):
+            assert not same or before < after, "ties are in the order of rows"
+
+
+@given(NAMES, st.lists(WORDS, max_size=4), st.data())
+@settings(deadline=None)
+def test_score_agrees_with_tfidf_by_hand(names, texts, data):
+    width = data.draw(st.integers(0, 6))
+    row = st.integers(-1, len(names) - 1)
+    drawn = data.draw(
+        st.lists(
+            st.lists(row, min_size=width, max_size=width),
+            min_size=len(texts), max_size=len(texts),
+        )
+    )  # fmt: skip
+    rows = np.array(drawn, dtype=np.int64).reshape(len(texts), width)
+    scores = NgramIndex.build(names).score(texts, rows)
+    assert scores.shape == rows.shape
+    assert scores.dtype == np.float32
+    for own, found, text in zip(rows, scores, texts, strict=True):
+        want = np.where(own >= 0, cosines(names, text)[own], 0)
+        np.testing.assert_allclose(found, want, atol=TOLERANCE)
+
+
+def test_score_and_search_agree_on_the_tiny_kb(tiny_kb, tiny_assets):
+    names = [*tiny_kb.iter_texts(), "diabetis", "hart atack", "血", "", "x" * 10_000]
+    hits = tiny_assets.ngram.search(names, 20)
+    scores = tiny_assets.ngram.score(names, hits.rows)
+    np.testing.assert_allclose(
+        scores, np.where(np.isfinite(hits.scores), hits.scores, 0), atol=TOLERANCE
+    )
+    assert hits.scores.max() <= 1 + TOLERANCE
+    own = list(range(tiny_kb.n_names))
+    np.testing.assert_allclose(
+        tiny_assets.ngram.score(names[: len(own)], np.array(own)[:, None]), 1, atol=TOLERANCE
+    )
+
+
+def test_a_text_scores_the_same_alone_and_among_others(tiny_assets):
+    texts = ["heart attack", "", "pulmonary embolus", "x", "fieber"]
+    together = tiny_assets.ngram.search(texts, 10)
+    for place, text in enumerate(texts):
+        alone = tiny_assets.ngram.search([text], 10)
+        assert (alone.rows[0] == together.rows[place]).all()
+        np.testing.assert_array_equal(alone.scores[0], together.scores[place])
+
+
+def test_words_in_another_order_are_the_same():
+    index = NgramIndex.build(["acute renal failure", "chronic pain"])
+    hits = index.search(["failure, renal, ACUTE"], 1)
+    assert hits.rows.tolist() == [[0]]
+    assert hits.scores[0, 0] == pytest.approx(1)
+
+
+def test_ties_at_the_end_are_the_same_each_time():
+    index = NgramIndex.build(["cough"] * 5 + ["fever"] * 200)
+    first = index.search(["fever"], 7).rows
+    assert all((index.search(["fever", "cough"], 7).rows[0] == first).all() for _ in range(5))
+
+
+def test_nothing_in_nothing_out(tiny_assets):
+    index = tiny_assets.ngram
+    assert index.search([], 5).rows.shape == (0, 5)
+    assert index.search(["fever"], 0).rows.shape == (1, 0)
+    assert index.score([], np.empty((0, 3), np.int64)).shape == (0, 3)
+    assert index.score(["fever"], np.empty((1, 0), np.int64)).shape == (1, 0)
+    assert (index.search(["", "---", "😀"], 5).rows[:2] == -1).all()
+    empty = NgramIndex.build([])
+    assert (empty.search(["fever"], 5).rows == -1).all()
+
+
+def test_disk_keeps_it(tmp_path):
+    names = ["fever", "", "heart attack", "血圧", "fever"]
+    index = NgramIndex.build(names)
+    index.save(tmp_path)
+    loaded = NgramIndex.load(tmp_path)
+    texts = ["fevers", "hart", "血圧", ""]
+    for before, after in zip(index.search(texts, 4), loaded.search(texts, 4), strict=True):
+        np.testing.assert_array_equal(before, after)
+    rows = np.arange(4)[None].repeat(4, axis=0)
+    np.testing.assert_array_equal(index.score(texts, rows), loaded.score(texts, rows))
+    assert isinstance(loaded._names.data.base, np.memmap)
+
+
+@pytest.mark.parametrize("name", ["idf", "by_name_data", "by_name_indptr", "by_gram_indices"])
+def test_damaged_arrays(tmp_path, name):
+    NgramIndex.build(["fever", "cough"] * 50).save(tmp_path)
+    (tmp_path / f"{name}.npy").unlink()
+    with pytest.raises(MedlinkError, match=rf"E202.*{name}\.npy"):
+        NgramIndex.load(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["x" * 10_000, "fever and pain " * 670, "é血😀" * 3000])
+def test_a_mention_of_ten_thousand_characters_takes_little_time(tiny_assets, text):
+    rows = np.arange(40)[None]
+    assert cpu_seconds(lambda: tiny_assets.ngram.search([text], 64)) < 1
+    assert cpu_seconds(lambda: tiny_assets.ngram.score([text], rows)) < 1
