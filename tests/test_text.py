@@ -4,7 +4,7 @@ import unicodedata
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from spacy_medlink.text import hash_key, hash_keys, is_short_form, key, normalise, surface_check
@@ -46,6 +46,7 @@ def test_keys_compose(texts):
 
 @given(TEXTS)
 def test_form_of_accents_does_not_count(text):
+    assume("´" not in text)  # an apostrophe to us, a space and an accent to NFKC and NFKD
     forms = {key(unicodedata.normalize(form, text)) for form in ("NFC", "NFD", "NFKC", "NFKD")}
     assert forms == {key(text)}
 
