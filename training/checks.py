@@ -56,6 +56,7 @@ RULES = [
         lambda parts: len(parts) > 0 and all(0 < part <= 1 for part in parts),
         "must name parts above 0 and up to 1",
     ),
+    _at_least("selection.tolerance", 0),
     _at_least("selection.shortlist", 1),
 ]
 

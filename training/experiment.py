@@ -166,9 +166,7 @@ class Experiment:
         selection = select(
             base,
             trained,
-            settings.interpolation,
-            settings.metric,
-            settings.min_gain,
+            settings,
             self.yardstick.base["dev"],
             lambda weights: self.yardstick.fast(self._with(weights)),
             whole,

@@ -116,12 +116,15 @@ class SelectionSettings:
 
     metric (str): what counts. interpolation (List[float]): parts of the trained weights, the rest
     being the base's (Wortsman et al. 2022, "Robust fine-tuning of zero-shot models", section 3).
+    tolerance (float): of the mixtures whose figure is at most so much below the best one's, the
+    nearest to the base is taken: it keeps more of what the base can do elsewhere.
     min_gain (float): what the trained encoder must gain over its base, else the base is kept.
     shortlist (int): names a query that are compared while training; the final choice compares all.
     """
 
     metric: str = "acc@1"
     interpolation: tuple[float, ...] = (0.5, 1.0)
+    tolerance: float = 0.0
     min_gain: float = 0.0
     shortlist: int = 50
 

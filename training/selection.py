@@ -1,8 +1,9 @@
 """Which weights are shipped: the trained ones, a mixture with the base's, or the base's alone."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from .recipe import SelectionSettings
 from .weights import Weights, are_finite, interpolate
 
 Figures = dict[str, float]
@@ -26,32 +27,27 @@ class Selection:
 def select(
     base: Weights,
     trained: Weights,
-    parts: Sequence[float],
-    metric: str,
-    min_gain: float,
+    settings: SelectionSettings,
     base_dev: Figures,
     fast: Callable[[Weights], Figures],
     whole: Callable[[Weights], Figures],
 ) -> Selection:
     """Choose on dev; what does not beat the base by more than `min_gain` is not shipped.
 
-    parts (Sequence[float]): mixtures to try; of equals the one nearer to the base is taken.
     base_dev (Figures): the base among all names. fast (Callable): measures weights on the
     shortlist, whole (Callable): among all names, which alone decides against the base.
     """
+    metric = settings.metric
     tried: list[tuple[float, Figures]] = []
-    best, highest = 0.0, float("-inf")
-    for part in sorted(parts):
+    for part in sorted(settings.interpolation):
         mixed = interpolate(base, trained, part)
-        if not are_finite(mixed):
-            continue
-        figures = fast(mixed)
-        tried.append((part, figures))
-        if figures[metric] > highest:
-            best, highest = part, figures[metric]
-    if best:
-        mixed = interpolate(base, trained, best)
+        if are_finite(mixed):
+            tried.append((part, fast(mixed)))
+    if tried:
+        good = max(figures[metric] for _, figures in tried) - settings.tolerance
+        part = next(part for part, figures in tried if figures[metric] >= good)
+        mixed = interpolate(base, trained, part)
         figures = whole(mixed)
-        if figures[metric] > base_dev[metric] + min_gain:
-            return Selection(best, mixed, figures, tried)
+        if figures[metric] > base_dev[metric] + settings.min_gain:
+            return Selection(part, mixed, figures, tried)
     return Selection(0.0, base, base_dev, tried)

@@ -126,7 +126,7 @@ class Trainer:
         settings = self._recipe.optimizer
         rate = settings.learning_rate * rate_factor(part, settings.warmup, settings.decay)
         for group in self._optimizer.param_groups:
-            group["lr"] = rate
+            group.update(lr=rate, weight_decay=settings.weight_decay)
         names = self._task.sampler.batch(progress.step)
         loss, mined = self._learn(names)
         progress.step += 1

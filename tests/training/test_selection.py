@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from training.recipe import SelectionSettings
 from training.selection import Selection, select
 from training.weights import Weights, interpolate
 
@@ -11,14 +12,19 @@ TRAINED = {"w": torch.tensor([1.0, 2.0]), "n": torch.tensor(3)}
 
 
 def _select(
-    dev: dict[float, float], base: float, min_gain: float = 0.0, trained: Weights = TRAINED
+    dev: dict[float, float],
+    base: float,
+    min_gain: float = 0.0,
+    tolerance: float = 0.0,
+    trained: Weights = TRAINED,
 ) -> Selection:
     """Choose among parts whose accuracy is given; the part can be read off the first weight."""
 
     def figures(weights: Weights) -> dict[str, float]:
         return {"acc@1": dev[float(weights["w"][0])]}
 
-    return select(BASE, trained, list(dev), "acc@1", min_gain, {"acc@1": base}, figures, figures)
+    settings = SelectionSettings("acc@1", tuple(dev), tolerance, min_gain)
+    return select(BASE, trained, settings, {"acc@1": base}, figures, figures)
 
 
 def test_interpolation_lies_between_base_and_trained() -> None:
@@ -40,6 +46,14 @@ def test_of_equals_the_one_nearer_to_the_base() -> None:
     assert _select({1.0: 70.0, 0.5: 70.0, 0.25: 60.0}, base=62.0).part == 0.5
 
 
+@pytest.mark.parametrize(("tolerance", "part"), [(0.0, 1.0), (2.0, 0.5), (9.0, 0.25)])
+def test_of_those_that_are_nearly_as_good_the_one_nearer_to_the_base(
+    tolerance: float, part: float
+) -> None:
+    dev = {0.25: 63.0, 0.5: 68.0, 0.75: 69.0, 1.0: 70.0}
+    assert _select(dev, base=62.0, tolerance=tolerance).part == part
+
+
 @pytest.mark.parametrize(("best", "min_gain"), [(61.9, 0.0), (62.0, 0.0), (62.5, 0.5), (10.0, 0.0)])
 def test_what_does_not_beat_its_base_is_not_shipped(best: float, min_gain: float) -> None:
     selection = _select({0.5: best, 1.0: best - 5}, base=62.0, min_gain=min_gain)
@@ -51,7 +65,7 @@ def test_what_does_not_beat_its_base_is_not_shipped(best: float, min_gain: float
 
 def test_the_shortlist_alone_does_not_decide_against_the_base() -> None:
     chosen = select(
-        BASE, TRAINED, [1.0], "acc@1", 0.0, {"acc@1": 62.0},
+        BASE, TRAINED, SelectionSettings("acc@1", (1.0,)), {"acc@1": 62.0},
         fast=lambda weights: {"acc@1": 99.0}, whole=lambda weights: {"acc@1": 61.0},
     )  # fmt: skip
     assert chosen.part == 0
