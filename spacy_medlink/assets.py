@@ -136,8 +136,13 @@ class Assets:
             ngram=self.ngram if "ngram" in chosen else None,
             dense=self.dense if "dense" in chosen else None,
             encoder=self.encoder if "dense" in chosen else None,
-            **{"weights": self.weights, **settings},
+            **{"weights": self._weights_of(chosen), **settings},
         )
+
+    def _weights_of(self, tiers: list[str]) -> dict[str, float]:
+        weights = {tier: self.weights.get(tier, 0.0) for tier in tiers}
+        # A tier that adds nothing to the others has weight 0; asked alone, it must still rank.
+        return weights if any(weights.values()) else dict.fromkeys(tiers, 1.0)
 
     def copy_to(self, target: str | Path) -> None:
         """Copy into another directory, whole or not at all; files are hard-linked where possible.
@@ -162,8 +167,11 @@ class Assets:
     def _open_kb(self) -> KnowledgeBase:
         kb = KnowledgeBase(self.path / KB_FILE)
         expected = self.manifest["kb"]
-        if (len(kb), kb.n_names) != (expected["concepts"], expected["names"]):
-            problem = f"kb.sqlite has {kb.n_names} names, the manifest {expected['names']}"
+        if kb.manifest != expected:
+            problem = (
+                f"kb.sqlite, of {kb.n_names} names, is not the one of {expected['names']} names "
+                "that the rest was built from"
+            )
             raise Errors.assets_mismatch(path=self.path, problem=problem)
         return kb
 
