@@ -86,7 +86,10 @@ class LinkingEngine:
         rows, fused, _ = self.search(texts)
         rankings = []
         for own_rows, own_scores in zip(rows, fused, strict=True):
-            best = dict(zip(own_rows.tolist(), own_scores.tolist(), strict=True))
+            # A name that several tiers propose occurs several times, with its exact score once.
+            best: dict[int, float] = {}
+            for row, score in zip(own_rows.tolist(), own_scores.tolist(), strict=True):
+                best[row] = max(score, best.get(row, score))
             best.pop(-1, None)
             rankings.append(sorted(best.items(), key=lambda item: (-item[1], item[0]))[:k])
         return rankings

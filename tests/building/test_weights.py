@@ -1,0 +1,144 @@
+"""Weights of the tiers: learned from names held out, 0 and 1 both possible, summing to 1."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_medlink.building import build_assets
+from spacy_medlink.building.weights import _best_choice, _reciprocal_ranks, choose_weights
+from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.linking import LinkingEngine
+from spacy_medlink.retrieval.dense import DenseIndex
+from spacy_medlink.retrieval.ngram import NgramIndex
+from spacy_medlink.types import Concept, Name
+
+SYLLABLES = "ba co di fu ge ha ki lo mu ne pa ri so tu ve".split()
+
+
+def word(generator):
+    return "".join(generator.choice(SYLLABLES, 4))
+
+
+@pytest.fixture(scope="module")
+def spelling(tmp_path_factory):
+    """Concepts whose names differ by an ending: n-grams find them, and nothing else can."""
+    generator = np.random.default_rng(0)
+    words = [word(generator) for _ in range(120)]
+    concepts = [Concept(text, text, (Name(text), Name(f"{text}ity"))) for text in words]
+    path = tmp_path_factory.mktemp("spelling") / "kb"
+    build_kb(path, concepts)
+    return path
+
+
+@pytest.fixture(scope="module")
+def unrelated(tmp_path_factory):
+    """Concepts whose two names share no trigram, so that n-grams only mislead."""
+    generator = np.random.default_rng(1)
+    concepts = []
+    for number in range(120):
+        first = word(generator)
+        concepts.append(Concept(str(number), first, (Name(first), Name(f"zz{number:03d}zz"))))
+    path = tmp_path_factory.mktemp("unrelated") / "kb"
+    build_kb(path, concepts)
+    return path
+
+
+class Oracle:
+    """An encoder that knows the concept of every name: a vector each, a little noise."""
+
+    dim = 128
+
+    def __init__(self, kb):
+        self.concept = {name.text: row for row, name in kb.iter_names()}
+
+    def encode(self, texts):
+        vectors = np.eye(self.dim, dtype=np.float32)[[self.concept[text] for text in texts]]
+        return vectors + np.float32(1e-4)
+
+
+def oracle_engine(path, tmp_path):
+    kb = KnowledgeBase(path)
+    encoder = Oracle(kb)
+    texts = list(kb.iter_texts())
+    dense = DenseIndex.build([encoder.encode(texts)], len(texts), encoder.dim, "Flat")
+    engine = LinkingEngine(
+        kb.name_concepts().astype(np.int32),
+        ngram=NgramIndex.build(texts), dense=dense, encoder=encoder, weights={},
+    )  # fmt: skip
+    return engine, kb
+
+
+def test_an_encoder_that_knows_nothing_gives_way_to_ngrams(tmp_path, spelling, tiny_encoder):
+    assets = build_assets(tmp_path / "a", spelling, tiny_encoder)
+    fusion = assets.manifest["fusion"]
+    assert fusion["chosen_on"]["names"] == 120
+    by_choice = {
+        float(choice): quality
+        for choice, quality in fusion["chosen_on"]["mrr_by_ngram_weight"].items()
+    }
+    assert by_choice[1.0] > by_choice[0.0]
+    assert fusion["weights"]["ngram"] > 0.3 * fusion["weights"]["dense"]
+    assert sum(fusion["weights"].values()) == pytest.approx(1)
+
+
+def test_ngrams_that_mislead_get_less_than_by_default(tmp_path, unrelated):
+    engine, kb = oracle_engine(unrelated, tmp_path)
+    fusion = choose_weights(engine, kb)
+    quality = fusion["chosen_on"]["mrr_by_ngram_weight"]
+    assert quality["0.0"] == max(quality.values())
+    assert fusion["weights"].keys() == {"ngram", "dense"}
+
+
+def test_names_are_not_found_through_themselves(tmp_path, unrelated):
+    """The n-gram tier sees the query's own name at 1.0; held out, it finds nothing."""
+    engine, kb = oracle_engine(unrelated, tmp_path)
+    found = engine.search
+
+    def ngram_alone(texts):
+        rows, fused, scores = found(texts)
+        scores["dense"] = np.zeros_like(scores["dense"])
+        return rows, fused, scores
+
+    engine.search = ngram_alone
+    quality = choose_weights(engine, kb)["chosen_on"]["mrr_by_ngram_weight"]
+    assert quality["1.0"] < 0.2
+
+
+def test_a_small_terminology_takes_the_default(tiny_assets):
+    fusion = tiny_assets.manifest["fusion"]
+    assert fusion["chosen_on"] is None
+    assert fusion["weights"] == pytest.approx(
+        {"exact": 0.1 / 1.4, "ngram": 0.3 / 1.4, "dense": 1 / 1.4}
+    )
+
+
+def test_within_the_noise_the_default_wins():
+    generator = np.random.default_rng(2)
+    ranks = generator.choice([0.2, 0.5, 1.0], 200)
+    noise = [ranks + generator.normal(0, 0.3, 200) for _ in range(3)]
+    quality = dict(zip((0.0, 0.3, 1.0), noise, strict=True))
+    assert _best_choice(quality) == 0.3
+    quality[1.0] = np.ones(200)
+    assert _best_choice(quality) == 1.0
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 5), st.sampled_from([-np.inf, 0.1, 0.5, 0.9])),
+        min_size=1, max_size=8,
+    ),
+    st.integers(0, 3),
+)  # fmt: skip
+def test_reciprocal_ranks_count_concepts(cells, gold):
+    name_concept = np.array([0, 0, 1, 1, 2, 3], dtype=np.int32)
+    rows = np.array([[row for row, _ in cells]])
+    fused = np.array([[score for _, score in cells]], dtype=np.float32)
+    best = {}
+    for row, score in cells:
+        if np.isfinite(score):
+            concept = int(name_concept[row])
+            best[concept] = max(best.get(concept, -1), np.float32(score))
+    want = 1 / (1 + sum(score > best[gold] for score in best.values())) if gold in best else 0
+    (found,) = _reciprocal_ranks(rows, fused, name_concept, np.array([gold]))
+    assert found == pytest.approx(want)
