@@ -116,14 +116,16 @@ class Assets:
     def engine(self, tiers: list[str] | None = None, **settings: Any) -> "LinkingEngine":
         """Make a linking engine over these assets.
 
-        tiers (Optional[List[str]]): the tiers to use; default all that were built.
+        tiers (Optional[List[str]]): the tiers to use; default all that were built and add something
+            (the build gives weight 0 to one that does not).
         settings: passed to LinkingEngine; `weights` defaults to what the build found best.
         RAISES (MedlinkError): E210 when "dense" is asked for and was not built, E212 for "ngram".
         """
         from .linking import LinkingEngine
         from .retrieval.arrays import load_arrays
 
-        chosen = self.tiers if tiers is None else tiers
+        weights = self.weights
+        chosen = [tier for tier in self.tiers if weights.get(tier)] if tiers is None else tiers
         if "dense" in chosen and "dense" not in self.tiers:
             raise Errors.encoder_needed(path=self.path)
         if "ngram" in chosen and "ngram" not in self.tiers:
