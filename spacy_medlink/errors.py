@@ -90,8 +90,8 @@ class Errors:
     )
     no_mesh = Message(
         "E153",
-        "No MeSH XML in {path}. Give the directory with descYYYY.xml and suppYYYY.xml (or .xml.gz), "
-        "or one of the files.",
+        "No MeSH XML in {path}. Give the directory with descYYYY.xml and suppYYYY.xml "
+        "(or .xml.gz), or one of the files.",
     )
     xml_entity = Message(
         "E154",
