@@ -143,8 +143,12 @@ class Assets:
 
     def _weights_of(self, tiers: list[str]) -> dict[str, float]:
         weights = {tier: self.weights.get(tier, 0.0) for tier in tiers}
+        total = sum(weights.values())
         # A tier that adds nothing to the others has weight 0; asked alone, it must still rank.
-        return weights if any(weights.values()) else dict.fromkeys(tiers, 1.0)
+        if not total:
+            return dict.fromkeys(tiers, 1.0)
+        # They sum to 1, so that a perfect match scores 1.0 by whatever tiers there are.
+        return {tier: weight / total for tier, weight in weights.items()}
 
     def copy_to(self, target: str | Path) -> None:
         """Copy into another directory, whole or not at all; files are hard-linked where possible.

@@ -143,7 +143,7 @@ def _concept(
     if not names:
         return None
     names += _bare(names)
-    names.sort(key=lambda entry: _order(*entry, language))
+    names.sort(key=lambda entry: _order(entry[0], entry[1], language))
     return {
         "id": id,
         "name": names[0][0].text,
