@@ -22,13 +22,13 @@ FLOORS = [
     {"encoders", "ranking", "evaluation", "gold"},
     {"kb", "retrieval"},
     {"assets", "building", "linking", "starter", "measuring"},
-    {"linker", "mentions", "extensions", "component", "sources"},
+    {"linker", "mentions", "extensions", "component", "sources", "spacy_kb"},
     {"cli"},
 ]
 FLOOR_OF = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 
 # What may know spaCy: the glue, and the registered architectures.
-SPACY_ROOMS = {"linker", "mentions", "extensions", "component", "sources", "cli"}
+SPACY_ROOMS = {"spacy_kb", "linker", "mentions", "extensions", "component", "sources", "cli"}
 SPACY_MODULES = {"spacy_medlink.encoders.architectures"}
 
 Imports = dict[str, set[str]]

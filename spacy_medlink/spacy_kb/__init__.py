@@ -1,0 +1,16 @@
+"""A knowledge base for spaCy's own `entity_linker`, whose config wants both of these:
+
+    [components.entity_linker.generate_empty_kb]
+    @misc = "spacy-medlink.EmptyKB.v1"
+
+    [initialize.components.entity_linker.kb_loader]
+    @misc = "spacy-medlink.KBFromMedlink.v1"
+    path = "assets"
+
+The loader fills the component when it is trained; the empty knowledge base is what a saved pipeline
+loads its own copy into.
+"""
+
+from .adapter import MedlinkKB
+
+__all__ = ["MedlinkKB"]

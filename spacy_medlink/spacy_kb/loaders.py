@@ -1,0 +1,34 @@
+"""The functions that an entity_linker's config names."""
+
+from collections.abc import Callable
+
+from spacy.util import registry
+from spacy.vocab import Vocab
+
+from .adapter import WIDTH, MedlinkKB
+
+
+@registry.misc("spacy-medlink.KBFromMedlink.v1")  # type: ignore[untyped-decorator]
+def kb_from_medlink(path: str, width: int = WIDTH) -> Callable[[Vocab], MedlinkKB]:
+    """Make the `kb_loader` of an entity_linker.
+
+    path (str): a file that `medlink kb build` wrote, or a directory of `medlink build`.
+    width (int): length of the entity vectors, where the path has none.
+    """
+    return _Loader(path, width)
+
+
+@registry.misc("spacy-medlink.EmptyKB.v1")  # type: ignore[untyped-decorator]
+def empty_medlink_kb() -> Callable[[Vocab, int], MedlinkKB]:
+    """Make the `generate_empty_kb` of an entity_linker whose knowledge base is a MedlinkKB."""
+    return MedlinkKB
+
+
+class _Loader:
+    """Opens a knowledge base; a class, since spaCy pickles what it is given."""
+
+    def __init__(self, path: str, width: int) -> None:
+        self._path, self._width = path, width
+
+    def __call__(self, vocab: Vocab) -> MedlinkKB:
+        return MedlinkKB(vocab, self._width).open(self._path)
