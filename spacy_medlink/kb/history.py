@@ -19,6 +19,7 @@ from ..types import Concept, Hashes1d, Record, Retired
 from .knowledge_base import KnowledgeBase
 
 GONE = "gone"
+_FATES = ("in use", "retired by the release", GONE, "retired before", "in use again")
 _CHUNK = 16_384
 _FACTS = ("version", "concepts", "names", "retired")
 
@@ -31,7 +32,7 @@ class History:
 
     def __init__(self, old: KnowledgeBase) -> None:
         self.old = old
-        self.counts: Counter[str] = Counter()
+        self.counts = Counter(dict.fromkeys(_FATES, 0))
 
     def apply(self, records: Iterable[Record]) -> Iterator[Record]:
         """Stream the records, then what they do not say about ids of the old knowledge base.
