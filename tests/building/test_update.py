@@ -1,113 +1,224 @@
-"""Updates: known names keep their vectors, new ones are encoded; else as built anew."""
+"""An update encodes only the names that are new, and finds what a full build finds."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.building import build_assets
-from spacy_medlink.kb import build_kb
-from spacy_medlink.types import Concept, Name
-from tests.tiny import write_tiny_encoder
+from spacy_medlink.building import build_assets, vectors
+from spacy_medlink.cli import app
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.types import Concept, Floats2d, Mention, Name
+from tests.tiny import TINY_RECORDS, write_tiny_encoder
+
+NEW = ["Cardiac tamponade", "tamponade", "low back pain"]
+DROPPED = {"Asthma", "Bronchial asthma", "asma", "asthme"}
 
 
-def concepts(*texts):
-    return [Concept(text, text, (Name(text),)) for text in texts]
-
-
-OLD = [f"disease {number}" for number in range(60)]
-NEW = ["new fever", *OLD[5:50], "another one", OLD[7] + " acute"]
+def _concept(id: str, *names: str) -> Concept:
+    return Concept(id, names[0], tuple(Name(name) for name in names))
 
 
 @pytest.fixture(scope="module")
-def kbs(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("kbs")
-    for name, texts in (("old", OLD), ("new", NEW)):
-        build_kb(directory / name, concepts(*texts), {"version": name})
-    return directory
+def next_kb(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeBase:
+    """The tiny knowledge base a year later: one concept is gone, two are new, all rows moved."""
+    path = tmp_path_factory.mktemp("next") / "next.kb"
+    kept = [record for record in TINY_RECORDS if record.id != "HP:0002099"]
+    # "Fever" is now a name of the new concept too.
+    new = [_concept("X:1", NEW[0], NEW[1]), _concept("X:2", NEW[2], "Fever", NEW[2].upper())]
+    build_kb(path, [*new, *reversed(kept)], {"version": "2"})
+    return KnowledgeBase(path)
 
 
-class Counting:
-    """Counts the texts that pass through an encoder."""
-
-    def __init__(self, monkeypatch):
-        from spacy_medlink.encoders.bi_encoder import BiEncoder
-
-        self.texts = []
-        encode = BiEncoder.encode
-
-        def counted(encoder, texts, *rest):
-            self.texts += texts
-            return encode(encoder, texts, *rest)
-
-        monkeypatch.setattr(BiEncoder, "encode", counted)
+@pytest.fixture(scope="module")
+def old(
+    tmp_path_factory: pytest.TempPathFactory, tiny_kb: KnowledgeBase, tiny_encoder: Path
+) -> Assets:
+    return build_assets(tmp_path_factory.mktemp("old") / "old", tiny_kb.path, tiny_encoder)
 
 
-def test_only_new_names_are_encoded(tmp_path, kbs, tiny_encoder, monkeypatch):
-    old = build_assets(tmp_path / "old", kbs / "old", tiny_encoder)
-    fresh = build_assets(tmp_path / "fresh", kbs / "new", tiny_encoder)
-    counting = Counting(monkeypatch)
-    updated = build_assets(tmp_path / "updated", kbs / "new", update=old.path)
-    assert counting.texts == ["new fever", "another one", "disease 7 acute"]
-    assert updated.manifest["update"] == {
-        "name": "old", "names": 60, "version": "old", "reused": 45, "encoded": 3, "dropped": 15,
-        "why_not": "",
+@pytest.fixture
+def encoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every string that is encoded for an index, which comes before any search."""
+    texts: list[str] = []
+    original = vectors._encoded
+
+    def note(encoder: BiEncoder, chunk: Sequence[str]) -> Floats2d:
+        texts.extend(chunk)
+        return original(encoder, chunk)
+
+    monkeypatch.setattr(vectors, "_encoded", note)
+    return texts
+
+
+def _all_vectors(assets: Assets) -> Floats2d:
+    return assets.dense.vectors(np.arange(assets.kb.n_names))
+
+
+@pytest.mark.parametrize("chunk", [3, 32_768])
+def test_only_new_names_are_encoded(
+    old: Assets, next_kb: KnowledgeBase, tiny_encoder: Path, encoded: list[str],
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(vectors, "_CHUNK_OF_KNOWN", chunk)
+    assets = build_assets(tmp_path / "new", next_kb.path, tiny_encoder, update=old.path)
+    assert sorted(encoded) == sorted([*NEW, NEW[2].upper()])
+    assert assets.manifest["update"] == {
+        "name": "old", "names": old.kb.n_names, "version": "1", "why_not": "",
+        "encoded": len(NEW) + 1, "reused": next_kb.n_names - len(NEW) - 1, "dropped": len(DROPPED),
     }  # fmt: skip
-    assert updated.manifest["encoder"] == fresh.manifest["encoder"]
-    rows = np.arange(len(NEW))
-    np.testing.assert_allclose(updated.dense.vectors(rows), fresh.dense.vectors(rows), atol=0.02)
-    np.testing.assert_array_equal(
-        updated.dense.vectors(rows[1:46]), old.dense.vectors(np.arange(5, 50))
-    )
-    Assets(updated.path, verify=True)
-    Assets(old.path, verify=True)
+    whole = build_assets(tmp_path / "whole", next_kb.path, tiny_encoder)
+    assert whole.manifest["update"] is None
+    cosines = np.einsum("nd,nd->n", _all_vectors(assets), _all_vectors(whole))
+    assert cosines.min() > 0.999
+    mentions = [Mention(text) for text in ("pyrexia", "high sugar", "heart tamponade", "asthma")]
+    best = [
+        [own[0].row for own in engine.engine(weights=whole.weights).rank(mentions, 3)]
+        for engine in (assets, whole)
+    ]
+    assert best[0] == best[1]
 
 
-def test_an_update_in_place(tmp_path, kbs, tiny_encoder):
-    path = tmp_path / "assets"
-    build_assets(path, kbs / "old", tiny_encoder)
-    updated = build_assets(path, kbs / "new", update=path)
-    assert len(updated.kb) == len(updated.dense) == len(NEW)
-    assert updated.manifest["update"]["reused"] == 45
-    Assets(path, verify=True)
+def test_encoder_and_index_of_the_old_are_the_default(
+    tiny_kb: KnowledgeBase, next_kb: KnowledgeBase, tiny_encoder: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "assets"
+    first = build_assets(place, tiny_kb.path, tiny_encoder, index="HNSW8", pooling="cls")
+    before = first.manifest
+    # What is updated may be what is replaced.
+    after = build_assets(place, next_kb.path, update=place)
+    assert after.manifest["encoder"] == before["encoder"]
+    assert after.manifest["encoder"]["pooling"] == "cls"
+    assert after.manifest["encoder"]["source"] == tiny_encoder.name
+    assert after.manifest["index"] == {"spec": "HNSW8", "names": next_kb.n_names}
+    assert after.manifest["update"]["encoded"] == len(NEW) + 1
+    assert Assets(place, verify=True).kb["X:1"].name == NEW[0]
     assert [file.name for file in tmp_path.iterdir()] == ["assets"]
 
 
-@pytest.mark.parametrize("spec", ["SQ8", "IVF2,SQ8", "HNSW8,SQ8"])
-def test_a_lossy_index_keeps_its_codes(tmp_path, kbs, tiny_encoder, spec):
-    old = build_assets(tmp_path / "old", kbs / "old", tiny_encoder, index=spec)
-    updated = build_assets(tmp_path / "new", kbs / "new", update=old.path)
-    assert updated.manifest["index"]["spec"] == spec
-    assert updated.manifest["update"]["reused"] == 45
-    np.testing.assert_allclose(
-        updated.dense.vectors(np.arange(1, 46)), old.dense.vectors(np.arange(5, 50)), atol=1e-6
-    )
-    query = updated.encoder.encode(["new fever"])
-    assert updated.dense.search(query, 1).rows.tolist() == [[0]]
+def test_fusion_weights_stay_while_the_names_do(
+    old: Assets, next_kb: KnowledgeBase, tmp_path: Path
+) -> None:
+    assets = build_assets(tmp_path / "new", next_kb.path, update=old.path)
+    assert assets.manifest["fusion"] == old.manifest["fusion"]
+    build_kb(tmp_path / "other.kb", [_concept("X:9", *(f"name {n}" for n in range(60)))])
+    other = build_assets(tmp_path / "other", tmp_path / "other.kb", update=old.path)
+    assert other.manifest["update"]["reused"] == 0
+    assert other.manifest["update"]["encoded"] == 60
 
 
-def test_what_another_encoder_made_is_not_reused(tmp_path, kbs, tiny_encoder):
-    (tmp_path / "encoder").mkdir()
-    other = write_tiny_encoder(tmp_path / "encoder", seed=1)
-    old = build_assets(tmp_path / "old", kbs / "old", other)
-    flat = build_assets(tmp_path / "flat", kbs / "old", tiny_encoder)
-    lossy = build_assets(tmp_path / "lossy", kbs / "old", tiny_encoder, index="SQ8")
-    without = build_assets(tmp_path / "without", kbs / "old")
-    for base, settings, reason in (
-        (old, {"encoder": tiny_encoder}, "another encoder"),
-        (flat, {"encoder": tiny_encoder, "pooling": "cls"}, "pooling was mean, now it is cls"),
-        (lossy, {"index": "Flat"}, "SQ8 compresses"),
-        (without, {"encoder": tiny_encoder}, "no vectors"),
-    ):
-        updated = build_assets(tmp_path / "new", kbs / "new", update=base.path, **settings)
-        facts = updated.manifest["update"]
-        assert reason in facts["why_not"]
-        assert (facts["reused"], facts["encoded"], facts["dropped"]) == (0, len(NEW), 60)
-        want = updated.encoder.encode(["another one"])[0]
-        assert updated.dense.vectors(np.array([46]))[0] @ want > 0.98
+@pytest.mark.parametrize("spec", ["SQ8", "HNSW8,SQ8", "IVF2,SQ8", "PQ4x4"])
+def test_compressed_vectors_keep_their_codes(
+    spec: str, tiny_kb: KnowledgeBase, next_kb: KnowledgeBase, tiny_encoder: Path, tmp_path: Path
+) -> None:
+    first = build_assets(tmp_path / "first", tiny_kb.path, tiny_encoder, index=spec)
+    second = build_assets(tmp_path / "second", next_kb.path, update=first.path)
+    assert not second.manifest["update"]["why_not"]
+    row_of = {text: row for row, text in enumerate(first.kb.iter_texts())}
+    now = {text: row for row, text in enumerate(second.kb.iter_texts())}
+    shared = [text for text in now if text in row_of]
+    before = first.dense.vectors(np.array([row_of[text] for text in shared]))
+    after = second.dense.vectors(np.array([now[text] for text in shared]))
+    assert np.abs(before - after).max() < 1e-5
+    hits = second.dense.search(second.encoder.encode(["Heart attack"]), 3)
+    assert now["Heart attack"] in hits.rows[0]
 
 
-def test_an_update_without_vectors_has_none(tmp_path, kbs):
-    old = build_assets(tmp_path / "old", kbs / "old")
-    updated = build_assets(tmp_path / "new", kbs / "new", update=old.path)
-    assert updated.tiers == ["exact", "ngram"]
-    assert updated.manifest["encoder"] is None
+@pytest.mark.parametrize(
+    ("why", "settings", "old_settings"),
+    [
+        ("pooling was mean, now it is cls", {"pooling": "cls"}, {}),
+        ("another encoder made them", {"encoder": "other"}, {}),
+        ("they have no vectors", {}, {"encoder": None}),
+        ("the old index SQ8 compresses, and the new one is Flat", {"index": "Flat"},
+         {"index": "SQ8"}),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_reused_is_encoded_and_said(
+    why: str, settings: dict[str, Any], old_settings: dict[str, Any], tiny_kb: KnowledgeBase,
+    next_kb: KnowledgeBase, tiny_encoder: Path, encoded: list[str], tmp_path: Path,
+) -> None:  # fmt: skip
+    other = tmp_path / "encoder"
+    other.mkdir()
+    write_tiny_encoder(other, seed=1)
+    build_assets(tmp_path / "old", tiny_kb.path, **{"encoder": tiny_encoder, **old_settings})
+    encoded.clear()
+    settings = {"encoder": tiny_encoder, **settings}
+    if settings["encoder"] == "other":
+        settings["encoder"] = other
+    assets = build_assets(tmp_path / "new", next_kb.path, **settings, update=tmp_path / "old")
+    update = assets.manifest["update"]
+    assert update["why_not"] == why
+    assert (update["reused"], update["encoded"]) == (0, next_kb.n_names)
+    assert len(encoded) == next_kb.n_names
+
+
+def test_max_length_must_be_the_same(
+    old: Assets, next_kb: KnowledgeBase, tiny_encoder: Path, tmp_path: Path
+) -> None:
+    BiEncoder.load(tiny_encoder, max_length=16).save(tmp_path / "short")
+    assets = build_assets(tmp_path / "new", next_kb.path, tmp_path / "short", update=old.path)
+    assert assets.manifest["update"]["why_not"] == "max_length was 64, now it is 16"
+
+
+def test_without_any_vectors_there_is_nothing_to_update(
+    tiny_kb: KnowledgeBase, next_kb: KnowledgeBase, tmp_path: Path
+) -> None:
+    build_assets(tmp_path / "old", tiny_kb.path)
+    assets = build_assets(tmp_path / "new", next_kb.path, update=tmp_path / "old")
+    assert assets.tiers == ["exact", "ngram"] and assets.manifest["update"] is None
+
+
+def test_damage_of_the_old_is_said(
+    old: Assets, next_kb: KnowledgeBase, tiny_kb: KnowledgeBase, tiny_encoder: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(MedlinkError, match="E201"):
+        build_assets(tmp_path / "new", next_kb.path, update=tmp_path / "nowhere")
+    damaged = build_assets(tmp_path / "damaged", tiny_kb.path, tiny_encoder).path
+    (damaged / "dense.faiss").write_bytes(b"cut off")
+    with pytest.raises(MedlinkError, match="E202"):
+        build_assets(tmp_path / "new", next_kb.path, update=damaged)
+    assert not (tmp_path / "new").exists()
+
+
+def test_command_says_what_was_reused(old: Assets, next_kb: KnowledgeBase, tmp_path: Path) -> None:
+    arguments = ["build", str(tmp_path / "new"), "--kb", str(next_kb.path)]
+    done = CliRunner().invoke(app, [*arguments, "--update", str(old.path)])
+    assert done.exit_code == 0, done.output
+    reused = next_kb.n_names - len(NEW) - 1
+    assert f"old: {reused} names reused, 4 encoded, 4 strings are gone" in done.output
+    done = CliRunner().invoke(app, [*arguments, "--update", str(old.path), "--pooling", "cls"])
+    assert "nothing could be reused, since pooling was mean, now it is cls" in done.output
+
+
+# The n-gram tier
+
+
+def test_ngram_tier_steps_aside_above_its_limit(
+    tiny_kb: KnowledgeBase, tiny_encoder: Path, tmp_path: Path
+) -> None:
+    names = tiny_kb.n_names
+    assert "ngram" in build_assets(tmp_path / "a", tiny_kb.path, ngram_limit=names).tiers
+    assets = build_assets(tmp_path / "b", tiny_kb.path, tiny_encoder, ngram_limit=names - 1)
+    assert assets.tiers == ["exact", "dense"] and not (assets.path / "ngram").exists()
+    why = f"{names} names are more than the {names - 1} that it serves well"
+    assert assets.manifest["left_out"] == {"ngram": why}
+    (ranking,) = assets.engine().rank([Mention("heart attack")], 1)
+    assert assets.kb.concept_at(ranking[0].row).name == "Myocardial infarction"
+    with pytest.raises(MedlinkError, match="E212"):
+        assets.engine(["exact", "ngram"])
+
+
+def test_command_says_what_was_left_out(
+    tiny_kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(build_assets.__kwdefaults__, "ngram_limit", 5)
+    done = CliRunner().invoke(app, ["build", str(tmp_path / "a"), "--kb", str(tiny_kb.path)])
+    assert done.exit_code == 0, done.output
+    assert f"There is no ngram tier: {tiny_kb.n_names} names are more than the 5" in done.output

@@ -80,7 +80,7 @@ def test_agrees_with_sets(
     old = [*map(concept, old_live), *(Retired(*pair, "old") for pair in old_gone.items())]
     new = [*map(concept, new_live), *(Retired(*pair, "new") for pair in new_gone.items())]
     kb, _ = updated(tmp_path_factory.mktemp("any"), old, new)
-    expected = {id: "new" for id in new_gone}
+    expected = dict.fromkeys(new_gone, "new")
     for id in old_live - new_live:
         expected.setdefault(id, "gone")
     for id in old_gone.keys() - new_live:
