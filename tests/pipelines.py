@@ -1,0 +1,55 @@
+"""Pipelines over the tiny assets, and what a Doc says once it is linked."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+
+from spacy_medlink.assets import Assets
+from spacy_medlink.extensions import SPAN_ATTRIBUTES
+
+TEXTS = [
+    "He had a heart attack and fever.",
+    "",
+    "Nothing to see here.",
+    "Known type 2 diabetes, HTN and asthma; Fieber 😀.",
+    "A pericardial effusion (PE) was drained; the PE came back.",
+    "   \n\n\t ",
+]
+
+
+def pipeline(assets: Assets, mentions: bool = True, **config: Any) -> Language:
+    """Make a pipeline that links, and finds what it links if `mentions`."""
+    nlp = spacy.blank("en")
+    path = str(assets.path)
+    if mentions:
+        nlp.add_pipe("medical_mentions", config={"assets": path})
+    nlp.add_pipe("medical_linker", config={"assets": path, **config})
+    return nlp
+
+
+def doc_with(nlp: Language, text: str, *ents: str, label: str = "DISEASE") -> Doc:
+    """Make a Doc, not yet linked, with entities at the first place of each text."""
+    doc = nlp.make_doc(text)
+    spans = []
+    for ent in ents:
+        span = doc.char_span(text.index(ent), text.index(ent) + len(ent), label=label)
+        assert span is not None, ent
+        spans.append(span)
+    doc.set_ents(spans)
+    return doc
+
+
+def values(spans: Sequence[Span], prefix: str = "") -> list[dict[str, Any]]:
+    """List what is written on spans."""
+    return [
+        {
+            "text": span.text,
+            "label": span.label_,
+            "kb_id": span.kb_id_,
+            **{name: span._.get(prefix + name) for name in SPAN_ATTRIBUTES},
+        }
+        for span in spans
+    ]
