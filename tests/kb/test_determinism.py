@@ -1,0 +1,88 @@
+"""The same input gives the same bytes: in another process, with other hashes of strings."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.synthetic_rf2 import generate as generate_rf2
+from benchmarks.synthetic_umls import evolve, generate
+from spacy_medlink.assets import Assets
+from spacy_medlink.kb import KnowledgeBase
+from tests.kb import samples
+
+ROOT = Path(__file__).parents[2]
+# More names than a second process is started for (kb.lookup), and concepts in several pieces.
+CONCEPTS, NAMES = 30_000, 110_000
+
+SCRIPT = """
+import json, sys
+from pathlib import Path
+from spacy_medlink.building import build_assets
+from spacy_medlink.cli.kb_build import build_knowledge_base
+from spacy_medlink.files import sha256_of
+from spacy_medlink.kb.filters import Filters
+
+source, out, encoder = map(Path, sys.argv[1:])
+
+def build(name, *sources, **settings):
+    given = [(format, source / path) for format, path in sources]
+    return build_knowledge_base(out=out / f"{name}.kb", sources=given, **settings).kb.path
+
+build("umls", ("umls", "META"))
+build("filtered", ("umls", "META"), filters=Filters(
+    languages=("en", "es", "de"), groups=("DISO", "CHEM"), deny_ids=("C0000005", "C0000007")))
+build("snomed", ("snomed", "RF2"), id_scheme="ICD10")
+formats = [("obo", "x.obo"), ("jsonl", "x.jsonl"), ("obographs", "x.json"), ("tsv", "x.tsv"),
+           ("biosyn", "x.biosyn"), ("gazetteer", "x.gazetteer"), ("obo", "x.obo")]
+for format, path in formats:
+    build(format, (format, path))
+build("united", *formats, curation=source / "curation.tsv")
+small = build("small", ("umls", "small"))
+later = build("later", ("umls", "small_later"), update=small)
+first = build_assets(out / "assets", small, encoder).path
+build_assets(out / "updated", later, update=first)
+files = sorted(path for path in out.rglob("*") if path.is_file())
+print(json.dumps({path.relative_to(out).as_posix(): sha256_of(path) for path in files}))
+"""
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("sources")
+    generate(path / "META", CONCEPTS, NAMES)
+    generate(path / "small", 300, 1100)
+    evolve(path / "small", path / "small_later", fraction=0.05)
+    generate_rf2(path / "RF2", 400)
+    texts = {
+        "x.obo": samples.OBO, "x.jsonl": samples.JSONL, "x.json": samples.OBOGRAPHS_TEXT,
+        "x.tsv": samples.TSV, "x.biosyn": samples.BIOSYN, "x.gazetteer": samples.GAZETTEER,
+        "curation.tsv": "deny\tDM\nadd\tsweet blood\tHP:0000819\nforce\tHTN\tH1\n",
+    }  # fmt: skip
+    for name, text in texts.items():
+        (path / name).write_text(text, encoding="utf8")
+    return path
+
+
+def test_same_bytes_whatever_the_hash_seed(
+    sources: Path, tiny_encoder: Path, tmp_path: Path
+) -> None:
+    found = []
+    for seed in ("1", "2"):
+        out = tmp_path / seed / "out"
+        out.mkdir(parents=True)
+        command = [sys.executable, "-c", SCRIPT, str(sources), str(out), str(tiny_encoder)]
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, timeout=280)
+        assert run.returncode == 0, run.stderr.decode()
+        found.append(json.loads(run.stdout))
+    assert found[0] == found[1]
+    for name in ("umls.kb", "united.kb", "assets/manifest.json", "updated/dense.faiss"):
+        assert name in found[0]
+    small = KnowledgeBase(out / "small.kb")
+    updated = Assets(out / "updated", verify=True).manifest
+    assert updated["update"]["reused"] > updated["update"]["encoded"] > 0
+    assert updated["kb"]["updated_from"]["concepts"] == len(small)
