@@ -41,6 +41,8 @@ def normalise(text: str) -> str:
         text = text.lower()
     if "'" in text or "’" in text or "`" in text:
         text = _POSSESSIVE.sub("", text)
+    if "+" in text:  # a token of its own, as tokenizers have it: "HER2+" is not "HER2"
+        text = text.replace("+", " + ")
     return _SEPARATORS.sub(" ", text).strip()
 
 

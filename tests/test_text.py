@@ -39,6 +39,7 @@ def test_key_is_idempotent(text):
 @given(st.lists(TEXTS, max_size=4))
 @example(["Crohn", "'s", "disease"])
 @example(["x", "\u0301y"])
+@example(["HER2", "+"])
 def test_keys_compose(texts):
     """The key of a phrase is the keys of its parts: what medical_mentions rests on."""
     assert key(" ".join(texts)) == " ".join(part for part in map(key, texts) if part)
@@ -92,6 +93,8 @@ def test_case_accents_and_punctuation_do_not_count(words):
         ("\ufefffever", "fever"),
         ("non\u2011small\u2013cell", "non small cell"),
         ("全身 性", "全身\u3000性"),
+        ("HER2+", "her2 +"),
+        ("Na+/K+ pump", "na + k + pump"),
     ],
 )
 def test_same_key(one, other):
