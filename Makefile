@@ -30,7 +30,7 @@ test: $(INSTALLED) ## Run the tests, without those marked slow or gpu
 	$(PY) -m pytest -m "not slow and not gpu" $(PYTEST_ARGS)
 
 test-all: $(INSTALLED) ## Run all tests that this machine can run
-	$(PY) -m pytest $(PYTEST_ARGS)
+	HYPOTHESIS_PROFILE=explore $(PY) -m pytest $(PYTEST_ARGS)
 
 lint: $(INSTALLED) ## Check style, formatting and types
 	$(PY) -m ruff check .

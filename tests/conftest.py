@@ -13,6 +13,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "2")
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import pytest
+from hypothesis import settings
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.kb import KnowledgeBase, build_kb
@@ -20,6 +21,12 @@ from tests import network
 from tests.tiny import TINY_RECORDS, write_tiny_encoder
 
 ROOT = Path(__file__).parents[1]
+
+# Normally the same inputs every time, so that a change is judged by itself and not by luck;
+# new inputs each time with HYPOTHESIS_PROFILE=explore, as `make test-all` does.
+settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
+settings.register_profile("explore", deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

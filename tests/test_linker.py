@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import spacy
 import srsly
-from confection import ConfigValidationError
 from spacy.tokens import Span, SpanGroup
 from spacy.util import ignore_error
+from thinc.api import ConfigValidationError
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.extensions import SPAN_ATTRIBUTES

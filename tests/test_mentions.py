@@ -19,7 +19,8 @@ NAMES = [
     "PE", "ALL", "AIDS", "It", "The", "Not", "All of us", "5", "2-5", "A", "B", "Vitamin B 12",
     "Vitamin B", "B 12", "Diabète", "Vorhofflimmern", "血圧", "血", "COVID-19",
     "Non small cell lung cancer stage", "HER2+", "Sjögren",
-    "one two three four five six seven eight", "one two three four five six seven eight nine", "+", "T", "Cold", "C. difficile",
+    "one two three four five six seven eight", "one two three four five six seven eight nine",
+    "+", "T", "Cold", "C. difficile",
 ]  # fmt: skip
 
 
@@ -131,8 +132,8 @@ def by_plain_search(doc, max_tokens):
             names = [name for name in NAMES if key(name) == key(text)]
             if not any(not is_short_form(name) or name == text for name in names):
                 continue
-            if "\n\n" in text:
-                continue
+            if any(not line.strip() for line in text.split("\n")[1:-1]):
+                continue  # an empty line
             if last == first:
                 token, part = doc[start], keys[start]
                 if token.is_stop or len(part) < 2 or part.isdigit():

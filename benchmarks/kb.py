@@ -1,0 +1,150 @@
+"""Time and memory of the knowledge base at any size, on invented data of the UMLS's shape.
+
+    python -m benchmarks.kb --concepts 4200000 --names 15000000 --output benchmarks/results/kb.json
+
+Every figure comes from a process of its own. Memory is that of the process and its children
+together, sampled 20 times a second. Figures go to OUTPUT as JSON and to a Markdown table beside it.
+"""
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any
+
+import typer
+
+from benchmarks.kb_update import measure_update
+from benchmarks.measured import machine, run_command, run_task
+from benchmarks.synthetic_umls import generate
+
+_TASKS = "benchmarks.kb_tasks"
+_NGRAM_SIZES = (200_000, 1_000_000)
+# What is shown: a label, how to find it, and the figure that is wanted.
+_ROWS: list[tuple[str, Callable[[dict[str, Any]], str], str]] = [
+    ("build from RRF", lambda found: f"{found['build']['wall_s']:.0f} s", "300 s"),
+    ("build, peak memory", lambda found: f"{found['build']['peak_rss_mb']:,.0f} MB", "1,000 MB"),
+    ("file", lambda found: f"{found['file_mb']:,.0f} MB", "2,500 MB"),
+    ("open and read a concept", lambda found: f"{found['open']['open_ms']:.1f} ms", "50 ms"),
+    ("open, memory of the process", lambda found: f"{found['open']['open_rss_mb']:.0f} MB",
+     "60 MB"),
+    ("a concept by id", lambda found: f"{found['concepts']['concept_us']:.0f} µs", "60 µs"),
+    ("a name in the KB (`kb.find`)", lambda found: f"{found['find']['kb_find_us']:.0f} µs", ""),
+    ("exact tier, build", lambda found: f"{found['exact']['exact_build_s']:.0f} s", ""),
+    ("exact tier, build, peak memory",
+     lambda found: f"{found['exact']['peak_rss_mb']:,.0f} MB", "1,000 MB"),
+    ("exact tier, 10,000 look-ups", lambda found: f"{found['look_up']['look_up_s']:.3f} s",
+     "0.2 s"),
+    ("the same, first time after opening",
+     lambda found: f"{found['look_up']['look_up_first_s']:.3f} s", "0.2 s"),
+    ("`medical_mentions`, 300 words, median",
+     lambda found: f"{found['mentions']['mentions_median_ms']:.1f} ms", "5 ms"),
+    ("`medical_mentions`, 300 words, 95th percentile",
+     lambda found: f"{found['mentions']['mentions_p95_ms']:.1f} ms", ""),
+    ("2 processes x 8 threads, forked and spawned",
+     lambda found: "same answers" if found["at_once"]["same_answers"] else "DIFFERENT ANSWERS",
+     "same answers"),
+]  # fmt: skip
+
+
+def measure(work: Path, concepts: int, names: int) -> dict[str, Any]:
+    """Measure everything but updates.
+
+    work (Path): directory for data; a release or knowledge base that is there is taken as it is.
+    concepts, names (int): size of the release. RETURNS (Dict[str, Any]): figures by task.
+    """
+    release, kb, exact = work / "META", work / "umls.kb", work / "exact"
+    if not release.exists():
+        generate(release, concepts, names)
+    found: dict[str, Any] = {"concepts_asked": concepts, "names_asked": names}
+    found["build"] = run_command("kb", "build", str(kb), str(release), "--from", "umls")
+    found["file_mb"] = kb.stat().st_size / 1e6
+    both = {"kb": str(kb), "exact": str(exact)}
+    for name, function, arguments in (
+        ("open", "open_kb", {"kb": str(kb)}),
+        ("concepts", "read_concepts", {"kb": str(kb), "count": 20_000}),
+        ("find", "find_in_kb", {"kb": str(kb), "count": 5000}),
+        ("exact", "build_exact", {"kb": str(kb), "out": str(exact)}),
+        ("look_up", "look_up", {**both, "count": 10_000}),
+        ("mentions", "find_mentions", {**both, "notes": 100}),
+        ("at_once", "read_at_once", {**both, "count": 2000}),
+    ):
+        found[name] = run_task(f"{_TASKS}.{function}", **arguments)
+    sizes = [size for size in _NGRAM_SIZES if size <= names] or [names]
+    found["ngram"] = [_ngram(kb, work / "ngram", size) for size in sizes]
+    return found
+
+
+def _ngram(kb: Path, out: Path, names: int) -> dict[str, Any]:
+    try:
+        return run_task(f"{_TASKS}.measure_ngram", kb=str(kb), out=str(out), names=names)
+    finally:
+        shutil.rmtree(out, ignore_errors=True)
+
+
+def table(found: dict[str, Any]) -> str:
+    """Write the figures as Markdown."""
+    lines = [
+        f"# The knowledge base, {found['concepts_asked']:,} concepts and "
+        f"{found['names_asked']:,} names",
+        "", "| what | measured | wanted at 15 M names |", "|---|---:|---:|",
+    ]  # fmt: skip
+    lines += [f"| {label} | {show(found)} | {wanted} |" for label, show, wanted in _ROWS]
+    lines += ["", "| n-gram tier | build | peak memory | size | a mention, of 100 | alone |"]
+    lines += ["|---|---:|---:|---:|---:|---:|"]
+    lines += [
+        f"| {one['names']:,} names | {one['build_s']:.0f} s | {one['peak_rss_mb']:,.0f} MB | "
+        f"{one['size_mb']:,.0f} MB | {one['mention_ms']:.1f} ms | {one['one_mention_ms']:.1f} ms |"
+        for one in found["ngram"]
+    ]
+    if "update" in found:
+        lines += ["", *_update_lines(found["update"])]
+    facts = ", ".join(f"{name} {value}" for name, value in found["machine"].items())
+    return "\n".join([*lines, "", f"`{found['command']}`; {facts}."])
+
+
+def _update_lines(found: dict[str, Any]) -> list[str]:
+    return [
+        f"| {found['names']:,} names, {found['changed']:.1%} changed, encoder {found['encoder']} "
+        "| full build | update | share (wanted: 15 %) |",
+        "|---|---:|---:|---:|",
+        *(
+            f"| {label} | {found[f'{key}_full_s']:.1f} s | {found[f'{key}_update_s']:.1f} s "
+            f"| {found[f'{key}_update_s'] / found[f'{key}_full_s']:.1%} |"
+            for label, key in (("knowledge base", "kb"), ("assets", "assets"), ("both", "both"))
+        ),
+    ]
+
+
+def main(
+    concepts: Annotated[int, typer.Option(help="Concepts of the release.")] = 100_000,
+    names: Annotated[int, typer.Option(help="Names of the release.")] = 357_000,
+    update_concepts: Annotated[
+        int, typer.Option(help="Concepts of the release that is updated; 0 leaves that out.")
+    ] = 10_000,
+    work: Annotated[Path | None, typer.Option(help="Directory for data, kept.")] = None,
+    output: Annotated[Path, typer.Option(help="Where the figures go, JSON.")] = Path(
+        "benchmarks/results/kb_small.json"
+    ),
+) -> None:
+    """Measure the knowledge base."""
+    with TemporaryDirectory(prefix="medlink-bench-") as temporary:
+        place = work or Path(temporary)
+        place.mkdir(parents=True, exist_ok=True)
+        before = machine()
+        found = measure(place, concepts, names)
+        if update_concepts:
+            found["update"] = measure_update(place / "update", update_concepts)
+    found["command"] = " ".join(["python -m benchmarks.kb", *sys.argv[1:]])
+    found["machine"] = before
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    text = table(found)
+    output.with_suffix(".md").write_text(text + "\n", encoding="utf-8")
+    typer.echo(text)
+
+
+if __name__ == "__main__":
+    typer.run(main)

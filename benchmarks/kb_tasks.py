@@ -1,0 +1,169 @@
+"""What is measured of a knowledge base, each in a fresh process (`measured.run_task`)."""
+
+import pickle
+import random
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from itertools import islice
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from benchmarks.measured import resident
+from spacy_medlink.kb import KnowledgeBase
+
+NOTE = Path(__file__).parents[1] / "assets" / "sample_note.txt"
+_WORDS, _NAMES_A_NOTE = 300, 20
+
+
+def open_kb(kb: str) -> dict[str, Any]:
+    """Open a knowledge base and read one concept."""
+    before = resident()
+    start = time.perf_counter()
+    base = KnowledgeBase(kb)
+    concept = base.concept_at(len(base) // 2)
+    seconds = time.perf_counter() - start
+    return {
+        "open_ms": seconds * 1e3,
+        "open_rss_mb": resident() / 1e6,
+        "open_rss_added_mb": (resident() - before) / 1e6,
+        "concept": concept.id,
+    }
+
+
+def read_concepts(kb: str, count: int) -> dict[str, Any]:
+    """Read concepts by id, drawn at random, twice: what the system has to fetch, and what not."""
+    base = KnowledgeBase(kb)
+    rng = random.Random(0)
+    ids = [base.concept_at(rng.randrange(len(base))).id for _ in range(count)]
+    again = _seconds(lambda: [base[id] for id in ids])
+    once_more = _seconds(lambda: [base[id] for id in ids])
+    return {"concept_us": min(again, once_more) / count * 1e6}
+
+
+def find_in_kb(kb: str, count: int) -> dict[str, Any]:
+    """Find names through the knowledge base itself, without assets."""
+    base = KnowledgeBase(kb)
+    texts = _names(base, count)
+    return {"kb_find_us": _seconds(lambda: [base.find(text) for text in texts]) / count * 1e6}
+
+
+def build_exact(kb: str, out: str) -> dict[str, Any]:
+    """Build the exact tier."""
+    from spacy_medlink.retrieval.exact import ExactIndex
+
+    base = KnowledgeBase(kb)
+    start = time.perf_counter()
+    ExactIndex.build(base.lookup_table(), base.iter_texts()).save(Path(out))
+    size = sum(file.stat().st_size for file in Path(out).iterdir())
+    return {"exact_build_s": time.perf_counter() - start, "exact_mb": size / 1e6}
+
+
+def look_up(kb: str, exact: str, count: int) -> dict[str, Any]:
+    """Look up names in the exact tier: the first time, and the best of three others."""
+    from spacy_medlink.retrieval.exact import ExactIndex
+
+    texts = _names(KnowledgeBase(kb), count)
+    index = ExactIndex.load(Path(exact))
+    index.search(texts[:10])
+    first = _seconds(lambda: index.search(texts))
+    others = [_seconds(lambda: index.search(texts)) for _ in range(3)]
+    found = int((index.search(texts).rows[:, 0] >= 0).sum())
+    return {"look_up_first_s": first, "look_up_s": min(others), "looked_up": count, "found": found}
+
+
+def find_mentions(kb: str, exact: str, notes: int) -> dict[str, Any]:
+    """Find mentions in notes of 300 words, of which about a tenth belongs to names."""
+    import spacy
+
+    from spacy_medlink.mentions import MedicalMentions
+
+    nlp = spacy.blank("en")
+    base = KnowledgeBase(kb)
+    docs = [nlp.make_doc(_note(base, seed)) for seed in range(notes + 1)]
+    component = MedicalMentions(nlp.vocab).from_disk(Path(exact).parent)
+    times = [_seconds(lambda doc=doc: component(doc)) * 1e3 for doc in docs]  # type: ignore[misc]
+    return {
+        "mentions_first_ms": times[0],
+        "mentions_median_ms": statistics.median(times[1:]),
+        "mentions_p95_ms": sorted(times[1:])[int(0.95 * notes)],
+        "mentions_found": statistics.mean(len(doc.ents) for doc in docs),
+    }
+
+
+def read_at_once(kb: str, exact: str, count: int) -> dict[str, Any]:
+    """Read from 8 threads in each of 2 processes, forked and spawned, and compare the answers."""
+    from spacy_medlink.retrieval.exact import ExactIndex
+
+    base, index = KnowledgeBase(kb), ExactIndex.load(Path(exact))
+    rng = random.Random(1)
+    rows = [rng.randrange(len(base)) for _ in range(count)]
+    expected = _answers(base, index, rows)
+    same = pickle.loads(pickle.dumps(base))[base.concept_at(rows[0]).id].row == rows[0]
+    rates = {}
+    for method in ("fork", "spawn"):
+        start = time.perf_counter()
+        with ProcessPoolExecutor(2, mp_context=get_context(method)) as pool:
+            tasks = [pool.submit(_in_threads, base, exact, rows) for _ in range(2)]
+            for task in tasks:
+                same = same and all(answer == expected for answer in task.result())
+        rates[f"{method}_s"] = time.perf_counter() - start
+    return {"same_answers": same, "reads": count * 8 * 2, **rates}
+
+
+def measure_ngram(kb: str, out: str, names: int) -> dict[str, Any]:
+    """Build the n-gram tier over some of the names, and search it."""
+    from spacy_medlink.retrieval.ngram import NgramIndex
+
+    base = KnowledgeBase(kb)
+    start = time.perf_counter()
+    NgramIndex.build(islice(base.iter_texts(), names)).save(Path(out))
+    built = time.perf_counter() - start
+    index = NgramIndex.load(Path(out))
+    texts = _names(base, 100)
+    index.search(texts[:5], 64)
+    return {
+        "names": names,
+        "build_s": built,
+        "size_mb": sum(file.stat().st_size for file in Path(out).iterdir()) / 1e6,
+        "mention_ms": _seconds(lambda: index.search(texts, 64)) / len(texts) * 1e3,
+        "one_mention_ms": _seconds(lambda: [index.search([text], 64) for text in texts[:30]])
+        / 30 * 1e3,
+    }  # fmt: skip
+
+
+def _in_threads(kb: KnowledgeBase, exact: str, rows: Sequence[int]) -> list[list[Any]]:
+    from spacy_medlink.retrieval.exact import ExactIndex
+
+    index = ExactIndex.load(Path(exact))
+    with ThreadPoolExecutor(8) as threads:
+        return list(threads.map(lambda _: _answers(kb, index, rows), range(8)))
+
+
+def _answers(kb: KnowledgeBase, index: Any, rows: Sequence[int]) -> list[Any]:
+    concepts = [kb[kb.concept_at(row).id] for row in rows]
+    hits = index.search([concept.name for concept in concepts])
+    return [(concept.id, concept.names) for concept in concepts] + hits.rows.tolist()
+
+
+def _names(kb: KnowledgeBase, count: int) -> list[str]:
+    rng = random.Random(2)
+    return [kb.name_at(rng.randrange(kb.n_names)).text for _ in range(count)]
+
+
+def _note(kb: KnowledgeBase, seed: int) -> str:
+    """Write a clinical note of 300 words, with names put in anywhere."""
+    rng = random.Random(seed)
+    words = NOTE.read_text(encoding="utf8").split()
+    words = (words * 3)[rng.randrange(len(words)) :][:_WORDS]
+    for _ in range(_NAMES_A_NOTE):
+        words.insert(rng.randrange(len(words)), kb.name_at(rng.randrange(kb.n_names)).text)
+    return " ".join(" ".join(words).split()[:_WORDS])
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start

@@ -1,0 +1,122 @@
+"""Running a piece of work in a process of its own: how long it took, how much memory it had."""
+
+import importlib
+import json
+import os
+import platform
+import subprocess
+import sys
+import threading
+import time
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+_EVERY = 0.05  # seconds between two looks at the memory
+
+
+def run_task(function: str, **arguments: Any) -> dict[str, Any]:
+    """Call a function in a fresh process.
+
+    function (str): such as "benchmarks.kb_tasks.open_kb"; it takes the arguments, JSON-able, and
+        returns a dict.
+    RETURNS (Dict[str, Any]): what it returned, with `wall_s` of the whole process and
+        `peak_rss_mb`, the most that it and its children had resident together.
+    RAISES (RuntimeError): with what the process said, when it failed.
+    """
+    command = [sys.executable, "-m", __name__, function, json.dumps(arguments)]
+    return _run(command)
+
+
+def run_command(*command: str) -> dict[str, Any]:
+    """Run the command `medlink`; gives `wall_s`, `peak_rss_mb`, and its `output`."""
+    code = "from spacy_medlink.cli import main; main()"
+    return _run([sys.executable, "-c", code, *command])
+
+
+def _run(command: list[str]) -> dict[str, Any]:
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    watch = _Watch(process.pid)
+    watch.start()
+    output, problems = process.communicate()
+    seconds = time.perf_counter() - start
+    watch.join()
+    if process.returncode != 0:
+        raise RuntimeError(problems.decode(errors="replace"))
+    text = output.decode()
+    found: dict[str, Any] = json.loads(text) if text.startswith("{") else {"output": text}
+    return {**found, "wall_s": round(seconds, 3), "peak_rss_mb": round(watch.peak / 1e6, 1)}
+
+
+class _Watch(threading.Thread):
+    """Looks at the memory of a process and its children until it ends."""
+
+    def __init__(self, pid: int) -> None:
+        super().__init__(daemon=True)
+        self._pid = pid
+        self.peak = 0
+
+    def run(self) -> None:
+        """Look, note, wait."""
+        while (now := sum(map(resident, family(self._pid)))) or Path(f"/proc/{self._pid}").exists():
+            self.peak = max(self.peak, now)
+            time.sleep(_EVERY)
+            if not now:
+                return
+
+
+def family(pid: int) -> list[int]:
+    """List a process and its descendants; empty where there is no /proc."""
+    found, waiting = [], [pid]
+    while waiting:
+        one = waiting.pop()
+        found.append(one)
+        for children in Path(f"/proc/{one}/task").glob("*/children"):
+            try:
+                waiting += map(int, children.read_text().split())
+            except OSError:  # it has just ended
+                continue
+    return found
+
+
+def resident(pid: int | str = "self") -> int:
+    """Read the resident memory of a process, in bytes; 0 when it has ended."""
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE
+    except OSError:
+        return 0
+
+
+def machine() -> dict[str, Any]:
+    """Describe the machine and the versions."""
+    libraries = ("numpy", "spacy", "torch", "faiss-cpu", "transformers")
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "memory_gb": round(os.sysconf("SC_PHYS_PAGES") * _PAGE / 1e9) if _PAGE else None,
+        "load": os.getloadavg()[0],
+        "python": platform.python_version(),
+        **{library: version(library) for library in ("spacy-medlink", *libraries)},
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+def _main() -> None:
+    """Be the fresh process."""
+    module, _, function = sys.argv[1].rpartition(".")
+    found = getattr(importlib.import_module(module), function)(**json.loads(sys.argv[2]))
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    _main()
