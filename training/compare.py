@@ -21,7 +21,7 @@ from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.progress import show_progress
 from spacy_medlink.types import Concept, Mention
 
-from .holdout import Holdout, Query
+from .data.holdout import Holdout, Query
 from .verbs import run
 
 RANKS = (1, 5, 20)
@@ -32,7 +32,7 @@ def compare(kb: Path, holdout: Path, base: Path, trained: Path) -> dict[str, Any
     """Measure every tier, both encoders and the fusion on the test half of a hold-out.
 
     kb (Path): knowledge base with all names; the held-out ones are left out of what is searched.
-    holdout (Path): directory of a `training.holdout.Holdout`. base, trained (Path): encoders.
+    holdout (Path): directory of a `training.data.holdout.Holdout`. base, trained (Path): encoders.
     RETURNS (Dict): `queries`, `names` and `systems`, one row each: system, acc@k in per cent,
         seconds for all queries, MB on disk of what it searches with.
     """

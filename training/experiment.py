@@ -12,20 +12,21 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import Errors
 from spacy_medlink.kb import KnowledgeBase
 
-from .holdout import Holdout, make_holdout
-from .memory import MEMORY_LOSSES
-from .modules import prepare
-from .names import TrainingNames, read_names
-from .objectives import LOSSES, MINERS, BatchObjective, Objective
-from .pairs import Pairs, make_pairs
-from .precision import Precision, find_device
-from .recipe import Recipe
-from .report import Halves, describe, speed, training_figures, verdict
-from .sampler import NameSampler, PairSampler, Sampler
-from .selection import Selection, select
-from .trainer import Task, Trainer
+from .choosing.selection import Halves, Selection, select
+from .choosing.yardstick import Yardstick
+from .data.holdout import Holdout, make_holdout
+from .data.names import TrainingNames, read_names
+from .data.pairs import Pairs, make_pairs
+from .data.sampler import NameSampler, PairSampler, Sampler
+from .loop.modules import prepare
+from .loop.precision import Precision, find_device
+from .loop.trainer import Task, Trainer
+from .objectives.memory import MEMORY_LOSSES
+from .objectives.protocol import Objective
+from .objectives.registry import LOSSES, MINERS, BatchObjective
+from .recipe.settings import Recipe
+from .report import describe, speed, training_figures, verdict
 from .weights import Weights, copy_weights
-from .yardstick import Yardstick
 
 # Sections that a checkpoint cannot do without; of the others a resumed training may have new ones.
 _DECISIVE = ("data", "holdout", "sampler", "encoder", "objective")

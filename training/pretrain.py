@@ -16,13 +16,13 @@ from spacy_medlink.files import replacing_directory
 from spacy_medlink.kb import KnowledgeBase
 
 from .experiment import Experiment, Result
-from .interruption import EXIT_CODE, StoppedError
-from .metrics import read_log
-from .overrides import parse_overrides
-from .plot import plot
-from .recipe import Recipe
-from .recipe_file import read_recipe
-from .trainer import METRICS
+from .loop.interruption import EXIT_CODE, StoppedError
+from .loop.metrics import read_log
+from .loop.plot import plot
+from .loop.trainer import METRICS
+from .recipe.overrides import parse_overrides
+from .recipe.reading import read_recipe
+from .recipe.settings import Recipe
 from .verbs import run
 
 HOLDOUT, FIGURES, PICTURE = "holdout", "metrics.json", "training.png"

@@ -2,10 +2,8 @@
 
 from typing import Any
 
-from .checkpoint import Progress
-from .selection import Figures, Selection
-
-Halves = dict[str, Figures]
+from .choosing.selection import Figures, Halves, Selection
+from .loop.checkpoint import Progress
 
 
 def describe(halves: Halves) -> str:

@@ -9,8 +9,8 @@ import pytest
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase
 from training.experiment import Experiment
-from training.recipe import Recipe
-from training.recipe_file import read_recipe
+from training.recipe.reading import read_recipe
+from training.recipe.settings import Recipe
 
 SETTINGS: dict[str, Any] = {
     "holdout.fraction": 0.5,

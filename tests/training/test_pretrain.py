@@ -13,10 +13,10 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Name
 from training import verbs
-from training.holdout import Holdout
+from training.choosing.yardstick import Yardstick
+from training.data.holdout import Holdout
+from training.loop.trainer import Trainer
 from training.pretrain import main
-from training.trainer import Trainer
-from training.yardstick import Yardstick
 
 from .conftest import SETTINGS
 

@@ -1,0 +1,113 @@
+"""Held-out names."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.types import Concept, Name
+from training.data.holdout import Holdout, kb_identity, make_holdout
+from training.data.names import read_names, string_hash
+
+WORDS = st.text(st.sampled_from("abcAB é-"), min_size=1, max_size=3).filter(str.strip)
+NAMES = st.lists(st.lists(WORDS, min_size=1, max_size=5, unique=True), min_size=3, max_size=12)
+
+
+def _kb(path: Path, names: list[list[str]]) -> KnowledgeBase:
+    concepts = [
+        Concept(f"C{number}", texts[0], tuple(Name(text) for text in texts))
+        for number, texts in enumerate(names)
+    ]
+    build_kb(path, concepts)
+    return KnowledgeBase(path)
+
+
+@given(NAMES, st.integers(0, 9))
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+def test_a_held_out_string_is_nowhere_else(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[list[str]], seed: int
+) -> None:
+    kb = _kb(tmp_path_factory.mktemp("kb") / "kb", texts)
+    try:
+        holdout = make_holdout(kb, 0.5, 100, seed)
+    except MedlinkError as error:
+        assert error.code == "E503"
+        return
+    seen = {
+        string_hash(name.text)
+        for row, (_, name) in enumerate(kb.iter_names())
+        if row not in holdout.rows
+    }
+    queries = [*holdout.dev, *holdout.test]
+    assert not seen & {string_hash(query.text) for query in queries}
+    assert len({query.concept for query in queries}) == len(queries)
+    for query in queries:
+        concept = kb.concept_at(query.concept)
+        assert query.id == concept.id
+        assert query.row in holdout.rows
+        assert concept.first_name not in holdout.rows
+        assert kb.name_at(query.row).text == query.text
+
+
+def test_halves_are_even_and_the_seed_decides(tiny_kb: KnowledgeBase) -> None:
+    holdout = make_holdout(tiny_kb, 0.5, 100, seed=1)
+    assert holdout.dev
+    assert 0 <= len(holdout.test) - len(holdout.dev) <= 1
+    assert holdout == make_holdout(tiny_kb, 0.5, 100, seed=1)
+    assert holdout != make_holdout(tiny_kb, 0.5, 100, seed=2)
+    assert len(make_holdout(tiny_kb, 0.5, 3, seed=1).rows) == 3
+
+
+def test_training_never_sees_a_held_out_name(tiny_kb: KnowledgeBase) -> None:
+    holdout = make_holdout(tiny_kb, 0.5, 100, seed=0)
+    names = read_names(
+        tiny_kb, lambda texts: [[0] for _ in texts], lower_case=True, skip=holdout.rows
+    )
+    assert not set(names.rows.tolist()) & set(holdout.rows)
+    assert not {string_hash(query.text) for query in holdout.dev} & set(names.strings.tolist())
+
+
+def test_files_are_mentions_and_can_be_read_back(tmp_path: Path, tiny_kb: KnowledgeBase) -> None:
+    holdout = make_holdout(tiny_kb, 0.5, 100, seed=0)
+    holdout.save(tmp_path / "held")
+    assert Holdout.load(tmp_path / "held", tiny_kb) == holdout
+    for half, queries in (("dev", holdout.dev), ("test", holdout.test)):
+        lines = (tmp_path / "held" / f"{half}.jsonl").read_text("utf-8").splitlines()
+        mentions = [json.loads(line) for line in lines]
+        assert [mention["mention"] for mention in mentions] == [query.text for query in queries]
+        assert [mention["ids"] for mention in mentions] == [[query.id] for query in queries]
+        assert all(mention.keys() == {"mention", "ids", "lang", "type"} for mention in mentions)
+
+
+def test_a_hold_out_of_another_kb_is_refused(tmp_path: Path, tiny_kb: KnowledgeBase) -> None:
+    other = _kb(tmp_path / "other.kb", [["a", "b"], ["c", "d"]])
+    make_holdout(other, 0.5, 100, seed=0).save(tmp_path / "held")
+    with pytest.raises(MedlinkError, match=r"E507.*another KB"):
+        Holdout.load(tmp_path / "held", tiny_kb)
+    assert kb_identity(other) != kb_identity(tiny_kb)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"kb": "x", "rows": [], "dev": [1]}'])
+def test_a_damaged_hold_out_is_an_error(tmp_path: Path, tiny_kb: KnowledgeBase, text: str) -> None:
+    (tmp_path / "holdout.json").write_text(text, encoding="utf-8")
+    with pytest.raises(MedlinkError, match="E507"):
+        Holdout.load(tmp_path, tiny_kb)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [["a"], ["b"], ["c"]],
+        [["a", "A"], ["b"]],  # one string, whatever its case
+        [["a", "shared"], ["b", "shared"], ["c", "only one"]],
+    ],
+)
+def test_a_kb_without_two_names_a_concept_is_an_error(
+    tmp_path: Path, names: list[list[str]]
+) -> None:
+    with pytest.raises(MedlinkError, match="E503"):
+        make_holdout(_kb(tmp_path / "kb", names), 0.5, 100, seed=0)

@@ -1,0 +1,81 @@
+"""Offline positive pairs."""
+
+import time
+from itertools import combinations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from training.data.pairs import make_pairs
+
+SIZES = st.lists(st.integers(1, 14), min_size=1, max_size=12)
+
+
+def _concepts(sizes: list[int]) -> np.ndarray:
+    return np.repeat(np.arange(len(sizes)), sizes)
+
+
+def _all_trainable(concepts: np.ndarray) -> np.ndarray:
+    return np.ones(len(concepts), dtype=bool)
+
+
+def _every_pair(concepts: np.ndarray) -> set[tuple[int, int]]:
+    positions = range(len(concepts))
+    return {(i, j) for i, j in combinations(positions, 2) if concepts[i] == concepts[j]}
+
+
+@given(SIZES)
+def test_all_pairs_of_small_concepts(sizes: list[int]) -> None:
+    concepts = _concepts(sizes)
+    pairs = make_pairs(concepts, _all_trainable(concepts), most=1000, seed=0)
+    assert sorted(map(tuple, pairs.tolist())) == sorted(_every_pair(concepts))
+
+
+@given(SIZES, st.integers(1, 60), st.integers(0, 5))
+def test_cap_keeps_a_random_part_of_each_concept(sizes: list[int], most: int, seed: int) -> None:
+    concepts = _concepts(sizes)
+    pairs = make_pairs(concepts, _all_trainable(concepts), most, seed)
+    found = list(map(tuple, pairs.tolist()))
+    assert len(set(found)) == len(found)
+    assert set(found) <= _every_pair(concepts)
+    counts = np.bincount(concepts[pairs[:, 0]], minlength=len(sizes)).tolist()
+    assert counts == [min(most, size * (size - 1) // 2) for size in sizes]
+
+
+def test_same_seed_same_pairs_and_another_seed_others() -> None:
+    concepts = _concepts([40, 3, 1])
+    trainable = _all_trainable(concepts)
+    first = make_pairs(concepts, trainable, 50, seed=1)
+    assert np.array_equal(first, make_pairs(concepts, trainable, 50, seed=1))
+    assert not np.array_equal(first, make_pairs(concepts, trainable, 50, seed=2))
+
+
+def test_trimming_does_not_depend_on_other_concepts() -> None:
+    alone = _concepts([20])
+    among = np.concatenate([alone, np.full(3, 7)])
+    first = make_pairs(alone, _all_trainable(alone), 50, seed=3)
+    second = make_pairs(among, _all_trainable(among), 50, seed=3)
+    assert np.array_equal(second[:50], first)
+
+
+def test_names_that_are_not_trainable_are_in_no_pair() -> None:
+    concepts = _concepts([4, 3])
+    trainable = np.array([True, False, True, True, False, True, False])
+    pairs = make_pairs(concepts, trainable, 50, seed=0)
+    assert pairs.tolist() == [[0, 2], [0, 3], [2, 3]]
+
+
+def test_no_concept_with_two_names_gives_no_pairs() -> None:
+    concepts = _concepts([1, 1, 1])
+    assert make_pairs(concepts, _all_trainable(concepts), 50, seed=0).shape == (0, 2)
+
+
+def test_a_concept_with_ten_thousand_names_is_trimmed_without_listing_its_pairs() -> None:
+    concepts = _concepts([100_000])
+    start = time.perf_counter()
+    pairs = make_pairs(concepts, _all_trainable(concepts), 50, seed=0)
+    assert time.perf_counter() - start < 1
+    assert len(pairs) == 50
+    assert (pairs[:, 0] < pairs[:, 1]).all()
+    assert pairs[:, 1].max() < 100_000

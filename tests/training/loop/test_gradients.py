@@ -1,0 +1,58 @@
+"""Gradients do not depend on how a batch is divided."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from training.data.names import TokenTable
+from training.loop.encoding import encode_names, encode_sorted
+from training.loop.gradients import backward
+from training.loop.precision import Precision
+from training.recipe.settings import TrainingSettings
+
+TEXTS = ["fever", "type ii diabetes mellitus", "DM", "high blood pressure", "pyrexia", "a b c d e"]
+PLAIN = Precision("fp32", torch.device("cpu"))
+
+
+def _gradients(path: Path, **settings: object) -> tuple[float, dict[str, torch.Tensor]]:
+    encoder = BiEncoder.load(path)
+    target = torch.linspace(-1, 1, len(TEXTS) * encoder.dim).reshape(len(TEXTS), -1)
+    loss = backward(
+        encoder,
+        encoder.tokenize(TEXTS),
+        lambda vectors: ((vectors @ vectors.T).exp().sum() + (vectors * target).sum()).log(),
+        TrainingSettings(**settings),  # type: ignore[arg-type]
+        PLAIN,
+    )
+    gradients = {
+        name: parameter.grad
+        for name, parameter in encoder.module.named_parameters()
+        if parameter.grad is not None
+    }
+    return loss, gradients
+
+
+@pytest.mark.parametrize("cached", [False, True])
+@pytest.mark.parametrize("parts", [1, 2, 4, 50])
+def test_parts_and_cached_gradients_change_nothing(
+    tiny_encoder: Path, parts: int, cached: bool
+) -> None:
+    loss, gradients = _gradients(tiny_encoder, sub_batches=1)
+    other_loss, others = _gradients(tiny_encoder, sub_batches=parts, cached_gradients=cached)
+    assert other_loss == pytest.approx(loss, rel=1e-5)
+    assert others.keys() == gradients.keys()
+    assert any(gradient.abs().max() > 1e-3 for gradient in gradients.values())
+    for name, gradient in gradients.items():
+        torch.testing.assert_close(others[name], gradient, rtol=1e-3, atol=1e-6)
+
+
+def test_vectors_come_in_the_order_of_the_names(tiny_encoder: Path) -> None:
+    encoder = BiEncoder.load(tiny_encoder)
+    pieces = encoder.tokenize(TEXTS)
+    alone = torch.cat([encoder.forward([own]) for own in pieces])
+    torch.testing.assert_close(encode_sorted(encoder, pieces, 3, PLAIN), alone)
+    table = TokenTable.build(TEXTS, encoder.tokenize)
+    vectors = encode_names(encoder, table, torch.arange(len(TEXTS)).numpy(), PLAIN)
+    torch.testing.assert_close(torch.from_numpy(vectors), alone.detach())

@@ -1,0 +1,299 @@
+"""The loop: it learns, stops, resumes, and reports."""
+
+import json
+import signal
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.errors import MedlinkError
+from training.choosing.yardstick import Yardstick
+from training.experiment import Experiment
+from training.loop.encoding import encode_names
+from training.loop.interruption import StoppedError
+from training.loop.metrics import read_log
+from training.loop.precision import Precision
+from training.loop.trainer import CHECKPOINT, METRICS, Trainer
+from training.weights import Weights, copy_weights
+
+from ..conftest import MakeExperiment
+
+FP32 = Precision("fp32", torch.device("cpu"))
+LOSSES = ["multi_similarity", "all_names"]
+
+
+def _trainer(experiment: Experiment, directory: Path) -> Trainer:
+    return experiment.trainer(directory)
+
+
+def _settings(loss: str) -> dict[str, Any]:
+    miner = "none" if loss == "all_names" else "hard_pairs"
+    return {"objective__loss": loss, "objective__miner": miner}
+
+
+def _same(first: Weights, second: Weights) -> bool:
+    return all(torch.equal(tensor, second[name]) for name, tensor in first.items())
+
+
+def _found_by_synonyms(experiment: Experiment) -> float:
+    """How many training names have a name of their own concept as the nearest other one."""
+    names, (first, counts) = experiment.names, _counts(experiment.names.concepts)
+    encoder = experiment.trainer(Path()).encoder
+    vectors = encode_names(encoder, names.tokens, np.arange(len(names)), FP32)
+    similarity = vectors @ vectors.T
+    np.fill_diagonal(similarity, -np.inf)
+    nearest = names.concepts[similarity.argmax(axis=1)]
+    _, string, uses = np.unique(names.strings, return_inverse=True, return_counts=True)
+    asked = (counts[first] > 1) & (uses[string] == 1)
+    return float((nearest == names.concepts)[asked].mean())
+
+
+def _counts(concepts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    _, number, counts = np.unique(concepts, return_inverse=True, return_counts=True)
+    return number, counts
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_names_that_are_trained_on_find_their_concept(
+    experiment: MakeExperiment, tmp_path: Path, loss: str
+) -> None:
+    made = experiment(
+        training__epochs=25.0,
+        training__eval_every=1000,
+        optimizer__learning_rate=5e-3,
+        **_settings(loss),
+    )
+    trainer = _trainer(made, tmp_path)
+    assert _found_by_synonyms(made) < 0.7
+    trainer.train()
+    losses = [line["loss"] for line in read_log(tmp_path / METRICS) if "loss" in line]
+    assert losses[-1] < losses[0] / 2
+    assert _found_by_synonyms(made) > 0.95
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("dropout", [0.0, 0.1])
+@pytest.mark.parametrize("step", [3, 6])
+def test_resumed_training_gives_the_weights_of_an_unbroken_run(
+    experiment: MakeExperiment, tmp_path: Path, loss: str, dropout: float, step: int
+) -> None:
+    settings = {"encoder__dropout": dropout, "training__epochs": 3.0, **_settings(loss)}
+    whole = _trainer(experiment(**settings), tmp_path / "whole")
+    whole.train()
+    broken = _trainer(experiment(**settings), tmp_path / "broken")
+    _stop_at(broken, step)
+    with pytest.raises(StoppedError):
+        broken.train()
+    assert broken.progress.step == step
+    torch.manual_seed(999)
+    resumed = _trainer(experiment(**settings), tmp_path / "broken")
+    resumed.train(resume=True)
+    assert resumed.progress.step == whole.progress.step
+    assert _same(resumed.weights(), whole.weights())
+    assert _same(resumed.best, whole.best)
+    logs = [read_log(tmp_path / name / METRICS) for name in ("whole", "broken")]
+    dev = [[line for line in log if "dev" in line] for log in logs]
+    assert dev[0] == dev[1]
+    assert dev[0]
+
+
+def _stop_at(trainer: Trainer, step: int) -> None:
+    """Press Ctrl-C while a step is computed."""
+    original = trainer._learn
+
+    def learn(names: Any) -> tuple[float, int]:
+        if trainer.progress.step == step - 1:
+            signal.raise_signal(signal.SIGINT)
+        return original(names)
+
+    trainer._learn = learn  # type: ignore[method-assign]
+
+
+def test_ctrl_c_is_python_s_own_again_afterwards(
+    experiment: MakeExperiment, tmp_path: Path
+) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    trainer = _trainer(experiment(), tmp_path)
+    _stop_at(trainer, 2)
+    with pytest.raises(StoppedError, match="--resume"):
+        trainer.train()
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_training_works_outside_the_main_thread(experiment: MakeExperiment, tmp_path: Path) -> None:
+    trainer = _trainer(experiment(training__epochs=1.0), tmp_path)
+    thread = threading.Thread(target=trainer.train)
+    thread.start()
+    thread.join(60)
+    assert trainer.progress.step > 0
+    assert (tmp_path / CHECKPOINT).is_dir()
+
+
+def test_a_loss_that_is_not_a_number_stops_training_with_the_last_good_weights(
+    experiment: MakeExperiment, tmp_path: Path
+) -> None:
+    made = experiment()
+    trainer = _trainer(made, tmp_path)
+    good: list[Weights] = []
+    original = trainer._task.objective.__call__
+    broken = _Broken(original, at=5, before=lambda: good.append(trainer.weights()))
+    object.__setattr__(trainer._task, "objective", broken)
+    with pytest.raises(
+        MedlinkError, match=r"E504.*loss became nan at step 4.*name rows \d+"
+    ) as hit:
+        trainer.train()
+    assert str(tmp_path / CHECKPOINT) in str(hit.value)
+    resumed = _trainer(experiment(), tmp_path)
+    resumed._load()
+    assert resumed.progress.step == 4
+    assert _same(resumed.weights(), good[-1])
+
+
+class _Broken:
+    """An objective that gives NaN at a call."""
+
+    def __init__(self, call: Callable[..., Any], at: int, before: Callable[[], None]) -> None:
+        self._call, self._left, self._before = call, at, before
+
+    def __call__(self, vectors: torch.Tensor, batch: Any) -> Any:
+        self._left -= 1
+        if self._left == 0:
+            self._before()
+            return vectors.sum() * float("nan"), 0
+        return self._call(vectors, batch)
+
+    def after_step(self) -> None:
+        pass
+
+    def state(self) -> Weights:
+        return {}
+
+    def load_state(self, state: Weights) -> None:
+        pass
+
+
+def test_a_gradient_that_is_not_finite_stops_training_too(
+    experiment: MakeExperiment, tmp_path: Path
+) -> None:
+    trainer = _trainer(experiment(), tmp_path)
+    before = trainer.weights()
+    first = trainer._parameters[0]
+    first.register_hook(lambda gradient: gradient * float("inf"))
+    with pytest.raises(MedlinkError, match=r"E504.*gradient became (nan|inf) at step 0"):
+        trainer.train()
+    assert _same(trainer.weights(), before)
+
+
+def test_training_stops_early_when_dev_gains_nothing(
+    experiment: MakeExperiment, tmp_path: Path
+) -> None:
+    made = experiment(
+        training__patience=2, training__eval_every=1, training__epochs=50.0,
+        optimizer__learning_rate=1e-12,
+    )  # fmt: skip
+    trainer = _trainer(made, tmp_path)
+    trainer.train()
+    assert trainer.progress.step == 3
+    assert trainer.progress.best_step == 1
+
+
+def test_a_budget_of_minutes_ends_training_and_brings_the_rate_to_zero(
+    experiment: MakeExperiment, tmp_path: Path
+) -> None:
+    made = experiment(training__epochs=100_000.0, training__max_minutes=0.02)
+    trainer = _trainer(made, tmp_path)
+    trainer.train()
+    assert 1.2 <= trainer.progress.seconds < 10
+    assert trainer.part_done() == 1
+    assert trainer.progress.history[-1]["step"] == trainer.progress.step
+    rates = [line["rate"] for line in read_log(tmp_path / METRICS) if "rate" in line]
+    assert rates[-1] < max(rates) / 2
+
+
+def test_best_weights_are_those_of_the_best_evaluation(
+    experiment: MakeExperiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = iter([10.0, 30.0, 20.0, 30.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0])
+    kept: list[Weights] = []
+
+    def fast(self: Yardstick, encoder: BiEncoder) -> dict[str, float]:
+        kept.append(copy_weights(encoder.module))
+        return {"acc@1": next(values)}
+
+    monkeypatch.setattr(Yardstick, "fast", fast)
+    trainer = _trainer(experiment(training__eval_every=1, training__epochs=2.0), tmp_path)
+    trainer.train()
+    assert len(kept) > 3
+    assert trainer.progress.best_step == 2
+    assert _same(trainer.best, kept[1])
+
+
+def test_frozen_layers_stay_and_the_others_move(experiment: MakeExperiment, tmp_path: Path) -> None:
+    made = experiment(encoder__freeze_embeddings=True, training__epochs=1.0)
+    trainer = _trainer(made, tmp_path)
+    before = trainer.weights()
+    trainer.train()
+    for name, tensor in trainer.weights().items():
+        frozen = name.startswith(("embeddings", "pooler"))
+        assert torch.equal(tensor, before[name]) == frozen, name
+
+
+@pytest.mark.parametrize("change", ["recipe", "kb"])
+def test_a_checkpoint_of_something_else_is_refused(
+    experiment: MakeExperiment, tmp_path: Path, change: str
+) -> None:
+    _trainer(experiment(training__epochs=1.0), tmp_path).train()
+    other = {"recipe": {"data__lower_case": False}, "kb": {"holdout__seed": 5}}[change]
+    with pytest.raises(MedlinkError, match=r"E505.*another recipe"):
+        _trainer(experiment(**other), tmp_path).train(resume=True)
+
+
+def test_the_learning_rate_may_change_when_training_goes_on(
+    experiment: MakeExperiment, tmp_path: Path
+) -> None:
+    _trainer(experiment(training__epochs=1.0), tmp_path).train()
+    longer = _trainer(experiment(training__epochs=2.0, optimizer__learning_rate=1e-4), tmp_path)
+    longer.train(resume=True)
+    rates = [line["rate"] for line in read_log(tmp_path / METRICS) if "rate" in line]
+    assert longer.part_done() == 1
+    assert rates[-1] <= 1e-4
+
+
+def test_no_checkpoint_is_an_error(experiment: MakeExperiment, tmp_path: Path) -> None:
+    with pytest.raises(MedlinkError, match="E506"):
+        _trainer(experiment(), tmp_path).train(resume=True)
+
+
+@pytest.mark.parametrize(
+    "file", ["state.json", "model.safetensors", "optimizer.safetensors", "best.safetensors"]
+)
+@pytest.mark.parametrize("damage", ["cut", "gone"])
+def test_a_damaged_checkpoint_is_an_error(
+    experiment: MakeExperiment, tmp_path: Path, file: str, damage: str
+) -> None:
+    _trainer(experiment(training__epochs=1.0), tmp_path).train()
+    path = tmp_path / CHECKPOINT / file
+    if damage == "cut":
+        path.write_bytes(path.read_bytes()[:20])
+    else:
+        path.unlink()
+    code = "E506" if (file, damage) == ("state.json", "gone") else "E505"
+    with pytest.raises(MedlinkError, match=code):
+        _trainer(experiment(training__epochs=1.0), tmp_path).train(resume=True)
+
+
+def test_the_log_is_json_lines_with_losses_and_evaluations(
+    experiment: MakeExperiment, tmp_path: Path
+) -> None:
+    _trainer(experiment(), tmp_path).train()
+    lines = [json.loads(line) for line in (tmp_path / METRICS).read_text("utf-8").splitlines()]
+    losses = [line for line in lines if "loss" in line]
+    assert all(line.keys() >= {"step", "loss", "mined", "rate", "names_per_s"} for line in losses)
+    assert [line["step"] for line in lines] == sorted(line["step"] for line in lines)
+    assert any("dev" in line for line in lines)

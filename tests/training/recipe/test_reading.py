@@ -1,0 +1,87 @@
+"""Recipes: every key known, every value checked."""
+
+from pathlib import Path
+
+import pytest
+import typer
+
+from spacy_medlink.errors import MedlinkError
+from training.recipe.overrides import parse_overrides
+from training.recipe.reading import read_recipe
+from training.recipe.settings import Recipe
+
+CONFIGS = sorted((Path(__file__).parents[3] / "training" / "configs").glob("*.cfg"))
+
+
+def _write(path: Path, text: str) -> Path:
+    file = path / "recipe.cfg"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
+def test_recipes_that_come_with_the_project_are_good(path: Path) -> None:
+    assert read_recipe(path) != Recipe()
+
+
+def test_what_a_file_leaves_out_has_its_default(tmp_path: Path) -> None:
+    recipe = read_recipe(_write(tmp_path, "[optimizer]\nlearning_rate = 1e-4\n"))
+    assert recipe.optimizer.learning_rate == 1e-4
+    assert recipe.sampler == Recipe().sampler
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[trainig]\nseed = 1", "E501.*section 'trainig' \\(did you mean 'training'\\?\\)"),
+        ("[training]\nepoch = 1", "E501.*key in \\[training\\] 'epoch' .*'epochs'"),
+        ('[objective]\nloss = "ms"', "E502.*objective.loss is 'ms', but must be one of multi_s"),
+        ('[objective]\nminer = "hard"', "E502.*objective.miner"),
+        (
+            "[objective]\n[objective.loss_settings]\ngamma = 1",
+            "E501.*multi_similarity 'gamma'",
+        ),
+        ('[objective]\n[objective.loss_settings]\nbeta = "x"', "E502.*loss_settings.beta is 'x'"),
+        ('[objective]\nloss = "all_names"', "E502.*objective.miner.*must be 'none'"),
+        ('[training]\nseed = "one"', "E502.*training.seed is 'one', but must be of the type int"),
+        ("[training]\nseed = true", "E502.*training.seed"),
+        ("[training]\nepochs = 0", "E502.*training.epochs is 0.0, but must be above 0"),
+        ('[training]\nprecision = "int8"', "E502.*must be one of 'auto', 'fp32'"),
+        ("[selection]\ninterpolation = []", "E502.*selection.interpolation"),
+        ("[selection]\ninterpolation = [0.5, 2]", "E502.*up to 1"),
+        ('[data]\nlanguages = "en"', "E502.*data.languages"),
+        ("[training\nseed = 1", "E510.*recipe.cfg is not a recipe"),
+        ("training = 1", "E510.*recipe.cfg is not a recipe"),
+    ],
+)
+def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(MedlinkError, match=f"(?s){message}"):
+        read_recipe(_write(tmp_path, text))
+
+
+def test_a_missing_recipe_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(MedlinkError, match="E107"):
+        read_recipe(tmp_path / "none.cfg")
+
+
+def test_overrides_win_and_are_checked_too(tmp_path: Path) -> None:
+    file = _write(tmp_path, "[training]\nseed = 1\n")
+    given = parse_overrides(
+        ["training.seed=2", "encoder.pooling=cls", "data.languages=[\"en\", \"es\"]",
+         "objective.loss_settings.alpha=1"]
+    )  # fmt: skip
+    recipe = read_recipe(file, given)
+    assert recipe.training.seed == 2
+    assert recipe.encoder.pooling == "cls"
+    assert recipe.data.languages == ("en", "es")
+    assert recipe.objective.loss_settings == {"alpha": 1.0}
+    with pytest.raises(MedlinkError, match="E501"):
+        read_recipe(file, {"training.speed": 1})
+    with pytest.raises(MedlinkError, match=r"E502.*not a section"):
+        read_recipe(file, {"training.seed.deep": 1})
+
+
+@pytest.mark.parametrize("text", ["training.seed", "seed=1"])
+def test_an_override_needs_section_key_and_value(text: str) -> None:
+    with pytest.raises(typer.BadParameter):
+        parse_overrides([text])

@@ -1,0 +1,146 @@
+"""Checkpoints: all that decides how training goes on, written whole or not at all, no pickle."""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from spacy_medlink.errors import Errors
+from spacy_medlink.files import recover, replacing_directory
+
+from ..objectives.protocol import Objective
+from ..weights import Weights
+
+_STATE, _MODEL = "state.json", "model.safetensors"
+_BEST, _OPTIMIZER = "best.safetensors", "optimizer.safetensors"
+_OBJECTIVE = "objective.safetensors"
+
+
+@dataclass
+class Progress:
+    """How far training has come.
+
+    step (int): batches that were trained on. names (int): names that were encoded for them.
+    seconds (float): wall-clock time; training_seconds: without evaluating and saving.
+    best (float): best value of the metric on dev so far, best_step: when. waited (int):
+    evaluations since then. history (List[Dict]): all evaluations.
+    """
+
+    step: int = 0
+    names: int = 0
+    seconds: float = 0.0
+    training_seconds: float = 0.0
+    best: float = -1.0
+    best_step: int = 0
+    waited: int = 0
+    history: list[dict[str, Any]] = field(default_factory=list)
+
+
+class Parts(NamedTuple):
+    """What has a state of its own."""
+
+    module: torch.nn.Module
+    optimizer: torch.optim.Optimizer
+    scaler: torch.amp.GradScaler
+    objective: Objective
+
+
+def save_checkpoint(
+    directory: Path, parts: Parts, best: Weights, progress: Progress, made_with: str
+) -> None:
+    """Write a checkpoint in place of the one before.
+
+    made_with (str): identifies recipe, names and base; a checkpoint fits no others.
+    RAISES (MedlinkError): E109 when it cannot be written; the one before stays whole.
+    """
+    state = parts.optimizer.state_dict()
+    facts = {
+        "made_with": made_with,
+        "progress": vars(progress),
+        "groups": [{**group, "params": len(group["params"])} for group in state["param_groups"]],
+        "scaler": parts.scaler.state_dict(),
+    }
+    with replacing_directory(directory) as path:
+        save_file(_contiguous(parts.module.state_dict()), path / _MODEL)
+        save_file(best, path / _BEST)
+        save_file(_flat_state(state["state"]) | _random_state(), path / _OPTIMIZER)
+        save_file(_contiguous(parts.objective.state()), path / _OBJECTIVE)
+        (path / _STATE).write_text(json.dumps(facts), "utf-8")
+
+
+def load_checkpoint(directory: Path, parts: Parts, made_with: str) -> tuple[Weights, Progress]:
+    """Put everything back as it was when the checkpoint was written.
+
+    RETURNS (Tuple[Weights, Progress]): the best weights so far, and how far training had come.
+    RAISES (MedlinkError): E505 unreadable, or of another recipe, knowledge base or base model;
+        E506 there is none.
+    """
+    recover(directory)
+    if not (directory / _STATE).is_file():
+        raise Errors.no_checkpoint(path=directory)
+    try:
+        facts = json.loads((directory / _STATE).read_text("utf-8"))
+        if facts["made_with"] != made_with:
+            raise Errors.bad_checkpoint(
+                path=directory, problem="it was made with another recipe, KB or base model"
+            )
+        parts.module.load_state_dict(load_file(directory / _MODEL))
+        tensors = load_file(directory / _OPTIMIZER)
+        parts.optimizer.load_state_dict(_optimizer_state(tensors, facts["groups"]))
+        if facts["scaler"]:
+            parts.scaler.load_state_dict(facts["scaler"])
+        parts.objective.load_state(load_file(directory / _OBJECTIVE))
+        _set_random_state(tensors)
+        return load_file(directory / _BEST), Progress(**facts["progress"])
+    except (OSError, SafetensorError, RuntimeError, LookupError, TypeError) as error:
+        raise Errors.bad_checkpoint(path=directory, problem=error) from error
+    except json.JSONDecodeError as error:
+        raise Errors.bad_checkpoint(path=directory, problem=f"{_STATE}: {error}") from error
+
+
+def _flat_state(state: dict[int, dict[str, torch.Tensor]]) -> Weights:
+    """Name the moments of every parameter "<number>.<what>"."""
+    return _contiguous(
+        {
+            f"{number}.{what}": tensor
+            for number, moments in state.items()
+            for what, tensor in moments.items()
+        }
+    )
+
+
+def _optimizer_state(tensors: Weights, groups: list[dict[str, Any]]) -> dict[str, Any]:
+    state: dict[int, dict[str, torch.Tensor]] = {}
+    for name, tensor in tensors.items():
+        number, what = name.split(".", 1)
+        if number.isdigit():
+            state.setdefault(int(number), {})[what] = tensor
+    whole, first = [], 0
+    for group in groups:
+        numbers = list(range(first, first + group["params"]))
+        whole.append({**group, "params": numbers})
+        first += len(numbers)
+    return {"state": state, "param_groups": whole}
+
+
+def _random_state() -> Weights:
+    states = {"random.cpu": torch.get_rng_state()}
+    for number in range(torch.cuda.device_count()):
+        states[f"random.cuda.{number}"] = torch.cuda.get_rng_state(number)
+    return states
+
+
+def _set_random_state(tensors: Weights) -> None:
+    torch.set_rng_state(tensors["random.cpu"])
+    for number in range(torch.cuda.device_count()):
+        if (name := f"random.cuda.{number}") in tensors:
+            torch.cuda.set_rng_state(tensors[name], number)
+
+
+def _contiguous(tensors: dict[str, Any]) -> Weights:
+    # A copy each: tied weights share memory, which safetensors refuses.
+    return {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}

@@ -1,0 +1,73 @@
+"""Encoding of names that are already cut into word pieces."""
+
+import copy
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import torch
+
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.progress import no_progress, show_progress
+from spacy_medlink.types import Floats2d, Ints1d
+
+from ..data.names import TokenTable
+from .precision import Precision
+
+_BATCH_PIECES = 2048
+
+
+def encode_sorted(
+    encoder: BiEncoder, pieces: Sequence[Sequence[int]], parts: int, precision: Precision
+) -> torch.Tensor:
+    """Encode a batch in parts sorted by length, so that little is padded; gradients flow.
+
+    RETURNS (Tensor): (n, dim), in the order of `pieces`.
+    """
+    order = sorted_parts(pieces, parts)
+    with precision.autocast():
+        vectors = [encoder.forward([pieces[index] for index in part]) for part in order]
+    back = torch.from_numpy(np.argsort(np.concatenate(order), kind="stable"))
+    return torch.cat(vectors)[back.to(vectors[0].device)]
+
+
+def sorted_parts(pieces: Sequence[Sequence[int]], parts: int) -> list[Ints1d]:
+    """Divide a batch into parts of similar length: positions in `pieces`."""
+    order = np.argsort([len(row) for row in pieces], kind="stable")
+    return np.array_split(order, min(parts, len(order)))
+
+
+def encode_names(
+    encoder: BiEncoder, tokens: TokenTable, wanted: Ints1d, precision: Precision, what: str = ""
+) -> Floats2d:
+    """Encode training names without gradients.
+
+    wanted (Ints1d): positions in the table, (n,). what (str): shows a progress bar named so.
+    RETURNS (Floats2d): (n, dim), rows of length 1.
+    """
+    vectors = np.empty((len(wanted), encoder.dim), dtype=np.float32)
+    own = _for_inference(encoder, precision)
+    lengths = tokens.lengths()[wanted]
+    batches = list(_batches(lengths))
+    progress = show_progress if what else no_progress
+    with torch.inference_mode():
+        for part in progress(batches, len(batches), what):
+            vectors[part] = own.forward(tokens.take(wanted[part])).float().cpu().numpy()
+    return vectors
+
+
+def _for_inference(encoder: BiEncoder, precision: Precision) -> BiEncoder:
+    """Copy an encoder, its weights in the format that computes fastest, as linking will do."""
+    module = copy.deepcopy(encoder.module)
+    if precision.name != "fp32":
+        module = module.to(torch.bfloat16 if precision.name == "bf16" else torch.float16)
+    return BiEncoder(encoder.tokenizer, module, encoder.pooling, encoder.max_length)
+
+
+def _batches(lengths: Ints1d) -> Iterator[Ints1d]:
+    """Group names of similar length, the longest first, so that batches cost the same."""
+    order = np.argsort(-lengths, kind="stable")
+    start = 0
+    while start < len(order):
+        count = max(1, _BATCH_PIECES // int(lengths[order[start]]))
+        yield order[start : start + count]
+        start += count

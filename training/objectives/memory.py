@@ -1,0 +1,117 @@
+"""A loss over all names of the knowledge base, whose vectors are remembered from step to step."""
+
+import numpy as np
+import torch
+
+from spacy_medlink.errors import Errors
+from spacy_medlink.types import Floats2d
+
+from ..data.names import TrainingNames
+from ..data.synonyms import SynonymTable
+from ..weights import Weights
+from .mining import Indices
+from .protocol import Batch, Choice
+
+_MOST = 2_000_000
+
+
+class MemoryObjective:
+    """Softmax over all names: each name of the batch should be nearest to those of its concept.
+
+        loss = -log(sum over positives exp(s / t) / sum over all exp(s / t))
+
+    with s the cosine to a remembered vector, t the temperature. A batch shows a name a few hundred
+    others, hardly one of them confusable; the memory shows it every name that it must be told
+    apart from. It starts with the base's vectors; what is encoded for a step replaces its part of
+    it (Wu et al. 2018, "Unsupervised feature learning via non-parametric instance discrimination";
+    the sum over synonyms is that of BioSyn, Sung et al. 2020). What was not encoded for long lags
+    behind, which also ties the encoder to its base.
+
+    Twins (the same string in another concept) count neither for nor against.
+
+    names (TrainingNames): all names. vectors (Floats2d): the base's vectors of them.
+    RAISES (MedlinkError): E502 for more names than fit.
+    """
+
+    def __init__(
+        self, names: TrainingNames, vectors: Floats2d, device: torch.device, *, temperature: float
+    ) -> None:
+        if len(names) > _MOST:
+            rule = f"it remembers all names, at most {_MOST:,}; there are {len(names):,}"
+            raise Errors.bad_value(key="objective.loss", value="all_names", rule=rule)
+        self._temperature = temperature
+        self._memory = torch.tensor(vectors, device=device)
+        self._table = SynonymTable(names)
+        self._waiting: tuple[torch.Tensor, torch.Tensor] | None = None
+
+    def __call__(self, vectors: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, int]:
+        """Compute the loss of vectors, (n, dim), and count the positive pairs."""
+        own = vectors.detach().float()
+        self._waiting = (batch.names, own)
+        names = batch.names.cpu().numpy()
+        rows, synonyms = self._indices(self._table.synonyms(names))
+        ignored = self._indices(self._table.ignored(names))
+        value, gradient = self._loss(own, rows, synonyms, ignored)
+        # Linear in the vectors, with the loss's value and gradient: autograd over the matrix of
+        # all similarities would pass over it, and copy it, several times more.
+        linear = (vectors.float() * gradient).sum()
+        return linear - linear.detach() + value, len(rows)
+
+    @torch.no_grad()
+    def _loss(
+        self, vectors: torch.Tensor, rows: torch.Tensor, synonyms: torch.Tensor, ignored: Indices
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Compute the loss and its gradient, (n, dim).
+
+        rows, synonyms (Tensor): positive pairs, index into the batch and position in the memory.
+        """
+        logits = (vectors @ self._memory.T).div_(self._temperature)
+        logits[ignored] = -torch.inf
+        positive = logits[rows, synonyms]
+        # In place, pass by pass: the matrix is the largest thing in memory by far.
+        peak = logits.amax(dim=1, keepdim=True)
+        weights = logits.sub_(peak).exp_()
+        total = weights.sum(dim=1, keepdim=True)
+        weights.div_(total)
+        odds = positive - (total.log() + peak)[rows, 0]
+        log_likelihood = logsumexp_by(odds, rows, len(vectors))
+        # A name without a synonym has nothing to be drawn to.
+        learning = torch.unique(rows)
+        count = max(1, len(learning))
+        weights[rows, synonyms] -= (odds - log_likelihood[rows]).exp()
+        gradient = torch.zeros_like(vectors)
+        gradient[learning] = (weights @ self._memory)[learning] / (self._temperature * count)
+        return -log_likelihood[learning].sum() / count, gradient
+
+    def after_step(self) -> None:
+        """Remember the batch; not before, as the backward pass needs the old vectors."""
+        if self._waiting is not None:
+            names, vectors = self._waiting
+            self._memory[names] = vectors
+            self._waiting = None
+
+    def state(self) -> Weights:
+        """Get the memory."""
+        return {"memory": self._memory}
+
+    def load_state(self, state: Weights) -> None:
+        """Put the memory back."""
+        self._memory.copy_(state["memory"])
+
+    def _indices(self, pairs: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+        first, second = torch.from_numpy(pairs).to(self._memory.device)
+        return first, second
+
+
+def logsumexp_by(values: torch.Tensor, groups: torch.Tensor, count: int) -> torch.Tensor:
+    """Compute log(sum(exp(values))) of each group: (count,); -inf of an empty one.
+
+    values (Tensor): (n,). groups (Tensor): number of the group of each value, (n,).
+    """
+    peak = torch.full((count,), -torch.inf, device=values.device)
+    peak = peak.scatter_reduce(0, groups, values, "amax")
+    sums = torch.zeros_like(peak).index_add(0, groups, (values - peak[groups]).exp())
+    return sums.log() + peak
+
+
+MEMORY_LOSSES: dict[str, Choice] = {"all_names": Choice(MemoryObjective, {"temperature": 0.05})}

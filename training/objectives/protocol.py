@@ -1,0 +1,55 @@
+"""What an objective is: the loss of a batch of vectors, made by the name that a recipe gives."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import torch
+
+from ..weights import Weights
+
+Settings = Mapping[str, float]
+
+
+class Batch(NamedTuple):
+    """The names of a batch, as tensors of (n,).
+
+    names: positions of training names. labels: concept rows. strings: equal where names are the
+    same string, letter case aside.
+    """
+
+    names: torch.Tensor
+    labels: torch.Tensor
+    strings: torch.Tensor
+
+
+class Objective(Protocol):
+    """The loss of a batch of vectors, and what it has to remember from step to step."""
+
+    def __call__(self, vectors: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, int]:
+        """Compute the loss of vectors, (n, dim), and count the pairs that it looked at."""
+        ...
+
+    def after_step(self) -> None:
+        """Take note that the weights were changed."""
+        ...
+
+    def state(self) -> Weights:
+        """Get what a checkpoint must hold."""
+        ...
+
+    def load_state(self, state: Weights) -> None:
+        """Put back what `state` gave."""
+        ...
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Something that a recipe names: how it is made, and its settings with their defaults."""
+
+    make: Callable[..., Any]
+    settings: Settings
+
+    def with_settings(self, settings: Settings, *arguments: Any) -> Any:
+        """Make it; what is not set has its default."""
+        return self.make(*arguments, **{**self.settings, **settings})

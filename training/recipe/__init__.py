@@ -1,0 +1,1 @@
+"""Recipes: what they can say, and how they are read and checked."""

@@ -1,0 +1,147 @@
+"""What a recipe can say: one dataclass a section, each key with its default."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class DataSettings:
+    """Which names are trained on.
+
+    pairs_per_concept (int): positive pairs a concept, at most. lower_case (bool): of all names.
+    languages (List[str]): languages to train on, [] for all. obsolete (bool): names marked so too.
+    """
+
+    pairs_per_concept: int = 50
+    lower_case: bool = True
+    languages: tuple[str, ...] = ()
+    obsolete: bool = True
+
+
+@dataclass(frozen=True)
+class HoldoutSettings:
+    """Which names are held out. most (int): queries, at most, both halves together."""
+
+    fraction: float = 0.1
+    most: int = 8000
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class SamplerSettings:
+    """What comes together in a batch.
+
+    batch_pairs (int): pairs a batch; with the loss "all_names", which needs no pairs, half the
+    number of names.
+    """
+
+    batch_pairs: int = 256
+
+
+@dataclass(frozen=True)
+class EncoderSettings:
+    """The encoder: how its vectors are made, and what of it stays as it is.
+
+    pooling (str): "mean" or "cls", None for what the base has. max_length (int): in word pieces,
+    None for what the base has. dropout (float): in training, 0 for none.
+    freeze_layers (int): first layers that are not trained. freeze_embeddings (bool): always so
+    when a layer is frozen. attention (str): "eager" or "sdpa", None for the faster one.
+    """
+
+    pooling: str | None = None
+    max_length: int | None = None
+    dropout: float = 0.0
+    freeze_embeddings: bool = False
+    freeze_layers: int = 0
+    attention: str | None = None
+
+
+@dataclass(frozen=True)
+class ObjectiveSettings:
+    """Miner and loss by name (`training.objectives.registry`), each with its own settings.
+
+    The loss "all_names" (`training.objectives.memory`) compares with all names, not with those of
+    the batch; it takes no miner.
+    """
+
+    miner: str = "triplet_margin"
+    loss: str = "multi_similarity"
+    miner_settings: Mapping[str, float] = field(default_factory=dict)
+    loss_settings: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class OptimizerSettings:
+    """AdamW with warm-up.
+
+    warmup (float): part of the training in which the rate rises. decay (str): "linear" to zero at
+    the end, or "constant". clip (float): longest gradient, 0 for no clipping.
+    """
+
+    learning_rate: float = 2e-5
+    weight_decay: float = 0.01
+    warmup: float = 0.05
+    decay: str = "linear"
+    clip: float = 1.0
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """The loop.
+
+    epochs (float): passes over the pairs. max_minutes (float): wall-clock budget, None for none;
+    the learning rate reaches its end by whichever of the two comes first.
+    precision (str): "auto" (bf16 where the processor computes it natively), "fp32", "bf16" or
+    "fp16" (with a scaler, CUDA only). sub_batches (int): parts, sorted by length, in which a batch
+    is encoded. cached_gradients (bool): encode twice, so that memory holds one part at a time.
+    eval_every, save_every (int): steps, 0 for once an epoch.
+    patience (int): evaluations without a gain before training stops, 0 for no early stopping.
+    """
+
+    seed: int = 0
+    epochs: float = 1.0
+    max_minutes: float | None = None
+    precision: str = "auto"
+    sub_batches: int = 4
+    cached_gradients: bool = False
+    eval_every: int = 0
+    save_every: int = 0
+    patience: int = 0
+
+
+@dataclass(frozen=True)
+class SelectionSettings:
+    """How the encoder to ship is chosen on `dev`.
+
+    metric (str): what counts. interpolation (List[float]): parts of the trained weights, the rest
+    being the base's (Wortsman et al. 2022, "Robust fine-tuning of zero-shot models", section 3).
+    tolerance (float): of the mixtures whose figure is at most so much below the best one's, the
+    nearest to the base is taken: it keeps more of what the base can do elsewhere.
+    min_gain (float): what the trained encoder must gain over its base, else the base is kept.
+    shortlist (int): names a query that are compared while training; the final choice compares all.
+    """
+
+    metric: str = "acc@1"
+    interpolation: tuple[float, ...] = (0.5, 1.0)
+    tolerance: float = 0.0
+    min_gain: float = 0.0
+    shortlist: int = 50
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A recipe: its sections."""
+
+    data: DataSettings = DataSettings()
+    holdout: HoldoutSettings = HoldoutSettings()
+    sampler: SamplerSettings = SamplerSettings()
+    encoder: EncoderSettings = EncoderSettings()
+    objective: ObjectiveSettings = ObjectiveSettings()
+    optimizer: OptimizerSettings = OptimizerSettings()
+    training: TrainingSettings = TrainingSettings()
+    selection: SelectionSettings = SelectionSettings()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Write as plain dicts and lists, for JSON."""
+        return asdict(self)
