@@ -1,21 +1,13 @@
 """`medlink kb build`: from terminology files to a knowledge base."""
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 
-from ..errors import Errors
 from .kb_summary import bad_line_report, summary
 from .parsing import comma_list, lines_of, pairs
-from .provenance import facts_of
-
-if TYPE_CHECKING:
-    from ..kb import BuildReport, KnowledgeBase
-    from ..kb.filters import Filters
-    from ..types import BadLine, Progress, Record
 
 
 def command(
@@ -75,6 +67,7 @@ def command(
     ] = False,
 ) -> None:
     """Build a knowledge base; what is at OUT is replaced when all is done."""
+    from ..kb import build_knowledge_base
     from ..kb.filters import Filters
     from ..progress import show_progress
 
@@ -107,83 +100,6 @@ def command(
     typer.echo(summary(built))
     for line in bad_line_report(built.report.bad_lines):
         typer.echo(line, err=True)
-
-
-class Built(NamedTuple):
-    """A new knowledge base, the report of its build, and what the filters removed, by reason."""
-
-    kb: "KnowledgeBase"
-    report: "BuildReport"
-    removed: Counter[str]
-
-
-def build_knowledge_base(
-    *,
-    out: Path,
-    sources: Sequence[tuple[str, Path]],
-    filters: "Filters | None" = None,
-    id_scheme: str = "",
-    curation: Path | None = None,
-    options: Mapping[str, Any] | None = None,
-    update: Path | None = None,
-    skip_bad_lines: bool = False,
-    progress: "Progress | None" = None,
-) -> Built:
-    """Build a knowledge base from one or more sources.
-
-    out (Path): file to write; it appears whole or not at all.
-    sources (Sequence[Tuple[str, Path]]): format and path of each; concepts with one id are united.
-    filters (Optional[Filters]): what to keep; by default all but obsolete names.
-    id_scheme (str): vocabulary whose codes become the ids; "" keeps the ids.
-    curation (Optional[Path]): file of rules, applied last.
-    options (Optional[Mapping[str, Any]]): passed to the readers, such as `lang`.
-    update (Optional[Path]): the knowledge base before this one, whose ids stay known.
-    skip_bad_lines (bool): collect bad lines in the report; otherwise the first one is an error.
-    RETURNS (Built): the knowledge base, opened.
-    RAISES (MedlinkError): E1xx, for what is wrong with a source or the disk.
-    """
-    from ..kb import KnowledgeBase, KnowledgeBaseBuilder
-    from ..kb.curation import Curation, read_curation
-    from ..kb.filters import Filters, rekey
-    from ..kb.history import History
-
-    history = History(KnowledgeBase(update)) if update else None
-    filters = filters or Filters()
-    removed: Counter[str] = Counter()
-    bad_lines: list[BadLine] = []
-    collected = bad_lines if skip_bad_lines else None
-    rules = read_curation(curation, collected) if curation else Curation()
-    records = filters.apply(_records(sources, options or {}, collected, progress), removed)
-    if id_scheme:
-        records = rekey(records, id_scheme, dropped=removed)
-    with KnowledgeBaseBuilder(out, facts_of(sources, filters, id_scheme)) as builder:
-        records = rules.apply(records) if curation else records
-        for record in history.apply(records) if history else records:
-            builder.add(record)
-        builder.report.bad_lines = bad_lines
-        if history:
-            builder.manifest["updated_from"] = history.as_manifest()
-        builder.manifest["removed"] = dict(sorted(removed.items()))
-        if curation:
-            builder.manifest["curation"] = rules.as_manifest()
-    return Built(KnowledgeBase(out), builder.report, removed)
-
-
-def _records(
-    sources: Sequence[tuple[str, Path]],
-    options: Mapping[str, Any],
-    bad_lines: "list[BadLine] | None",
-    progress: "Progress | None",
-) -> "Iterator[Record]":
-    from ..kb.readers import get_reader
-    from ..progress import no_progress
-
-    for format, path in sources:
-        reader = get_reader(format)
-        if not path.exists():
-            raise Errors.source_missing(path=path)
-        records = reader(path, bad_lines, **options)
-        yield from (progress or no_progress)(records, None, f"reading {path.name}")
 
 
 def _with_formats(

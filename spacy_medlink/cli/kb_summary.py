@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from .output import table
 
 if TYPE_CHECKING:
+    from ..kb.from_sources import Built
     from ..types import BadLine
-    from .kb_build import Built
 
 _BAD_LINES_SHOWN = 10
 _LABELS_SHOWN = 12

@@ -22,7 +22,7 @@ SCRIPT = """
 import json, sys
 from pathlib import Path
 from spacy_medlink.building import build_assets
-from spacy_medlink.cli.kb_build import build_knowledge_base
+from spacy_medlink.kb import build_knowledge_base
 from spacy_medlink.files import sha256_of
 from spacy_medlink.kb.filters import Filters
 

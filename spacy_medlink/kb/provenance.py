@@ -1,17 +1,18 @@
 """Where a knowledge base comes from: what its manifest says of its sources."""
 
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import Errors
-
-if TYPE_CHECKING:
-    from ..kb.filters import Filters
+from ..files import sha256_of
+from . import readers
+from .filters import Filters
 
 
 def facts_of(
-    sources: Sequence[tuple[str, Path]], filters: "Filters", id_scheme: str
+    sources: Sequence[tuple[str, Path]], filters: Filters, id_scheme: str
 ) -> dict[str, Any]:
     """List where the knowledge base comes from: names without their directories, which differ."""
     described = [_describe(format, path) for format, path in sources]
@@ -28,11 +29,6 @@ def facts_of(
 
 
 def _describe(format: str, path: Path) -> dict[str, Any]:
-    from importlib import import_module
-
-    from ..files import sha256_of
-    from ..kb import readers
-
     readers.get_reader(format)
     if not path.exists():
         raise Errors.source_missing(path=path)
