@@ -1,0 +1,68 @@
+"""`medlink kb build` killed at any moment leaves the old knowledge base or the new one, whole."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from benchmarks.synthetic_umls import evolve, generate
+from spacy_medlink.files import sha256_of
+from spacy_medlink.kb import build_knowledge_base
+
+COMMAND = [sys.executable, "-c", "from spacy_medlink.cli import main; main()"]
+
+
+@pytest.fixture
+def releases(tmp_path: Path) -> tuple[Path, Path]:
+    generate(tmp_path / "2025", 4000, 14_000, seed=1)
+    evolve(tmp_path / "2025", tmp_path / "2026", 0.05)
+    return tmp_path / "2025", tmp_path / "2026"
+
+
+def build(path: Path, release: Path) -> str:
+    return sha256_of(build_knowledge_base(out=path, sources=[("umls", release)]).kb.path)
+
+
+def start(*arguments: object) -> subprocess.Popen[bytes]:
+    command = [*COMMAND, *map(str, arguments)]
+    # A group of its own: a build reads in a second process, which is to die as well.
+    return subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+
+
+@pytest.mark.parametrize("kills", [5, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.timeout(1200)
+def test_killed_at_random_moments(tmp_path: Path, releases: tuple[Path, Path], kills: int) -> None:
+    path, (old, new) = tmp_path / "umls.kb", releases
+    states = {"old": build(path, old), "new": build(tmp_path / "other.kb", new)}
+    assert states["old"] != states["new"]
+    began = time.perf_counter()
+    assert start("kb", "build", tmp_path / "other.kb", new, "--from", "umls").wait() == 0
+    seconds = time.perf_counter() - began
+    assert sha256_of(tmp_path / "other.kb") == states["new"]
+    chance, seen, killed = random.Random(0), set(), 0
+    for _ in range(kills):
+        if sha256_of(path) == states["new"]:
+            build(path, old)
+        process = start("kb", "build", path, new, "--from", "umls")
+        time.sleep(chance.uniform(0.2, 1.1) * seconds)
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        killed += process.wait() == -signal.SIGKILL
+        found = [state for state, digest in states.items() if digest == sha256_of(path)]
+        assert found, "neither the old one nor the new one"
+        seen.add(found[0])
+        told = subprocess.run(
+            [*COMMAND, "kb", "info", str(path), "--verify"], capture_output=True, text=True
+        )
+        assert told.returncode == 0 and "the file is whole" in told.stdout, told.stderr
+    assert killed > kills // 2 and "old" in seen
+    build(path, new)
+    left = {file.name for file in tmp_path.iterdir()}
+    assert left == {"2025", "2026", "umls.kb", "other.kb"}, "what was killed left files behind"
