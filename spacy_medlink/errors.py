@@ -1,8 +1,8 @@
 """Every message that a user can meet, as data: a stable code, what happened, and the remedy.
 
 Codes are grouped: 1xx the knowledge base and its readers, 2xx assets, encoders and retrieval,
-3xx the spaCy components, 4xx evaluation, 5xx training, 6xx the command line. A code is never
-reused for another meaning.
+3xx the spaCy components, 4xx evaluation, 5xx training, 6xx the command line, 7xx corpora.
+A code is never reused for another meaning.
 """
 
 from typing import NamedTuple
@@ -305,6 +305,58 @@ class Errors:
     )
     unknown_language = Message(
         "E604", "spaCy cannot tokenise the language {lang!r} ({reason}). Use its ISO code, or xx."
+    )
+
+    # 7xx: corpora, their downloads and their conversion
+    corpus_input = Message(
+        "E701",
+        "{path} does not hold the corpus {name}: {problem}. Give {expected}; "
+        "`python -m training.download {name}` fetches it or says where it is.",
+    )
+    corpus_damaged = Message(
+        "E702",
+        "{path} cannot be read: {problem}. Get the file again from its publisher, unchanged.",
+    )
+    corpus_fault = Message(
+        "E703",
+        "{path}, line {line}: {problem}. Mend the file, or leave `--strict` out to count and "
+        "report such places.",
+    )
+    unknown_corpus = Message("E704", "Unknown corpus {name!r}. Known: {known}.")
+    corpus_empty = Message(
+        "E705",
+        "No mention came out of {path}: nothing was written. Check that it holds the corpus {name}, "
+        "unpacked.",
+    )
+    unknown_split = Message(
+        "E706", "{path} has no split {split!r}; it has: {known}. Name one of them."
+    )
+    download_failed = Message(
+        "E711",
+        "{url} could not be fetched ({reason}; tries: {tries}). Check the network and try again: "
+        "what has come is kept. Or get the file at {homepage} and pass it with `--file`.",
+    )
+    download_is_page = Message(
+        "E712",
+        "{url} answered with a web page, not with the file: it has moved, or wants a log-in. Get "
+        "the file at {homepage} and pass it with `--file`.",
+    )
+    behind_form = Message(
+        "E713",
+        "{name} is not given out by a link: {how} ({homepage}). Then run "
+        "`python -m training.download {name} --file FILE`.",
+    )
+    bad_archive = Message(
+        "E714",
+        "{path} cannot be unpacked: {problem}. Nothing was put in place. Delete it and get it again.",
+    )
+    no_api_key = Message(
+        "E715",
+        "{name} needs the key of your UMLS account in the environment variable {variable}. It is "
+        "on your profile at https://uts.nlm.nih.gov/uts/profile.",
+    )
+    release_needed = Message(
+        "E716", "{name} has a release twice a year: say which, such as `--release 2024AB`."
     )
 
 

@@ -1,0 +1,41 @@
+"""Convert a published corpus into gold mentions.
+
+`python -m training.corpora NAME INPUT OUTPUT [--split train] [--strict]`
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spacy_medlink.progress import show_progress
+
+from ..verbs import run
+from .convert import convert
+from .registry import find_corpus
+from .tally import Tally
+
+
+def main(
+    name: Annotated[str, typer.Argument(help="Name of the corpus; a wrong one lists them.")],
+    source: Annotated[Path, typer.Argument(metavar="INPUT", help="File or directory, unpacked.")],
+    output: Annotated[Path, typer.Argument(help="JSON lines; .gz compresses.")],
+    split: Annotated[
+        list[str] | None, typer.Option(help="Only this split; may be given again.")
+    ] = None,
+    strict: Annotated[bool, typer.Option(help="Stop at the first fault.")] = False,
+    show_text: Annotated[
+        bool, typer.Option(help="Quote the documents where offsets do not fit.")
+    ] = False,
+) -> None:
+    """Convert a corpus and report what was left out, and why."""
+    corpus = find_corpus(name)
+    tally = Tally(strict, show_text)
+    convert(corpus, source, output, tally, split or (), show_progress)
+    typer.echo(f"{name} -> {output}; ids of {corpus.ids}")
+    for line in tally.report():
+        typer.echo(line)
+
+
+if __name__ == "__main__":
+    run(main)

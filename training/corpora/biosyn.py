@@ -1,0 +1,42 @@
+"""The `.concept` files of BioSyn (Sung et al. 2020): a mention a line, a file a document.
+
+`8701013||0|22||SpecificDisease||hereditary hemochromatosis||D006432`. The files of its releases are
+prepared: mentions in lower case, abbreviations expanded, composites split or joined with "|". The
+offsets are those of the original text, which does not come with them.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from .formats.pubtator import to_span
+from .formats.text import read_lines
+from .ids import split_ids
+from .layout import files_of, split_of
+from .records import Document, Mention
+from .tally import Tally
+
+_EXPECTED = "a directory of .concept files, such as processed_train"
+
+
+def read(source: Path, tally: Tally) -> Iterator[Document]:
+    """Stream the documents; the split is that of the directory."""
+    for path in files_of(source, r".*\.concept", "biosyn", _EXPECTED):
+        mentions = tuple(_mentions(path, tally))
+        yield Document(path.stem, None, mentions, path, split=split_of(path, source))
+
+
+def _mentions(path: Path, tally: Tally) -> Iterator[Mention]:
+    for number, line in read_lines(path, tally):
+        cells = [cell.strip() for cell in line.split("||")]
+        if len(cells) == 5:
+            _, offsets, type, said, ids = cells
+            start, _, end = offsets.partition("|")
+            span = to_span(start, end)
+            link = split_ids(ids)
+            parts = tuple(part for part in said.split("|") if part) if link.composite else ()
+            whole = said.replace("|", " ") if link.composite else said
+            spans = (span,) if span else ()
+            kept = parts if len(parts) > 1 else ()
+            yield Mention(whole, spans, link, type, kept, number)
+        elif line.strip():
+            tally.fault("lines that are no mention", path, number)

@@ -1,0 +1,54 @@
+"""COMETA (Basaldella et al. 2020): 20,015 layman's terms from Reddit, SNOMED CT.
+
+Tab-separated, a term a line, with an example sentence that mostly holds it. There are four
+divisions, stratified or zero-shot, with general ids (the concept) or specific ones (what it means
+in the sentence), and a random one; each has train.csv, dev.csv and test.csv.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from spacy_medlink.errors import Errors
+
+from .formats.tables import Aliases, read_table
+from .ids import split_ids
+from .layout import files_of, split_of
+from .placing import find_said
+from .records import Document, Mention
+from .tally import Tally
+
+_EXPECTED = "a division such as stratified_general/ with train.csv, dev.csv and test.csv"
+_TERM: Aliases = {"term": ("Term",)}
+_MORE: Aliases = {"id": ("ID",), "example": ("Example",)}
+
+
+def read_general(source: Path, tally: Tally) -> Iterator[Document]:
+    """Stream the terms with their general ids."""
+    return _read(source, tally, "General SNOMED ID")
+
+
+def read_specific(source: Path, tally: Tally) -> Iterator[Document]:
+    """Stream the terms with their specific ids."""
+    return _read(source, tally, "Specific SNOMED ID")
+
+
+def _read(source: Path, tally: Tally, column: str) -> Iterator[Document]:
+    files = list(files_of(source, r"(train|dev|test)\.(csv|tsv)", "cometa", _EXPECTED))
+    if len({path.parent for path in files}) > 1:
+        problem = "it has several divisions, which share their terms"
+        raise Errors.corpus_input(path=source, name="cometa", problem=problem, expected=_EXPECTED)
+    for path in files:
+        split = split_of(path, source)
+        for line, row in read_table(path, tally, {**_TERM, "code": (column,)}, _MORE):
+            if not row["term"]:
+                tally.fault("rows without a term", path, line)
+                continue
+            example = row.get("example", "")
+            spans = find_said(example, row["term"])
+            mention = Mention(row["term"], spans, split_ids(row["code"], "|+"), line=line)
+            # The example is an utterance without the term now and then: no context then.
+            text = example if spans else None
+            if example and not spans:
+                tally.note("terms that their example does not hold, without it")
+            doc_id = f"{split}-{row['id']}" if row.get("id") else ""
+            yield Document(doc_id, text, (mention,), path, "en", split, line)

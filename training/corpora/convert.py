@@ -1,0 +1,99 @@
+"""Convert a corpus: read, leave out repeated documents and other splits, check, write."""
+
+import gzip
+import json
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from io import TextIOWrapper
+from pathlib import Path
+from typing import TextIO
+
+from spacy_medlink.errors import Errors
+from spacy_medlink.files import replacing_file
+from spacy_medlink.progress import no_progress
+from spacy_medlink.types import Progress
+
+from .records import Document
+from .registry import Corpus
+from .tally import Tally
+from .writing import to_record
+
+
+def convert(
+    corpus: Corpus,
+    source: Path,
+    output: Path,
+    tally: Tally,
+    splits: Collection[str] = (),
+    progress: Progress = no_progress,
+) -> None:
+    """Write a corpus as gold mentions, all or nothing.
+
+    source (Path): what `training.download` left: a file or a directory.
+    output (Path): JSON lines, `.gz` compresses.
+    splits (Collection[str]): keep these alone; "dev" takes "dev1" and "dev2" too.
+    RAISES (MedlinkError): E107 no source, E701 or E702 no such corpus, E703 a fault when the tally
+        is strict, E705 nothing came out, E706 an unknown split, E109 nothing can be written.
+    """
+    seen: set[str] = set()
+    with replacing_file(output) as path, _writer(path, output.suffix == ".gz") as file:
+        documents = _kept(_without_repeats(corpus.read(source, tally), tally), splits, seen)
+        for document in progress(documents, None, f"reading {corpus.name}"):
+            file.write(json.dumps(to_record(document, tally), ensure_ascii=False) + "\n")
+        for split in splits:
+            if not any(belongs(name, split) for name in seen):
+                known = ", ".join(sorted(filter(None, seen))) or "none"
+                raise Errors.unknown_split(path=source, split=split, known=known)
+        if not tally.mentions:
+            raise Errors.corpus_empty(path=source, name=corpus.name)
+
+
+@contextmanager
+def _writer(path: Path, compressed: bool) -> Iterator[TextIO]:
+    if not compressed:
+        with path.open("w", encoding="utf-8", newline="\n") as file:
+            yield file
+        return
+    # Neither name nor time: the same corpus gives the same bytes.
+    with (
+        path.open("wb") as raw,
+        gzip.GzipFile("", "wb", 9, raw, mtime=0) as packed,
+        TextIOWrapper(packed, encoding="utf-8", newline="\n") as file,
+    ):
+        yield file
+
+
+def _kept(
+    documents: Iterator[Document], splits: Collection[str], seen: set[str]
+) -> Iterator[Document]:
+    for document in documents:
+        seen.add(document.split)
+        if not splits or any(belongs(document.split, split) for split in splits):
+            yield document
+
+
+def belongs(name: str, split: str) -> bool:
+    """Tell whether a split is the one that was asked for, or a numbered part of it."""
+    return name == split or name.rstrip("0123456789") == split or name.startswith(f"{split}.")
+
+
+def _without_repeats(documents: Iterator[Document], tally: Tally) -> Iterator[Document]:
+    """Leave out documents whose id another one has; that they differ is a fault."""
+    seen: dict[str, bytes] = {}
+    for document in documents:
+        if document.doc_id:
+            key = document.doc_id
+            what = repr((document.text, document.split, sorted(document.mentions)))
+            content = sha256(what.encode()).digest()
+            if key in seen:
+                if seen[key] == content:
+                    tally.drop("documents that had come before, word for word")
+                else:
+                    tally.fault(
+                        "documents with the id of another one, dropped",
+                        document.path, document.line, f"document {document.doc_id}",
+                    )  # fmt: skip
+                continue
+            seen[key] = content
+        yield document

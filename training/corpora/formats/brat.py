@@ -1,0 +1,86 @@
+"""brat standoff: `T1<tab>TYPE 0 5;9 12<tab>text`, notes and normalisations that refer to it."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from ..records import Span
+from ..tally import Tally
+from .pubtator import to_span
+from .text import read_lines
+
+
+class Bound(NamedTuple):
+    """A text-bound annotation; its spans are in the order of the text."""
+
+    type: str
+    spans: tuple[Span, ...]
+    said: str
+    line: int
+
+
+class Standoff(NamedTuple):
+    """An `.ann` file.
+
+    bounds (Dict[str, Bound]): by their ids ("T1"). notes (Dict[str, List[str]]): what annotators
+    wrote about an id. references (Dict[str, List[str]]): "resource:id" of its normalisations.
+    """
+
+    bounds: dict[str, Bound]
+    notes: dict[str, list[str]]
+    references: dict[str, list[str]]
+
+
+def read_brat(path: Path, tally: Tally) -> Standoff:
+    """Read an `.ann` file; relations, events and attributes are left out."""
+    standoff = Standoff({}, {}, {})
+    for number, line in read_lines(path, tally):
+        id, _, rest = line.partition("\t")
+        head, _, tail = rest.partition("\t")
+        if not line.strip():
+            continue
+        if id.startswith("T") and (bound := _bound(head, tail, number)):
+            if id in standoff.bounds:
+                tally.fault("annotations whose id another one has", path, number)
+            else:
+                standoff.bounds[id] = bound
+        elif id.startswith("#") and len(names := head.split()) == 2:
+            standoff.notes.setdefault(names[1], []).append(tail.strip())
+        elif id.startswith("N") and len(names := head.split(maxsplit=2)) == 3:
+            standoff.references.setdefault(names[1], []).append(names[2])
+        elif id[:1] in tuple("AMRE*"):
+            tally.drop("relations, events and attributes")
+        else:
+            tally.fault("lines that are no annotation", path, number)
+    return standoff
+
+
+def _bound(head: str, said: str, line: int) -> Bound | None:
+    type, _, offsets = head.partition(" ")
+    spans = spans_of(offsets)
+    return Bound(type, spans, said.strip(), line) if type and spans else None
+
+
+def spans_of(offsets: str) -> tuple[Span, ...]:
+    """Read "0 5;9 12"; () when it is something else."""
+    found = []
+    for piece in re.split(r"\s*;\s*", offsets.strip()):
+        numbers = piece.split()
+        span = to_span(*numbers) if len(numbers) == 2 else None
+        if span is None:
+            return ()
+        found.append(span)
+    return tuple(sorted(found))
+
+
+def pairs(folder: Path, tally: Tally, pattern: str = "*.ann") -> Iterator[tuple[Path, Path]]:
+    """Stream (text file, annotation file) of the files with one name, anywhere below a folder."""
+    for annotation in sorted(folder.rglob(pattern)):
+        if annotation.name.startswith(".") or "__MACOSX" in annotation.parts:
+            continue
+        text = annotation.with_suffix(".txt")
+        if text.is_file():
+            yield text, annotation
+        else:
+            tally.fault("annotation files without a text", annotation)

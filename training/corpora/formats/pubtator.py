@@ -1,0 +1,89 @@
+"""PubTator: `id|t|title`, `id|a|abstract`, then a mention a line, then a blank line.
+
+A mention is `id start end text type ids`, tab-separated; BC5CDR adds the parts of composite
+mentions. Offsets count characters of title and abstract with one character between them.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from ..ids import split_ids
+from ..records import Document, Ids, Mention
+from ..tally import Tally
+from .text import read_lines
+
+_PASSAGE = re.compile(r"([^|\t]+)\|([ta])\|(.*)", re.DOTALL)
+ReadIds = Callable[[str], Ids]
+
+
+class _Block:
+    """The document that is being read."""
+
+    def __init__(self, doc_id: str, path: Path, line: int) -> None:
+        self.doc_id, self.path, self.line = doc_id, path, line
+        self.passages = {"t": "", "a": ""}
+        self.mentions: list[Mention] = []
+
+    def document(self) -> Document:
+        text = f"{self.passages['t']} {self.passages['a']}"
+        return Document(self.doc_id, text, tuple(self.mentions), self.path, line=self.line)
+
+
+def read_pubtator(path: Path, tally: Tally, read_ids: ReadIds = split_ids) -> Iterator[Document]:
+    """Stream the documents of a PubTator file, plain or `.gz`.
+
+    read_ids (Callable[[str], Ids]): what a cell of ids means in this corpus.
+    """
+    block: _Block | None = None
+    for number, line in read_lines(path, tally):
+        passage = _PASSAGE.fullmatch(line)
+        if passage:
+            doc_id, kind, text = passage.groups()
+            if block is None or block.doc_id != doc_id.strip() or kind == "t":
+                if block is not None:
+                    yield block.document()
+                block = _Block(doc_id.strip(), path, number)
+            block.passages[kind] = text
+        elif not line.strip():
+            if block is not None:
+                yield block.document()
+            block = None
+        else:
+            _add(block, line.split("\t"), path, number, tally, read_ids)
+    if block is not None:
+        yield block.document()
+
+
+def _add(
+    block: _Block | None, cells: list[str], path: Path, line: int, tally: Tally, read_ids: ReadIds
+) -> None:
+    if block is None or cells[0].strip() != block.doc_id:
+        tally.fault("lines that belong to no document", path, line)
+    elif len(cells) == 4 and not cells[1].isdecimal():
+        tally.drop("relations between concepts")
+    else:
+        mention = _mention(cells, line, read_ids)
+        if mention is None:
+            tally.fault("lines that are no mention", path, line)
+        else:
+            block.mentions.append(mention)
+
+
+def _mention(cells: list[str], line: int, read_ids: ReadIds) -> Mention | None:
+    if len(cells) < 5:
+        return None
+    _, start, end, said, type, *rest = (cell.strip() for cell in cells)
+    span = to_span(start, end)
+    if span is None:
+        return None
+    link = read_ids(rest[0] if rest else "")
+    parts = tuple(filter(None, rest[1].split("|"))) if len(rest) > 1 else ()
+    return Mention(said, (span,), link, type, parts if link.composite else (), line)
+
+
+def to_span(start: str, end: str) -> tuple[int, int] | None:
+    """Read two offsets; None unless both are whole numbers of a size that texts have."""
+    if all(offset.isascii() and offset.isdigit() and len(offset) < 12 for offset in (start, end)):
+        return int(start), int(end)
+    return None

@@ -1,0 +1,108 @@
+"""Sheets of a workbook (.xlsx): a zip of XML files, of which the cells' values are read."""
+
+import re
+import shutil
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO
+from xml.etree.ElementTree import Element
+from zipfile import BadZipFile, ZipFile
+
+from spacy_medlink.errors import Errors
+
+from .xml import read_elements
+
+_LARGEST = 1 << 28  # bytes of one part, unpacked: far more than any table of annotations
+_BOOK, _LINKS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
+_STRINGS = "xl/sharedStrings.xml"
+_RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+
+
+def read_sheets(path: Path) -> Iterator[tuple[str, list[tuple[int, list[str]]]]]:
+    """Stream (name, rows) of the sheets; a row is its number and its cells, gaps filled with "".
+
+    RAISES (MedlinkError): E702 when it is not a workbook, E154 for entities.
+    """
+    try:
+        with ZipFile(path) as book, TemporaryDirectory() as directory:
+            parts = _Parts(book, Path(directory), path)
+            strings = [_text(record) for record in parts.elements(_STRINGS, "si")]
+            targets = {
+                link.get("Id", ""): link.get("Target", "")
+                for link in parts.elements(_LINKS, "Relationship")
+            }
+            for sheet in parts.elements(_BOOK, "sheet"):
+                target = targets.get(_relation(sheet), "").removeprefix("/xl/")
+                rows = [_row(row, strings) for row in parts.elements(f"xl/{target}", "row")]
+                yield sheet.get("name", ""), rows
+    except (BadZipFile, OSError, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise Errors.corpus_damaged(path=path, problem=f"not a workbook ({error})") from error
+
+
+class _Parts:
+    """Parts of a workbook, unpacked one by one for the reader of XML."""
+
+    def __init__(self, book: ZipFile, directory: Path, path: Path) -> None:
+        self._book, self._directory, self._path = book, directory, path
+
+    def elements(self, name: str, tag: str) -> Iterator[Element]:
+        """Stream the elements with a tag; none when the part is not there."""
+        if name not in self._book.namelist():
+            return
+        if self._book.getinfo(name).file_size > _LARGEST:
+            raise Errors.corpus_damaged(path=self._path, problem=f"{name} is larger than 256 MB")
+        part = self._directory / "part.xml"
+        with self._book.open(name) as source, part.open("wb") as target:
+            _copy(source, target)
+        for record in list(read_elements(part, {tag})):
+            yield record.element
+
+
+def _copy(source: IO[bytes], target: IO[bytes]) -> None:
+    shutil.copyfileobj(source, target)
+
+
+def _relation(sheet: Element) -> str:
+    # Expat leaves prefixes as they are written; "r:id" is what all programs write.
+    return sheet.get("r:id") or sheet.get(_RELATION) or ""
+
+
+def _row(row: Element, strings: list[str]) -> tuple[int, list[str]]:
+    cells: list[str] = []
+    for cell in row.iter("c"):
+        place = _column(cell.get("r", ""))
+        if place is not None and place >= len(cells):
+            cells.extend([""] * (place - len(cells)))
+        cells.append(_value(cell, strings))
+    number = row.get("r", "")
+    return int(number) if number.isdecimal() and len(number) < 10 else 0, cells
+
+
+def _column(reference: str) -> int | None:
+    """Read the column of "AB12", from 0."""
+    letters = re.match(r"[A-Z]{1,3}(?=\d)", reference)
+    if not letters:
+        return None
+    place = 0
+    for letter in letters[0]:
+        place = 26 * place + ord(letter) - ord("A") + 1
+    return place - 1
+
+
+def _value(cell: Element, strings: list[str]) -> str:
+    kind, value = cell.get("t", "n"), cell.findtext("v") or ""
+    if kind == "inlineStr":
+        return "".join(_text(each) for each in cell.iter("is"))
+    if kind == "s":
+        known = value.isdecimal() and len(value) < 10 and int(value) < len(strings)
+        return strings[int(value)] if known else ""
+    return value.removesuffix(".0") if kind == "n" else value
+
+
+def _text(element: Element) -> str:
+    """Join the runs of a string; pronunciations (rPh) are not part of it."""
+    if element.find("t") is not None:
+        return element.findtext("t") or ""
+    return "".join(run.findtext("t") or "" for run in element.iter("r"))

@@ -1,0 +1,99 @@
+"""GSC+ (Lobo et al. 2017): 228 abstracts, phenotypes, HPO ids.
+
+Two releases: a directory of texts and one of annotations, a file each
+(`[27::42]<tab>HP_0000110 | renal dysplasia`); and the files of PhenoTagger with its own division
+(`GSCplus_dev_gold.tsv`: id, text, then `start<tab>end<tab>mention<tab>id` lines, then a blank one).
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from spacy_medlink.errors import Errors
+
+from .formats.pubtator import to_span
+from .formats.text import read_lines, read_text
+from .ids import split_ids
+from .layout import beside, split_of, walk
+from .records import Document, Ids, Mention
+from .tally import Tally
+
+_EXPECTED = "the directory with Text/ and Annotations/, or GSCplus_dev_gold.tsv"
+_ANNOTATION = re.compile(r"\[(\d{1,9})::(\d{1,9})\]\t(HP[_:]\d+)\s*\|\s*(.*)")
+
+
+def read(source: Path, tally: Tally) -> Iterator[Document]:
+    """Stream the documents of either release."""
+    if source.is_file():
+        yield from _gold_file(source, source, tally)
+        return
+    files = list(walk(source))
+    gold = [path for path in files if re.fullmatch(r"GSCplus_\w+_gold\.tsv", path.name)]
+    if gold:
+        for path in gold:
+            yield from _gold_file(path, source, tally)
+    else:
+        yield from _pairs(source, files, tally)
+
+
+def _gold_file(path: Path, source: Path, tally: Tally) -> Iterator[Document]:
+    block: list[tuple[int, str]] = []
+    for number, line in read_lines(path, tally):
+        if line.strip():
+            block.append((number, line))
+        elif block:
+            yield from _document(block, path, source, tally)
+            block = []
+    if block:
+        yield from _document(block, path, source, tally)
+
+
+def _document(
+    block: list[tuple[int, str]], path: Path, source: Path, tally: Tally
+) -> Iterator[Document]:
+    (number, doc_id), *rest = block
+    if not rest or "\t" in rest[0][1]:
+        tally.fault("documents without a text", path, number)
+        return
+    mentions = []
+    for line, annotation in rest[1:]:
+        cells = [cell.strip() for cell in annotation.split("\t")]
+        span = to_span(cells[0], cells[1]) if len(cells) >= 4 else None
+        if span is None:
+            tally.fault("lines that are no mention", path, line)
+        else:
+            mentions.append(Mention(cells[2], (span,), _ids(cells[3]), "Phenotype", line=line))
+    split = split_of(path, source)
+    yield Document(doc_id.strip(), rest[0][1], tuple(mentions), path, split=split, line=number)
+
+
+def _pairs(source: Path, files: list[Path], tally: Tally) -> Iterator[Document]:
+    texts = {path.stem: path for path in files if path.parent.name.lower().startswith("text")}
+    annotations = [path for path in files if path.parent.name.lower().startswith("annot")]
+    if not texts or not annotations:
+        problem = "neither Text/ and Annotations/ nor a file GSCplus_*_gold.tsv is in it"
+        raise Errors.corpus_input(
+            path=beside(source), name="gsc-plus", problem=problem, expected=_EXPECTED
+        )
+    for path in annotations:
+        if path.stem not in texts:
+            tally.fault("annotation files without a text", path)
+            continue
+        text = read_text(texts[path.stem], tally)
+        if text is not None:
+            yield Document(path.stem, text, tuple(_mentions(path, tally)), path)
+
+
+def _mentions(path: Path, tally: Tally) -> Iterator[Mention]:
+    for number, line in read_lines(path, tally):
+        found = _ANNOTATION.fullmatch(line.strip())
+        if found:
+            start, end, id, said = found.groups()
+            span = (int(start), int(end))
+            yield Mention(said.strip(), (span,), _ids(id), "Phenotype", line=number)
+        elif line.strip():
+            tally.fault("lines that are no mention", path, number)
+
+
+def _ids(cell: str) -> Ids:
+    return split_ids(cell.replace("HP_", "HP:"), ";,|")

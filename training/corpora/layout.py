@@ -1,0 +1,63 @@
+"""Where the files of a corpus are, and which split they belong to."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from spacy_medlink.errors import Errors
+
+# In the words of publishers: NCBItrainset, CDR_DevelopmentSet, dev-set1, processed_test, trainX.
+_SPLIT = re.compile(
+    r"(train|trng|dev|valid|test)(?:elop(?:ment)?|ing|ation|idation)?[-_ ]?(?:set)?(\d*)", re.I
+)
+_NAMES = {"trng": "train", "valid": "dev"}
+
+
+def split_of(path: Path, root: Path) -> str:
+    """Read the split off a path, its last part first: "train", "dev", "dev1", "test" or "".
+
+    Only what lies below the root speaks, and the root's own name when it is the file.
+    """
+    below = path.relative_to(root).parts if path != root else (path.name,)
+    for part in reversed(below):
+        found = _SPLIT.search(part)
+        if found:
+            name = found[1].lower()
+            return _NAMES.get(name, name) + found[2]
+    return ""
+
+
+def files_of(source: Path, pattern: str, corpus: str, expected: str) -> Iterator[Path]:
+    """Stream the files of a corpus: the source itself, or all below it whose name fits.
+
+    pattern (str): regular expression for the whole name, case ignored.
+    RAISES (MedlinkError): E107 without the source, E701 when no file fits.
+    """
+    if source.is_file():
+        yield source
+        return
+    found = [path for path in walk(source) if re.fullmatch(pattern, path.name, re.I)]
+    if not found:
+        problem = f"no file in it is named like {pattern}"
+        raise Errors.corpus_input(path=source, name=corpus, problem=problem, expected=expected)
+    yield from found
+
+
+def walk(source: Path) -> Iterator[Path]:
+    """Stream all files below a directory in the order of their names, system leftovers aside.
+
+    RAISES (MedlinkError): E107 when there is no such directory.
+    """
+    if not source.exists():
+        raise Errors.source_missing(path=source)
+    for path in sorted(source.rglob("*")):
+        below = path.relative_to(source).parts
+        if path.is_file() and "__MACOSX" not in below and not below[-1].startswith("."):
+            yield path
+
+
+def beside(source: Path) -> Path:
+    """Give the directory that a corpus is in, should its main file be named."""
+    if not source.exists():
+        raise Errors.source_missing(path=source)
+    return source if source.is_dir() else source.parent

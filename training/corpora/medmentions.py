@@ -1,0 +1,68 @@
+"""MedMentions (Mohan and Li 2019): 4,392 abstracts, UMLS 2017AA; full, and the part ST21pv.
+
+The splits are lists of PubMed ids, `corpus_pubtator_pmids_{trng,dev,test}.txt`; ST21pv uses those
+of the full set.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from spacy_medlink.errors import Errors
+
+from .formats.pubtator import read_pubtator
+from .formats.text import read_lines
+from .ids import split_ids
+from .layout import beside, walk
+from .records import Document, Ids
+from .tally import Tally
+
+_EXPECTED = "a checkout of the repository chanzuckerberg/MedMentions, or its corpus_pubtator.txt.gz"
+_NAMES = ("corpus_pubtator.txt.gz", "corpus_pubtator.txt")
+_LISTS = {"train": "trng", "dev": "dev", "test": "test"}
+
+
+def read_full(source: Path, tally: Tally) -> Iterator[Document]:
+    """Stream the documents of the full set."""
+    return _read(source, tally, "medmentions", "full")
+
+
+def read_st21pv(source: Path, tally: Tally) -> Iterator[Document]:
+    """Stream the documents of ST21pv: 21 semantic types, preferred vocabularies."""
+    return _read(source, tally, "medmentions-st21pv", "st21pv")
+
+
+def _read(source: Path, tally: Tally, name: str, part: str) -> Iterator[Document]:
+    splits = _splits(source, tally)
+    for document in read_pubtator(_corpus(source, name, part), tally, _ids):
+        split = splits.get(document.doc_id, "")
+        if splits and not split:
+            tally.note("documents that are in no list of a split")
+        yield document._replace(split=split)
+
+
+def _ids(cell: str) -> Ids:
+    return split_ids(cell, "|", prefix="UMLS:")
+
+
+def _corpus(source: Path, name: str, part: str) -> Path:
+    if source.is_file():
+        return source
+    found = [path for path in walk(source) if path.name in _NAMES]
+    of_part = [path for path in found if part in path.relative_to(source).parts]
+    if of_part or len(found) == 1:
+        return (of_part or found)[0]
+    problem = f"{len(found)} files corpus_pubtator.txt.gz, none of them below {part}/"
+    raise Errors.corpus_input(path=source, name=name, problem=problem, expected=_EXPECTED)
+
+
+def _splits(source: Path, tally: Tally) -> dict[str, str]:
+    """Map PubMed ids to splits; those of a list that is not there are in none."""
+    splits: dict[str, str] = {}
+    files = {path.name: path for path in walk(beside(source))}
+    for split, word in _LISTS.items():
+        path = files.get(f"corpus_pubtator_pmids_{word}.txt")
+        for number, line in read_lines(path, tally) if path else ():
+            pmid = line.strip()
+            if pmid and splits.setdefault(pmid, split) != split:
+                tally.fault("documents in the lists of two splits", files[path.name], number)  # type: ignore[union-attr]
+    return splits

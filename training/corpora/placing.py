@@ -1,0 +1,20 @@
+"""Finding a mention in its sentence, for corpora that give both but no offsets."""
+
+import re
+
+from .records import Span
+
+
+def find_said(text: str, said: str, after: int = 0) -> tuple[Span, ...]:
+    """Find where a text says something, in whatever case: as whole words, or else inside of them.
+
+    after (int): where to begin. RETURNS (Tuple[Span, ...]): the first place, or ().
+    """
+    pattern = r"\s+".join(map(re.escape, said.split()))
+    if not pattern:
+        return ()
+    for way in (rf"(?<!\w){pattern}(?!\w)", pattern):
+        found = re.compile(way, re.IGNORECASE).search(text, after)
+        if found:
+            return (found.span(),)
+    return ()

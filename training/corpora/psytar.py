@@ -1,0 +1,113 @@
+"""PsyTAR (Zolnoori et al. 2019): 891 drug reviews, UMLS and SNOMED CT.
+
+A workbook, or its sheets as CSV files with their names. `Sentence_Labeling` has the sentences,
+`ADR_Mapped`, `WD-Mapped`, `SSI_Mapped` and `DI_Mapped` the mentions with their ids. There are no
+offsets: a mention is looked for in its sentence, and kept without offsets where it is not found,
+as patients' words were sometimes put in order. Each sentence is a document.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from spacy_medlink.errors import Errors
+
+from .formats.tables import read_cells
+from .formats.xlsx import read_sheets
+from .ids import cuis_in, numbers_in, together
+from .layout import walk
+from .placing import find_said
+from .records import Document, Ids, Mention
+from .tally import Tally
+
+_EXPECTED = "PsyTAR_dataset.xlsx, or its sheets as CSV files"
+_SENTENCES = "sentencelabeling"
+# Sheet to the type of its mentions and the column that has their text.
+_MAPPED = {
+    "adrmapped": ("ADR", "adrs"),
+    "wdmapped": ("WD", "wds"),
+    "ssimapped": ("SSI", "ssi"),
+    "dimapped": ("DI", "dis"),
+}
+_KEYS = ("sentence_index", "sentence_id")
+Rows = list[tuple[int, list[str]]]
+
+
+def _read(vocabulary: str, source: Path, tally: Tally) -> Iterator[Document]:
+    sheets = {_plain(name): rows for name, rows in _sheets(source, tally)}
+    if _SENTENCES not in sheets or not _MAPPED.keys() & sheets.keys():
+        found = ", ".join(sheets) or "nothing"
+        problem = f"the sheets Sentence_Labeling and ADR_Mapped are not in it, but {found}"
+        raise Errors.corpus_input(path=source, name="psytar", problem=problem, expected=_EXPECTED)
+    mentions: dict[str, list[Mention]] = {}
+    for sheet, (type, column) in _MAPPED.items():
+        for key, mention in _mentions(sheets.get(sheet, []), type, column, vocabulary):
+            mentions.setdefault(key, []).append(mention)
+    header, rows = _header(sheets[_SENTENCES])
+    for line, cells in rows:
+        row = dict(zip(header, cells, strict=False))
+        key, text = _key(row), row.get("sentences", "")
+        if key and text.strip():
+            placed = tuple(_placed(text, mentions.pop(key, [])))
+            yield Document(key, text, placed, source, line=line)
+    for key, lost in mentions.items():
+        tally.note("mentions of sentences that are not there: a document without text", len(lost))
+        yield Document(f"{key} (no sentence)", None, tuple(lost), source)
+
+
+read_umls = partial(_read, "umls")
+read_snomed = partial(_read, "snomed")
+
+
+def _sheets(source: Path, tally: Tally) -> Iterator[tuple[str, Rows]]:
+    files = [source] if source.is_file() else list(walk(source))
+    for path in files:
+        if path.suffix.lower() == ".xlsx":
+            yield from read_sheets(path)
+        elif path.suffix.lower() == ".csv":
+            yield path.stem, list(read_cells(path, tally))
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z]", "", name.lower())
+
+
+def _header(rows: Rows) -> tuple[list[str], Rows]:
+    return ([cell.strip().lower() for cell in rows[0][1]], rows[1:]) if rows else ([], [])
+
+
+def _key(row: dict[str, str]) -> str:
+    """Name a sentence: drug_id and number, which spreadsheets may write as 3.0."""
+    number = next((row[key] for key in _KEYS if row.get(key)), "").strip().removesuffix(".0")
+    drug = row.get("drug_id", "").strip()
+    return f"{drug}#{number}" if drug and number else ""
+
+
+def _mentions(rows: Rows, type: str, column: str, vocabulary: str) -> Iterator[tuple[str, Mention]]:
+    header, rows = _header(rows)
+    for line, cells in rows:
+        row = dict(zip(header, cells, strict=False))
+        said, key = row.get(column, "").strip(), _key(row)
+        if said and key:
+            # Two columns may have one name, so that the row as a dictionary is not enough.
+            pairs = list(zip(header, cells, strict=False))
+            own = [cell for name, cell in pairs if name.startswith(vocabulary)]
+            yield key, Mention(said, (), _link(own, vocabulary), type, line=line)
+
+
+def _link(cells: list[str], vocabulary: str) -> Ids:
+    """Read the ids of all columns of a vocabulary: a finding may take two concepts."""
+    find = cuis_in if vocabulary == "umls" else numbers_in
+    return together(*(id for cell in cells for id in find(cell)))
+
+
+def _placed(text: str, mentions: list[Mention]) -> Iterator[Mention]:
+    """Give each mention its place, the second of two alike the second place."""
+    ends: dict[str, int] = {}
+    for mention in mentions:
+        said = mention.said.lower()
+        spans = find_said(text, mention.said, ends.get(said, 0)) or find_said(text, mention.said)
+        if spans:
+            ends[said] = spans[0][1]
+        yield mention._replace(spans=spans)

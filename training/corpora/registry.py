@@ -1,0 +1,80 @@
+"""The corpora that can be converted, by name."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from spacy_medlink.errors import Errors
+
+from . import (
+    askapatient,
+    bc5cdr,
+    biosyn,
+    cadec,
+    cantemist,
+    codiesp,
+    cometa,
+    e3c,
+    gsc_plus,
+    mantra,
+    mcn,
+    medmentions,
+    ncbi_disease,
+    psytar,
+    temist,
+    xlbel,
+)
+from .records import Document
+from .tally import Tally
+
+
+class Corpus(NamedTuple):
+    """A corpus.
+
+    read (Callable[[Path, Tally], Iterator[Document]]): streams its documents.
+    ids (str): the terminology that its ids are of.
+    """
+
+    name: str
+    read: Callable[[Path, Tally], Iterator[Document]]
+    ids: str
+
+
+CORPORA = {
+    corpus.name: corpus
+    for corpus in (
+        Corpus("askapatient", askapatient.read, "SNOMED CT and AMT"),
+        Corpus("bc5cdr", bc5cdr.read, "MeSH"),
+        Corpus("biosyn", biosyn.read, "those of its dictionary"),
+        Corpus("cadec", cadec.read_snomed, "SNOMED CT and AMT"),
+        Corpus("cadec-meddra", cadec.read_meddra, "MedDRA"),
+        Corpus("cantemist", cantemist.read, "ICD-O-3 (eCIE-O)"),
+        Corpus("codiesp-d", codiesp.read_diagnoses, "ICD-10-CM (CIE-10)"),
+        Corpus("codiesp-x", codiesp.read_all, "ICD-10-CM and ICD-10-PCS (CIE-10)"),
+        Corpus("cometa", cometa.read_general, "SNOMED CT"),
+        Corpus("cometa-specific", cometa.read_specific, "SNOMED CT"),
+        Corpus("distemist", temist.read_distemist, "SNOMED CT"),
+        Corpus("e3c", e3c.read, "UMLS"),
+        Corpus("gsc-plus", gsc_plus.read, "HPO"),
+        Corpus("mantra", mantra.read, "UMLS"),
+        Corpus("mcn", mcn.read, "UMLS"),
+        Corpus("medmentions", medmentions.read_full, "UMLS"),
+        Corpus("medmentions-st21pv", medmentions.read_st21pv, "UMLS"),
+        Corpus("medprocner", temist.read_medprocner, "SNOMED CT"),
+        Corpus("ncbi-disease", ncbi_disease.read, "MeSH and OMIM (MEDIC)"),
+        Corpus("psytar", psytar.read_umls, "UMLS"),
+        Corpus("psytar-snomed", psytar.read_snomed, "SNOMED CT"),
+        Corpus("symptemist", temist.read_symptemist, "SNOMED CT"),
+        Corpus("xl-bel", xlbel.read, "UMLS"),
+    )
+}
+
+
+def find_corpus(name: str) -> Corpus:
+    """Find a corpus.
+
+    RAISES (MedlinkError): E704 when there is none of the name.
+    """
+    if name not in CORPORA:
+        raise Errors.unknown_corpus(name=name, known=", ".join(CORPORA))
+    return CORPORA[name]

@@ -1,0 +1,142 @@
+"""From a document of a corpus to a line of gold mentions, every offset checked against the text."""
+
+from itertools import pairwise
+from typing import Any
+
+from .records import Document, Mention, Span
+from .tally import Tally
+
+
+def to_record(document: Document, tally: Tally) -> dict[str, Any]:
+    """Make the record of a document; counts go into the tally.
+
+    A mention is written with offsets only where `text[start:end]` is the mention. One in several
+    pieces is written as the pieces joined by spaces, its places in "spans"; one whose offsets
+    point at something else keeps its own text and loses the offsets.
+
+    RETURNS (Dict[str, Any]): as `spacy_medlink.gold` reads it, with "split", and with "composite",
+        "parts" and "spans" on the mentions that have them.
+    """
+    text = _fitting(document)
+    own = document._replace(text=text)
+    made = (_mention(own, mention, tally) for mention in document.mentions)
+    mentions = [mention for mention in made if mention is not None]
+    tally.documents += 1
+    tally.splits[document.split] += 1
+    tally.mentions += len(mentions)
+    tally.nil += sum(not mention["ids"] for mention in mentions)
+    record: dict[str, Any] = {"doc_id": document.doc_id} if document.doc_id else {}
+    record["lang"] = document.lang
+    if document.split:
+        record["split"] = document.split
+    if text is not None:
+        record["text"] = text
+    elif not document.doc_id and len(mentions) == 1:
+        return {**record, **mentions[0]}  # a bare mention
+    return {**record, "mentions": mentions}
+
+
+def _fitting(document: Document) -> str | None:
+    """Give the text whose line ends are those that the offsets count."""
+    text = document.text
+    if text is None or "\r\n" not in text:
+        return text
+    # Made on one system and packed on another: offsets may count CRLF as one character.
+    return max((text, text.replace("\r\n", "\n")), key=lambda text: _fits(text, document.mentions))
+
+
+def _fits(text: str, mentions: tuple[Mention, ...]) -> int:
+    return sum(
+        _same(_joined(text, mention.spans).casefold(), mention.said.casefold())
+        for mention in mentions
+        if mention.spans and mention.said
+    )
+
+
+def _mention(document: Document, mention: Mention, tally: Tally) -> dict[str, Any] | None:
+    place = _place(document, mention, tally)
+    if place is None:
+        return None
+    record: dict[str, Any] = {**place, "ids": list(mention.link.ids), "type": mention.type}
+    if mention.link.composite:
+        record["composite"] = True
+        tally.note("composite mentions: all ids, with a mark")
+        if mention.parts:
+            record["parts"] = list(mention.parts)
+    return record
+
+
+def _place(document: Document, mention: Mention, tally: Tally) -> dict[str, Any] | None:
+    """Give what a mention says and where it stands; None when it says nothing."""
+    text, spans, said = document.text, mention.spans, mention.said
+    if text is None:
+        single = len(spans) == 1 and spans[0][0] < spans[0][1]
+        known = {"start": spans[0][0], "end": spans[0][1]} if single else {}
+        return _kept({**known, "mention": said}, document, mention, tally)
+    if spans:
+        spans = _merged(text, spans)
+        if all(0 <= start < end <= len(text) for start, end in spans):
+            there = _joined(text, spans)
+            if not said or _same(there, said):
+                return _found(there, spans, tally)
+            if _same(there.casefold(), said.casefold()):
+                tally.note("mentions that the text has in another case, as it has them")
+                return _found(there, spans, tally)
+            where = f"offsets {_shown(spans)}"
+            quoted = f"{said[:60]!r}, but the text has {there[:60]!r}"
+            tally.fault(
+                "mentions whose offsets point at something else, kept without offsets",
+                document.path, mention.line, f"document {document.doc_id}, {where}", quoted,
+            )  # fmt: skip
+        else:
+            tally.fault(
+                "mentions whose offsets lie outside the text, kept without offsets",
+                document.path, mention.line,
+                f"document {document.doc_id}, offsets {_shown(spans)} of {len(text)}",
+            )  # fmt: skip
+    elif said.strip():
+        tally.note("mentions whose place in the text is not known, without offsets")
+    return _kept({"mention": said}, document, mention, tally)
+
+
+def _found(there: str, spans: tuple[Span, ...], tally: Tally) -> dict[str, Any]:
+    if len(spans) == 1:
+        (start, end), *_ = spans
+        return {"start": start, "end": end, "mention": there}
+    tally.note("mentions in several pieces: joined by spaces, places in 'spans'")
+    return {"mention": there, "spans": [list(span) for span in spans]}
+
+
+def _kept(
+    record: dict[str, Any], document: Document, mention: Mention, tally: Tally
+) -> dict[str, Any] | None:
+    if mention.said.strip():
+        return record
+    problem = "mentions without a text, dropped"
+    tally.fault(problem, document.path, mention.line, f"document {document.doc_id}")
+    return None
+
+
+def _merged(text: str, spans: tuple[Span, ...]) -> tuple[Span, ...]:
+    """Join pieces that only white space parts: tools cut mentions at the ends of lines."""
+    spans = tuple(sorted(spans))
+    merged = list(spans[:1])
+    for before, after in pairwise(spans):
+        if 0 <= before[1] <= after[0] and not text[before[1] : after[0]].strip():
+            merged[-1] = (merged[-1][0], after[1])
+        else:
+            merged.append(after)
+    return tuple(merged)
+
+
+def _joined(text: str, spans: tuple[Span, ...]) -> str:
+    return " ".join(text[start:end] for start, end in _merged(text, spans))
+
+
+def _same(first: str, second: str) -> bool:
+    """Tell whether two texts differ in white space at most, as line ends in annotations do."""
+    return first == second or first.split() == second.split()
+
+
+def _shown(spans: tuple[Span, ...]) -> str:
+    return ";".join(f"{start}-{end}" for start, end in spans[:5])
