@@ -127,10 +127,6 @@ class Errors:
     source_unreadable = Message(
         "E165", "{path} cannot be read ({reason}). Check the path and its permissions."
     )
-    bad_gold = Message(
-        "E166",
-        "{path}, line {line}: {problem}. Expected {expected}. Mend the file of gold mentions.",
-    )
     curation_conflict = Message(
         "E167",
         "{path}, line {line}: {problem}. Remove one of the two rules.",
@@ -194,6 +190,11 @@ class Errors:
         "The assets at {path} have no {tier} tier ({why}). Leave it out of `tiers`, or build "
         "assets for fewer names: filters of `medlink kb build` select them.",
     )
+    unknown_in_filter = Message(
+        "E213",
+        "A filter names the {what} {value!r}, which the knowledge base does not have. The nearest "
+        "that it has: {near}. Correct the setting.",
+    )
 
     # 3xx: the spaCy components
     bad_threshold = Message(
@@ -220,13 +221,13 @@ class Errors:
     )
     gold_offsets = Message(
         "E402",
-        "{path}, line {line}: the mention {mention!r} stands at {start}-{end}, outside the text "
-        "(length {length}). Offsets count characters, not bytes, from 0. Mend the line.",
+        "{path}, line {line}: mention {place} stands at {start}-{end}, outside the text (length "
+        "{length}). Offsets count characters, not bytes, from 0. Mend the line.",
     )
     gold_mismatch = Message(
         "E403",
-        "{path}, line {line}: the mention {mention!r} is not what its offsets {start}-{end} point "
-        "at ({there!r}). Mend the line, or leave `--strict` out to count and report such mentions.",
+        "{path}, line {line}: mention {place} is not what its offsets {start}-{end} point at "
+        "({hint}). Mend the line, or leave `--strict` out to count and report such mentions.",
     )
     no_gold = Message("E404", "{path} holds no mention at all. Check that it is the file you mean.")
     tier_not_built = Message(
@@ -241,6 +242,24 @@ class Errors:
     )
     nothing_left = Message(
         "E407", "No mention of {path} has a gold id to look for: all are NIL. Use another file."
+    )
+    repeated_doc = Message(
+        "E408",
+        "{path}, line {line}: the document {doc_id!r} is in line {first} already. Remove one or "
+        "rename it, or leave `--strict` out to count and report such documents.",
+    )
+    not_metrics = Message(
+        "E410",
+        "{path} holds no metrics of this version ({reason}). Write them with "
+        "`medlink evaluate ... --output FILE`.",
+    )
+    other_gold = Message(
+        "E411",
+        "{path} was measured on other gold mentions ({reason}), so that the two cannot be compared "
+        "mention by mention. Measure both on the same file, with the same options.",
+    )
+    reference_given_twice = Message(
+        "E412", "Both --train and --reference name a file of training mentions. Give one of them."
     )
     # 5xx: training
     unknown_key = Message(
@@ -287,8 +306,9 @@ class Errors:
     )
     out_of_memory = Message(
         "E509",
-        "The device ran out of memory at a batch of {names} names. In the recipe, set "
-        "cached_gradients = true in [training], or batch_pairs = {fewer} in [sampler].",
+        "The device ran out of memory at a batch of {names} names; one of {fits} fitted. In the "
+        "recipe, set cached_gradients = true in [training] with more sub_batches, or batch_pairs = "
+        "{fewer} in [sampler].",
     )
 
     # 6xx: the command line
@@ -380,7 +400,16 @@ class Warnings:
         "[W401] {missing:,} of {n:,} gold mentions have no id that the knowledge base knows (such "
         "as {example}; its own are like {known}): they count as wrong. Is it the right one?"
     )
+    gold_unknown_left_out = (
+        "[W405] {missing:,} of {n:,} gold mentions have no id that the knowledge base knows (such "
+        "as {example}; its own are like {known}): they are left out, as asked for."
+    )
     gold_mismatches = (
         "[W402] {count:,} gold mentions are not what their offsets point at; their own text "
-        "counts. The first: {path}, line {line}: {problem}"
+        "counts. The first, of {path}: {examples}"
     )
+    repeated_docs = (
+        "[W403] {count:,} documents have an id that another has already; they count as documents "
+        "of their own. The first, of {path}: {examples}"
+    )
+    baseline_left_out = "[W404] The baseline {name} is left out: {reason}."

@@ -8,6 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import Errors
 from spacy_medlink.kb import KnowledgeBase
@@ -20,7 +22,9 @@ from .data.pairs import Pairs, make_pairs
 from .data.sampler import NameSampler, PairSampler, Sampler
 from .loop.modules import prepare
 from .loop.precision import Precision, find_device
-from .loop.trainer import Task, Trainer
+from .loop.ranks import ALONE, Ranks
+from .loop.task import Task
+from .loop.trainer import Trainer
 from .objectives.memory import MEMORY_LOSSES
 from .objectives.protocol import Objective
 from .objectives.registry import LOSSES, MINERS, BatchObjective
@@ -44,7 +48,8 @@ class Experiment:
     """Holds out names, pairs the rest, trains, and chooses what to ship.
 
     base (BiEncoder): its module takes the weights that are chosen in the end.
-    device (str): where to train. say (Callable): told each stage.
+    device (str | torch.device): where to train. say (Callable): told each stage.
+    ranks (Ranks): the processes that train together.
     RAISES (MedlinkError): E503 too few names, E508 no such device.
     """
 
@@ -53,11 +58,12 @@ class Experiment:
         recipe: Recipe,
         kb: KnowledgeBase,
         base: BiEncoder,
-        device: str = "cpu",
+        device: str | torch.device = "cpu",
         say: Callable[[str], None] = lambda line: None,
+        ranks: Ranks = ALONE,
     ) -> None:
-        self._recipe, self._kb, self._say = recipe, kb, say
-        self._device = find_device(device)
+        self._recipe, self._kb, self._say, self._ranks = recipe, kb, say, ranks
+        self._device = find_device(str(device))
         self._precision = Precision(recipe.training.precision, self._device)
         base.module.to(self._device)
         self._base = base
@@ -94,11 +100,15 @@ class Experiment:
             self._precision,
         )
 
-    def run(self, directory: Path, resume: bool = False) -> Result:
+    def run(self, directory: Path, resume: bool = False) -> Result | None:
         """Train and choose.
 
         directory (Path): for checkpoint and log. resume (bool): go on from the checkpoint there.
+        RETURNS (Optional[Result]): None on all ranks but the first, which chooses alone.
         """
+        if not self._ranks.is_first:
+            self.trainer(directory).train(resume)
+            return None
         names, pairs = len(self.names), len(self.pairs)
         self._say(f"{names:,} names, {pairs:,} pairs; {len(self.holdout.rows):,} names held out")
         self._say(f"Base:    {describe(self.yardstick.base)}")
@@ -133,10 +143,10 @@ class Experiment:
             self.names,
             self._sampler(),
             self._objective(),
-            self.yardstick.fast,
+            lambda encoder: self.yardstick.fast(encoder),
             self._made_with(),
         )
-        return Trainer(task, self._recipe, directory, self._precision)
+        return Trainer(task, self._recipe, directory, self._precision, self._ranks)
 
     def _sampler(self) -> Sampler:
         size, seed = self._recipe.sampler.batch_pairs, self._recipe.training.seed

@@ -19,6 +19,8 @@ from .experiment import Experiment, Result
 from .loop.interruption import EXIT_CODE, StoppedError
 from .loop.metrics import read_log
 from .loop.plot import plot
+from .loop.precision import find_device
+from .loop.ranks import all_ranks, is_first_rank, own_device
 from .loop.trainer import METRICS
 from .recipe.overrides import parse_overrides
 from .recipe.reading import read_recipe
@@ -26,6 +28,10 @@ from .recipe.settings import Recipe
 from .verbs import run
 
 HOLDOUT, FIGURES, PICTURE = "holdout", "metrics.json", "training.png"
+
+
+def _silent(line: str) -> None:
+    pass
 
 
 def pretrain(
@@ -37,19 +43,26 @@ def pretrain(
     run: Path,
     resume: bool = False,
     device: str = "cpu",
-    say: Callable[[str], None] = lambda line: None,
+    say: Callable[[str], None] = _silent,
 ) -> dict[str, Any]:
     """Train by a recipe.
 
     output (Path): replaced, whole, when all is done: a Hugging Face directory, with the hold-out
         (holdout/), the figures (metrics.json), and log and picture of the training beside it.
     run (Path): directory for checkpoint and log while training.
-    RETURNS (Dict[str, Any]): what metrics.json holds.
+    Started by torchrun on several devices, each call trains a share, and the first one writes.
+
+    RETURNS (Dict[str, Any]): what metrics.json holds; nothing but on the first rank.
     RAISES (MedlinkError): E1xx and E2xx for a bad knowledge base or base model, E5xx.
         (StoppedError): after Ctrl-C, when all is saved in `run`.
     """
-    experiment = Experiment(recipe, KnowledgeBase(kb), BiEncoder.load(base), device, say)
-    result = experiment.run(run, resume)
+    place = find_device(own_device(device))
+    with all_ranks(place) as ranks:
+        told = say if ranks.is_first else _silent
+        experiment = Experiment(recipe, KnowledgeBase(kb), BiEncoder.load(base), place, told, ranks)
+        result = experiment.run(run, resume)
+    if result is None:
+        return {}
     with replacing_directory(output) as path:
         result.encoder.save(path)
         experiment.holdout.save(path / HOLDOUT)
@@ -96,7 +109,8 @@ def main(
             say=typer.echo,
         )
     except (StoppedError, KeyboardInterrupt) as stop:
-        typer.echo(str(stop) or "Stopped.", err=True)
+        if is_first_rank():
+            typer.echo(str(stop) or "Stopped.", err=True)
         raise typer.Exit(EXIT_CODE) from stop
 
 

@@ -15,7 +15,7 @@ from spacy_medlink.types import Concept, Name
 from training import verbs
 from training.choosing.yardstick import Yardstick
 from training.data.holdout import Holdout
-from training.loop.trainer import Trainer
+from training.loop.learner import Learner, Learnt
 from training.pretrain import main
 
 from .conftest import SETTINGS
@@ -96,14 +96,14 @@ def test_ctrl_c_exits_130_and_resume_ends_the_work(
     arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _run([*arguments, f"--output={tmp_path / 'whole'}"])
-    learn = Trainer._learn
+    learn = Learner.learn
 
-    def interrupted(self: Trainer, names: Any) -> tuple[float, int]:
-        if self.progress.step == 4:
+    def interrupted(self: Learner, step: int, rate: float) -> Learnt:
+        if step == 4:
             signal.raise_signal(signal.SIGINT)
-        return learn(self, names)
+        return learn(self, step, rate)
 
-    monkeypatch.setattr(Trainer, "_learn", interrupted)
+    monkeypatch.setattr(Learner, "learn", interrupted)
     stopped = _run(arguments)
     assert stopped.exit_code == 130
     assert "--resume" in stopped.output

@@ -1,4 +1,4 @@
-"""The backward pass of one batch: in one go, or in parts with cached gradients."""
+"""The backward pass of one batch: in one go, or in parts with cached gradients, on all ranks."""
 
 from collections.abc import Callable, Sequence
 
@@ -6,10 +6,12 @@ import numpy as np
 import torch
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.types import Ints1d
 
 from ..recipe.settings import TrainingSettings
 from .encoding import encode_sorted, sorted_parts
 from .precision import Precision
+from .ranks import ALONE, Ranks
 
 LossOf = Callable[[torch.Tensor], torch.Tensor]
 Pieces = Sequence[Sequence[int]]
@@ -21,18 +23,33 @@ def backward(
     loss_of: LossOf,
     settings: TrainingSettings,
     precision: Precision,
+    ranks: Ranks = ALONE,
 ) -> float:
     """Add the gradients of a batch's loss to the encoder's parameters.
 
+    With several ranks those of the rank's own share: their sum over the ranks is the gradient.
+
     pieces (Sequence[Sequence[int]]): the names of the batch, as word pieces.
     loss_of (Callable): the loss of all their vectors, (n, dim) to scalar.
-    RETURNS (float): the loss.
+    RETURNS (float): the loss, of the whole batch on every rank.
     """
+    whole, own = loss_of, pieces
+    if ranks.count > 1:
+        shares = ranks.shares([len(row) for row in pieces])
+        own = [pieces[index] for index in shares[ranks.rank]]
+        whole = _joint(loss_of, ranks, shares)
+    if not own:  # more ranks than names
+        return _pulled(whole(torch.zeros(0, encoder.dim, device=encoder.device)), precision)
     if settings.cached_gradients:
-        return _cached(encoder, pieces, loss_of, settings.sub_batches, precision)
-    loss = loss_of(encode_sorted(encoder, pieces, settings.sub_batches, precision))
-    _scaled(loss, precision).backward()  # type: ignore[no-untyped-call]
-    return float(loss.detach())
+        return _cached(encoder, own, whole, settings.sub_batches, precision)
+    return _pulled(whole(encode_sorted(encoder, own, settings.sub_batches, precision)), precision)
+
+
+def _joint(loss_of: LossOf, ranks: Ranks, shares: Sequence[Ints1d]) -> LossOf:
+    def joint(vectors: torch.Tensor) -> torch.Tensor:
+        return loss_of(ranks.joined(vectors.float(), shares))
+
+    return joint
 
 
 def _cached(
@@ -47,16 +64,18 @@ def _cached(
     with torch.no_grad():
         vectors = encode_sorted(encoder, pieces, parts, precision)
     vectors.requires_grad_()
-    loss = loss_of(vectors)
-    _scaled(loss, precision).backward()  # type: ignore[no-untyped-call]
-    assert vectors.grad is not None
+    loss = _pulled(loss_of(vectors), precision)
+    if vectors.grad is None:  # nothing in the batch to learn from
+        return loss
     for part in sorted_parts(pieces, parts):
         with precision.autocast():
             own = encoder.forward([pieces[index] for index in part])
         own.backward(vectors.grad[torch.from_numpy(np.asarray(part))])  # type: ignore[no-untyped-call]
+    return loss
+
+
+def _pulled(loss: torch.Tensor, precision: Precision) -> float:
+    """Compute the gradients of a loss. RETURNS its value."""
+    if loss.requires_grad:
+        precision.scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
     return float(loss.detach())
-
-
-def _scaled(loss: torch.Tensor, precision: Precision) -> torch.Tensor:
-    scaled: torch.Tensor = precision.scaler.scale(loss)
-    return scaled

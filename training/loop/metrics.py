@@ -1,6 +1,7 @@
 """What training reports while it runs: a log of JSON lines, and a progress bar on a terminal."""
 
 import json
+import os
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -18,10 +19,12 @@ class MetricsLog:
     """JSON lines: losses ({"step", "loss", "mined", "rate", "names_per_s"}, means over 10 steps)
     and evaluations ({"step", "dev": {...}}).
 
-    path (Path): the file. step (int): lines after this step are dropped; they come again.
+    path (Optional[Path]): the file, None for a rank that writes none.
+    step (int): lines after this step are dropped; they come again.
     """
 
-    def __init__(self, path: Path, step: int) -> None:
+    def __init__(self, path: Path | None, step: int) -> None:
+        path = path or Path(os.devnull)
         path.parent.mkdir(parents=True, exist_ok=True)
         kept = [line for line in read_log(path) if line["step"] <= step] if step else []
         self._file = path.open("w", encoding="utf-8")
@@ -72,11 +75,17 @@ def read_log(path: Path) -> list[dict[str, Any]]:
 
 
 class ProgressBar:
-    """A bar over the whole training, shown on terminals only."""
+    """A bar over the whole training, shown on terminals only.
+
+    shown (bool): False for a rank that speaks to nobody.
+    """
+
+    def __init__(self, shown: bool = True) -> None:
+        self._hidden = None if shown else True
 
     def __enter__(self) -> "ProgressBar":
         shape = "Training {percentage:3.0f}% |{bar}| {postfix}"
-        self._bar = tqdm(total=_PARTS, bar_format=shape, disable=None, leave=False)
+        self._bar = tqdm(total=_PARTS, bar_format=shape, disable=self._hidden, leave=False)
         return self
 
     def __exit__(

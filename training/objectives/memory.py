@@ -10,12 +10,12 @@ from ..data.names import TrainingNames
 from ..data.synonyms import SynonymTable
 from ..weights import Weights
 from .mining import Indices
-from .protocol import Batch, Choice
+from .protocol import Batch, Choice, Stateless
 
 _MOST = 2_000_000
 
 
-class MemoryObjective:
+class MemoryObjective(Stateless):
     """Softmax over all names: each name of the batch should be nearest to those of its concept.
 
         loss = -log(sum over positives exp(s / t) / sum over all exp(s / t))
@@ -42,12 +42,12 @@ class MemoryObjective:
         self._temperature = temperature
         self._memory = torch.tensor(vectors, device=device)
         self._table = SynonymTable(names)
-        self._waiting: tuple[torch.Tensor, torch.Tensor] | None = None
+        self._waiting: list[tuple[torch.Tensor, torch.Tensor]] = []
 
     def __call__(self, vectors: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, int]:
         """Compute the loss of vectors, (n, dim), and count the positive pairs."""
         own = vectors.detach().float()
-        self._waiting = (batch.names, own)
+        self._waiting.append((batch.names, own))
         names = batch.names.cpu().numpy()
         rows, synonyms = self._indices(self._table.synonyms(names))
         ignored = self._indices(self._table.ignored(names))
@@ -84,11 +84,10 @@ class MemoryObjective:
         return -log_likelihood[learning].sum() / count, gradient
 
     def after_step(self) -> None:
-        """Remember the batch; not before, as the backward pass needs the old vectors."""
-        if self._waiting is not None:
-            names, vectors = self._waiting
+        """Remember the batches; not before, as the backward pass needs the old vectors."""
+        for names, vectors in self._waiting:
             self._memory[names] = vectors
-            self._waiting = None
+        self._waiting.clear()
 
     def state(self) -> Weights:
         """Get the memory."""

@@ -14,13 +14,14 @@ Settings = Mapping[str, float]
 class Batch(NamedTuple):
     """The names of a batch, as tensors of (n,).
 
-    names: positions of training names. labels: concept rows. strings: equal where names are the
-    same string, letter case aside.
+    names: positions of training names, ascending. labels: concept rows. strings: equal where names
+    are the same string, letter case aside. number (int): of the batch, as the sampler counts them.
     """
 
     names: torch.Tensor
     labels: torch.Tensor
     strings: torch.Tensor
+    number: int = 0
 
 
 class Objective(Protocol):
@@ -28,6 +29,10 @@ class Objective(Protocol):
 
     def __call__(self, vectors: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, int]:
         """Compute the loss of vectors, (n, dim), and count the pairs that it looked at."""
+        ...
+
+    def parameters(self) -> list[torch.nn.Parameter]:
+        """List what the objective learns itself, beside the encoder."""
         ...
 
     def after_step(self) -> None:
@@ -41,6 +46,24 @@ class Objective(Protocol):
     def load_state(self, state: Weights) -> None:
         """Put back what `state` gave."""
         ...
+
+
+class Stateless:
+    """What an objective that remembers and learns nothing says of itself; to be inherited."""
+
+    def parameters(self) -> list[torch.nn.Parameter]:
+        """List nothing."""
+        return []
+
+    def after_step(self) -> None:
+        """Do nothing: a batch knows nothing of the others."""
+
+    def state(self) -> Weights:
+        """Get nothing."""
+        return {}
+
+    def load_state(self, state: Weights) -> None:
+        """Put nothing back."""
 
 
 @dataclass(frozen=True)

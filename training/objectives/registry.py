@@ -9,9 +9,8 @@ import torch
 from pytorch_metric_learning import distances, losses, miners
 from pytorch_metric_learning.utils import loss_and_miner_utils as tuples
 
-from ..weights import Weights
 from .mining import HardPairMiner, Indices, without_twins
-from .protocol import Batch, Choice
+from .protocol import Batch, Choice, Stateless
 
 
 def _none() -> None:
@@ -55,7 +54,7 @@ LOSSES: dict[str, Choice] = {
 }
 
 
-class BatchObjective:
+class BatchObjective(Stateless):
     """A miner and a loss over the names of one batch.
 
     Names that are the same string in two concepts are never pushed apart.
@@ -74,13 +73,3 @@ class BatchObjective:
         mined = without_twins(mined, batch.strings)
         loss: torch.Tensor = self._loss(vectors, batch.labels, mined)
         return loss, len(mined[0]) + (len(mined[2]) if len(mined) == 4 else 0)
-
-    def after_step(self) -> None:
-        """Do nothing: a batch knows nothing of the others."""
-
-    def state(self) -> Weights:
-        """Get nothing."""
-        return {}
-
-    def load_state(self, state: Weights) -> None:
-        """Put nothing back."""

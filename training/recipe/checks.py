@@ -47,6 +47,7 @@ RULES = [
     _above_zero("training.max_minutes"),
     _one_of("training.precision", "auto", "fp32", "bf16", "fp16"),
     _at_least("training.sub_batches", 1),
+    _at_least("training.accumulation", 1),
     _at_least("training.eval_every", 0),
     _at_least("training.save_every", 0),
     _at_least("training.patience", 0),

@@ -95,6 +95,7 @@ class TrainingSettings:
     precision (str): "auto" (bf16 where the processor computes it natively), "fp32", "bf16" or
     "fp16" (with a scaler, CUDA only). sub_batches (int): parts, sorted by length, in which a batch
     is encoded. cached_gradients (bool): encode twice, so that memory holds one part at a time.
+    accumulation (int): batches a step; their gradients are averaged.
     eval_every, save_every (int): steps, 0 for once an epoch.
     patience (int): evaluations without a gain before training stops, 0 for no early stopping.
     """
@@ -105,6 +106,7 @@ class TrainingSettings:
     precision: str = "auto"
     sub_batches: int = 4
     cached_gradients: bool = False
+    accumulation: int = 1
     eval_every: int = 0
     save_every: int = 0
     patience: int = 0

@@ -1,6 +1,8 @@
 """The loop: it learns, stops, resumes, and reports."""
 
+import errno
 import json
+import os
 import signal
 import threading
 from collections.abc import Callable
@@ -15,11 +17,14 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import MedlinkError
 from training.choosing.yardstick import Yardstick
 from training.experiment import Experiment
+from training.loop import checkpoint
 from training.loop.encoding import encode_names
 from training.loop.interruption import StoppedError
+from training.loop.learner import Learnt
 from training.loop.metrics import read_log
 from training.loop.precision import Precision
 from training.loop.trainer import CHECKPOINT, METRICS, Trainer
+from training.objectives.protocol import Stateless
 from training.weights import Weights, copy_weights
 
 from ..conftest import MakeExperiment
@@ -105,14 +110,14 @@ def test_resumed_training_gives_the_weights_of_an_unbroken_run(
 
 def _stop_at(trainer: Trainer, step: int) -> None:
     """Press Ctrl-C while a step is computed."""
-    original = trainer._learn
+    original = trainer._learner.learn
 
-    def learn(names: Any) -> tuple[float, int]:
-        if trainer.progress.step == step - 1:
+    def learn(number: int, rate: float) -> Learnt:
+        if number == step - 1:
             signal.raise_signal(signal.SIGINT)
-        return original(names)
+        return original(number, rate)
 
-    trainer._learn = learn  # type: ignore[method-assign]
+    trainer._learner.learn = learn  # type: ignore[method-assign]
 
 
 def test_ctrl_c_is_python_s_own_again_afterwards(
@@ -155,7 +160,7 @@ def test_a_loss_that_is_not_a_number_stops_training_with_the_last_good_weights(
     assert _same(resumed.weights(), good[-1])
 
 
-class _Broken:
+class _Broken(Stateless):
     """An objective that gives NaN at a call."""
 
     def __init__(self, call: Callable[..., Any], at: int, before: Callable[[], None]) -> None:
@@ -168,22 +173,13 @@ class _Broken:
             return vectors.sum() * float("nan"), 0
         return self._call(vectors, batch)
 
-    def after_step(self) -> None:
-        pass
-
-    def state(self) -> Weights:
-        return {}
-
-    def load_state(self, state: Weights) -> None:
-        pass
-
 
 def test_a_gradient_that_is_not_finite_stops_training_too(
     experiment: MakeExperiment, tmp_path: Path
 ) -> None:
     trainer = _trainer(experiment(), tmp_path)
     before = trainer.weights()
-    first = trainer._parameters[0]
+    first = trainer._learner._encoders[0]
     first.register_hook(lambda gradient: gradient * float("inf"))
     with pytest.raises(MedlinkError, match=r"E504.*gradient became (nan|inf) at step 0"):
         trainer.train()
@@ -297,3 +293,71 @@ def test_the_log_is_json_lines_with_losses_and_evaluations(
     assert all(line.keys() >= {"step", "loss", "mined", "rate", "names_per_s"} for line in losses)
     assert [line["step"] for line in lines] == sorted(line["step"] for line in lines)
     assert any("dev" in line for line in lines)
+
+
+class _Hungry(Stateless):
+    """An objective whose batches fit up to a number of names."""
+
+    def __call__(self, vectors: torch.Tensor, batch: Any) -> Any:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+
+
+def test_out_of_memory_names_the_batch_that_fits(
+    experiment: MakeExperiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trainer = _trainer(experiment(), tmp_path)
+    object.__setattr__(trainer._task, "objective", _Hungry())
+    forward, largest = BiEncoder.forward, 5
+
+    def limited(self: BiEncoder, pieces: Any) -> torch.Tensor:
+        if len(pieces) > largest / trainer._recipe.training.sub_batches:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+        return forward(self, pieces)
+
+    monkeypatch.setattr(BiEncoder, "forward", limited)
+    with pytest.raises(MedlinkError, match=r"E509.*batch of \d+ names; one of 3 fitted") as hit:
+        trainer.train()
+    assert "batch_pairs = 1 " in str(hit.value)
+    assert all(parameter.grad is None for parameter in trainer.encoder.module.parameters())
+
+
+def test_a_full_disk_leaves_the_checkpoint_before(
+    experiment: MakeExperiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _trainer(experiment(training__epochs=1.0), tmp_path).train()
+    state = (tmp_path / CHECKPOINT / "state.json").read_bytes()
+    again = _trainer(experiment(training__epochs=3.0), tmp_path)
+
+    def full(*arguments: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(checkpoint, "save_file", full)
+    with pytest.raises(MedlinkError, match=r"E109.*No space left"):
+        again.train(resume=True)
+    assert (tmp_path / CHECKPOINT / "state.json").read_bytes() == state
+    assert {path.name for path in tmp_path.iterdir()} == {CHECKPOINT, METRICS}
+    monkeypatch.undo()
+    resumed = _trainer(experiment(training__epochs=2.0), tmp_path)
+    resumed.train(resume=True)
+    assert resumed.part_done() == 1
+
+
+def test_accumulated_batches_are_one_step_with_the_mean_of_their_gradients(
+    experiment: MakeExperiment, tmp_path: Path
+) -> None:
+    trainer = _trainer(experiment(training__accumulation=3), tmp_path / "three")
+    learner, module = trainer._learner, trainer.encoder.module
+    single = _trainer(experiment(), tmp_path / "one")
+    for number in range(3):
+        single._learner._pull(number, 1.0)
+    expected = [parameter.grad for parameter in single._learner._encoders]
+    seen: list[torch.Tensor] = []
+    learner.optimizer.register_step_pre_hook(
+        lambda *_: seen.extend(parameter.grad.clone() for parameter in learner._encoders)  # type: ignore[union-attr]
+    )
+    object.__setattr__(trainer._recipe.optimizer, "clip", 0.0)
+    learner.learn(0, 1e-3)
+    assert module is trainer.encoder.module
+    for found, whole in zip(seen, expected, strict=True):
+        assert whole is not None
+        torch.testing.assert_close(found, whole / 3, rtol=1e-4, atol=1e-7)

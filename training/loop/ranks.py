@@ -1,0 +1,141 @@
+"""Ranks: the processes that train one encoder together, started by torchrun, one a device.
+
+Each rank encodes its share of a batch and computes the loss of the whole batch, from the vectors
+of all ranks. So the loss is that of one process with the joint batch, and the sum of the ranks'
+gradients is its gradient: a recipe means the same on any number of devices.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import TypeVar
+
+import numpy as np
+import torch
+import torch.distributed as dist
+
+from spacy_medlink.types import Ints1d
+
+Value = TypeVar("Value")
+# While the first rank encodes a large knowledge base to measure an encoder, the others wait.
+_PATIENCE = timedelta(hours=12)
+
+
+class Ranks:
+    """The ranks of a training, seen from one of them; with a count of 1 there is only this one.
+
+    rank (int): number of this one. count (int): how many there are. device (torch.device): of this
+    one, where what is exchanged must be.
+    """
+
+    def __init__(self, rank: int, count: int, device: torch.device) -> None:
+        self.rank, self.count, self._device = rank, count, device
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this rank writes files and speaks to the user."""
+        return self.rank == 0
+
+    def shares(self, lengths: Sequence[int]) -> list[Ints1d]:
+        """Deal a batch to the ranks, each as many short and long names as the others.
+
+        lengths (Sequence[int]): word pieces of each name. RETURNS positions, of every rank.
+        """
+        order = np.argsort(lengths, kind="stable")
+        return [order[rank :: self.count] for rank in range(self.count)]
+
+    def joined(self, own: torch.Tensor, shares: Sequence[Ints1d]) -> torch.Tensor:
+        """Put the vectors of all ranks together; gradients flow to those of this one.
+
+        own (Tensor): vectors of this rank's share, (n_own, dim).
+        RETURNS (Tensor): vectors of the batch, (n, dim).
+        """
+        if self.count == 1:
+            raise ValueError("one rank has nothing to join")
+        most = max(map(len, shares))
+        sent = own.new_zeros((most, own.shape[1]))
+        sent[: len(own)] = own.detach()
+        received = [torch.empty_like(sent) for _ in shares]
+        dist.all_gather(received, sent)
+        received[self.rank] = own
+        parts = [part[: len(share)] for part, share in zip(received, shares, strict=True)]
+        back = torch.from_numpy(np.argsort(np.concatenate(shares), kind="stable"))
+        return torch.cat(parts)[back.to(own.device)]
+
+    def add_gradients(self, parameters: Sequence[torch.nn.Parameter]) -> None:
+        """Replace gradients by their sum over the ranks: the gradient of the joint batch."""
+        self._reduce(parameters, 1.0)
+
+    def average_gradients(self, parameters: Sequence[torch.nn.Parameter]) -> None:
+        """Replace gradients that all ranks computed whole by their mean, so that none drifts."""
+        self._reduce(parameters, 1.0 / self.count)
+
+    def agree(self, asked: bool, seconds: float) -> tuple[bool, float]:
+        """Tell whether any rank was asked to stop, and how long training took on the first."""
+        if self.count == 1:
+            return asked, seconds
+        facts = torch.tensor(
+            [float(asked), seconds if self.is_first else 0.0],
+            dtype=torch.float64,
+            device=self._device,
+        )
+        dist.all_reduce(facts)
+        return bool(facts[0] > 0), float(facts[1])
+
+    def from_first(self, make: Callable[[], Value]) -> Value:
+        """Compute something on the first rank, for all of them."""
+        if self.count == 1:
+            return make()
+        box = [make() if self.is_first else None]
+        dist.broadcast_object_list(box, src=0, device=self._device)
+        value: Value = box[0]  # type: ignore[assignment]
+        return value
+
+    def wait(self) -> None:
+        """Wait until all ranks have come this far."""
+        if self.count > 1:
+            dist.barrier()
+
+    def _reduce(self, parameters: Sequence[torch.nn.Parameter], factor: float) -> None:
+        if self.count == 1 or not parameters:
+            return
+        gradients = [
+            torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
+            for parameter in parameters
+        ]
+        # One message, not one for each of hundreds of parameters.
+        flat = torch.cat([gradient.reshape(-1) for gradient in gradients])
+        dist.all_reduce(flat)
+        flat *= factor
+        start = 0
+        for parameter, gradient in zip(parameters, gradients, strict=True):
+            parameter.grad = flat[start : start + gradient.numel()].view_as(gradient)
+            start += gradient.numel()
+
+
+ALONE = Ranks(0, 1, torch.device("cpu"))
+
+
+def own_device(device: str) -> str:
+    """Name the device of this rank: of "cuda", the one that torchrun means for it."""
+    local = os.environ.get("LOCAL_RANK", "")
+    return f"{device}:{local}" if device == "cuda" and local else device
+
+
+def is_first_rank() -> bool:
+    """Tell whether this process is the one that speaks to the user."""
+    return os.environ.get("RANK", "0") == "0"
+
+
+@contextmanager
+def all_ranks(device: torch.device) -> Iterator[Ranks]:
+    """Join the other ranks, where torchrun has started this process; else be alone."""
+    if int(os.environ.get("WORLD_SIZE", "1")) < 2:
+        yield ALONE
+        return
+    dist.init_process_group("nccl" if device.type == "cuda" else "gloo", timeout=_PATIENCE)
+    try:
+        yield Ranks(dist.get_rank(), dist.get_world_size(), device)
+    finally:
+        dist.destroy_process_group()
