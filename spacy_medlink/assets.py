@@ -4,6 +4,8 @@ manifest.json      schema, checksums, what was built from what
 kb.sqlite          the knowledge base
 name_concept.npy   concept row of every name row, int32
 exact/ ngram/      arrays of these tiers
+facets/            arrays by which names are filtered and ties broken
+memory/            mentions whose concept annotated text gives, when there is any
 dense.faiss        the vector index, when there is an encoder
 encoder/           a Hugging Face directory
 """
@@ -24,13 +26,18 @@ if TYPE_CHECKING:  # these bring faiss, scipy and torch, which are loaded when f
     from .linking import LinkingEngine
     from .retrieval.dense import DenseIndex
     from .retrieval.exact import ExactIndex
+    from .retrieval.facets import Facets
+    from .retrieval.filters import NameFilters
+    from .retrieval.memory import MentionMemory
     from .retrieval.ngram import NgramIndex
+    from .types import Fusion
 
 SCHEMA = 1
 MANIFEST = "manifest.json"
 KB_FILE = "kb.sqlite"
 NAME_CONCEPT = "name_concept"
 EXACT, NGRAM, DENSE_FILE, ENCODER = "exact", "ngram", "dense.faiss", "encoder"
+FACETS, MEMORY = "facets", "memory"
 _FACTS = ("kb", "tiers", "encoder", "fusion", "files")
 
 Part = TypeVar("Part")
@@ -113,16 +120,57 @@ class Assets:
         """The encoder that made the dense tier's vectors."""
         return self._part(ENCODER, self._open_encoder)
 
-    def engine(self, tiers: list[str] | None = None, **settings: Any) -> "LinkingEngine":
+    @property
+    def facets(self) -> "Facets":
+        """What names and concepts can be filtered and ordered by."""
+        from .retrieval.facets import Facets
+
+        def load() -> Facets:
+            # Assets of earlier versions have none: they are read from the knowledge base.
+            path = self.path / FACETS
+            return Facets.load(path) if path.is_dir() else Facets.of(self.kb)
+
+        return self._part(FACETS, load)
+
+    @property
+    def filters(self) -> "NameFilters":
+        """The filters of searches."""
+        from .retrieval.arrays import load_arrays
+        from .retrieval.filters import NameFilters
+
+        def load() -> NameFilters:
+            (name_concept,) = load_arrays(self.path, NAME_CONCEPT)
+            return NameFilters(self.kb, self.facets, name_concept)
+
+        return self._part("filters", load)
+
+    @property
+    def memory(self) -> "MentionMemory | None":
+        """The memory of corrections; None when the build was given no annotated text."""
+        if self.manifest.get("memory") is None:
+            return None
+        return self._part(MEMORY, self._open_memory)
+
+    def engine(
+        self,
+        tiers: list[str] | None = None,
+        *,
+        fusion: "Fusion | None" = None,
+        memory: bool = True,
+        **settings: Any,
+    ) -> "LinkingEngine":
         """Make a linking engine over these assets.
 
         tiers (Optional[List[str]]): the tiers to use; default all that were built and add something
             (the build gives weight 0 to one that does not).
-        settings: passed to LinkingEngine; `weights` defaults to what the build found best.
+        fusion (Optional[Fusion]): default: the function and weights that the build found best.
+        memory (bool): ask the memory of corrections, where there is one.
+        settings: passed to LinkingEngine; `weights` too replaces what the build found best.
         RAISES (MedlinkError): E210 when "dense" is asked for and was not built, E212 for "ngram".
         """
         from .linking import LinkingEngine
         from .retrieval.arrays import load_arrays
+        from .retrieval.fusion import fusion_of
 
         weights = self.weights
         chosen = [tier for tier in self.tiers if weights.get(tier)] if tiers is None else tiers
@@ -132,12 +180,19 @@ class Assets:
             why = self.manifest["left_out"]["ngram"]
             raise Errors.tier_left_out(path=self.path, tier="n-gram", why=why)
         (name_concept,) = load_arrays(self.path, NAME_CONCEPT)
+        fusion = fusion or fusion_of(self.manifest["fusion"]).with_weights(
+            settings.pop("weights", None) or self._weights_of(chosen)
+        )
         return LinkingEngine(
             name_concept,
             exact=self.exact if "exact" in chosen else None,
             ngram=self.ngram if "ngram" in chosen else None,
             dense=self.dense if "dense" in chosen else None,
             encoder=self.encoder if "dense" in chosen else None,
+            memory=self.memory if memory else None,
+            facets=self.facets,
+            filters=self.filters,
+            fusion=fusion,
             **{"weights": self._weights_of(chosen), **settings},
         )
 
@@ -190,6 +245,13 @@ class Assets:
             problem = f"the index holds {len(index)} vectors for {names} names of another build"
             raise Errors.assets_mismatch(path=self.path, problem=problem)
         return index
+
+    def _open_memory(self) -> "MentionMemory":
+        from .retrieval.memory import MentionMemory, read_memory
+
+        lines = read_memory(self.path / MEMORY)
+        ids = {line.id for line in lines}
+        return MentionMemory.of(lines, {id: self.kb.row_of(id) for id in ids if id in self.kb})
 
     def _open_encoder(self) -> "BiEncoder":
         from .encoders.bi_encoder import BiEncoder

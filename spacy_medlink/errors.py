@@ -378,6 +378,16 @@ class Errors:
     release_needed = Message(
         "E716", "{name} has a release twice a year: say which, such as `--release 2024AB`."
     )
+    download_checksum = Message(
+        "E717",
+        "{url} has sha256 {found}, expected {expected}: it was changed, or damaged on its way. "
+        "Nothing was put in place. Try again; if it stays so, its publisher has a new version.",
+    )
+    not_a_download = Message(
+        "E718",
+        "{path} exists and is no download of this command, which would replace it. Give another "
+        "`--output`, or move it away.",
+    )
 
 
 class Warnings:

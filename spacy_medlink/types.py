@@ -76,6 +76,8 @@ class Mention(NamedTuple):
     long_form (str): what the document defines the text to abbreviate, "" if nothing.
     label (str): the entity label, "" if none.
     left, right (str): context before and after, for rerankers.
+    expansions (Tuple[str, ...]): what a lexicon says the text may abbreviate, where the document
+        does not.
     """
 
     text: str
@@ -83,6 +85,7 @@ class Mention(NamedTuple):
     label: str = ""
     left: str = ""
     right: str = ""
+    expansions: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -93,6 +96,12 @@ class Candidate:
     score (float): fused score, higher is better.
     scores (Dict[str, float]): the score of each tier that saw the concept.
     prob (float): probability of being right, where a calibrator was fitted, else None.
+    ranks (Dict[str, int]): the concept's place in the answer of each tier that proposed it, from 1.
+    form (str): what was looked up: the mention's own text, or a form of it that says more.
+    decided (str): what put it before the next one of equal score: "memory", "exact", "type",
+        "source", "preferred", "id"; "" where the score did.
+    tied (Tuple[int, ...]): rows of all concepts that only the order of ids put behind it, itself
+        first; () where there are none.
     """
 
     row: int
@@ -100,6 +109,10 @@ class Candidate:
     score: float
     scores: dict[str, float]
     prob: float | None = None
+    ranks: dict[str, int] = field(default_factory=dict)
+    form: str = ""
+    decided: str = ""
+    tied: tuple[int, ...] = ()
 
 
 class Hits(NamedTuple):
@@ -141,6 +154,43 @@ class RescoringRetriever(Retriever, Protocol):
 
     def score(self, texts: Sequence[str], rows: Ints2d) -> Floats2d:
         """Score rows (n, m) for each text; -1 rows score 0."""
+        ...
+
+
+class Fusion(Protocol):
+    """The tiers' scores to one."""
+
+    @property
+    def weights(self) -> Mapping[str, float] | None:
+        """Weight of each tier; None where they are still to be set."""
+        ...
+
+    def __call__(self, scores: Mapping[str, Floats2d]) -> Floats2d:
+        """Fuse the scores (n, m) of the same names by each tier; first everywhere scores 1.0."""
+        ...
+
+    def with_weights(self, weights: Mapping[str, float]) -> "Fusion":
+        """Make the same function with other weights."""
+        ...
+
+
+@runtime_checkable
+class Rescorer(Protocol):
+    """Scores candidates anew, with the mention's context: a reranker."""
+
+    def rescore(
+        self, mentions: Sequence[Mention], rankings: Sequence[Sequence[Candidate]]
+    ) -> list[list[Candidate]]:
+        """Reorder each mention's candidates; what was given must not be changed."""
+        ...
+
+
+@runtime_checkable
+class Calibrator(Protocol):
+    """Gives the first candidate of a ranking its probability of being right."""
+
+    def probabilities(self, rankings: Sequence[Sequence[Candidate]]) -> list[float]:
+        """Estimate for each ranking, which is not empty, the probability, 0..1."""
         ...
 
 

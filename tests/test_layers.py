@@ -18,8 +18,19 @@ PACKAGE = "spacy_medlink"
 # Every top-level module or sub-package has a floor. Neighbours on a floor may use each other, but
 # not in a circle. "" is the package itself.
 FLOORS = [
-    {"", "types", "errors", "files", "text", "hashes", "abbreviations", "progress", "concept_urls"},
-    {"encoders", "ranking", "evaluation", "gold"},
+    {
+        "",
+        "types",
+        "errors",
+        "files",
+        "text",
+        "hashes",
+        "abbreviations",
+        "progress",
+        "concept_urls",
+        "lru",
+    },
+    {"encoders", "ranking", "evaluation", "gold", "reports"},
     {"kb", "retrieval"},
     {"assets", "building", "linking", "starter", "measuring"},
     {"linker", "mentions", "extensions", "component", "sources", "spacy_kb"},

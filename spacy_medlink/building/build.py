@@ -12,6 +12,7 @@ from ..assets import (
     DENSE_FILE,
     ENCODER,
     EXACT,
+    FACETS,
     KB_FILE,
     NAME_CONCEPT,
     NGRAM,
@@ -24,6 +25,8 @@ from ..linking import TIERS, LinkingEngine
 from ..progress import no_progress
 from ..retrieval.arrays import save_arrays
 from ..retrieval.exact import ExactIndex
+from ..retrieval.facets import Facets
+from ..retrieval.filters import NameFilters
 from ..retrieval.ngram import NgramIndex
 from ..types import Progress
 from .update import Update
@@ -127,6 +130,8 @@ def _build_tiers(
 ) -> LinkingEngine:
     name_concept = kb.name_concepts().astype(np.int32)
     save_arrays(path, {NAME_CONCEPT: name_concept})
+    facets = Facets.of(kb)
+    facets.save(path / FACETS)
     exact = ExactIndex.build(kb.lookup_table(), kb.iter_texts())
     exact.save(path / EXACT)
     ngram = None
@@ -148,6 +153,8 @@ def _build_tiers(
         ngram=ngram,
         dense=dense,
         encoder=encoder,
+        facets=facets,
+        filters=NameFilters(kb, facets, name_concept),
         weights=DEFAULT_WEIGHTS,
     )
 

@@ -99,6 +99,16 @@ class KnowledgeBase:
         rows = self._db.execute("SELECT key, value FROM meta ORDER BY key")
         return {name: json.loads(value) for name, value in rows}
 
+    def row_of(self, id: str) -> int:
+        """Get the row of a concept by its id.
+
+        RAISES (KeyError): when there is none.
+        """
+        row = self._db.execute("SELECT row FROM concept WHERE id = ?", (id,)).fetchone()
+        if row is None:
+            raise KeyError(Errors.unknown_concept(path=self.path, id=id).message)
+        return int(row[0])
+
     def concept_at(self, row: int) -> Concept:
         """Get the concept of a row, 0 <= row < len(self)."""
         return self._concept(self._db.execute(f"{_CONCEPT} WHERE row = ?", (row,)).fetchone())
@@ -121,6 +131,20 @@ class KnowledgeBase:
     def iter_ids(self) -> Iterator[str]:
         """Stream the id of every concept in the order of their rows."""
         return (id for (id,) in self._db.execute("SELECT id FROM concept ORDER BY row"))
+
+    def iter_name_labels(self) -> Iterator[tuple[int, int]]:
+        """Stream (language, source) of every name in the order of rows, as keys of `labels`."""
+        return iter(self._db.execute("SELECT lang, source FROM name ORDER BY row"))
+
+    def iter_types(self) -> Iterator[tuple[str, ...]]:
+        """Stream the types of every concept in the order of their rows."""
+        query = "SELECT types FROM concept ORDER BY row"
+        return (schema.load_list(types) for (types,) in self._db.execute(query))
+
+    @property
+    def labels(self) -> Mapping[int, str]:
+        """The texts of languages, sources and term types by number."""
+        return self._labels
 
     def name_concepts(self) -> Ints1d:
         """Make the concept row of every name row: (n_names,)."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from ..errors import Errors
 
 # After McCray, Burgun and Bodenreider (2001), as of 2018, with types that older releases still use.
-_GROUPS = {
+GROUPS = {
     "ACTI": "T051 T052 T053 T054 T055 T056 T057 T064 T066",
     "ANAT": "T017 T018 T021 T022 T023 T024 T025 T026 T029 T030 T031",
     "CHEM": (
@@ -37,13 +37,13 @@ def types_of(groups: Iterable[str]) -> frozenset[str]:
     """
     found: set[str] = set()
     for group in groups:
-        if group.upper() not in _GROUPS:
-            raise Errors.unknown_group(group=group, known=", ".join(_GROUPS))
-        found.update(_GROUPS[group.upper()].split())
+        if group.upper() not in GROUPS:
+            raise Errors.unknown_group(group=group, known=", ".join(GROUPS))
+        found.update(GROUPS[group.upper()].split())
     return frozenset(found)
 
 
 def groups_of(types: Iterable[str]) -> tuple[str, ...]:
     """List the groups that semantic types belong to, in alphabetical order."""
     own = set(types)
-    return tuple(group for group, members in _GROUPS.items() if not own.isdisjoint(members.split()))
+    return tuple(group for group, members in GROUPS.items() if not own.isdisjoint(members.split()))

@@ -12,9 +12,14 @@ import numpy as np
 
 from ..errors import Errors
 from ..types import Floats2d, Hits, Ints1d, Ints2d
+from .mask import Mask
+from .subset import search_rows
+from .tuning import SearchSettings, prepare, restricted, tune
 
-_TRAINING_SAMPLE = 262_144
-_PROBES = 32
+TRAINING_SAMPLE = 262_144  # vectors
+# Up to so many names a filtered search compares one by one, which is exact and faster than asking
+# faiss to leave the others out.
+_FEW = 65_536
 
 # The threads of OpenMP do not survive a fork: with more than one, a child hangs at its first
 # search, even for a single vector, once the parent has searched.
@@ -39,33 +44,37 @@ class DenseIndex:
         dim: int,
         spec: str,
         like: Path | None = None,
+        training_sample: int = TRAINING_SAMPLE,
     ) -> "DenseIndex":
         """Build from the names' vectors, given in the order of rows.
 
         chunks (Iterable[Floats2d]): blocks of (n, dim) vectors of length 1.
         spec (str): a faiss factory string ("Flat", "HNSW32,SQ8", "IVF4096,PQ48").
         like (Optional[Path]): a saved index of the same string, whose training is taken over.
-        RAISES (MedlinkError): E209 when faiss refuses the string or the number of names.
+        training_sample (int): the first so many vectors train an index that must be trained.
+        RAISES (MedlinkError): E208 for vectors that are not finite, E209 when faiss refuses the
+            string or the number of names.
         """
-        waiting = iter(chunks)
+        waiting = _checked(chunks)
         sample: list[Floats2d] = []
         refused = Errors.bad_index_spec
         try:
             index = faiss.index_factory(dim, spec, faiss.METRIC_INNER_PRODUCT)
         except RuntimeError as error:
             raise refused(spec=spec, names=n_names, dim=dim, reason=error) from error
+        prepare(index)
         if like is not None and not index.is_trained:
             index = _read(like)
             index.reset()
         if not index.is_trained:
-            sample = _take(waiting, min(n_names, _TRAINING_SAMPLE))
+            sample = _take(waiting, min(n_names, training_sample))
             try:
                 index.train(np.concatenate(sample))
             except RuntimeError as error:
                 raise refused(spec=spec, names=n_names, dim=dim, reason=error) from error
         for chunk in chain(sample, waiting):
             index.add(chunk)
-        _prepare_lists(index)
+        tune(index, SearchSettings())
         return cls(index)
 
     def __len__(self) -> int:
@@ -75,6 +84,15 @@ class DenseIndex:
     def dim(self) -> int:
         """Number of dimensions."""
         return int(self._index.d)
+
+    @property
+    def settings(self) -> SearchSettings:
+        """How far a search goes, where the kind of index leaves a choice."""
+        return SearchSettings.of(self._index)
+
+    def tune(self, settings: SearchSettings) -> None:
+        """Change how far a search goes; 0 leaves a setting as it is."""
+        tune(self._index, settings, keep=True)
 
     def save(self, path: Path) -> None:
         """Write the index to a file.
@@ -99,13 +117,35 @@ class DenseIndex:
         found: Floats2d = self._index.reconstruct_batch(np.asarray(rows, dtype=np.int64))
         return found
 
-    def search(self, vectors: Floats2d, k: int) -> Hits:
+    def search(self, vectors: Floats2d, k: int, mask: Mask | None = None) -> Hits:
         """Find the k names nearest to each vector.
 
+        mask (Optional[Mask]): the names that may be answers; None for all.
         RETURNS (Hits): (n, k), cosine, best first; padded with -1 and -inf.
+        RAISES (MedlinkError): E208 for vectors that are not finite.
         """
-        scores, rows = self._index.search(np.ascontiguousarray(vectors), k)
-        return Hits(rows, np.where(rows >= 0, scores, -np.inf).astype(np.float32))
+        check_finite(vectors)
+        vectors = np.ascontiguousarray(vectors)
+        if mask is None:
+            scores, rows = self._index.search(vectors, k)
+            return Hits(rows, np.where(rows >= 0, scores, -np.inf).astype(np.float32))
+        if mask.count <= _FEW:
+            return search_rows(self.vectors, mask.rows(), vectors, k)
+        return self._search_within(vectors, k, mask)
+
+    def _search_within(self, vectors: Floats2d, k: int, mask: Mask) -> Hits:
+        """Let faiss leave names out; where it then finds too few, compare one by one."""
+        wanted = min(k, mask.count)
+        within = restricted(self._index, mask)
+        if within is None:
+            return search_rows(self.vectors, mask.rows(), vectors, k)
+        scores, rows = self._index.search(vectors, k, params=within)
+        scores = np.where(rows >= 0, scores, -np.inf).astype(np.float32)
+        short = np.flatnonzero((rows >= 0).sum(axis=1) < wanted)
+        if len(short):
+            found = search_rows(self.vectors, mask.rows(), vectors[short], k)
+            rows[short], scores[short] = found
+        return Hits(rows, scores)
 
     def score(self, vectors: Floats2d, rows: Ints2d) -> Floats2d:
         """Score names (n, m) for each vector; -1 rows score 0.
@@ -119,12 +159,20 @@ class DenseIndex:
         return np.where(rows >= 0, scores, np.float32(0))
 
 
-def _prepare_lists(index: Any) -> None:
-    """Let an IVF index find a vector by its row, and search more than the one nearest list."""
-    lists = faiss.try_extract_index_ivf(index)
-    if lists is not None:
-        lists.make_direct_map()
-        lists.nprobe = min(_PROBES, lists.nlist)
+def check_finite(vectors: Floats2d) -> None:
+    """Refuse vectors with NaN or infinity in them, which would rank at random.
+
+    RAISES (MedlinkError): E208.
+    """
+    if not np.isfinite(vectors).all():
+        bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+        raise Errors.vectors_not_finite(count=len(bad), first=int(bad[0]) + 1)
+
+
+def _checked(chunks: Iterable[Floats2d]) -> Iterable[Floats2d]:
+    for chunk in chunks:
+        check_finite(chunk)
+        yield chunk
 
 
 def _read(path: Path, flags: int = 0) -> Any:

@@ -12,6 +12,7 @@ from ..hashes import positions
 from ..text import hash_keys, key, surface_check
 from ..types import Hashes1d, Hits
 from .arrays import load_arrays, save_arrays
+from .mask import Mask
 
 SAME_STRING = 1.0
 SAME_KEY = 0.95
@@ -104,10 +105,11 @@ class ExactIndex:
                 found.append((row, SAME_STRING if same else SAME_KEY))
         return found
 
-    def search(self, texts: Sequence[str], k: int = _MAX_ROWS) -> Hits:
+    def search(self, texts: Sequence[str], k: int = _MAX_ROWS, mask: Mask | None = None) -> Hits:
         """Find the names with the same key: score 1.0 for the same string, else 0.95.
 
         texts (Sequence[str]): mentions. k (int): at most so many names each.
+        mask (Optional[Mask]): the names that may be answers; None for all.
         RETURNS (Hits): (n_texts, widest), best first, then by row; padded with -1 and -inf.
         """
         position = self.find(hash_keys(map(key, texts)))
@@ -120,7 +122,10 @@ class ExactIndex:
         own = np.fromiter(map(surface_check, texts), dtype=np.uint32, count=len(texts))
         same = (check | _CASED) == (own[text] | _CASED)
         order = np.lexsort((row, ~same, text))
-        order = order[(same | (check < _CASED))[order]]
+        allowed = same | (check < _CASED)
+        if mask is not None:
+            allowed &= mask.passes(row)
+        order = order[allowed[order]]
         return _padded(text[order], row[order], same[order], len(texts), k)
 
 

@@ -1,14 +1,31 @@
-"""Fusion: the tiers' names for a mention become one ranking of concepts."""
+"""Fusion: the tiers' scores of the same names become one score, by a registered function.
 
-from collections.abc import Mapping, Sequence
+A function of this kind takes, for each tier, the scores of the same names (n, m), and gives one
+score each (n, m); the first answer of every tier that has a weight scores 1.0.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..types import Candidate, Floats2d, Ints2d
+from ..errors import Errors
+from ..types import Floats2d, Fusion
+from .concepts import merge_forms, rank_concepts
 
-# Scores that differ by less are equal: the arithmetic of different batches is not bit-identical.
-_RESOLUTION = 1e-4
+__all__ = [
+    "FUSIONS",
+    "ReciprocalRankFusion",
+    "WeightedFusion",
+    "fuse",
+    "fusion_of",
+    "merge_forms",
+    "rank_concepts",
+]
+
+WEIGHTED = "spacy-medlink.WeightedFusion.v1"
+RECIPROCAL_RANK = "spacy-medlink.ReciprocalRankFusion.v1"
 
 
 def fuse(scores: Mapping[str, Floats2d], weights: Mapping[str, float]) -> Floats2d:
@@ -22,74 +39,80 @@ def fuse(scores: Mapping[str, Floats2d], weights: Mapping[str, float]) -> Floats
     return np.asarray(total, dtype=np.float32)
 
 
-def rank_concepts(
-    rows: Ints2d,
-    fused: Floats2d,
-    scores: Mapping[str, Floats2d],
-    name_concept: NDArray[np.int32],
-    k: int,
-) -> list[list[Candidate]]:
-    """Rank concepts, each by its best name.
+@dataclass(frozen=True)
+class WeightedFusion:
+    """The weighted sum of the tiers' scores.
 
-    Ties are broken by a fixed rule: the tier "exact" (the same string before the same key), the
-    preferred name before synonyms, the lower row. Scores within 1e-4 count as equal.
-
-    rows (Ints2d): name rows, (n, m), -1 where there is none; a row may occur twice.
-    fused (Floats2d): (n, m). scores: the tiers' own, kept on the candidates.
-    name_concept (Ints1d): concept row of every name row. k (int): concepts wanted.
-    RETURNS (List[List[Candidate]]): n rankings, best first.
+    weights (Optional[Dict[str, float]]): of each tier; None takes those that the build chose.
     """
-    order = _order(rows, fused, scores, name_concept)
-    tiers = list(scores)
-    rankings = []
-    for index in range(len(rows)):
-        picked = _first_of_each(order[index], rows[index], name_concept, k)
-        own_rows, own_fused = rows[index, picked].tolist(), fused[index, picked].tolist()
-        own_scores = [scores[tier][index, picked].tolist() for tier in tiers]
-        concepts = name_concept[own_rows].tolist() if own_rows else []
-        rankings.append(
-            [
-                Candidate(concept, row, score, dict(zip(tiers, parts, strict=True)))
-                for concept, row, score, *parts in zip(
-                    concepts, own_rows, own_fused, *own_scores, strict=True
-                )
-            ]
+
+    weights: Mapping[str, float] | None = None
+
+    def __call__(self, scores: Mapping[str, Floats2d]) -> Floats2d:
+        """Fuse."""
+        return fuse(scores, self.weights or {})
+
+    def with_weights(self, weights: Mapping[str, float]) -> "WeightedFusion":
+        """Set the weights."""
+        return replace(self, weights=weights)
+
+
+@dataclass(frozen=True)
+class ReciprocalRankFusion:
+    """The weighted sum of 1 / (k + rank), scaled so that first in every tier is the sum of weights.
+
+    Cormack, Clarke and Buettcher, "Reciprocal rank fusion outperforms Condorcet and individual rank
+    learning methods", SIGIR 2009, with weights. A name that a tier scores 0 or less has no rank
+    there. Ranks count distinct scores among the names that any tier found.
+
+    weights (Optional[Dict[str, float]]): of each tier; None takes those that the build chose.
+    k (int): how little the first ranks differ; the paper's 60.
+    """
+
+    weights: Mapping[str, float] | None = None
+    k: int = 60
+
+    def __call__(self, scores: Mapping[str, Floats2d]) -> Floats2d:
+        """Fuse."""
+        weights = self.weights or {}
+        total = sum(
+            weights.get(tier, 0.0) * (self.k + 1) / (self.k + _ranks(values)) * (values > 0)
+            for tier, values in scores.items()
         )
-    return rankings
+        return np.asarray(total, dtype=np.float32)
+
+    def with_weights(self, weights: Mapping[str, float]) -> "ReciprocalRankFusion":
+        """Set the weights."""
+        return replace(self, weights=weights)
 
 
-def merge_forms(rankings: Sequence[Sequence[Candidate]], k: int) -> list[Candidate]:
-    """Unite the rankings of several forms of one mention, keeping each concept's best."""
-    best: dict[int, Candidate] = {}
-    for ranking in rankings:
-        for candidate in ranking:
-            known = best.get(candidate.row)
-            if known is None or candidate.score > known.score + _RESOLUTION:
-                best[candidate.row] = candidate
-    # A stable sort over rounded scores: the first form wins ties.
-    ordered = sorted(best.values(), key=lambda item: -round(item.score / _RESOLUTION))
-    return ordered[:k]
+FUSIONS: Mapping[str, type[WeightedFusion] | type[ReciprocalRankFusion]] = {
+    WEIGHTED: WeightedFusion,
+    RECIPROCAL_RANK: ReciprocalRankFusion,
+}
 
 
-def _order(
-    rows: Ints2d,
-    fused: Floats2d,
-    scores: Mapping[str, Floats2d],
-    name_concept: NDArray[np.int32],
-) -> Ints2d:
-    safe = np.maximum(rows, 0)
-    before = np.maximum(safe - 1, 0)
-    preferred = (name_concept[safe] != name_concept[before]) | (safe == 0)
-    rounded = np.where(rows >= 0, np.round(fused / _RESOLUTION), -np.inf)
-    exact = scores.get("exact", np.zeros_like(fused))
-    return np.lexsort((safe, ~preferred, -exact, -rounded), axis=-1)
+def fusion_of(facts: Mapping[str, Any]) -> Fusion:
+    """Make the fusion that a manifest names.
+
+    facts (Mapping[str, Any]): `weights`, and `function` with its `settings` where it is not the
+        weighted sum.
+    RAISES (MedlinkError): E204 for a function that this version does not have.
+    """
+    name = facts.get("function", WEIGHTED)
+    if name not in FUSIONS:
+        problem = f"the fusion {name!r} is unknown"
+        raise Errors.assets_mismatch(path="manifest.json", problem=problem)
+    return FUSIONS[name](facts["weights"], **facts.get("settings", {}))
 
 
-def _first_of_each(
-    order: NDArray[np.int64], rows: NDArray[np.int64], name_concept: NDArray[np.int32], k: int
-) -> list[int]:
-    ordered = rows[order]
-    ordered = ordered[ordered >= 0]  # rows that are padding come last
-    _, first = np.unique(name_concept[ordered], return_index=True)
-    first.sort()
-    return [int(position) for position in order[first[:k]]]
+def _ranks(scores: Floats2d) -> Floats2d:
+    """Rank the scores of each row, best first, from 1; equal scores (within 1e-4) share a rank."""
+    rounded = np.round(scores, 4)
+    order = np.argsort(-rounded, axis=1, kind="stable")
+    ordered = np.take_along_axis(rounded, order, axis=1)
+    steps = np.zeros(scores.shape, dtype=np.float32)
+    steps[:, 1:] = np.cumsum(ordered[:, 1:] != ordered[:, :-1], axis=1)
+    ranks = np.empty_like(steps)
+    np.put_along_axis(ranks, order, steps + 1, axis=1)
+    return ranks

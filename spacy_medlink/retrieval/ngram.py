@@ -4,12 +4,13 @@ Trigrams are taken within words (each padded by a space), so that the order of w
 count; weights are tf x (ln((1 + n) / (1 + df)) + 1), scaled to length 1.
 """
 
+import threading
 import zlib
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from scipy import sparse
 from ..text import normalise
 from ..types import Floats1d, Floats2d, Hits, Ints2d
 from .arrays import load_arrays, save_arrays
+from .mask import Mask
 
 _N = 3
 _BUCKETS = 1 << 18
@@ -34,6 +36,8 @@ class NgramIndex:
 
     def __init__(self, names: Any, grams: Any, idf: Floats1d) -> None:
         self._names, self._grams, self._idf = names, grams, idf
+        self._parts: list[_Part] = []  # the most recently used last
+        self._lock = threading.Lock()
 
     @classmethod
     def build(cls, names: Iterable[str]) -> "NgramIndex":
@@ -65,9 +69,10 @@ class NgramIndex:
             idf,
         )
 
-    def search(self, texts: Sequence[str], k: int) -> Hits:
+    def search(self, texts: Sequence[str], k: int, mask: Mask | None = None) -> Hits:
         """Find the k names that are most similar.
 
+        mask (Optional[Mask]): the names that may be answers; None for all.
         RETURNS (Hits): (n_texts, k), cosine in 0..1, best first, ties by row; padded with -1.
             Which of those that tie for the last places are in is fixed, but not by row.
         """
@@ -75,13 +80,15 @@ class NgramIndex:
 
         rows = np.full((len(texts), k), -1, dtype=np.int64)
         scores: Floats2d = np.full((len(texts), k), -np.inf, dtype=np.float32)
-        if not texts or not self._names.shape[0] or k < 1:  # top_n=0 would crash
+        part = self._part(mask)
+        if not texts or not part.grams.shape[1] or k < 1:  # top_n=0 would crash
             return Hits(rows, scores)
-        top = sp_matmul_topn(self._queries(texts), self._grams, top_n=k, sort=True)
+        top = sp_matmul_topn(self._queries(texts), part.grams, top_n=k, sort=True)
         bounds = top.indptr.tolist()
         for index, (begin, end) in enumerate(pairwise(bounds)):
             found, values = top.indices[begin:end], top.data[begin:end]
             order = np.lexsort((found, -values))
+            found = found if part.rows is None else part.rows[found]
             rows[index, : end - begin] = found[order]
             scores[index, : end - begin] = values[order]
         return Hits(rows, scores)
@@ -115,6 +122,35 @@ class NgramIndex:
 
     def _queries(self, texts: Sequence[str]) -> Any:
         return _weigh(_count(texts), self._idf)
+
+    def _part(self, mask: Mask | None) -> "_Part":
+        """Take the columns of the names that may be answers; the last ones taken are kept.
+
+        All that are kept take at most as much memory as the whole index, or are one alone.
+        """
+        if mask is None:
+            return _Part(None, None, self._grams)
+        with self._lock:
+            part = next((part for part in self._parts if part.mask is mask), None)
+            if part is None:
+                rows = mask.rows()
+                part = _Part(mask, rows, self._names[rows].T.tocsr())
+            else:
+                self._parts.remove(part)
+            self._parts.append(part)
+            while (
+                len(self._parts) > 1 and sum(one.grams.nnz for one in self._parts) > self._names.nnz
+            ):
+                del self._parts[0]
+        return part
+
+
+class _Part(NamedTuple):
+    """The names of a mask: their rows, and the matrix trigrams x names of them alone."""
+
+    mask: Mask | None
+    rows: NDArray[np.int64] | None
+    grams: Any
 
 
 @lru_cache(maxsize=1 << 16)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.retrieval import dense
 from spacy_medlink.retrieval.dense import DenseIndex
 
 DIM = 16
@@ -195,8 +194,7 @@ def test_a_forked_child_can_search_after_its_parent_has():
     assert done.stdout == "0\n", done
 
 
-def test_training_takes_a_sample(monkeypatch):
-    monkeypatch.setattr(dense, "_TRAINING_SAMPLE", 200)
+def test_training_takes_a_sample():
     seen = []
 
     def stream():
@@ -204,7 +202,7 @@ def test_training_takes_a_sample(monkeypatch):
             seen.append(len(chunk))
             yield chunk
 
-    index = DenseIndex.build(stream(), 400, DIM, "IVF4,SQ8")
+    index = DenseIndex.build(stream(), 400, DIM, "IVF4,SQ8", training_sample=200)
     assert len(index) == sum(seen) == 400
     rows = np.arange(400)
     assert np.abs(index.vectors(rows) - NAMES).mean() < 0.01

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spacy_medlink.retrieval.fusion import fuse, merge_forms, rank_concepts
+from spacy_medlink.retrieval.concepts import merge_forms, rank_concepts
+from spacy_medlink.retrieval.fusion import fuse
 from spacy_medlink.types import Candidate
 
 NAME_CONCEPT = np.array([0, 0, 0, 1, 2, 2, 3, 3, 3, 3, 4], dtype=np.int32)
@@ -37,7 +38,7 @@ def ranked(cells, weights, k):
 
     def order(cell):
         row, exact, _ = cell
-        return (-round(score(cell) / STEP), -exact, row not in PREFERRED, row)
+        return (-round(score(cell) / STEP), -round(exact * 1000), row not in PREFERRED, row)
 
     def score(cell):
         return np.float32(weights["exact"] * cell[1] + weights["dense"] * cell[2])

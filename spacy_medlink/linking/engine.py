@@ -1,0 +1,224 @@
+"""LinkingEngine: mentions in, ranked candidates out.
+
+For each mention every form of it (the text, and the long form where there is one) is looked up in
+the memory of corrections and the exact tier, searched in the n-gram and dense tiers, and the union
+of the names found is scored by all tiers on equal terms, fused, and ranked by concept. A rescorer,
+where there is one, then orders the candidates anew.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..lru import Lru
+from ..retrieval.concepts import MEMORY, rank_concepts, set_ranks
+from ..retrieval.fusion import WeightedFusion
+from ..types import Candidate, Encoder, Floats2d, Fusion, Ints2d, Mention, Rescorer
+from .forms import best_of, forms_of
+from .scopes import Scope, Scopes, ScopeSettings
+from .tiers import Found, Tiers
+
+if TYPE_CHECKING:  # only the tiers that are used should be paid for
+    from ..retrieval.dense import DenseIndex
+    from ..retrieval.exact import ExactIndex
+    from ..retrieval.facets import Facets
+    from ..retrieval.filters import Filter, NameFilters
+    from ..retrieval.memory import MentionMemory
+    from ..retrieval.ngram import NgramIndex
+
+_Key = tuple[str, str, tuple[str, ...], Scope, int]
+_WIDER = 4  # times as many names are asked for where too few concepts were found
+
+
+class LinkingEngine:
+    """Retrieves, fuses and ranks; safe to call from threads.
+
+    name_concept (NDArray): concept row of every name row, (n_names,).
+    exact, ngram, dense: the tiers; None leaves one out. encoder: needed with `dense`.
+    memory (Optional[MentionMemory]): what corrections say that mentions are.
+    weights (Optional[Mapping[str, float]]): weight of each tier in the fused score.
+    fusion (Optional[Fusion]): how scores are fused; default: their weighted sum.
+    facets, filters: of the knowledge base; needed for filters and for ties by id.
+    scope (Optional[ScopeSettings]): filters, by label too, and the rule for ties.
+    names_per_tier (int): names that each tier proposes; more where k concepts need more.
+    exact_first (bool): take the answer of memory and exact tier, where they have one, without
+        asking the others: much faster, but with fewer alternatives.
+    rescorer (Optional[Rescorer]): orders the candidates anew, with the mention's context.
+    cache_size (int): mentions whose ranking is remembered.
+    RAISES (MedlinkError): E162, E213 for filters that name what the knowledge base has not.
+    """
+
+    def __init__(
+        self,
+        name_concept: NDArray[np.int32],
+        *,
+        weights: Mapping[str, float] | None = None,
+        fusion: Fusion | None = None,
+        exact: "ExactIndex | None" = None,
+        ngram: "NgramIndex | None" = None,
+        dense: "DenseIndex | None" = None,
+        memory: "MentionMemory | None" = None,
+        encoder: Encoder | None = None,
+        facets: "Facets | None" = None,
+        filters: "NameFilters | None" = None,
+        scope: ScopeSettings | None = None,
+        names_per_tier: int = 64,
+        exact_first: bool = False,
+        rescorer: Rescorer | None = None,
+        cache_size: int = 65536,
+    ) -> None:
+        self.name_concept = name_concept
+        self.encoder, self.rescorer = encoder, rescorer
+        self.tiers = Tiers(name_concept, exact, ngram, dense, memory)
+        fusion = fusion or WeightedFusion()
+        self.fusion = fusion if fusion.weights is not None else fusion.with_weights(weights or {})
+        self.scopes = Scopes(filters, facets, scope or ScopeSettings(), memory is not None)
+        self.names_per_tier = names_per_tier
+        self.exact_first = exact_first
+        self._cache: Lru[_Key, list[Candidate]] = Lru(cache_size)
+
+    exact = property(lambda self: self.tiers.exact)
+    ngram = property(lambda self: self.tiers.ngram)
+    dense = property(lambda self: self.tiers.dense)
+    memory = property(lambda self: self.tiers.memory)
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Weight of each tier in the fused score."""
+        return dict(self.fusion.weights or {})
+
+    def rank(
+        self, mentions: Sequence[Mention], k: int, only: "Filter | None" = None
+    ) -> list[list[Candidate]]:
+        """Rank the concepts for each mention.
+
+        mentions (Sequence[Mention]): any number, encoded together.
+        k (int): at most so many concepts each.
+        only (Optional[Filter]): what may be an answer in this call, beside the settings.
+        RETURNS (List[List[Candidate]]): best first; [] where no tier finds anything. The lists
+            are shared with the cache: do not change them.
+        RAISES (MedlinkError): E162, E213 for a filter that names what the knowledge base has not.
+        """
+        scopes = {label: self.scopes.of(label, only) for label in {one.label for one in mentions}}
+        keys = [(one.text, one.long_form, one.expansions, scopes[one.label], k) for one in mentions]
+        found = {key: self._cache.get(key) for key in dict.fromkeys(keys)}
+        missing = [key for key, ranking in found.items() if ranking is None]
+        for key, ranking in zip(missing, self._rank_new(missing, k), strict=True):
+            found[key] = ranking
+            self._cache.put(key, ranking)
+        rankings = [found[key] or [] for key in keys]
+        return rankings if self.rescorer is None else self.rescorer.rescore(mentions, rankings)
+
+    def rank_names(self, texts: Sequence[str], k: int) -> list[list[tuple[int, float]]]:
+        """Rank names instead of concepts: (name row, fused score), the papers' protocol.
+
+        texts (Sequence[str]): the forms to search, one a mention.
+        """
+        rows, fused, _ = self.search(texts)
+        rankings = []
+        for own_rows, own_scores in zip(rows, fused, strict=True):
+            # A name that several tiers propose occurs several times, with its exact score once.
+            best: dict[int, float] = {}
+            for row, score in zip(own_rows.tolist(), own_scores.tolist(), strict=True):
+                best[row] = max(score, best.get(row, score))
+            best.pop(-1, None)
+            rankings.append(sorted(best.items(), key=lambda item: (-item[1], item[0]))[:k])
+        return rankings
+
+    def search(self, texts: Sequence[str]) -> tuple[Ints2d, Floats2d, dict[str, Floats2d]]:
+        """Search all tiers without a filter, then let each score what the others found.
+
+        RETURNS: rows (n, m), -1 where there is none; fused scores (n, m); scores by tier (n, m).
+        """
+        scope = self.scopes.of("")
+        found = self.tiers.search(
+            texts, self._encode(texts), self.names_per_tier, None, scope.label
+        )
+        return found.rows, self._fused(found), found.scores
+
+    def clear_cache(self) -> None:
+        """Forget remembered rankings, after a change of weights or tiers."""
+        self._cache.clear()
+
+    def _rank_new(self, keys: Sequence[_Key], k: int) -> list[list[Candidate]]:
+        forms = {key: forms_of(*key[:3]) for key in keys}
+        by_scope: dict[Scope, dict[str, list[Candidate]]] = {}
+        for key in keys:
+            by_scope.setdefault(key[3], {}).update((form, []) for form in forms[key])
+        for scope, by_form in by_scope.items():
+            if self.exact_first and self.exact is not None and by_form:
+                by_form.update(self._rank_exact(list(by_form), scope, k))
+        waiting = {
+            scope: [form for form, ranking in by_form.items() if not ranking]
+            for scope, by_form in by_scope.items()
+        }
+        # All that needs a vector is encoded together, whatever its scope.
+        texts = list(dict.fromkeys(form for own in waiting.values() for form in own))
+        vectors = self._encode(texts) if texts else None
+        place = {text: number for number, text in enumerate(texts)}
+        for scope, own in waiting.items():
+            if own:
+                mine = None if vectors is None else vectors[[place[form] for form in own]]
+                by_scope[scope].update(zip(own, self._rank_forms(own, mine, scope, k), strict=True))
+        return [best_of(key[0], forms[key], by_scope[key[3]], k) for key in keys]
+
+    def _rank_exact(self, forms: list[str], scope: Scope, k: int) -> dict[str, list[Candidate]]:
+        found = self.tiers.search_exact(forms, self.names_per_tier, scope.mask, scope.label)
+        # Identical strings are identical to the other tiers too: the score is what the sum would
+        # be, so that thresholds mean the same.
+        fused = self._remembered_first(found, found.scores["exact"] * self._perfect)
+        ranked = self._ranked(found, fused, scope, k)
+        return {form: own for form, own in zip(forms, ranked, strict=True) if own}
+
+    def _rank_forms(
+        self, forms: Sequence[str], vectors: Floats2d | None, scope: Scope, k: int
+    ) -> list[list[Candidate]]:
+        """Rank concepts for texts, asking for more names where they belong to too few concepts."""
+        width = self.names_per_tier
+        rankings: list[list[Candidate]] = [[] for _ in forms]
+        waiting = np.arange(len(forms))
+        while len(waiting):
+            own = None if vectors is None else vectors[waiting]
+            texts = [forms[place] for place in waiting.tolist()]
+            found = self.tiers.search(texts, own, width, scope.mask, scope.label)
+            ranked = self._ranked(found, self._fused(found), scope, k)
+            for place, ranking in zip(waiting.tolist(), ranked, strict=True):
+                rankings[place] = ranking
+            if width >= len(self.name_concept):
+                break
+            short = np.fromiter((len(ranking) < k for ranking in ranked), dtype=np.bool_)
+            waiting = waiting[short & ~found.complete(width)]
+            width *= _WIDER
+        return rankings
+
+    def _ranked(self, found: Found, fused: Floats2d, scope: Scope, k: int) -> list[list[Candidate]]:
+        rankings = rank_concepts(found.rows, fused, found.scores, self.name_concept, k, scope.rule)
+        set_ranks(rankings, found.hits, self.name_concept)
+        return rankings
+
+    def _fused(self, found: Found) -> Floats2d:
+        return self._remembered_first(found, self.fusion(found.scores))
+
+    def _remembered_first(self, found: Found, fused: Floats2d) -> Floats2d:
+        """Give the best name of a remembered concept the score of a perfect match."""
+        remembered = found.scores.get(MEMORY)
+        if remembered is None or not remembered.any():
+            return fused
+        among = np.where(remembered > 0, fused, np.float32(-np.inf))
+        best = among.argmax(axis=1)
+        own = np.flatnonzero(remembered.any(axis=1))
+        fused = fused.copy()
+        # Nothing may come before it, even by a rounding.
+        fused[own, best[own]] = np.maximum(fused[own].max(axis=1), self._perfect)
+        return fused
+
+    @property
+    def _perfect(self) -> np.float32:
+        """What a name that is the mention scores."""
+        perfect: np.float32 = np.float32(sum(self.weights.values()))
+        return perfect
+
+    def _encode(self, texts: Sequence[str]) -> Floats2d | None:
+        return self.encoder.encode(texts) if self.dense is not None and self.encoder else None

@@ -1,0 +1,140 @@
+"""Scopes: for each entity label, which names may be answers and which win ties."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..lru import Lru
+from ..retrieval.concepts import TieRule
+from ..retrieval.filters import Filter, NameFilters, Selection, select
+
+if TYPE_CHECKING:
+    from ..retrieval.facets import Facets
+    from ..retrieval.mask import Mask
+
+# What labels of well-known recognisers mean, as types or groups of the UMLS. Only ties are broken
+# by it; `labels` of the settings excludes.
+FAVOURED: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("DISEASE", "DISORDER", "PROBLEM", "CONDITION", "DIAGNOSIS"), ("DISO",)),
+    **dict.fromkeys(("SYMPTOM", "SIGN", "FINDING"), ("T184", "T033", "DISO")),
+    **dict.fromkeys(("CHEMICAL", "DRUG", "MEDICATION", "SIMPLE_CHEMICAL"), ("CHEM",)),
+    **dict.fromkeys(("PROCEDURE", "TREATMENT", "TEST"), ("PROC",)),
+    **dict.fromkeys(("ANATOMY", "ORGAN", "TISSUE"), ("ANAT",)),
+    **dict.fromkeys(("GENE", "GENE_OR_GENE_PRODUCT"), ("GENE",)),
+    **dict.fromkeys(("SPECIES", "ORGANISM"), ("LIVB",)),
+    "DEVICE": ("DEVI",),
+}
+_KEPT = 1024
+_LAST = 255
+
+
+@dataclass(frozen=True)
+class ScopeSettings:
+    """What may be an answer, and what wins ties.
+
+    only (Optional[Filter]): for all mentions.
+    labels (Mapping[str, Sequence[str]]): types or groups that mentions of an entity label may have;
+        labels that are not named may have all.
+    favoured (Optional[Mapping[str, Sequence[str]]]): types or groups that win ties, by label, best
+        first; None for `FAVOURED`.
+    source_order (Sequence[str]): sources whose names win ties, best first.
+    """
+
+    only: Filter | None = None
+    labels: Mapping[str, Sequence[str]] | None = None
+    favoured: Mapping[str, Sequence[str]] | None = None
+    source_order: Sequence[str] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Scope:
+    """What holds for some mentions; compared by identity, for it is part of the cache's keys.
+
+    mask (Optional[Mask]): None lets every name pass. label (str): as the memory takes it.
+    """
+
+    selection: Selection = ()
+    mask: "Mask | None" = None
+    rule: TieRule = field(default_factory=TieRule)
+    label: str = ""
+
+
+class Scopes:
+    """Makes the scope of each label, once for all labels that mean the same.
+
+    filters, facets: None where the engine was made without a knowledge base: no filter is then
+        possible, and ties go by rows. with_labels (bool): whether the memory tells labels apart.
+    RAISES (MedlinkError): E162, E213 for what the settings name and nothing has.
+    """
+
+    def __init__(
+        self,
+        filters: NameFilters | None,
+        facets: "Facets | None",
+        settings: ScopeSettings,
+        with_labels: bool,
+    ) -> None:
+        self._filters, self._facets, self._settings = filters, facets, settings
+        self._with_labels = with_labels
+        self._made: Lru[tuple[Selection, tuple[str, ...], str], Scope] = Lru(_KEPT)
+        self._rule = self._base_rule()
+        self._favoured_by: dict[tuple[str, ...], NDArray[np.uint8] | None] = {(): None}
+        for label in ("", *(settings.labels or ()), *(settings.favoured or ())):
+            self.of(label)  # what is wrong should be met here
+
+    def of(self, label: str, only: Filter | None = None) -> Scope:
+        """Get the scope of an entity label.
+
+        only (Optional[Filter]): of one call, beside the settings'.
+        RAISES (MedlinkError): E162, E213 for what the filter names and nothing has.
+        """
+        settings = self._settings
+        types = (settings.labels or {}).get(label)
+        selection = select(settings.only, Filter.of(types=types) if types else None, only)
+        favoured = tuple(
+            (FAVOURED if settings.favoured is None else settings.favoured).get(label, ())
+        )
+        if self._favoured(favoured) is None:
+            favoured = ()
+        key = (selection, favoured, label if self._with_labels else "")
+        scope = self._made.get(key)
+        if scope is None:
+            mask = self._filters.mask(selection) if self._filters is not None else None
+            rule = self._rule._replace(favoured=self._favoured(favoured))
+            scope = Scope(selection, mask, rule, key[2])
+            self._made.put(key, scope)
+        return scope
+
+    def _base_rule(self) -> TieRule:
+        facets = self._facets
+        if facets is None:
+            return TieRule()
+        order = list(self._settings.source_order)
+        if not order:
+            return TieRule(id_order=facets.id_order)
+        if self._filters is not None:
+            self._filters.check_sources(order)
+        places = [
+            min((order.index(one) for one in many.split("|") if one in order), default=len(order))
+            for many in facets.sources
+        ]
+        place = np.minimum(places, _LAST).astype(np.uint8)
+        return TieRule(id_order=facets.id_order, source=facets.source, source_place=place)
+
+    def _favoured(self, types: tuple[str, ...]) -> NDArray[np.uint8] | None:
+        """Make each concept's place among favoured types; None where no concept has one."""
+        if types not in self._favoured_by:
+            self._favoured_by[types] = self._places(types)
+        return self._favoured_by[types]
+
+    def _places(self, types: tuple[str, ...]) -> NDArray[np.uint8] | None:
+        if self._facets is None or self._filters is None:
+            return None
+        places = np.full(len(self._facets.id_order), len(types), dtype=np.uint8)
+        for place in reversed(range(len(types))):
+            named = self._filters.types_named(types[place : place + 1])
+            places[self._facets.concepts_of_types(named)] = place
+        return places if (places < len(types)).any() else None

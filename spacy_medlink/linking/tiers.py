@@ -1,0 +1,152 @@
+"""Tiers: what each tier proposes for a text, scored by all of them on equal terms."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..retrieval.concepts import MEMORY
+from ..types import Floats2d, Hits, Ints1d, Ints2d
+
+if TYPE_CHECKING:  # only the tiers that are used should be paid for
+    from ..retrieval.dense import DenseIndex
+    from ..retrieval.exact import ExactIndex
+    from ..retrieval.mask import Mask
+    from ..retrieval.memory import MentionMemory
+    from ..retrieval.ngram import NgramIndex
+
+TIERS = ("exact", "ngram", "dense")
+
+
+class Found(NamedTuple):
+    """Names for n texts.
+
+    rows (Ints2d): (n, m), -1 where there is none; a row may occur twice.
+    scores (Dict[str, Floats2d]): of these names by each tier, (n, m).
+    hits (Dict[str, Hits]): what each tier proposed by itself, (n, own width).
+    """
+
+    rows: Ints2d
+    scores: dict[str, Floats2d]
+    hits: dict[str, Hits]
+
+    def complete(self, width: int) -> NDArray[np.bool_]:
+        """Tell of which texts no tier would propose more than the `width` names asked for: (n,)."""
+        more = [
+            hits.rows[:, width - 1] >= 0
+            for hits in self.hits.values() if hits.rows.shape[1] >= width
+        ]  # fmt: skip
+        return ~np.any(more, axis=0) if more else np.ones(len(self.rows), dtype=np.bool_)
+
+
+@dataclass
+class Tiers:
+    """The tiers that are asked; None leaves one out.
+
+    name_concept (NDArray[int32]): concept row of every name row. memory: corrections.
+    """
+
+    name_concept: NDArray[np.int32]
+    exact: "ExactIndex | None" = None
+    ngram: "NgramIndex | None" = None
+    dense: "DenseIndex | None" = None
+    memory: "MentionMemory | None" = None
+
+    def search(
+        self,
+        texts: Sequence[str],
+        vectors: Floats2d | None,
+        width: int,
+        mask: "Mask | None" = None,
+        label: str = "",
+    ) -> Found:
+        """Search all tiers, then let each score what the others found.
+
+        vectors (Optional[Floats2d]): of the texts, (n, dim), for the dense tier.
+        width (int): names that each tier proposes. label (str): of the mentions, for the memory.
+        """
+        hits: dict[str, Hits] = {}
+        if self.memory is not None:
+            hits[MEMORY] = self.remembered(texts, mask, label)
+        if self.exact is not None:
+            hits["exact"] = self.exact.search(texts, width, mask)
+        if self.ngram is not None:
+            hits["ngram"] = self.ngram.search(texts, width, mask)
+        if self.dense is not None and vectors is not None:
+            hits["dense"] = self.dense.search(vectors, width, mask)
+        none = np.empty((len(texts), 0), dtype=np.int64)
+        rows = np.hstack([none, *(own.rows for own in hits.values())])
+        return Found(rows, self._scores(texts, vectors, rows, hits), hits)
+
+    def remembered(self, texts: Sequence[str], mask: "Mask | None", label: str) -> Hits:
+        """Find the concept that corrections give each text: (n, 1), a name of it that may be."""
+        rows = np.full((len(texts), 1), -1, dtype=np.int64)
+        if self.memory is not None:
+            for place, concept in enumerate(self.memory.find(texts, label).tolist()):
+                if concept >= 0:
+                    rows[place] = self._a_name(concept, mask)
+        return Hits(rows, np.where(rows >= 0, np.float32(1), np.float32(-np.inf)))
+
+    def search_exact(
+        self, texts: Sequence[str], width: int, mask: "Mask | None", label: str
+    ) -> Found:
+        """Ask the memory and the exact tier alone."""
+        return Tiers(self.name_concept, exact=self.exact, memory=self.memory).search(
+            texts, None, width, mask, label
+        )
+
+    def _scores(
+        self,
+        texts: Sequence[str],
+        vectors: Floats2d | None,
+        rows: Ints2d,
+        hits: Mapping[str, Hits],
+    ) -> dict[str, Floats2d]:
+        scores: dict[str, Floats2d] = {}
+        start = 0
+        for tier, own in hits.items():
+            end = start + own.rows.shape[1]
+            before, after = rows[:, :start], rows[:, end:]
+            if tier == MEMORY:
+                scores[tier] = self._same_concept(own.rows, rows)
+            elif tier == "exact":
+                # Other columns that hold the same name lose to the exact one: no need to fill them.
+                scores[tier] = filled(own.scores, (start, rows.shape[1] - end))
+            else:
+                parts = [self._score(tier, texts, vectors, part) for part in (before, after)]
+                scores[tier] = np.hstack([parts[0], filled(own.scores), parts[1]])
+            start = end
+        return scores
+
+    def _score(
+        self, tier: str, texts: Sequence[str], vectors: Floats2d | None, rows: Ints2d
+    ) -> Floats2d:
+        if tier == "ngram" and self.ngram is not None:
+            return self.ngram.score(texts, rows)
+        assert self.dense is not None and vectors is not None
+        return self.dense.score(vectors, rows)
+
+    def _same_concept(self, remembered: Ints2d, rows: Ints2d) -> Floats2d:
+        if not remembered.size or not (remembered >= 0).any():
+            return np.zeros(rows.shape, dtype=np.float32)
+        concept = np.where(remembered >= 0, self.name_concept[np.maximum(remembered, 0)], -1)
+        same: NDArray[np.bool_] = (self.name_concept[np.maximum(rows, 0)] == concept) & (rows >= 0)
+        return same.astype(np.float32)
+
+    def _a_name(self, concept: int, mask: "Mask | None") -> int:
+        """Get the first name of a concept that may be an answer, -1 where none may."""
+        first = int(np.searchsorted(self.name_concept, concept))
+        if mask is None:
+            return first
+        end = int(np.searchsorted(self.name_concept, concept, side="right"))
+        rows: Ints1d = np.arange(first, end)
+        passing = rows[mask.passes(rows)]
+        return int(passing[0]) if len(passing) else -1
+
+
+def filled(scores: Floats2d, columns: tuple[int, int] = (0, 0)) -> Floats2d:
+    """Replace the padding's minus infinity by 0 and add columns of 0 before and after."""
+    known = np.where(np.isfinite(scores), scores, np.float32(0))
+    return np.pad(known, ((0, 0), columns))

@@ -1,0 +1,216 @@
+"""From names to concepts: each concept by its best name, in the stated order.
+
+Scores within 1e-4 are equal: the arithmetic of different batches is not bit-identical. Among equal
+ones come first, in this order: what corrections remember, the exact tier's finds (the same string
+before the same key), concepts of a type that the entity label favours, names of a source that was
+put first, preferred names before synonyms, and the id that is first in the alphabet.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..types import Candidate, Floats2d, Hits, Ints1d, Ints2d
+
+RESOLUTION = 1e-4
+MEMORY = "memory"
+# What may put one candidate before another of equal score, and how many bits of the key it has.
+_FIELDS = (("memory", 1), ("exact", 12), ("type", 4), ("source", 5), ("preferred", 1))
+_BITS = sum(bits for _, bits in _FIELDS)
+_PADDING = np.int64(1) << 62
+_EXACT_STEPS = 1000  # the exact tier's scores are told apart to a thousandth
+
+
+class TieRule(NamedTuple):
+    """What orders candidates of equal score; None leaves a step out.
+
+    id_order (NDArray[int32]): place of each concept's id in the alphabet, (n_concepts,).
+    source (NDArray[uint16]): number of each name's source, (n_names,).
+    source_place (NDArray[uint8]): place of each source, by its number.
+    favoured (NDArray[uint8]): place of each concept's type among those favoured, (n_concepts,).
+    """
+
+    id_order: NDArray[np.int32] | None = None
+    source: NDArray[np.uint16] | None = None
+    source_place: NDArray[np.uint8] | None = None
+    favoured: NDArray[np.uint8] | None = None
+
+
+def rank_concepts(
+    rows: Ints2d,
+    fused: Floats2d,
+    scores: Mapping[str, Floats2d],
+    name_concept: NDArray[np.int32],
+    k: int,
+    rule: TieRule = TieRule(),  # noqa: B008  # an immutable tuple
+) -> list[list[Candidate]]:
+    """Rank concepts, each by its best name.
+
+    rows (Ints2d): name rows, (n, m), -1 where there is none; a row may occur twice.
+    fused (Floats2d): (n, m). scores: the tiers' own, kept on the candidates.
+    name_concept (Ints1d): concept row of every name row. k (int): concepts wanted.
+    RETURNS (List[List[Candidate]]): n rankings, best first. A candidate's `decided` says what put
+        it before the next one of equal score; the first one's `tied` lists all that only the order
+        of ids puts behind it.
+    """
+    safe = np.maximum(rows, 0)
+    concepts = name_concept[safe] if rows.size else np.zeros(rows.shape, dtype=np.int32)
+    keys = _keys(rows, safe, concepts, fused, scores, name_concept, rule)
+    alphabet = concepts if rule.id_order is None else rule.id_order[concepts]
+    order = np.lexsort((safe, alphabet, keys), axis=-1)
+    mention, column = _first_of_each(order, concepts, rows)
+    bounds = np.searchsorted(mention, np.arange(len(rows) + 1)).tolist()
+    rankings: list[list[Candidate]] = []
+    kept, tied = _kept(keys[mention, column], bounds, k)
+    mention, column = mention[kept], column[kept]
+    candidates = _candidates(concepts, rows, fused, scores, mention, column)
+    for candidate, decided in zip(
+        candidates, _deciders(keys[mention, column], mention), strict=True
+    ):
+        candidate.decided = decided
+    bounds = np.searchsorted(mention, np.arange(len(rows) + 1)).tolist()
+    for (begin, end), ties in zip(pairwise(bounds), tied, strict=True):
+        if ties > 1:
+            tied_rows = [candidate.row for candidate in candidates[begin : begin + ties]]
+            candidates[begin].tied = tuple(tied_rows)
+        rankings.append(candidates[begin : min(end, begin + k)])
+    return rankings
+
+
+def _candidates(
+    concepts: NDArray[np.int32],
+    rows: Ints2d,
+    fused: Floats2d,
+    scores: Mapping[str, Floats2d],
+    mention: Ints1d,
+    column: Ints1d,
+) -> list[Candidate]:
+    parts = [scores[tier][mention, column].tolist() for tier in scores]
+    own_scores = (dict(zip(scores, own, strict=True)) for own in zip(*parts, strict=True))
+    return [
+        Candidate(concept, row, score, own)
+        for concept, row, score, own in zip(
+            concepts[mention, column].tolist(), rows[mention, column].tolist(),
+            fused[mention, column].tolist(), own_scores, strict=True,
+        )
+    ]  # fmt: skip
+
+
+def set_ranks(
+    rankings: Sequence[Sequence[Candidate]],
+    hits: Mapping[str, Hits],
+    name_concept: NDArray[np.int32],
+) -> None:
+    """Note on each candidate its place in each tier's own answer.
+
+    rankings: n rankings. hits (Mapping[str, Hits]): what each tier proposed, (n, any).
+    """
+    for tier, (rows, _) in hits.items():
+        concepts = np.where(rows >= 0, name_concept[np.maximum(rows, 0)], -1).tolist()
+        for ranking, own in zip(rankings, concepts, strict=True):
+            places = {concept: place for place, concept in enumerate(dict.fromkeys(own), 1)}
+            for candidate in ranking:
+                place = places.get(candidate.row)
+                if place is not None:
+                    candidate.ranks[tier] = place
+
+
+def merge_forms(rankings: Sequence[Sequence[Candidate]], k: int) -> list[Candidate]:
+    """Unite the rankings of several forms of one mention, keeping each concept's best."""
+    best: dict[int, Candidate] = {}
+    for ranking in rankings:
+        for candidate in ranking:
+            known = best.get(candidate.row)
+            if known is None or candidate.score > known.score + RESOLUTION:
+                best[candidate.row] = candidate
+    # A stable sort over rounded scores: the first form wins ties.
+    ordered = sorted(best.values(), key=lambda item: -round(item.score / RESOLUTION))
+    return ordered[:k]
+
+
+def _keys(
+    rows: Ints2d,
+    safe: Ints2d,
+    concepts: NDArray[np.int32],
+    fused: Floats2d,
+    scores: Mapping[str, Floats2d],
+    name_concept: NDArray[np.int32],
+    rule: TieRule,
+) -> Ints2d:
+    """Make one number a name, smaller is better: the rounded score, then `_FIELDS`."""
+    keys = -np.round(fused / np.float32(RESOLUTION)).astype(np.int64)
+    values = {
+        "memory": scores[MEMORY] < 1 if MEMORY in scores else None,
+        "exact": np.round((1 - scores["exact"]) * _EXACT_STEPS) if "exact" in scores else None,
+        "type": None if rule.favoured is None else rule.favoured[concepts],
+        "source": None,
+        "preferred": (concepts == name_concept[np.maximum(safe - 1, 0)]) & (safe > 0)
+        if rows.size
+        else None,
+    }
+    if rule.source is not None and rule.source_place is not None:
+        values["source"] = rule.source_place[rule.source[safe]]
+    for name, bits in _FIELDS:
+        keys <<= bits
+        value = values[name]
+        if value is not None:
+            keys += np.clip(value, 0, (1 << bits) - 1).astype(np.int64)
+    padded: Ints2d = np.where(rows < 0, _PADDING, keys)
+    return padded
+
+
+def _first_of_each(
+    order: Ints2d, concepts: NDArray[np.int32], rows: Ints2d
+) -> tuple[Ints1d, Ints1d]:
+    """Find the first name of each concept in each row's order.
+
+    RETURNS (Tuple[Ints1d, Ints1d]): row and column of these names, sorted by row, then by order.
+    """
+    ordered = np.take_along_axis(concepts, order, axis=1)
+    ordered[np.take_along_axis(rows, order, axis=1) < 0] = -1
+    grouped = np.argsort(ordered, axis=1, kind="stable")
+    sorted_concepts = np.take_along_axis(ordered, grouped, axis=1)
+    is_first = np.ones(ordered.shape, dtype=np.bool_)
+    is_first[:, 1:] = sorted_concepts[:, 1:] != sorted_concepts[:, :-1]
+    is_first &= sorted_concepts >= 0
+    flags = np.zeros(ordered.shape, dtype=np.bool_)
+    np.put_along_axis(flags, grouped, is_first, axis=1)
+    mention, place = np.nonzero(flags)
+    return mention, order[mention, place]
+
+
+def _kept(keys: Ints1d, bounds: list[int], k: int) -> tuple[Ints1d, list[int]]:
+    """Choose the first k of each mention, one more to compare with, and all that tie at the top.
+
+    RETURNS (Tuple[Ints1d, List[int]]): positions, and how many tie at each mention's top.
+    """
+    starts = np.asarray(bounds[:-1], dtype=np.int64)
+    counts = np.diff(bounds)
+    place = np.arange(len(keys)) - np.repeat(starts, counts)
+    same = keys == keys[np.repeat(starts, counts)] if len(keys) else np.zeros(0, dtype=np.bool_)
+    mention = np.repeat(np.arange(len(counts)), counts)
+    tied = np.bincount(mention[same], minlength=len(counts))
+    return np.flatnonzero((place <= k) | same), tied.tolist()
+
+
+def _deciders(keys: Ints1d, mention: Ints1d) -> list[str]:
+    """Say of each name what puts it before the next; "" where the score does, or none follows."""
+    deciders = [""] * len(keys)
+    if len(keys) < 2:
+        return deciders
+    equal = (keys[1:] >> _BITS == keys[:-1] >> _BITS) & (mention[1:] == mention[:-1])
+    for place in np.flatnonzero(equal).tolist():
+        deciders[place] = _decider(int(keys[place]) ^ int(keys[place + 1]))
+    return deciders
+
+
+def _decider(difference: int) -> str:
+    left = _BITS
+    for name, bits in _FIELDS:
+        left -= bits
+        if (difference >> left) & ((1 << bits) - 1):
+            return name
+    return "id"

@@ -1,0 +1,163 @@
+"""Filters of a search: which names may be answers, by type, source, language and id.
+
+They act inside every tier, so that no place among the answers is spent on what may not be one.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import Errors
+from ..kb import KnowledgeBase
+from ..kb.semantic_groups import GROUPS, types_of
+from ..lru import Lru
+from .facets import Facets
+from .mask import Mask
+
+_NEAR = 3
+_SHOWN = 8
+_UMLS_TYPES = frozenset(types_of(GROUPS))
+_MASKS = 64  # kept; each takes a bit a name: 2 MB for 15 million names
+
+
+@dataclass(frozen=True)
+class Filter:
+    """What may be an answer. What is not given allows everything; all that is given must agree.
+
+    types (Tuple[str, ...]): of concepts, such as "T047", or semantic groups, such as "DISO"; one is
+        enough. sources, languages (Tuple[str, ...]): of names.
+    allow, deny (Tuple[str, ...]): ids of the only concepts; of concepts that may not be answers.
+    """
+
+    types: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, **given: Iterable[str] | None) -> "Filter":
+        """Make a filter of lists in any order; None and [] allow everything."""
+        return cls(**{name: tuple(sorted(set(values or ()))) for name, values in given.items()})
+
+    def __bool__(self) -> bool:
+        return any(getattr(self, field.name) for field in fields(self))
+
+    def __str__(self) -> str:
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        return "; ".join(
+            f"{name}: {_shortened(values)}" for name, values in given.items() if values
+        )
+
+
+Selection = tuple[Filter, ...]
+"""Filters that must all be passed, none of them empty; () lets every name pass."""
+
+
+def select(*filters: Filter | None) -> Selection:
+    """Put filters together, leaving out those that allow everything."""
+    return tuple(dict.fromkeys(one for one in filters if one))
+
+
+class NameFilters:
+    """Makes the masks of selections over the names of one knowledge base, and remembers them.
+
+    kb (KnowledgeBase): for ids. facets (Facets): of its names and concepts.
+    name_concept (NDArray[int32]): concept row of every name row, (n_names,).
+    """
+
+    def __init__(self, kb: KnowledgeBase, facets: Facets, name_concept: NDArray[np.int32]) -> None:
+        self._kb, self._facets, self._name_concept = kb, facets, name_concept
+        self._sources = sorted({one for many in facets.sources for one in many.split("|") if one})
+        self._masks: Lru[Selection, Mask] = Lru(_MASKS)
+
+    def mask(self, selection: Selection) -> Mask | None:
+        """Make the mask of a selection; None where every name passes.
+
+        RAISES (MedlinkError): E162 for an unknown group, E213 for an unknown type, source or
+            language, with the nearest ones that there are.
+        """
+        if not selection:
+            return None
+        mask = self._masks.get(selection)
+        if mask is None:
+            masks = [self._mask_of(one) for one in selection]
+            mask = masks[0] if len(masks) == 1 else Mask.all_of(masks)
+            self._masks.put(selection, mask)
+        return mask
+
+    def types_named(self, types: Sequence[str]) -> frozenset[str]:
+        """Replace semantic groups by their types.
+
+        RAISES (MedlinkError): E213 for what is neither a type of the knowledge base or the UMLS nor
+            a group.
+        """
+        found: set[str] = set()
+        for one in types:
+            if one in self._facets.types:
+                found.add(one)
+            elif one.upper() in GROUPS:
+                found |= types_of([one])
+            elif one in _UMLS_TYPES:
+                found.add(one)  # known, if not here: then nothing passes
+            else:
+                known = [*self._facets.types, *GROUPS]
+                raise _unknown("type or semantic group", one, known)
+        return frozenset(found)
+
+    def check_sources(self, sources: Iterable[str]) -> None:
+        """Refuse a source that the knowledge base does not have.
+
+        RAISES (MedlinkError): E213.
+        """
+        _check("source", sources, self._sources)
+
+    def _mask_of(self, one: Filter) -> Mask:
+        facets = self._facets
+        concepts = np.ones(len(self._kb), dtype=np.bool_)
+        if one.types:
+            concepts &= facets.concepts_of_types(self.types_named(one.types))
+        if one.allow:
+            concepts &= self._concepts(one.allow)
+        if one.deny:
+            concepts &= ~self._concepts(one.deny)
+        names = concepts[self._name_concept]
+        if one.languages:
+            _check("language", one.languages, facets.langs)
+            names &= np.isin(facets.langs, one.languages)[facets.lang]
+        if one.sources:
+            self.check_sources(one.sources)
+            wanted = set(one.sources)
+            passing = [not wanted.isdisjoint(many.split("|")) for many in facets.sources]
+            names &= np.asarray(passing)[facets.source]
+        return Mask.of(names)
+
+    def _concepts(self, ids: Sequence[str]) -> NDArray[np.bool_]:
+        """Find concepts by id, retired ones followed; an id that nothing replaces is nobody."""
+        found = np.zeros(len(self._kb), dtype=np.bool_)
+        for id in ids:
+            resolved = self._kb.resolve(id)
+            if resolved is not None:
+                found[self._kb.row_of(resolved)] = True
+        return found
+
+
+def _check(what: str, values: Iterable[str], known: Sequence[str]) -> None:
+    for value in values:
+        if value not in known:
+            raise _unknown(what, value, known)
+
+
+def _unknown(what: str, value: str, known: Sequence[str]) -> Exception:
+    by_fold = {one.casefold(): one for one in known if one}
+    near = get_close_matches(value.casefold(), by_fold, _NEAR, 0.5) or sorted(by_fold)
+    nearest = ", ".join(by_fold[one] for one in near[:_SHOWN]) or "none"
+    return Errors.unknown_in_filter(what=what, value=value, near=nearest)
+
+
+def _shortened(values: Sequence[str]) -> str:
+    more = f" and {len(values) - _SHOWN:,} more" if len(values) > _SHOWN else ""
+    return ", ".join(values[:_SHOWN]) + more

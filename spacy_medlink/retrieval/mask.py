@@ -1,0 +1,51 @@
+"""Mask: a set of name rows, a bit each."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Mask:
+    """Which names may be answers.
+
+    bits (NDArray[uint8]): bit i % 8 of byte i // 8 is set where name row i may be one, as faiss has
+        it. size (int): number of names.
+    """
+
+    bits: NDArray[np.uint8]
+    size: int
+
+    @classmethod
+    def of(cls, allowed: NDArray[np.bool_]) -> "Mask":
+        """Pack truth values, (n_names,)."""
+        return cls(np.packbits(allowed, bitorder="little"), len(allowed))
+
+    @classmethod
+    def all_of(cls, masks: Sequence["Mask"]) -> "Mask":
+        """Let those names pass that pass every mask."""
+        return cls(np.bitwise_and.reduce([mask.bits for mask in masks]), masks[0].size)
+
+    @cached_property
+    def count(self) -> int:
+        """Number of names that may be answers."""
+        return int(np.bitwise_count(self.bits).sum()) if _COUNTS else len(self.rows())
+
+    def rows(self) -> NDArray[np.int64]:
+        """List the rows of these names, ascending."""
+        return np.flatnonzero(np.unpackbits(self.bits, count=self.size, bitorder="little"))
+
+    def passes(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Tell which rows may be answers; -1 may not. RETURNS (NDArray): shape of `rows`."""
+        if not self.size:
+            return np.zeros(rows.shape, dtype=np.bool_)
+        safe = np.maximum(rows, 0)
+        bits = self.bits[safe >> 3] >> (safe & 7).astype(np.uint8) & 1
+        passing: NDArray[np.bool_] = bits.astype(np.bool_) & (rows >= 0)
+        return passing
+
+
+_COUNTS = hasattr(np, "bitwise_count")  # from numpy 2
