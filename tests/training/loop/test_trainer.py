@@ -324,9 +324,10 @@ def test_out_of_memory_names_the_batch_that_fits(
 def test_a_full_disk_leaves_the_checkpoint_before(
     experiment: MakeExperiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _trainer(experiment(training__epochs=1.0), tmp_path).train()
-    state = (tmp_path / CHECKPOINT / "state.json").read_bytes()
-    again = _trainer(experiment(training__epochs=3.0), tmp_path)
+    place = tmp_path / "run"
+    _trainer(experiment(training__epochs=1.0), place).train()
+    state = (place / CHECKPOINT / "state.json").read_bytes()
+    again = _trainer(experiment(training__epochs=3.0), place)
 
     def full(*arguments: Any) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -334,10 +335,10 @@ def test_a_full_disk_leaves_the_checkpoint_before(
     monkeypatch.setattr(checkpoint, "save_file", full)
     with pytest.raises(MedlinkError, match=r"E109.*No space left"):
         again.train(resume=True)
-    assert (tmp_path / CHECKPOINT / "state.json").read_bytes() == state
-    assert {path.name for path in tmp_path.iterdir()} == {CHECKPOINT, METRICS}
+    assert (place / CHECKPOINT / "state.json").read_bytes() == state
+    assert {path.name for path in place.iterdir()} == {CHECKPOINT, METRICS}
     monkeypatch.undo()
-    resumed = _trainer(experiment(training__epochs=2.0), tmp_path)
+    resumed = _trainer(experiment(training__epochs=2.0), place)
     resumed.train(resume=True)
     assert resumed.part_done() == 1
 
