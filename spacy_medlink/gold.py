@@ -40,6 +40,7 @@ class GoldMention(NamedTuple):
 class GoldDocument(NamedTuple):
     """A document with its mentions; a bare mention is a document without a text.
 
+    doc_id (str): as the file has it; the number of the line where it has none (`named` is False).
     text (Optional[str]): None when the file leaves it out. line (int): in the file, from 1.
     """
 
@@ -48,6 +49,7 @@ class GoldDocument(NamedTuple):
     lang: str
     mentions: tuple[GoldMention, ...]
     line: int
+    named: bool = True
 
 
 class _ProblemError(Exception):
@@ -55,21 +57,29 @@ class _ProblemError(Exception):
 
 
 def read_gold(
-    path: str | Path, *, strict: bool = False, mismatches: list[BadLine] | None = None
+    path: str | Path,
+    *,
+    strict: bool = False,
+    mismatches: list[BadLine] | None = None,
+    repeated: list[BadLine] | None = None,
 ) -> Iterator[GoldDocument]:
     """Stream the documents of a file of gold mentions.
 
     path (Path): a `.jsonl` or `.jsonl.gz` file.
-    strict (bool): raise where a mention's text is not what its offsets point at; otherwise the
-        mention's text counts.
-    mismatches (Optional[List[BadLine]]): collects such mentions, one entry each.
+    strict (bool): raise where a mention's text is not what its offsets point at, or two documents
+        have one id; otherwise the mention's text counts, and the documents are told apart by line.
+    mismatches (Optional[List[BadLine]]): collects such mentions, one entry each; what they say is
+        not among it, for notes are private.
+    repeated (Optional[List[BadLine]]): collects documents whose id came before.
     RAISES (MedlinkError): E107 no file, E401 a line that cannot be read, E402 offsets past the
-        text, E403 a mismatch when `strict`, E404 no mention in the whole file.
+        text, E403 a mismatch when `strict`, E404 no mention in the whole file, E408 a repeated id
+        of documents when `strict`.
     """
     path = Path(path)
     if not path.is_file():
         raise Errors.source_missing(path=path)
     found = 0
+    lines: dict[str, int] = {}
     for number, line in _lines(path):
         if not line.strip():
             continue
@@ -77,8 +87,9 @@ def read_gold(
             document = _document(line, number)
         except _ProblemError as problem:
             raise _bad(path, number, problem) from problem
-        for mention in document.mentions:
-            _check_offsets(path, document, mention, strict, mismatches)
+        _check_id(path, document, lines, strict, repeated)
+        for place, mention in enumerate(document.mentions, 1):
+            _check_offsets(path, document, place, mention, strict, mismatches)
         found += len(document.mentions)
         yield document
     if not found:
@@ -119,8 +130,8 @@ def _document(line: str, number: int) -> GoldDocument:
         mentions = tuple(_mention(item, text, place) for place, item in enumerate(items, 1))
     else:
         mentions, text = (_mention(data, None, 1),), None
-    doc_id, lang = _string(data, "doc_id") or str(number), _string(data, "lang") or "en"
-    return GoldDocument(doc_id, text, lang, mentions, number)
+    doc_id, lang = _string(data, "doc_id"), _string(data, "lang") or "en"
+    return GoldDocument(doc_id or str(number), text, lang, mentions, number, bool(doc_id))
 
 
 def _mention(item: Any, text: str | None, place: int) -> GoldMention:
@@ -136,13 +147,36 @@ def _mention(item: Any, text: str | None, place: int) -> GoldMention:
         said = text[start:end]
     if not isinstance(said, str):
         raise _ProblemError(f'mention {place} has no "mention"')
-    ids = tuple(dict.fromkeys(id.strip() for id in ids))
+    ids = tuple(dict.fromkeys(_whole(id.strip()) for id in ids))
     return GoldMention(_whole(said), ids, start, end, _string(data, "type"))
+
+
+def _check_id(
+    path: Path,
+    document: GoldDocument,
+    lines: dict[str, int],
+    strict: bool,
+    repeated: list[BadLine] | None,
+) -> None:
+    """Check that no document before has the same id; bare mentions need none."""
+    if not document.named or (document.text is None and len(document.mentions) < 2):
+        return
+    first = lines.setdefault(document.doc_id, document.line)
+    if first == document.line:
+        return
+    if strict:
+        raise Errors.repeated_doc(
+            path=path, line=document.line, doc_id=document.doc_id, first=first
+        )
+    if repeated is not None:
+        problem = f"the document {document.doc_id!r} is in line {first} already"
+        repeated.append(BadLine(str(path), document.line, problem))
 
 
 def _check_offsets(
     path: Path,
     document: GoldDocument,
+    place: int,
     mention: GoldMention,
     strict: bool,
     mismatches: list[BadLine] | None,
@@ -153,20 +187,33 @@ def _check_offsets(
         return
     if not 0 <= start <= end or (text is not None and end > len(text)):
         raise Errors.gold_offsets(
-            path=path, line=document.line, mention=mention.text[:60], start=start, end=end,
+            path=path, line=document.line, place=place, start=start, end=end,
             length="unknown" if text is None else len(text),
         )  # fmt: skip
     if text is None or text[start:end] == mention.text:
         return
-    there = text[start:end][:60]
+    hint = _hint(text, mention)
     if strict:
         raise Errors.gold_mismatch(
-            path=path, line=document.line, mention=mention.text[:60], start=start, end=end,
-            there=there,
-        )  # fmt: skip
+            path=path, line=document.line, place=place, start=start, end=end, hint=hint
+        )
     if mismatches is not None:
-        problem = f"mention {mention.text[:60]!r}, but {start}-{end} of the text is {there!r}"
+        problem = f"mention {place} is not the text at {start}-{end} ({hint})"
         mismatches.append(BadLine(str(path), document.line, problem))
+
+
+def _hint(text: str, mention: GoldMention) -> str:
+    """Say where a mention stands instead, without saying what it is."""
+    if text[mention.start : mention.end].casefold() == mention.text.casefold():
+        return "they differ in case only"
+    after = text.find(mention.text, mention.start) if mention.text else -1
+    before = text.rfind(mention.text, 0, mention.end) if mention.text else -1
+    shifts = [place - mention.start for place in (before, after) if place >= 0]
+    if not shifts:
+        return "the text does not hold it"
+    shift = min(shifts, key=abs)
+    way = "later" if shift > 0 else "earlier"
+    return f"it stands {abs(shift):,} characters {way}" if shift else "it is longer or shorter"
 
 
 def _object(data: Any, what: str) -> dict[str, Any]:
@@ -190,5 +237,5 @@ def _whole(text: str) -> str:
         try:
             text.encode()
         except UnicodeEncodeError as error:
-            raise _ProblemError(f"half a surrogate pair in {text[:60]!a}") from error
+            raise _ProblemError("half a surrogate pair in a string") from error
     return text

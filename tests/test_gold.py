@@ -48,7 +48,7 @@ def test_documents_and_bare_mentions(tmp_path: Path) -> None:
             ),
             1,
         ),
-        GoldDocument("3", None, "es", (GoldMention("asma", ("C1", "C2")),), 3),
+        GoldDocument("3", None, "es", (GoldMention("asma", ("C1", "C2")),), 3, named=False),
     ]
 
 
@@ -94,6 +94,7 @@ def test_empty_spans_and_white_space_pass(tmp_path: Path) -> None:
         ('{"mention": "x", "ids": [], "start": 1.5, "end": 2}', "not a whole number"),
         ('{"mention": "x", "ids": [], "start": true, "end": 2}', "not a whole number"),
         ('{"mention": "\\ud800", "ids": []}', "surrogate"),
+        ('{"mention": "x", "ids": ["\\ud800"]}', "surrogate"),
         ('{"text": "\\ud800", "mentions": []}', "surrogate"),
         ('{"mention": "x", "ids": [], "lang": ["en"]}', '"lang" is not a string'),
     ],
@@ -124,10 +125,55 @@ def test_mismatches_are_counted_or_refused(tmp_path: Path) -> None:
     documents = list(read_gold(path, mismatches=mismatches))
     assert documents[1].mentions[0].text == "headache"
     assert [(bad.line, bad.path) for bad in mismatches] == [(2, str(path))]
-    assert "'Fièvre'" in mismatches[0].problem
+    assert mismatches[0].problem == (
+        "mention 1 is not the text at 0-6 (it stands 11 characters later)"
+    )
     with pytest.raises(MedlinkError) as caught:
         list(read_gold(path, strict=True))
     assert caught.value.code == "E403"
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "mention", "hint"),
+    [
+        (13, 21, "headache", "it stands 2 characters earlier"),
+        (11, 18, "headache", "it is longer or shorter"),
+        (0, 6, "fièvre", "they differ in case only"),
+        (0, 6, "zebra", "the text does not hold it"),
+        (0, 6, "", "the text does not hold it"),
+    ],
+)
+def test_mismatches_say_where_to_look_and_keep_the_text_private(
+    tmp_path: Path, start: int, end: int, mention: str, hint: str
+) -> None:
+    path = _write(tmp_path / "gold.jsonl", _document(start=start, end=end, mention=mention, ids=[]))
+    mismatches: list[BadLine] = []
+    list(read_gold(path, mismatches=mismatches))
+    assert hint in mismatches[0].problem
+    with pytest.raises(MedlinkError) as caught:
+        list(read_gold(path, strict=True))
+    assert hint in str(caught.value)
+    for said in (mismatches[0].problem, str(caught.value)):
+        assert not {"headache", "Fièvre", "zebra"} & set(said.split())
+
+
+def test_documents_of_one_id_are_counted_or_refused(tmp_path: Path) -> None:
+    bare = {"doc_id": "7", "mention": "asma", "ids": ["C1"]}  # mentions may share a document
+    path = _write(tmp_path / "gold.jsonl", GOOD, bare, bare, GOOD, {**GOOD, "doc_id": "8"})
+    repeated: list[BadLine] = []
+    assert len(list(read_gold(path, repeated=repeated))) == 5
+    assert [(bad.line, bad.problem) for bad in repeated] == [
+        (4, "the document '7' is in line 1 already")
+    ]
+    with pytest.raises(MedlinkError, match=r"line 4: the document '7' is in line 1") as caught:
+        list(read_gold(path, strict=True))
+    assert caught.value.code == "E408"
+
+
+def test_documents_without_an_id_are_not_repeated(tmp_path: Path) -> None:
+    nameless = {"text": "asma", "mentions": [{"start": 0, "end": 4, "ids": []}]}
+    path = _write(tmp_path / "gold.jsonl", {**nameless, "doc_id": "2"}, nameless, nameless)
+    assert [document.doc_id for document in read_gold(path, strict=True)] == ["2", "2", "3"]
 
 
 @pytest.mark.parametrize("content", ["", "\n\n", '{"text": "nothing", "mentions": []}\n'])

@@ -1,5 +1,6 @@
 """`medlink evaluate`: how well gold mentions are linked."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,17 +9,17 @@ import typer
 from ..errors import Errors, MedlinkError, Warnings
 from .metrics_report import metrics_report
 from .opening import STARTER, open_pipeline
-from .output import write_json
+from .output import write_text
 from .parsing import choices, depths
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
     from ..measuring import GoldSet, Settings
-    from ..types import Progress
+    from ..types import BadLine, Progress
 
 _TIERS = ("exact", "ngram", "dense")
-_PROTOCOLS = ("concepts", "names")
+_SHOWN = 10  # of each oddity of a gold file
 
 
 def command(
@@ -40,53 +41,115 @@ def command(
     protocol: Annotated[
         str, typer.Option(help="What ranks count: concepts, or names as in the papers.")
     ] = "concepts",
+    composites: Annotated[
+        str,
+        typer.Option(
+            help="Mentions of several concepts: any is right, or biosyn: taken apart, all parts "
+            "must be."
+        ),
+    ] = "any",
+    train: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE",
+            help="Training mentions: measure without those known from here, and on unseen codes.",
+        ),
+    ] = "",
     reference: Annotated[
         str,
         typer.Option(
-            help="Measure without mentions known from here, too: a file of training mentions, or "
-            "dictionary for the names of the knowledge base."
+            help="Measure without mentions known from here, too: dictionary for the names of the "
+            "knowledge base, or a file, which is --train."
         ),
     ] = "",
     min_distance: Annotated[
         float,
         typer.Option(min=0, max=1, help="... and without those nearer than this (Levenshtein)."),
     ] = 0.2,
+    gold_scheme: Annotated[
+        str,
+        typer.Option(
+            metavar="VOCABULARY",
+            help="The gold ids are codes of this vocabulary, which the knowledge base maps.",
+        ),
+    ] = "",
+    only_known: Annotated[
+        bool,
+        typer.Option(
+            "--only-known",
+            help="Leave out mentions whose gold concept the knowledge base lacks (else wrong).",
+        ),
+    ] = False,
     threshold: Annotated[
         float | None, typer.Option(min=0, max=1, help="Links that score less are NIL.")
+    ] = None,
+    baselines: Annotated[
+        bool, typer.Option(help="Measure exact look-up, n-grams and TF-IDF beside the linker.")
+    ] = True,
+    base: Annotated[
+        str, typer.Option(metavar="DIR", help="An untrained encoder to compare with, too.")
+    ] = "",
+    against: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Metrics of another system: test the difference."),
     ] = None,
     end_to_end: Annotated[
         bool, typer.Option("--end-to-end", help="Find the mentions in the raw text, too.")
     ] = False,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Stop where a mention is not what its offsets say.")
+        bool,
+        typer.Option(
+            "--strict",
+            help="Stop where a mention is not what its offsets say, or two documents have one id.",
+        ),
     ] = False,
+    with_text: Annotated[
+        bool,
+        typer.Option(
+            "--with-text",
+            help="Keep mentions and their surroundings in the metrics: private, but what the "
+            "error browser of `medlink report` shows.",
+        ),
+    ] = False,
+    keep: Annotated[
+        int, typer.Option(min=1, max=100, help="Candidates of each mention to keep.")
+    ] = 5,
     output: Annotated[Path | None, typer.Option(help="Write the metrics here, JSON.")] = None,
 ) -> None:
     """Measure linking against gold mentions."""
     from ..measuring import Settings
+    from ..measuring.settings import COMPOSITES, PROTOCOLS
     from ..progress import show_progress
+    from ..reports import dump_metrics
 
-    if protocol not in _PROTOCOLS:
-        raise typer.BadParameter(f"{protocol!r} is not concepts or names.", param_hint="--protocol")
     settings = Settings(
         ks=depths(k),
         tiers=choices(tiers, _TIERS, "--tiers"),
         each_tier=all_tiers,
-        protocol=protocol,
+        protocol=_one_of(protocol, PROTOCOLS, "--protocol"),
         threshold=threshold,
+        train=train,
         reference=reference,
         min_distance=min_distance,
+        composites=_one_of(composites, COMPOSITES, "--composites"),
+        only_known=only_known,
+        baselines=baselines,
+        base=base,
+        keep=keep,
+        with_text=with_text,
     )
     metrics = evaluate_linker(
         source=source,
         gold=gold,
         settings=settings,
+        gold_scheme=gold_scheme,
+        against=against,
         end_to_end=end_to_end,
         strict=strict,
         progress=show_progress,
     )
     if output is not None:
-        write_json(output, metrics)
+        write_text(output, dump_metrics(metrics))
     typer.echo(metrics_report(metrics, settings.ks))
 
 
@@ -95,6 +158,8 @@ def evaluate_linker(
     source: str,
     gold: Path,
     settings: "Settings | None" = None,
+    gold_scheme: str = "",
+    against: Path | None = None,
     end_to_end: bool = False,
     strict: bool = False,
     progress: "Progress | None" = None,
@@ -103,28 +168,53 @@ def evaluate_linker(
 
     source (str): assets, a saved pipeline, an installed package, or "starter".
     gold (Path): file of gold mentions. settings (Optional[Settings]): how to measure.
+    gold_scheme (str): vocabulary that the gold ids are codes of; "" finds them by all they may be.
+    against (Optional[Path]): metrics of another system on the same mentions, compared under
+        "against".
     end_to_end (bool): run the pipeline over the raw texts too, under "end_to_end".
-    strict (bool): raise where a mention is not what its offsets say.
+    strict (bool): raise where a mention is not what its offsets say, or ids of documents recur.
     RETURNS (Dict[str, Any]): the metrics of `measuring.measure`.
-    RAISES (MedlinkError): E201-E204, E305 for the source, E107 and E4xx for the gold mentions.
+    RAISES (MedlinkError): E201-E204, E305 for the source, E107 and E4xx for the gold mentions,
+        E410-E411 for the other metrics.
     """
     from ..measuring import Settings, load_gold, measure, measure_pipeline
     from ..progress import no_progress
+    from ..reports import compare_metrics, read_metrics
     from ..sources import open_assets
 
     settings = settings or Settings()
     progress = progress or no_progress
-    if settings.reference not in ("", "dictionary") and not Path(settings.reference).is_file():
-        raise Errors.source_missing(path=settings.reference)
+    _check_files(settings)
+    other = read_metrics(against) if against is not None else None
     assets = open_assets(None if source == STARTER and not Path(source).exists() else source)
-    gold_set = load_gold(gold, assets.kb, strict)
-    _warn(gold_set, next(iter(assets.kb)).id)
+    gold_set = load_gold(gold, assets.kb, strict, gold_scheme)
+    _warn(gold_set, next(iter(assets.kb)).id, settings.only_known)
     metrics = measure(assets, gold_set, settings, progress)
+    for name, reason in metrics.get("left_out", {}).items():
+        _say(Warnings.baseline_left_out.format(name=name, reason=reason))
+    if other is not None and against is not None:
+        metrics["against"] = compare_metrics(metrics, other, against)
     if end_to_end:
         metrics["end_to_end"] = measure_pipeline(
             lambda lang: _pipeline(source, lang, settings.threshold), assets.kb, gold_set, progress
         )
     return metrics
+
+
+def _one_of(value: str, known: Sequence[str], option: str) -> str:
+    if value not in known:
+        raise typer.BadParameter(f"{value!r} is not {' or '.join(known)}.", param_hint=option)
+    return value
+
+
+def _check_files(settings: "Settings") -> None:
+    """Find out before the work whether what it will need is there."""
+    if settings.train and settings.reference and not settings.by_dictionary:
+        raise Errors.reference_given_twice()
+    if settings.train_file and not Path(settings.train_file).is_file():
+        raise Errors.source_missing(path=settings.train_file)
+    if settings.base and not Path(settings.base).is_dir():
+        raise Errors.source_missing(path=settings.base)
 
 
 def _pipeline(source: str, lang: str, threshold: float | None) -> "Language":
@@ -137,20 +227,30 @@ def _pipeline(source: str, lang: str, threshold: float | None) -> "Language":
         return open_pipeline(source, "xx", **given)
 
 
-def _warn(gold: "GoldSet", known: str) -> None:
+def _warn(gold: "GoldSet", known: str, only_known: bool) -> None:
     """Say what is odd about the gold mentions: the figures alone would hide it."""
-    import warnings
-
-    if gold.mismatches:
-        first = gold.mismatches[0]
-        message = Warnings.gold_mismatches.format(
-            count=len(gold.mismatches), path=first.path, line=first.line, problem=first.problem
-        )
-        warnings.warn(message, stacklevel=2)
+    for bad, message in (
+        (gold.mismatches, Warnings.gold_mismatches),
+        (gold.repeated, Warnings.repeated_docs),
+    ):
+        if bad:
+            _say(message.format(count=len(bad), path=gold.path, examples=_examples(bad)))
     linked = [case for case in gold.cases() if case.gold.ids]
     missing = [case for case in linked if not case.right]
     if missing:
-        message = Warnings.gold_not_in_kb.format(
-            missing=len(missing), n=len(linked), example=missing[0].gold.ids[0], known=known
+        message = Warnings.gold_unknown_left_out if only_known else Warnings.gold_not_in_kb
+        _say(
+            message.format(
+                missing=len(missing), n=len(linked), example=missing[0].gold.ids[0], known=known
+            )
         )
-        warnings.warn(message, stacklevel=2)
+
+
+def _examples(bad: Sequence["BadLine"]) -> str:
+    return "; ".join(f"line {one.line}: {one.problem}" for one in bad[:_SHOWN])
+
+
+def _say(message: str) -> None:
+    import warnings
+
+    warnings.warn(message, stacklevel=3)

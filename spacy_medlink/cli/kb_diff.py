@@ -44,7 +44,7 @@ def compare_knowledge_bases(
     """Compare two knowledge bases, and say what becomes of gold links.
 
     examples (int): changes of each kind to keep.
-    RAISES (MedlinkError): E101-E103 for the files, E107 and E166 for the gold mentions.
+    RAISES (MedlinkError): E101-E103 for the files, E107, E401-E404 for the gold mentions.
     """
     from ..kb import KnowledgeBase
     from ..kb.diff import diff

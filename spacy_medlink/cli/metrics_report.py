@@ -6,11 +6,15 @@ from typing import Any
 from .output import table
 
 _SCORES = ("strict", "overlap", "spans", "spans_overlap", "document")
+_NAMES = {"tfidf": "TF-IDF (baseline)", "base": "untrained encoder (baseline)"}
+_SIGNIFICANT = 0.05
 
 
 def metrics_report(metrics: dict[str, Any], ks: Sequence[int]) -> str:
     """Lay out what `evaluate_linker` returns."""
     parts = [table(list(_rows(metrics, ks)), _header(ks)), _about(metrics)]
+    if "against" in metrics:
+        parts.append(_against(metrics["against"]))
     if "end_to_end" in metrics:
         parts.append(_end_to_end(metrics["end_to_end"]))
     return "\n\n".join(parts)
@@ -21,17 +25,24 @@ def _header(ks: Sequence[int]) -> list[str]:
 
 
 def _rows(metrics: dict[str, Any], ks: Sequence[int]) -> Iterator[list[object]]:
-    tiers = metrics.get("tiers", {})
+    tiers, baselines = metrics.get("tiers", {}), metrics.get("baselines", {})
     used = " + ".join(metrics["tiers_used"])
-    for name, own in tiers.items():
-        if name != "fused":
+    alone = {**{_NAMES.get(name, name): own for name, own in baselines.items()}, **tiers}
+    for name, own in alone.items():
+        if name not in ("fused", used):
             yield _row(name, own, ks)
     yield _row(used, metrics, ks)
-    for group in ("splits", "by_lang", "by_type"):
+    yield from _groups(metrics, ks)
+
+
+def _groups(metrics: dict[str, Any], ks: Sequence[int]) -> Iterator[list[object]]:
+    names = ["splits", *(name for name in metrics if name.startswith("by_"))]
+    for group in names:
         members = metrics[group]
         if len(members) > 1:
+            what = group.removeprefix("by_").rstrip("s").replace("_", " ")
             for name, own in members.items():
-                yield _row(f"{group.removeprefix('by_').rstrip('s')} {name}", own, ks)
+                yield _row(f"{what} {name}", own, ks)
 
 
 def _row(name: str, metrics: dict[str, Any], ks: Sequence[int]) -> list[object]:
@@ -52,15 +63,52 @@ def _about(metrics: dict[str, Any]) -> str:
     if interval:
         low, high = (100 * value for value in interval)
         lines.append(f"95 % interval of acc@1: {low:.1f} to {high:.1f} (documents resampled).")
-    missing = metrics["n"] - metrics["gold_in_kb"]
-    lines.append(f"Mentions whose gold concept the knowledge base lacks: {missing:,} (wrong).")
+    missing = metrics["gold"]["not_in_kb"]
+    counted = "left out" if metrics["gold"]["left_out"] else "wrong"
+    lines.append(f"Mentions whose gold concept the knowledge base lacks: {missing:,} ({counted}).")
+    lost = {name: n for name, n in metrics["verdicts"].items() if n and name != "right"}
+    if lost:
+        said = ", ".join(f"{name} {n:,}" for name, n in lost.items())
+        lines.append(f"Not right at rank 1: {said}.")
+    if "rollup" in metrics:
+        near = metrics["rollup"]
+        lines.append(
+            f"Right or one step up or down the hierarchy: {_percent(near['acc@1_within_1'])}, any "
+            f"ancestor or descendant: {_percent(near['acc@1_any'])}."
+        )
     nil = metrics["nil"]
     if nil["n"] or nil["predicted"]:
         values = ", ".join(
             f"{name} {_percent(nil[name])}" for name in ("precision", "recall", "f1")
         )
         lines.append(f"NIL: {nil['n']:,} gold, {nil['predicted']:,} predicted, {values}.")
+        links = metrics["links"]
+        lines.append(
+            f"Links made: precision {_percent(links['precision'])}, recall "
+            f"{_percent(links['recall'])}, coverage {_percent(links['coverage'])}."
+        )
     return "\n".join(lines)
+
+
+def _against(found: dict[str, Any]) -> str:
+    """Say how the system compares with another on the same mentions."""
+    rows = [
+        [
+            name, _percent(one["ours"]), _percent(one["theirs"]), f"{100 * one['difference']:+.1f}",
+            " to ".join(f"{100 * value:+.1f}" for value in one["ci95"]), f"{one['p']:.4f}",
+            "yes" if one["p"] < _SIGNIFICANT else "no",
+        ]
+        for name, one in found.items()
+        if isinstance(one, dict) and "ours" in one
+    ]  # fmt: skip
+    head = f"Against {found['name']}, the same mentions:"
+    columns = ("%", "this", "other", "difference", "95 % interval", "p", "significant")
+    test = found["mcnemar"]
+    return (
+        f"{head}\n{table(rows, columns)}\nOnly this one is right at rank 1: "
+        f"{test['only_ours']:,} mentions, only the other: {test['only_theirs']:,} (McNemar, "
+        f"p {test['p']:.4f})."
+    )
 
 
 def _end_to_end(scores: dict[str, Any]) -> str:

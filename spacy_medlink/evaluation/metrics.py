@@ -1,41 +1,65 @@
-"""Accuracy at k, mean reciprocal rank, NIL detection: one flat dict, as DESIGN's contract says."""
+"""Accuracy at k, recall at k, mean reciprocal rank, NIL: one dict, as DESIGN's contract says."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from .intervals import Bootstrap, Floats
 from .outcome import Outcome
-
-_SAMPLES = 1000
-_SEED = 0
-_TAILS = (2.5, 97.5)  # percent
+from .rollup import has_rollup, rollup_metrics
+from .rounding import fraction, rounded
+from .verdicts import count_verdicts
 
 Metrics = dict[str, Any]
+Flags = NDArray[np.bool_]
 
 
 def compute_metrics(outcomes: Iterable[Outcome], ks: Sequence[int] = (1, 5)) -> Metrics:
     """Compute all metrics of a list of outcomes.
 
-    Accuracy and MRR are over the mentions that have a gold id; those whose gold concept the
+    Accuracy, recall and MRR are over the mentions that have a gold id; those whose gold concept the
     knowledge base lacks are wrong. MRR counts what lies beyond the ranking's end as 0.
 
-    ks (Sequence[int]): depths of accuracy.
+    ks (Sequence[int]): depths of accuracy and recall.
     RETURNS (Dict[str, Any]): fractions from 0 to 1, rounded to 6 digits: "n" mentions with a gold
         id, "gold_in_kb" how many of their concepts the knowledge base has, "acc@k", "mrr",
-        "acc@1_ci95" [low, high] (documents resampled), "nil", and the same without interval and
-        NIL under "by_lang" and "by_type", for mentions that have one. None stands for what cannot
-        be computed.
+        "recall@k" of the retriever, "recall@all" among everything that it proposed; "ci95" with
+        [low, high] of "acc@k" and "mrr" (documents resampled), that of acc@1 again under
+        "acc@1_ci95"; "nil", "links" (what was linked, NILs included), "verdicts" (where mentions
+        were lost), "rollup" where the knowledge base has a hierarchy; and the accuracies under
+        "by_lang", "by_type" and a "by_" for each label, for the mentions that have one. None stands
+        for what cannot be computed.
     """
     outcomes = list(outcomes)
     linked = [outcome for outcome in outcomes if not outcome.is_nil]
+    table = _Table(linked, ks)
+    labels = sorted({label for outcome in linked for label in outcome.labels})
     return {
-        **_accuracy(linked, ks),
-        "acc@1_ci95": bootstrap_interval(linked),
+        **_totals(table, outcomes, linked),
+        "by_lang": table.by(lambda outcome: (outcome.lang,)),
+        "by_type": table.by(lambda outcome: (outcome.type,)),
+        **{f"by_{label}": table.by(_labelled(label)) for label in labels},
+    }
+
+
+def compute_totals(outcomes: Iterable[Outcome], ks: Sequence[int] = (1, 5)) -> Metrics:
+    """Compute what `compute_metrics` does without the groups: for baselines and splits."""
+    outcomes = list(outcomes)
+    linked = [outcome for outcome in outcomes if not outcome.is_nil]
+    return _totals(_Table(linked, ks), outcomes, linked)
+
+
+def _totals(table: "_Table", outcomes: Sequence[Outcome], linked: Sequence[Outcome]) -> Metrics:
+    return {
+        **table.metrics(np.ones(len(linked), dtype=bool)),
+        "acc@1_ci95": table.interval_of_first(),
         "nil": nil_metrics(outcomes),
-        "by_lang": _by(lambda outcome: outcome.lang, linked, ks),
-        "by_type": _by(lambda outcome: outcome.type, linked, ks),
+        "links": link_metrics(outcomes),
+        "verdicts": count_verdicts(outcomes),
+        **({"rollup": rollup_metrics(linked)} if has_rollup(linked) else {}),
     }
 
 
@@ -48,6 +72,23 @@ def nil_metrics(outcomes: Sequence[Outcome]) -> Metrics:
     predicted = sum(outcome.abstained for outcome in outcomes)
     right = sum(outcome.is_nil and outcome.abstained for outcome in outcomes)
     return {"n": gold, "predicted": predicted, **precision_recall(right, predicted, right, gold)}
+
+
+def link_metrics(outcomes: Sequence[Outcome]) -> Metrics:
+    """Compute how good the links are that were made, those of gold NILs wrong.
+
+    RETURNS (Dict[str, Any]): "n" gold links, "predicted", "precision", "recall", "f1", and
+        "coverage", the share of mentions that were linked.
+    """
+    made = [outcome for outcome in outcomes if not outcome.abstained]
+    right = sum(outcome.rank == 1 for outcome in made)
+    gold = sum(not outcome.is_nil for outcome in outcomes)
+    return {
+        "n": gold,
+        "predicted": len(made),
+        **precision_recall(right, len(made), right, gold),
+        "coverage": fraction(len(made), len(outcomes)),
+    }
 
 
 def precision_recall(
@@ -65,50 +106,61 @@ def precision_recall(
     else:
         both = (precision or 0.0) + (recall or 0.0)
         f1 = 2 * (precision or 0.0) * (recall or 0.0) / both if both else 0.0
-    return {"precision": _rounded(precision), "recall": _rounded(recall), "f1": _rounded(f1)}
+    return {"precision": rounded(precision), "recall": rounded(recall), "f1": rounded(f1)}
 
 
-def bootstrap_interval(outcomes: Sequence[Outcome]) -> list[float] | None:
-    """Estimate the 95 % interval of acc@1 by the percentile bootstrap over documents.
+class _Table:
+    """Linked mentions as columns: a hit or not at each depth, and the reciprocal rank."""
 
-    Mentions of one document repeat each other, so whole documents are drawn, not mentions.
+    def __init__(self, outcomes: Sequence[Outcome], ks: Sequence[int]) -> None:
+        self._outcomes = outcomes
+        self._ks = tuple(ks)
+        ranks = np.array([outcome.rank for outcome in outcomes], dtype=np.int64)
+        self._retrieved = np.array([outcome.retrieved for outcome in outcomes], dtype=np.int64)
+        self._in_kb = np.array([outcome.in_kb for outcome in outcomes], dtype=bool)
+        # The first column is the one whose interval goes by a name of its own.
+        depths = (1, *self._ks)
+        hits = [(ranks > 0) & (ranks <= k) for k in depths]
+        reciprocal = np.divide(1.0, ranks, out=np.zeros(len(ranks)), where=ranks > 0)
+        self._values: Floats = np.column_stack([*hits, reciprocal]).astype(np.float64)
+        self._bootstrap = Bootstrap([outcome.doc for outcome in outcomes])
 
-    RETURNS (Optional[List[float]]): [low, high]; None without outcomes.
-    """
-    by_doc: dict[str, list[bool]] = defaultdict(list)
-    for outcome in outcomes:
-        by_doc[outcome.doc].append(outcome.rank == 1)
-    if not by_doc:
-        return None
-    right = np.array([sum(own) for own in by_doc.values()])
-    total = np.array([len(own) for own in by_doc.values()])
-    random = np.random.default_rng(_SEED)
-    values = []
-    for _ in range(_SAMPLES):
-        drawn = random.integers(0, len(total), len(total))
-        values.append(right[drawn].sum() / total[drawn].sum())
-    return [round(float(value), 6) for value in np.percentile(values, _TAILS)]
+    def metrics(self, kept: Flags) -> Metrics:
+        """Compute the accuracies of some of the mentions."""
+        n = int(kept.sum())
+        names = [*(f"acc@{k}" for k in self._ks), "mrr"]
+        sums = self._values[kept, 1:].sum(axis=0)
+        retrieved = self._retrieved[kept]
+        found = retrieved > 0
+        intervals = self._bootstrap.intervals(self._values[:, 1:], kept)
+        return {
+            "n": n,
+            "gold_in_kb": int(self._in_kb[kept].sum()),
+            **{name: fraction(total, n) for name, total in zip(names, sums, strict=True)},
+            **{f"recall@{k}": fraction((found & (retrieved <= k)).sum(), n) for k in self._ks},
+            "recall@all": fraction(found.sum(), n),
+            "ci95": dict(zip(names, intervals, strict=True)),
+        }
+
+    def interval_of_first(self) -> list[float] | None:
+        """Estimate the interval of acc@1, whether it was asked for or not."""
+        everything = np.ones(len(self._outcomes), dtype=bool)
+        return self._bootstrap.intervals(self._values[:, :1], everything)[0]
+
+    def by(self, groups: Callable[[Outcome], tuple[str, ...]]) -> dict[str, Metrics]:
+        """Compute the accuracies of groups, which may overlap."""
+        members: dict[str, list[int]] = defaultdict(list)
+        for place, outcome in enumerate(self._outcomes):
+            for group in groups(outcome):
+                members[group].append(place)
+        found = {}
+        for group in sorted(members):
+            if group:
+                kept = np.zeros(len(self._outcomes), dtype=bool)
+                kept[members[group]] = True
+                found[group] = self.metrics(kept)
+        return found
 
 
-def _accuracy(outcomes: Sequence[Outcome], ks: Sequence[int]) -> Metrics:
-    n = len(outcomes)
-    ranks = np.array([outcome.rank for outcome in outcomes], dtype=np.int64)
-    found = ranks[ranks > 0]
-    metrics: Metrics = {"n": n, "gold_in_kb": sum(outcome.in_kb for outcome in outcomes)}
-    for k in ks:
-        metrics[f"acc@{k}"] = _rounded(float((found <= k).sum() / n)) if n else None
-    metrics["mrr"] = _rounded(float((1 / found).sum() / n)) if n else None
-    return metrics
-
-
-def _by(
-    group: Callable[[Outcome], str], outcomes: Sequence[Outcome], ks: Sequence[int]
-) -> dict[str, Metrics]:
-    groups: dict[str, list[Outcome]] = defaultdict(list)
-    for outcome in outcomes:
-        groups[group(outcome)].append(outcome)
-    return {name: _accuracy(groups[name], ks) for name in sorted(groups) if name}
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 6)
+def _labelled(label: str) -> Callable[[Outcome], tuple[str, ...]]:
+    return lambda outcome: outcome.labels.get(label, ())

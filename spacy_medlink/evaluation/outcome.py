@@ -1,7 +1,10 @@
 """What became of one gold mention: all that the metrics need to know."""
 
-from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
+
+_NONE: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
 class Outcome(NamedTuple):
@@ -13,6 +16,12 @@ class Outcome(NamedTuple):
     in_kb (bool): the knowledge base has a gold concept; where not, no ranking can be right, and
         the mention counts as wrong all the same.
     doc (str): the document, since mentions of one document are not independent.
+    retrieved (int): like `rank`, among what the retriever proposed, however the reranker then
+        ordered it, and deeper down.
+    rollup (Optional[int]): steps from the gold concept up to the answer (negative: down); 0 for
+        the same concept, None for one that is neither above nor below it.
+    labels (Mapping[str, Tuple[str, ...]]): further ways to group mentions: label to the groups
+        that this one is in, such as {"length": ("2",)}.
     """
 
     rank: int
@@ -22,6 +31,9 @@ class Outcome(NamedTuple):
     doc: str = ""
     lang: str = ""
     type: str = ""
+    retrieved: int = 0
+    rollup: int | None = None
+    labels: Mapping[str, tuple[str, ...]] = _NONE
 
 
 def first_right(answers: Iterable[Hashable], right: Collection[Hashable]) -> int:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from .gold import GoldMention, read_gold
+from ..gold import GoldMention, read_gold
 from .knowledge_base import KnowledgeBase
 from .scratch import scratch
 
@@ -79,7 +79,8 @@ def diff(
 
     gold (Optional[Path]): gold mentions, JSON Lines. examples (int): changes to keep of each kind;
         `changes` and `gold_changes` stream them all.
-    RAISES (MedlinkError): E164 without room for temporary files, E166 for a bad line of gold.
+    RAISES (MedlinkError): E164 without room for temporary files, E107 and E401-E404 for the file
+        of gold mentions.
     """
     found = KbDiff()
 
@@ -93,7 +94,7 @@ def diff(
     note(changes(old, new))
     if gold is not None:
         verdict = _gold_verdict(old, new)
-        for mention in read_gold(gold):
+        for mention in _mentions(gold):
             found.gold_links += len(mention.ids)
             note(verdict(mention))
     return found
@@ -118,8 +119,12 @@ def changes(old: KnowledgeBase, new: KnowledgeBase) -> Iterator[Change]:
 def gold_changes(old: KnowledgeBase, new: KnowledgeBase, gold: Path) -> Iterator[Change]:
     """Stream what becomes of the links of a gold file, mention by mention."""
     verdict = _gold_verdict(old, new)
-    for mention in read_gold(gold):
+    for mention in _mentions(gold):
         yield from verdict(mention)
+
+
+def _mentions(gold: Path) -> Iterator[GoldMention]:
+    return (mention for document in read_gold(gold) for mention in document.mentions)
 
 
 def _lone_concepts(db: sqlite3.Connection, new: KnowledgeBase) -> Iterator[Change]:

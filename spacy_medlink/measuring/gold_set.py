@@ -1,112 +1,115 @@
 """Gold mentions beside a knowledge base: which concepts are right for each."""
 
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 from ..abbreviations import find_definitions
 from ..errors import Errors
+from ..evaluation import split_composite
 from ..gold import GoldDocument, GoldMention, read_gold
 from ..kb import KnowledgeBase
-from ..kb.readers.xrefs import code_of
 from ..types import BadLine, Mention
+from .gold_ids import UNKNOWN, Found, find_ids
 
 _CONTEXT = 64  # characters on each side of a mention, as in the component
 
 
 class Case(NamedTuple):
-    """A gold mention as the engine takes it, and the concept rows that are right for it."""
+    """A gold mention as the engine takes it, and the concept rows that are right for it.
+
+    doc (str): the document's place in the file. doc_id (str): its id there.
+    parts (Tuple[Mention, ...]): what is looked up: the mention, or the parts of a composite one.
+    """
 
     mention: Mention
     right: frozenset[int]
     gold: GoldMention
     doc: str
     lang: str
+    doc_id: str = ""
+    parts: tuple[Mention, ...] = ()
 
 
 @dataclass
 class GoldSet:
     """The documents of a gold file, held in memory.
 
-    right (Dict[str, FrozenSet[int]]): gold id to the concept rows that it stands for.
+    found (Dict[str, Found]): gold id to the concepts that it stands for.
     mismatches (List[BadLine]): mentions whose text is not what their offsets point at.
+    repeated (List[BadLine]): documents whose id another has already.
     """
 
     path: Path
     documents: list[GoldDocument]
-    right: dict[str, frozenset[int]]
+    found: dict[str, Found]
     mismatches: list[BadLine] = field(default_factory=list)
+    repeated: list[BadLine] = field(default_factory=list)
 
     def rows(self, mention: GoldMention) -> frozenset[int]:
         """List the concept rows that are right for a mention."""
-        return frozenset(row for id in mention.ids for row in self.right.get(id, ()))
+        own = (self.found[id].rows for id in mention.ids if id in self.found)
+        return frozenset(row for rows in own for row in rows)
 
-    def cases(self, resolve_abbreviations: bool = True) -> Iterator[Case]:
-        """Stream the mentions, abbreviations that their document defines expanded."""
+    def ways(self) -> dict[str, int]:
+        """Count gold ids, each as often as it occurs, by how they were found."""
+        counts = Counter(
+            self.found[id].way if id in self.found else UNKNOWN
+            for document in self.documents
+            for mention in document.mentions
+            for id in mention.ids
+        )
+        return dict(sorted(counts.items()))
+
+    def cases(
+        self, resolve_abbreviations: bool = True, split_composites: bool = False
+    ) -> Iterator[Case]:
+        """Stream the mentions, abbreviations that their document defines expanded.
+
+        split_composites (bool): take mentions apart that name several concepts.
+        """
         for number, document in enumerate(self.documents):
             text = document.text or ""
+            # Ids of documents need not be unique, but their places in the file are. Mentions
+            # without a document belong together where they say so.
+            bare = document.text is None and len(document.mentions) == 1
+            doc = f"id {document.doc_id}" if bare else str(number)
             defined = find_definitions(text) if resolve_abbreviations else {}
             for gold in document.mentions:
                 long_form = defined.get(gold.text.strip(), "")
                 left = text[max(0, gold.start - _CONTEXT) : max(0, gold.start)]
                 right = text[gold.end : gold.end + _CONTEXT] if gold.end >= 0 else ""
                 mention = Mention(gold.text, long_form, gold.type, left, right)
-                # Ids of documents need not be unique; their places in the file are.
-                yield Case(mention, self.rows(gold), gold, str(number), document.lang)
+                parts = _parts(mention, gold) if split_composites else (mention,)
+                yield Case(
+                    mention, self.rows(gold), gold, doc, document.lang, document.doc_id, parts
+                )
 
 
-def load_gold(path: str | Path, kb: KnowledgeBase, strict: bool = False) -> GoldSet:
+def load_gold(
+    path: str | Path, kb: KnowledgeBase, strict: bool = False, scheme: str = ""
+) -> GoldSet:
     """Read a gold file and find its ids in a knowledge base.
 
-    RAISES (MedlinkError): E107, E401-E404 for the file, E407 when every mention is NIL.
+    strict (bool): raise where a mention is not what its offsets say, or an id of documents recurs.
+    scheme (str): the vocabulary that the gold ids are codes of; "" finds them by all they may be.
+    RAISES (MedlinkError): E107, E401-E404, E408 for the file, E407 when every mention is NIL.
     """
     mismatches: list[BadLine] = []
-    documents = list(read_gold(path, strict=strict, mismatches=mismatches))
+    repeated: list[BadLine] = []
+    read = read_gold(path, strict=strict, mismatches=mismatches, repeated=repeated)
+    documents = list(read)
     ids = {id for document in documents for mention in document.mentions for id in mention.ids}
     if not ids:
         raise Errors.nothing_left(path=path)
-    return GoldSet(Path(path), documents, find_rows(kb, ids), mismatches)
+    return GoldSet(Path(path), documents, find_ids(kb, ids, scheme), mismatches, repeated)
 
 
-def find_rows(kb: KnowledgeBase, ids: Collection[str]) -> dict[str, frozenset[int]]:
-    """Find the concepts that ids stand for.
-
-    An id may be a concept's own, a retired one that leads to it, or its code in any vocabulary;
-    with the vocabulary before it ("MESH:D012878", "OMIM:114500") or without.
-
-    RETURNS (Dict[str, FrozenSet[int]]): all concepts that an id may mean, those found alone.
-    """
-    found: dict[str, set[int]] = {}
-    wanted: dict[str, list[str]] = {}
-    for id in ids:
-        split = code_of(id)
-        for spelling in (id, split[1]) if split else (id,):
-            resolved = kb.resolve(spelling)
-            if resolved is not None:
-                found.setdefault(id, set()).add(kb[resolved].row)
-        wanted.setdefault(":".join(split) if split else id, []).append(id)
-    for row, own_id, codes in kb.iter_codes():
-        for code in _spellings(own_id, codes):
-            for id in wanted.get(code, ()):
-                found.setdefault(id, set()).add(row)
-    return {id: frozenset(rows) for id, rows in found.items()}
-
-
-def _spellings(id: str, codes: dict[str, tuple[str, ...]]) -> Iterator[str]:
-    """List what a concept may be called: its codes, each with and without its vocabulary."""
-    _, colon, local = id.partition(":")
-    if colon:
-        yield local
-    for vocabulary, values in codes.items():
-        spelled = _spelled(vocabulary)
-        for value in values:
-            yield value
-            yield f"{spelled}:{value}"
-
-
-@lru_cache(maxsize=1024)
-def _spelled(vocabulary: str) -> str:
-    split = code_of(f"{vocabulary}:x")
-    return split[0] if split else vocabulary
+def _parts(mention: Mention, gold: GoldMention) -> tuple[Mention, ...]:
+    """Take a composite mention apart; the long form, where the document defines one."""
+    texts = split_composite(mention.long_form or mention.text, len(gold.ids))
+    if len(texts) < 2:
+        return (mention,)
+    return tuple(mention._replace(text=text, long_form="") for text in texts)

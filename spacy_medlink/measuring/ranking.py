@@ -1,36 +1,67 @@
 """Ranking gold mentions with an engine, and judging the rankings by either protocol."""
 
 import time
-from collections.abc import Collection, Hashable, Sequence
-from functools import lru_cache
-from typing import NamedTuple
+from collections.abc import Collection, Hashable, Iterator, Sequence
+from functools import cached_property, lru_cache
+from itertools import islice
+from typing import NamedTuple, Protocol
 
 from ..evaluation import Outcome, first_right, paper_key
 from ..kb import KnowledgeBase
-from ..linking import LinkingEngine
 from ..progress import no_progress
-from ..types import Progress
+from ..types import Candidate, Ints1d, Mention, Progress
 from .gold_set import Case
 
-PROTOCOLS = ("concepts", "names")
 _BATCH = 512
 # A tier must propose enough names for k distinct answers. Up to half of the engine's default
 # nothing changes, so that acc@1 does not depend on which other depths are asked for.
 _NAMES_PER_TIER = 64
+# What the retriever proposes further down than this does not count as retrieved.
+RETRIEVAL_DEPTH = 64
+_MOST_KEPT = 100  # candidates of a mention
+_DIGITS = 6  # of scores that are held against a threshold, as the component does
+
+
+class Ranker(Protocol):
+    """What is asked of an engine, or of a baseline."""
+
+    def rank(self, mentions: Sequence[Mention], k: int) -> list[list[Candidate]]:
+        """Rank the concepts for each mention, best first."""
+        ...
+
+    def rank_names(self, texts: Sequence[str], k: int) -> list[list[tuple[int, float]]]:
+        """Rank names for each text: (name row, score), best first."""
+        ...
 
 
 class Judged(NamedTuple):
-    """Outcomes of cases in their order, and the seconds that ranking took."""
+    """Outcomes of cases in their order.
+
+    candidates (List[List[Candidate]]): the best of each case, as many as were to be kept.
+    seconds (float): what ranking took, judging aside.
+    """
 
     outcomes: list[Outcome]
+    candidates: list[list[Candidate]]
     seconds: float
 
 
 class _Ranked(NamedTuple):
-    """Answers for a mention, best first, and the score of the best."""
+    """Answers for a mention, best first, and the candidates that they come from."""
 
     answers: Sequence[Hashable]
-    score: float
+    candidates: Sequence[Candidate]
+
+    @property
+    def confidence(self) -> float:
+        """What is held against the threshold; minus infinity where there is no answer."""
+        return confidence(self.candidates[0]) if self.candidates else float("-inf")
+
+
+def confidence(candidate: Candidate) -> float:
+    """Tell what a threshold applies to: the probability, where there is one, else the score."""
+    value = candidate.score if candidate.prob is None else candidate.prob
+    return round(value, _DIGITS)
 
 
 def names_per_tier(depth: int) -> int:
@@ -39,59 +70,113 @@ def names_per_tier(depth: int) -> int:
 
 
 def judge(
-    engine: LinkingEngine,
+    ranker: Ranker,
     kb: KnowledgeBase,
     cases: Sequence[Case],
     *,
     depth: int,
     protocol: str = "concepts",
     threshold: float = 0.0,
+    keep: int = 1,
+    retriever: Ranker | None = None,
     progress: Progress = no_progress,
     what: str = "ranking",
 ) -> Judged:
     """Rank mentions and judge the rankings.
+
+    A composite case is right where all its parts are, and its rank is that of the worst part.
 
     depth (int): answers wanted of each ranking.
     protocol (str): "concepts" counts concepts. "names" counts distinct names, as the papers do: a
         name is right if any concept that has it is gold; of an abbreviation, only the long form is
         searched.
     threshold (float): a best answer that scores less is no link (NIL).
-    RETURNS (Judged): the outcomes; the seconds are those of ranking alone.
+    keep (int): candidates kept of each.
+    retriever (Optional[Ranker]): the ranker without its reranker, where it has one; what it
+        proposes counts as retrieved.
     """
     by_names = protocol == "names"
     names = _Names(kb)
     outcomes: list[Outcome] = []
+    kept: list[list[Candidate]] = []
     seconds = 0.0
     starts = range(0, len(cases), _BATCH)
     for start in progress(starts, len(starts), what):
         batch = cases[start : start + _BATCH]
+        mentions = [mention for case in batch for mention in _looked_up(case)]
         began = time.perf_counter()
-        ranked = _rank_names(engine, names, batch) if by_names else _rank(engine, batch, depth)
+        ranked = _rank(ranker, names, mentions, depth, by_names)
         seconds += time.perf_counter() - began
-        for case, (answers, score) in zip(batch, ranked, strict=True):
+        proposed = ranked
+        if retriever is not None:
+            proposed = _rank(retriever, names, mentions, depth, by_names)
+        taken, proposals = iter(ranked), iter(proposed)
+        for case in batch:
+            own = _take(taken, case)
             right: Collection[Hashable] = names.keys_of(case.right) if by_names else case.right
-            rank = first_right(answers, right)
-            abstained = not answers or score < threshold
-            outcomes.append(_outcome(case, rank if rank <= depth else 0, abstained))
-    return Judged(outcomes, seconds)
+            rank = _worst(own, right)
+            outcomes.append(
+                _outcome(
+                    case,
+                    rank=rank if rank <= depth else 0,
+                    retrieved=_worst(_take(proposals, case), right),
+                    abstained=min(one.confidence for one in own) < threshold
+                    or not all(one.answers for one in own),
+                )
+            )
+            kept.append(_merged(own, keep))
+    return Judged(outcomes, kept, seconds)
 
 
-def _rank(engine: LinkingEngine, cases: Sequence[Case], depth: int) -> list[_Ranked]:
-    rankings = engine.rank([case.mention for case in cases], depth)
-    return [
-        _Ranked([candidate.row for candidate in ranking], ranking[0].score if ranking else 0.0)
-        for ranking in rankings
-    ]
+def _looked_up(case: Case) -> tuple[Mention, ...]:
+    return case.parts or (case.mention,)
 
 
-def _rank_names(engine: LinkingEngine, names: "_Names", cases: Sequence[Case]) -> list[_Ranked]:
-    texts = [case.mention.long_form or case.mention.text for case in cases]
+def _take(ranked: Iterator[_Ranked], case: Case) -> list[_Ranked]:
+    return [next(ranked) for _ in _looked_up(case)]
+
+
+def _worst(ranked: Sequence[_Ranked], right: Collection[Hashable]) -> int:
+    """Give the rank by which all parts are right; 0 when one of them never is."""
+    ranks = [first_right(one.answers, right) for one in ranked]
+    return max(ranks) if all(ranks) else 0
+
+
+def _merged(ranked: Sequence[_Ranked], keep: int) -> list[Candidate]:
+    """Take the parts' candidates in turn: their first ones, their second ones and so on."""
+    in_turn = (
+        one.candidates[place]
+        for place in range(keep)
+        for one in ranked
+        if place < len(one.candidates)
+    )
+    return [candidate for candidate, _ in zip(in_turn, range(keep), strict=False)]
+
+
+def _rank(
+    ranker: Ranker, names: "_Names", mentions: Sequence[Mention], depth: int, by_names: bool
+) -> list[_Ranked]:
+    if by_names:
+        return _rank_names(ranker, names, mentions)
+    rankings = ranker.rank(mentions, max(depth, RETRIEVAL_DEPTH))
+    return [_Ranked([candidate.row for candidate in own], own) for own in rankings]
+
+
+def _rank_names(ranker: Ranker, names: "_Names", mentions: Sequence[Mention]) -> list[_Ranked]:
+    texts = [mention.long_form or mention.text for mention in mentions]
     # All names that were found: many spell one name, and only distinct ones count.
-    rankings = engine.rank_names(texts, len(engine.name_concept))
-    return [
-        _Ranked([names.key_at(row) for row, _ in ranking], ranking[0][1] if ranking else 0.0)
-        for ranking in rankings
+    return [_distinct(names, ranking) for ranking in ranker.rank_names(texts, names.count)]
+
+
+def _distinct(names: "_Names", ranking: Sequence[tuple[int, float]]) -> _Ranked:
+    first: dict[str, tuple[int, float]] = {}
+    for row, score in ranking:
+        first.setdefault(names.key_at(row), (row, score))
+    candidates = [
+        Candidate(names.concept_at(row), row, score, {})
+        for row, score in islice(first.values(), _MOST_KEPT)
     ]
+    return _Ranked(list(first), candidates)
 
 
 class _Names:
@@ -99,12 +184,21 @@ class _Names:
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self._kb = kb
+        self.count = kb.n_names
         self.key_at = lru_cache(maxsize=1 << 18)(self._key_at)
         self._keys_of_concept = lru_cache(maxsize=1 << 16)(self._read_concept)
+
+    @cached_property
+    def _concepts(self) -> Ints1d:
+        return self._kb.name_concepts()
 
     def keys_of(self, rows: Collection[int]) -> frozenset[str]:
         """Make the keys of all names of some concepts."""
         return frozenset(key for row in rows for key in self._keys_of_concept(row))
+
+    def concept_at(self, row: int) -> int:
+        """Tell the concept row of a name."""
+        return int(self._concepts[row])
 
     def _key_at(self, row: int) -> str:
         return paper_key(self._kb.name_at(row).text)
@@ -113,7 +207,7 @@ class _Names:
         return tuple(paper_key(name.text) for name in self._kb.concept_at(row).names)
 
 
-def _outcome(case: Case, rank: int, abstained: bool) -> Outcome:
+def _outcome(case: Case, rank: int, retrieved: int, abstained: bool) -> Outcome:
     return Outcome(
         rank=rank,
         is_nil=not case.gold.ids,
@@ -122,4 +216,5 @@ def _outcome(case: Case, rank: int, abstained: bool) -> Outcome:
         doc=case.doc,
         lang=case.lang,
         type=case.gold.type,
+        retrieved=retrieved,
     )

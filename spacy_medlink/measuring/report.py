@@ -1,94 +1,77 @@
 """measure: from assets and gold mentions to the metrics that DESIGN promises, as one dict."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..assets import Assets
 from ..errors import Errors
-from ..evaluation import Outcome, compute_metrics, near_references
-from ..gold import read_gold
-from ..kb import KnowledgeBase
-from ..linking import TIERS
+from ..evaluation import Outcome, compute_metrics, compute_totals, pack
+from ..linking import TIERS, LinkingEngine
 from ..progress import no_progress
+from ..reports.metrics_file import FORMAT, SCHEMA
 from ..types import Progress
+from .baselines import Baseline, make_baselines
 from .gold_set import Case, GoldSet
-from .ranking import Judged, judge, names_per_tier
+from .hierarchy import with_rollup
+from .labels import Labeller, useful
+from .provenance import describe_kb, describe_run
+from .ranking import Judged, Ranker, judge, names_per_tier
+from .records import describe_concepts, make_records
 from .resources import speed
+from .settings import Settings
+from .splits import Splits, make_splits
 
-DICTIONARY = "dictionary"
 _WARM_UP = "warm up"
 
-
-@dataclass(frozen=True)
-class Settings:
-    """How to measure.
-
-    ks (Tuple[int, ...]): depths of accuracy.
-    tiers (Tuple[str, ...]): tiers to use; () for all that were built.
-    each_tier (bool): measure each of them alone too.
-    protocol (str): "concepts" or "names", which the ranks count.
-    threshold (Optional[float]): links that score less are NIL.
-    resolve_abbreviations (bool): expand what a document defines.
-    reference (str): file of training mentions, or "dictionary" for the knowledge base's names:
-        what the filtered splits leave out. "" makes no splits.
-    min_distance (float): of the second split, Levenshtein over length.
-    """
-
-    ks: tuple[int, ...] = (1, 5)
-    tiers: tuple[str, ...] = ()
-    each_tier: bool = False
-    protocol: str = "concepts"
-    threshold: float | None = None
-    resolve_abbreviations: bool = True
-    reference: str = ""
-    min_distance: float = 0.2
+Metrics = dict[str, Any]
 
 
 def measure(
     assets: Assets, gold: GoldSet, settings: Settings, progress: Progress = no_progress
-) -> dict[str, Any]:
+) -> Metrics:
     """Measure how well the mentions of a gold file are linked.
 
     RETURNS (Dict[str, Any]): the metrics of `evaluation.compute_metrics` for the tiers together;
-        "tiers" for each alone, "splits" for filtered parts, and how it was measured: "protocol",
-        "kb", "speed", "mismatches" (gold mentions that are not where their offsets say).
-    RAISES (MedlinkError): E405 for a tier that was not built.
+        "baselines" and "tiers" for each alone, "splits" for filtered parts; how it was measured:
+        "protocol", "kb", "gold", "speed", "manifest"; and "mentions" (`evaluation.unpack` reads
+        them) with the "concepts" that these name.
+    RAISES (MedlinkError): E405 for a tier that was not built, E107 and E4xx for training mentions.
     """
     tiers = _chosen(assets, settings)
-    cases = list(gold.cases(settings.resolve_abbreviations))
-    keep = _splits(assets.kb, cases, settings)
-    judged = _judge(assets, tiers, cases, settings, progress)
+    every = list(gold.cases(settings.resolve_abbreviations, settings.composites == "biosyn"))
+    cases = [case for case in every if _counts(case, settings)]
+    splits = make_splits(assets.kb, cases, settings)
+    bench = _Bench(assets, cases, splits, settings, progress)
+    judged = bench.judge_tiers(tiers)
+    outcomes = _labelled(assets, cases, judged, splits)
+    records = make_records(
+        assets.kb, cases, outcomes, [own[: settings.keep] for own in judged.candidates],
+        settings.with_text,
+    )  # fmt: skip
     report = {
+        "format": FORMAT,
+        "schema": SCHEMA,
         "protocol": settings.protocol,
+        "ks": list(settings.ks),
         "tiers_used": tiers,
-        **compute_metrics(judged.outcomes, settings.ks),
+        **compute_metrics(outcomes, settings.ks),
         "mismatches": len(gold.mismatches),
-        "splits": {
-            name: compute_metrics(_kept(judged.outcomes, flags), settings.ks)
-            for name, flags in keep.items()
-        },
+        "gold": _describe_gold(gold, every, cases),
+        "splits": bench.splits(outcomes),
         "kb": describe_kb(assets.kb),
         "speed": _speed(judged),
     }
+    if settings.baselines:
+        made, left_out = make_baselines(assets, settings, progress)
+        report["baselines"] = {name: bench.measure_baseline(one) for name, one in made.items()}
+        report["left_out"] = left_out
     if settings.each_tier:
-        report["tiers"] = {
-            tier: _one_tier(assets, tier, cases, settings, progress) for tier in tiers
-        }
-        report["tiers"]["fused"] = {
-            **compute_metrics(judged.outcomes, settings.ks),
-            "speed": _speed(judged),
-            "bytes": _size(assets, tiers),
-        }
+        report["tiers"] = {tier: bench.measure_tier(tier) for tier in tiers}
+        report["tiers"]["fused"] = bench.totals(judged, tiers)
+    report["manifest"] = describe_run(assets, gold, settings)
+    report["concepts"] = describe_concepts(assets.kb, records)
+    report["mentions"] = pack(records)
     return report
-
-
-def describe_kb(kb: KnowledgeBase) -> dict[str, Any]:
-    """List what identifies a knowledge base in a report."""
-    facts = kb.manifest
-    known = {name: facts[name] for name in ("source", "format", "version") if facts.get(name)}
-    return {**known, "concepts": len(kb), "names": kb.n_names}
 
 
 def _chosen(assets: Assets, settings: Settings) -> list[str]:
@@ -99,34 +82,91 @@ def _chosen(assets: Assets, settings: Settings) -> list[str]:
     return [tier for tier in TIERS if tier in (settings.tiers or assets.tiers)]
 
 
-def _judge(
-    assets: Assets,
-    tiers: list[str],
-    cases: Sequence[Case],
-    settings: Settings,
-    progress: Progress,
-) -> Judged:
-    depth = max(settings.ks)
-    engine = assets.engine(tiers, names_per_tier=names_per_tier(depth))
-    engine.search([_WARM_UP])  # so that loading and first-time costs stay out of the speed
-    return judge(
-        engine, assets.kb, cases, depth=depth, protocol=settings.protocol,
-        threshold=settings.threshold or 0.0, progress=progress, what=" + ".join(tiers),
-    )  # fmt: skip
+def _counts(case: Case, settings: Settings) -> bool:
+    return bool(case.right or not case.gold.ids or not settings.only_known)
 
 
-def _one_tier(
-    assets: Assets, tier: str, cases: Sequence[Case], settings: Settings, progress: Progress
-) -> dict[str, Any]:
-    judged = _judge(assets, [tier], cases, settings, progress)
+def _labelled(
+    assets: Assets, cases: Sequence[Case], judged: Judged, splits: Splits
+) -> list[Outcome]:
+    labeller = Labeller(assets.kb, splits.seen)
+    labels = useful([labeller.labels(case) for case in cases])
+    outcomes = with_rollup(assets.kb, cases, judged.outcomes, judged.candidates)
+    return [outcome._replace(labels=own) for outcome, own in zip(outcomes, labels, strict=True)]
+
+
+def _describe_gold(gold: GoldSet, every: Sequence[Case], cases: Sequence[Case]) -> Metrics:
+    """Count what the gold file holds, and how its ids were found in the knowledge base."""
     return {
-        **compute_metrics(judged.outcomes, settings.ks),
-        "speed": _speed(judged),
-        "bytes": _size(assets, [tier]),
+        "documents": len(gold.documents),
+        "mentions": len(every),
+        "nil": sum(not case.gold.ids for case in every),
+        "not_in_kb": sum(bool(case.gold.ids) and not case.right for case in every),
+        "left_out": len(every) - len(cases),
+        "composites": sum(len(case.parts) > 1 for case in every),
+        "ids": gold.ways(),
+        "repeated_documents": len(gold.repeated),
     }
 
 
-def _speed(judged: Judged) -> dict[str, Any]:
+class _Bench:
+    """Judges any number of systems on the same cases and splits."""
+
+    def __init__(
+        self,
+        assets: Assets,
+        cases: Sequence[Case],
+        splits: Splits,
+        settings: Settings,
+        progress: Progress,
+    ) -> None:
+        self._assets, self._cases, self._splits = assets, cases, splits
+        self._settings, self._progress = settings, progress
+
+    def judge_tiers(self, tiers: list[str]) -> Judged:
+        engine = self._engine(tiers)
+        engine.search([_WARM_UP])  # so that loading and first-time costs stay out of the speed
+        threshold = self._settings.threshold or 0.0
+        return self._judge(engine, " + ".join(tiers), threshold, self._settings.keep)
+
+    def measure_tier(self, tier: str) -> Metrics:
+        return self.totals(self.judge_tiers([tier]), [tier])
+
+    def measure_baseline(self, baseline: Baseline) -> Metrics:
+        judged = self._judge(baseline.ranker, baseline.name)
+        return {
+            **compute_totals(judged.outcomes, self._settings.ks),
+            "splits": self.splits(judged.outcomes),
+            "speed": _speed(judged),
+        }
+
+    def totals(self, judged: Judged, tiers: Iterable[str]) -> Metrics:
+        return {
+            **compute_totals(judged.outcomes, self._settings.ks),
+            "splits": self.splits(judged.outcomes),
+            "speed": _speed(judged),
+            "bytes": _size(self._assets, tiers),
+        }
+
+    def splits(self, outcomes: Sequence[Outcome]) -> Metrics:
+        return {
+            name: compute_totals(_kept(outcomes, flags), self._settings.ks)
+            for name, flags in self._splits.keep.items()
+        }
+
+    def _engine(self, tiers: list[str]) -> LinkingEngine:
+        depth = names_per_tier(max(self._settings.ks))
+        return self._assets.engine(tiers, names_per_tier=depth)
+
+    def _judge(self, ranker: Ranker, what: str, threshold: float = 0.0, keep: int = 1) -> Judged:
+        return judge(
+            ranker, self._assets.kb, self._cases, depth=max(self._settings.ks),
+            protocol=self._settings.protocol, threshold=threshold, keep=max(1, keep),
+            progress=self._progress, what=what,
+        )  # fmt: skip
+
+
+def _speed(judged: Judged) -> Metrics:
     return speed(len(judged.outcomes), "mentions", judged.seconds)
 
 
@@ -136,27 +176,6 @@ def _size(assets: Assets, tiers: Iterable[str]) -> int:
     starts = tuple(start for tier in tiers for start in places[tier])
     files = assets.manifest["files"]
     return sum(entry["size"] for name, entry in files.items() if name.startswith(starts))
-
-
-def _splits(kb: KnowledgeBase, cases: Sequence[Case], settings: Settings) -> dict[str, list[bool]]:
-    """Tell for each split which cases it keeps."""
-    if not settings.reference:
-        return {}
-    texts = {case.mention.text for case in cases}
-    distance = settings.min_distance
-    near = near_references(texts, _references(kb, settings.reference), distance)
-    return {
-        "full": [True] * len(cases),
-        "filtered": [near.get(case.mention.text) is not True for case in cases],
-        f"filtered_{distance:g}": [case.mention.text not in near for case in cases],
-    }
-
-
-def _references(kb: KnowledgeBase, reference: str) -> Iterator[str]:
-    if reference == DICTIONARY:
-        return (name.text for _, name in kb.iter_names())
-    documents = read_gold(Path(reference))
-    return (mention.text for document in documents for mention in document.mentions)
 
 
 def _kept(outcomes: Sequence[Outcome], flags: Sequence[bool]) -> list[Outcome]:

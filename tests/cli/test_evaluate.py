@@ -50,7 +50,9 @@ def test_table_and_metrics(run: Run, tiny_assets: Assets, gold: Path, tmp_path: 
     header, *rows = _table(result.stdout)
     assert header == ["%", "mentions", "in KB", "acc@1", "acc@5", "MRR", "mentions/s"]
     assert [row[0] for row in rows] == [
-        "exact", "ngram", "dense", "exact + ngram + dense", "type D", "type S",
+        "exact", "ngram", "TF-IDF (baseline)", "dense", "exact + ngram + dense", "type D", "type S",
+        "abbreviation no", "abbreviation yes", "length 1 word", "length 2 words",
+        "semantic type T047", "semantic type T184",
     ]  # fmt: skip
     assert rows[0][1:6] == ["3", "3", "100.0", "100.0", "100.0"]
     metrics = json.loads(output.read_text(encoding="utf-8"))
@@ -63,22 +65,96 @@ def test_table_and_metrics(run: Run, tiny_assets: Assets, gold: Path, tmp_path: 
 def test_tiers_protocol_and_reference(run: Run, tiny_assets: Assets, gold: Path) -> None:
     stdout = run(
         "evaluate", tiny_assets.path, gold, "--tiers", "ngram,exact", "--protocol", "names",
-        "--reference", "dictionary", "--min-distance", 0.3,
+        "--reference", "dictionary", "--min-distance", 0.3, "--no-baselines",
     ).stdout  # fmt: skip
-    assert [row[:2] for row in _table(stdout)[1:]] == [
-        ["exact + ngram", "3"], ["split full", "3"], ["split filtered", "1"],
-        ["split filtered_0.3", "1"], ["type D", "2"], ["type S", "1"],
+    assert [row[:2] for row in _table(stdout)[1:7]] == [
+        ["exact + ngram", "3"], ["split full", "3"], ["split filtered_dictionary", "1"],
+        ["split filtered_0.3_dictionary", "1"], ["type D", "2"], ["type S", "1"],
     ]  # fmt: skip
     assert "Ranks count names." in stdout
 
 
 def test_a_reference_file(run: Run, tiny_assets: Assets, gold: Path, tmp_path: Path) -> None:
     train = _write(tmp_path / "train.jsonl", {"mention": "fevers", "ids": []})
-    stdout = run("evaluate", tiny_assets.path, gold, "--reference", train).stdout
-    assert {row[0]: row[1] for row in _table(stdout)[1:4]} == {
-        "exact + ngram + dense": "3", "split full": "3", "split filtered": "3",
+    for option in ("--reference", "--train"):
+        stdout = run("evaluate", tiny_assets.path, gold, option, train, "--no-baselines").stdout
+        assert [row[:2] for row in _table(stdout)[1:6]] == [
+            ["exact + ngram + dense", "3"], ["split full", "3"], ["split filtered_train", "3"],
+            ["split filtered_0.2_train", "2"], ["split unseen_codes", "3"],
+        ]  # fmt: skip
+
+
+def test_train_and_dictionary(run: Run, tiny_assets: Assets, gold: Path, tmp_path: Path) -> None:
+    train = _write(tmp_path / "train.jsonl", {"mention": "Fever", "ids": ["C0015967"]})
+    output = tmp_path / "metrics.json"
+    run("evaluate", tiny_assets.path, gold, "--train", train, "--reference", "dictionary",
+        "--output", output)  # fmt: skip
+    metrics = json.loads(output.read_text(encoding="utf-8"))
+    for system in (metrics, *metrics["baselines"].values()):
+        assert {name: split["n"] for name, split in system["splits"].items()} == {
+            "full": 3, "filtered_train": 2, "filtered_0.2_train": 2, "unseen_codes": 2,
+            "filtered_dictionary": 1, "filtered_0.2_dictionary": 1,
+        }  # fmt: skip
+    # The codes are the same concept in two vocabularies.
+    assert {group: own["n"] for group, own in metrics["by_code"].items()} == {
+        "seen": 1, "unseen": 2
     }  # fmt: skip
-    assert _table(stdout)[4][:2] == ["split filtered_0.2", "2"]
+
+
+def test_what_is_private_is_kept_only_where_asked_for(
+    run: Run, tiny_assets: Assets, gold: Path, tmp_path: Path
+) -> None:
+    output = tmp_path / "metrics.json"
+    run("evaluate", tiny_assets.path, gold, "--output", output)
+    said = output.read_text(encoding="utf-8")
+    assert "last year" not in said
+    assert '"HA"' not in said
+    assert str(tmp_path) not in said
+    run("evaluate", tiny_assets.path, gold, "--output", output, "--with-text")
+    assert " last year. HA again" in output.read_text(encoding="utf-8")
+
+
+def test_against_another_system(
+    run: Run, fail: Fail, tiny_assets: Assets, gold: Path, tmp_path: Path
+) -> None:
+    lines = [{"mention": text, "ids": ["HP:0001945"]} for text in ["fiebres"] * 6]
+    hard = _write(tmp_path / "hard.jsonl", *lines)
+    exact, other = tmp_path / "exact.json", tmp_path / "other.json"
+    run("evaluate", tiny_assets.path, hard, "--tiers", "exact", "--output", exact)
+    output = tmp_path / "ngram.json"
+    stdout = run(
+        "evaluate", tiny_assets.path, hard, "--tiers", "ngram", "--against", exact,
+        "--output", output,
+    ).stdout  # fmt: skip
+    assert "Against exact.json, the same mentions:" in stdout
+    found = json.loads(output.read_text(encoding="utf-8"))["against"]
+    ours = found["acc@1"]["ours"]
+    assert found["acc@1"]["difference"] == pytest.approx(ours - found["acc@1"]["theirs"])
+    assert found["mcnemar"]["only_theirs"] == 0
+    run("evaluate", tiny_assets.path, gold, "--output", other)
+    assert "3 mentions, not 6" in fail(
+        "E411", "evaluate", tiny_assets.path, hard, "--against", other
+    )
+    fail("E410", "evaluate", tiny_assets.path, hard, "--against", hard)
+    fail("E107", "evaluate", tiny_assets.path, hard, "--against", tmp_path / "none.json")
+
+
+def test_gold_ids_of_another_terminology(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
+    lines = [{"mention": "Type 2 diabetes", "ids": ["E11"]}, {"mention": "Fever", "ids": ["X"]}]
+    gold = _write(tmp_path / "gold.jsonl", *lines)
+    output = tmp_path / "metrics.json"
+    for scheme, known in (("ICD10CM", 1), ("UMLS", 0)):
+        run("evaluate", tiny_assets.path, gold, "--gold-scheme", scheme, "--output", output)
+        metrics = json.loads(output.read_text(encoding="utf-8"))
+        assert metrics["gold_in_kb"] == known
+        assert metrics["gold"]["ids"] == {**({"code": 1} if known else {}), "unknown": 2 - known}
+
+
+def test_documents_of_one_id(run: Run, fail: Fail, tiny_assets: Assets, tmp_path: Path) -> None:
+    gold = _write(tmp_path / "gold.jsonl", NOTE, NOTE)
+    result = run("evaluate", tiny_assets.path, gold, "--tiers", "exact")
+    assert result.stderr.startswith("[W403] 1 documents have an id that another has")
+    fail("E408", "evaluate", tiny_assets.path, gold, "--strict")
 
 
 def test_end_to_end(run: Run, tiny_assets: Assets, gold: Path, tmp_path: Path) -> None:
@@ -132,6 +208,10 @@ def test_ids_that_the_knowledge_base_lacks_are_reported(
     assert "such as D005334; its own are like HP:0000819" in result.stderr
     assert _table(result.stdout)[1][1:4] == ["4", "3", "75.0"]
     assert "lacks: 1 (wrong)" in result.stdout
+    result = run("evaluate", tiny_assets.path, gold, "--tiers", "exact", "--only-known")
+    assert result.stderr.startswith("[W405] 1 of 4 gold mentions have no id")
+    assert _table(result.stdout)[1][1:4] == ["3", "3", "100.0"]
+    assert "lacks: 1 (left out)" in result.stdout
 
 
 def test_nils_are_reported(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
@@ -146,7 +226,7 @@ def test_mismatches_are_reported(run: Run, fail: Fail, tiny_assets: Assets, tmp_
     gold = _write(tmp_path / "gold.jsonl", NOTE, wrong)
     result = run("evaluate", tiny_assets.path, gold, "--tiers", "exact")
     assert result.stderr.startswith("[W402] 1 gold mentions are not what")
-    assert "line 2" in result.stderr
+    assert "line 2: mention 1 is not the text at 0-5 (it stands 44 characters" in result.stderr
     assert "line 2" in fail("E403", "evaluate", tiny_assets.path, gold, "--strict")
 
 
@@ -168,6 +248,9 @@ def test_bad_assets_and_references(
     fail("E201", "evaluate", tmp_path / "none", gold)
     fail("E405", "evaluate", "starter", gold, "--tiers", "dense")
     fail("E107", "evaluate", tiny_assets.path, gold, "--reference", tmp_path / "none")
+    fail("E107", "evaluate", tiny_assets.path, gold, "--train", tmp_path / "none")
+    fail("E107", "evaluate", tiny_assets.path, gold, "--base", tmp_path / "none")
+    fail("E412", "evaluate", tiny_assets.path, gold, "--train", gold, "--reference", gold)
     bare = _write(tmp_path / "bare.jsonl", {"mention": "Fever", "ids": ["HP:0001945"]})
     fail("E406", "evaluate", tiny_assets.path, bare, "--end-to-end")
 
@@ -186,6 +269,8 @@ def test_output_that_cannot_be_written(run: Run, tiny_assets: Assets, gold: Path
         (("--k", ""), "not a list of whole numbers"),
         (("--tiers", "exact,dnese"), "'dnese' is not one of exact, ngram, dense"),
         (("--protocol", "tokens"), "'tokens' is not concepts or names"),
+        (("--composites", "all"), "'all' is not any or biosyn"),
+        (("--keep", "0"), "--keep"),
         (("--threshold", "2"), "--threshold"),
         (("--min-distance", "-1"), "--min-distance"),
     ],

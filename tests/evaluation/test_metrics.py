@@ -6,8 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_medlink.evaluation import Outcome, compute_metrics, first_right, paper_key
-from spacy_medlink.evaluation.metrics import bootstrap_interval, nil_metrics
+from spacy_medlink.evaluation import (
+    Outcome,
+    compute_metrics,
+    compute_totals,
+    first_right,
+    paper_key,
+)
+from spacy_medlink.evaluation.metrics import link_metrics, nil_metrics
 
 KS = (1, 2, 5)
 OUTCOMES = st.builds(
@@ -19,6 +25,8 @@ OUTCOMES = st.builds(
     doc=st.sampled_from(["a", "b", "c"]),
     lang=st.sampled_from(["en", "es"]),
     type=st.sampled_from(["", "Disease"]),
+    retrieved=st.integers(0, 7),
+    labels=st.sampled_from([{}, {"length": ("1",)}, {"length": ("1", "2"), "code": ("seen",)}]),
 )
 
 
@@ -43,6 +51,9 @@ def _check(metrics: dict[str, Any], outcomes: Sequence[Outcome]) -> None:
     assert metrics["gold_in_kb"] == len([outcome for outcome in outcomes if outcome.in_kb])
     for k in KS:
         assert metrics[f"acc@{k}"] == pytest.approx(_accuracy(outcomes, k), abs=1e-6)
+        found = [outcome for outcome in outcomes if 0 < outcome.retrieved <= k]
+        share = len(found) / len(outcomes) if outcomes else None
+        assert metrics[f"recall@{k}"] == pytest.approx(share, abs=1e-6)
     assert metrics["mrr"] == pytest.approx(_mrr(outcomes), abs=1e-6)
 
 
@@ -59,6 +70,18 @@ def test_against_counting_by_hand(outcomes: list[Outcome]) -> None:
         assert metrics[f"by_{group}"].keys() == expected.keys()
         for name, own in expected.items():
             _check(metrics[f"by_{group}"][name], own)
+    by_label = defaultdict(list)
+    for outcome in linked:
+        for label, groups in outcome.labels.items():
+            for group in groups:
+                by_label[label, group].append(outcome)
+    assert {name for name in metrics if name.startswith("by_")} == {
+        "by_lang", "by_type", *(f"by_{label}" for label, _ in by_label)
+    }  # fmt: skip
+    for (label, group), own in by_label.items():
+        _check(metrics[f"by_{label}"][group], own)
+    totals = compute_totals(outcomes, KS)
+    assert totals == {name: metrics[name] for name in totals}
     depths = [metrics[f"acc@{k}"] for k in KS]
     if linked:
         assert depths == sorted(depths)
@@ -93,25 +116,18 @@ def test_first_right_against_a_loop(answers: list[int], right: set[int]) -> None
     assert first_right(answers, right) == expected
 
 
-@given(st.lists(OUTCOMES, min_size=1, max_size=30))
-def test_interval_is_an_interval(outcomes: list[Outcome]) -> None:
-    interval = bootstrap_interval(outcomes)
-    assert interval is not None
-    low, high = interval
-    assert 0 <= low <= high <= 1
-    assert bootstrap_interval(outcomes) == interval, "the same answer each time"
-
-
-def test_interval_resamples_documents() -> None:
-    half = [Outcome(rank=number % 2, doc=str(number)) for number in range(400)]
-    low, high = bootstrap_interval(half) or (0, 0)
-    # The binomial's: 0.5 -/+ 1.96 x sqrt(0.25 / 400).
-    assert low == pytest.approx(0.451, abs=0.01)
-    assert high == pytest.approx(0.549, abs=0.01)
-    in_two_documents = [outcome._replace(doc=str(outcome.rank)) for outcome in half]
-    assert bootstrap_interval(in_two_documents) == [0.0, 1.0]
-    assert bootstrap_interval([outcome._replace(doc="one") for outcome in half]) == [0.5, 0.5]
-    assert bootstrap_interval([]) is None
+def test_links_by_hand() -> None:
+    outcomes = [
+        Outcome(1),
+        Outcome(2),
+        Outcome(1, abstained=True),
+        Outcome(0, is_nil=True),
+        Outcome(0, is_nil=True, abstained=True),
+    ]
+    assert link_metrics(outcomes) == {
+        "n": 3, "predicted": 3, "precision": 0.333333, "recall": 0.333333, "f1": 0.333333,
+        "coverage": 0.6,
+    }  # fmt: skip
 
 
 def test_gold_outside_of_the_knowledge_base_is_wrong() -> None:

@@ -7,7 +7,7 @@ import pytest
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.measuring import load_gold
-from spacy_medlink.measuring.gold_set import find_rows
+from spacy_medlink.measuring.gold_ids import Found, find_ids
 from spacy_medlink.types import Concept, Name
 
 CONCEPTS = [
@@ -47,13 +47,35 @@ def coded_kb(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeBase:
 def test_ids_are_found_however_they_are_written(
     coded_kb: KnowledgeBase, id: str, concepts: set[str]
 ) -> None:
-    rows = find_rows(coded_kb, [id]).get(id, frozenset())
-    assert {coded_kb.concept_at(row).id for row in rows} == concepts
+    assert _ids_of(coded_kb, find_ids(coded_kb, [id]), id) == concepts
+
+
+def _ids_of(kb: KnowledgeBase, found: dict[str, Found], id: str) -> set[str]:
+    return {kb.concept_at(row).id for row in (found[id].rows if id in found else ())}
+
+
+@pytest.mark.parametrize(
+    ("id", "scheme", "concepts"),
+    [
+        ("114500", "OMIM", {"114500", "X1"}),
+        ("114500", "MIM", {"114500", "X1"}),  # another spelling of the vocabulary
+        ("154700", "OMIM", {"ORPHA:558"}),
+        ("OMIM:154700", "OMIM", {"ORPHA:558"}),
+        ("154700", "MESH", set()),
+        ("558", "ORPHA", {"ORPHA:558"}),  # the vocabulary of the ids themselves
+        ("X1", "OMIM", set()),  # an id, and no code
+    ],
+)
+def test_ids_of_one_vocabulary(
+    coded_kb: KnowledgeBase, id: str, scheme: str, concepts: set[str]
+) -> None:
+    assert _ids_of(coded_kb, find_ids(coded_kb, [id], scheme), id) == concepts
 
 
 def test_retired_ids_lead_to_their_successor(tiny_kb: KnowledgeBase) -> None:
-    found = find_rows(tiny_kb, ["HP:0005965", "C0011860", "ICD10CM:E11"])
-    assert set(found.values()) == {frozenset({tiny_kb["HP:0005978"].row})}
+    found = find_ids(tiny_kb, ["HP:0005978", "HP:0005965", "C0011860", "ICD10CM:E11"])
+    assert {one.rows for one in found.values()} == {frozenset({tiny_kb["HP:0005978"].row})}
+    assert [one.way for one in found.values()] == ["own", "history", "code", "code"]
 
 
 def _load(tmp_path: Path, kb: KnowledgeBase, *lines: Any) -> Any:

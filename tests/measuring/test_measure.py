@@ -6,6 +6,7 @@ import pytest
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.evaluation import unpack
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.measuring import Settings, load_gold, measure
 from spacy_medlink.measuring.gold_set import Case
@@ -83,13 +84,17 @@ def test_without_abbreviations(tiny_assets: Assets, gold_file: Path) -> None:
 def test_splits(tiny_assets: Assets, gold_file: Path, tmp_path: Path) -> None:
     splits = _measure(tiny_assets, gold_file, reference="dictionary")["splits"]
     assert {name: split["n"] for name, split in splits.items()} == {
-        "full": 5, "filtered": 1, "filtered_0.2": 1,  # of the mentions only TD is no name
+        # Of the mentions only TD is no name.
+        "full": 5, "filtered_dictionary": 1, "filtered_0.2_dictionary": 1,
     }  # fmt: skip
     train = tmp_path / "train.jsonl"
     lines = [{"mention": "type 2 diabetes", "ids": []}, {"mention": "fiebres", "ids": ["x"]}]
     train.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     splits = _measure(tiny_assets, gold_file, reference=str(train))["splits"]
-    assert [split["n"] for split in splits.values()] == [5, 4, 3]
+    # The training mentions name no concept of the gold file.
+    assert {name: split["n"] for name, split in splits.items()} == {
+        "full": 5, "filtered_train": 4, "filtered_0.2_train": 3, "unseen_codes": 5,
+    }  # fmt: skip
 
 
 def test_names_protocol_counts_names(tiny_assets: Assets, gold_file: Path) -> None:
@@ -156,3 +161,96 @@ def test_unknown_tier(tiny_assets: Assets, gold_file: Path, tmp_path: Path) -> N
     with pytest.raises(MedlinkError) as caught:
         _measure(light, gold_file, tiers=("dense",))
     assert caught.value.code == "E405"
+
+
+def test_records(tiny_assets: Assets, gold_file: Path) -> None:
+    report = _measure(tiny_assets, gold_file, ks=(1, 3), keep=2, tiers=("exact", "ngram"))
+    records = unpack(report["mentions"])
+    assert [(record.doc, record.number, record.start) for record in records[:2]] == [
+        ("note", 0, 0), ("note", 1, 25)
+    ]  # fmt: skip
+    assert [record.right for record in records] == [
+        ["HP:0005978"], ["HP:0001945"], ["HP:0005978"], [], ["HP:0001698"], [],
+    ]  # fmt: skip
+    first = records[0]
+    assert (first.rank, first.verdict, first.candidates[0].id) == (1, "right", "HP:0005978")
+    assert first.candidates[0].matched == "Type 2 diabetes"
+    assert max(len(record.candidates) for record in records) == 2
+    assert records[2].labels["abbreviation"] == ["yes"]
+    assert records[3].verdict == "missed NIL"
+    assert records[5].verdict == "not in KB"
+    assert report["concepts"]["HP:0005978"] == ["Type II diabetes mellitus", ["T047"]]
+    named = {one.id for record in records for one in record.candidates}
+    assert named <= report["concepts"].keys()
+    hits = [record.rank == 1 for record in records if record.gold]
+    assert report["acc@1"] == pytest.approx(sum(hits) / len(hits), abs=1e-6)
+    assert sum(report["verdicts"].values()) == len(records)
+
+
+def test_rollup(tiny_assets: Assets, tmp_path: Path) -> None:
+    # The gold concept is above, below, or elsewhere.
+    path = tmp_path / "gold.jsonl"
+    pairs = [("T2DM", "HP:0000819"), ("DM", "HP:0005978"), ("T2DM", "HP:0001945"),
+             ("T2DM", "HP:0005978"), ("T2DM", "HP:0100651")]  # fmt: skip
+    lines = [{"mention": text, "ids": [id]} for text, id in pairs]
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    report = _measure(tiny_assets, path, tiers=("exact",))
+    assert report["rollup"]["by_distance"] == {"-1": 1, "0": 1, "1": 1}
+    assert (report["acc@1"], report["rollup"]["acc@1_within_1"]) == (0.2, 0.6)
+    flat = tmp_path / "flat.jsonl"
+    flat.write_text(json.dumps({"mention": "asthma", "ids": ["HP:0002099"]}), encoding="utf-8")
+    assert "rollup" not in _measure(tiny_assets, flat, tiers=("exact",))
+
+
+def test_composite_mentions(tiny_assets: Assets, tmp_path: Path) -> None:
+    path = tmp_path / "gold.jsonl"
+    both = {"ids": ["HP:0005978", "HP:0100651"]}
+    lines = [{"mention": "type 1 and type 2 diabetes", **both},  # taken apart, both found
+             {"mention": "asthma/fever", "ids": ["HP:0002099", "HP:0002090"]},  # one part is wrong
+             {"mention": "T2DM", **both}]  # fmt: skip
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    report = _measure(tiny_assets, path, tiers=("exact",), composites="biosyn")
+    assert [record.rank for record in unpack(report["mentions"])] == [1, 0, 1]
+    assert report["gold"]["composites"] == 2
+    whole = _measure(tiny_assets, path, tiers=("exact",))
+    assert [record.rank for record in unpack(whole["mentions"])] == [0, 0, 1]
+
+
+def test_only_known(tiny_assets: Assets, gold_file: Path) -> None:
+    every, known = (_measure(tiny_assets, gold_file, only_known=only) for only in (False, True))
+    assert (every["n"], known["n"], known["gold_in_kb"]) == (5, 4, 4)
+    assert (every["gold"]["not_in_kb"], every["gold"]["left_out"]) == (1, 0)
+    assert (known["gold"]["not_in_kb"], known["gold"]["left_out"]) == (1, 1)
+    assert known["nil"]["n"] == every["nil"]["n"] == 1
+
+
+def test_baselines(tiny_assets: Assets, gold_file: Path, tiny_encoder: Path) -> None:
+    report = _measure(tiny_assets, gold_file, ks=(1, 3), base=str(tiny_encoder), each_tier=True)
+    assert report["baselines"].keys() == {"exact", "ngram", "tfidf", "base"}
+    for tier in ("exact", "ngram"):
+        assert report["baselines"][tier]["acc@3"] == report["tiers"][tier]["acc@3"]
+    # Whatever its weights, an encoder finds identical strings.
+    assert report["baselines"]["base"]["acc@3"] == 0.8
+    assert report["baselines"]["tfidf"]["acc@3"] == 0.8
+    assert "baselines" not in _measure(tiny_assets, gold_file, baselines=False)
+
+
+def test_a_baseline_that_would_take_too_long(
+    tiny_assets: Assets, gold_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("spacy_medlink.measuring.baselines.TFIDF_LIMIT", 10)
+    report = _measure(tiny_assets, gold_file)
+    assert report["baselines"].keys() == {"exact", "ngram"}
+    assert report["left_out"].keys() == {"tfidf"}
+    assert "more than the 10" in report["left_out"]["tfidf"]
+
+
+def test_the_manifest_names_files_not_places(
+    tiny_assets: Assets, gold_file: Path, tiny_encoder: Path
+) -> None:
+    manifest = _measure(tiny_assets, gold_file, train=str(gold_file))["manifest"]
+    assert manifest["gold"] == manifest["train"]
+    assert manifest["gold"]["name"] == "gold.jsonl"
+    assert len(manifest["gold"]["sha256"]) == 64
+    assert str(gold_file.parent) not in json.dumps(manifest)
+    assert manifest["settings"]["train"] == "gold.jsonl"

@@ -1,0 +1,73 @@
+"""Can a probability be believed, and what does a threshold cost? Both for the first answers."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .rounding import fraction, rounded
+
+BINS = 10
+_POINTS = 101
+
+
+def reliability(
+    probs: Sequence[float], right: Sequence[bool], bins: int = BINS
+) -> dict[str, Any] | None:
+    """Compare probabilities with how often they came true.
+
+    probs (Sequence[float]): of the first answers being right, 0 to 1. bins (int): of equal width.
+    RETURNS (Optional[Dict[str, Any]]): "n", "ece" (expected calibration error: the mean distance
+        of bins, weighted by size; Guo et al., 2017, equation 3) and "bins": "low", "high", "n",
+        mean "prob", "accuracy" of each that is not empty. None without answers.
+    """
+    if not len(probs):
+        return None
+    values, hits = np.asarray(probs, np.float64), np.asarray(right, np.float64)
+    places = np.clip((values * bins).astype(np.int64), 0, bins - 1)
+    found, gap = [], 0.0
+    for place in np.unique(places).tolist():
+        own = places == place
+        mean, accuracy, n = values[own].mean(), hits[own].mean(), int(own.sum())
+        gap += n / len(values) * abs(mean - accuracy)
+        found.append(
+            {
+                "low": place / bins, "high": (place + 1) / bins, "n": n,
+                "prob": rounded(mean), "accuracy": rounded(accuracy),
+            }
+        )  # fmt: skip
+    return {"n": len(values), "ece": rounded(gap), "bins": found}
+
+
+def coverage_curve(
+    scores: Sequence[float], right: Sequence[bool], points: int = _POINTS
+) -> list[dict[str, float | None]]:
+    """Tell what each threshold would give: the share that is linked, and how much of it is right.
+
+    scores (Sequence[float]): of the first answers, higher is surer; -inf for none at all.
+    points (int): at most so many thresholds.
+    RETURNS (List[Dict]): "threshold", "coverage", "precision", the highest threshold first.
+    """
+    values, hits = np.asarray(scores, np.float64), np.asarray(right, np.float64)
+    order = np.argsort(-values, kind="stable")
+    values, hits = values[order], hits[order].cumsum()
+    known = int(np.isfinite(values).sum())
+    # Equal scores stand or fall together: only the last of them ends a step.
+    is_last = np.append(values[1:known] != values[: known - 1], True) if known else values[:0] > 0
+    return [
+        {
+            "threshold": rounded(values[end]),
+            "coverage": fraction(end + 1, len(values)),
+            "precision": fraction(hits[end], end + 1),
+        }
+        for end in _spread(np.flatnonzero(is_last), points)
+    ]
+
+
+def _spread(places: NDArray[np.intp], points: int) -> list[int]:
+    """Pick places evenly, the first and the last among them."""
+    if len(places) <= points:
+        return [int(place) for place in places]
+    picked = np.unique(np.linspace(0, len(places) - 1, points).round().astype(np.intp))
+    return [int(place) for place in places[picked]]

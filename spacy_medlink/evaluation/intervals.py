@@ -1,0 +1,94 @@
+"""Bootstrap intervals: how far the figures would vary with other documents of the same kind."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .rounding import DIGITS
+
+SAMPLES = 1000
+SEED = 0
+TAILS = (2.5, 97.5)  # per cent
+_CELLS = 4_000_000  # of the table of draws turned into floats at a time
+
+Floats = NDArray[np.float64]
+
+
+class Bootstrap:
+    """Samples of documents, drawn once and used for all figures.
+
+    Mentions of one document repeat each other, so whole documents are drawn with replacement, not
+    mentions (the cluster bootstrap; Davison and Hinkley, Bootstrap Methods, 1997, section 3.8).
+
+    docs (Sequence[str]): the document of every mention, (n,).
+    samples (int): how many samples of as many documents as there are. seed (int): of the draws.
+    """
+
+    def __init__(self, docs: Sequence[str], samples: int = SAMPLES, seed: int = SEED) -> None:
+        numbers: dict[str, int] = {}
+        places = (numbers.setdefault(doc, len(numbers)) for doc in docs)
+        self.place = np.fromiter(places, np.int64, len(docs))
+        self.n_docs = len(numbers)
+        self._draws = _draw(self.n_docs, samples, seed)
+
+    def totals(self, values: Floats) -> Floats:
+        """Add values up over the documents of each sample.
+
+        values (Floats): (n, m), one row a mention.
+        RETURNS (Floats): (samples, m).
+        """
+        by_doc = np.zeros((self.n_docs, values.shape[1]))
+        np.add.at(by_doc, self.place, values)
+        return self.doc_totals(by_doc)
+
+    def doc_totals(self, by_doc: Floats) -> Floats:
+        """Add up what is known for each document: (n_docs, m) gives (samples, m)."""
+        step = max(1, _CELLS // max(1, self.n_docs))
+        starts = range(0, len(self._draws), step)
+        parts = [self._draws[start : start + step].astype(np.float64) @ by_doc for start in starts]
+        return np.concatenate(parts)
+
+    def intervals(self, values: Floats, kept: NDArray[np.bool_]) -> list[list[float] | None]:
+        """Estimate the 95 % intervals of the means of some mentions (percentile bootstrap).
+
+        values (Floats): (n, m). kept (NDArray): which mentions, (n,).
+        RETURNS (List[Optional[List[float]]]): m times [low, high]; None where nothing is kept.
+        """
+        if not kept.any():
+            return [None] * values.shape[1]
+        weighted = np.column_stack([values * kept[:, None], kept])
+        totals = self.totals(weighted)
+        drawn = totals[:, -1] > 0  # a sample may miss every document of a small group
+        means = totals[drawn, :-1] / totals[drawn, -1:]
+        return [interval_of(column) for column in means.T]
+
+
+def interval_of(values: Floats) -> list[float] | None:
+    """Give the middle 95 % of a figure's values over the samples; None without any."""
+    if not len(values):
+        return None
+    return [round(float(value), DIGITS) for value in np.percentile(values, TAILS)]
+
+
+def interval_over(
+    bootstrap: Bootstrap, by_doc: Floats, figure: Callable[[Floats], Floats]
+) -> list[float] | None:
+    """Estimate the interval of a figure that is computed from sums over documents, such as F1.
+
+    by_doc (Floats): (n_docs, m). figure (Callable): of sums (samples, m), (samples,); NaN where it
+        cannot be computed.
+    """
+    values = figure(bootstrap.doc_totals(by_doc))
+    return interval_of(values[~np.isnan(values)])
+
+
+def _draw(n_docs: int, samples: int, seed: int) -> NDArray[np.uint8]:
+    """Count how often each sample holds each document: (samples, n_docs)."""
+    random = np.random.default_rng(seed)
+    draws = np.zeros((samples, n_docs), dtype=np.uint8)
+    if n_docs:
+        for row in draws:
+            counts = np.bincount(random.integers(0, n_docs, n_docs), minlength=n_docs)
+            row[:] = np.minimum(counts, 255)
+    return draws

@@ -1,0 +1,105 @@
+"""What a metrics file keeps of every mention, so that reports and comparisons need nothing else.
+
+Held as columns and rows, which take a third of the place of objects with names. The text of the
+mention and its surroundings are private and are only there where they were asked for.
+"""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+
+class Proposal(NamedTuple):
+    """A candidate as the metrics file keeps it.
+
+    id (str): the concept. matched (str): its name that matched. prob (Optional[float]): of being
+        right, where a calibrator was fitted.
+    """
+
+    id: str
+    matched: str
+    score: float
+    prob: float | None = None
+
+
+class Record(NamedTuple):
+    """One gold mention and its answers.
+
+    doc (str): the document's id. number (int): the mention's place in the gold file, from 0.
+    start, end (int): offsets in the document, -1 when the file has none.
+    gold (List[str]): ids as the gold file has them; [] for NIL.
+    right (List[str]): the concepts of the knowledge base that these stand for.
+    rank, retrieved, abstained, rollup: as in `Outcome`. verdict (str): of `verdicts`.
+    candidates (List[Proposal]): the best ones, best first.
+    labels (Dict[str, List[str]]): as in `Outcome`.
+    text, left, after (Optional[str]): the mention and what stands around it; None where the file
+        was written without text.
+    """
+
+    doc: str
+    number: int
+    start: int
+    end: int
+    lang: str
+    type: str
+    gold: list[str]
+    right: list[str]
+    rank: int
+    retrieved: int
+    abstained: bool
+    rollup: int | None
+    verdict: str
+    candidates: list[Proposal]
+    labels: dict[str, list[str]]
+    text: str | None = None
+    left: str | None = None
+    after: str | None = None
+
+    @property
+    def is_right(self) -> bool:
+        """Whether the first answer is right, as acc@1 counts it."""
+        return self.rank == 1
+
+    @property
+    def score(self) -> float:
+        """The score of the first answer; minus infinity without one."""
+        return self.candidates[0].score if self.candidates else float("-inf")
+
+    @property
+    def prob(self) -> float | None:
+        """The probability of the first answer."""
+        return self.candidates[0].prob if self.candidates else None
+
+
+_TEXTS = ("text", "left", "after")
+
+
+def pack(records: Iterable[Record]) -> dict[str, Any]:
+    """Lay records out as {"columns": [...], "rows": [[...]]}, without texts if none has one."""
+    records = list(records)
+    with_text = any(record.text is not None for record in records)
+    columns = [name for name in Record._fields if with_text or name not in _TEXTS]
+    return {
+        "columns": columns,
+        "rows": [[_packed(getattr(record, name)) for name in columns] for record in records],
+    }
+
+
+def unpack(table: dict[str, Any]) -> list[Record]:
+    """Read what `pack` made.
+
+    RAISES (KeyError, TypeError, ValueError): when it is of another shape.
+    """
+    columns = list(table["columns"])
+    place = columns.index("candidates")
+    records = []
+    for row in table["rows"]:
+        values = dict(zip(columns, row, strict=True))
+        values["candidates"] = [Proposal(*one) for one in row[place]]
+        records.append(Record(**values))
+    return records
+
+
+def _packed(value: Any) -> Any:
+    if isinstance(value, list) and value and isinstance(value[0], Proposal):
+        return [list(one) for one in value]
+    return value

@@ -1,0 +1,71 @@
+"""Roll-up: answers that are right but for their depth in the hierarchy.
+
+"Diabetes" for "type 2 diabetes" is a smaller mistake than "asthma". How small, the number of steps
+between the answer and the gold concept says.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
+
+from .outcome import Outcome
+from .rounding import fraction
+
+Parents = Callable[[int], Iterable[int]]
+_NEAR = (1, 2)
+
+
+def distance(answer: int, gold: Collection[int], parents: Parents) -> int | None:
+    """Measure the way from a gold concept to the answer.
+
+    answer (int): concept row. gold (Collection[int]): the right ones, of which the nearest counts.
+    parents (Parents): of a concept row, the rows above it.
+    RETURNS (Optional[int]): steps up (the answer is an ancestor), negative ones down (a
+        descendant), 0 where the answer is right; None where neither is above the other.
+    """
+    if answer in gold:
+        return 0
+    above = _ancestors(answer, parents)
+    found = [-above[row] for row in gold if row in above]
+    found += [ways[answer] for row in gold if answer in (ways := _ancestors(row, parents))]
+    return min(found, key=lambda steps: (abs(steps), -steps), default=None)
+
+
+def has_rollup(outcomes: Iterable[Outcome]) -> bool:
+    """Tell whether any answer's place in a hierarchy is known."""
+    return any(outcome.rollup is not None for outcome in outcomes)
+
+
+def rollup_metrics(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Compute how many first answers are right, or above or below the gold concept.
+
+    RETURNS (Dict[str, Any]): counts "ancestor" and "descendant" of wrong answers, "by_distance"
+        (steps up, negative down), and the accuracies "acc@1_within_1", "_within_2" and "_any".
+    """
+    counts = Counter(outcome.rollup for outcome in outcomes if outcome.rollup is not None)
+    n = len(outcomes)
+    near = {
+        f"acc@1_within_{steps}": fraction(
+            sum(count for own, count in counts.items() if abs(own) <= steps), n
+        )
+        for steps in _NEAR
+    }
+    return {
+        "ancestor": sum(count for steps, count in counts.items() if steps > 0),
+        "descendant": sum(count for steps, count in counts.items() if steps < 0),
+        "by_distance": {str(steps): counts[steps] for steps in sorted(counts)},
+        **near,
+        "acc@1_any": fraction(sum(counts.values()), n),
+    }
+
+
+def _ancestors(row: int, parents: Parents) -> dict[int, int]:
+    """Map every concept above to the length of the shortest way up; cycles do no harm."""
+    found: dict[int, int] = {}
+    level, depth = [row], 1
+    while level:
+        above = dict.fromkeys(parent for own in level for parent in parents(own))
+        level = [parent for parent in above if parent not in found and parent != row]
+        found.update(dict.fromkeys(level, depth))
+        depth += 1
+    return found

@@ -1,0 +1,80 @@
+"""What every result stands beside: systems that need no training."""
+
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ..assets import Assets
+from ..linking import LinkingEngine
+from ..progress import no_progress
+from ..types import Floats2d, Progress
+from .ranking import Ranker, names_per_tier
+from .settings import Settings
+from .tfidf import TfidfRanker
+
+EXACT, NGRAM, TFIDF, BASE = "exact", "ngram", "tfidf", "base"
+# Above, comparing a mention with all names takes more than 10 ms.
+TFIDF_LIMIT = 300_000  # names
+_CHUNK = 4096
+
+
+class Baseline(NamedTuple):
+    """A system to compare with."""
+
+    name: str
+    ranker: Ranker
+
+
+def make_baselines(
+    assets: Assets, settings: Settings, progress: Progress = no_progress
+) -> tuple[dict[str, Baseline], dict[str, str]]:
+    """Make the baselines: exact look-up, TF-IDF, n-grams, and an untrained encoder if one is named.
+
+    RETURNS (Tuple[Dict[str, Baseline], Dict[str, str]]): those made, and why others were left out.
+    RAISES (MedlinkError): E205 for a directory that holds no encoder.
+    """
+    depth = names_per_tier(max(settings.ks))
+    made: dict[str, Baseline] = {}
+    left_out: dict[str, str] = {}
+    for tier in (EXACT, NGRAM):
+        if tier in assets.tiers:
+            made[tier] = Baseline(tier, assets.engine([tier], names_per_tier=depth))
+        else:
+            left_out[tier] = "the assets have no such tier"
+    if assets.kb.n_names <= TFIDF_LIMIT:
+        concepts = assets.kb.name_concepts().astype(np.int32)
+        made[TFIDF] = Baseline(TFIDF, TfidfRanker(assets.kb.iter_texts(), concepts, depth))
+    else:
+        left_out[TFIDF] = (
+            f"{assets.kb.n_names:,} names are more than the {TFIDF_LIMIT:,} that it can search in "
+            "reasonable time"
+        )
+    if settings.base:
+        made[BASE] = Baseline(BASE, _untrained(assets, Path(settings.base), depth, progress))
+    return made, left_out
+
+
+def _untrained(assets: Assets, path: Path, depth: int, progress: Progress) -> LinkingEngine:
+    """Index all names with another encoder, pooled as that of the assets."""
+    from ..encoders.bi_encoder import BiEncoder
+    from ..retrieval.dense import DenseIndex
+
+    described = assets.manifest["encoder"]
+    encoder = BiEncoder.load(path, described["pooling"] if described else None)
+    encoder.halve()
+    texts = assets.kb.iter_texts()
+    starts = range(0, assets.kb.n_names, _CHUNK)
+    vectors: Iterable[Floats2d] = (
+        encoder.encode(list(islice(texts, _CHUNK)))
+        for _ in progress(starts, len(starts), "encoding names with the untrained encoder")
+    )
+    return LinkingEngine(
+        assets.kb.name_concepts().astype(np.int32),
+        dense=DenseIndex.build(vectors, assets.kb.n_names, encoder.dim, "Flat"),
+        encoder=encoder,
+        weights={"dense": 1.0},
+        names_per_tier=depth,
+    )

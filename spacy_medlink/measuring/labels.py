@@ -1,0 +1,93 @@
+"""By what else than language and type mentions are grouped: length, abbreviation, what was seen."""
+
+import re
+from collections.abc import Collection, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from ..kb import KnowledgeBase
+from ..kb.semantic_groups import groups_of
+from .gold_set import Case
+
+Labels = dict[str, tuple[str, ...]]
+LENGTH, ABBREVIATION, COMPOSITE = "length", "abbreviation", "composite"
+SEMANTIC_TYPE, SEMANTIC_GROUP = "semantic_type", "semantic_group"
+MENTION, CODE = "mention", "code"
+SEEN, UNSEEN = "seen", "unseen"
+
+_LONGEST = 5  # words; longer mentions are one group
+_ONE_WORD = re.compile(r"\S{2,10}")
+
+
+class Seen(NamedTuple):
+    """What the training mentions hold.
+
+    texts (FrozenSet[str]): the gold file's mentions that occur there. ids (FrozenSet[str]): gold
+        ids. rows (FrozenSet[int]): the concepts that they stand for.
+    """
+
+    texts: frozenset[str]
+    ids: frozenset[str]
+    rows: frozenset[int]
+
+
+class Labeller:
+    """Groups cases.
+
+    kb (KnowledgeBase): says of which semantic types a gold concept is.
+    seen (Optional[Seen]): the training mentions, where they were given.
+    """
+
+    def __init__(self, kb: KnowledgeBase, seen: Seen | None = None) -> None:
+        self._seen = seen
+        self._types_at = lru_cache(maxsize=1 << 16)(lambda row: kb.concept_at(row).types)
+
+    def labels(self, case: Case) -> Labels:
+        """List the groups that a case is in."""
+        types = tuple(sorted({type for row in case.right for type in self._types_at(row)}))
+        found: Labels = {
+            LENGTH: (_length(case.gold.text),),
+            ABBREVIATION: (_yes(bool(case.mention.long_form) or is_abbreviation(case.gold.text)),),
+            COMPOSITE: (_yes(len(case.parts) > 1),),
+        }
+        if types:
+            found[SEMANTIC_TYPE] = types
+            found[SEMANTIC_GROUP] = groups_of(types)
+        if self._seen is not None:
+            found[MENTION] = (SEEN if case.gold.text in self._seen.texts else UNSEEN,)
+            found[CODE] = (SEEN if is_seen_code(case, self._seen) else UNSEEN,)
+        return {label: groups for label, groups in found.items() if groups}
+
+
+def is_abbreviation(text: str) -> bool:
+    """Tell whether a mention looks like an abbreviation: a short word with two capitals."""
+    text = text.strip()
+    return bool(_ONE_WORD.fullmatch(text)) and sum(map(str.isupper, text)) >= 2
+
+
+def is_seen_code(case: Case, seen: Seen) -> bool:
+    """Tell whether any gold id of a case, or the concept that it stands for, was trained on."""
+    return not (seen.ids.isdisjoint(case.gold.ids) and seen.rows.isdisjoint(case.right))
+
+
+def useful(labels: Sequence[Labels]) -> list[Labels]:
+    """Leave out what tells no mentions apart, such as lengths where all are one word."""
+    groups: dict[str, set[str]] = {}
+    for own in labels:
+        for label, names in own.items():
+            groups.setdefault(label, set()).update(names)
+    kept = {label for label, names in groups.items() if len(names) > 1 or label in (MENTION, CODE)}
+    return [_only(own, kept) for own in labels]
+
+
+def _only(labels: Labels, kept: Collection[str]) -> Labels:
+    return {label: names for label, names in labels.items() if label in kept}
+
+
+def _length(text: str) -> str:
+    words = max(1, len(text.split()))
+    return f"{_LONGEST} words or more" if words >= _LONGEST else f"{words} word{'s' * (words > 1)}"
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"

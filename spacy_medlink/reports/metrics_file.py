@@ -1,0 +1,67 @@
+"""The file of metrics: JSON that people can read, with one mention a line."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+from ..errors import Errors
+from ..evaluation import Record, unpack
+
+FORMAT, SCHEMA = "spacy-medlink metrics", 1
+_MENTIONS = "mentions"
+_NEEDED = ("n", "mrr", "ks", "protocol", "tiers_used", "kb", "manifest", "concepts", _MENTIONS)
+
+Metrics = dict[str, Any]
+
+
+def dump_metrics(metrics: Metrics) -> str:
+    """Write metrics as JSON: indented, but for the mentions, which take a line each."""
+    head = {name: value for name, value in metrics.items() if name != _MENTIONS}
+    text = json.dumps(head, indent=2, ensure_ascii=False)
+    if _MENTIONS not in metrics:
+        return text + "\n"
+    table = metrics[_MENTIONS]
+    rows = ",\n      ".join(_line(row) for row in table["rows"])
+    mentions = (
+        f'{{\n    "columns": {_line(table["columns"])},\n    "rows": [\n      {rows}\n    ]\n  }}'
+    )
+    return f'{text.rstrip()[:-1].rstrip()},\n  "{_MENTIONS}": {mentions}\n}}\n'
+
+
+def read_metrics(path: Path) -> Metrics:
+    """Read a file that `medlink evaluate --output` wrote, plain or .gz.
+
+    RAISES (MedlinkError): E107 without the file, E410 when it is something else.
+    """
+    if not path.is_file():
+        raise Errors.source_missing(path=path)
+    try:
+        raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        metrics = json.loads(raw)
+    except (ValueError, OSError, EOFError, RecursionError) as error:
+        raise Errors.not_metrics(path=path, reason=f"not JSON: {error}") from error
+    if not isinstance(metrics, dict) or metrics.get("format") != FORMAT:
+        raise Errors.not_metrics(path=path, reason="another kind of file")
+    if metrics.get("schema") != SCHEMA:
+        reason = f"schema {metrics.get('schema')}, not {SCHEMA}"
+        raise Errors.not_metrics(path=path, reason=reason)
+    if absent := [name for name in _NEEDED if name not in metrics]:
+        raise Errors.not_metrics(path=path, reason=f"it lacks {', '.join(absent)}")
+    read_records(metrics, path)
+    return metrics
+
+
+def read_records(metrics: Metrics, path: Path | str = "metrics") -> list[Record]:
+    """Read the mentions of metrics.
+
+    RAISES (MedlinkError): E410 when they are damaged.
+    """
+    try:
+        return unpack(metrics[_MENTIONS])
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise Errors.not_metrics(path=path, reason=f"damaged mentions: {error}") from error
+
+
+def _line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
