@@ -15,7 +15,7 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.files import replacing_directory
 from spacy_medlink.kb import KnowledgeBase
 
-from .experiment import Experiment, Result
+from .experiment import Experiment
 from .loop.interruption import EXIT_CODE, StoppedError
 from .loop.metrics import read_log
 from .loop.plot import plot
@@ -25,6 +25,7 @@ from .loop.trainer import METRICS
 from .recipe.overrides import parse_overrides
 from .recipe.reading import read_recipe
 from .recipe.settings import Recipe
+from .study import Result
 from .verbs import run
 
 HOLDOUT, FIGURES, PICTURE = "holdout", "metrics.json", "training.png"

@@ -59,7 +59,7 @@ def test_it_writes_an_encoder_its_figures_and_the_hold_out(
     assert figures["recipe"]["optimizer"]["learning_rate"] == 2e-3
     assert (tmp_path / "sap" / "training.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "sap" / "metrics.jsonl").is_file()
-    assert "names held out" in result.output
+    assert "6 held out" in result.output
     assert "names/s" in result.output
     assert not list(tmp_path.glob(".sap*"))
 

@@ -33,7 +33,7 @@ class PairSampler:
 
     def __init__(self, pairs: Pairs, batch_pairs: int, seed: int) -> None:
         self._pairs = pairs
-        self._shuffle = _Shuffle(len(pairs), batch_pairs, seed)
+        self._shuffle = Shuffle(len(pairs), batch_pairs, seed)
 
     @property
     def steps_per_epoch(self) -> int:
@@ -54,7 +54,7 @@ class NameSampler:
 
     def __init__(self, names: TrainingNames, batch_names: int, seed: int) -> None:
         self._names = _with_synonym(names.concepts, names.trainable)
-        self._shuffle = _Shuffle(len(self._names), batch_names, seed)
+        self._shuffle = Shuffle(len(self._names), batch_names, seed)
 
     @property
     def steps_per_epoch(self) -> int:
@@ -66,7 +66,7 @@ class NameSampler:
         return np.sort(self._names[self._shuffle.part(step)])
 
 
-class _Shuffle:
+class Shuffle:
     """An order of n things that is drawn anew each epoch, cut into batches."""
 
     def __init__(self, count: int, size: int, seed: int) -> None:
@@ -75,9 +75,11 @@ class _Shuffle:
 
     @property
     def steps_per_epoch(self) -> int:
+        """Number of batches in one pass."""
         return -(-self._count // self._size)
 
     def part(self, step: int) -> Ints1d:
+        """Get the numbers of the things of a step."""
         epoch, place = divmod(step, self.steps_per_epoch)
         if epoch != self._epoch:
             rng = np.random.default_rng((self._seed, epoch))

@@ -66,7 +66,7 @@ class MemoryObjective(Stateless):
         rows, synonyms (Tensor): positive pairs, index into the batch and position in the memory.
         """
         logits = (vectors @ self._memory.T).div_(self._temperature)
-        logits[ignored] = -torch.inf
+        self._hide(logits, ignored)
         positive = logits[rows, synonyms]
         # In place, pass by pass: the matrix is the largest thing in memory by far.
         peak = logits.amax(dim=1, keepdim=True)
@@ -82,6 +82,10 @@ class MemoryObjective(Stateless):
         gradient = torch.zeros_like(vectors)
         gradient[learning] = (weights @ self._memory)[learning] / (self._temperature * count)
         return -log_likelihood[learning].sum() / count, gradient
+
+    def _hide(self, logits: torch.Tensor, ignored: Indices) -> None:
+        """Take out, in place, what counts neither for nor against."""
+        logits[ignored] = -torch.inf
 
     def after_step(self) -> None:
         """Remember the batches; not before, as the backward pass needs the old vectors."""

@@ -1,0 +1,121 @@
+"""Mentions to train on: the distinct strings of annotated text, beside the names they stand for."""
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spacy_medlink.errors import Errors
+from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.measuring import load_gold
+from spacy_medlink.types import Hashes1d, Ints1d
+
+from .names import Tokenize, TokenTable, TrainingNames, spelled, string_hash
+
+
+@dataclass(frozen=True)
+class Mentions:
+    """Distinct mentions of a gold file, letter case aside, each with the concept it means.
+
+    texts (Tuple[str]): abbreviations that their document defines are expanded.
+    concepts (Ints1d): concept rows, (n,). counts (Ints1d): how often each occurs, (n,).
+    left_out (Dict[str, int]): mentions that teach nothing, by reason.
+    """
+
+    texts: tuple[str, ...]
+    concepts: Ints1d
+    counts: Ints1d
+    left_out: dict[str, int]
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+
+def read_mentions(path: Path, kb: KnowledgeBase) -> Mentions:
+    """Read the mentions of a gold file whose one concept is in the knowledge base.
+
+    A string that the file links to several concepts goes with the one it has most often, the
+    lowest row where that is a tie: an encoder that sees no context can learn no more.
+
+    RAISES (MedlinkError): E107, E401-E407 for the file, E515 when no mention is left.
+    """
+    left_out: Counter[str] = Counter()
+    seen: dict[str, Counter[int]] = {}
+    for case in load_gold(path, kb).cases():
+        text = (case.mention.long_form or case.mention.text).strip()
+        reason = _why_not(text, len(case.gold.ids), len(case.right))
+        if reason:
+            left_out[reason] += 1
+        else:
+            seen.setdefault(text.lower(), Counter())[min(case.right)] += 1
+    if not seen:
+        raise Errors.no_mentions(path=path, left_out=dict(left_out))
+    meant = {text: min(found, key=lambda row: (-found[row], row)) for text, found in seen.items()}
+    return Mentions(
+        tuple(meant),
+        np.fromiter(meant.values(), dtype=np.int64),
+        np.fromiter((seen[text][row] for text, row in meant.items()), dtype=np.int64),
+        dict(left_out),
+    )
+
+
+def _why_not(text: str, ids: int, rows: int) -> str:
+    if not text:
+        return "blank"
+    if not ids:
+        return "no concept"
+    if not rows:
+        return "concept not in the knowledge base"
+    return "several concepts" if rows > 1 else ""
+
+
+@dataclass(frozen=True)
+class NamesAndMentions(TrainingNames):
+    """Training names, mentions among them: `rows` of a mention are -1 - its number.
+
+    is_mention (NDArray[bool]): (n,). Mentions are not trainable: they are drawn to the names of
+    their concept, and no name is drawn to them, as linking compares with names alone.
+    """
+
+    is_mention: NDArray[np.bool_]
+
+
+def join(
+    names: TrainingNames, mentions: Mentions, tokenize: Tokenize, lower_case: bool
+) -> NamesAndMentions:
+    """Put mentions among the names, in the order of their concepts.
+
+    A mention that is spelled as a name of its concept is left out: the name itself is there.
+    """
+    strings = np.array([string_hash(text) for text in mentions.texts], dtype=np.uint64)
+    new = np.flatnonzero(~_are_names(names, mentions.concepts, strings))
+    tokens = TokenTable.build((spelled(mentions.texts[one], lower_case) for one in new), tokenize)
+    concepts = np.concatenate([names.concepts, mentions.concepts[new]])
+    order = np.argsort(concepts, kind="stable")
+    is_mention = np.arange(len(concepts)) >= len(names)
+    return NamesAndMentions(
+        np.concatenate([names.rows, -1 - new])[order],
+        concepts[order],
+        np.concatenate([names.strings, strings[new]])[order],
+        np.concatenate([names.trainable, np.zeros(len(new), dtype=np.bool_)])[order],
+        _joined(names.tokens, tokens, order),
+        is_mention[order],
+    )
+
+
+def _are_names(names: TrainingNames, concepts: Ints1d, strings: Hashes1d) -> NDArray[np.bool_]:
+    known = set(zip(names.concepts.tolist(), names.strings.tolist(), strict=True))
+    pairs = zip(concepts.tolist(), strings.tolist(), strict=True)
+    return np.fromiter((pair in known for pair in pairs), dtype=np.bool_, count=len(concepts))
+
+
+def _joined(first: TokenTable, second: TokenTable, order: Ints1d) -> TokenTable:
+    """Take rows of two tables, one after the other, in an order."""
+    flat = np.concatenate([first.flat, second.flat])
+    starts = np.concatenate([first.offsets[:-1], second.offsets[:-1] + len(first.flat)])[order]
+    lengths = np.concatenate([first.lengths(), second.lengths()])[order]
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    places = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
+    return TokenTable(flat[places], offsets)

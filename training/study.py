@@ -1,0 +1,158 @@
+"""Study: a recipe carried out, from a base to the weights that are shipped."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+
+from .choosing.measures import Measures
+from .choosing.selection import Halves, Selection, select
+from .data.names import TrainingNames
+from .data.sampler import Sampler
+from .loop.modules import prepare
+from .loop.precision import Precision, find_device
+from .loop.ranks import ALONE, Ranks
+from .loop.task import Task
+from .loop.trainer import Trainer
+from .objectives.protocol import Objective
+from .recipe.settings import Recipe
+from .report import describe, speed, training_figures, verdict
+from .weights import Weights, copy_weights
+
+
+@dataclass(frozen=True)
+class Result:
+    """encoder (BiEncoder): what is shipped. figures (Dict[str, Any]): everything worth keeping."""
+
+    encoder: BiEncoder
+    figures: dict[str, Any]
+
+
+class Study(ABC):
+    """Trains, and chooses what to ship.
+
+    base (BiEncoder): its module takes the weights that are chosen in the end.
+    device (str | torch.device): where to train. say (Callable): told each stage.
+    ranks (Ranks): the processes that train together.
+    RAISES (MedlinkError): E508 no such device.
+    """
+
+    names: TrainingNames
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        base: BiEncoder,
+        device: str | torch.device,
+        say: Callable[[str], None],
+        ranks: Ranks = ALONE,
+    ) -> None:
+        self._recipe, self._say, self._ranks = recipe, say, ranks
+        self._device = find_device(str(device))
+        self._precision = Precision(recipe.training.precision, self._device)
+        base.module.to(self._device)
+        self._base = base
+        self._encoder = prepare(base, recipe.encoder, self._device)
+
+    @property
+    @abstractmethod
+    def yardstick(self) -> Measures:
+        """Measures encoders; made at first use, which encodes all names."""
+
+    @abstractmethod
+    def _sampler(self) -> Sampler:
+        """Make what draws the batches."""
+
+    @abstractmethod
+    def _objective(self) -> Objective:
+        """Make the loss."""
+
+    @abstractmethod
+    def _made_with(self) -> str:
+        """Identify all that a checkpoint depends on."""
+
+    @abstractmethod
+    def _facts(self) -> dict[str, int]:
+        """Count what is trained on."""
+
+    def run(self, directory: Path, resume: bool = False) -> Result | None:
+        """Train and choose.
+
+        directory (Path): for checkpoint and log. resume (bool): go on from the checkpoint there.
+        RETURNS (Optional[Result]): None on all ranks but the first, which chooses alone.
+        """
+        if not self._ranks.is_first:
+            self.trainer(directory).train(resume)
+            return None
+        self._say("; ".join(f"{count:,} {what.replace('_', ' ')}" for what, count in self._facts().items()))
+        self._say(f"Base:    {describe(self.yardstick.base)}")
+        base_shortlist = self.yardstick.fast(self._base)
+        base = copy_weights(self._base.module)
+        trainer = self.trainer(directory)
+        trainer.train(resume)
+        progress = trainer.progress
+        self._say(
+            f"Trained {progress.names:,} names in {progress.seconds:.0f} s"
+            f" ({speed(progress):.0f} names/s)"
+        )
+        selection, shipped = self._select(base, trainer.best)
+        self._say(f"Shipped: {describe(shipped)} ({verdict(selection)})")
+        figures = {
+            "base": self.yardstick.base,
+            "shipped": shipped,
+            "trained_part": selection.part,
+            "tried": [{"part": part, "dev_shortlist": dev} for part, dev in selection.tried],
+            "training": training_figures(progress, base_shortlist),
+            "data": {**self._facts(), **self.yardstick.facts()},
+            "precision": self._precision.name,
+            "device": str(self._device),
+            "recipe": self._recipe.as_dict(),
+        }
+        return Result(self._ship(selection), figures)
+
+    def trainer(self, directory: Path) -> Trainer:
+        """Make the loop, with its checkpoint and log in a directory."""
+        task = Task(
+            self._encoder,
+            self.names,
+            self._sampler(),
+            self._objective(),
+            lambda encoder: self.yardstick.fast(encoder),
+            self._made_with(),
+        )
+        return Trainer(task, self._recipe, directory, self._precision, self._ranks)
+
+    def _select(self, base: Weights, trained: Weights) -> tuple[Selection, Halves]:
+        """Choose on dev; test is measured along with it but never looked at."""
+        settings, measured = self._recipe.selection, {0.0: self.yardstick.base}
+
+        def whole(weights: Weights) -> dict[str, float]:
+            measured[1.0] = self.yardstick.whole(self._with(weights))
+            return measured[1.0]["dev"]
+
+        selection = select(
+            base,
+            trained,
+            settings,
+            self.yardstick.base["dev"],
+            lambda weights: self.yardstick.fast(self._with(weights)),
+            whole,
+        )
+        return selection, measured[1.0 if selection.part else 0.0]
+
+    def _with(self, weights: Weights) -> BiEncoder:
+        self._encoder.module.load_state_dict(weights)
+        return self._encoder
+
+    def _ship(self, selection: Selection) -> BiEncoder:
+        """Put the chosen weights into the base's own module, whose config is that of the base."""
+        if not selection.part:
+            return self._base
+        self._base.module.load_state_dict(selection.weights)
+        own = self._encoder
+        return BiEncoder(own.tokenizer, self._base.module, own.pooling, own.max_length)
