@@ -345,8 +345,8 @@ class Errors:
     unknown_corpus = Message("E704", "Unknown corpus {name!r}. Known: {known}.")
     corpus_empty = Message(
         "E705",
-        "No mention came out of {path}: nothing was written. Check that it holds the corpus {name}, "
-        "unpacked.",
+        "No mention came out of {path}: nothing was written. Check that it holds the corpus "
+        "{name}, unpacked.",
     )
     unknown_split = Message(
         "E706", "{path} has no split {split!r}; it has: {known}. Name one of them."
@@ -368,7 +368,8 @@ class Errors:
     )
     bad_archive = Message(
         "E714",
-        "{path} cannot be unpacked: {problem}. Nothing was put in place. Delete it and get it again.",
+        "{path} cannot be unpacked: {problem}. Nothing was put in place. Delete it and get it "
+        "again.",
     )
     no_api_key = Message(
         "E715",

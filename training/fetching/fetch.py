@@ -1,0 +1,201 @@
+"""Get one file over HTTP: tries again with longer waits, goes on where it stopped, checks it."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from email.message import Message
+from http.client import HTTPException, HTTPResponse
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlencode, urlsplit
+from urllib.request import Request, urlopen
+
+from spacy_medlink import __version__
+from spacy_medlink.errors import Errors
+from spacy_medlink.files import sha256_of
+from spacy_medlink.progress import no_progress
+from spacy_medlink.types import Progress
+
+TRIES = 5
+FIRST_WAIT, LONGEST_WAIT = 2.0, 60.0  # seconds; doubled each time
+TIMEOUT = 60.0  # seconds without a byte
+_BLOCK = 1 << 18  # bytes
+# Too busy, or not now: the same request may succeed later.
+_LATER = {408, 425, 429, 500, 502, 503, 504}
+_PAGE = (b"<!doctype html", b"<html")
+_PACKED = (b"PK", b"\x1f\x8b")  # zip and gzip, whatever the server calls them
+Sleep = Callable[[float], None]
+
+
+class Wanted(NamedTuple):
+    """A file to get: where it is, where people find it, what it should be ("" for unknown).
+
+    query (Dict[str, str]): what is added to the address when asking, such as a key; messages and
+        files never have it.
+    """
+
+    url: str
+    homepage: str
+    sha256: str = ""
+    query: dict[str, str] = {}
+
+
+class _AgainError(Exception):
+    """What went wrong on the way may go well at the next try."""
+
+    def __init__(self, reason: str, wait: float = 0.0) -> None:
+        super().__init__(reason)
+        self.wait = wait
+
+
+def fetch(
+    wanted: Wanted, target: Path, progress: Progress = no_progress, sleep: Sleep = time.sleep
+) -> str:
+    """Get a file; what has come of it is kept beside the target until it is whole.
+
+    target (Path): is written only when the file is whole and right.
+    sleep (Callable[[float], None]): waits for seconds between tries.
+    RETURNS (str): its sha256.
+    RAISES (MedlinkError): E711 it could not be got, E712 a web page came instead, E717 its
+        checksum is wrong.
+    """
+    part = target.with_name(f"{target.name}.part")
+    part.parent.mkdir(parents=True, exist_ok=True)
+    wait = FIRST_WAIT
+    for tried in range(1, TRIES + 1):
+        try:
+            _get(wanted, part, progress)
+            break
+        except _AgainError as error:
+            if tried == TRIES:
+                raise _failed(wanted, error, tried) from error
+            sleep(max(wait, min(error.wait, LONGEST_WAIT)))
+            wait = min(2 * wait, LONGEST_WAIT)
+    found = sha256_of(part)
+    _state(part).unlink(missing_ok=True)
+    if wanted.sha256 and found != wanted.sha256.lower():
+        part.unlink()
+        raise Errors.download_checksum(url=wanted.url, found=found, expected=wanted.sha256)
+    part.replace(target)
+    return found
+
+
+def _get(wanted: Wanted, part: Path, progress: Progress) -> None:
+    """Get what is missing of a file, or all of it."""
+    have, state = _begun(wanted, part)
+    try:
+        with urlopen(_request(wanted, have, state), timeout=TIMEOUT) as response:
+            _write(wanted, part, have, response, progress)
+    except HTTPError as error:
+        with error:  # it holds the connection
+            _refused(wanted, part, error)
+    except (
+        OSError,
+        HTTPException,
+    ) as error:  # URLError, timeouts and broken connections are OSErrors
+        reason = error.reason if isinstance(error, URLError) else error
+        raise _AgainError(str(reason) or type(error).__name__) from error
+
+
+def _begun(wanted: Wanted, part: Path) -> tuple[int, dict[str, str]]:
+    """Tell how many bytes of this very file have come, and what the server called it."""
+    try:
+        state = json.loads(_state(part).read_text(encoding="utf-8"))
+        have = part.stat().st_size
+    except (OSError, ValueError):
+        return 0, {}
+    mine = isinstance(state, dict) and state.get("url") == wanted.url
+    return (have, state) if mine and state.get("tag") else (0, {})
+
+
+def _request(wanted: Wanted, have: int, state: dict[str, str]) -> Request:
+    url = wanted.url
+    if wanted.query:
+        url += ("&" if urlsplit(url).query else "?") + urlencode(wanted.query)
+    headers = {"User-Agent": f"spacy-medlink/{__version__}", "Accept-Encoding": "identity"}
+    if have:
+        # The rest is wanted only of the same file; of another one, all of it.
+        headers |= {"Range": f"bytes={have}-", "If-Range": state["tag"]}
+    return Request(url, headers=headers)
+
+
+def _write(
+    wanted: Wanted, part: Path, have: int, response: HTTPResponse, progress: Progress
+) -> None:
+    headers = response.headers
+    resumed = response.status == 206 and _resumes_at(headers) == have
+    if response.status == 206 and not resumed:
+        part.unlink(missing_ok=True)
+        raise _AgainError("the server sent another part than was asked for")
+    have = have if resumed else 0
+    tag = headers.get("ETag", "") or headers.get("Last-Modified", "")
+    strong = "" if tag.startswith("W/") else tag  # a weak tag does not promise the same bytes
+    state = {"url": wanted.url, "tag": strong}
+    _state(part).write_text(json.dumps(state), encoding="utf-8")
+    length = _number(headers.get("Content-Length"))
+    blocks = None if length is None else -(-length // _BLOCK)
+    with part.open("ab" if resumed else "wb") as file:
+        for block in progress(_blocks(wanted, response, have), blocks, target_name(wanted.url)):
+            file.write(block)
+    size = part.stat().st_size
+    if length is not None and size < have + length:
+        raise _AgainError(f"it was cut off after {size:,} of {have + length:,} bytes")
+
+
+def _blocks(wanted: Wanted, response: HTTPResponse, have: int) -> Iterator[bytes]:
+    """Stream what comes, unless it is a page for people."""
+    first = response.read(_BLOCK)
+    kind = response.headers.get_content_type()
+    packed = first.startswith(_PACKED)
+    if not have and (is_page(first) or (kind == "text/html" and not packed)):
+        raise Errors.download_is_page(url=wanted.url, homepage=wanted.homepage)
+    block = first
+    while block:
+        yield block
+        block = response.read(_BLOCK)
+
+
+def _refused(wanted: Wanted, part: Path, error: HTTPError) -> None:
+    """Say what follows from a status that is an error."""
+    reason = f"HTTP {error.code} {error.reason}"
+    if error.code == 416:  # nothing after what has come: it is whole, or another file
+        total = (error.headers.get("Content-Range") or "").rpartition("/")[2]
+        if part.is_file() and total == str(part.stat().st_size):
+            return
+        part.unlink(missing_ok=True)
+        raise _AgainError(reason)
+    if error.code in _LATER:
+        raise _AgainError(reason, float(_number(error.headers.get("Retry-After")) or 0))
+    if error.code in {401, 403}:
+        reason += ": it wants a log-in, or a key that is right"
+    raise _failed(wanted, reason, 1)
+
+
+def is_page(beginning: bytes) -> bool:
+    """Tell whether a file begins as a web page does."""
+    return beginning.lstrip(b"\xef\xbb\xbf \t\r\n")[:20].lower().startswith(_PAGE)
+
+
+def target_name(url: str) -> str:
+    """Name a file after the last part of its address."""
+    return urlsplit(url).path.rpartition("/")[2] or "file"
+
+
+def _resumes_at(headers: Message) -> int | None:
+    unit, _, rest = (headers.get("Content-Range") or "").partition(" ")
+    return _number(rest.partition("-")[0]) if unit == "bytes" else None
+
+
+def _number(text: Any) -> int | None:
+    return int(text) if isinstance(text, str) and text.isdecimal() and len(text) < 16 else None
+
+
+def _state(part: Path) -> Path:
+    return part.with_name(f"{part.name}.json")
+
+
+def _failed(wanted: Wanted, reason: object, tries: int) -> Exception:
+    return Errors.download_failed(
+        url=wanted.url, reason=reason, tries=tries, homepage=wanted.homepage
+    )

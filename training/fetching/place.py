@@ -1,0 +1,151 @@
+"""Put a source into a directory, whole or not at all, with a note of what it was made of."""
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from spacy_medlink.errors import Errors, MedlinkError
+from spacy_medlink.files import replacing_directory, sha256_of
+from spacy_medlink.progress import no_progress
+from spacy_medlink.types import Progress
+
+from .fetch import Sleep, Wanted, fetch, is_page, target_name
+from .sources import Remote, Source
+from .unpack import unpack
+
+MANIFEST = "download.json"
+UTS = "https://uts-ws.nlm.nih.gov/download"  # hands out files to those who have a key
+Tell = Callable[[str], None]
+
+
+class Settings(NamedTuple):
+    """How to download.
+
+    release (str): of sources that have several. key (str): the user's, for the server.
+    """
+
+    release: str = ""
+    key: str = ""
+    progress: Progress = no_progress
+    sleep: Sleep = time.sleep
+
+
+class _Got(NamedTuple):
+    """A file that has come, where it belongs, and what it is."""
+
+    path: Path
+    remote: Remote
+    name: str
+    origin: str
+    sha256: str
+
+
+def download(source: Source, output: Path, settings: Settings, tell: Tell) -> None:
+    """Download all files of a source and unpack them; finished files are kept for the next try.
+
+    RAISES (MedlinkError): E711, E712, E717 for a file, E713 when it is behind a form, E714 for an
+        archive, E715 and E716 for keys and releases, E718 when the output is something else.
+    """
+    if source.how:
+        raise Errors.behind_form(name=source.name, how=source.how, homepage=source.homepage)
+    _check_output(source, output)
+    parts = output.parent / f".{output.name}.parts"
+    got = []
+    for number, remote in enumerate(source.files):
+        found = _one(source, remote, parts / str(number), settings)
+        _tell_checksum(found, tell)
+        got.append(found)
+    _assemble(source, got, output)
+    _clear(parts)
+
+
+def take(source: Source, files: Sequence[Path], output: Path, tell: Tell) -> None:
+    """Unpack files that the user has got by hand, as `download` would.
+
+    RAISES (MedlinkError): E107 no such file, E712 a saved web page, E714, E717, E718.
+    """
+    _check_output(source, output)
+    known = {target_name(url): each for each in source.files for url in each.urls}
+    got = []
+    for path in files:
+        if not path.is_file():
+            raise Errors.source_missing(path=path)
+        with path.open("rb") as file:
+            if is_page(file.read(1024)):
+                raise Errors.download_is_page(url=path, homepage=source.homepage)
+        remote, digest = known.get(path.name, Remote(())), sha256_of(path)
+        if remote.sha256 and remote.sha256 != digest:
+            raise Errors.download_checksum(url=path, found=digest, expected=remote.sha256)
+        found = _Got(path, remote, path.name, path.name, digest)
+        _tell_checksum(found, tell)
+        got.append(found)
+    _assemble(source, got, output)
+
+
+def _one(source: Source, remote: Remote, folder: Path, settings: Settings) -> _Got:
+    """Get a file from the first of its addresses that gives it."""
+    query = {}
+    urls = [url.format(release=settings.release) for url in remote.urls]
+    if source.key:
+        query = {"url": urls[0], "apiKey": settings.key}
+    for place, url in enumerate(urls):
+        target = folder / target_name(url)
+        asked = UTS if source.key else url
+        wanted = Wanted(asked, source.homepage, remote.sha256, query)
+        if target.is_file():  # only a whole and right file has this name: from an earlier try
+            return _Got(target, remote, target.name, url, sha256_of(target))
+        try:
+            digest = fetch(wanted, target, settings.progress, settings.sleep)
+        except MedlinkError:
+            if place == len(urls) - 1:
+                raise
+            continue
+        return _Got(target, remote, target.name, url, digest)
+    raise AssertionError("a file without an address")
+
+
+def _assemble(source: Source, got: Sequence[_Got], output: Path) -> None:
+    files = [
+        {"origin": each.origin, "sha256": each.sha256, "bytes": each.path.stat().st_size}
+        for each in got
+    ]
+    about = {
+        "name": source.name,
+        "licence": source.licence,
+        "homepage": source.homepage,
+        "files": files,
+    }
+    with replacing_directory(output) as directory:
+        for each in got:
+            unpack(each.path, directory / each.remote.place, each.name)
+        text = json.dumps(about, indent=2, ensure_ascii=False) + "\n"
+        (directory / MANIFEST).write_text(text, encoding="utf-8")
+
+
+def _check_output(source: Source, output: Path) -> None:
+    """Refuse to replace anything but an earlier download of the same source.
+
+    RAISES (MedlinkError): E718.
+    """
+    if not output.exists() or (output.is_dir() and not any(output.iterdir())):
+        return
+    try:
+        before = json.loads((output / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        before = None
+    if not isinstance(before, dict) or before.get("name") != source.name:
+        raise Errors.not_a_download(path=output)
+
+
+def _tell_checksum(got: _Got, tell: Tell) -> None:
+    known = "as expected" if got.remote.sha256 else "none is known to compare it with"
+    tell(f"{got.name}: sha256 {got.sha256} ({known})")
+
+
+def _clear(parts: Path) -> None:
+    for path in sorted(parts.rglob("*"), reverse=True):
+        path.rmdir() if path.is_dir() else path.unlink()
+    if parts.is_dir():
+        parts.rmdir()
