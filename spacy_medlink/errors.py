@@ -215,6 +215,12 @@ class Errors:
         "that has a medical_linker. Build assets with `medlink build`, or install the package.",
     )
 
+    bad_lexicon = Message(
+        "E306",
+        "{path}, line {line}: not an entry of a lexicon of abbreviations. Expected {expected}. Mend "
+        "the line.",
+    )
+
     # 4xx: evaluation
     bad_gold_line = Message(
         "E401", "{path}, line {line}: {problem}. Expected {expected}. Mend the line."
@@ -294,6 +300,41 @@ class Errors:
         "E510",
         "{path} is not a recipe ({reason}). Recipes are written like spaCy's config.cfg: "
         "[section], then key = value with the value in JSON.",
+    )
+    no_mentions = Message(
+        "E515",
+        "{path} has no mention to train on; left out were: {left_out}. Is it the gold file that "
+        "belongs to this knowledge base?",
+    )
+    bad_bitext = Message(
+        "E516",
+        "{path}, line {line}: expected a text, a tab, and its translation. Mend or remove the line.",
+    )
+    bitext_missing = Message(
+        "E517",
+        "The recipe trains on a bitext ({order}), and none is given: add `--bitext FILE`, or set "
+        "order = \"none\" in [bitext].",
+    )
+    bitext_unused = Message(
+        "E518",
+        "{path} is given as a bitext, and the recipe does not say what to do with it: set order = "
+        "\"mixed\" or \"after\" in [bitext], or leave `--bitext` out.",
+    )
+    no_relations = Message(
+        "E519",
+        "The recipe trains on relations, and {path} has none between concepts with names to train "
+        "on. Build the knowledge base from a source with a hierarchy, or set weight = 0 in "
+        "[relations].",
+    )
+    no_types = Message(
+        "E520",
+        "The recipe trains on types, and {path} has fewer than two. Build the knowledge base from "
+        "a source with types, or set weight = 0 in [types].",
+    )
+    peft_missing = Message(
+        "E521",
+        "The recipe trains a LoRA, which needs the package peft: `pip install "
+        "'spacy-medlink[peft]'`, or choose kind = \"bottleneck\" in [adapter].",
     )
     package_missing = Message(
         "E514",
@@ -406,6 +447,10 @@ class Warnings:
     no_code = (
         "[W103] No concept of the knowledge base has a code of the scheme {scheme!r}, so `_.cui` "
         "is None throughout. Schemes it has: {schemes}."
+    )
+    filtered_out = (
+        "[W104] {name}: no name of the knowledge base passes the filter ({filter}), so every mention "
+        "it holds for is NIL. Change the setting."
     )
     gold_not_in_kb = (
         "[W401] {missing:,} of {n:,} gold mentions have no id that the knowledge base knows (such "

@@ -117,11 +117,13 @@ class KnowledgeBase:
         """Get the name of a row, 0 <= row < n_names."""
         return _name(self._db.execute(f"{_NAME} WHERE row = ?", (row,)).fetchone(), self._labels)
 
-    def iter_names(self) -> Iterator[tuple[int, Name]]:
-        """Stream (concept row, name) in the order of the names' rows."""
+    def iter_names(self, first: int = 0, last: int | None = None) -> Iterator[tuple[int, Name]]:
+        """Stream (concept row, name) in the order of the names' rows: first <= row < last."""
         labels = self._labels
-        query = "SELECT concept, text, lang, source, tty, obsolete FROM name ORDER BY row"
-        for concept, *name in self._db.execute(query):
+        last = self.n_names if last is None else last
+        query = "SELECT concept, text, lang, source, tty, obsolete FROM name"
+        rows = self._db.execute(f"{query} WHERE row >= ? AND row < ? ORDER BY row", (first, last))
+        for concept, *name in rows:
             yield concept, _name(name, labels)
 
     def iter_texts(self) -> Iterator[str]:
@@ -178,6 +180,10 @@ class KnowledgeBase:
         inside = re.sub(r"([%_\\])", r"\\\1", text)
         rows = self._db.execute(_SEARCH, (f"{inside}%", f"%{inside}%", limit)).fetchall()
         return [(self.concept_at(concept), self.name_at(row)) for concept, row in rows]
+
+    def iter_edges(self) -> Iterator[tuple[int, int]]:
+        """Stream the hierarchy as (concept row of a parent, concept row of its child), sorted."""
+        return iter(self._db.execute("SELECT parent, child FROM edge ORDER BY parent, child"))
 
     def iter_codes(self) -> Iterator[tuple[int, str, dict[str, tuple[str, ...]]]]:
         """Stream (concept row, id, codes by vocabulary), without reading names."""

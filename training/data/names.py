@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import xxhash
@@ -11,7 +12,9 @@ from numpy.typing import NDArray
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.types import Hashes1d, Ints1d, Name
 
+Item = TypeVar("Item")
 Tokenize = Callable[[Sequence[str]], list[list[int]]]
+TRADE_NAME = "TRADE"  # the term type that the UMLS reader gives to names of a substance's brands
 _CHUNK = 50_000
 
 
@@ -30,7 +33,7 @@ class TokenTable:
         """Tokenise a stream of strings, a chunk at a time."""
         flat: list[NDArray[np.int32]] = [np.empty(0, dtype=np.int32)]
         lengths: list[NDArray[np.int64]] = [np.zeros(1, dtype=np.int64)]
-        for chunk in _chunks(texts):
+        for chunk in chunks(texts):
             pieces = tokenize(chunk)
             lengths.append(np.fromiter(map(len, pieces), dtype=np.int64))
             flat.append(np.fromiter((id for row in pieces for id in row), dtype=np.int32))
@@ -52,7 +55,8 @@ class TokenTable:
 class TrainingNames:
     """Names to train on, ordered by concept; a position in these arrays is a *training name*.
 
-    rows (Ints1d): name rows in the knowledge base. concepts (Ints1d): concept rows, ascending.
+    rows (Ints1d): name rows in the knowledge base, -1 for a name from elsewhere.
+    concepts (Ints1d): concept rows, ascending; beyond those of the knowledge base, pseudo-concepts.
     strings (Hashes1d): hash of the lower-cased text; equal where two concepts share a string.
     trainable (NDArray[bool]): whether pairs may be made of the name. tokens (TokenTable): pieces.
     """
@@ -66,6 +70,56 @@ class TrainingNames:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def first(self, count: int) -> "TrainingNames":
+        """Get the first names, as a view."""
+        return TrainingNames(
+            self.rows[:count],
+            self.concepts[:count],
+            self.strings[:count],
+            self.trainable[:count],
+            TokenTable(self.tokens.flat, self.tokens.offsets[: count + 1]),
+        )
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the names of a knowledge base are read.
+
+    lower_case (bool): whether the encoder is to see lower-cased names.
+    languages (Collection[str]): languages to train on, all when empty.
+    obsolete (bool): whether to train on names that the source marks as obsolete.
+    trade_names (bool): whether to train on what a substance's brands are called.
+    """
+
+    lower_case: bool
+    languages: Collection[str] = ()
+    obsolete: bool = True
+    trade_names: bool = True
+
+    def is_trainable(self, name: Name) -> bool:
+        """Tell whether pairs may be made of a name."""
+        return (
+            (not self.languages or name.lang in self.languages)
+            and (self.obsolete or not name.obsolete)
+            and (self.trade_names or name.tty != TRADE_NAME)
+        )
+
+
+class Block(NamedTuple):
+    """Some thousand names as arrays: the columns of `TrainingNames`, and more.
+
+    languages (NDArray[np.int16]): number of each name's language (`language_codes`), -1 unknown.
+    lengths (Ints1d): word pieces of each name. flat (NDArray[np.int32]): all pieces.
+    """
+
+    rows: Ints1d
+    concepts: Ints1d
+    strings: Hashes1d
+    trainable: NDArray[np.bool_]
+    languages: NDArray[np.int16]
+    lengths: Ints1d
+    flat: NDArray[np.int32]
+
 
 def read_names(
     kb: KnowledgeBase,
@@ -74,41 +128,70 @@ def read_names(
     skip: Collection[int] = (),
     languages: Collection[str] = (),
     obsolete: bool = True,
+    trade_names: bool = True,
 ) -> TrainingNames:
     """Read the names of a knowledge base, each string once a concept (letter case aside).
 
     tokenize (Callable): strings to word-piece ids (`BiEncoder.tokenize`).
-    lower_case (bool): whether the encoder is to see lower-cased names.
     skip (Collection[int]): name rows to leave out, such as those held out for validation.
-    languages (Collection[str]): languages to train on, all when empty.
-    obsolete (bool): whether to train on names that the source marks as obsolete.
+    lower_case, languages, obsolete, trade_names: see `Reading`.
     """
-    left_out, wanted = frozenset(skip), frozenset(languages)
-    rows: list[int] = []
-    concepts: list[int] = []
-    strings: list[int] = []
-    trainable: list[bool] = []
+    how = Reading(lower_case, languages, obsolete, trade_names)
+    names, _ = joined([empty_block(), *name_blocks(kb, tokenize, how, frozenset(skip))])
+    return names
 
-    def texts() -> Iterator[str]:
-        for row, concept, name, string in distinct_names(kb):
-            if row in left_out:
-                continue
-            rows.append(row)
-            concepts.append(concept)
-            strings.append(string)
-            trainable.append(
-                (not wanted or name.lang in wanted) and (obsolete or not name.obsolete)
-            )
-            yield spelled(name.text, lower_case)
 
-    tokens = TokenTable.build(texts(), tokenize)
-    return TrainingNames(
-        np.array(rows, dtype=np.int64),
-        np.array(concepts, dtype=np.int64),
-        np.array(strings, dtype=np.uint64),
-        np.array(trainable, dtype=bool),
-        tokens,
+def name_blocks(
+    kb: KnowledgeBase,
+    tokenize: Tokenize,
+    how: Reading,
+    skip: frozenset[int] = frozenset(),
+    first: int = 0,
+    last: int | None = None,
+) -> Iterator[Block]:
+    """Read names block by block, so that memory holds a few thousand of them as objects.
+
+    first, last (int): name rows to begin and to end at; both at the first name of a concept.
+    """
+    numbers = {lang: number for number, lang in enumerate(language_codes(kb))}
+    found = (entry for entry in distinct_names(kb, first, last) if entry[0] not in skip)
+    for chunk in chunks(found):
+        rows, concepts, names, strings = zip(*chunk, strict=True)
+        pieces = tokenize([spelled(name.text, how.lower_case) for name in names])
+        yield Block(
+            np.array(rows, dtype=np.int64),
+            np.array(concepts, dtype=np.int64),
+            np.array(strings, dtype=np.uint64),
+            np.array([how.is_trainable(name) for name in names], dtype=bool),
+            np.array([numbers[name.lang] for name in names], dtype=np.int16),
+            *flattened(pieces),
+        )
+
+
+def flattened(pieces: Sequence[Sequence[int]]) -> tuple[Ints1d, NDArray[np.int32]]:
+    """Write lists of word pieces as lengths, (n,), and all pieces one after the other."""
+    lengths = np.fromiter(map(len, pieces), dtype=np.int64)
+    return lengths, np.fromiter((id for row in pieces for id in row), dtype=np.int32)
+
+
+def empty_block() -> Block:
+    """Make a block without names."""
+    kinds = (np.int64, np.int64, np.uint64, bool, np.int16, np.int64, np.int32)
+    return Block(*(np.empty(0, dtype=kind) for kind in kinds))
+
+
+def joined(blocks: Sequence[Block]) -> tuple[TrainingNames, NDArray[np.int16]]:
+    """Put blocks together, in memory. RETURNS names, and the numbers of their languages."""
+    rows, concepts, strings, trainable, languages, lengths, flat = map(
+        np.concatenate, zip(*blocks, strict=True)
     )
+    tokens = TokenTable(flat, np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)]))
+    return TrainingNames(rows, concepts, strings, trainable, tokens), languages
+
+
+def language_codes(kb: KnowledgeBase) -> list[str]:
+    """List the languages of a knowledge base in the order of their numbers."""
+    return sorted(kb.manifest["by_lang"])
 
 
 def spelled(text: str, lower_case: bool) -> str:
@@ -121,11 +204,13 @@ def string_hash(text: str) -> int:
     return xxhash.xxh3_64_intdigest(text.lower().encode("utf-8", "surrogatepass"))
 
 
-def distinct_names(kb: KnowledgeBase) -> Iterator[tuple[int, int, Name, int]]:
+def distinct_names(
+    kb: KnowledgeBase, first: int = 0, last: int | None = None
+) -> Iterator[tuple[int, int, Name, int]]:
     """Stream (name row, concept row, name, hash), leaving out a concept's repeated strings."""
     seen: set[int] = set()
     current = -1
-    for row, (concept, name) in enumerate(kb.iter_names()):
+    for row, (concept, name) in enumerate(kb.iter_names(first, last), start=first):
         if concept != current:
             seen, current = set(), concept
         string = string_hash(name.text)
@@ -134,7 +219,8 @@ def distinct_names(kb: KnowledgeBase) -> Iterator[tuple[int, int, Name, int]]:
             yield row, concept, name, string
 
 
-def _chunks(items: Iterable[str]) -> Iterator[list[str]]:
+def chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
+    """Divide a stream into lists of some thousand."""
     waiting = iter(items)
     while chunk := list(islice(waiting, _CHUNK)):
         yield chunk

@@ -1,10 +1,13 @@
 """What the values of a recipe must fulfil, in one table."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from spacy_medlink.errors import Errors
+
+from .settings import Recipe
 
 
 class Rule(NamedTuple):
@@ -32,12 +35,24 @@ RULES = [
     _at_least("data.pairs_per_concept", 1),
     Rule("holdout.fraction", lambda value: 0 < value <= 0.5, "must lie above 0 and up to 0.5"),
     _at_least("holdout.most", 2),
+    _at_least("holdout.among", 2),
+    _one_of("bitext.order", "none", "mixed", "after"),
+    _above_zero("bitext.epochs"),
     _at_least("sampler.batch_pairs", 1),
+    Rule("sampler.names_per_concept", lambda value: value == 0 or value > 1, "must be 0, or 2 up"),
     _one_of("encoder.pooling", None, "mean", "cls"),
     _one_of("encoder.attention", None, "eager", "sdpa"),
     _at_least("encoder.max_length", 3),
     Rule("encoder.dropout", lambda value: 0 <= value < 1, "must lie between 0 and 1"),
     _at_least("encoder.freeze_layers", 0),
+    _one_of("adapter.kind", "none", "bottleneck", "lora"),
+    _at_least("adapter.reduction", 1),
+    _at_least("adapter.rank", 1),
+    _at_least("adapter.alpha", 1),
+    _at_least("relations.weight", 0),
+    _at_least("relations.margin", 0),
+    _at_least("relations.triples", 1),
+    _at_least("types.weight", 0),
     _above_zero("optimizer.learning_rate"),
     _at_least("optimizer.weight_decay", 0),
     Rule("optimizer.warmup", lambda value: 0 <= value < 1, "must lie between 0 and 1"),
@@ -82,15 +97,60 @@ def check_choice(
     RAISES (MedlinkError): E502 unknown name, E501 unknown setting.
     """
     if name not in known:
-        rule = f"must be one of {', '.join(known)}"
+        rule = f"must be one of {', '.join(known)}{nearest(name, known)}"
         raise Errors.bad_value(key=f"objective.{what}", value=name, rule=rule)
-    own = known[name].settings
-    for key in settings:
-        if key not in own:
-            raise Errors.unknown_key(
-                path=path,
-                what=f"setting of the {what} {name}",
-                key=key,
-                guess="",
-                known=", ".join(own) or "none",
-            )
+    check_keys(path, f"setting of the {what} {name}", settings, known[name].settings)
+
+
+def check_keys(path: Path, what: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Check that all keys are known ones.
+
+    RAISES (MedlinkError): E501 with the nearest one.
+    """
+    names = list(known)
+    for key in given:
+        if key not in names:
+            listed = ", ".join(names) or "none"
+            guess = nearest(key, names)
+            raise Errors.unknown_key(path=path, what=what, key=key, guess=guess, known=listed)
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Ask whether the nearest known name was meant; "" when none is near."""
+    near = get_close_matches(name, list(known), n=1)
+    return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+def check_together(recipe: Recipe, memory_losses: Collection[str]) -> None:
+    """Check what single values cannot show: settings that do not go together.
+
+    memory_losses (Collection[str]): losses over all names, which need no pairs.
+    RAISES (MedlinkError): E502.
+    """
+    own = recipe.objective
+    if own.loss in memory_losses:
+        with_all = f"with the loss {own.loss}, which compares with all names"
+        _refuse(own.miner != "none", "objective.miner", own.miner, f"must be 'none' {with_all}")
+        order = recipe.bitext.order
+        _refuse(order != "none", "bitext.order", order, f"must be 'none' {with_all}")
+        together = recipe.sampler.names_per_concept
+        _refuse(together > 0, "sampler.names_per_concept", together, f"must be 0 {with_all}")
+        balanced = recipe.sampler.balance_languages
+        _refuse(balanced, "sampler.balance_languages", balanced, f"must be false {with_all}")
+    if recipe.sampler.names_per_concept:
+        rule = "must be at least names_per_concept / 2, so that a batch holds a whole concept"
+        pairs = recipe.sampler.batch_pairs
+        few = 2 * pairs < recipe.sampler.names_per_concept
+        _refuse(few, "sampler.batch_pairs", pairs, rule)
+        rule = "must be false with names_per_concept, which draws no pairs"
+        _refuse(recipe.sampler.balance_languages, "sampler.balance_languages", True, rule)
+    if recipe.adapter.kind != "none":
+        rule = "must be [1.0] with an adapter, whose weights the base has not"
+        parts = recipe.selection.interpolation
+        bottleneck = recipe.adapter.kind == "bottleneck"
+        _refuse(bottleneck and parts != (1.0,), "selection.interpolation", list(parts), rule)
+
+
+def _refuse(wrong: bool, key: str, value: object, rule: str) -> None:
+    if wrong:
+        raise Errors.bad_value(key=key, value=value, rule=rule)

@@ -1,8 +1,7 @@
 """Reading of recipes: every key must be known, every value fit its field and the rules."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
-from difflib import get_close_matches
 from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_type_hints
@@ -13,7 +12,7 @@ from spacy_medlink.errors import Errors
 
 from ..objectives.memory import MEMORY_LOSSES
 from ..objectives.registry import LOSSES, MINERS
-from .checks import check_choice, check_values
+from .checks import check_choice, check_keys, check_together, check_values
 from .settings import Recipe
 
 
@@ -34,15 +33,13 @@ def read_recipe(path: Path, overrides: Mapping[str, Any] | None = None) -> Recip
         # Not left to the config system, which overrides only what the file has.
         _put(config, key, value)
     sections = get_type_hints(Recipe)
-    _known(path, "section", config, sections)
+    check_keys(path, "section", config, sections)
     recipe = Recipe(**{name: _section(path, name, sections[name], config[name]) for name in config})
     check_values(recipe.as_dict())
     own = recipe.objective
     check_choice(path, "miner", own.miner, own.miner_settings, MINERS)
     check_choice(path, "loss", own.loss, own.loss_settings, {**LOSSES, **MEMORY_LOSSES})
-    if own.loss in MEMORY_LOSSES and own.miner != "none":
-        rule = f"must be 'none' with the loss {own.loss}"
-        raise Errors.bad_value(key="objective.miner", value=own.miner, rule=rule)
+    check_together(recipe, MEMORY_LOSSES)
     return recipe
 
 
@@ -57,22 +54,11 @@ def _put(config: dict[str, Any], key: str, value: Any) -> None:
 
 
 def _section(path: Path, name: str, kind: type[Any], values: Mapping[str, Any]) -> Any:
-    _known(path, f"key in [{name}]", values, [entry.name for entry in fields(kind)])
+    check_keys(path, f"key in [{name}]", values, [entry.name for entry in fields(kind)])
     hints = get_type_hints(kind)
     return kind(
         **{key: _typed(f"{name}.{key}", hints[key], value) for key, value in values.items()}
     )
-
-
-def _known(path: Path, what: str, given: Iterable[str], known: Iterable[str]) -> None:
-    names = list(known)
-    for key in given:
-        if key not in names:
-            near = get_close_matches(key, names, n=1)
-            guess = f" (did you mean {near[0]!r}?)" if near else ""
-            raise Errors.unknown_key(
-                path=path, what=what, key=key, guess=guess, known=", ".join(names)
-            )
 
 
 def _typed(key: str, hint: Any, value: Any) -> Any:

@@ -10,22 +10,43 @@ class DataSettings:
     """Which names are trained on.
 
     pairs_per_concept (int): positive pairs a concept, at most. lower_case (bool): of all names.
-    languages (List[str]): languages to train on, [] for all. obsolete (bool): names marked so too.
+    languages (List[str]): languages to train on, [] for all; ["en"] for English only, ["es"] for
+    one language, ["en", "es"] for English plus one. obsolete (bool): names marked so too.
+    trade_names (bool): what brands of a substance are called too, where the knowledge base was
+    built with them (`medlink kb build --trade-names`).
     """
 
     pairs_per_concept: int = 50
     lower_case: bool = True
     languages: tuple[str, ...] = ()
     obsolete: bool = True
+    trade_names: bool = True
+
+
+@dataclass(frozen=True)
+class BitextSettings:
+    """What to do with the file of translations that `--bitext` names (pairs as pseudo-concepts).
+
+    order (str): "none", "mixed" with the pairs of synonyms, or "after" them as a second stage.
+    epochs (float): of the second stage; Liu et al. 2021 (cross-lingual), section 3.1: 5.
+    """
+
+    order: str = "none"
+    epochs: float = 5.0
 
 
 @dataclass(frozen=True)
 class HoldoutSettings:
-    """Which names are held out. most (int): queries, at most, both halves together."""
+    """Which names are held out, and what they are looked for among.
+
+    most (int): queries, at most, both halves together. among (int): names that they are looked for
+    among, at most: those of the right concepts, and others drawn at random.
+    """
 
     fraction: float = 0.1
     most: int = 8000
     seed: int = 0
+    among: int = 200_000
 
 
 @dataclass(frozen=True)
@@ -33,10 +54,16 @@ class SamplerSettings:
     """What comes together in a batch.
 
     batch_pairs (int): pairs a batch; with the loss "all_names", which needs no pairs, half the
-    number of names.
+    number of names. Several ranks share a batch: it is as large with any number of them.
+    names_per_concept (int): 0 for pairs; else names of a concept that come together, at most, as
+    CODER has it (8), in batches of twice as many names as batch_pairs.
+    balance_languages (bool): pairs of every language equally often, however many there are; the
+    language of a pair is the rarer one of its two names.
     """
 
     batch_pairs: int = 256
+    names_per_concept: int = 0
+    balance_languages: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,6 +96,42 @@ class ObjectiveSettings:
     loss: str = "multi_similarity"
     miner_settings: Mapping[str, float] = field(default_factory=dict)
     loss_settings: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RelationSettings:
+    """TransE over the hierarchy, beside the other loss (CODER, section 3.3).
+
+    weight (float): of this loss, 0 for none. margin (float): between true and corrupted tail.
+    triples (int): relations a batch; names of head, tail and corrupted tail join the batch.
+    """
+
+    weight: float = 0.0
+    margin: float = 1.0
+    triples: int = 32
+
+
+@dataclass(frozen=True)
+class TypeSettings:
+    """A classifier of a name's semantic type, beside the other loss. weight (float): 0 for none."""
+
+    weight: float = 0.0
+
+
+@dataclass(frozen=True)
+class AdapterSettings:
+    """Few weights that are trained in place of the base's own.
+
+    kind (str): "none"; "bottleneck" (Pfeiffer et al. 2021), saved beside the base; or "lora" (Hu et
+    al. 2022), merged into the base at the end. reduction (int): of a bottleneck, how many times
+    narrower than the layer it is. rank, alpha (int): of LoRA, whose change is scaled by alpha /
+    rank.
+    """
+
+    kind: str = "none"
+    reduction: int = 16
+    rank: int = 8
+    alpha: int = 16
 
 
 @dataclass(frozen=True)
@@ -136,10 +199,14 @@ class Recipe:
     """A recipe: its sections."""
 
     data: DataSettings = DataSettings()
+    bitext: BitextSettings = BitextSettings()
     holdout: HoldoutSettings = HoldoutSettings()
     sampler: SamplerSettings = SamplerSettings()
     encoder: EncoderSettings = EncoderSettings()
+    adapter: AdapterSettings = AdapterSettings()
     objective: ObjectiveSettings = ObjectiveSettings()
+    relations: RelationSettings = RelationSettings()
+    types: TypeSettings = TypeSettings()
     optimizer: OptimizerSettings = OptimizerSettings()
     training: TrainingSettings = TrainingSettings()
     selection: SelectionSettings = SelectionSettings()
