@@ -8,8 +8,12 @@ from spacy.tokens import Span
 SPAN_ATTRIBUTES: Mapping[str, Any] = {
     "cui": None,  # id of the link in the scheme `cui_scheme`, None for NIL
     "kb_ents": [],  # [[id, score], ...], best first
-    "candidates": [],  # ranked dicts: id, name, matched, score, prob, scores, types
+    "candidates": [],  # ranked dicts: id, name, matched, score, prob, scores, ranks, types
     "codes": {},  # codes of the link by vocabulary
+    "ambiguous": [],  # ids that nothing tells apart but their order, the link's among them
+    "reason": "",  # why it is NIL
+    "backed_off": [],  # ids of near ties that the link stands for, being above them
+    "parts": [],  # of a composite mention, each with text, id, cui, name, matched, score
 }
 
 

@@ -28,7 +28,7 @@ FLOORS = [
         "abbreviations",
         "progress",
         "concept_urls",
-        "lru",
+        "lru", "lexicon",
     },
     {"encoders", "ranking", "evaluation", "gold", "reports"},
     {"kb", "retrieval"},

@@ -60,10 +60,12 @@ def test_every_attribute(tiny_assets, tiny_kb):
     best = found["candidates"][0]
     assert best == {
         "id": "HP:0005978", "name": "Type II diabetes mellitus", "matched": "Type 2 diabetes",
-        "score": best["score"], "prob": None, "scores": best["scores"], "types": ["T047"],
+        "score": best["score"], "prob": None, "scores": best["scores"], "ranks": best["ranks"],
+        "types": ["T047"],
     }  # fmt: skip
     assert best["scores"].keys() == {"exact", "ngram", "dense"}
     assert best["scores"]["exact"] == 0.95
+    assert best["ranks"]["exact"] == best["ranks"]["ngram"] == 1
     assert 0.9 < best["score"] < 1
     assert found["kb_ents"] == [[one["id"], one["score"]] for one in found["candidates"]]
     for one in found["candidates"]:
@@ -381,7 +383,7 @@ def test_errors_go_to_the_handler(tiny_assets, monkeypatch):
     linker = nlp.get_pipe("medical_linker")
     _ = linker.engine
 
-    def broken(mentions, k):
+    def broken(mentions, k, only):
         raise RuntimeError("broken")
 
     monkeypatch.setattr(linker.engine, "rank", broken)

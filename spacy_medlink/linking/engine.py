@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..lru import Lru
 from ..retrieval.concepts import MEMORY, rank_concepts, set_ranks
 from ..retrieval.fusion import WeightedFusion
-from ..types import Candidate, Encoder, Floats2d, Fusion, Ints2d, Mention, Rescorer
+from ..types import Calibrator, Candidate, Encoder, Floats2d, Fusion, Ints2d, Mention, Rescorer
 from .forms import best_of, forms_of
 from .scopes import Scope, Scopes, ScopeSettings
 from .tiers import Found, Tiers
@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # only the tiers that are used should be paid for
     from ..retrieval.dense import DenseIndex
     from ..retrieval.exact import ExactIndex
     from ..retrieval.facets import Facets
-    from ..retrieval.filters import Filter, NameFilters
+    from ..retrieval.filters import NameFilters, Only
     from ..retrieval.memory import MentionMemory
     from ..retrieval.ngram import NgramIndex
 
@@ -46,6 +46,7 @@ class LinkingEngine:
     exact_first (bool): take the answer of memory and exact tier, where they have one, without
         asking the others: much faster, but with fewer alternatives.
     rescorer (Optional[Rescorer]): orders the candidates anew, with the mention's context.
+    calibrator (Optional[Calibrator]): for whoever decides: probabilities of first candidates.
     cache_size (int): mentions whose ranking is remembered.
     RAISES (MedlinkError): E162, E213 for filters that name what the knowledge base has not.
     """
@@ -67,10 +68,11 @@ class LinkingEngine:
         names_per_tier: int = 64,
         exact_first: bool = False,
         rescorer: Rescorer | None = None,
+        calibrator: Calibrator | None = None,
         cache_size: int = 65536,
     ) -> None:
         self.name_concept = name_concept
-        self.encoder, self.rescorer = encoder, rescorer
+        self.encoder, self.rescorer, self.calibrator = encoder, rescorer, calibrator
         self.tiers = Tiers(name_concept, exact, ngram, dense, memory)
         fusion = fusion or WeightedFusion()
         self.fusion = fusion if fusion.weights is not None else fusion.with_weights(weights or {})
@@ -90,13 +92,13 @@ class LinkingEngine:
         return dict(self.fusion.weights or {})
 
     def rank(
-        self, mentions: Sequence[Mention], k: int, only: "Filter | None" = None
+        self, mentions: Sequence[Mention], k: int, only: "Only" = None
     ) -> list[list[Candidate]]:
         """Rank the concepts for each mention.
 
         mentions (Sequence[Mention]): any number, encoded together.
         k (int): at most so many concepts each.
-        only (Optional[Filter]): what may be an answer in this call, beside the settings.
+        only (Only): what may be an answer in this call, beside the settings.
         RETURNS (List[List[Candidate]]): best first; [] where no tier finds anything. The lists
             are shared with the cache: do not change them.
         RAISES (MedlinkError): E162, E213 for a filter that names what the knowledge base has not.
@@ -110,6 +112,12 @@ class LinkingEngine:
             self._cache.put(key, ranking)
         rankings = [found[key] or [] for key in keys]
         return rankings if self.rescorer is None else self.rescorer.rescore(mentions, rankings)
+
+    def rank_unfiltered(self, mentions: Sequence[Mention], k: int) -> list[list[Candidate]]:
+        """Rank as if there were no filter at all, to tell what filters removed."""
+        free = {one.label: self.scopes.unfiltered(one.label) for one in mentions}
+        keys = [(one.text, one.long_form, one.expansions, free[one.label], k) for one in mentions]
+        return self._rank_new(keys, k)
 
     def rank_names(self, texts: Sequence[str], k: int) -> list[list[tuple[int, float]]]:
         """Rank names instead of concepts: (name row, fused score), the papers' protocol.

@@ -1,7 +1,7 @@
 """Scopes: for each entity label, which names may be answers and which win ties."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..lru import Lru
 from ..retrieval.concepts import TieRule
-from ..retrieval.filters import Filter, NameFilters, Selection, select
+from ..retrieval.filters import Filter, NameFilters, Only, Selection, select
 
 if TYPE_CHECKING:
     from ..retrieval.facets import Facets
@@ -85,10 +85,10 @@ class Scopes:
         for label in ("", *(settings.labels or ()), *(settings.favoured or ())):
             self.of(label)  # what is wrong should be met here
 
-    def of(self, label: str, only: Filter | None = None) -> Scope:
+    def of(self, label: str, only: Only = None) -> Scope:
         """Get the scope of an entity label.
 
-        only (Optional[Filter]): of one call, beside the settings'.
+        only (Only): of one call, beside the settings'.
         RAISES (MedlinkError): E162, E213 for what the filter names and nothing has.
         """
         settings = self._settings
@@ -107,6 +107,10 @@ class Scopes:
             scope = Scope(selection, mask, rule, key[2])
             self._made.put(key, scope)
         return scope
+
+    def unfiltered(self, label: str) -> Scope:
+        """Make what the scope of a label would be without any filter."""
+        return replace(self.of(label), selection=(), mask=None)
 
     def _base_rule(self) -> TieRule:
         facets = self._facets

@@ -56,10 +56,16 @@ class Filter:
 Selection = tuple[Filter, ...]
 """Filters that must all be passed, none of them empty; () lets every name pass."""
 
+Only = Filter | Selection | None
+"""What a call may be given: one filter, several that must all be passed, or none."""
 
-def select(*filters: Filter | None) -> Selection:
+
+def select(*filters: Only) -> Selection:
     """Put filters together, leaving out those that allow everything."""
-    return tuple(dict.fromkeys(one for one in filters if one))
+    given: list[Filter] = []
+    for one in filters:
+        given.extend(one if isinstance(one, tuple) else [one] if one is not None else [])
+    return tuple(dict.fromkeys(one for one in given if one))
 
 
 class NameFilters:

@@ -1,0 +1,153 @@
+"""Links as plain data, and how they are written on spans."""
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from spacy.tokens import Doc, Span
+
+from ..extensions import SPAN_ATTRIBUTES
+from ..types import Candidate
+
+if TYPE_CHECKING:
+    from ..kb import KnowledgeBase
+    from ..linking.composite import Part
+    from ..linking.decision import Decision
+
+NIL = "NIL"
+_FACTS_KEPT = 65_536
+
+
+class Link(NamedTuple):
+    """What is written on a span.
+
+    ambiguous (List[str]): ids that nothing tells apart but their order, the link's among them; [].
+    reason (str): why it is NIL. backed_off (List[str]): ids that the link stands for, being above
+        them. parts (List[Dict]): of a composite mention, each with `text`, `id`, `cui`, `name`,
+        `matched`, `score`; the first is the link.
+    """
+
+    id: str
+    cui: str | None
+    kb_ents: list[list[Any]]
+    candidates: list[dict[str, Any]]
+    codes: dict[str, list[str]]
+    ambiguous: list[str]
+    reason: str
+    backed_off: list[str]
+    parts: list[dict[str, Any]]
+
+
+class _ConceptFacts(NamedTuple):
+    id: str
+    cui: str | None
+    name: str
+    types: tuple[str, ...]
+    codes: dict[str, tuple[str, ...]]
+
+
+class LinkWriter:
+    """Makes links of decisions, with what the knowledge base says of their concepts.
+
+    kb (KnowledgeBase): of the candidates. cui_scheme (Optional[str]): see MedicalLinker.
+    """
+
+    def __init__(self, kb: "KnowledgeBase", cui_scheme: str | None) -> None:
+        self._kb, self.cui_scheme = kb, cui_scheme
+        self._facts: Callable[[int], _ConceptFacts] = lru_cache(_FACTS_KEPT)(self._read)
+
+    def link(self, decision: "Decision", parts: "Sequence[Part]" = ()) -> Link:
+        """Make the link of a mention; of a composite one, of its parts."""
+        if parts:
+            return self._composite(parts)
+        candidates = self.candidates(decision.ranking)
+        kb_ents = [[item["id"], item["score"]] for item in candidates]
+        tied = [self._facts(row).id for row in decision.tied]
+        if decision.chosen is None:
+            return Link(NIL, None, kb_ents, candidates, {}, tied, decision.reason, [], [])
+        best = self._facts(decision.chosen.row)
+        codes = {vocabulary: list(values) for vocabulary, values in best.codes.items()}
+        leaves = [self._facts(row).id for row in decision.leaves]
+        return Link(best.id, best.cui, kb_ents, candidates, codes, tied, "", leaves, [])
+
+    def candidates(self, ranking: Sequence[Candidate]) -> list[dict[str, Any]]:
+        """Make plain dicts of candidates."""
+        return [self._candidate(one) for one in ranking]
+
+    def id_of(self, row: int) -> str:
+        """Get the id of a concept."""
+        return self._facts(row).id
+
+    def _candidate(self, candidate: Candidate) -> dict[str, Any]:
+        fact = self._facts(candidate.row)
+        return {
+            "id": fact.id,
+            "name": fact.name,
+            "matched": self._kb.name_at(candidate.name_row).text,
+            "score": round(candidate.score, 6),
+            "prob": candidate.prob,
+            "scores": {tier: round(value, 6) for tier, value in candidate.scores.items()},
+            "ranks": dict(candidate.ranks),
+            "types": list(fact.types),
+        }
+
+    def _composite(self, parts: "Sequence[Part]") -> Link:
+        """The first part is the link; the best of each part come first among the candidates."""
+        best = [self._candidate(part.ranking[0]) for part in parts]
+        others = {
+            item["id"]: item
+            for part in parts for item in self.candidates(part.ranking[1:])
+        }  # fmt: skip
+        for item in best:
+            others.pop(item["id"], None)
+        ordered = [*best, *sorted(others.values(), key=lambda item: (-item["score"], item["id"]))]
+        facts = [self._facts(part.ranking[0].row) for part in parts]
+        tied = [self._facts(row).id for row in parts[0].ranking[0].tied]
+        return Link(
+            facts[0].id, facts[0].cui, [[item["id"], item["score"]] for item in ordered],
+            ordered, {vocabulary: list(codes) for vocabulary, codes in facts[0].codes.items()},
+            tied, "", [],
+            [
+                {"text": part.text, "id": fact.id, "cui": fact.cui, "name": fact.name,
+                 "matched": item["matched"], "score": item["score"]}
+                for part, fact, item in zip(parts, facts, best, strict=True)
+            ],
+        )  # fmt: skip
+
+    def _read(self, row: int) -> _ConceptFacts:
+        concept = self._kb.concept_at(row)
+        codes = {vocabulary: tuple(values) for vocabulary, values in concept.codes.items()}
+        cui: str | None = concept.id
+        if self.cui_scheme is not None:
+            cui = next(iter(codes.get(self.cui_scheme, ())), None)
+        return _ConceptFacts(concept.id, cui, concept.name, concept.types, codes)
+
+
+def annotate_ents(doc: Doc, links: Sequence[Link], overwrite: bool, prefix: str) -> None:
+    """Write links on `doc.ents`."""
+    for ent, link in zip(doc.ents, links, strict=True):
+        if ent.kb_id and not overwrite:
+            continue
+        for token in ent:
+            token.ent_kb_id_ = link.id
+        _set_attributes(ent, link, prefix)
+
+
+def annotate_group(doc: Doc, key: str, links: Sequence[Link], overwrite: bool, prefix: str) -> None:
+    """Write links on `doc.spans[key]`."""
+    # Spans of a group cannot be changed in place: the group is made anew.
+    spans = []
+    for span, link in zip(doc.spans[key], links, strict=True):
+        if span.kb_id and not overwrite:
+            spans.append(span)
+            continue
+        linked = Span(doc, span.start, span.end, label=span.label, kb_id=link.id, span_id=span.id)
+        _set_attributes(linked, link, prefix)
+        spans.append(linked)
+    group = doc.spans[key]
+    doc.spans[key] = type(group)(doc, name=group.name, attrs=group.attrs, spans=spans)
+
+
+def _set_attributes(span: Span, link: Link, prefix: str) -> None:
+    for name in SPAN_ATTRIBUTES:
+        span._.set(prefix + name, getattr(link, name))

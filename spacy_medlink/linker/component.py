@@ -1,0 +1,287 @@
+"""MedicalLinker: links the entities of Docs."""
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+from spacy.util import minibatch
+from spacy.vocab import Vocab
+
+from ..errors import Warnings
+from ..extensions import register_extensions
+from ..types import Candidate, Mention
+from .annotation import Link, annotate_ents, annotate_group
+from .mentions import mentions_of
+from .opened import OpenedLinker
+from .settings import DEFAULT_CONFIG, FILTERS, attribute, check, make_filter
+
+if TYPE_CHECKING:  # opened lazily: spaCy imports this module with every `spacy.blank`
+    from ..linking.backoff import Backoff
+    from ..linking.decision import Decision
+    from ..linking.explain import Explanation
+    from ..retrieval.filters import Only
+
+_DOCS_BEFORE_WARNING = 20
+_NEAR_TIES = 25  # candidates among which near ties are looked for
+
+
+class MedicalLinker(OpenedLinker):
+    """Links the entities of a Doc to concepts of a knowledge base.
+
+    Each entity gets `kb_id_` and the attributes of `extensions.SPAN_ATTRIBUTES`. The assets are
+    opened when first needed, so that a saved pipeline loads after its sources have moved.
+
+    assets (Optional[str]): directory of assets, saved pipeline, or installed pipeline package;
+        None for the built-in starter.
+    top_k (int): candidates kept a mention. threshold (float): links that score less are NIL, 0..1.
+    cui_scheme (Optional[str]): vocabulary whose code `_.cui` holds; None for the KB's own ids.
+    spans_key (Optional[str]): link `doc.spans[spans_key]` instead of `doc.ents`.
+    tiers (Optional[List[str]]): of "exact", "ngram", "dense"; None for all that the assets have.
+    exact_first (bool): where a name equals the mention, do not ask the other tiers: much faster,
+        with fewer alternatives among the candidates.
+    types, sources, languages, allow, deny (Optional[List[str]]): what may be an answer: types or
+        semantic groups of concepts, sources and languages of names, ids.
+    labels (Optional[Dict[str, List[str]]]): types or groups that mentions of an entity label may
+        have; labels that are not named may have all. The attribute is called `label_types`, since
+        spaCy has another use for `labels`.
+    favour (Optional[Dict[str, List[str]]]): types or groups that win ties, by label, best first;
+        None for `linking.scopes.FAVOURED`.
+    source_order (Optional[List[str]]): sources whose names win ties, best first.
+    memory (bool): let mentions be what corrections say, where the assets have any.
+    resolve_abbreviations (bool): look up what the document defines an abbreviation to mean.
+    lexicon (Optional[str]): file of what undefined abbreviations may mean; it is saved with the
+        component.
+    composite (bool): link the parts of "breast and ovarian cancer" each by itself.
+    backoff (bool): link near ties to the concept above them. backoff_margin (float): how much less
+        a near tie scores at most.
+    overwrite (bool): replace a `kb_id` that an entity has already.
+    prefix (str): put before the names of the attributes, for several linkers in one pipeline.
+    batch_size (int): documents whose mentions are encoded together in `pipe`.
+    n_threads (int): cap on the threads of torch and faiss; 0 leaves them alone.
+    encoder (Optional[Model]): replaces the assets' encoder; must be the one that made the index.
+    index (Optional[Dict[str, int]]): `ef_search` of HNSW, `nprobe` of IVF.
+    fusion (Optional[Fusion]): how the tiers' scores become one, a registered function.
+    RAISES (MedlinkError): E301, E302 for settings out of range.
+    """
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        name: str = "medical_linker",
+        *,
+        assets: str | Path | None = None,
+        **settings: Any,
+    ) -> None:
+        if unknown := set(settings) - set(DEFAULT_CONFIG):
+            raise TypeError(f"unknown settings: {', '.join(sorted(unknown))}")
+        self.vocab = vocab
+        self.name = name
+        self.source = None if assets is None else str(assets)
+        for key, value in {**DEFAULT_CONFIG, **settings}.items():
+            if key != "assets":
+                setattr(self, attribute(key), value)
+        self.cui_scheme = self.cui_scheme or None
+        self.max_bytes_size = 1 << 30
+        self._lexicon = None
+        check(self.settings)
+        register_extensions(self.prefix)
+        self._reset()
+
+    # Linking
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Link the entities of one Doc, in place."""
+        error_handler = self.get_error_handler()
+        try:
+            self.set_annotations([doc], self.predict([doc]))
+        except Exception as error:
+            error_handler(self.name, self, [doc], error)
+        return doc
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int | None = None) -> Iterator[Doc]:
+        """Link a stream of Docs; the mentions of a batch are encoded together.
+
+        batch_size (Optional[int]): documents a batch; spaCy's value gives way to a larger setting
+            of the component, since one call of the encoder for many short notes is what is fast.
+        """
+        error_handler = self.get_error_handler()
+        size = max(batch_size or 0, self.batch_size)
+        for docs in minibatch(stream, size=size):  # type: ignore[no-untyped-call]
+            try:
+                self.set_annotations(docs, self.predict(docs))
+            except Exception as error:
+                error_handler(self.name, self, docs, error)
+            yield from docs
+
+    def predict(self, docs: Sequence[Doc], **filters: Sequence[str] | None) -> list[list[Link]]:
+        """Link the mentions of Docs without changing them.
+
+        filters: `types`, `sources`, `languages`, `allow`, `deny` of this call, beside the settings.
+        RETURNS (List[List[Link]]): for each Doc, a link for each of its spans, in their order.
+        RAISES (MedlinkError): E162, E213 for a filter that names what the knowledge base has not.
+        """
+        mentions = [self.mentions(doc) for doc in docs]
+        flat = [mention for own in mentions for mention in own]
+        if not flat:
+            self._warn_if_always_empty(len(docs))
+            return [[] for _ in docs]
+        self._docs_without_spans = -1
+        links = iter(self._links(flat, self._only(filters)))
+        return [[next(links) for _ in own] for own in mentions]
+
+    def set_annotations(self, docs: Sequence[Doc], links: Sequence[Sequence[Link]]) -> None:
+        """Write links on the spans of Docs."""
+        for doc, own in zip(docs, links, strict=True):
+            if self.spans_key is None:
+                annotate_ents(doc, own, self.overwrite, self.prefix)
+            elif self.spans_key in doc.spans:
+                annotate_group(doc, self.spans_key, own, self.overwrite, self.prefix)
+
+    def link_texts(
+        self, texts: Sequence[str], label: str = "", **filters: Sequence[str] | None
+    ) -> list[Link]:
+        """Link mentions that stand in no document.
+
+        label (str): entity label of all. filters: of this call, as for `predict`.
+        RAISES (MedlinkError): E162, E213 for a filter that names what the knowledge base has not.
+        """
+        lexicon = self.abbreviations
+        mentions = [
+            Mention(text, label=label, expansions=lexicon.expansions(text, label)) for text in texts
+        ]
+        return self._links(mentions, self._only(filters))
+
+    def explain(self, span: Span | str, **filters: Sequence[str] | None) -> "Explanation":
+        """Say why a span is linked as it is.
+
+        span (Span): any span of a Doc; or a mention's text, without context.
+        filters: of this call, as for `predict`.
+        RETURNS (Explanation): `str()` of it is to be read, `as_dict()` is plain data.
+        RAISES (MedlinkError): E162, E213 for a filter that names what the knowledge base has not.
+        """
+        from ..linking.explain import explain
+
+        if isinstance(span, str):
+            mention = Mention(span, expansions=self.abbreviations.expansions(span))
+        else:
+            mention = self._mentions_of(span.doc, [span])[0]
+        only = self._only(filters)
+        (decision,) = self._decide([mention], only)
+        parts = self._parts([mention], [decision], only).get(0, ())
+        return explain(self.engine, self.kb, mention, decision, parts, self.top_k, only)
+
+    def mentions(self, doc: Doc) -> list[Mention]:
+        """Make the mentions of a Doc that are to be linked."""
+        return self._mentions_of(doc, self._spans(doc))
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Any]],
+        *,
+        nlp: Language | None = None,
+        assets: str | Path | None = None,
+    ) -> None:
+        """Open the assets, so that what is wrong with them is said before any work.
+
+        assets (Optional[str]): take these instead, from `[initialize.components.medical_linker]`:
+            the place to name a directory that is needed only now, since a saved pipeline carries
+            its own copy.
+        """
+        if assets is not None:
+            self.source = str(assets)
+            self._reset()
+        _ = self.engine
+
+    # Helpers
+
+    def _links(self, mentions: Sequence[Mention], only: "Only") -> list[Link]:
+        decisions = self._decide(mentions, only)
+        parts = self._parts(mentions, decisions, only)
+        writer = self.writer
+        return [
+            writer.link(decision, parts.get(place, ())) for place, decision in enumerate(decisions)
+        ]
+
+    def _decide(self, mentions: Sequence[Mention], only: "Only") -> "list[Decision]":
+        """The one place where candidates become links: rank, estimate, back off, compare."""
+        from ..linking.decision import decide
+
+        engine = self.engine
+        rankings = engine.rank(mentions, self._depth, only)
+        decisions = decide(
+            rankings, self.threshold, calibrator=engine.calibrator, backoff=self._backoff(only)
+        )
+        return [
+            decision._replace(
+                ranking=decision.ranking[: self.top_k],
+                reason=self._reason(mention, decision, only),
+            )
+            for mention, decision in zip(mentions, decisions, strict=True)
+        ]
+
+    @property
+    def _depth(self) -> int:
+        # Near ties must be seen to be told, whatever number of candidates is kept.
+        return max(self.top_k, _NEAR_TIES) if self.backoff else self.top_k
+
+    def _reason(self, mention: Mention, decision: "Decision", only: "Only") -> str:
+        from ..linking.decision import FILTERED
+
+        mask = None if decision.ranking else self.engine.scopes.of(mention.label, only).mask
+        if mask is None or mask.count:
+            return decision.reason
+        self._warn_filtered_out(mention.label, only)
+        return FILTERED
+
+    def _parts(
+        self, mentions: Sequence[Mention], decisions: "Sequence[Decision]", only: "Only"
+    ) -> Mapping[int, Any]:
+        if not self.composite:
+            return {}
+        from ..linking.composite import link_parts
+
+        rankings: list[list[Candidate]] = [decision.ranking for decision in decisions]
+        return link_parts(self.engine, mentions, rankings, self.top_k, self.threshold, only)
+
+    def _backoff(self, only: "Only") -> "Backoff | None":
+        if not self.backoff:
+            return None
+        from ..linking.backoff import Backoff
+
+        return Backoff(self.kb, self.backoff_margin, self.engine.scopes.of("", only).mask)
+
+    def _only(self, call: Mapping[str, Sequence[str] | None]) -> "Only":
+        """Make the filter of a call; the settings' own may change at any time."""
+        own = {name: getattr(self, name) for name in FILTERS if getattr(self, name)}
+        if not own and not call:
+            return None
+        from ..retrieval.filters import select
+
+        return select(make_filter(own), make_filter(call))
+
+    def _spans(self, doc: Doc) -> Sequence[Span]:
+        if self.spans_key is None:
+            return doc.ents
+        return list(doc.spans[self.spans_key]) if self.spans_key in doc.spans else ()
+
+    def _mentions_of(self, doc: Doc, spans: Sequence[Span]) -> list[Mention]:
+        return mentions_of(doc, spans, self.resolve_abbreviations, self.abbreviations)
+
+    def _warn_if_always_empty(self, docs: int) -> None:
+        if self._docs_without_spans < 0:
+            return
+        self._docs_without_spans += docs
+        if self._docs_without_spans >= _DOCS_BEFORE_WARNING:
+            message = Warnings.no_entities.format(name=self.name, docs=self._docs_without_spans)
+            self._docs_without_spans = -1
+            warnings.warn(message, stacklevel=3)
+
+    def _warn_filtered_out(self, label: str, only: "Only") -> None:
+        given = " and ".join(map(str, self.engine.scopes.of(label, only).selection))
+        if given not in self._told:
+            self._told.add(given)
+            message = Warnings.filtered_out.format(name=self.name, filter=given)
+            warnings.warn(message, stacklevel=4)

@@ -1,0 +1,52 @@
+"""The factory `medical_linker`."""
+
+from typing import Any
+
+from spacy.language import Language
+
+from ..extensions import SPAN_ATTRIBUTES
+from .component import MedicalLinker
+from .settings import DEFAULT_CONFIG
+
+
+@Language.factory(
+    "medical_linker",
+    assigns=["doc.ents", "token.ent_kb_id"] + [f"span._.{name}" for name in SPAN_ATTRIBUTES],
+    requires=["doc.ents"],
+    default_config=DEFAULT_CONFIG,
+)
+def make_medical_linker(
+    nlp: Language,
+    name: str,
+    assets: str | None,
+    top_k: int,
+    threshold: float,
+    cui_scheme: str | None,
+    spans_key: str | None,
+    tiers: list[str] | None,
+    exact_first: bool,
+    types: list[str] | None,
+    sources: list[str] | None,
+    languages: list[str] | None,
+    allow: list[str] | None,
+    deny: list[str] | None,
+    labels: dict[str, list[str]] | None,
+    favour: dict[str, list[str]] | None,
+    source_order: list[str] | None,
+    memory: bool,
+    resolve_abbreviations: bool,
+    lexicon: str | None,
+    composite: bool,
+    backoff: bool,
+    backoff_margin: float,
+    overwrite: bool,
+    prefix: str,
+    batch_size: int,
+    n_threads: int,
+    encoder: Any,
+    index: dict[str, int] | None,
+    fusion: Any,
+) -> MedicalLinker:
+    """Make a `medical_linker`; see MedicalLinker for the settings."""
+    given = {key: value for key, value in locals().items() if key in DEFAULT_CONFIG}
+    return MedicalLinker(nlp.vocab, name, **given)

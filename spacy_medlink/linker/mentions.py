@@ -1,0 +1,76 @@
+"""The mentions of a Doc: their text, context, and what their abbreviations stand for."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from spacy.tokens import Doc, Span
+
+from ..abbreviations import find_definitions
+from ..lexicon import Lexicon
+from ..types import Mention
+
+CONTEXT = 64  # characters on each side
+
+
+def mentions_of(
+    doc: Doc, spans: Sequence[Span], resolve_abbreviations: bool, lexicon: Lexicon
+) -> list[Mention]:
+    """Make a mention of each span.
+
+    resolve_abbreviations (bool): look for what the document defines: by itself, and in
+        `doc._.abbreviations` and `span._.long_form` where a component has written them.
+    lexicon (Lexicon): what undefined abbreviations may stand for.
+    """
+    if not spans:
+        return []
+    text = doc.text
+    defined = _definitions(doc, text) if resolve_abbreviations else {}
+    return [
+        _mention(text, span, _long_form(span, defined) if resolve_abbreviations else "", lexicon)
+        for span in spans
+    ]
+
+
+def _mention(text: str, span: Span, long_form: str, lexicon: Lexicon) -> Mention:
+    return Mention(
+        text=span.text,
+        long_form=long_form,
+        label=span.label_,
+        left=text[max(0, span.start_char - CONTEXT) : span.start_char],
+        right=text[span.end_char : span.end_char + CONTEXT],
+        expansions=()
+        if long_form or not len(lexicon)
+        else lexicon.expansions(span.text, span.label_),
+    )
+
+
+def _definitions(doc: Doc, text: str) -> dict[str, str]:
+    """Find what the document defines; a component that looked for it knows better than we do."""
+    defined = find_definitions(text)
+    if Doc.has_extension("abbreviations"):
+        for found in doc._.abbreviations or ():
+            short, long = _pair(found)
+            if short and long:
+                defined[short] = long
+    return defined
+
+
+def _pair(found: Any) -> tuple[str, str]:
+    """Read an entry of `doc._.abbreviations`: a span, or what is left of it when serialized."""
+    if isinstance(found, dict):
+        return str(found.get("short_text", "")), str(found.get("long_text", ""))
+    if isinstance(found, Span):
+        return found.text, _own_long_form(found)
+    return "", ""
+
+
+def _long_form(span: Span, defined: dict[str, str]) -> str:
+    return _own_long_form(span) or defined.get(span.text, "")
+
+
+def _own_long_form(span: Span) -> str:
+    """Read `span._.long_form`: a span or a text."""
+    if not Span.has_extension("long_form"):
+        return ""
+    long = span._.long_form
+    return long.text if isinstance(long, Span) else str(long or "")

@@ -1,0 +1,138 @@
+"""What a linker holds: its assets and its engine, opened when first needed."""
+
+import threading
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from ..errors import Errors, Warnings
+from .annotation import LinkWriter
+from .persistence import PersistentLinker
+from .settings import DEFAULT_CONFIG, attribute, scope_settings
+
+if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
+    from ..assets import Assets
+    from ..kb import KnowledgeBase
+    from ..linking import LinkingEngine
+    from ..retrieval.filters import Only
+
+
+class OpenedLinker(PersistentLinker):
+    """A linker whose assets and engine are there when asked for."""
+
+    top_k: int
+    threshold: float
+    cui_scheme: str | None
+    spans_key: str | None
+    resolve_abbreviations: bool
+    composite: bool
+    backoff: bool
+    backoff_margin: float
+    overwrite: bool
+    batch_size: int
+    n_threads: int
+    _engine: "LinkingEngine | None"
+    _writer: "LinkWriter | None"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings as they are now."""
+        return {name: getattr(self, attribute(name)) for name in DEFAULT_CONFIG if name != "assets"}
+
+    @property
+    def assets(self) -> "Assets":
+        """The assets, opened at the first use.
+
+        RAISES (MedlinkError): E201-E204, E305 when they cannot be.
+        """
+        if self._assets is None:
+            from ..sources import open_assets
+
+            with self._lock:
+                if self._assets is None:
+                    self._take(open_assets(self.source))
+        opened: Assets | None = self._assets
+        assert opened is not None
+        return opened
+
+    @property
+    def kb(self) -> "KnowledgeBase":
+        """The knowledge base."""
+        return self.assets.kb
+
+    @property
+    def engine(self) -> "LinkingEngine":
+        """The engine that ranks, made at the first use."""
+        if self._engine is None:
+            with self._lock:
+                if self._engine is None:
+                    self._engine = self._make_engine()
+        engine: LinkingEngine = self._engine
+        return engine
+
+    @property
+    def writer(self) -> LinkWriter:
+        """What makes links of decisions."""
+        writer = self._writer
+        if writer is None or writer.cui_scheme != self.cui_scheme:
+            writer = self._writer = LinkWriter(self.kb, self.cui_scheme)
+        return writer
+
+    def _only(self, call: Any) -> "Only":
+        raise NotImplementedError
+
+    def _reset(self) -> None:
+        self._lock = threading.RLock()
+        self._assets = None
+        self._engine = None
+        self._writer = None
+        self._docs_without_spans = 0
+        self._told: set[str] = set()
+
+    def _take(self, assets: "Assets") -> None:
+        from ..starter import is_starter
+
+        self._assets = assets
+        if is_starter(assets):
+            concepts = assets.manifest["kb"]["concepts"]
+            warnings.warn(
+                Warnings.starter_kb.format(name=self.name, concepts=concepts), stacklevel=4
+            )
+
+    def _make_engine(self) -> "LinkingEngine":
+        assets, settings = self.assets, self.settings
+        if self.n_threads > 0:
+            _cap_threads(self.n_threads)
+        if self.cui_scheme and self.cui_scheme not in (schemes := assets.kb.code_schemes()):
+            known = ", ".join(schemes) or "none"
+            warnings.warn(
+                Warnings.no_code.format(scheme=self.cui_scheme, schemes=known), stacklevel=4
+            )
+        engine = assets.engine(
+            settings["tiers"],
+            fusion=settings["fusion"],
+            memory=settings["memory"],
+            exact_first=settings["exact_first"],
+            scope=scope_settings(settings),
+        )
+        if self._only({}) is not None:
+            engine.scopes.of("", self._only({}))  # what is wrong should be met here
+        if engine.dense is not None and settings["index"]:
+            from ..retrieval.tuning import SearchSettings
+
+            engine.dense.tune(SearchSettings(**settings["index"]))
+        if settings["encoder"] is not None and engine.dense is not None:
+            from ..encoders.architectures import encoder_of
+
+            engine.encoder = encoder_of(settings["encoder"])
+            if engine.encoder.fingerprint() != assets.manifest["encoder"]["fingerprint"]:
+                problem = "the encoder of the config is not the one that made the index"
+                raise Errors.assets_mismatch(path=assets.path, problem=problem)
+        return engine
+
+
+def _cap_threads(threads: int) -> None:
+    import faiss
+    import torch
+
+    torch.set_num_threads(threads)
+    faiss.omp_set_num_threads(threads)

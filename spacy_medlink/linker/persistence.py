@@ -1,0 +1,146 @@
+"""Saving and loading a linker: its assets go with it, whole."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import srsly
+from spacy.util import SimpleFrozenList
+
+from ..component import PicklablePipe
+from ..errors import Errors
+from ..extensions import register_extensions
+from ..lexicon import Lexicon
+
+if TYPE_CHECKING:
+    from ..assets import Assets
+
+_LEXICON = "lexicon.tsv"
+Own = TypeVar("Own", bound="PersistentLinker")
+
+
+class PersistentLinker(PicklablePipe):
+    """What of a linker can be saved: the assets, and the lexicon of abbreviations."""
+
+    source: str | None
+    prefix: str
+    max_bytes_size: int
+    lexicon: str | None
+    _assets: "Assets | None"
+    _lexicon: Lexicon | None
+
+    @property
+    def assets(self) -> "Assets":
+        """The assets, opened at the first use."""
+        raise NotImplementedError
+
+    @property
+    def abbreviations(self) -> Lexicon:
+        """The lexicon, read at the first use.
+
+        RAISES (MedlinkError): E107, E306 when it cannot be.
+        """
+        if self._lexicon is None:
+            self._lexicon = Lexicon.read(self.lexicon) if self.lexicon else Lexicon()
+        return self._lexicon
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()) -> None:
+        """Save into a directory: a copy of the assets, hard-linked where possible."""
+        Path(path).mkdir(parents=True, exist_ok=True)
+        if "assets" not in exclude:
+            self.assets.copy_to(Path(path) / "assets")
+        if len(self.abbreviations):
+            (Path(path) / _LEXICON).write_text(self.abbreviations.dump(), encoding="utf-8")
+
+    def from_disk(
+        self: Own, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()
+    ) -> Own:
+        """Load from a directory; the assets in it are used where they are.
+
+        RAISES (MedlinkError): E201-E204 when they are not whole.
+        """
+        if "assets" not in exclude:
+            from ..assets import Assets
+
+            self._reset()
+            self._take(Assets(Path(path) / "assets"))
+        if (Path(path) / _LEXICON).is_file():
+            self._lexicon = Lexicon.read(Path(path) / _LEXICON)
+        return self
+
+    def to_bytes(self, *, exclude: Iterable[str] = SimpleFrozenList()) -> bytes:
+        """Save the assets' files as bytes.
+
+        RAISES (MedlinkError): E303 when they are larger than `max_bytes_size`.
+        """
+        files: dict[str, bytes] = {}
+        if "assets" not in exclude:
+            size, limit = self.assets.size, self.max_bytes_size
+            if size > limit:
+                raise Errors.too_big_for_bytes(size=size >> 20, limit=limit >> 20)
+            for name in self.assets.files:
+                files[name] = (self.assets.path / name).read_bytes()
+        if len(self.abbreviations):
+            files[_LEXICON] = self.abbreviations.dump().encode()
+        data: bytes = srsly.msgpack_dumps(files)
+        return data
+
+    def from_bytes(self: Own, data: bytes, *, exclude: Iterable[str] = SimpleFrozenList()) -> Own:
+        """Load from bytes: the files go to a temporary directory that lives as long as they do."""
+        files = srsly.msgpack_loads(data)
+        lexicon = files.pop(_LEXICON, None)
+        if "assets" not in exclude and files:
+            self._reset()
+            self._take(_unpacked(files))
+        if lexicon is not None:
+            self._lexicon = Lexicon.parse(lexicon.decode())
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        from ..starter import is_starter
+
+        _ = self.abbreviations  # it may not be there to be read where this is unpickled
+        state = self.__dict__.copy()
+        for name in ("_lock", "_engine", "_writer"):
+            del state[name]
+        opened = state.pop("_assets")
+        if opened is None:
+            return state
+        if opened.keep_alive is None:
+            state["_assets"] = opened
+        elif self.source is not None or not is_starter(opened):
+            state["_bytes"] = self.to_bytes()  # what came as bytes travels as bytes
+        # The starter is made anew where it is unpickled.
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        data, opened = state.pop("_bytes", None), state.pop("_assets", None)
+        self.__dict__.update(state)
+        register_extensions(self.prefix)
+        self._reset()
+        if data is not None:
+            self.from_bytes(data)
+        elif opened is not None:
+            self._assets = opened
+
+    def _reset(self) -> None:
+        raise NotImplementedError
+
+    def _take(self, assets: "Assets") -> None:
+        raise NotImplementedError
+
+
+def _unpacked(files: dict[str, bytes]) -> "Assets":
+    from ..assets import Assets
+    from ..files import OwnedDirectory
+
+    directory = OwnedDirectory("spacy-medlink-")
+    for name, content in files.items():
+        target = directory.path / name
+        if not target.resolve().is_relative_to(directory.path.resolve()):
+            raise Errors.assets_incomplete(path="bytes", problem=f"a file named {name!r}")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+    assets = Assets(directory.path)
+    assets.keep_alive = directory
+    return assets

@@ -1,0 +1,108 @@
+"""Composite mentions: "breast and ovarian cancer" are two, each to be linked by itself.
+
+The rules of BioSyn's protocol (Sung et al. 2020, section 4.1, after Leaman and Lu 2016) by reading:
+the parts of a coordination share what stands before or after it. Which reading is right, if any,
+the knowledge base says: all of its parts must be better known than the whole.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..types import Candidate, Mention
+
+if TYPE_CHECKING:
+    from ..retrieval.filters import Only
+    from .engine import LinkingEngine
+
+_SEPARATOR = re.compile(
+    r"\s*,\s*(?:(?:and|or|und|oder|y|et|ou)\s+)?|\s+(?:and/or|and|or|und|oder|y|et|ou|&)\s+|\s*/\s*",
+    re.IGNORECASE,
+)
+_MOST_PARTS = 8
+_LONGEST = 200  # characters; longer mentions are sentences
+_NAMED = 0.95  # of the exact tier: the knowledge base has the whole as a name
+
+
+class Part(NamedTuple):
+    """One of the mentions that a composite one stands for."""
+
+    text: str
+    ranking: list[Candidate]
+
+
+def readings(text: str) -> list[tuple[str, ...]]:
+    """List the ways to read a text as several mentions; [] for one without a coordination.
+
+    EXAMPLE:
+        >>> readings("breast and ovarian cancer")
+        [('breast', 'ovarian cancer'), ('breast cancer', 'ovarian cancer')]
+        >>> readings("SCA 1 and 2")
+        [('SCA 1', '2'), ('SCA 1', 'SCA 2')]
+    """
+    if len(text) > _LONGEST:
+        return []
+    parts = [part.split() for part in _SEPARATOR.split(text.strip())]
+    if not 2 <= len(parts) <= _MOST_PARTS or not all(parts):
+        return []
+    found = [parts, _sharing_the_end(parts), _sharing_the_beginning(parts)]
+    texts = [tuple(" ".join(words) for words in reading) for reading in found]
+    return [reading for reading in dict.fromkeys(texts) if len(set(reading)) > 1]
+
+
+def _sharing_the_end(parts: list[list[str]]) -> list[list[str]]:
+    """ "breast and ovarian cancer": the others lack the end of the last."""
+    last = parts[-1]
+    return [[*part, *last[len(part) :]] for part in parts[:-1]] + [last]
+
+
+def _sharing_the_beginning(parts: list[list[str]]) -> list[list[str]]:
+    """ "SCA 1 and 2": the others lack the beginning of the first."""
+    first = parts[0]
+    return [first] + [[*first[: max(0, len(first) - len(part))], *part] for part in parts[1:]]
+
+
+def link_parts(
+    engine: "LinkingEngine",
+    mentions: Sequence[Mention],
+    rankings: Sequence[Sequence[Candidate]],
+    k: int,
+    threshold: float = 0.0,
+    only: "Only" = None,
+) -> Mapping[int, list[Part]]:
+    """Find the composite mentions, and rank candidates for their parts.
+
+    rankings: of the whole mentions. threshold (float): what every part must score.
+    RETURNS (Mapping[int, List[Part]]): parts by position of the mention.
+    """
+    found: dict[int, list[tuple[str, ...]]] = {}
+    for place, (mention, ranking) in enumerate(zip(mentions, rankings, strict=True)):
+        named = ranking and ranking[0].scores.get("exact", 0) >= _NAMED
+        if not named and (ways := readings(mention.long_form or mention.text)):
+            found[place] = ways
+    asked = {
+        (place, part): mentions[place]._replace(text=part, long_form="", expansions=())
+        for place, ways in found.items() for way in ways for part in way
+    }  # fmt: skip
+    ranked = dict(zip(asked, engine.rank(list(asked.values()), k, only), strict=True))
+    linked = {}
+    for place, ways in found.items():
+        whole = max([threshold, *(one.score for one in rankings[place][:1])])
+        best = _best_reading([[Part(text, ranked[place, text]) for text in way] for way in ways])
+        if best is not None and _worst(best) >= whole:
+            linked[place] = best
+    return linked
+
+
+def _best_reading(ways: Sequence[list[Part]]) -> list[Part] | None:
+    """Take the reading whose worst part is best, if its parts are different concepts."""
+    different = [
+        parts for parts in ways
+        if all(part.ranking for part in parts)
+        and len({part.ranking[0].row for part in parts}) == len(parts)
+    ]  # fmt: skip
+    return max(different, key=_worst, default=None)
+
+
+def _worst(parts: Sequence[Part]) -> float:
+    return min(round(part.ranking[0].score, 4) for part in parts)

@@ -1,0 +1,179 @@
+"""Explanations: why a mention is linked as it is, as data."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ..kb import KnowledgeBase
+from ..retrieval.concepts import MEMORY
+from ..types import Candidate, Mention
+from .composite import Part
+from .decision import Decision
+from .forms import SHORT_FORM_DISCOUNT, forms_of_mention
+
+if TYPE_CHECKING:
+    from ..retrieval.filters import Only
+    from .engine import LinkingEngine
+
+_DIGITS = 4
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a mention is linked as it is; `str()` makes text of it, `as_dict()` plain data.
+
+    mention, label (str): as linked. link (Dict): `id`, `name`, and `reason`, why it is NIL.
+    forms (List[Dict]): what was looked up: `text`, `why`, its best candidate (`id`, `score`, after
+        `discount`), and whether the link was found through it (`kept`).
+    filters (Dict): `given` in words; `passing` of `names` names; `removed`, the candidates that
+        would have been better than the last one kept.
+    candidates (List[Dict]): `id`, `name`, `score`, `prob`, `matched` (`text`, `lang`, `source`,
+        `tty`), `tiers` (`score`, and `rank` where the tier proposed it), `form`.
+    runner_up (Optional[Dict]): `id`, `name`, `margin` (how much less it scores), and `decided`,
+        what put it behind where the margin is 0.
+    tied, backed_off (List[str]): ids, see `Decision`. parts (List[Dict]): of a composite mention.
+    """
+
+    mention: str
+    label: str
+    link: dict[str, Any]
+    forms: list[dict[str, Any]]
+    filters: dict[str, Any]
+    candidates: list[dict[str, Any]]
+    runner_up: dict[str, Any] | None
+    tied: list[str] = field(default_factory=list)
+    backed_off: list[str] = field(default_factory=list)
+    parts: list[dict[str, Any]] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Make plain data, fit for JSON."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        from .explain_text import as_text
+
+        return as_text(self)
+
+
+def explain(
+    engine: "LinkingEngine",
+    kb: KnowledgeBase,
+    mention: Mention,
+    decision: Decision,
+    parts: Sequence[Part] = (),
+    k: int = 5,
+    only: "Only" = None,
+) -> Explanation:
+    """Explain a decision.
+
+    decision (Decision): as made for the mention with the same engine and filters.
+    parts (Sequence[Part]): of a composite mention, which then are its link.
+    k (int): candidates kept.
+    """
+    chosen = parts[0].ranking[0] if parts else decision.chosen
+    link = {"id": "NIL", "name": "", "reason": decision.reason}
+    if chosen is not None:
+        concept = kb.concept_at(chosen.row)
+        link = {"id": concept.id, "name": concept.name, "reason": ""}
+    return Explanation(
+        mention=mention.text,
+        label=mention.label,
+        link=link,
+        forms=_forms(engine, kb, mention, decision, k, only),
+        filters=_filters(engine, kb, mention, decision, k, only),
+        candidates=[_candidate(kb, one) for one in decision.ranking],
+        runner_up=_runner_up(kb, decision.ranking),
+        tied=[kb.concept_at(row).id for row in decision.tied],
+        backed_off=[kb.concept_at(row).id for row in decision.leaves],
+        parts=[{"text": part.text, **_candidate(kb, part.ranking[0])} for part in parts],
+    )
+
+
+def _forms(
+    engine: "LinkingEngine",
+    kb: KnowledgeBase,
+    mention: Mention,
+    decision: Decision,
+    k: int,
+    only: "Only",
+) -> list[dict[str, Any]]:
+    forms = forms_of_mention(mention)
+    alone = [mention._replace(text=form, long_form="", expansions=()) for form in forms]
+    kept = decision.ranking[0].form or mention.text if decision.ranking else ""
+    found = []
+    for form, ranking in zip(forms, engine.rank(alone, k, only), strict=True):
+        discount = SHORT_FORM_DISCOUNT if len(forms) > 1 and form == mention.text else 1.0
+        best = ranking[0] if ranking else None
+        found.append(
+            {
+                "text": form,
+                "why": _why(form, mention),
+                "id": kb.concept_at(best.row).id if best else "",
+                "score": round(best.score * discount, _DIGITS) if best else None,
+                "discount": discount,
+                "kept": form == kept,
+            }
+        )
+    return found
+
+
+def _why(form: str, mention: Mention) -> str:
+    if form == mention.text:
+        return "the mention"
+    return "the document defines it" if form == mention.long_form else "the lexicon says so"
+
+
+def _filters(
+    engine: "LinkingEngine",
+    kb: KnowledgeBase,
+    mention: Mention,
+    decision: Decision,
+    k: int,
+    only: "Only",
+) -> dict[str, Any]:
+    """Say what filters hold, and what they took from the candidates."""
+    scope = engine.scopes.of(mention.label, only)
+    if scope.mask is None:
+        return {"given": "", "passing": kb.n_names, "names": kb.n_names, "removed": []}
+    kept = {one.row for one in decision.ranking}
+    free = engine.rank_unfiltered([mention], k)[0]
+    last = decision.ranking[-1].score if len(decision.ranking) >= k else -1.0
+    removed = [one for one in free if one.row not in kept and one.score >= last]
+    return {
+        "given": " and ".join(map(str, scope.selection)),
+        "passing": scope.mask.count,
+        "names": kb.n_names,
+        "removed": [_candidate(kb, one) for one in removed],
+    }
+
+
+def _candidate(kb: KnowledgeBase, one: Candidate) -> dict[str, Any]:
+    concept, name = kb.concept_at(one.row), kb.name_at(one.name_row)
+    tiers: dict[str, dict[str, Any]] = {}
+    for tier in dict.fromkeys((*one.scores, *one.ranks)):
+        if tier == MEMORY and not one.scores.get(tier):
+            continue
+        tiers[tier] = {"score": round(one.scores.get(tier, 0.0), _DIGITS)}
+        if tier in one.ranks:
+            tiers[tier]["rank"] = one.ranks[tier]
+    return {
+        "id": concept.id,
+        "name": concept.name,
+        "types": list(concept.types),
+        "score": round(one.score, _DIGITS),
+        "prob": one.prob,
+        "matched": {
+            "text": name.text, "lang": name.lang, "source": name.source, "tty": name.tty,
+        },
+        "tiers": tiers,
+        "form": one.form,
+    }  # fmt: skip
+
+
+def _runner_up(kb: KnowledgeBase, ranking: Sequence[Candidate]) -> dict[str, Any] | None:
+    if len(ranking) < 2:
+        return None
+    first, second = ranking[:2]
+    concept = kb.concept_at(second.row)
+    margin = round(first.score - second.score, _DIGITS)
+    return {"id": concept.id, "name": concept.name, "margin": margin, "decided": first.decided}
