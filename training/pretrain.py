@@ -4,7 +4,6 @@
 --output models/sap`
 """
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,23 +11,19 @@ from typing import Annotated, Any
 import typer
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.files import replacing_directory
 from spacy_medlink.kb import KnowledgeBase
 
 from .experiment import Experiment
 from .loop.interruption import EXIT_CODE, StoppedError
-from .loop.metrics import read_log
-from .loop.plot import plot
 from .loop.precision import find_device
 from .loop.ranks import all_ranks, is_first_rank, own_device
-from .loop.trainer import METRICS
 from .recipe.overrides import parse_overrides
 from .recipe.reading import read_recipe
 from .recipe.settings import Recipe
-from .study import Result
+from .saving import save_result
 from .verbs import run
 
-HOLDOUT, FIGURES, PICTURE = "holdout", "metrics.json", "training.png"
+HOLDOUT = "holdout"
 
 
 def _silent(line: str) -> None:
@@ -64,19 +59,8 @@ def pretrain(
         result = experiment.run(run, resume)
     if result is None:
         return {}
-    with replacing_directory(output) as path:
-        result.encoder.save(path)
-        experiment.holdout.save(path / HOLDOUT)
-        (path / FIGURES).write_text(json.dumps(result.figures, indent=2) + "\n", "utf-8")
-        (path / METRICS).write_bytes((run / METRICS).read_bytes())
-        _draw(result, run / METRICS, path / PICTURE, kb.name)
+    save_result(result, output, run, kb.name, lambda path: experiment.holdout.save(path / HOLDOUT))
     return result.figures
-
-
-def _draw(result: Result, log: Path, picture: Path, title: str) -> None:
-    metric = result.figures["recipe"]["selection"]["metric"]
-    base = result.figures["training"]["base_shortlist"][metric]
-    plot(read_log(log), picture, metric, base, title)
 
 
 def main(

@@ -89,7 +89,11 @@ class Study(ABC):
         if not self._ranks.is_first:
             self.trainer(directory).train(resume)
             return None
-        self._say("; ".join(f"{count:,} {what.replace('_', ' ')}" for what, count in self._facts().items()))
+        self._say(
+            "; ".join(
+                f"{count:,} {what.replace('_', ' ')}" for what, count in self._facts().items()
+            )
+        )
         self._say(f"Base:    {describe(self.yardstick.base)}")
         base_shortlist = self.yardstick.fast(self._base)
         base = copy_weights(self._base.module)

@@ -1,26 +1,23 @@
-"""Batches of mentions, with some names among them so that the encoder does not forget the names."""
+"""Batches of mentions, and names among them so that the encoder does not forget the names."""
 
 import numpy as np
 
 from spacy_medlink.types import Ints1d
 
 from .mentions import NamesAndMentions
-from .sampler import NameSampler, Shuffle
+from .pairs import Pairs
+from .sampler import NameSampler, Sampler, Shuffle
 
 
 class MentionSampler:
-    """Random mentions, each once an epoch, and random names beside them.
+    """Random mentions, each once an epoch.
 
     batch_mentions (int): mentions a batch; the last batch of an epoch may be smaller.
-    batch_names (int): names a batch, drawn from those that have a synonym; 0 for none.
     """
 
-    def __init__(
-        self, names: NamesAndMentions, batch_mentions: int, batch_names: int, seed: int
-    ) -> None:
+    def __init__(self, names: NamesAndMentions, batch_mentions: int, seed: int) -> None:
         self._mentions = np.flatnonzero(names.is_mention)
         self._shuffle = Shuffle(len(self._mentions), batch_mentions, seed)
-        self._names = NameSampler(names, batch_names, seed) if batch_names else None
 
     @property
     def steps_per_epoch(self) -> int:
@@ -28,8 +25,45 @@ class MentionSampler:
         return self._shuffle.steps_per_epoch
 
     def batch(self, step: int) -> Ints1d:
+        """Get the mentions of a step: positions, ascending."""
+        return np.sort(self._mentions[self._shuffle.part(step)])
+
+
+class WithNames:
+    """The batches of another sampler, and random names beside what it gives.
+
+    count (int): names a batch, drawn from those that have a synonym.
+    """
+
+    def __init__(self, sampler: Sampler, names: NamesAndMentions, count: int, seed: int) -> None:
+        self._sampler = sampler
+        self._names = NameSampler(names, count, seed)
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Number of batches in one pass of the other sampler."""
+        return self._sampler.steps_per_epoch
+
+    def batch(self, step: int) -> Ints1d:
         """Get the mentions and names of a step: positions, ascending."""
-        mentions = self._mentions[self._shuffle.part(step)]
-        if self._names is None:
-            return np.sort(mentions)
-        return np.sort(np.concatenate([mentions, self._names.batch(step)]))
+        return np.union1d(self._sampler.batch(step), self._names.batch(step))
+
+
+def mention_pairs(names: NamesAndMentions, most: int, seed: int) -> Pairs:
+    """Pair every mention with each name of its concept, at most so many, drawn at random.
+
+    RETURNS (NDArray[np.int32]): (n_pairs, 2), position of the mention and of the name.
+    """
+    rng = np.random.default_rng(seed)
+    possible = np.flatnonzero(names.trainable)
+    concepts = names.concepts[possible]
+    mentions = np.flatnonzero(names.is_mention)
+    first = np.searchsorted(concepts, names.concepts[mentions], side="left")
+    last = np.searchsorted(concepts, names.concepts[mentions], side="right")
+    blocks = [np.empty((0, 2), dtype=np.int32)]
+    for mention, begin, end in zip(mentions.tolist(), first.tolist(), last.tolist(), strict=True):
+        own = possible[begin:end]
+        if len(own) > most:
+            own = np.sort(rng.choice(own, size=most, replace=False))
+        blocks.append(np.stack([np.full(len(own), mention), own], axis=1).astype(np.int32))
+    return np.concatenate(blocks)

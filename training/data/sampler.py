@@ -1,5 +1,6 @@
 """Batches of names, shuffled by seed and epoch: step n is the same whenever it is asked for."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
@@ -20,7 +21,7 @@ class Sampler(Protocol):
         ...
 
     def batch(self, step: int) -> Ints1d:
-        """Get the names of a step, counted from 0 over all epochs: positions, each once."""
+        """Get the names of a step, counted from 0 over all epochs: positions, each once, sorted."""
         ...
 
 
@@ -66,8 +67,34 @@ class NameSampler:
         return np.sort(self._names[self._shuffle.part(step)])
 
 
+class SequenceSampler:
+    """Stages, one after the other: so many batches of the first sampler, then the next one's.
+
+    stages (Sequence[Tuple[Sampler, int]]): samplers and how many batches of each; the last goes on.
+    """
+
+    def __init__(self, stages: Sequence[tuple[Sampler, int]]) -> None:
+        self._stages = list(stages)
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Number of batches in one pass of the first stage."""
+        return self._stages[0][0].steps_per_epoch
+
+    def batch(self, step: int) -> Ints1d:
+        """Get the names of a step."""
+        for sampler, batches in self._stages[:-1]:
+            if step < batches:
+                return sampler.batch(step)
+            step -= batches
+        return self._stages[-1][0].batch(step)
+
+
 class Shuffle:
-    """An order of n things that is drawn anew each epoch, cut into batches."""
+    """An order of n things that is drawn anew each epoch, cut into batches.
+
+    Memory holds the order of one epoch, eight bytes a thing.
+    """
 
     def __init__(self, count: int, size: int, seed: int) -> None:
         self._count, self._size, self._seed = count, size, seed
@@ -79,7 +106,7 @@ class Shuffle:
         return -(-self._count // self._size)
 
     def part(self, step: int) -> Ints1d:
-        """Get the numbers of the things of a step."""
+        """Get the things of a step."""
         epoch, place = divmod(step, self.steps_per_epoch)
         if epoch != self._epoch:
             rng = np.random.default_rng((self._seed, epoch))

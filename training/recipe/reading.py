@@ -11,15 +11,21 @@ from spacy.util import load_config
 from spacy_medlink.errors import Errors
 
 from ..objectives.memory import MEMORY_LOSSES
+from ..objectives.protocol import Choice
 from ..objectives.registry import LOSSES, MINERS
 from .checks import check_choice, check_keys, check_together, check_values
 from .settings import Recipe
 
 
-def read_recipe(path: Path, overrides: Mapping[str, Any] | None = None) -> Recipe:
+def read_recipe(
+    path: Path,
+    overrides: Mapping[str, Any] | None = None,
+    more_losses: Mapping[str, Choice] | None = None,
+) -> Recipe:
     """Read a recipe file (the format of spaCy's config.cfg).
 
     overrides (Mapping): values by dotted key ("training.max_minutes"), which win over the file.
+    more_losses (Mapping): losses by name that not every training knows.
     RAISES (MedlinkError): E107 no such file, E510 not such a file, E501 unknown key, E502 a value
         that cannot be.
     """
@@ -38,7 +44,8 @@ def read_recipe(path: Path, overrides: Mapping[str, Any] | None = None) -> Recip
     check_values(recipe.as_dict())
     own = recipe.objective
     check_choice(path, "miner", own.miner, own.miner_settings, MINERS)
-    check_choice(path, "loss", own.loss, own.loss_settings, {**LOSSES, **MEMORY_LOSSES})
+    losses = {**LOSSES, **MEMORY_LOSSES, **(more_losses or {})}
+    check_choice(path, "loss", own.loss, own.loss_settings, losses)
     check_together(recipe, MEMORY_LOSSES)
     return recipe
 

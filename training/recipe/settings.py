@@ -67,6 +67,18 @@ class SamplerSettings:
 
 
 @dataclass(frozen=True)
+class MentionSettings:
+    """Batches of fine-tuning on annotated text.
+
+    batch (int): mentions a batch; with a loss over the pairs of a batch, pairs of a mention and a
+    name. names (int): random names beside them, so that names are not forgotten, or as negatives.
+    """
+
+    batch: int = 64
+    names: int = 32
+
+
+@dataclass(frozen=True)
 class EncoderSettings:
     """The encoder: how its vectors are made, and what of it stays as it is.
 
@@ -100,7 +112,7 @@ class ObjectiveSettings:
 
 @dataclass(frozen=True)
 class RelationSettings:
-    """TransE over the hierarchy, beside the other loss (CODER, section 3.3).
+    """TransE over the hierarchy, beside the other loss (CODER, its task 2).
 
     weight (float): of this loss, 0 for none. margin (float): between true and corrupted tail.
     triples (int): relations a batch; names of head, tail and corrupted tail join the batch.
@@ -202,6 +214,7 @@ class Recipe:
     bitext: BitextSettings = BitextSettings()
     holdout: HoldoutSettings = HoldoutSettings()
     sampler: SamplerSettings = SamplerSettings()
+    mentions: MentionSettings = MentionSettings()
     encoder: EncoderSettings = EncoderSettings()
     adapter: AdapterSettings = AdapterSettings()
     objective: ObjectiveSettings = ObjectiveSettings()

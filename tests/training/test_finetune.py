@@ -1,0 +1,217 @@
+"""Fine-tuning on annotated text: what is read, every loss, what is shipped, going on."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from typer import Typer
+from typer.testing import CliRunner
+
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.errors import MedlinkError
+from training.data.candidates import Candidates
+from training.data.mention_sampler import mention_pairs
+from training.data.mentions import join, read_mentions
+from training.data.names import read_names
+from training.finetune import main
+from training.finetuning import Finetuning
+from training.objectives.marginal import MARGINAL_LOSSES, MarginalObjective
+from training.objectives.protocol import Batch
+from training.recipe.reading import read_recipe
+from training.recipe.settings import Recipe
+
+APP = Typer()
+APP.command()(main)
+CONFIGS = Path(__file__).parents[2] / "training" / "configs"
+TRAIN = [
+    ("elevated glucose", "HP:0000819"), ("elevated Glucose", "HP:0000819"),
+    ("raised pressure", "HP:0000822"), ("pressure of blood raised", "HP:0000822"),
+    ("cardiac infarct", "HP:0001658"), ("infarct", "HP:0001658"), ("coronary", "HP:0001658"),
+    ("irregular heart beat", "HP:0005110"), ("wheezing disease", "HP:0002099"),
+    ("lung clot", "HP:0002204"), ("heart attack", "HP:0001658"), ("lost", None),
+    ("unknown", "HP:9999999"), ("adult diabetes", "HP:0005978"),
+]  # fmt: skip
+DEV = [("infarct of the heart", "HP:0001658"), ("raised blood pressure", "HP:0000822"),
+       ("lung clots", "HP:0002204"), ("wheezing disease", "HP:0002099"),
+       ("out of it", "HP:9999999")]  # fmt: skip
+
+
+def write(path: Path, mentions: list[tuple[str, str | None]]) -> Path:
+    with path.open("w", encoding="utf8") as file:
+        for number, (text, id) in enumerate(mentions):
+            own = {"start": 0, "end": len(text), "text": text, "ids": [id] if id else []}
+            line = {"doc_id": str(number), "text": text, "mentions": [own]}
+            file.write(json.dumps(line) + "\n")
+    return path
+
+
+@pytest.fixture
+def train(tmp_path):
+    return write(tmp_path / "train.jsonl", TRAIN)
+
+
+@pytest.fixture
+def dev(tmp_path):
+    return write(tmp_path / "dev.jsonl", DEV)
+
+
+def recipe_of(name: str, **changes) -> Recipe:
+    quick = {
+        "optimizer.learning_rate": 2e-3, "training.precision": "fp32", "training.epochs": 8.0,
+        "training.eval_every": 4, "selection.interpolation": [1.0], "mentions.batch": 4,
+    }  # fmt: skip
+    changed = {key.replace("__", "."): value for key, value in changes.items()}
+    return read_recipe(CONFIGS / f"{name}.cfg", {**quick, **changed}, MARGINAL_LOSSES)
+
+
+def test_what_is_read(train, tiny_kb):
+    mentions = read_mentions(train, tiny_kb)
+    assert mentions.left_out == {"no concept": 1, "concept not in the knowledge base": 1}
+    assert len(mentions) == 11 and mentions.counts.sum() == 12
+    place = mentions.texts.index("elevated glucose")
+    assert mentions.counts[place] == 2
+    assert mentions.concepts[place] == tiny_kb["HP:0000819"].row
+
+
+def test_a_string_with_several_concepts_goes_with_the_most_frequent(tmp_path, tiny_kb):
+    ids = ["HP:0002099", "HP:0001658", "HP:0001658", "HP:0000822", "HP:0000822"]
+    path = write(tmp_path / "gold.jsonl", [("odd", id) for id in ids])
+    mentions = read_mentions(path, tiny_kb)
+    rows = [tiny_kb[id].row for id in ids]
+    assert mentions.concepts.tolist() == [min(rows[1], rows[3])]
+    assert mentions.counts.tolist() == [2]
+
+
+def test_nothing_to_learn_is_an_error(tmp_path, tiny_kb):
+    path = write(tmp_path / "gold.jsonl", [("unknown", "HP:9999999")])
+    with pytest.raises(MedlinkError, match="E515"):
+        read_mentions(path, tiny_kb)
+
+
+@pytest.fixture
+def joined(train, tiny_kb, tiny_encoder):
+    encoder = BiEncoder.load(tiny_encoder)
+    names = read_names(tiny_kb, encoder.tokenize, True)
+    mentions = read_mentions(train, tiny_kb)
+    return names, mentions, join(names, mentions, encoder.tokenize, True), encoder
+
+
+def test_mentions_among_names(joined, tiny_kb):
+    names, mentions, both, encoder = joined
+    # "heart attack" is a name of its concept already.
+    assert both.is_mention.sum() == len(mentions) - 1
+    assert (np.diff(both.concepts) >= 0).all()
+    assert both.rows[~both.is_mention].tolist() == names.rows.tolist()
+    assert not both.trainable[both.is_mention].any()
+    for position, row in enumerate(both.rows.tolist()):
+        text = tiny_kb.name_at(row).text if row >= 0 else mentions.texts[-1 - row]
+        assert both.tokens.take([position]) == encoder.tokenize([text.lower()])
+        if row < 0:
+            assert both.concepts[position] == mentions.concepts[-1 - row]
+
+
+def test_pairs_of_mentions(joined):
+    _, _, both, _ = joined
+    pairs = mention_pairs(both, 2, 0)
+    assert both.is_mention[pairs[:, 0]].all() and both.trainable[pairs[:, 1]].all()
+    assert (both.concepts[pairs[:, 0]] == both.concepts[pairs[:, 1]]).all()
+    assert np.unique(pairs[:, 0], return_counts=True)[1].max() == 2
+    assert set(pairs[:, 0]) == set(np.flatnonzero(both.is_mention))
+
+
+def candidates_of(joined, k=5, ratio=0.5):
+    _, mentions, both, encoder = joined
+    texts = [str(row) if row >= 0 else mentions.texts[-1 - row] for row in both.rows.tolist()]
+
+    def encode(wanted):
+        with torch.inference_mode():
+            return encoder.forward(both.tokens.take(wanted)).float().numpy()
+
+    return Candidates(both, texts, encode, k, ratio), encode
+
+
+def test_dense_candidates_are_the_nearest_names(joined):
+    _, _, both, _ = joined
+    candidates, encode = candidates_of(joined, ratio=1.0)
+    candidates.renew(0)
+    found, _ = candidates.of(candidates.mentions)
+    names = np.flatnonzero(~both.is_mention)
+    similar = encode(candidates.mentions) @ encode(names).T
+    nearest = names[np.argsort(-similar, axis=1, kind="stable")[:, :5]]
+    assert [set(row) for row in found.tolist()] == [set(row) for row in nearest.tolist()]
+
+
+def test_marginal_loss_is_that_of_its_definition(joined):
+    _, _, both, _ = joined
+    candidates, encode = candidates_of(joined, k=12)
+    candidates.renew(0)
+    objective = MarginalObjective(
+        both, candidates, torch.device("cpu"), temperature=0.1, sparse_weight=0.3
+    )
+    found, spelling = candidates.of(candidates.mentions)
+    positions = np.union1d(candidates.mentions, found)
+    vectors = torch.from_numpy(encode(positions)).requires_grad_()
+    labels = torch.from_numpy(both.concepts[positions])
+    loss, right = objective(vectors, Batch(torch.from_numpy(positions), labels, labels))
+    losses, count = [], 0
+    for mention, own, scores in zip(candidates.mentions, found, spelling, strict=True):
+        dense = encode([mention]) @ encode(own).T
+        odds = np.exp((dense[0] + 0.3 * scores) / 0.1)
+        synonyms = both.concepts[own] == both.concepts[mention]
+        count += synonyms.sum()
+        if synonyms.any():
+            losses.append(-np.log(odds[synonyms].sum() / odds.sum()))
+    assert right == count and len(losses) > 0
+    assert loss.item() == pytest.approx(np.mean(losses), rel=1e-4)
+    loss.backward()
+    assert vectors.grad is not None and objective.parameters()[0].grad is not None
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in CONFIGS.glob("finetune*.cfg")))
+def test_every_recipe_learns(name, train, dev, tiny_kb, tiny_encoder, tmp_path):
+    recipe = recipe_of(name)
+    study = Finetuning(recipe, tiny_kb, BiEncoder.load(tiny_encoder), train, dev)
+    result = study.run(tmp_path / "run")
+    assert result is not None
+    own = Finetuning(recipe, tiny_kb, BiEncoder.load(tiny_encoder), train, train).yardstick
+    assert own.whole(result.encoder)["dev"]["mrr"] > own.base["dev"]["mrr"] + 0.1
+    figures = result.figures
+    assert figures["data"]["left_out_no_concept"] == 1 and figures["data"]["not_in_kb"] == 1
+    assert figures["shipped"]["dev"]["acc@1"] >= figures["base"]["dev"]["acc@1"]
+    assert figures["base"]["unseen"]["n"] == 4 and figures["base"]["dev"]["n"] == 5
+
+
+@pytest.mark.parametrize("name", ["finetune", "finetune_biosyn"])
+def test_going_on_gives_the_weights_of_an_unbroken_run(
+    name, train, dev, tiny_kb, tiny_encoder, tmp_path
+):
+    def weights(directory, resume=False, **changes):
+        recipe = recipe_of(name, **changes)
+        study = Finetuning(recipe, tiny_kb, BiEncoder.load(tiny_encoder), train, dev)
+        trainer = study.trainer(directory)
+        trainer.train(resume)
+        return trainer
+
+    changes = {"optimizer__decay": "constant", "optimizer__warmup": 0.0}
+    unbroken = weights(tmp_path / "one", training__epochs=2.0, **changes).weights()
+    part = weights(tmp_path / "two", training__epochs=1.4, **changes)
+    whole = weights(tmp_path / "two", resume=True, training__epochs=2.0, **changes)
+    assert 0 < part.progress.step < whole.progress.step
+    for key, tensor in whole.weights().items():
+        assert torch.equal(tensor, unbroken[key]), key
+
+
+def test_the_command(train, dev, tiny_kb, tiny_encoder, tmp_path):
+    arguments = [
+        str(CONFIGS / "finetune.cfg"), "--kb", str(tiny_kb.path), "--base", str(tiny_encoder),
+        "--train", str(train), "--dev", str(dev), "--output", str(tmp_path / "out"),
+        "--set", "training.epochs=2", "--set", "optimizer.learning_rate=0.002",
+    ]  # fmt: skip
+    result = CliRunner().invoke(APP, arguments)
+    assert result.exit_code == 0, result.output
+    assert "12 mentions" in result.output
+    found = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"metrics.json", "metrics.jsonl", "training.png"} <= found
+    assert BiEncoder.load(tmp_path / "out").encode(["fever"]).shape == (1, 32)

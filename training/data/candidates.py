@@ -1,0 +1,103 @@
+"""Candidates: for every mention the names that two searches propose, anew each epoch (BioSyn)."""
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+
+from spacy_medlink.retrieval.ngram import NgramIndex
+from spacy_medlink.types import Floats2d, Ints1d, Ints2d
+
+from ..weights import Weights
+from .mentions import NamesAndMentions
+from .sampler import Sampler
+
+Encode = Callable[[Ints1d], Floats2d]
+_BLOCK = 256
+
+
+class Candidates:
+    """The k names proposed for each mention: some by spelling, the others by the encoder as it is.
+
+    Sung et al. 2020, "Biomedical entity representations with synonym marginalization", section
+    3.3: a share is taken from the sparse search, and filled up to k from the dense one.
+
+    names (NamesAndMentions): mentions among names. texts (Sequence[str]): of all of them.
+    encode (Callable): vectors of positions, with the encoder as it is at the time.
+    k (int): names a mention. dense_ratio (float): share of the dense search, 0..1.
+    """
+
+    def __init__(
+        self, names: NamesAndMentions, texts: list[str], encode: Encode, k: int, dense_ratio: float
+    ) -> None:
+        self.mentions: Ints1d = np.flatnonzero(names.is_mention)
+        self.epoch = -1
+        self._names: Ints1d = np.flatnonzero(~names.is_mention)
+        self._encode = encode
+        self._k = min(k, len(self._names))
+        self._from_sparse = self._k - round(self._k * dense_ratio)
+        self._texts = [texts[position] for position in self.mentions.tolist()]
+        self._ngram = NgramIndex.build(texts[position] for position in self._names.tolist())
+        self._sparse: Ints2d = self._ngram.search(self._texts, self._k).rows
+        self._rows: Ints2d = np.zeros((len(self.mentions), self._k), dtype=np.int64)
+        self._scores: Floats2d = np.zeros(self._rows.shape, dtype=np.float32)
+
+    def renew(self, epoch: int) -> None:
+        """Retrieve with the encoder as it is, unless that was done for this epoch already."""
+        if epoch == self.epoch:
+            return
+        vectors, queries = self._encode(self._names), self._encode(self.mentions)
+        for begin in range(0, len(queries), _BLOCK):
+            scores = queries[begin : begin + _BLOCK] @ vectors.T
+            near = np.argpartition(-scores, self._k - 1, axis=1)[:, : self._k]
+            order = np.argsort(-np.take_along_axis(scores, near, axis=1), axis=1, kind="stable")
+            for place, dense in enumerate(np.take_along_axis(near, order, axis=1), start=begin):
+                self._rows[place] = self._merged(self._sparse[place], dense)
+        self._scores = self._ngram.score(self._texts, self._rows)
+        self.epoch = epoch
+
+    def of(self, mentions: Ints1d) -> tuple[Ints2d, Floats2d]:
+        """Get the candidates of some mentions.
+
+        mentions (Ints1d): positions, (n,).
+        RETURNS (Tuple[Ints2d, Floats2d]): positions of names and their scores by spelling, (n, k).
+        """
+        places = np.searchsorted(self.mentions, mentions)
+        return self._names[self._rows[places]], self._scores[places]
+
+    def state(self) -> Weights:
+        """Get what a checkpoint must hold."""
+        return {
+            "epoch": torch.tensor(self.epoch),
+            "rows": torch.from_numpy(self._rows),
+            "scores": torch.from_numpy(self._scores),
+        }
+
+    def load_state(self, state: Weights) -> None:
+        """Put back what `state` gave."""
+        self.epoch = int(state["epoch"])
+        self._rows, self._scores = state["rows"].numpy(), state["scores"].numpy()
+
+    def _merged(self, sparse: Ints1d, dense: Ints1d) -> Ints1d:
+        """Take the first of the sparse search, then of the dense one, each name once."""
+        proposed = [row for row in sparse[: self._from_sparse].tolist() if row >= 0]
+        merged = list(dict.fromkeys([*proposed, *dense.tolist()]))
+        return np.array(merged[: self._k])
+
+
+class CandidateSampler:
+    """The batches of mentions of another sampler, with their candidates, renewed each epoch."""
+
+    def __init__(self, mentions: Sampler, candidates: Candidates) -> None:
+        self._mentions, self._candidates = mentions, candidates
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Number of batches in one pass over the mentions."""
+        return self._mentions.steps_per_epoch
+
+    def batch(self, step: int) -> Ints1d:
+        """Get the mentions of a step and all their candidates: positions, ascending."""
+        self._candidates.renew(step // self.steps_per_epoch)
+        mentions = self._mentions.batch(step)
+        return np.union1d(mentions, self._candidates.of(mentions)[0])

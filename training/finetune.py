@@ -1,0 +1,95 @@
+"""Fine-tune an encoder on annotated text, and ship it if it beats its base on a dev file.
+
+`python -m training.finetune training/configs/finetune.cfg --kb kb/medic.kb --base models/base \
+--train corpora/train.jsonl --dev corpora/dev.jsonl --output models/finetuned`
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.kb import KnowledgeBase
+
+from .finetuning import Finetuning
+from .loop.interruption import EXIT_CODE, StoppedError
+from .objectives.marginal import MARGINAL_LOSSES
+from .recipe.overrides import parse_overrides
+from .recipe.reading import read_recipe
+from .recipe.settings import Recipe
+from .saving import save_result
+from .verbs import run
+
+
+def finetune(
+    recipe: Recipe,
+    *,
+    kb: Path,
+    base: str,
+    train: Path,
+    dev: Path,
+    output: Path,
+    run: Path,
+    resume: bool = False,
+    device: str = "cpu",
+    say: Callable[[str], None] = lambda line: None,
+) -> dict[str, Any]:
+    """Train by a recipe on the mentions of a gold file.
+
+    train, dev (Path): gold files. output (Path): replaced, whole, when all is done: a Hugging Face
+        directory with the figures (metrics.json), and log and picture of the training beside it.
+    run (Path): directory for checkpoint and log while training.
+    RETURNS (Dict[str, Any]): what metrics.json holds.
+    RAISES (MedlinkError): E1xx and E2xx for a bad knowledge base or base model, E4xx for a gold
+        file, E5xx. (StoppedError): after Ctrl-C, when all is saved in `run`.
+    """
+    study = Finetuning(recipe, KnowledgeBase(kb), BiEncoder.load(base), train, dev, device, say)
+    result = study.run(run, resume)
+    assert result is not None  # one process alone is the first rank
+    save_result(result, output, run, kb.name)
+    return result.figures
+
+
+def main(
+    config: Annotated[Path, typer.Argument(help="Recipe, such as training/configs/finetune.cfg.")],
+    kb: Annotated[Path, typer.Option(help="Knowledge base that `medlink kb build` wrote.")],
+    base: Annotated[str, typer.Option(help="Encoder to start from: a directory, or a Hub name.")],
+    train: Annotated[Path, typer.Option(help="Annotated text to train on (a gold file).")],
+    dev: Annotated[Path, typer.Option(help="Annotated text to choose the weights by.")],
+    output: Annotated[Path, typer.Option(help="Directory for encoder and figures.")],
+    run: Annotated[
+        Path | None, typer.Option(help="Directory for checkpoint and log; OUTPUT_run if left out.")
+    ] = None,
+    max_minutes: Annotated[float | None, typer.Option(help="Budget of the training loop.")] = None,
+    resume: Annotated[bool, typer.Option(help="Go on from the checkpoint.")] = False,
+    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1 ...")] = "cpu",
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="Another value: section.key=value.")
+    ] = None,
+) -> None:
+    """Fine-tune an encoder on annotated text; ship it if it beats its base on the dev file."""
+    overrides = parse_overrides(set_ or [])
+    if max_minutes is not None:
+        overrides["training.max_minutes"] = max_minutes
+    try:
+        finetune(
+            read_recipe(config, overrides, MARGINAL_LOSSES),
+            kb=kb,
+            base=base,
+            train=train,
+            dev=dev,
+            output=output,
+            run=run or output.with_name(f"{output.name}_run"),
+            resume=resume,
+            device=device,
+            say=typer.echo,
+        )
+    except (StoppedError, KeyboardInterrupt) as stop:
+        typer.echo(str(stop) or "Stopped.", err=True)
+        raise typer.Exit(EXIT_CODE) from stop
+
+
+if __name__ == "__main__":
+    run(main)

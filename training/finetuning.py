@@ -1,0 +1,145 @@
+"""Finetuning: training on annotated mentions, chosen on those of a dev file."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import cached_property
+from pathlib import Path
+
+import torch
+
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.files import sha256_of
+from spacy_medlink.kb import KnowledgeBase
+
+from .choosing.gold_yardstick import GoldYardstick
+from .data.candidates import Candidates, CandidateSampler
+from .data.holdout import kb_identity
+from .data.mention_sampler import MentionSampler, WithNames, mention_pairs
+from .data.mentions import NamesAndMentions, join, read_mentions
+from .data.names import TrainingNames, read_names
+from .data.sampler import PairSampler, Sampler
+from .loop.encoding import encode_names
+from .objectives.marginal import MARGINAL_LOSSES
+from .objectives.memory import MEMORY_LOSSES
+from .objectives.mention_memory import MentionMemoryObjective
+from .objectives.protocol import Objective
+from .objectives.registry import LOSSES, MINERS, BatchObjective
+from .recipe.settings import Recipe
+from .study import Study
+
+_DECISIVE = ("data", "mentions", "encoder", "objective")
+
+
+class Finetuning(Study):
+    """Trains on the mentions of a gold file beside the names of a knowledge base.
+
+    What a mention is compared with depends on the loss: all names ("all_names"), the candidates
+    that two searches propose ("marginal"), or the names of the batch (the losses of SAP).
+
+    train, dev (Path): gold files; weights are chosen by the mentions of `dev`.
+    RAISES (MedlinkError): E1xx, E4xx for the files, E515 no mention to train on, E508.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        kb: KnowledgeBase,
+        base: BiEncoder,
+        train: Path,
+        dev: Path,
+        device: str | torch.device = "cpu",
+        say: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        super().__init__(recipe, base, device, say)
+        self._kb, self._train, self._dev = kb, train, dev
+        self.mentions = read_mentions(train, kb)
+        data, tokenize = recipe.data, self._encoder.tokenize
+        self._kb_names: TrainingNames = read_names(
+            kb,
+            tokenize,
+            data.lower_case,
+            languages=data.languages,
+            obsolete=data.obsolete,
+        )
+        self.names: NamesAndMentions = join(
+            self._kb_names, self.mentions, tokenize, data.lower_case
+        )
+
+    @cached_property
+    def yardstick(self) -> GoldYardstick:
+        """Measures encoders on the dev file; made at first use, which encodes all names."""
+        return GoldYardstick(
+            self._base,
+            self._kb_names,
+            self._dev,
+            self._kb,
+            frozenset(self.mentions.texts),
+            self._recipe,
+            self._precision,
+        )
+
+    @cached_property
+    def _candidates(self) -> Candidates:
+        own = self._recipe.objective
+        settings = {**MARGINAL_LOSSES[own.loss].settings, **own.loss_settings}
+        return Candidates(
+            self.names,
+            [self._text(row) for row in self.names.rows.tolist()],
+            lambda wanted: encode_names(self._encoder, self.names.tokens, wanted, self._precision),
+            int(settings["candidates"]),
+            settings["dense_ratio"],
+        )
+
+    def _sampler(self) -> Sampler:
+        own, seed = self._recipe.mentions, self._recipe.training.seed
+        sampler: Sampler
+        loss = self._recipe.objective.loss
+        if loss in MARGINAL_LOSSES:
+            return CandidateSampler(MentionSampler(self.names, own.batch, seed), self._candidates)
+        if loss in MEMORY_LOSSES:
+            sampler = MentionSampler(self.names, own.batch, seed)
+        else:
+            pairs = mention_pairs(self.names, self._recipe.data.pairs_per_concept, seed)
+            sampler = PairSampler(pairs, own.batch, seed)
+        return WithNames(sampler, self.names, own.names, seed) if own.names else sampler
+
+    def _objective(self) -> Objective:
+        own = self._recipe.objective
+        if own.loss in MARGINAL_LOSSES:
+            choice = MARGINAL_LOSSES[own.loss]
+            settings = {**choice.settings, **own.loss_settings}
+            taken = {name: settings[name] for name in ("temperature", "sparse_weight")}
+            marginal: Objective = choice.make(self.names, self._candidates, self._device, **taken)
+            return marginal
+        if own.loss in MEMORY_LOSSES:
+            settings = {**MEMORY_LOSSES[own.loss].settings, **own.loss_settings}
+            return MentionMemoryObjective(
+                self.names, self.yardstick.vectors, self._device, **settings
+            )
+        return BatchObjective(
+            MINERS[own.miner].with_settings(own.miner_settings),
+            LOSSES[own.loss].with_settings(own.loss_settings),
+        )
+
+    def _text(self, row: int) -> str:
+        return self._kb.name_at(row).text if row >= 0 else self.mentions.texts[-1 - row]
+
+    def _made_with(self) -> str:
+        settings = {name: asdict(getattr(self._recipe, name)) for name in _DECISIVE}
+        facts = [
+            json.dumps(settings, sort_keys=True), kb_identity(self._kb), sha256_of(self._train),
+            self._base.fingerprint(),
+        ]  # fmt: skip
+        return hashlib.sha256(" ".join(facts).encode()).hexdigest()
+
+    def _facts(self) -> dict[str, int]:
+        taught = int(self.names.is_mention.sum())
+        return {
+            "names": len(self._kb_names),
+            "mentions": int(self.mentions.counts.sum()),
+            "distinct_mentions": len(self.mentions),
+            "mentions_to_learn": taught,
+            **{f"left_out_{why.replace(' ', '_')}": n for why, n in self.mentions.left_out.items()},
+        }

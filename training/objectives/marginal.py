@@ -1,0 +1,80 @@
+"""Synonym marginalisation over retrieved candidates (BioSyn)."""
+
+import numpy as np
+import torch
+
+from ..data.candidates import Candidates
+from ..data.mentions import NamesAndMentions
+from ..weights import Weights
+from .protocol import Batch, Choice
+
+
+class MarginalObjective:
+    """The probability that a mention's candidates which are synonyms have together.
+
+        loss = -log(sum over synonyms softmax(dense / t + w sparse / t))
+
+    over the k candidates of a mention, with w learned (Sung et al. 2020, equations 3 to 5; the
+    paper has t = 1 over vectors of any length, ours have length 1). Mentions none of whose
+    candidates is right teach nothing.
+
+    candidates (Candidates): also what the batches were drawn with.
+    temperature (float): t. sparse_weight (float): w at the start.
+    """
+
+    def __init__(
+        self,
+        names: NamesAndMentions,
+        candidates: Candidates,
+        device: torch.device,
+        *,
+        temperature: float,
+        sparse_weight: float,
+    ) -> None:
+        self._concepts, self._is_mention = names.concepts, names.is_mention
+        self._candidates, self._temperature = candidates, temperature
+        self._weight = torch.nn.Parameter(torch.tensor(sparse_weight, device=device))
+
+    def __call__(self, vectors: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, int]:
+        """Compute the loss of vectors, (n, dim), and count the right candidates."""
+        positions = batch.names.cpu().numpy()
+        queries = np.flatnonzero(self._is_mention[positions])
+        found, spelling = self._candidates.of(positions[queries])
+        places = torch.from_numpy(np.searchsorted(positions, found)).to(vectors.device)
+        rights = self._concepts[found] == self._concepts[positions[queries], None]
+        right = torch.from_numpy(rights).to(vectors.device)
+        sparse = torch.from_numpy(spelling).to(vectors.device)
+        own = vectors[torch.from_numpy(queries).to(vectors.device)]
+        dense = torch.einsum("nd,nkd->nk", own.float(), vectors[places].float())
+        scores = (dense + self._weight * sparse) / self._temperature
+        likelihood = torch.log_softmax(scores, dim=1).masked_fill(~right, -torch.inf)
+        learning = right.any(dim=1)
+        if not learning.any():
+            return (vectors * 0).sum() + 0 * self._weight, 0
+        return -likelihood[learning].logsumexp(dim=1).mean(), int(right.sum())
+
+    def parameters(self) -> list[torch.nn.Parameter]:
+        """List the weight of the sparse score."""
+        return [self._weight]
+
+    def after_step(self) -> None:
+        """Do nothing: candidates are renewed once an epoch."""
+
+    def state(self) -> Weights:
+        """Get the weight and the candidates."""
+        return {"sparse_weight": self._weight.detach(), **self._candidates.state()}
+
+    def load_state(self, state: Weights) -> None:
+        """Put back what `state` gave."""
+        with torch.no_grad():
+            self._weight.copy_(state["sparse_weight"])
+        self._candidates.load_state(state)
+
+
+# The share of the dense search and the number of candidates are the paper's.
+MARGINAL_LOSSES: dict[str, Choice] = {
+    "marginal": Choice(
+        MarginalObjective,
+        {"candidates": 20, "dense_ratio": 0.5, "temperature": 0.05, "sparse_weight": 0.0},
+    )
+}

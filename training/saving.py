@@ -1,0 +1,41 @@
+"""What a training leaves behind: encoder, figures, log and picture, all at once or nothing."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from spacy_medlink.files import replacing_directory
+
+from .loop.metrics import read_log
+from .loop.plot import plot
+from .loop.trainer import METRICS
+from .study import Result
+
+FIGURES, PICTURE = "metrics.json", "training.png"
+
+
+def _nothing_more(path: Path) -> None:
+    pass
+
+
+def save_result(
+    result: Result,
+    output: Path,
+    run: Path,
+    title: str,
+    also: Callable[[Path], None] = _nothing_more,
+) -> None:
+    """Replace a directory by the result of a training.
+
+    run (Path): directory of the training, for its log. title (str): of the picture.
+    also (Callable): writes what else belongs into the directory.
+    RAISES (MedlinkError): E109 when it cannot be written.
+    """
+    with replacing_directory(output) as path:
+        result.encoder.save(path)
+        also(path)
+        (path / FIGURES).write_text(json.dumps(result.figures, indent=2) + "\n", "utf-8")
+        (path / METRICS).write_bytes((run / METRICS).read_bytes())
+        metric = result.figures["recipe"]["selection"]["metric"]
+        base = result.figures["training"]["base_shortlist"][metric]
+        plot(read_log(run / METRICS), path / PICTURE, metric, base, title)
