@@ -17,6 +17,7 @@ from .kb_info import command as kb_info_command
 from .kb_search import command as kb_search_command
 from .kb_show import command as kb_show_command
 from .link import command as link_command
+from .report import command as report_command
 
 app = typer.Typer(
     name="medlink",
@@ -42,6 +43,7 @@ kb_app.command("diff")(kb_diff_command)
 app.command("build")(build_command)
 app.command("link")(link_command)
 app.command("evaluate")(evaluate_command)
+app.command("report")(report_command)
 
 
 def _say_version(wanted: bool) -> None:

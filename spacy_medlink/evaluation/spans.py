@@ -4,6 +4,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from .intervals import Bootstrap, Floats, interval_over
 from .metrics import precision_recall
 
 Verdict = Callable[["Link", "Link"], bool]
@@ -29,7 +32,8 @@ def link_scores(gold: Iterable[Link], predicted: Iterable[Link]) -> dict[str, An
     RETURNS (Dict[str, Any]): "gold" and "predicted" (counts of spans); precision, recall and F1
         under "strict" (the same span, a right concept), "overlap" (spans that share a character,
         a right concept), "spans" and "spans_overlap" (the same without regard to the concept),
-        and "document" (which concepts a document mentions, wherever).
+        and "document" (which concepts a document mentions, wherever); "f1_ci95" [low, high] with
+        each (documents resampled).
     """
     wanted, found = _by_doc(gold), _by_doc(predicted)
     return {
@@ -49,13 +53,28 @@ def link_scores(gold: Iterable[Link], predicted: Iterable[Link]) -> dict[str, An
 
 def _scores(
     gold: dict[str, list[Link]], predicted: dict[str, list[Link]], agree: Verdict
-) -> dict[str, float | None]:
-    right = found = 0
-    for doc, own in predicted.items():
-        wanted = gold.get(doc, [])
-        right += sum(any(agree(link, one) for one in wanted) for link in own)
-        found += sum(any(agree(one, link) for link in own) for one in wanted)
-    return precision_recall(right, _count(predicted), found, _count(gold))
+) -> dict[str, Any]:
+    docs = list(dict.fromkeys([*gold, *predicted]))
+    counts = np.zeros((len(docs), 4))  # right predictions, predictions, found gold, gold
+    for place, doc in enumerate(docs):
+        own, wanted = predicted.get(doc, []), gold.get(doc, [])
+        right = sum(any(agree(link, one) for one in wanted) for link in own)
+        found = sum(any(agree(one, link) for link in own) for one in wanted)
+        counts[place] = right, len(own), found, len(wanted)
+    totals = [int(total) for total in counts.sum(axis=0)]
+    interval = interval_over(Bootstrap(docs), counts, _f1) if docs else None
+    return {**precision_recall(*totals), "f1_ci95": interval}
+
+
+def _f1(sums: Floats) -> Floats:
+    """Compute F1 of each sample; NaN where nothing was predicted or wanted."""
+    right, predicted, found, gold = sums.T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        precision = np.where(predicted > 0, right / predicted, 0.0)
+        recall = np.where(gold > 0, found / gold, 0.0)
+        both = precision + recall
+        f1 = np.where(both > 0, 2 * precision * recall / both, 0.0)
+    return np.where((predicted > 0) | (gold > 0), f1, np.nan)
 
 
 def _by_doc(links: Iterable[Link]) -> dict[str, list[Link]]:
@@ -70,10 +89,6 @@ def _without_place(links: dict[str, list[Link]]) -> dict[str, list[Link]]:
         doc: list(dict.fromkeys(Link(doc, 0, 0, link.concepts) for link in own))
         for doc, own in links.items()
     }
-
-
-def _count(links: dict[str, list[Link]]) -> int:
-    return sum(map(len, links.values()))
 
 
 def _same(one: Link, other: Link) -> bool:

@@ -2,5 +2,10 @@
 
 from .comparison import compare_metrics
 from .metrics_file import dump_metrics, read_metrics, read_records
+from .run import Run, open_runs
+from .write import write_report
 
-__all__ = ["compare_metrics", "dump_metrics", "read_metrics", "read_records"]
+__all__ = [
+    "Run", "compare_metrics", "dump_metrics", "open_runs", "read_metrics", "read_records",
+    "write_report",
+]  # fmt: skip

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -9,24 +10,24 @@ from ..errors import Errors
 from ..evaluation import Record, unpack
 
 FORMAT, SCHEMA = "spacy-medlink metrics", 1
-_MENTIONS = "mentions"
-_NEEDED = ("n", "mrr", "ks", "protocol", "tiers_used", "kb", "manifest", "concepts", _MENTIONS)
+_CONCEPTS, _MENTIONS = "concepts", "mentions"
+_NEEDED = ("n", "mrr", "ks", "protocol", "tiers_used", "kb", "manifest", _CONCEPTS, _MENTIONS)
 
 Metrics = dict[str, Any]
 
 
 def dump_metrics(metrics: Metrics) -> str:
-    """Write metrics as JSON: indented, but for the mentions, which take a line each."""
-    head = {name: value for name, value in metrics.items() if name != _MENTIONS}
-    text = json.dumps(head, indent=2, ensure_ascii=False)
-    if _MENTIONS not in metrics:
-        return text + "\n"
-    table = metrics[_MENTIONS]
-    rows = ",\n      ".join(_line(row) for row in table["rows"])
-    mentions = (
-        f'{{\n    "columns": {_line(table["columns"])},\n    "rows": [\n      {rows}\n    ]\n  }}'
-    )
-    return f'{text.rstrip()[:-1].rstrip()},\n  "{_MENTIONS}": {mentions}\n}}\n'
+    """Write metrics as JSON: indented, but for concepts and mentions, which take a line each."""
+    parts = {name: _indented(value) for name, value in metrics.items()}
+    if _CONCEPTS in metrics:
+        concepts = (f"{_line(id)}: {_line(own)}" for id, own in metrics[_CONCEPTS].items())
+        parts[_CONCEPTS] = _one_a_line("{", concepts, "}", 2)
+    if _MENTIONS in metrics:
+        table = metrics[_MENTIONS]
+        rows = _one_a_line("[", map(_line, table["rows"]), "]", 4)
+        columns = _line(table["columns"])
+        parts[_MENTIONS] = f'{{\n    "columns": {columns},\n    "rows": {rows}\n  }}'
+    return _one_a_line("{", (f"{_line(name)}: {text}" for name, text in parts.items()), "}") + "\n"
 
 
 def read_metrics(path: Path) -> Metrics:
@@ -61,6 +62,15 @@ def read_records(metrics: Metrics, path: Path | str = "metrics") -> list[Record]
         return unpack(metrics[_MENTIONS])
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise Errors.not_metrics(path=path, reason=f"damaged mentions: {error}") from error
+
+
+def _indented(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False).replace("\n", "\n  ")
+
+
+def _one_a_line(begin: str, items: Iterable[str], end: str, indent: int = 0) -> str:
+    lines = f",\n{' ' * (indent + 2)}".join(items)
+    return f"{begin}\n{' ' * (indent + 2)}{lines}\n{' ' * indent}{end}"
 
 
 def _line(value: Any) -> str:

@@ -69,3 +69,13 @@ def test_nothing_predicted() -> None:
     scores = link_scores([Link("a", 0, 1, frozenset({1}))], [])
     assert [scores["strict"][part] for part in PARTS] == [None, 0.0, 0.0]
     assert link_scores([], [])["strict"]["f1"] is None
+
+
+def test_intervals_of_f1() -> None:
+    # All of document a is found and nothing of b: F1 is 1 or 0 where one of them alone is drawn.
+    gold = [Link("a", 0, 5, frozenset({1})), Link("b", 0, 5, frozenset({1}))]
+    scores = link_scores(gold, [Link("a", 0, 5, frozenset({1}))])
+    assert scores["strict"]["f1"] == round(2 / 3, 6)
+    assert scores["strict"]["f1_ci95"] == [0.0, 1.0]
+    assert link_scores(gold, gold)["strict"]["f1_ci95"] == [1.0, 1.0]
+    assert link_scores([], [])["strict"]["f1_ci95"] is None

@@ -1,0 +1,35 @@
+"""`medlink report`: what `medlink evaluate` measured, as pages for people."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def command(
+    metrics: Annotated[
+        list[Path],
+        typer.Argument(metavar="METRICS...", help="Files that `medlink evaluate --output` wrote."),
+    ],
+    output: Annotated[
+        Path, typer.Option(help="Directory for report.html, report.md and CSV files.")
+    ] = Path("report"),
+    title: Annotated[str, typer.Option(help="Title of the report.")] = "",
+) -> None:
+    """Make a report of measured linkers: one page that opens from disk, Markdown, CSV."""
+    for path in make_report(metrics=metrics, output=output, title=title):
+        typer.echo(path)
+
+
+def make_report(*, metrics: Sequence[Path], output: Path, title: str = "") -> list[Path]:
+    """Make a report of measured linkers.
+
+    metrics (Sequence[Path]): files of metrics, one a linker. output (Path): a directory.
+    title (str): of the report; default: the files' names.
+    RETURNS (List[Path]): the files written, the page first.
+    RAISES (MedlinkError): E107, E410 for the metrics, E109 for the directory.
+    """
+    from ..reports import open_runs, write_report
+
+    return write_report(output, open_runs(metrics), title)

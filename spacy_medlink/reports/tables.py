@@ -1,0 +1,264 @@
+"""The tables of a report, as plain values: HTML, Markdown and CSV only lay them out."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from .run import Run
+
+Cell = str | int | float | None
+_INTERVAL = "acc@1, 95 % interval"
+_PARTS = ("precision", "recall", "f1")
+_BASELINES = {
+    "exact": "exact look-up", "ngram": "n-grams", "tfidf": "TF-IDF (character 1-2-grams)",
+    "base": "untrained encoder", "dense": "dense", "fused": "fused",
+}  # fmt: skip
+_LEVELS = {
+    "strict": "mention, same span", "overlap": "mention, spans that touch",
+    "spans": "spans alone, the same", "spans_overlap": "spans alone, touching",
+    "document": "concepts of a document",
+}  # fmt: skip
+_SPLITS = {
+    "full": "all mentions", "filtered_train": "without mentions of the training data",
+    "filtered_dictionary": "without mentions that are names of the knowledge base",
+    "unseen_codes": "concepts that the training data lacks",
+}  # fmt: skip
+
+
+class Table(NamedTuple):
+    """A table.
+
+    name (str): of its file and anchor. title, note (str): above and below it.
+    header (List[str]): of the columns. rows (List[List[Cell]]): floats are fractions, shown in
+        per cent; None is what cannot be computed.
+    """
+
+    name: str
+    title: str
+    header: list[str]
+    rows: list[list[Cell]]
+    note: str = ""
+
+
+def make_tables(runs: Sequence[Run]) -> list[Table]:
+    """Make all tables that the runs have something for."""
+    tables = [
+        _systems(runs), _retrieval(runs), _splits(runs), _nil(runs), _lost(runs), _rollup(runs),
+        *_groups(runs), _end_to_end(runs), _against(runs), _gold(runs),
+    ]  # fmt: skip
+    return [table for table in tables if table.rows]
+
+
+def systems_of(run: Run) -> Iterator[tuple[str, dict[str, Any]]]:
+    """List the systems that a run measured: baselines, tiers alone, and the linker."""
+    metrics = run.metrics
+    used = " + ".join(metrics["tiers_used"])
+    for group in ("baselines", "tiers"):
+        for name, own in metrics.get(group, {}).items():
+            repeated = group == "tiers" and name in metrics.get("baselines", {})
+            if not repeated and name != "fused":
+                yield _BASELINES.get(name, name), own
+    yield f"{used} (the linker)", metrics
+
+
+def split_title(name: str) -> str:
+    """Say in words what a split holds: "filtered_0.2_train"."""
+    if name in _SPLITS:
+        return _SPLITS[name]
+    _, distance, reference = f"{name}__".split("_")[:3]
+    what = "the training data" if reference == "train" else "the knowledge base's names"
+    return f"... nor nearer than {distance} to {what}"
+
+
+def _systems(runs: Sequence[Run]) -> Table:
+    ks = _depths(runs)
+    header = [
+        "system", "mentions", "gold in KB", *(f"acc@{k}" for k in ks), "MRR", _INTERVAL,
+        "mentions/s",
+    ]  # fmt: skip
+    rows: list[list[Cell]] = [
+        [
+            _named(runs, run, name), own["n"], own["gold_in_kb"],
+            *(own.get(f"acc@{k}") for k in ks), own["mrr"], _interval(own.get("acc@1_ci95")),
+            _whole(own.get("speed", {}).get("mentions_per_s")),
+        ]
+        for run in runs
+        for name, own in systems_of(run)
+    ]  # fmt: skip
+    protocols = sorted({run.metrics["protocol"] for run in runs})
+    note = (
+        f"Ranks count {' or '.join(protocols)}. Mentions whose gold concept the knowledge base "
+        "lacks count as wrong. The interval is by bootstrap over documents."
+    )
+    return Table("systems", "Systems", header, rows, note)
+
+
+def _retrieval(runs: Sequence[Run]) -> Table:
+    ks = _depths(runs)
+    rows: list[list[Cell]] = [
+        [
+            _named(runs, run, name), *(own.get(f"recall@{k}") for k in ks), own["recall@all"],
+        ]
+        for run in runs
+        for name, own in systems_of(run)
+        if own.get("recall@all") is not None
+    ]  # fmt: skip
+    header = ["system", *(f"recall@{k}" for k in ks), "recall, all proposed"]
+    note = "Whether the gold concept is among the first k that the retriever proposes."
+    return Table("retrieval", "Retrieval", header, rows, note)
+
+
+def _splits(runs: Sequence[Run]) -> Table:
+    ks = _depths(runs)
+    rows: list[list[Cell]] = []
+    for run in runs:
+        for split in run.metrics["splits"]:
+            for name, own in systems_of(run):
+                found = own.get("splits", {}).get(split)
+                if found:
+                    values = [found.get(f"acc@{k}") for k in ks]
+                    rows.append(
+                        [split_title(split), _named(runs, run, name), found["n"], *values,
+                         found["mrr"]]
+                    )  # fmt: skip
+    header = ["part", "system", "mentions", *(f"acc@{k}" for k in ks), "MRR"]
+    note = (
+        "Parts of the test data that cannot be known by heart (Alekseev et al., 2022): mentions "
+        "that the training data, or the knowledge base itself, holds are taken out."
+    )
+    return Table("splits", "Fair parts of the test data", header, rows, note)
+
+
+def _groups(runs: Sequence[Run]) -> list[Table]:
+    ks = _depths(runs)
+    labels = dict.fromkeys(name for run in runs for name in run.metrics if name.startswith("by_"))
+    tables = []
+    for label in labels:
+        what = label.removeprefix("by_").replace("_", " ")
+        rows: list[list[Cell]] = []
+        for run in runs:
+            for group, own in run.metrics.get(label, {}).items():
+                interval = _interval((own.get("ci95") or {}).get("acc@1"))
+                rows.append(
+                    [group, *_only_if_many(runs, run), own["n"], own["gold_in_kb"],
+                     *(own.get(f"acc@{k}") for k in ks), own["mrr"], interval]
+                )  # fmt: skip
+        header = [
+            what, *(["run"] if len(runs) > 1 else []), "mentions", "gold in KB",
+            *(f"acc@{k}" for k in ks), "MRR", _INTERVAL,
+        ]  # fmt: skip
+        tables.append(Table(label, f"By {what}", header, rows if len(rows) > len(runs) else []))
+    return tables
+
+
+def _nil(runs: Sequence[Run]) -> Table:
+    rows: list[list[Cell]] = []
+    for run in runs:
+        nil, links = run.metrics["nil"], run.metrics["links"]
+        if nil["n"] or nil["predicted"]:
+            for what, own in (("NIL", nil), ("links", links)):
+                rows.append([f"{run.name}: {what}", own["n"], own["predicted"],
+                             *(own[part] for part in _PARTS), own.get("coverage")])  # fmt: skip
+    header = ["", "gold", "predicted", *_PARTS, "coverage"]
+    return Table("nil", "NIL and links", header, rows, "NIL: the linker says that no concept fits.")
+
+
+def _lost(runs: Sequence[Run]) -> Table:
+    rows: list[list[Cell]] = [
+        [_named(runs, run, name), *own["verdicts"].values()]
+        for run in runs
+        for name, own in systems_of(run)
+        if "verdicts" in own
+    ]
+    header = ["system", *(runs[0].metrics["verdicts"] if rows else [])]
+    note = (
+        "not retrieved: the retriever did not propose the gold concept among its first 64; "
+        "mis-ranked: it did, but another came first; wrong NIL: the right one came first and was "
+        "not believed; missed NIL: linked, though the gold standard says that nothing fits."
+    )
+    return Table("lost", "Where mentions were lost", header, rows, note)
+
+
+def _rollup(runs: Sequence[Run]) -> Table:
+    rows: list[list[Cell]] = []
+    for run in runs:
+        found = run.metrics.get("rollup")
+        if found:
+            rows.append(
+                [run.name, run.metrics.get("acc@1"), found["acc@1_within_1"],
+                 found["acc@1_within_2"], found["acc@1_any"], found["ancestor"],
+                 found["descendant"]]
+            )  # fmt: skip
+    header = [
+        "run", "acc@1", "within 1 step", "within 2 steps", "above or below at all",
+        "too general", "too special",
+    ]  # fmt: skip
+    note = "Answers that are an ancestor or a descendant of the gold concept count as right."
+    return Table("rollup", "Right but for the depth in the hierarchy", header, rows, note)
+
+
+def _end_to_end(runs: Sequence[Run]) -> Table:
+    rows: list[list[Cell]] = []
+    for run in runs:
+        found = run.metrics.get("end_to_end")
+        if found:
+            for level, title in _LEVELS.items():
+                values = [found[level][part] for part in _PARTS]
+                interval = _interval(found[level].get("f1_ci95"))
+                rows.append([_named(runs, run, title), *values, interval])
+    header = ["level", *_PARTS, "F1, 95 % interval"]
+    return Table("end_to_end", "End to end, from raw text", header, rows)
+
+
+def _against(runs: Sequence[Run]) -> Table:
+    rows: list[list[Cell]] = []
+    for run in runs:
+        found = run.metrics.get("against", {})
+        for name, own in found.items():
+            if isinstance(own, dict) and "ours" in own:
+                rows.append(
+                    [f"{run.name} against {found['name']}: {name}", own["ours"], own["theirs"],
+                     own["difference"], _interval(own["ci95"]), f"{own['p']:.4f}"]
+                )  # fmt: skip
+    header = ["", "this", "other", "difference", "95 % interval", "p"]
+    note = (
+        "Paired over the same mentions: the interval of the difference by bootstrap over documents,"
+        " p by approximate randomisation."
+    )
+    return Table("against", "Against another system", header, rows, note)
+
+
+def _gold(runs: Sequence[Run]) -> Table:
+    facts = ("documents", "mentions", "nil", "not_in_kb", "left_out", "composites")
+    ways = list(dict.fromkeys(way for run in runs for way in run.metrics["gold"]["ids"]))
+    rows: list[list[Cell]] = [
+        [run.name, *(run.metrics["gold"][fact] for fact in facts), run.metrics["mismatches"],
+         *(run.metrics["gold"]["ids"].get(way, 0) for way in ways)]
+        for run in runs
+    ]  # fmt: skip
+    header = [
+        "run", "documents", "mentions", "NIL", "gold not in KB", "left out", "taken apart",
+        "offsets that do not fit", *(f"ids: {way}" for way in ways),
+    ]  # fmt: skip
+    note = "ids: how gold ids were found (as own ids, through the history of ids, as codes)."
+    return Table("gold", "The gold mentions", header, rows, note)
+
+
+def _depths(runs: Sequence[Run]) -> list[int]:
+    return sorted({k for run in runs for k in run.metrics["ks"]})
+
+
+def _named(runs: Sequence[Run], run: Run, name: str) -> str:
+    return f"{run.name}: {name}" if len(runs) > 1 else name
+
+
+def _only_if_many(runs: Sequence[Run], run: Run) -> list[Cell]:
+    return [run.name] if len(runs) > 1 else []
+
+
+def _interval(interval: Sequence[float] | None) -> str:
+    """Write an interval in per cent."""
+    return " to ".join(f"{100 * value:.1f}" for value in interval) if interval else "–"
+
+
+def _whole(value: float | None) -> int | None:
+    return None if value is None else round(value)

@@ -1,0 +1,64 @@
+"""`medlink report`: from files of metrics to pages for people."""
+
+import csv
+import json
+from pathlib import Path
+
+from spacy_medlink.assets import Assets
+from tests.cli.conftest import Fail, Run
+
+LINES = [
+    {"mention": "Fever", "ids": ["HP:0001945"], "lang": "en"},
+    {"mention": "=fiebre", "ids": ["HP:0001945"], "lang": "es"},
+    {"mention": "zebra", "ids": []},
+]
+
+
+def _evaluate(run: Run, assets: Assets, path: Path, *options: object) -> Path:
+    gold = path.with_suffix(".jsonl")
+    gold.write_text("\n".join(map(json.dumps, LINES)), encoding="utf-8")
+    run("evaluate", assets.path, gold, "--tiers", "exact,ngram", "--output", path, *options)
+    return path
+
+
+def test_a_report(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
+    one = _evaluate(run, tiny_assets, tmp_path / "one.json", "--with-text")
+    two = _evaluate(run, tiny_assets, tmp_path / "two.json", "--against", one)
+    out = tmp_path / "deep" / "report"
+    stdout = run("report", one, two, "--output", out, "--title", "Fever & co").stdout
+    assert stdout.splitlines()[0] == str(out / "report.html")
+    assert all(Path(line).is_file() for line in stdout.splitlines())
+    assert "<title>Fever &amp; co</title>" in (out / "report.html").read_text(encoding="utf-8")
+    markdown = (out / "report.md").read_text(encoding="utf-8")
+    assert markdown.startswith("# Fever &amp; co\n")
+    assert "two against one.json: acc@1" in markdown
+    with (out / "mentions.csv").open(encoding="utf-8", newline="") as file:
+        mentions = list(csv.DictReader(file))
+    assert [row["run"] for row in mentions] == ["one"] * 3 + ["two"] * 3
+    assert [row["mention"] for row in mentions] == ["Fever", "'=fiebre", "zebra", "", "", ""]
+    assert mentions[0]["answer"] == mentions[0]["right concepts"] == "HP:0001945"
+    assert mentions[0]["outcome"] == "right"
+
+
+def test_files_of_one_name_are_told_apart(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
+    one = _evaluate(run, tiny_assets, tmp_path / "one.json")
+    run("report", one, one, "--output", tmp_path / "report")
+    assert "one 2: exact" in (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+
+
+def test_other_files_stay(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
+    one = _evaluate(run, tiny_assets, tmp_path / "one.json")
+    note = tmp_path / "note.txt"
+    note.write_text("mine", encoding="utf-8")
+    run("report", one, "--output", tmp_path)
+    assert note.read_text(encoding="utf-8") == "mine"
+
+
+def test_bad_input(run: Run, fail: Fail, tiny_assets: Assets, tmp_path: Path) -> None:
+    fail("E107", "report", tmp_path / "none.json")
+    other = tmp_path / "other.json"
+    other.write_text('{"acc@1": 1.0}', encoding="utf-8")
+    fail("E410", "report", other)
+    one = _evaluate(run, tiny_assets, tmp_path / "one.json")
+    fail("E109", "report", one, "--output", one)
+    run("report", expect=2)
