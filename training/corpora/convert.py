@@ -38,7 +38,7 @@ def convert(
     """
     seen: set[str] = set()
     with replacing_file(output) as path, _writer(path, output.suffix == ".gz") as file:
-        documents = _kept(_without_repeats(corpus.read(source, tally), tally), splits, seen)
+        documents = _kept(without_repeats(corpus.read(source, tally), tally), splits, seen)
         for document in progress(documents, None, f"reading {corpus.name}"):
             file.write(json.dumps(to_record(document, tally), ensure_ascii=False) + "\n")
         for split in splits:
@@ -78,7 +78,7 @@ def belongs(name: str, split: str) -> bool:
     return name == split or name.rstrip("0123456789") == split or name.startswith(f"{split}.")
 
 
-def _without_repeats(documents: Iterator[Document], tally: Tally) -> Iterator[Document]:
+def without_repeats(documents: Iterator[Document], tally: Tally) -> Iterator[Document]:
     """Leave out documents whose id another one has; that they differ is a fault."""
     seen: dict[str, bytes] = {}
     for document in documents:

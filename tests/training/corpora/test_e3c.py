@@ -26,7 +26,7 @@ XMI = (
 TEXT = "No 😀.\r\nFever & mild cough Zzz."
 
 
-def _xmi(lang: str, name: str) -> str:
+def xmi(lang: str, name: str) -> str:
     units = [TEXT.encode("utf-16-le").find(word.encode("utf-16-le")) // 2 for word in
              ("Fever", "cough", "Zzz")]  # fmt: skip
     places = {"9": units[0], "14": units[0] + 5, "21": units[1], "25": units[1] + 5,
@@ -40,8 +40,8 @@ def _xmi(lang: str, name: str) -> str:
 
 def test_xmi(converted: Convert) -> None:
     files = {
-        "data_annotation/English/layer1/EN100001.xml": _xmi("en", "EN100001"),
-        "data_annotation/Basque/layer2/EU100003.xml": _xmi("", ""),
+        "data_annotation/English/layer1/EN100001.xml": xmi("en", "EN100001"),
+        "data_annotation/Basque/layer2/EU100003.xml": xmi("", ""),
     }
     result = converted("e3c", files, strict=True)
     assert [(r["doc_id"], r["lang"], r["split"]) for r in result.records] == [
@@ -53,13 +53,13 @@ def test_xmi(converted: Convert) -> None:
 
 
 def test_file_without_a_text(converted: Convert) -> None:
-    files = {"layer1/a.xml": _xmi("en", "a"), "layer1/b.xml": HEAD + "</xmi:XMI>"}
+    files = {"layer1/a.xml": xmi("en", "a"), "layer1/b.xml": HEAD + "</xmi:XMI>"}
     result = converted("e3c", files)
     assert result.tally.faults == {"files without a text": 1}
 
 
 def test_entities_are_refused(converted: Convert) -> None:
     bomb = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>'
-    text = _xmi("en", "a").replace("?><xmi", f"?>{bomb}<xmi")
+    text = xmi("en", "a").replace("?><xmi", f"?>{bomb}<xmi")
     with pytest.raises(MedlinkError, match="E154"):
         converted("e3c", {"layer1/a.xml": text})

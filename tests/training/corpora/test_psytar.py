@@ -50,7 +50,7 @@ def _workbook(tmp_path: Path) -> dict[str, str | bytes]:
     return {"PsyTAR_dataset.xlsx": (tmp_path / "book.xlsx").read_bytes()}
 
 
-def _tables() -> dict[str, str | bytes]:
+def tables() -> dict[str, str | bytes]:
     files: dict[str, str | bytes] = {}
     for name, rows in SHEETS.items():
         table = io.StringIO()
@@ -79,10 +79,10 @@ def test_workbook(converted: Convert, tmp_path: Path) -> None:
 
 def test_sheets_as_tables_say_the_same(converted: Convert, tmp_path: Path) -> None:
     book = converted("psytar-snomed", _workbook(tmp_path), strict=True, file="PsyTAR_dataset.xlsx")
-    folder = {f"tables/{name}": table for name, table in _tables().items()}
-    tables = converted("psytar-snomed", folder, strict=True, file="tables")
-    assert tables.records == book.records
-    assert tables.brief()[0] == ("Dizzy", ["404640003"])
+    folder = {f"tables/{name}": table for name, table in tables().items()}
+    plain = converted("psytar-snomed", folder, strict=True, file="tables")
+    assert plain.records == book.records
+    assert plain.brief()[0] == ("Dizzy", ["404640003"])
 
 
 def test_something_else(converted: Convert) -> None:

@@ -1,0 +1,124 @@
+"""`python -m training.corpora`: exit codes, what is said, what is left behind."""
+
+import gzip
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from spacy_medlink.gold import read_gold
+from tests.training.corpora.conftest import write_files
+from tests.training.corpora.test_ncbi_disease import FILES
+from training.corpora.__main__ import main
+from training.verbs import run
+
+Cli = Callable[..., tuple[int, str, str]]
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    def run_it(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["corpora", *map(str, arguments)])
+        code = 0
+        try:
+            run(main)
+        except SystemExit as end:
+            code = int(end.code or 0)
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return run_it
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    return write_files(tmp_path / "source", FILES)
+
+
+def test_report(cli: Cli, source: Path, tmp_path: Path) -> None:
+    code, out, err = cli("ncbi-disease", source, tmp_path / "gold.jsonl")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[1:4] == [
+        "3 documents (test 1, train 2)",
+        "7 mentions, of which 1 are NIL",
+        "  kept: 2 composite mentions: all ids, with a mark",
+    ]
+
+
+def test_compressed_is_the_same_each_time(cli: Cli, source: Path, tmp_path: Path) -> None:
+    plain, packed = tmp_path / "gold.jsonl", tmp_path / "gold.jsonl.gz"
+    cli("ncbi-disease", source, plain, "--split", "train")
+    contents = set()
+    for _ in range(2):
+        cli("ncbi-disease", source, packed, "--split", "train")
+        contents.add(packed.read_bytes())
+    assert len(contents) == 1
+    assert gzip.decompress(contents.pop()) == plain.read_bytes()
+    assert [document.doc_id for document in read_gold(packed, strict=True)] == ["101", "102"]
+
+
+def test_strict_stops_and_leaves_nothing(cli: Cli, source: Path, tmp_path: Path) -> None:
+    file = source / "NCBItestset_corpus.txt"
+    file.write_text(file.read_text().replace("\t0\t6\t", "\t1\t7\t"))
+    output = tmp_path / "gold.jsonl"
+    code, out, err = cli("ncbi-disease", source, output, "--strict")
+    assert (code, out, err[:6]) == (1, "", "[E703]")
+    assert "NCBItestset_corpus.txt, line 3" in err
+    assert "Asthma" not in err
+    assert not output.exists()
+    code, out, _ = cli("ncbi-disease", source, output)
+    assert code == 0
+    assert "  fault: 1 mentions whose offsets point at something else" in out
+    assert "line 3: document 103, offsets 1-7" in out
+    assert "Asthma" not in out
+    assert (
+        "'Asthma', but the text has 'sthma '"
+        in cli("ncbi-disease", source, output, "--show-text")[1]
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("ncbi", "source"), "E704"),
+        (("ncbi-disease", "nowhere"), "E107"),
+        (("bc5cdr", "source"), "E701"),
+        (("ncbi-disease", "source", "--split", "dev"), "E706"),
+        (("ncbi-disease", "empty.txt"), "E705"),
+    ],
+)
+def test_errors(cli: Cli, source: Path, tmp_path: Path, arguments: tuple, code: str) -> None:
+    (tmp_path / "empty.txt").write_text("")
+    name, path, *more = arguments
+    output = tmp_path / "gold.jsonl"
+    exit_code, out, err = cli(name, tmp_path / path, output, *more)
+    assert (exit_code, out) == (1, "")
+    assert err.startswith(f"[{code}] "), err
+    assert not output.exists()
+
+
+def test_two_documents_with_one_id(cli: Cli, source: Path, tmp_path: Path) -> None:
+    file = source / "NCBItestset_corpus.txt"
+    file.write_text(file.read_text().replace("103", "101"))
+    code, out, _ = cli("ncbi-disease", source, tmp_path / "gold.jsonl")
+    assert code == 0
+    assert "  fault: 1 documents with the id of another one, dropped" in out
+    code, _, err = cli("ncbi-disease", source, tmp_path / "gold.jsonl", "--strict")
+    assert (code, err[:6]) == (1, "[E703]")
+
+
+def test_as_a_module(source: Path, tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "training.corpora",
+        "ncbi-disease",
+        source,
+        tmp_path / "g.jsonl",
+    ]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "ids of MeSH and OMIM" in done.stdout
