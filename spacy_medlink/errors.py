@@ -221,6 +221,12 @@ class Errors:
         "the line.",
     )
 
+    nothing_to_train = Message(
+        "E307",
+        "{path} has no dense tier, so there is no encoder to train. Build the assets with "
+        "`medlink build --encoder`.",
+    )
+
     # 4xx: evaluation
     bad_gold_line = Message(
         "E401", "{path}, line {line}: {problem}. Expected {expected}. Mend the line."
@@ -266,6 +272,11 @@ class Errors:
     )
     reference_given_twice = Message(
         "E412", "Both --train and --reference name a file of training mentions. Give one of them."
+    )
+    no_adapters = Message(
+        "E216",
+        "A {model} has no layers of the kind that takes bottleneck adapters. Take a BERT, RoBERTa "
+        "or XLM-R, or choose kind = \"lora\" in [adapter].",
     )
     # 5xx: training
     unknown_key = Message(
@@ -451,6 +462,10 @@ class Warnings:
     filtered_out = (
         "[W104] {name}: no name of the knowledge base passes the filter ({filter}), so every mention "
         "it holds for is NIL. Change the setting."
+    )
+    off_tokens = (
+        "[W105] {count:,} of the {n:,} mentions of {path} do not fall on the pipeline's tokens, or "
+        "overlap with another, and are left out."
     )
     gold_not_in_kb = (
         "[W401] {missing:,} of {n:,} gold mentions have no id that the knowledge base knows (such "

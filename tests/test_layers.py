@@ -33,13 +33,13 @@ FLOORS = [
     {"encoders", "ranking", "evaluation", "gold", "reports"},
     {"kb", "retrieval"},
     {"assets", "building", "linking", "starter", "measuring"},
-    {"linker", "mentions", "extensions", "component", "sources", "spacy_kb"},
+    {"linker", "mentions", "extensions", "component", "sources", "spacy_kb", "examples"},
     {"cli"},
 ]
 FLOOR_OF = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 
 # What may know spaCy: the glue, and the registered architectures.
-SPACY_ROOMS = {"spacy_kb", "linker", "mentions", "extensions", "component", "sources", "cli"}
+SPACY_ROOMS = FLOORS[4] | FLOORS[5]
 SPACY_MODULES = {"spacy_medlink.encoders.architectures"}
 
 Imports = dict[str, set[str]]
@@ -147,7 +147,7 @@ def test_training_imports_neither_the_command_line_nor_tests() -> None:
     ("directories", "extras"),
     [
         ([PACKAGE], []),
-        (["training"], ["starter", "train"]),
+        (["training"], ["starter", "train", "peft"]),
         (["tests", "benchmarks"], ["starter", "dev"]),
     ],
 )

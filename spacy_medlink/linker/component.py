@@ -14,8 +14,8 @@ from ..errors import Warnings
 from ..extensions import register_extensions
 from ..types import Candidate, Mention
 from .annotation import Link, annotate_ents, annotate_group
+from .learning import TrainableLinker
 from .mentions import mentions_of
-from .opened import OpenedLinker
 from .settings import DEFAULT_CONFIG, FILTERS, attribute, check, make_filter
 
 if TYPE_CHECKING:  # opened lazily: spaCy imports this module with every `spacy.blank`
@@ -28,7 +28,7 @@ _DOCS_BEFORE_WARNING = 20
 _NEAR_TIES = 25  # candidates among which near ties are looked for
 
 
-class MedicalLinker(OpenedLinker):
+class MedicalLinker(TrainableLinker):
     """Links the entities of a Doc to concepts of a knowledge base.
 
     Each entity gets `kb_id_` and the attributes of `extensions.SPAN_ATTRIBUTES`. The assets are
@@ -61,7 +61,9 @@ class MedicalLinker(OpenedLinker):
     prefix (str): put before the names of the attributes, for several linkers in one pipeline.
     batch_size (int): documents whose mentions are encoded together in `pipe`.
     n_threads (int): cap on the threads of torch and faiss; 0 leaves them alone.
-    encoder (Optional[Model]): replaces the assets' encoder; must be the one that made the index.
+    encoder (Optional[Model]): replaces the assets' encoder, and makes the linker trainable. It must
+        be the one that made the index, but for `initialize`, which makes the index anew.
+    use_gold_ents (bool): score the links of the gold mentions, whatever entities are found.
     index (Optional[Dict[str, int]]): `ef_search` of HNSW, `nprobe` of IVF.
     fusion (Optional[Fusion]): how the tiers' scores become one, a registered function.
     RAISES (MedlinkError): E301, E302 for settings out of range.
@@ -154,6 +156,10 @@ class MedicalLinker(OpenedLinker):
         ]
         return self._links(mentions, self._only(filters))
 
+    def link_spans(self, doc: Doc, spans: Sequence[Span]) -> list[Link]:
+        """Link any spans of a Doc without changing it."""
+        return self._links(self._mentions_of(doc, spans), self._only({})) if spans else []
+
     def explain(self, span: Span | str, **filters: Sequence[str] | None) -> "Explanation":
         """Say why a span is linked as it is.
 
@@ -193,6 +199,8 @@ class MedicalLinker(OpenedLinker):
         if assets is not None:
             self.source = str(assets)
             self._reset()
+        if self.is_trainable:
+            self._start_training()
         _ = self.engine
 
     # Helpers

@@ -14,6 +14,7 @@ from .settings import DEFAULT_CONFIG
     assigns=["doc.ents", "token.ent_kb_id"] + [f"span._.{name}" for name in SPAN_ATTRIBUTES],
     requires=["doc.ents"],
     default_config=DEFAULT_CONFIG,
+    default_score_weights={"acc@1": 1.0, "acc@5": 0.0, "nel_micro_f": 0.0},
 )
 def make_medical_linker(
     nlp: Language,
@@ -44,6 +45,7 @@ def make_medical_linker(
     batch_size: int,
     n_threads: int,
     encoder: Any,
+    use_gold_ents: bool,
     index: dict[str, int] | None,
     fusion: Any,
 ) -> MedicalLinker:

@@ -11,6 +11,7 @@ from .settings import DEFAULT_CONFIG, attribute, scope_settings
 
 if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
     from ..assets import Assets
+    from ..encoders.bi_encoder import BiEncoder
     from ..kb import KnowledgeBase
     from ..linking import LinkingEngine
     from ..retrieval.filters import Only
@@ -80,6 +81,9 @@ class OpenedLinker(PersistentLinker):
     def _only(self, call: Any) -> "Only":
         raise NotImplementedError
 
+    def _own_encoder(self) -> "BiEncoder":
+        raise NotImplementedError
+
     def _reset(self) -> None:
         self._lock = threading.RLock()
         self._assets = None
@@ -121,9 +125,7 @@ class OpenedLinker(PersistentLinker):
 
             engine.dense.tune(SearchSettings(**settings["index"]))
         if settings["encoder"] is not None and engine.dense is not None:
-            from ..encoders.architectures import encoder_of
-
-            engine.encoder = encoder_of(settings["encoder"])
+            engine.encoder = self._own_encoder()
             if engine.encoder.fingerprint() != assets.manifest["encoder"]["fingerprint"]:
                 problem = "the encoder of the config is not the one that made the index"
                 raise Errors.assets_mismatch(path=assets.path, problem=problem)

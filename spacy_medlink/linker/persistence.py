@@ -27,6 +27,7 @@ class PersistentLinker(PicklablePipe):
     max_bytes_size: int
     lexicon: str | None
     _assets: "Assets | None"
+    _is_saved: bool  # whether the assets came with the component, not from `source`
     _lexicon: Lexicon | None
 
     @property
@@ -64,6 +65,7 @@ class PersistentLinker(PicklablePipe):
 
             self._reset()
             self._take(Assets(Path(path) / "assets"))
+            self._is_saved = True
         if (Path(path) / _LEXICON).is_file():
             self._lexicon = Lexicon.read(Path(path) / _LEXICON)
         return self
@@ -92,6 +94,7 @@ class PersistentLinker(PicklablePipe):
         if "assets" not in exclude and files:
             self._reset()
             self._take(_unpacked(files))
+            self._is_saved = True
         if lexicon is not None:
             self._lexicon = Lexicon.parse(lexicon.decode())
         return self

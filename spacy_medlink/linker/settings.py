@@ -36,6 +36,7 @@ DEFAULT_CONFIG: dict[str, Any] = {
     "batch_size": 256,
     "n_threads": 0,
     "encoder": None,
+    "use_gold_ents": True,
     "index": None,
     "fusion": None,
 }
