@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import cached_property
+from pathlib import Path
 
 import torch
 
@@ -12,20 +13,24 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import Errors
 from spacy_medlink.kb import KnowledgeBase
 
+from .assembly import make_objective, make_relations, make_sampler
 from .choosing.yardstick import Yardstick
-from .data.holdout import Holdout, make_holdout
-from .data.names import TrainingNames, read_names
-from .data.pairs import Pairs, make_pairs
-from .data.sampler import NameSampler, PairSampler, Sampler
+from .data.cutting import Cutter
+from .data.holdout import Holdout
+from .data.material import Material, Wanted, read_material
+from .data.names import Reading, TrainingNames
+from .data.pairs import Pairs
+from .data.prepared import open_material, prepare
+from .data.sampler import Sampler
 from .loop.ranks import ALONE, Ranks
 from .objectives.memory import MEMORY_LOSSES
 from .objectives.protocol import Objective
-from .objectives.registry import LOSSES, MINERS, BatchObjective
 from .recipe.settings import Recipe
 from .study import Study
 
 # Sections that a checkpoint cannot do without; of the others a resumed training may have new ones.
-_DECISIVE = ("data", "holdout", "sampler", "encoder", "objective")
+_DECISIVE = ("data", "bitext", "holdout", "sampler", "encoder", "adapter", "objective",
+             "relations", "types")  # fmt: skip
 
 
 class Experiment(Study):
@@ -34,7 +39,10 @@ class Experiment(Study):
     base (BiEncoder): its module takes the weights that are chosen in the end.
     device (str | torch.device): where to train. say (Callable): told each stage.
     ranks (Ranks): the processes that train together.
-    RAISES (MedlinkError): E503 too few names, E508 no such device.
+    bitext (Optional[Path]): a file of translations, for a recipe that trains on one.
+    prepared (Optional[Path]): where names and pairs are kept for later runs; None for in memory.
+    RAISES (MedlinkError): E503 too few names, E508 no such device, E516-E520 what the recipe asks
+        for is not there.
     """
 
     def __init__(
@@ -45,64 +53,88 @@ class Experiment(Study):
         device: str | torch.device = "cpu",
         say: Callable[[str], None] = lambda line: None,
         ranks: Ranks = ALONE,
+        bitext: Path | None = None,
+        prepared: Path | None = None,
     ) -> None:
         super().__init__(recipe, base, device, say, ranks)
-        held = recipe.holdout
-        self.holdout: Holdout = make_holdout(kb, held.fraction, held.most, held.seed)
-        data = recipe.data
-        self.names: TrainingNames = read_names(
-            kb,
-            self._encoder.tokenize,
-            data.lower_case,
-            frozenset(self.holdout.rows),
-            data.languages,
-            data.obsolete,
-        )
-        self.pairs: Pairs = make_pairs(
-            self.names.concepts,
-            self.names.trainable,
-            data.pairs_per_concept,
-            recipe.training.seed,
-        )
-        if not len(self.pairs):
-            raise Errors.too_few_names(path=kb.path, concepts=0)
+        self._kb = kb
+        wanted = _wanted(recipe, bitext)
+        self._made_of = wanted.facts()["bitext"]
+        self._material = self._gather(wanted, prepared)
+        self.holdout: Holdout = self._material.holdout
+        self.names: TrainingNames = self._material.names
+        self.pairs: Pairs = self._material.pairs
+        self._count: int | None = None
+        self._relations = make_relations(recipe, kb, self._material)
+
+    def _gather(self, wanted: Wanted, prepared: Path | None) -> Material:
+        cutter = Cutter(self._encoder.tokenizer._tokenizer, self._encoder.max_length)
+        if prepared is None:
+            return read_material(self._kb, cutter, wanted)
+        place = self._ranks.from_first(lambda: prepare(self._kb, cutter, wanted, prepared))
+        return open_material(place, self._kb)
 
     @cached_property
     def yardstick(self) -> Yardstick:
-        """Measures encoders on the hold-out; made at first use, which encodes all names."""
+        """Measures encoders on the hold-out; made at first use, which encodes names."""
+        recipe = self._recipe
         return Yardstick(
             self._base,
-            self.names,
+            self._material.kb_names,
             self.holdout,
-            self._recipe.data.lower_case,
-            self._recipe.selection,
+            recipe.data.lower_case,
+            recipe.selection,
             self._precision,
+            None if recipe.objective.loss in MEMORY_LOSSES else recipe.holdout.among,
         )
 
     def _sampler(self) -> Sampler:
-        size, seed = self._recipe.sampler.batch_pairs, self._recipe.training.seed
-        if self._recipe.objective.loss in MEMORY_LOSSES:
-            return NameSampler(self.names, 2 * size, seed)
-        return PairSampler(self.pairs, size, seed)
+        sampler, self._count = make_sampler(self._recipe, self._material, self._relations)
+        return sampler
+
+    def _batches(self) -> int | None:
+        return self._count
 
     def _objective(self) -> Objective:
-        own = self._recipe.objective
-        if own.loss in MEMORY_LOSSES:
-            objective: Objective = MEMORY_LOSSES[own.loss].with_settings(
-                own.loss_settings, self.names, self.yardstick.vectors, self._device
-            )
-            return objective
-        return BatchObjective(
-            MINERS[own.miner].with_settings(own.miner_settings),
-            LOSSES[own.loss].with_settings(own.loss_settings),
+        return make_objective(
+            self._recipe,
+            self._kb,
+            self._material,
+            self._relations,
+            lambda: self.yardstick.vectors,
+            self._encoder.dim,
+            self._device,
         )
+
+    def _facts(self) -> dict[str, int]:
+        own, translations = self._material, len(self._material.translations)
+        facts = {"names": own.n_kb, "pairs": len(own.synonyms)}
+        facts |= {"translations": translations} if translations else {}
+        return {**facts, "held_out": len(self.holdout.rows)}
 
     def _made_with(self) -> str:
         settings = {name: asdict(getattr(self._recipe, name)) for name in _DECISIVE}
+        settings["bitext"]["content"] = self._made_of
+        settings["batches_a_step"] = {"count": self._recipe.training.accumulation}
         facts = json.dumps(settings, sort_keys=True)
         digest = hashlib.sha256(f"{facts} {self.holdout.kb} {self._base.fingerprint()}".encode())
         return digest.hexdigest()
 
-    def _facts(self) -> dict[str, int]:
-        held = len(self.holdout.rows)
-        return {"names": len(self.names), "pairs": len(self.pairs), "held_out": held}
+
+def _wanted(recipe: Recipe, bitext: Path | None) -> Wanted:
+    """RAISES (MedlinkError): E517, E518 when recipe and bitext do not go together."""
+    order, data, held = recipe.bitext.order, recipe.data, recipe.holdout
+    if order != "none" and bitext is None:
+        raise Errors.bitext_missing(order=order)
+    if order == "none" and bitext is not None:
+        raise Errors.bitext_unused(path=bitext)
+    reading = Reading(data.lower_case, data.languages, data.obsolete, data.trade_names)
+    return Wanted(
+        reading,
+        data.pairs_per_concept,
+        recipe.training.seed,
+        held.fraction,
+        held.most,
+        held.seed,
+        bitext,
+    )

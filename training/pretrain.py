@@ -23,7 +23,7 @@ from .recipe.settings import Recipe
 from .saving import save_result
 from .verbs import run
 
-HOLDOUT = "holdout"
+HOLDOUT, PREPARED = "holdout", "prepared"
 
 
 def _silent(line: str) -> None:
@@ -39,6 +39,8 @@ def pretrain(
     run: Path,
     resume: bool = False,
     device: str = "cpu",
+    bitext: Path | None = None,
+    prepared: Path | None = None,
     say: Callable[[str], None] = _silent,
 ) -> dict[str, Any]:
     """Train by a recipe.
@@ -46,6 +48,9 @@ def pretrain(
     output (Path): replaced, whole, when all is done: a Hugging Face directory, with the hold-out
         (holdout/), the figures (metrics.json), and log and picture of the training beside it.
     run (Path): directory for checkpoint and log while training.
+    bitext (Optional[Path]): translations, tab-separated, for a recipe with an order in [bitext].
+    prepared (Optional[Path]): directory where names and pairs are kept, ready for the next training
+        with the same settings for them; in `run` if left out.
     Started by torchrun on several devices, each call trains a share, and the first one writes.
 
     RETURNS (Dict[str, Any]): what metrics.json holds; nothing but on the first rank.
@@ -55,7 +60,16 @@ def pretrain(
     place = find_device(own_device(device))
     with all_ranks(place) as ranks:
         told = say if ranks.is_first else _silent
-        experiment = Experiment(recipe, KnowledgeBase(kb), BiEncoder.load(base), place, told, ranks)
+        experiment = Experiment(
+            recipe,
+            KnowledgeBase(kb),
+            BiEncoder.load(base),
+            place,
+            told,
+            ranks,
+            bitext,
+            prepared or run / PREPARED,
+        )
         result = experiment.run(run, resume)
     if result is None:
         return {}
@@ -74,6 +88,12 @@ def main(
     max_minutes: Annotated[float | None, typer.Option(help="Budget of the training loop.")] = None,
     resume: Annotated[bool, typer.Option(help="Go on from the checkpoint.")] = False,
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1 ...")] = "cpu",
+    bitext: Annotated[
+        Path | None, typer.Option(help="Translations: a text, a tab, its translation a line.")
+    ] = None,
+    prepared: Annotated[
+        Path | None, typer.Option(help="Directory for names and pairs, to be used by later runs.")
+    ] = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="Another value: section.key=value.")
     ] = None,
@@ -91,6 +111,8 @@ def main(
             run=run or output.with_name(f"{output.name}_run"),
             resume=resume,
             device=device,
+            bitext=bitext,
+            prepared=prepared,
             say=typer.echo,
         )
     except (StoppedError, KeyboardInterrupt) as stop:

@@ -8,12 +8,14 @@ from typing import Any
 
 import torch
 
+from spacy_medlink.encoders.adapters import adapter_reduction, add_adapters
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 
 from .choosing.measures import Measures
 from .choosing.selection import Halves, Selection, select
 from .data.names import TrainingNames
 from .data.sampler import Sampler
+from .loop.adapting import Adaptation
 from .loop.modules import prepare
 from .loop.precision import Precision, find_device
 from .loop.ranks import ALONE, Ranks
@@ -58,6 +60,7 @@ class Study(ABC):
         base.module.to(self._device)
         self._base = base
         self._encoder = prepare(base, recipe.encoder, self._device)
+        self._adaptation = Adaptation(self._encoder, recipe.adapter, recipe.training.seed)
 
     @property
     @abstractmethod
@@ -67,6 +70,10 @@ class Study(ABC):
     @abstractmethod
     def _sampler(self) -> Sampler:
         """Make what draws the batches."""
+
+    def _batches(self) -> int | None:
+        """Count the batches to train on, where that is not by the epochs of the sampler."""
+        return None
 
     @abstractmethod
     def _objective(self) -> Objective:
@@ -89,14 +96,10 @@ class Study(ABC):
         if not self._ranks.is_first:
             self.trainer(directory).train(resume)
             return None
-        self._say(
-            "; ".join(
-                f"{count:,} {what.replace('_', ' ')}" for what, count in self._facts().items()
-            )
-        )
+        counts = {**self._facts(), **self._trained()}
+        self._say("; ".join(f"{n:,} {what.replace('_', ' ')}" for what, n in counts.items()))
         self._say(f"Base:    {describe(self.yardstick.base)}")
         base_shortlist = self.yardstick.fast(self._base)
-        base = copy_weights(self._base.module)
         trainer = self.trainer(directory)
         trainer.train(resume)
         progress = trainer.progress
@@ -104,7 +107,7 @@ class Study(ABC):
             f"Trained {progress.names:,} names in {progress.seconds:.0f} s"
             f" ({speed(progress):.0f} names/s)"
         )
-        selection, shipped = self._select(base, trainer.best)
+        selection, shipped = self._select(trainer.best)
         self._say(f"Shipped: {describe(shipped)} ({verdict(selection)})")
         figures = {
             "base": self.yardstick.base,
@@ -112,9 +115,10 @@ class Study(ABC):
             "trained_part": selection.part,
             "tried": [{"part": part, "dev_shortlist": dev} for part, dev in selection.tried],
             "training": training_figures(progress, base_shortlist),
-            "data": {**self._facts(), **self.yardstick.facts()},
+            "data": {**self._facts(), **self._trained(), **self.yardstick.facts()},
             "precision": self._precision.name,
             "device": str(self._device),
+            "ranks": self._ranks.count,
             "recipe": self._recipe.as_dict(),
         }
         return Result(self._ship(selection), figures)
@@ -128,12 +132,20 @@ class Study(ABC):
             self._objective(),
             lambda encoder: self.yardstick.fast(encoder),
             self._made_with(),
+            self._batches(),
         )
         return Trainer(task, self._recipe, directory, self._precision, self._ranks)
 
-    def _select(self, base: Weights, trained: Weights) -> tuple[Selection, Halves]:
+    def _trained(self) -> dict[str, int]:
+        """Count the weights that are trained, where those are few."""
+        if self._recipe.adapter.kind == "none":
+            return {}
+        return {"trained_weights": self._adaptation.weights}
+
+    def _select(self, best: Weights) -> tuple[Selection, Halves]:
         """Choose on dev; test is measured along with it but never looked at."""
         settings, measured = self._recipe.selection, {0.0: self.yardstick.base}
+        base, best = self._mixable(best)
 
         def whole(weights: Weights) -> dict[str, float]:
             measured[1.0] = self.yardstick.whole(self._with(weights))
@@ -141,13 +153,25 @@ class Study(ABC):
 
         selection = select(
             base,
-            trained,
+            best,
             settings,
             self.yardstick.base["dev"],
             lambda weights: self.yardstick.fast(self._with(weights)),
             whole,
         )
         return selection, measured[1.0 if selection.part else 0.0]
+
+    def _mixable(self, best: Weights) -> tuple[Weights, Weights]:
+        """Bring base and trained weights into one form: LoRA merged, idle adapters in the base."""
+        self._with(best)
+        self._adaptation.finish()
+        best = copy_weights(self._encoder.module)
+        base = copy_weights(self._base.module)
+        # An adapter whose way up is zero changes nothing, whatever its way down is.
+        for name in best.keys() - base.keys():
+            idle = ".up." in name
+            base[name] = torch.zeros_like(best[name]) if idle else best[name].clone()
+        return base, best
 
     def _with(self, weights: Weights) -> BiEncoder:
         self._encoder.module.load_state_dict(weights)
@@ -157,6 +181,9 @@ class Study(ABC):
         """Put the chosen weights into the base's own module, whose config is that of the base."""
         if not selection.part:
             return self._base
-        self._base.module.load_state_dict(selection.weights)
-        own = self._encoder
-        return BiEncoder(own.tokenizer, self._base.module, own.pooling, own.max_length)
+        own, module = self._encoder, self._base.module
+        reduction = adapter_reduction(own.module)
+        if reduction and adapter_reduction(module) is None:
+            add_adapters(module, reduction)
+        module.load_state_dict(selection.weights)
+        return BiEncoder(own.tokenizer, module, own.pooling, own.max_length)

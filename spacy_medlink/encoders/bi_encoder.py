@@ -16,10 +16,12 @@ import xxhash
 
 from ..errors import Errors
 from ..types import Floats2d
+from .adapters import adapter_reduction, divided, load_adapters, save_adapters
 from .pooling import pool
 
 Pooling = Literal["mean", "cls"]
 SETTINGS_FILE = "medlink_encoder.json"
+ADAPTERS_FILE = "medlink_adapters.safetensors"
 _BATCH_PIECES = 1024
 
 
@@ -62,6 +64,8 @@ class BiEncoder:
         """
         tokenizer, module = load_transformer(source)
         saved = _read_settings(Path(source))
+        if reduction := saved.get("adapter_reduction"):
+            load_adapters(module, Path(source) / ADAPTERS_FILE, reduction)
         return cls(
             tokenizer,
             module,
@@ -72,15 +76,21 @@ class BiEncoder:
     def save(self, directory: str | Path) -> None:
         """Write an ordinary Hugging Face directory (safetensors), with pooling and length beside.
 
+        Adapters go into a file of their own; whatever loads the directory else gets the base.
         RAISES (OSError): when the disk is full.
         """
-        path = Path(directory)
+        path, reduction = Path(directory), adapter_reduction(self.module)
+        base, adapters = divided(self.module.state_dict())
         try:
-            self.module.save_pretrained(path, safe_serialization=True)  # type: ignore[operator]
+            self.module.save_pretrained(path, state_dict=base, safe_serialization=True)  # type: ignore[operator]
+            if adapters:
+                save_adapters(adapters, path / ADAPTERS_FILE)
         except Exception as error:  # safetensors says "disk full" with a class of its own
             raise OSError(str(error)) from error
         self.tokenizer.save_pretrained(path)
-        settings = {"pooling": self.pooling, "max_length": self.max_length}
+        settings: dict[str, Any] = {"pooling": self.pooling, "max_length": self.max_length}
+        if reduction:
+            settings["adapter_reduction"] = reduction
         (path / SETTINGS_FILE).write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
 
     @property

@@ -1,5 +1,6 @@
 """Yardstick: measures encoders on the held-out names, on the same terms as their base."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -27,8 +28,11 @@ from .validation import (
 class Yardstick:
     """Held-out names, the names they are looked for among, and how well the base finds them.
 
-    base (Halves): the base's figures on dev and test, among all names.
-    vectors (Floats2d): the base's vectors of all names, (n_names, dim).
+    among (Optional[int]): names that they are looked for among, at most; None for all. Where there
+    are more, those of the right concepts are taken, and others at random, always the same.
+
+    base (Halves): the base's figures on dev and test, among these names.
+    vectors (Floats2d): the base's vectors of these names, (n, dim).
     """
 
     def __init__(
@@ -39,9 +43,12 @@ class Yardstick:
         lower_case: bool,
         settings: SelectionSettings,
         precision: Precision,
+        among: int | None = None,
     ) -> None:
         self._names, self._precision = names, precision
-        self._all: Ints1d = np.arange(len(names))
+        golds = [query.concept for query in (*holdout.dev, *holdout.test)]
+        self._all: Ints1d = among_which(names.concepts, golds, among)
+        self._concepts: Ints1d = names.concepts[self._all]
         self._queries: dict[str, QuerySet] = {
             "dev": query_set(holdout.dev, base, lower_case),
             "test": query_set(holdout.test, base, lower_case),
@@ -51,13 +58,9 @@ class Yardstick:
         )
         self.base = self._measure(base, self.vectors)
         dev = self._queries["dev"]
-        self._shortlist = shortlist(
-            encode_queries(base, dev, precision),
-            dev.concepts,
-            self.vectors,
-            names.concepts,
-            settings.shortlist,
-        )
+        queries = encode_queries(base, dev, precision)
+        found = shortlist(queries, dev.concepts, self.vectors, self._concepts, settings.shortlist)
+        self._shortlist: Ints1d = self._all[found]
 
     def fast(self, encoder: BiEncoder) -> Figures:
         """Measure on dev among the shortlist: the names that the base took for near ones."""
@@ -75,18 +78,30 @@ class Yardstick:
     def facts(self) -> dict[str, Any]:
         """Count what is compared with what."""
         counts = {f"{half}_queries": len(queries) for half, queries in self._queries.items()}
-        return {**counts, "names": len(self._names), "shortlist": len(self._shortlist)}
+        return {**counts, "names": len(self._all), "shortlist": len(self._shortlist)}
 
     def _measure(self, encoder: BiEncoder, vectors: Floats2d) -> Halves:
-        concepts = self._names.concepts
         return {
             half: measure(
                 rank(
                     encode_queries(encoder, queries, self._precision),
                     queries.concepts,
                     vectors,
-                    concepts,
+                    self._concepts,
                 )
             )
             for half, queries in self._queries.items()
         }
+
+
+def among_which(concepts: Ints1d, golds: Sequence[int], most: int | None) -> Ints1d:
+    """Choose the names that queries are looked for among.
+
+    concepts (Ints1d): concept of every name. golds (Sequence[int]): the right concepts.
+    RETURNS (Ints1d): positions, ascending.
+    """
+    if most is None or len(concepts) <= most:
+        return np.arange(len(concepts))
+    right = np.flatnonzero(np.isin(concepts, np.asarray(golds)))
+    drawn = np.random.default_rng(0).choice(len(concepts), size=most, replace=False)
+    return np.union1d(right, drawn[: max(0, most - len(right))])

@@ -60,9 +60,11 @@ class Holdout:
                 (path / f"{half}.jsonl").write_text("".join(map(_mention, queries)), "utf-8")
 
     @classmethod
-    def load(cls, directory: Path, kb: KnowledgeBase) -> "Holdout":
+    def load(cls, directory: Path, kb: KnowledgeBase, known: bool = False) -> "Holdout":
         """Read what `save` wrote.
 
+        known (bool): whether it is known to be of this knowledge base, which else takes a look at
+            all names.
         RAISES (MedlinkError): E507 missing or damaged, or of another knowledge base.
         """
         path = directory / FACTS_FILE
@@ -76,7 +78,7 @@ class Holdout:
             )
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise Errors.bad_holdout(path=path, problem=f"cannot be read ({error})") from error
-        if holdout.kb != kb_identity(kb):
+        if not known and holdout.kb != kb_identity(kb):
             raise Errors.bad_holdout(path=path, problem=f"belongs to another KB than {kb.path}")
         return holdout
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import torch
 from transformers import AutoModel
 
+from spacy_medlink.encoders.adapters import adapter_reduction, add_adapters
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 
 from ..recipe.settings import EncoderSettings
@@ -18,6 +19,8 @@ def prepare(encoder: BiEncoder, settings: EncoderSettings, device: torch.device)
     module = AutoModel.from_config(  # type: ignore[no-untyped-call]
         base.config, attn_implementation=attention
     )
+    if reduction := adapter_reduction(base):
+        add_adapters(module, reduction)
     module.load_state_dict(base.state_dict())
     for part in module.modules():
         if isinstance(part, torch.nn.Dropout):

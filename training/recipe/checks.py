@@ -147,10 +147,9 @@ def check_together(recipe: Recipe, memory_losses: Collection[str]) -> None:
         rule = "must be false with names_per_concept, which draws no pairs"
         _refuse(recipe.sampler.balance_languages, "sampler.balance_languages", True, rule)
     if recipe.adapter.kind != "none":
-        rule = "must be [1.0] with an adapter, whose weights the base has not"
-        parts = recipe.selection.interpolation
-        bottleneck = recipe.adapter.kind == "bottleneck"
-        _refuse(bottleneck and parts != (1.0,), "selection.interpolation", list(parts), rule)
+        rule = "must be 0 with an adapter, which is trained in place of all of the base's layers"
+        frozen = recipe.encoder.freeze_layers
+        _refuse(frozen > 0, "encoder.freeze_layers", frozen, rule)
 
 
 def _refuse(wrong: bool, key: str, value: object, rule: str) -> None:

@@ -1,0 +1,109 @@
+"""Bottleneck adapters: small layers inside a transformer, trained while its own weights stay.
+
+The configuration of Pfeiffer et al. 2021 ("AdapterFusion", section 4.2): one after the feed-forward
+block of every layer, with the layer norm before and after it.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file, save_file
+
+from ..errors import Errors
+
+Tensors = dict[str, torch.Tensor]
+_KEY = ".adapter."
+
+
+class Bottleneck(torch.nn.Module):
+    """x + up(relu(down(x))), which is x at the start: `up` begins as zeros.
+
+    dim (int): of x. reduction (int): how many times narrower the middle is.
+    """
+
+    def __init__(self, dim: int, reduction: int) -> None:
+        super().__init__()
+        self.down = torch.nn.Linear(dim, max(1, dim // reduction))
+        self.up = torch.nn.Linear(max(1, dim // reduction), dim)
+        torch.nn.init.zeros_(self.up.weight)
+        torch.nn.init.zeros_(self.up.bias)
+
+    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+        """Compute what is added to a layer's output, (batch, length, dim)."""
+        change: torch.Tensor = self.up(torch.relu(self.down(hidden)))
+        return change
+
+
+class AdaptedOutput(torch.nn.Module):
+    """The output block of a BERT-like layer with an adapter; its own weights keep their names."""
+
+    def __init__(self, output: torch.nn.Module, reduction: int) -> None:
+        super().__init__()
+        self.dense, self.dropout = output.dense, output.dropout
+        self.LayerNorm = output.LayerNorm
+        self.adapter = Bottleneck(self.dense.out_features, reduction)  # type: ignore[arg-type,union-attr]
+
+    def forward(self, hidden: torch.Tensor, residual: torch.Tensor) -> torch.Tensor:
+        """Compute the layer's output. hidden: of the feed-forward block. residual: its input."""
+        whole = self.dropout(self.dense(hidden)) + residual  # type: ignore[operator]
+        adapted: torch.Tensor = self.LayerNorm(whole + self.adapter(self.LayerNorm(whole)))  # type: ignore[operator]
+        return adapted
+
+
+def add_adapters(module: torch.nn.Module, reduction: int) -> None:
+    """Put an adapter into every layer of a transformer.
+
+    RAISES (MedlinkError): E216 when the layers are not built as BERT's are.
+    """
+    layers = list(getattr(getattr(module, "encoder", None), "layer", []))
+    fitting = all(hasattr(layer, "output") and _is_bert_like(layer.output) for layer in layers)
+    if not layers or not fitting:
+        raise Errors.no_adapters(model=type(module).__name__)
+    for layer in layers:
+        layer.output = AdaptedOutput(layer.output, reduction)
+
+
+def adapter_reduction(module: torch.nn.Module) -> int | None:
+    """Tell by how much the adapters of a transformer narrow; None when it has none."""
+    for part in module.modules():
+        if isinstance(part, AdaptedOutput):
+            down = part.adapter.down
+            return max(1, down.in_features // down.out_features)
+    return None
+
+
+def adapter_parameters(module: torch.nn.Module) -> Iterator[torch.nn.Parameter]:
+    """List the weights of all adapters."""
+    for part in module.modules():
+        if isinstance(part, Bottleneck):
+            yield from part.parameters()
+
+
+def divided(state: Tensors) -> tuple[Tensors, Tensors]:
+    """Divide weights into those of the base and those of the adapters."""
+    base = {name: tensor for name, tensor in state.items() if _KEY not in name}
+    return base, {name: tensor for name, tensor in state.items() if _KEY in name}
+
+
+def save_adapters(adapters: Tensors, path: Path) -> None:
+    """Write the weights of adapters, as `divided` gives them."""
+    save_file({name: tensor.contiguous() for name, tensor in adapters.items()}, path)
+
+
+def load_adapters(module: torch.nn.Module, path: Path, reduction: int) -> None:
+    """Put adapters into a transformer, with the weights that were saved.
+
+    RAISES (MedlinkError): E206 a file that cannot be read, or that is not of such adapters.
+    """
+    add_adapters(module, reduction)
+    try:
+        unknown = module.load_state_dict(load_file(path), strict=False).unexpected_keys
+    except Exception as error:  # safetensors raises classes of its own
+        raise Errors.encoder_damaged(path=path, reason=error) from error
+    if unknown:
+        raise Errors.encoder_damaged(path=path, reason=f"it has {unknown[0]}, of another model")
+
+
+def _is_bert_like(output: torch.nn.Module) -> bool:
+    return all(hasattr(output, name) for name in ("dense", "dropout", "LayerNorm"))

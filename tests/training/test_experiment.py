@@ -1,0 +1,281 @@
+"""Whole experiments on the tiny knowledge base: every objective and option trains and ships."""
+
+import json
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.types import Concept, Name
+from tests.tiny import TINY_RECORDS
+from training.experiment import Experiment
+from training.loop.metrics import read_log
+from training.loop.trainer import METRICS
+from training.objectives.registry import LOSSES, MINERS
+from training.weights import copy_weights
+
+from .conftest import MakeExperiment, MakeRecipe
+
+SHORT = {"training__epochs": 1.0, "sampler__batch_pairs": 8, "training__eval_every": 100}
+MUCH = {"training__epochs": 16.0, "training__eval_every": 1000, "optimizer__learning_rate": 1e-2}
+SHIP = {"selection__min_gain": -101.0}  # whatever it has learnt
+BITEXT = "Herz\theart\nLunge\tlung\nfièvre\tfever\nKopf\thead\nBlut\tblood\nBlut\tBlut\n"
+
+
+def _losses(directory: Path) -> list[float]:
+    return [line["loss"] for line in read_log(directory / METRICS) if "loss" in line]
+
+
+@pytest.mark.parametrize("miner", MINERS)
+def test_every_loss_trains_with_every_miner(
+    experiment: MakeExperiment, tmp_path: Path, miner: str
+) -> None:
+    for loss, pooling in zip(LOSSES, cycle(["cls", "mean"]), strict=False):
+        changes = {"objective__loss": loss, "objective__miner": miner, "encoder__pooling": pooling}
+        trainer = experiment(**SHORT, **changes).trainer(tmp_path / loss)
+        before = trainer.weights()
+        trainer.train()
+        assert np.isfinite(_losses(tmp_path / loss)).all(), loss
+        changed = sum(not torch.equal(before[name], own) for name, own in trainer.weights().items())
+        assert changed > len(before) / 2, loss
+
+
+CODER: dict[str, Any] = {
+    "objective__miner": "multi_similarity", "objective__miner_settings": {"epsilon": 0.1},
+    "sampler__names_per_concept": 8, "sampler__batch_pairs": 8,
+    "relations__weight": 1.0, "relations__triples": 6, "types__weight": 0.1,
+    "training__accumulation": 2, "training__epochs": 20.0, "training__eval_every": 1000,
+    "optimizer__learning_rate": 5e-3,
+}  # fmt: skip
+
+
+def test_coder_learns_names_relations_and_types(experiment: MakeExperiment, tmp_path: Path) -> None:
+    trainer = experiment(**CODER).trainer(tmp_path)
+    before = [parameter.detach().clone() for parameter in trainer._learner._others]
+    trainer.train()
+    losses = _losses(tmp_path)
+    assert losses[-1] < losses[0]
+    after = trainer._learner._others
+    assert len(after) == 3  # relation vectors, weight and bias of the classifier
+    assert all(not torch.equal(old, new) for old, new in zip(before, after, strict=True))
+
+
+def test_coder_resumed_is_coder_unbroken(experiment: MakeExperiment, tmp_path: Path) -> None:
+    same = {**CODER, "optimizer__decay": "constant", "optimizer__warmup": 0.0}
+    experiment(**{**same, "training__epochs": 2.0}).trainer(tmp_path / "broken").train()
+    resumed = experiment(**{**same, "training__epochs": 4.0}).trainer(tmp_path / "broken")
+    resumed.train(resume=True)
+    unbroken = experiment(**{**same, "training__epochs": 4.0}).trainer(tmp_path / "unbroken")
+    unbroken.train()
+    assert resumed.progress.step == unbroken.progress.step == 4
+    for name, tensor in unbroken.weights().items():
+        torch.testing.assert_close(resumed.weights()[name], tensor, rtol=0, atol=0, msg=name)
+    learnt = zip(resumed._learner._others, unbroken._learner._others, strict=True)
+    assert all(torch.equal(first, second) for first, second in learnt)
+
+
+@pytest.fixture
+def flat_kb(tmp_path: Path) -> KnowledgeBase:
+    """The tiny concepts without their hierarchy and types."""
+    concepts = [
+        Concept(record.id, record.name, record.names)
+        for record in TINY_RECORDS
+        if isinstance(record, Concept)
+    ]
+    build_kb(tmp_path / "flat.kb", concepts)
+    return KnowledgeBase(tmp_path / "flat.kb")
+
+
+@pytest.mark.parametrize(("part", "code"), [("relations", "E519"), ("types", "E520")])
+def test_relations_and_types_must_be_there(
+    flat_kb: KnowledgeBase, tiny_encoder: Path, recipe: MakeRecipe, tmp_path: Path,
+    part: str, code: str,
+) -> None:  # fmt: skip
+    wanted = recipe(**{f"{part}__weight": 1.0})
+    with pytest.raises(MedlinkError, match=rf"{code}.*flat\.kb"):
+        Experiment(wanted, flat_kb, BiEncoder.load(tiny_encoder)).trainer(tmp_path)
+
+
+@pytest.fixture
+def bitext(tmp_path: Path) -> Path:
+    path = tmp_path / "words.tsv"
+    path.write_text(BITEXT, encoding="utf-8")
+    return path
+
+
+def _with_bitext(
+    recipe: MakeRecipe, kb: KnowledgeBase, encoder: Path, bitext: Path | None, **changes: Any
+) -> Experiment:
+    return Experiment(recipe(**changes), kb, BiEncoder.load(encoder), bitext=bitext)
+
+
+@pytest.mark.parametrize("order", ["mixed", "after"])
+def test_bitext_is_learnt_with_the_synonyms_or_after_them(
+    recipe: MakeRecipe, tiny_kb: KnowledgeBase, tiny_encoder: Path, bitext: Path, tmp_path: Path,
+    order: str,
+) -> None:  # fmt: skip
+    made = _with_bitext(
+        recipe, tiny_kb, tiny_encoder, bitext, bitext__order=order, bitext__epochs=3.0,
+        **{**SHORT, "sampler__batch_pairs": 4},
+    )  # fmt: skip
+    material = made._material
+    assert len(material.translations) == 5  # "Blut" is "Blut"
+    trainer = made.trainer(tmp_path / order)
+    sampler, first_translation = trainer._task.sampler, material.n_kb
+    kinds = [
+        set((sampler.batch(step) >= first_translation).tolist()) for step in range(trainer._steps)
+    ]
+    if order == "after":
+        synonym_steps = -(-len(material.synonyms) // 4)
+        assert kinds[:synonym_steps] == [{False}] * synonym_steps
+        assert kinds[synonym_steps:] == [{True}] * 6  # three epochs of five pairs, four at a time
+    else:
+        assert {True, False} in kinds
+        assert trainer._steps == -(-len(made.pairs) // 4)
+    trainer.train()
+    assert made.yardstick.facts()["names"] == first_translation, "queries meet no translations"
+
+
+def test_a_bitext_and_its_recipe_need_each_other(
+    recipe: MakeRecipe, tiny_kb: KnowledgeBase, tiny_encoder: Path, bitext: Path
+) -> None:
+    with pytest.raises(MedlinkError, match=r"E517.*--bitext"):
+        _with_bitext(recipe, tiny_kb, tiny_encoder, None, bitext__order="mixed")
+    with pytest.raises(MedlinkError, match=r"E518.*words\.tsv"):
+        _with_bitext(recipe, tiny_kb, tiny_encoder, bitext)
+    bitext.write_text("Herz\theart\nLunge\n", encoding="utf-8")
+    with pytest.raises(MedlinkError, match=r"E516.*words\.tsv, line 2"):
+        _with_bitext(recipe, tiny_kb, tiny_encoder, bitext, bitext__order="after")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"adapter__kind": "bottleneck", "adapter__reduction": 1},
+        {"adapter__kind": "bottleneck", "adapter__reduction": 16},
+        {"adapter__kind": "lora", "adapter__rank": 2, "adapter__alpha": 4},
+    ],
+    ids=["bottleneck 1", "bottleneck 16", "lora"],
+)
+def test_adapters_learn_in_place_of_the_base_and_are_shipped(
+    tiny_kb: KnowledgeBase, tiny_encoder: Path, recipe: MakeRecipe, tmp_path: Path,
+    changes: dict[str, Any],
+) -> None:  # fmt: skip
+    if changes["adapter__kind"] == "lora":
+        pytest.importorskip("peft")
+    base = BiEncoder.load(tiny_encoder)
+    before, texts = base.encode(["fever", "heart attack"]), ["fever", "heart attack"]
+    own = copy_weights(base.module)
+    many = sum(parameter.numel() for parameter in base.module.parameters())
+    made = Experiment(recipe(**changes, **SHIP, **MUCH), tiny_kb, base)
+    np.testing.assert_allclose(made._encoder.encode(texts), before, atol=1e-2)
+    result = made.run(tmp_path / "run")
+    assert result is not None
+    assert 0 < result.figures["data"]["trained_weights"] < many / 2
+    losses = _losses(tmp_path / "run")
+    assert losses[-1] < losses[0]
+    result.encoder.save(tmp_path / "shipped")
+    shipped = BiEncoder.load(tmp_path / "shipped")
+    assert shipped.fingerprint() == result.encoder.fingerprint()
+    vectors = shipped.encode(texts)
+    np.testing.assert_allclose(vectors, result.encoder.encode(texts), atol=1e-3)
+    assert np.abs(vectors - before).max() > 1e-2
+    saved = json.loads((tmp_path / "shipped" / "medlink_encoder.json").read_text("utf-8"))
+    if changes["adapter__kind"] == "bottleneck":
+        assert saved["adapter_reduction"] == changes["adapter__reduction"]
+        state = shipped.module.state_dict()
+        assert all(torch.equal(tensor, state[name]) for name, tensor in own.items())
+    else:
+        assert state_names(shipped) == set(own)
+        assert "adapter_reduction" not in saved
+
+
+def state_names(encoder: BiEncoder) -> set[str]:
+    return set(encoder.module.state_dict())
+
+
+@pytest.mark.parametrize("kind", ["bottleneck", "lora"])
+def test_training_an_adapter_can_be_resumed(
+    experiment: MakeExperiment, tmp_path: Path, kind: str
+) -> None:
+    if kind == "lora":
+        pytest.importorskip("peft")
+    settings = {"adapter__kind": kind, "optimizer__decay": "constant"}
+    experiment(**settings, training__epochs=1.0).trainer(tmp_path / "broken").train()
+    resumed = experiment(**settings, training__epochs=2.0).trainer(tmp_path / "broken")
+    resumed.train(resume=True)
+    unbroken = experiment(**settings, training__epochs=2.0).trainer(tmp_path / "unbroken")
+    unbroken.train()
+    for name, tensor in unbroken.weights().items():
+        torch.testing.assert_close(resumed.weights()[name], tensor, rtol=0, atol=0, msg=name)
+
+
+@pytest.mark.parametrize(
+    ("languages", "expected"),
+    [
+        ([], {"en", "es", "fr", "de"}),
+        (["en"], {"en"}),
+        (["es"], {"es"}),
+        (["en", "de"], {"en", "de"}),
+    ],
+    ids=["all", "English only", "one language", "English plus one"],
+)
+def test_languages_are_those_of_the_recipe(
+    experiment: MakeExperiment, tiny_kb: KnowledgeBase, languages: list[str], expected: set[str]
+) -> None:
+    try:
+        made = experiment(data__languages=languages)
+    except MedlinkError as error:
+        assert (error.code, languages) == ("E503", ["es"])  # at most one Spanish name a concept
+        return
+    rows = made.names.rows[np.unique(made.pairs)]
+    assert {tiny_kb.name_at(row).lang for row in rows.tolist()} <= expected
+    assert len(made.names) > len(rows) or languages == []
+
+
+def test_trade_names_can_be_left_out(
+    tmp_path: Path, tiny_encoder: Path, recipe: MakeRecipe
+) -> None:
+    concepts = [
+        Concept("A", "aspirin", (Name("aspirin"), Name("acetylsalicylic acid"),
+                                 Name("Aspro", tty="TRADE"), Name("Bayer brand", tty="TRADE"))),
+        *(record for record in TINY_RECORDS if isinstance(record, Concept)),
+    ]  # fmt: skip
+    build_kb(tmp_path / "brands.kb", concepts)
+    kb, found = KnowledgeBase(tmp_path / "brands.kb"), {}
+    for kept in (True, False):
+        wanted = recipe(data__trade_names=kept, holdout__fraction=0.1)
+        made = Experiment(wanted, kb, BiEncoder.load(tiny_encoder))
+        rows = made.names.rows[np.unique(made.pairs)].tolist()
+        found[kept] = {kb.name_at(row).text for row in rows if kb.name_at(row).tty == "TRADE"}
+    assert found[True]
+    assert not found[False]
+
+
+def test_a_knowledge_base_whose_concepts_have_one_name_is_an_error(
+    tmp_path: Path, tiny_encoder: Path, recipe: MakeRecipe
+) -> None:
+    build_kb(tmp_path / "kb", [Concept(id, f"name {id}", (Name(f"name {id}"),)) for id in "ABC"])
+    with pytest.raises(MedlinkError, match="E503"):
+        Experiment(recipe(), KnowledgeBase(tmp_path / "kb"), BiEncoder.load(tiny_encoder))
+
+
+@pytest.mark.parametrize("together", [0, 8])
+def test_a_concept_with_ten_thousand_names_does_not_swallow_the_epoch(
+    tmp_path: Path, tiny_encoder: Path, recipe: MakeRecipe, together: int
+) -> None:
+    many = Concept("BIG", "big 0", tuple(Name(f"big {number}") for number in range(10_000)))
+    concepts = [many, *(record for record in TINY_RECORDS if isinstance(record, Concept))]
+    build_kb(tmp_path / "kb", concepts)
+    wanted = recipe(sampler__names_per_concept=together)
+    made = Experiment(wanted, KnowledgeBase(tmp_path / "kb"), BiEncoder.load(tiny_encoder))
+    trainer = made.trainer(tmp_path / "run")
+    sampler = trainer._task.sampler
+    epoch = np.concatenate([sampler.batch(step) for step in range(sampler.steps_per_epoch)])
+    assert 0 < (made.names.concepts[epoch] == 0).sum() <= 100

@@ -1,0 +1,112 @@
+"""The objective and the sampler that a recipe asks for, put together."""
+
+from collections.abc import Callable
+
+import torch
+
+from spacy_medlink.errors import Errors
+from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.types import Floats2d
+
+from .data.group_sampler import GroupSampler
+from .data.language_sampler import LanguageSampler
+from .data.material import Material
+from .data.pairs import Pairs
+from .data.relations import Relations, RelationSampler
+from .data.sampler import NameSampler, PairSampler, Sampler, SequenceSampler
+from .objectives.joint import JointObjective, Part
+from .objectives.memory import MEMORY_LOSSES
+from .objectives.protocol import Objective
+from .objectives.registry import LOSSES, MINERS, BatchObjective
+from .objectives.transe import TransE
+from .objectives.typing_head import TypeHead, concept_types
+from .recipe.settings import Recipe
+
+
+def make_relations(recipe: Recipe, kb: KnowledgeBase, material: Material) -> Relations | None:
+    """Make what draws the triples of each batch, where the recipe gives them a weight.
+
+    RAISES (MedlinkError): E519 no relations in the knowledge base.
+    """
+    own = recipe.relations
+    if not own.weight:
+        return None
+    return Relations(kb, material.kb_names, own.triples, recipe.training.seed)
+
+
+def make_objective(
+    recipe: Recipe,
+    kb: KnowledgeBase,
+    material: Material,
+    relations: Relations | None,
+    vectors: Callable[[], Floats2d],
+    dim: int,
+    device: torch.device,
+) -> Objective:
+    """Make the main loss, and add the other ones.
+
+    vectors (Callable): the base's vectors of all names, for a loss that compares with all.
+    dim (int): of the vectors. RAISES (MedlinkError): E520 no types in the knowledge base.
+    """
+    main, seed = _main(recipe, material, vectors, device), recipe.training.seed
+    parts: list[tuple[str, float, Part]] = []
+    if relations is not None:
+        own = recipe.relations
+        part = TransE(relations.draw, dim, own.margin, seed, device)
+        parts.append(("relations", own.weight, part))
+    if recipe.types.weight:
+        types = concept_types(kb)
+        if int(types.max()) < 1:
+            raise Errors.no_types(path=kb.path)
+        parts.append(("types", recipe.types.weight, TypeHead(types, dim, seed, device)))
+    return JointObjective(main, parts) if parts else main
+
+
+def _main(
+    recipe: Recipe, material: Material, vectors: Callable[[], Floats2d], device: torch.device
+) -> Objective:
+    own = recipe.objective
+    if own.loss in MEMORY_LOSSES:
+        objective: Objective = MEMORY_LOSSES[own.loss].with_settings(
+            own.loss_settings, material.names, vectors(), device
+        )
+        return objective
+    return BatchObjective(
+        MINERS[own.miner].with_settings(own.miner_settings),
+        LOSSES[own.loss].with_settings(own.loss_settings),
+    )
+
+
+def make_sampler(
+    recipe: Recipe, material: Material, relations: Relations | None
+) -> tuple[Sampler, int | None]:
+    """Make what chooses the names of each batch.
+
+    RETURNS (Tuple[Sampler, Optional[int]]): and the batches to train on, where stages with epochs
+        of their own say how many.
+    """
+    pairs = material.pairs if recipe.bitext.order == "mixed" else material.synonyms
+    sampler, batches = _of_synonyms(recipe, material, pairs), None
+    if recipe.bitext.order == "after":
+        size, seed = recipe.sampler.batch_pairs, recipe.training.seed
+        second = PairSampler(material.translations, size, seed)
+        first = round(recipe.training.epochs * sampler.steps_per_epoch)
+        batches = first + round(recipe.bitext.epochs * second.steps_per_epoch)
+        sampler = SequenceSampler([(sampler, first), (second, batches - first)])
+    if relations is not None:
+        sampler = RelationSampler(sampler, relations)
+    return sampler, batches
+
+
+def _of_synonyms(recipe: Recipe, material: Material, pairs: Pairs) -> Sampler:
+    own, seed = recipe.sampler, recipe.training.seed
+    size = own.batch_pairs
+    if recipe.objective.loss in MEMORY_LOSSES:
+        return NameSampler(material.names, 2 * size, seed)
+    if own.names_per_concept:
+        names = material.names if recipe.bitext.order == "mixed" else material.kb_names
+        most = recipe.data.pairs_per_concept
+        return GroupSampler(names, own.names_per_concept, 2 * size, most, seed)
+    if own.balance_languages:
+        return LanguageSampler(pairs, material.languages, size, seed)
+    return PairSampler(pairs, size, seed)

@@ -1,0 +1,33 @@
+"""Cutter: strings to word pieces, without the encoder, so that a process can have it cheaply."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Cutter:
+    """Cuts strings as `BiEncoder.tokenize` does; can be sent to another process.
+
+    backend (tokenizers.Tokenizer): of the encoder's tokenizer. max_length (int): in word pieces.
+    """
+
+    backend: Any
+    max_length: int
+
+    def __call__(self, texts: Sequence[str]) -> list[list[int]]:
+        """Cut strings, special tokens included."""
+        # The fast one, which newer versions have, does not follow where each piece was.
+        encode = getattr(self.backend, "encode_batch_fast", self.backend.encode_batch)
+        encodings = encode(list(texts), add_special_tokens=True)
+        return [self._cut(encoding.ids) for encoding in encodings]
+
+    def fingerprint(self) -> str:
+        """Identify what decides about the pieces."""
+        text = f"{self.max_length} {self.backend.to_str()}"
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+    def _cut(self, ids: list[int]) -> list[int]:
+        # The last piece is the separator, which models expect to see.
+        return ids if len(ids) <= self.max_length else [*ids[: self.max_length - 1], ids[-1]]

@@ -1,0 +1,69 @@
+"""Batches in which a concept brings up to so many names (CODER, its task 1: eight)."""
+
+import numpy as np
+
+from spacy_medlink.types import Ints1d
+
+from .names import TrainingNames
+
+
+class GroupSampler:
+    """Random groups of names of one concept, so that a batch holds several names a concept.
+
+    Names of a concept are dealt into groups of about the same size anew each epoch, those that
+    are beyond the cap at random left out until the next; a group is never cut by a batch's end.
+
+    names (TrainingNames): the trainable ones of concepts with two or more are drawn.
+    group (int): names of a concept in a batch, at most, as long as no two groups of it meet.
+    batch_names (int): names a batch, about: a group that begins in it is in it as a whole.
+    most (int): names of a concept in an epoch, at most.
+    """
+
+    def __init__(
+        self, names: TrainingNames, group: int, batch_names: int, most: int, seed: int
+    ) -> None:
+        positions = np.flatnonzero(names.trainable)
+        concepts = names.concepts[positions]
+        starts = np.flatnonzero(np.r_[True, concepts[1:] != concepts[:-1]])
+        counts = np.diff(np.r_[starts, len(concepts)])
+        several = counts > 1
+        self._positions = positions[np.repeat(several, counts)]
+        self._counts = counts[several]
+        self._group, self._batch, self._most, self._seed = group, batch_names, most, seed
+        total = int(np.minimum(self._counts, most).sum())
+        self._steps = max(1, total // batch_names)
+        self._epoch, self._names, self._cuts = -1, self._positions, np.zeros(1, dtype=np.int64)
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Number of batches in one pass."""
+        return self._steps
+
+    def batch(self, step: int) -> Ints1d:
+        """Get the names of a step."""
+        epoch, place = divmod(step, self._steps)
+        if epoch != self._epoch:
+            self._deal(epoch)
+        return np.sort(self._names[self._cuts[place] : self._cuts[place + 1]])
+
+    def _deal(self, epoch: int) -> None:
+        """Draw the groups of an epoch, their order, and where batches begin."""
+        rng = np.random.default_rng((self._seed, epoch))
+        owner = np.repeat(np.arange(len(self._counts)), self._counts)
+        names = self._positions[np.lexsort((rng.random(len(owner)), owner))]
+        begins = np.cumsum(self._counts) - self._counts
+        place = np.arange(len(owner)) - np.repeat(begins, self._counts)
+        kept = place < self._most
+        names, owner, place = names[kept], owner[kept], place[kept]
+        counts = np.minimum(self._counts, self._most)
+        groups = -(-counts // self._group)  # of each concept
+        first = np.cumsum(groups) - groups
+        number = first[owner] + place % groups[owner]
+        rank = rng.permutation(int(groups.sum()))  # place of each group in the epoch
+        names = names[np.argsort(rank[number], kind="stable")]
+        sizes = np.bincount(rank[number])
+        ends = np.cumsum(sizes)
+        # A batch begins with the first group that begins at or after a multiple of the size.
+        wanted = self._batch * np.arange(self._steps)
+        cuts = (ends - sizes)[np.searchsorted(ends - sizes, wanted)]
+        self._epoch, self._names, self._cuts = epoch, names, np.r_[cuts, len(names)]

@@ -1,0 +1,66 @@
+"""Training few weights in place of all: bottleneck adapters, or low-rank changes (LoRA)."""
+
+import importlib.util
+from typing import Any
+
+import torch
+
+from spacy_medlink.encoders.adapters import adapter_parameters, adapter_reduction, add_adapters
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.errors import Errors
+
+from ..recipe.settings import AdapterSettings
+from .modules import trained
+
+
+class Adaptation:
+    """Puts what is trained into an encoder's module; nothing, where all weights are.
+
+    encoder (BiEncoder): its module is changed in place, and computes the same as before.
+    settings (AdapterSettings): which kind. seed (int): of the weights that start at random.
+    weights (int): how many are trained.
+    RAISES (MedlinkError): E216 a model that takes no bottlenecks, E521 peft is not installed.
+    """
+
+    def __init__(self, encoder: BiEncoder, settings: AdapterSettings, seed: int) -> None:
+        self._encoder, self._lora = encoder, None
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            if settings.kind == "bottleneck":
+                _add_bottlenecks(encoder.module, settings.reduction)
+            elif settings.kind == "lora":
+                self._lora = _add_lora(encoder.module, settings)
+        self.weights = sum(weight.numel() for weight in trained(encoder.module))
+
+    def finish(self) -> None:
+        """Merge what can be merged into the module's own weights."""
+        if self._lora is not None:
+            self._encoder.module = self._lora.merge_and_unload().eval()
+            self._lora = None
+
+
+def _add_bottlenecks(module: torch.nn.Module, reduction: int) -> None:
+    if adapter_reduction(module) is None:  # a base that has some trains these on
+        device = next(module.parameters()).device
+        add_adapters(module, reduction)
+        module.to(device)
+    module.requires_grad_(False)
+    for parameter in adapter_parameters(module):
+        parameter.requires_grad = True
+
+
+def _add_lora(module: torch.nn.Module, settings: AdapterSettings) -> Any:
+    """Hu et al. 2022, "LoRA: low-rank adaptation of large language models", section 4.1.
+
+    Where peft knows the kind of model, it changes what it does by default (the queries and values
+    of attention), else all linear layers.
+    """
+    if importlib.util.find_spec("peft") is None:
+        raise Errors.peft_missing()
+    from peft import LoraConfig, get_peft_model
+    from peft.utils import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING as KNOWN
+
+    kind = getattr(module.config, "model_type", "")
+    targets: Any = KNOWN.get(kind, "all-linear")
+    config = LoraConfig(r=settings.rank, lora_alpha=settings.alpha, target_modules=targets)
+    return get_peft_model(module, config)

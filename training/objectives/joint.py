@@ -1,0 +1,66 @@
+"""Several losses over the same batch, added up with weights (CODER, L = L_MS + mu L_TransE)."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import torch
+
+from ..weights import Weights
+from .protocol import Batch, Objective
+
+
+class Part(Protocol):
+    """A loss beside the main one, with weights of its own to learn."""
+
+    def __call__(self, vectors: torch.Tensor, batch: Batch) -> torch.Tensor:
+        """Compute the loss of vectors, (n, dim)."""
+        ...
+
+    def parameters(self) -> list[torch.nn.Parameter]:
+        """List what the part learns."""
+        ...
+
+
+class JointObjective:
+    """A main objective and weighted parts.
+
+    parts (Sequence[Tuple[str, float, Part]]): name (for the checkpoint), weight and part.
+    """
+
+    def __init__(self, main: Objective, parts: Sequence[tuple[str, float, Part]]) -> None:
+        self._main, self._parts = main, list(parts)
+
+    def __call__(self, vectors: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, int]:
+        """Compute the sum of the losses, and count the pairs that the main one looked at."""
+        loss, mined = self._main(vectors, batch)
+        for _, weight, part in self._parts:
+            loss = loss + weight * part(vectors.float(), batch)
+        return loss, mined
+
+    def parameters(self) -> list[torch.nn.Parameter]:
+        """List what all parts learn."""
+        learnt = list(self._main.parameters())
+        for _, _, part in self._parts:
+            learnt += part.parameters()
+        return learnt
+
+    def after_step(self) -> None:
+        """Tell the main objective."""
+        self._main.after_step()
+
+    def state(self) -> Weights:
+        """Get what the main objective remembers and the parts have learnt."""
+        own = {
+            f"{name}.{number}": parameter.detach()
+            for name, _, part in self._parts
+            for number, parameter in enumerate(part.parameters())
+        }
+        return {**self._main.state(), **own}
+
+    @torch.no_grad()
+    def load_state(self, state: Weights) -> None:
+        """Put back what `state` gave."""
+        self._main.load_state(state)
+        for name, _, part in self._parts:
+            for number, parameter in enumerate(part.parameters()):
+                parameter.copy_(state[f"{name}.{number}"])

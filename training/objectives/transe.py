@@ -1,0 +1,50 @@
+"""TransE: along a relation, a head's vector plus the relation's is the tail's."""
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+
+from ..data.relations import KINDS, Triples
+from .protocol import Batch
+
+_SPREAD = 0.02  # of the relation vectors at the start, as of a BERT's weights
+
+
+class TransE:
+    """The margin loss of CODER's task 2 (Bordes et al. 2013, with the tail alone corrupted).
+
+        mean of max(0, m + |h + r - t| - |h + r - t'|)
+
+    with the L2 norm; h, t, t' are vectors of names, of length 1, and r is learnt for each relation.
+
+    draw (Callable): the triples of a batch, by its number; all their names are in the batch.
+    margin (float): m.
+    """
+
+    def __init__(
+        self, draw: Callable[[int], Triples], dim: int, margin: float, seed: int,
+        device: torch.device,
+    ) -> None:  # fmt: skip
+        self._draw, self._margin = draw, margin
+        generator = torch.Generator().manual_seed(seed)
+        start = _SPREAD * torch.randn(len(KINDS), dim, generator=generator)
+        self._relations = torch.nn.Parameter(start.to(device))
+
+    def __call__(self, vectors: torch.Tensor, batch: Batch) -> torch.Tensor:
+        """Compute the loss of vectors, (n, dim)."""
+        triples = self._draw(batch.number)
+        names = batch.names.cpu().numpy()
+        heads, tails, wrong = (
+            vectors[torch.from_numpy(np.searchsorted(names, part)).to(vectors.device)]
+            for part in triples[:3]
+        )
+        kinds = torch.from_numpy(triples.kinds).to(vectors.device)
+        arrived = heads + self._relations[kinds]
+        right = torch.linalg.vector_norm(arrived - tails, dim=1)
+        astray = torch.linalg.vector_norm(arrived - wrong, dim=1)
+        return torch.relu(self._margin + right - astray).mean()
+
+    def parameters(self) -> list[torch.nn.Parameter]:
+        """List the relation vectors, (n_relations, dim)."""
+        return [self._relations]
