@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 
 from ..evaluation import Outcome, first_right, paper_key
 from ..kb import KnowledgeBase
+from ..linking.decision import decide
 from ..progress import no_progress
 from ..types import Candidate, Ints1d, Mention, Progress
 from .gold_set import Case
@@ -19,7 +20,6 @@ _NAMES_PER_TIER = 64
 # What the retriever proposes further down than this does not count as retrieved.
 RETRIEVAL_DEPTH = 64
 _MOST_KEPT = 100  # candidates of a mention
-_DIGITS = 6  # of scores that are held against a threshold, as the component does
 
 
 class Ranker(Protocol):
@@ -47,21 +47,14 @@ class Judged(NamedTuple):
 
 
 class _Ranked(NamedTuple):
-    """Answers for a mention, best first, and the candidates that they come from."""
+    """Answers for a mention, best first, the candidates that they come from, and whether it is NIL.
+
+    Whether a candidate is believed is decided where the component decides it.
+    """
 
     answers: Sequence[Hashable]
     candidates: Sequence[Candidate]
-
-    @property
-    def confidence(self) -> float:
-        """What is held against the threshold; minus infinity where there is no answer."""
-        return confidence(self.candidates[0]) if self.candidates else float("-inf")
-
-
-def confidence(candidate: Candidate) -> float:
-    """Tell what a threshold applies to: the probability, where there is one, else the score."""
-    value = candidate.score if candidate.prob is None else candidate.prob
-    return round(value, _DIGITS)
+    abstained: bool
 
 
 def names_per_tier(depth: int) -> int:
@@ -105,11 +98,11 @@ def judge(
         batch = cases[start : start + _BATCH]
         mentions = [mention for case in batch for mention in _looked_up(case)]
         began = time.perf_counter()
-        ranked = _rank(ranker, names, mentions, depth, by_names)
+        ranked = _rank(ranker, names, mentions, depth, by_names, threshold)
         seconds += time.perf_counter() - began
         proposed = ranked
         if retriever is not None:
-            proposed = _rank(retriever, names, mentions, depth, by_names)
+            proposed = _rank(retriever, names, mentions, depth, by_names, threshold)
         taken, proposals = iter(ranked), iter(proposed)
         for case in batch:
             own = _take(taken, case)
@@ -120,8 +113,7 @@ def judge(
                     case,
                     rank=rank if rank <= depth else 0,
                     retrieved=_worst(_take(proposals, case), right),
-                    abstained=min(one.confidence for one in own) < threshold
-                    or not all(one.answers for one in own),
+                    abstained=any(one.abstained for one in own),
                 )
             )
             kept.append(_merged(own, keep))
@@ -154,21 +146,40 @@ def _merged(ranked: Sequence[_Ranked], keep: int) -> list[Candidate]:
 
 
 def _rank(
-    ranker: Ranker, names: "_Names", mentions: Sequence[Mention], depth: int, by_names: bool
+    ranker: Ranker,
+    names: "_Names",
+    mentions: Sequence[Mention],
+    depth: int,
+    by_names: bool,
+    threshold: float,
 ) -> list[_Ranked]:
     if by_names:
-        return _rank_names(ranker, names, mentions)
+        return _rank_names(ranker, names, mentions, threshold)
     rankings = ranker.rank(mentions, max(depth, RETRIEVAL_DEPTH))
-    return [_Ranked([candidate.row for candidate in own], own) for own in rankings]
+    decisions = decide(rankings, threshold, calibrator=getattr(ranker, "calibrator", None))
+    return [
+        _Ranked([one.row for one in decision.ranking], decision.ranking, decision.chosen is None)
+        for decision in decisions
+    ]
 
 
-def _rank_names(ranker: Ranker, names: "_Names", mentions: Sequence[Mention]) -> list[_Ranked]:
+def _rank_names(
+    ranker: Ranker, names: "_Names", mentions: Sequence[Mention], threshold: float
+) -> list[_Ranked]:
     texts = [mention.long_form or mention.text for mention in mentions]
     # All names that were found: many spell one name, and only distinct ones count.
-    return [_distinct(names, ranking) for ranking in ranker.rank_names(texts, names.count)]
+    found = [_distinct(names, ranking) for ranking in ranker.rank_names(texts, names.count)]
+    decisions = decide([candidates for _, candidates in found], threshold)
+    return [
+        _Ranked(answers, candidates, decision.chosen is None)
+        for (answers, candidates), decision in zip(found, decisions, strict=True)
+    ]
 
 
-def _distinct(names: "_Names", ranking: Sequence[tuple[int, float]]) -> _Ranked:
+def _distinct(
+    names: "_Names", ranking: Sequence[tuple[int, float]]
+) -> tuple[list[str], list[Candidate]]:
+    """Keep each name once: its keys, best first, and the candidates of the first ones."""
     first: dict[str, tuple[int, float]] = {}
     for row, score in ranking:
         first.setdefault(names.key_at(row), (row, score))
@@ -176,7 +187,7 @@ def _distinct(names: "_Names", ranking: Sequence[tuple[int, float]]) -> _Ranked:
         Candidate(names.concept_at(row), row, score, {})
         for row, score in islice(first.values(), _MOST_KEPT)
     ]
-    return _Ranked(list(first), candidates)
+    return list(first), candidates
 
 
 class _Names:

@@ -126,8 +126,9 @@ class _Bench:
     def judge_tiers(self, tiers: list[str]) -> Judged:
         engine = self._engine(tiers)
         engine.search([_WARM_UP])  # so that loading and first-time costs stay out of the speed
+        retriever = None if engine.rescorer is None else self._engine(tiers, rescorer=None)
         threshold = self._settings.threshold or 0.0
-        return self._judge(engine, " + ".join(tiers), threshold, self._settings.keep)
+        return self._judge(engine, " + ".join(tiers), threshold, self._settings.keep, retriever)
 
     def measure_tier(self, tier: str) -> Metrics:
         return self.totals(self.judge_tiers([tier]), [tier])
@@ -154,15 +155,22 @@ class _Bench:
             for name, flags in self._splits.keep.items()
         }
 
-    def _engine(self, tiers: list[str]) -> LinkingEngine:
+    def _engine(self, tiers: list[str], **settings: Any) -> LinkingEngine:
         depth = names_per_tier(max(self._settings.ks))
-        return self._assets.engine(tiers, names_per_tier=depth)
+        return self._assets.engine(tiers, names_per_tier=depth, **settings)
 
-    def _judge(self, ranker: Ranker, what: str, threshold: float = 0.0, keep: int = 1) -> Judged:
+    def _judge(
+        self,
+        ranker: Ranker,
+        what: str,
+        threshold: float = 0.0,
+        keep: int = 1,
+        retriever: Ranker | None = None,
+    ) -> Judged:
         return judge(
             ranker, self._assets.kb, self._cases, depth=max(self._settings.ks),
             protocol=self._settings.protocol, threshold=threshold, keep=max(1, keep),
-            progress=self._progress, what=what,
+            retriever=retriever, progress=self._progress, what=what,
         )  # fmt: skip
 
 
