@@ -12,7 +12,7 @@ from spacy_medlink.errors import Errors
 from .formats.pubtator import read_pubtator
 from .formats.text import read_lines
 from .ids import split_ids
-from .layout import beside, walk
+from .layout import walk
 from .records import Document, Ids
 from .tally import Tally
 
@@ -58,7 +58,9 @@ def _corpus(source: Path, name: str, part: str) -> Path:
 def _splits(source: Path, tally: Tally) -> dict[str, str]:
     """Map PubMed ids to splits; those of a list that is not there are in none."""
     splits: dict[str, str] = {}
-    files = {path.name: path for path in walk(beside(source))}
+    # Beside a single file may lie a whole disk: only its own directory is looked at.
+    near = source.parent.iterdir() if source.is_file() else walk(source)
+    files = {path.name: path for path in near}
     for split, word in _LISTS.items():
         path = files.get(f"corpus_pubtator_pmids_{word}.txt")
         for number, line in read_lines(path, tally) if path else ():
