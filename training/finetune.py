@@ -16,6 +16,7 @@ from spacy_medlink.kb import KnowledgeBase
 from .finetuning import Finetuning
 from .loop.interruption import EXIT_CODE, StoppedError
 from .objectives.marginal import MARGINAL_LOSSES
+from .objectives.mention_memory import MENTION_LOSSES
 from .recipe.overrides import parse_overrides
 from .recipe.reading import read_recipe
 from .recipe.settings import Recipe
@@ -75,7 +76,7 @@ def main(
         overrides["training.max_minutes"] = max_minutes
     try:
         finetune(
-            read_recipe(config, overrides, MARGINAL_LOSSES),
+            read_recipe(config, overrides, {**MARGINAL_LOSSES, **MENTION_LOSSES}),
             kb=kb,
             base=base,
             train=train,

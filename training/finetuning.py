@@ -12,6 +12,7 @@ import torch
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.files import sha256_of
 from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.types import Floats2d, Ints1d
 
 from .choosing.gold_yardstick import GoldYardstick
 from .data.candidates import Candidates, CandidateSampler
@@ -22,8 +23,7 @@ from .data.names import TrainingNames, read_names
 from .data.sampler import PairSampler, Sampler
 from .loop.encoding import encode_names
 from .objectives.marginal import MARGINAL_LOSSES
-from .objectives.memory import MEMORY_LOSSES
-from .objectives.mention_memory import MentionMemoryObjective
+from .objectives.mention_memory import MENTION_LOSSES
 from .objectives.protocol import Objective
 from .objectives.registry import LOSSES, MINERS, BatchObjective
 from .recipe.settings import Recipe
@@ -87,7 +87,7 @@ class Finetuning(Study):
         return Candidates(
             self.names,
             [self._text(row) for row in self.names.rows.tolist()],
-            lambda wanted: encode_names(self._encoder, self.names.tokens, wanted, self._precision),
+            self._encode,
             int(settings["candidates"]),
             settings["dense_ratio"],
         )
@@ -97,9 +97,9 @@ class Finetuning(Study):
         sampler: Sampler
         loss = self._recipe.objective.loss
         if loss in MARGINAL_LOSSES:
-            return CandidateSampler(MentionSampler(self.names, own.batch, seed), self._candidates)
-        if loss in MEMORY_LOSSES:
-            sampler = MentionSampler(self.names, own.batch, seed)
+            return CandidateSampler(self._mention_sampler(), self._candidates)
+        if loss in MENTION_LOSSES:
+            sampler = self._mention_sampler()
         else:
             pairs = mention_pairs(self.names, self._recipe.data.pairs_per_concept, seed)
             sampler = PairSampler(pairs, own.batch, seed)
@@ -113,15 +113,22 @@ class Finetuning(Study):
             taken = {name: settings[name] for name in ("temperature", "sparse_weight")}
             marginal: Objective = choice.make(self.names, self._candidates, self._device, **taken)
             return marginal
-        if own.loss in MEMORY_LOSSES:
-            settings = {**MEMORY_LOSSES[own.loss].settings, **own.loss_settings}
-            return MentionMemoryObjective(
-                self.names, self.yardstick.vectors, self._device, **settings
+        if own.loss in MENTION_LOSSES:
+            memory: Objective = MENTION_LOSSES[own.loss].with_settings(
+                own.loss_settings, self.names, self.yardstick.vectors, self._device, self._encode
             )
+            return memory
         return BatchObjective(
             MINERS[own.miner].with_settings(own.miner_settings),
             LOSSES[own.loss].with_settings(own.loss_settings),
         )
+
+    def _mention_sampler(self) -> MentionSampler:
+        size, seed = self._recipe.mentions.batch, self._recipe.training.seed
+        return MentionSampler(self.names, self.mentions.counts, size, seed)
+
+    def _encode(self, wanted: Ints1d) -> Floats2d:
+        return encode_names(self._encoder, self.names.tokens, wanted, self._precision)
 
     def _text(self, row: int) -> str:
         return self._kb.name_at(row).text if row >= 0 else self.mentions.texts[-1 - row]

@@ -12,12 +12,13 @@ from typer.testing import CliRunner
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import MedlinkError
 from training.data.candidates import Candidates
-from training.data.mention_sampler import mention_pairs
+from training.data.mention_sampler import MentionSampler, mention_pairs
 from training.data.mentions import join, read_mentions
 from training.data.names import read_names
 from training.finetune import main
 from training.finetuning import Finetuning
 from training.objectives.marginal import MARGINAL_LOSSES, MarginalObjective
+from training.objectives.mention_memory import MENTION_LOSSES
 from training.objectives.protocol import Batch
 from training.recipe.reading import read_recipe
 from training.recipe.settings import Recipe
@@ -63,7 +64,9 @@ def recipe_of(name: str, **changes) -> Recipe:
         "training.eval_every": 4, "selection.interpolation": [1.0], "mentions.batch": 4,
     }  # fmt: skip
     changed = {key.replace("__", "."): value for key, value in changes.items()}
-    return read_recipe(CONFIGS / f"{name}.cfg", {**quick, **changed}, MARGINAL_LOSSES)
+    return read_recipe(
+        CONFIGS / f"{name}.cfg", {**quick, **changed}, {**MARGINAL_LOSSES, **MENTION_LOSSES}
+    )
 
 
 def test_what_is_read(train, tiny_kb):
@@ -119,6 +122,18 @@ def test_pairs_of_mentions(joined):
     assert (both.concepts[pairs[:, 0]] == both.concepts[pairs[:, 1]]).all()
     assert np.unique(pairs[:, 0], return_counts=True)[1].max() == 2
     assert set(pairs[:, 0]) == set(np.flatnonzero(both.is_mention))
+
+
+def test_frequent_mentions_come_more_often(joined):
+    _, mentions, both, _ = joined
+    counts = mentions.counts.copy()
+    number = mentions.texts.index("lung clot")
+    counts[number] = 9
+    sampler = MentionSampler(both, counts, 4, 0)
+    drawn = [both.rows[sampler.batch(step)] for step in range(sampler.steps_per_epoch)]
+    assert all(len(rows) == len(set(rows.tolist())) for rows in drawn)
+    times = dict(zip(*np.unique(np.concatenate(drawn), return_counts=True), strict=True))
+    assert set(times) == set(both.rows[both.is_mention]) and 1 < times[-1 - number] <= 3
 
 
 def candidates_of(joined, k=5, ratio=0.5):

@@ -10,13 +10,20 @@ from .sampler import NameSampler, Sampler, Shuffle
 
 
 class MentionSampler:
-    """Random mentions, each once an epoch.
+    """Random mentions, each as often an epoch as the square root of how often it occurs.
 
-    batch_mentions (int): mentions a batch; the last batch of an epoch may be smaller.
+    What a text says often is worth more, and what it says once must be heard too.
+
+    counts (Ints1d): how often each mention occurs, by its number.
+    batch_mentions (int): mentions a batch, at most: one that is drawn twice comes once.
     """
 
-    def __init__(self, names: NamesAndMentions, batch_mentions: int, seed: int) -> None:
-        self._mentions = np.flatnonzero(names.is_mention)
+    def __init__(
+        self, names: NamesAndMentions, counts: Ints1d, batch_mentions: int, seed: int
+    ) -> None:
+        positions = np.flatnonzero(names.is_mention)
+        times = np.sqrt(counts[-1 - names.rows[positions]]).round().astype(np.int64)
+        self._mentions = np.repeat(positions, times)
         self._shuffle = Shuffle(len(self._mentions), batch_mentions, seed)
 
     @property
@@ -26,7 +33,7 @@ class MentionSampler:
 
     def batch(self, step: int) -> Ints1d:
         """Get the mentions of a step: positions, ascending."""
-        return np.sort(self._mentions[self._shuffle.part(step)])
+        return np.unique(self._mentions[self._shuffle.part(step)])
 
 
 class WithNames:

@@ -1,13 +1,19 @@
 """The loss over all names, for mentions: they are told apart from names, never from each other."""
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 
-from spacy_medlink.types import Floats2d
+from spacy_medlink.types import Floats2d, Ints1d
 
 from ..data.mentions import NamesAndMentions
+from ..weights import Weights
 from .memory import MemoryObjective
 from .mining import Indices
+from .protocol import Batch, Choice
+
+Encode = Callable[[Ints1d], Floats2d]
 
 
 class MentionMemoryObjective(MemoryObjective):
@@ -17,8 +23,13 @@ class MentionMemoryObjective(MemoryObjective):
     over all names instead of 20 candidates, so that candidates need not be retrieved anew each
     epoch: names that come near later are in the sum from the start.
 
+    Of many names few are in a batch, so their vectors would lag behind an encoder that learns
+    much: all are made anew now and then.
+
     names (NamesAndMentions): mentions among names. vectors (Floats2d): the base's vectors of the
-    names alone, (n_names, dim).
+    names alone, (n_names, dim). encode (Callable): vectors of positions, by the encoder as it is.
+    renewal (float): names are encoded anew whenever so many times their number were trained on; 0
+        for never. At 0.5 that takes about a third of the time.
     """
 
     def __init__(
@@ -26,14 +37,43 @@ class MentionMemoryObjective(MemoryObjective):
         names: NamesAndMentions,
         vectors: Floats2d,
         device: torch.device,
+        encode: Encode,
         *,
         temperature: float,
+        renewal: float,
     ) -> None:
         memory = np.zeros((len(names), vectors.shape[1]), dtype=np.float32)
         memory[~names.is_mention] = vectors
         super().__init__(names, memory, device, temperature=temperature)
+        self._encode = encode
+        self._names = np.flatnonzero(~names.is_mention)
         self._mentions = torch.from_numpy(np.flatnonzero(names.is_mention)).to(device)
+        self._after = renewal * len(self._names)
+        self._trained = 0
+
+    def __call__(self, vectors: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, int]:
+        """Compute the loss of vectors, (n, dim), and count the positive pairs."""
+        if self._after and self._trained >= self._after:
+            fresh = torch.from_numpy(self._encode(self._names))
+            self._memory[torch.from_numpy(self._names)] = fresh.to(self._memory.device)
+            self._trained = 0
+        self._trained += len(vectors)
+        return super().__call__(vectors, batch)
+
+    def state(self) -> Weights:
+        """Get the memory, and how many names were trained on since it was made anew."""
+        return {**super().state(), "trained": torch.tensor(self._trained)}
+
+    def load_state(self, state: Weights) -> None:
+        """Put them back."""
+        super().load_state(state)
+        self._trained = int(state["trained"])
 
     def _hide(self, logits: torch.Tensor, ignored: Indices) -> None:
         super()._hide(logits, ignored)
         logits[:, self._mentions] = -torch.inf
+
+
+MENTION_LOSSES: dict[str, Choice] = {
+    "all_names": Choice(MentionMemoryObjective, {"temperature": 0.05, "renewal": 0.5})
+}
