@@ -4,6 +4,7 @@ As "Medical Crossing" (Alekseev et al., 2022, section 3.1) and BioSyn (Sung et a
 scikit-learn's TfidfVectorizer over the names of the dictionary, lower-cased, nearest by cosine.
 """
 
+import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -71,7 +72,9 @@ class TfidfRanker:
         from sparse_dot_topn import sp_matmul_topn
 
         queries = self._vectorizer.transform(texts)
-        best: Any = sp_matmul_topn(queries, self._by_gram, top_n=self._n_names, sort=True)
+        best: Any = sp_matmul_topn(
+            queries, self._by_gram, top_n=self._n_names, sort=True, n_threads=_threads()
+        )
         rows = np.full((len(texts), self._n_names), -1, dtype=np.int64)
         scores = np.zeros((len(texts), self._n_names), dtype=np.float32)
         counts = np.diff(best.indptr)
@@ -79,6 +82,12 @@ class TfidfRanker:
         column = np.arange(best.nnz) - np.repeat(best.indptr[:-1], counts)
         rows[line, column], scores[line, column] = best.indices, best.data
         return rows, scores
+
+
+def _threads() -> int:
+    """Use as many threads as OpenMP would."""
+    given = os.environ.get("OMP_NUM_THREADS", "")
+    return int(given) if given.isdigit() and int(given) else os.cpu_count() or 1
 
 
 def _best_first(pair: tuple[int, float]) -> tuple[float, int]:

@@ -1,4 +1,5 @@
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.measuring import Settings, load_gold, measure
 from spacy_medlink.measuring.gold_set import Case
 from spacy_medlink.measuring.ranking import judge
+from spacy_medlink.types import Candidate, Mention
 
 TEXT = "Type 2 diabetes (TD) and fiebre; TD is treated. NIDDM. No zebra."
 NOTE = {
@@ -254,3 +256,46 @@ def test_the_manifest_names_files_not_places(
     assert len(manifest["gold"]["sha256"]) == 64
     assert str(gold_file.parent) not in json.dumps(manifest)
     assert manifest["settings"]["train"] == "gold.jsonl"
+
+
+class _Reversed:
+    """A reranker that puts the last candidate first."""
+
+    def rescore(
+        self, mentions: Sequence[Mention], rankings: Sequence[Sequence[Candidate]]
+    ) -> list[list[Candidate]]:
+        return [list(ranking)[::-1] for ranking in rankings]
+
+
+class _Doubtful:
+    """A calibrator that believes in perfect matches only."""
+
+    def probabilities(self, rankings: Sequence[Sequence[Candidate]]) -> list[float]:
+        return [0.9 if ranking[0].score > 0.999 else 0.1 for ranking in rankings]
+
+
+def test_a_reranker_changes_ranks_and_not_what_was_retrieved(
+    tiny_assets: Assets, gold_file: Path
+) -> None:
+    cases = [case for case in load_gold(gold_file, tiny_assets.kb).cases() if case.right]
+    retriever = tiny_assets.engine(["exact", "ngram"])
+    reranked = tiny_assets.engine(["exact", "ngram"], rescorer=_Reversed())
+    alone = judge(retriever, tiny_assets.kb, cases, depth=12).outcomes
+    both = judge(reranked, tiny_assets.kb, cases, depth=12, retriever=retriever).outcomes
+    assert [one.retrieved for one in both] == [one.rank for one in alone]
+    rankings = retriever.rank([case.mention for case in cases], 64)
+    for one, two, ranking in zip(alone, both, rankings, strict=True):
+        assert two.rank == (len(ranking) + 1 - one.rank if one.rank else 0)
+
+
+def test_the_threshold_holds_for_probabilities_where_there_are_any(
+    tiny_assets: Assets, gold_file: Path
+) -> None:
+    cases = list(load_gold(gold_file, tiny_assets.kb).cases())
+    engine = tiny_assets.engine(["exact", "ngram"], calibrator=_Doubtful())
+    judged = judge(engine, tiny_assets.kb, cases, depth=3, threshold=0.5)
+    for outcome, own in zip(judged.outcomes, judged.candidates, strict=True):
+        sure = bool(own) and own[0].score > 0.999
+        assert outcome.abstained is not sure
+        assert not own or own[0].prob == (0.9 if sure else 0.1)
+    assert {outcome.abstained for outcome in judged.outcomes} == {True, False}
