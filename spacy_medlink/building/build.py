@@ -1,6 +1,7 @@
 """build_assets: from a knowledge base and an encoder to the directory of a linker."""
 
 import platform
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,11 +10,11 @@ import numpy as np
 
 from .. import __version__
 from ..assets import (
-    DENSE_FILE,
     ENCODER,
     EXACT,
     FACETS,
     KB_FILE,
+    MEMORY,
     NAME_CONCEPT,
     NGRAM,
     Assets,
@@ -27,14 +28,17 @@ from ..retrieval.arrays import save_arrays
 from ..retrieval.exact import ExactIndex
 from ..retrieval.facets import Facets
 from ..retrieval.filters import NameFilters
+from ..retrieval.memory import read_memory, write_memory
 from ..retrieval.ngram import NgramIndex
 from ..types import Progress
+from .dense import DenseBuild
+from .memory import Learned, carry_over, learn_memory
 from .update import Update
-from .vectors import name_vectors
 from .weights import DEFAULT_WEIGHTS, choose_weights
 
 if TYPE_CHECKING:  # torch and transformers are not needed to build the starter's tiers
     from ..encoders.bi_encoder import BiEncoder
+    from ..retrieval.tuning import SearchSettings
 
 # Above, the n-gram tier steps aside: a mention takes 20 to 50 ms in a million names, building it
 # 1.2 GB, and both grow with the number (benchmarks/results/kb.md).
@@ -50,6 +54,10 @@ def build_assets(
     index: str | None = None,
     pooling: str | None = None,
     update: str | Path | None = None,
+    memory: Sequence[str | Path] = (),
+    dev: str | Path | None = None,
+    search: "SearchSettings | None" = None,
+    training_sample: int = 0,
     ngram_limit: int = NGRAM_LIMIT,
     progress: Progress = no_progress,
 ) -> Assets:
@@ -62,31 +70,42 @@ def build_assets(
     pooling (Optional[str]): "mean" or "cls"; default: what was saved with the encoder, else "mean".
     update (Optional[Path]): assets built before, whose vectors are reused for the names that they
         have, if the encoder is the same; the manifest's "update" says what was.
+    memory (Sequence[Path]): gold mentions that are to be linked as they are there; without any,
+        what `update` remembers.
+    dev (Optional[Path]): gold mentions on which the fusion is chosen; None takes names of the
+        knowledge base.
+    search (Optional[SearchSettings]): how far a search of the index goes; 0 takes the default.
+    training_sample (int): vectors that train an index which must be trained; 0 takes 262,144.
     ngram_limit (int): names up to which there is an n-gram tier; the manifest's "left_out" says
         when there is none.
     progress (Progress): shows how far encoding has come.
     RETURNS (Assets): the new assets, opened.
     RAISES (MedlinkError): E101-E103 the knowledge base, E201-E204 the old assets, E205-E209 encoder
-        and index, E109 the disk.
+        and index, E4xx the gold files, E109 the disk.
     """
     knowledge = KnowledgeBase(kb)
     old = Assets(update) if update is not None else None
     bi_encoder, source = _open_encoder(encoder, pooling, old)
     spec = index or _spec_of(old)
     reuse = Update(old, bi_encoder, spec) if old is not None and bi_encoder is not None else None
+    learned = _memory([Path(one) for one in memory], old, knowledge)
     with replacing_directory(Path(out)) as path:
         link_or_copy(knowledge.path, path / KB_FILE)
-        engine = _build_tiers(path, knowledge, bi_encoder, spec, reuse, ngram_limit, progress)
+        if learned is not None:
+            write_memory(path / MEMORY, learned.lines)
+        dense = DenseBuild(bi_encoder, spec, reuse, search, training_sample)
+        engine = _build_tiers(path, knowledge, dense, ngram_limit, progress)
         tiers = [tier for tier in TIERS if getattr(engine, tier) is not None]
-        fusion = reuse.fusion(tiers) if reuse is not None else None
+        fusion = reuse.fusion(tiers) if reuse is not None and dev is None else None
         facts = {
             "kb": knowledge.manifest,
             "tiers": tiers,
             "left_out": _left_out(tiers, knowledge, ngram_limit),
             "encoder": _describe(bi_encoder, source) if bi_encoder else None,
-            "index": {"spec": spec, "names": knowledge.n_names} if bi_encoder else None,
+            "index": dense.facts,
+            "memory": learned.facts if learned is not None else None,
             "update": reuse.as_manifest(knowledge.n_names) if reuse is not None else None,
-            "fusion": fusion or choose_weights(engine, knowledge),
+            "fusion": fusion or choose_weights(engine, knowledge, Path(dev) if dev else None),
             "versions": _versions(),
         }
         write_manifest(path, facts)
@@ -119,12 +138,19 @@ def _left_out(tiers: list[str], kb: KnowledgeBase, ngram_limit: int) -> dict[str
     return {"ngram": f"{kb.n_names:,} names are more than the {ngram_limit:,} that it serves well"}
 
 
+def _memory(paths: Sequence[Path], old: Assets | None, kb: KnowledgeBase) -> Learned | None:
+    if paths:
+        return learn_memory(paths, kb)
+    facts = old.manifest.get("memory") if old is not None else None
+    if old is None or facts is None:
+        return None
+    return carry_over(read_memory(old.path / MEMORY), facts, kb)
+
+
 def _build_tiers(
     path: Path,
     kb: KnowledgeBase,
-    encoder: "BiEncoder | None",
-    spec: str,
-    reuse: Update | None,
+    dense: DenseBuild,
     ngram_limit: int,
     progress: Progress,
 ) -> LinkingEngine:
@@ -138,21 +164,13 @@ def _build_tiers(
     if kb.n_names <= ngram_limit:
         ngram = NgramIndex.build(kb.iter_texts())
         ngram.save(path / NGRAM)
-    dense = None
-    if encoder is not None:
-        from ..retrieval.dense import DenseIndex
-
-        encoder.save(path / ENCODER)
-        known, trained = (reuse.known, reuse.trained) if reuse is not None else (None, None)
-        chunks = name_vectors(encoder, kb, known, progress)
-        dense = DenseIndex.build(chunks, kb.n_names, encoder.dim, spec, trained)
-        dense.save(path / DENSE_FILE)
+    index = dense.build(path, kb, progress)
     return LinkingEngine(
         name_concept,
         exact=exact,
         ngram=ngram,
-        dense=dense,
-        encoder=encoder,
+        dense=index,
+        encoder=dense.encoder,
         facets=facets,
         filters=NameFilters(kb, facets, name_concept),
         weights=DEFAULT_WEIGHTS,

@@ -1,12 +1,15 @@
-"""Fusion weights learned from the knowledge base itself, when there is no annotated text.
+"""Choosing how the tiers' scores become one, on annotated text or on the knowledge base itself.
 
-A sample of names plays the mentions: each is looked for with itself (and what has the same key)
-taken out of its concept, so that it must be found through another name. The weight of the n-gram
-tier is the one with the best mean reciprocal rank; choices that are within one standard error of
-the best count as equal, and of these the one nearest to the default is taken. 0 is among the
-choices, so that fusing does not lose to the dense tier where n-grams mislead.
+Without annotated text a sample of names plays the mentions: each is looked for with itself (and
+what has the same key) taken out of its concept, so that it must be found through another name.
+
+The choice is the one with the best mean reciprocal rank; those within one standard error of the
+best count as equal, and of these the one nearest to the default is taken, if it is no worse than
+the best tier by itself. So fusing never loses to a tier on what chose it.
 """
 
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,38 +17,90 @@ from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
 from ..linking import LinkingEngine
-from ..retrieval.fusion import fuse
 from ..text import key
 from ..types import Floats2d, Ints2d
+from .choices import DEFAULT_NGRAM, DEFAULT_WEIGHTS, Choice, choices, normalised
 
-DEFAULT_WEIGHTS = {"exact": 0.1, "ngram": 0.3, "dense": 1.0}
-_NGRAM_CHOICES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
+__all__ = ["DEFAULT_WEIGHTS", "choose_weights"]
+
 _SAMPLE = 1000
 _TOO_FEW = 50
 _SEED = 0
+_DIGITS = 4
+
+Quality = dict[Choice, NDArray[np.float64]]
+"""Reciprocal rank of each query by each choice, (n_queries,)."""
 
 
-def choose_weights(engine: LinkingEngine, kb: KnowledgeBase) -> dict[str, Any]:
-    """Choose the weight of the n-gram tier beside the dense one.
+def choose_weights(
+    engine: LinkingEngine, kb: KnowledgeBase, dev: Path | None = None
+) -> dict[str, Any]:
+    """Choose the fusion of the tiers.
 
     engine (LinkingEngine): with its tiers; its weights are not changed.
-    RETURNS (Dict[str, Any]): `weights` (they sum to 1, so that a perfect match scores 1.0) and
-        `chosen_on`: how many names, and the mean reciprocal rank of each choice.
+    dev (Optional[Path]): gold mentions to choose on; None takes names of the knowledge base.
+    RETURNS (Dict[str, Any]): `function` and `weights` (they sum to 1, so that a perfect match
+        scores 1.0) and `chosen_on`: what, how many, and the mean reciprocal rank of each choice.
+    RAISES (MedlinkError): E107, E401-E404, E407 for the gold file.
     """
     tiers = [tier for tier in ("exact", "ngram", "dense") if getattr(engine, tier) is not None]
-    weights = {tier: DEFAULT_WEIGHTS[tier] for tier in tiers}
-    if "dense" not in tiers or "ngram" not in tiers:
-        return {"weights": _normalised(weights), "chosen_on": None}
+    default = {tier: DEFAULT_WEIGHTS[tier] for tier in tiers}
+    if dev is None and ("dense" not in tiers or "ngram" not in tiers):
+        return {"weights": normalised(default), "chosen_on": None}
+    quality, facts = _on_gold(engine, kb, dev, tiers) if dev is not None else _on_names(engine, kb)
+    if not quality:
+        return {"weights": normalised(default), "chosen_on": None}
+    best = best_choice(quality)
+    means = {choice: round(float(ranks.mean()), _DIGITS) for choice, ranks in quality.items()}
+    by_ngram = {
+        str(choice.ngram): mean for choice, mean in means.items() if choice.ngram is not None
+    }
+    others = {choice.name: mean for choice, mean in means.items() if choice.ngram is None}
+    facts |= {"mrr_by_ngram_weight": by_ngram, "mrr_by_other": others, "choice": best.name}
+    weights = {tier: best.weights.get(tier, 0.0) for tier in tiers}
+    if dev is None and best.ngram is not None:
+        weights["exact"] = default.get("exact", 0.0)  # which held-out names cannot weigh
+    weights = {tier: weights[tier] for tier in tiers}
+    return {"function": best.function, "weights": normalised(weights), "chosen_on": facts}
+
+
+def _on_names(engine: LinkingEngine, kb: KnowledgeBase) -> tuple[Quality, dict[str, Any]]:
     queries = _sample(kb)
     if len(queries) < _TOO_FEW:
-        return {"weights": _normalised(weights), "chosen_on": None}
-    quality = _try_choices(engine, kb, queries)
-    weights["ngram"] = _best_choice(quality)
-    by_choice = {str(choice): round(float(ranks.mean()), 4) for choice, ranks in quality.items()}
-    return {
-        "weights": _normalised(weights),
-        "chosen_on": {"names": len(queries), "mrr_by_ngram_weight": by_choice},
-    }
+        return {}, {}
+    rows, _, scores = engine.search([text for _, text in queries])
+    usable = rows >= 0
+    for index, (concept, text) in enumerate(queries):
+        own = key(text)
+        twins = [
+            row for row in rows[index].tolist()
+            if row >= 0 and engine.name_concept[row] == concept and key(kb.name_at(row).text) == own
+        ]  # fmt: skip
+        usable[index] &= ~np.isin(rows[index], twins)
+    scores = {tier: values for tier, values in scores.items() if tier != "exact"}
+    gold = [(row,) for row, _ in queries]
+    return _try(engine, rows, scores, usable, gold), {"names": len(queries)}
+
+
+def _on_gold(
+    engine: LinkingEngine, kb: KnowledgeBase, dev: Path, tiers: Sequence[str]
+) -> tuple[Quality, dict[str, Any]]:
+    from ..files import sha256_of
+    from ..measuring import load_gold
+
+    cases = [case for case in load_gold(dev, kb).cases() if case.right]
+    queries: dict[tuple[str, frozenset[int]], None] = {}
+    for case in cases:  # every mention counts once: frequent ones would choose for the rare
+        text = case.mention.long_form or case.mention.text
+        if text.strip():
+            queries[text, case.right] = None
+    if len(queries) < _TOO_FEW:
+        return {}, {}
+    rows, _, scores = engine.search([text for text, _ in queries])
+    scores = {tier: values for tier, values in scores.items() if tier in tiers}
+    gold = [right for _, right in queries]
+    facts = {"file": dev.name, "sha256": sha256_of(dev), "mentions": len(queries)}
+    return _try(engine, rows, scores, rows >= 0, gold), facts
 
 
 def _sample(kb: KnowledgeBase) -> list[tuple[int, str]]:
@@ -61,51 +116,53 @@ def _sample(kb: KnowledgeBase) -> list[tuple[int, str]]:
     return drawn
 
 
-def _try_choices(
-    engine: LinkingEngine, kb: KnowledgeBase, queries: list[tuple[int, str]]
-) -> dict[float, NDArray[np.float64]]:
-    rows, _, scores = engine.search([text for _, text in queries])
-    gold = np.array([row for row, _ in queries])
-    usable = rows >= 0
-    for index, (concept, text) in enumerate(queries):
-        own = key(text)
-        twins = [
-            row for row in rows[index].tolist()
-            if row >= 0 and engine.name_concept[row] == concept and key(kb.name_at(row).text) == own
-        ]  # fmt: skip
-        usable[index] &= ~np.isin(rows[index], twins)
-    scores = {tier: values for tier, values in scores.items() if tier != "exact"}
-    quality = {}
-    for choice in _NGRAM_CHOICES:
-        fused = fuse(scores, {"ngram": choice, "dense": DEFAULT_WEIGHTS["dense"]})
-        fused = np.where(usable, fused, np.float32(-np.inf))
-        quality[choice] = _reciprocal_ranks(rows, fused, engine.name_concept, gold)
+def _try(
+    engine: LinkingEngine,
+    rows: Ints2d,
+    scores: Mapping[str, Floats2d],
+    usable: NDArray[np.bool_],
+    gold: Sequence[Collection[int]],
+) -> Quality:
+    quality: Quality = {}
+    for choice in choices(list(scores)):
+        fused = np.where(usable, choice.fusion(scores), np.float32(-np.inf))
+        quality[choice] = reciprocal_ranks(rows, fused, engine.name_concept, gold)
     return quality
 
 
-def _best_choice(quality: dict[float, NDArray[np.float64]]) -> float:
-    best = max(quality, key=lambda choice: float(quality[choice].mean()))
+def best_choice(quality: Quality) -> Choice:
+    """Take the choice nearest to the default of those that are as good as the best."""
+    mean = {choice: float(ranks.mean()) for choice, ranks in quality.items()}
+    best = max(mean, key=lambda choice: mean[choice])
+    floor = max((mean[choice] for choice in quality if choice.alone), default=0.0)
     equal = []
     for choice, ranks in quality.items():
         loss = quality[best] - ranks
-        if loss.mean() <= loss.std() / np.sqrt(len(loss)):
+        if mean[choice] >= floor and loss.mean() <= loss.std() / np.sqrt(len(loss)):
             equal.append(choice)
-    return min(equal, key=lambda choice: abs(choice - DEFAULT_WEIGHTS["ngram"]))
+    return min(equal or [best], key=_distance)
 
 
-def _reciprocal_ranks(
-    rows: Ints2d, fused: Floats2d, name_concept: NDArray[np.int32], gold: NDArray[np.int64]
+def _distance(choice: Choice) -> tuple[bool, float]:
+    """Order choices: weighted sums by their distance from the default, then all others."""
+    return (choice.ngram is None, abs((choice.ngram or 0.0) - DEFAULT_NGRAM))
+
+
+def reciprocal_ranks(
+    rows: Ints2d,
+    fused: Floats2d,
+    name_concept: NDArray[np.int32],
+    gold: Sequence[Collection[int]],
 ) -> NDArray[np.float64]:
+    """Compute 1 / rank of the best right concept of each query, 0 where none was found.
+
+    gold (Sequence[Collection[int]]): concept rows that are right for each.
+    """
     concepts = np.where(np.isfinite(fused), name_concept[np.maximum(rows, 0)], -1)
     ranks = np.zeros(len(gold))
     for index, (own, values, wanted) in enumerate(zip(concepts, fused, gold, strict=True)):
-        right = own == wanted
+        right = np.isin(own, list(wanted))
         if right.any():
             better = own[values > values[right].max()]
             ranks[index] = 1 / (1 + len(np.unique(better[better >= 0])))
     return ranks
-
-
-def _normalised(weights: dict[str, float]) -> dict[str, float]:
-    total = sum(weights.values())
-    return {tier: weight / total for tier, weight in weights.items()}

@@ -1,6 +1,7 @@
 """`medlink build`: from a knowledge base and an encoder to the assets of a linker."""
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -39,6 +40,26 @@ def command(
             "and kind of index are the default."
         ),
     ] = None,
+    memory: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Gold mentions that are to be linked as they are there; may be given several "
+            "times. Without it, what the assets of --update remember."
+        ),
+    ] = None,
+    dev: Annotated[
+        Path | None,
+        typer.Option(help="Gold mentions on which the weights of the tiers are chosen."),
+    ] = None,
+    ef_search: Annotated[
+        int, typer.Option(min=0, help="Candidates in hand in an HNSW index. [default: 128]")
+    ] = 0,
+    nprobe: Annotated[
+        int, typer.Option(min=0, help="Lists of an IVF index that are read. [default: 32]")
+    ] = 0,
+    training_sample: Annotated[
+        int, typer.Option(min=0, help="Names that train an IVF or PQ index. [default: 262144]")
+    ] = 0,
     starter: Annotated[
         bool, typer.Option("--starter", help="Take the built-in starter knowledge base.")
     ] = False,
@@ -58,6 +79,11 @@ def command(
         index=index,
         pooling=pooling,
         update=update,
+        memory=memory or (),
+        dev=dev,
+        ef_search=ef_search,
+        nprobe=nprobe,
+        training_sample=training_sample,
         progress=show_progress,
     )
     typer.echo(_summary(assets, time.perf_counter() - began))
@@ -75,6 +101,11 @@ def build_linker_assets(
     index: str | None = None,
     pooling: str | None = None,
     update: Path | None = None,
+    memory: Sequence[Path] = (),
+    dev: Path | None = None,
+    ef_search: int = 0,
+    nprobe: int = 0,
+    training_sample: int = 0,
     progress: "Progress | None" = None,
 ) -> "Assets":
     """Build the assets of a linker.
@@ -83,11 +114,14 @@ def build_linker_assets(
     encoder (Optional[str]): directory or Hub name; None takes that of `update`, or builds no dense
         tier. index, pooling (Optional[str]): see `build_assets`.
     update (Optional[Path]): assets built before, whose vectors are reused.
+    memory (Sequence[Path]), dev (Optional[Path]): gold mentions to remember, and to choose the
+        fusion on. ef_search, nprobe, training_sample (int): of the index, 0 for the defaults.
     RETURNS (Assets): the new assets, opened.
     RAISES (MedlinkError): E1xx and E2xx, for what is wrong with the parts or the disk.
     """
     from ..building import build_assets
     from ..progress import no_progress
+    from ..retrieval.tuning import SearchSettings
 
     if kb is None:
         from ..starter import starter_assets
@@ -100,6 +134,10 @@ def build_linker_assets(
         index=index,
         pooling=pooling,
         update=update,
+        memory=memory,
+        dev=dev,
+        search=SearchSettings(ef_search, nprobe),
+        training_sample=training_sample,
         progress=progress or no_progress,
     )
 
@@ -115,17 +153,47 @@ def _summary(assets: "Assets", seconds: float) -> str:
         (tier, f"weight {assets.weights.get(tier, 0):.3f}", f"{sizes[tier] / 1e6:,.1f} MB")
         for tier in assets.tiers
     ]
-    chosen = facts["fusion"]["chosen_on"]
-    how = f"chosen on {chosen['names']:,} names" if chosen else "the default"
     return "\n".join(
         [
             *_reused(facts["update"]),
             f"{assets.path}: {facts['kb']['concepts']:,} concepts, {facts['kb']['names']:,} names",
             table(rows),
-            f"fusion weights: {how}",
+            *_index(facts["index"]),
+            *_memory(facts["memory"]),
+            f"fusion weights: {_how_chosen(facts['fusion']['chosen_on'])}",
             f"{assets.size / 1e6:,.1f} MB in all, built in {seconds:,.1f} s",
         ]
     )
+
+
+def _how_chosen(on: dict[str, Any] | None) -> str:
+    """Say on what the fusion was chosen."""
+    if on is None:
+        return "the default"
+    if "file" in on:
+        return f"chosen on {on['mentions']:,} mentions of {on['file']}: {on['choice']}"
+    return f"chosen on {on['names']:,} names"
+
+
+def _index(facts: dict[str, Any] | None) -> list[str]:
+    """Say how good an index is that is not exhaustive."""
+    if facts is None or "recall" not in facts:
+        return []
+    recall = facts["recall"]
+    return [
+        f"index {facts['spec']}: finds {100 * recall['recall@1']:.1f} % of the nearest names, "
+        f"{100 * recall['recall@25']:.1f} % of the 25 nearest"
+    ]
+
+
+def _memory(facts: dict[str, Any] | None) -> list[str]:
+    """Say what is remembered."""
+    if facts is None:
+        return []
+    return [
+        f"memory: {facts['mentions']:,} mentions, {facts['conflicts']:,} of them disputed; "
+        f"{facts['not_in_kb']:,} have no concept here"
+    ]
 
 
 def _reused(update: dict[str, Any] | None) -> list[str]:

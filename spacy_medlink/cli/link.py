@@ -8,7 +8,7 @@ import typer
 
 from .opening import linker_of, open_pipeline
 from .output import echo_json, table, write_text
-from .parsing import read_text
+from .parsing import comma_list, lines_of, read_text
 
 if TYPE_CHECKING:
     from spacy.tokens import Span
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..linker import MedicalLinker
 
 _HEADER = ("mention", "id", "CUI", "preferred name", "matched name", "score")
+_MORE = ("ambiguous", "reason", "backed_off", "parts")
 _STDIN = "-"
 
 
@@ -41,17 +42,44 @@ def command(
         str | None,
         typer.Option(help="Vocabulary of the CUI column; by default UMLS, where there is any."),
     ] = None,
+    types: Annotated[
+        str, typer.Option(help="Types or semantic groups of answers: T047,CHEM.")
+    ] = "",
+    sources: Annotated[str, typer.Option(help="Sources of names: SNOMEDCT_US,MSH.")] = "",
+    languages: Annotated[str, typer.Option(help="Languages of names: en,es.")] = "",
+    allow: Annotated[
+        Path | None, typer.Option(help="File of the only ids that may be answers, one a line.")
+    ] = None,
+    deny: Annotated[
+        Path | None, typer.Option(help="File of ids that may not be answers, one a line.")
+    ] = None,
+    composite: Annotated[
+        bool, typer.Option(help='Link the parts of "breast and ovarian cancer" each by itself.')
+    ] = False,
+    backoff: Annotated[
+        bool, typer.Option(help="Link near ties to the concept above them.")
+    ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say why: tiers, filters, runner-up, ties.")
+    ] = False,
     lang: Annotated[str, typer.Option(help="Language of the text, for assets: en, es.")] = "en",
 ) -> None:
     """Find and link the mentions of a text: one line each."""
     if (text is None) == (file is None):
         raise typer.BadParameter("give either a TEXT or --file.", param_hint="TEXT")
     text = _typed(text) if file is None else read_text(file)
-    settings = {"top_k": top_k, "threshold": threshold, "cui_scheme": cui_scheme}
+    settings = {
+        "top_k": top_k, "threshold": threshold, "cui_scheme": cui_scheme,
+        "types": _given(comma_list(types)), "sources": _given(comma_list(sources)),
+        "languages": _given(comma_list(languages)), "composite": composite or None,
+        "allow": _given(lines_of(allow)) if allow else None, "backoff": backoff or None,
+        "deny": _given(lines_of(deny)) if deny else None,
+    }  # fmt: skip
     links = link_text(
         source=source,
         text=text,
         lang=lang,
+        explain=explain,
         **{name: value for name, value in settings.items() if value is not None},
     )
     if html is not None:
@@ -59,7 +87,9 @@ def command(
 
         write_text(html, render_page(text, links, lang))
     if as_json:
-        echo_json(links)
+        echo_json([_plain(link) for link in links])
+    elif explain and links:
+        typer.echo("\n\n".join(str(link["explanation"]) for link in links))
     elif links:
         rows = [
             (link["text"], link["id"], link["cui"] or "-", link["name"], link["matched"],
@@ -81,14 +111,17 @@ def _typed(text: str | None) -> str:
         raise typer.BadParameter("the text is not UTF-8.", param_hint="TEXT") from error
 
 
-def link_text(*, source: str, text: str, lang: str = "en", **settings: Any) -> list[dict[str, Any]]:
+def link_text(
+    *, source: str, text: str, lang: str = "en", explain: bool = False, **settings: Any
+) -> list[dict[str, Any]]:
     """Find and link the mentions of a text.
 
     source (str): assets, a saved pipeline, an installed package, or "starter".
     lang (str): of the text, for assets. settings: of the linker, such as `threshold`.
+    explain (bool): add an "explanation" (see `linking.explain.Explanation`).
     RETURNS (List[Dict[str, Any]]): for each mention "start", "end" (characters), "text", "label",
         "id" ("NIL" for none), "cui", "name" (preferred), "matched", "score", "codes",
-        "candidates".
+        "candidates", and what `extensions.SPAN_ATTRIBUTES` lists besides.
     RAISES (MedlinkError): E201-E204, E305, E603 for the source, E301 for a bad threshold.
     """
     nlp = open_pipeline(source, lang, **settings)
@@ -98,7 +131,20 @@ def link_text(*, source: str, text: str, lang: str = "en", **settings: Any) -> l
     nlp.max_length = max(nlp.max_length, len(text) + 1)
     doc = nlp(text)
     spans = doc.ents if linker.spans_key is None else doc.spans.get(linker.spans_key, ())
-    return [_as_dict(span, linker.prefix) for span in spans]
+    links = [_as_dict(span, linker.prefix) for span in spans]
+    if explain:
+        for span, link in zip(spans, links, strict=True):
+            link["explanation"] = linker.explain(span)
+    return links
+
+
+def _given(values: tuple[str, ...]) -> list[str] | None:
+    return list(values) or None
+
+
+def _plain(link: dict[str, Any]) -> dict[str, Any]:
+    explanation = link.get("explanation")
+    return {**link, "explanation": explanation.as_dict()} if explanation is not None else link
 
 
 def _as_dict(span: "Span", prefix: str) -> dict[str, Any]:
@@ -117,6 +163,7 @@ def _as_dict(span: "Span", prefix: str) -> dict[str, Any]:
         "score": best.get("score"),
         "codes": span._.get(f"{prefix}codes"),
         "candidates": candidates,
+        **{name: span._.get(prefix + name) for name in _MORE},
     }
 
 

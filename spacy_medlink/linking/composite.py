@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .engine import LinkingEngine
 
 _SEPARATOR = re.compile(
-    r"\s*,\s*(?:(?:and|or|und|oder|y|et|ou)\s+)?|\s+(?:and/or|and|or|und|oder|y|et|ou|&)\s+|\s*/\s*",
+    r"\s*,\s*(?:(?:and/or|and|or|und|oder|y|et|ou)\s+)?|\s+(?:and/or|and|or|und|oder|y|et|ou|&)\s+|\s*/\s*",
     re.IGNORECASE,
 )
 _MOST_PARTS = 8
@@ -45,7 +45,9 @@ def readings(text: str) -> list[tuple[str, ...]]:
     parts = [part.split() for part in _SEPARATOR.split(text.strip())]
     if not 2 <= len(parts) <= _MOST_PARTS or not all(parts):
         return []
-    found = [parts, _sharing_the_end(parts), _sharing_the_beginning(parts)]
+    found = [
+        parts, _sharing_the_end(parts), _sharing_the_beginning(parts), _sharing_both(parts)
+    ]  # fmt: skip
     texts = [tuple(" ".join(words) for words in reading) for reading in found]
     return [reading for reading in dict.fromkeys(texts) if len(set(reading)) > 1]
 
@@ -60,6 +62,13 @@ def _sharing_the_beginning(parts: list[list[str]]) -> list[list[str]]:
     """ "SCA 1 and 2": the others lack the beginning of the first."""
     first = parts[0]
     return [first] + [[*first[: max(0, len(first) - len(part))], *part] for part in parts[1:]]
+
+
+def _sharing_both(parts: list[list[str]]) -> list[list[str]]:
+    """ "type 1 and 2 diabetes": one word each is their own."""
+    beginning, end = parts[0][:-1], parts[-1][1:]
+    own = [parts[0][-1:], *parts[1:-1], parts[-1][:1]]
+    return [[*beginning, *word, *end] for word in own]
 
 
 def link_parts(

@@ -61,11 +61,14 @@ class MentionMemory:
     def find(self, texts: Sequence[str], label: str = "") -> Ints1d:
         """Find the concept rows of mentions: (n,), -1 where nothing is remembered.
 
-        label (str): of the mentions. One that no correction had says nothing: what is remembered
-            of the mention under any label is then taken.
+        label (str): of the mentions. What is remembered under another label alone is taken too:
+            corpora label the same thing differently (an adjective, a class, a disease).
         """
-        wanted = label if label in self.labels else ""
-        place = positions(self._hashes, hash_keys(_entry(memory_key(one), wanted) for one in texts))
+        keys = [memory_key(one) for one in texts]
+        place = positions(self._hashes, hash_keys(_entry(one, "") for one in keys))
+        if label in self.labels:
+            own = positions(self._hashes, hash_keys(_entry(one, label) for one in keys))
+            place = np.where(own >= 0, own, place)
         if not len(self):
             return place
         return np.where(place >= 0, self._concepts[np.maximum(place, 0)], -1).astype(np.int64)

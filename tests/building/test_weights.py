@@ -1,12 +1,15 @@
 """Weights of the tiers: learned from names held out, 0 and 1 both possible, summing to 1."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_medlink.building import build_assets
-from spacy_medlink.building.weights import _best_choice, _reciprocal_ranks, choose_weights
+from spacy_medlink.building.choices import choices
+from spacy_medlink.building.weights import best_choice, choose_weights, reciprocal_ranks
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.linking import LinkingEngine
 from spacy_medlink.retrieval.dense import DenseIndex
@@ -116,11 +119,45 @@ def test_a_small_terminology_takes_the_default(tiny_assets):
 def test_within_the_noise_the_default_wins():
     generator = np.random.default_rng(2)
     ranks = generator.choice([0.2, 0.5, 1.0], 200)
-    noise = [ranks + generator.normal(0, 0.3, 200) for _ in range(3)]
-    quality = dict(zip((0.0, 0.3, 1.0), noise, strict=True))
-    assert _best_choice(quality) == 0.3
-    quality[1.0] = np.ones(200)
-    assert _best_choice(quality) == 1.0
+    made = {choice.ngram: choice for choice in choices(["ngram", "dense"]) if not choice.alone}
+    some = [made[weight] for weight in (0.0, 0.3, 1.0)]
+    quality = {choice: ranks + generator.normal(0, 0.3, 200) for choice in some}
+    assert best_choice(quality).ngram == 0.3
+    quality[some[2]] = np.ones(200)
+    assert best_choice(quality).ngram == 1.0
+
+
+def test_the_choice_is_never_worse_than_a_tier_alone():
+    """Also where the difference is within the noise."""
+    generator = np.random.default_rng(3)
+    for _ in range(30):
+        made = choices(["exact", "ngram", "dense"])
+        quality = {choice: generator.choice([0.0, 0.5, 1.0], 60) for choice in made}
+        best = max(quality[choice].mean() for choice in made if choice.alone)
+        assert quality[best_choice(quality)].mean() >= best
+
+
+@pytest.fixture(scope="module")
+def dev_file(spelling, tmp_path_factory):
+    """The mentions are the names with an ending that no name has."""
+    kb = KnowledgeBase(spelling)
+    path = tmp_path_factory.mktemp("dev") / "dev.jsonl"
+    rows = [{"mention": f"{concept.name}itis", "ids": [concept.id]} for concept in kb]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_weights_from_a_gold_file(tmp_path, spelling, tiny_encoder, dev_file):
+    assets = build_assets(tmp_path / "a", spelling, tiny_encoder, dev=dev_file)
+    fusion = assets.manifest["fusion"]
+    on = fusion["chosen_on"]
+    assert (on["file"], on["mentions"], len(on["sha256"])) == ("dev.jsonl", 120, 64)
+    every = {**on["mrr_by_ngram_weight"], **on["mrr_by_other"]}
+    alone = [value for name, value in every.items() if name.endswith("alone")]
+    chosen = every[on["choice"].removeprefix("ngram ") if "alone" not in on["choice"] and
+                   "rank" not in on["choice"] else on["choice"]]  # fmt: skip
+    assert chosen >= max(alone) > 0.5
+    assert sum(fusion["weights"].values()) == pytest.approx(1)
 
 
 @given(
@@ -140,5 +177,5 @@ def test_reciprocal_ranks_count_concepts(cells, gold):
             concept = int(name_concept[row])
             best[concept] = max(best.get(concept, -1), np.float32(score))
     want = 1 / (1 + sum(score > best[gold] for score in best.values())) if gold in best else 0
-    (found,) = _reciprocal_ranks(rows, fused, name_concept, np.array([gold]))
+    (found,) = reciprocal_ranks(rows, fused, name_concept, [{gold}])
     assert found == pytest.approx(want)

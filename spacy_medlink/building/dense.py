@@ -1,0 +1,68 @@
+"""Building the dense tier: encode all names, index them, and see how good the index is."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..assets import DENSE_FILE, ENCODER
+from ..kb import KnowledgeBase
+from ..types import Progress
+from .recall import RecallProbe
+from .update import Update
+from .vectors import name_vectors
+
+if TYPE_CHECKING:  # torch, transformers and faiss are not needed to build the starter's tiers
+    from ..encoders.bi_encoder import BiEncoder
+    from ..retrieval.dense import DenseIndex
+    from ..retrieval.tuning import SearchSettings
+
+_EXHAUSTIVE = "Flat"
+
+
+@dataclass
+class DenseBuild:
+    """What the dense tier is built from.
+
+    encoder (Optional[BiEncoder]): None builds none. spec (str): faiss factory string.
+    reuse (Optional[Update]): vectors and training of older assets.
+    search (Optional[SearchSettings]): how far a search goes; None takes the defaults.
+    training_sample (int): vectors that train the index, 0 for the default.
+    facts (Optional[Dict]): for the manifest, once it is built.
+    """
+
+    encoder: "BiEncoder | None"
+    spec: str
+    reuse: Update | None = None
+    search: "SearchSettings | None" = None
+    training_sample: int = 0
+    facts: dict[str, Any] | None = None
+
+    def build(self, path: Path, kb: KnowledgeBase, progress: Progress) -> "DenseIndex | None":
+        """Write encoder and index into the directory of assets.
+
+        RAISES (MedlinkError): E208 for an encoder, E209 for an index that does not work.
+        """
+        if self.encoder is None:
+            return None
+        from ..retrieval.dense import TRAINING_SAMPLE, DenseIndex
+
+        self.encoder.save(path / ENCODER)
+        known, trained = (self.reuse.known, self.reuse.trained) if self.reuse else (None, None)
+        chunks = name_vectors(self.encoder, kb, known, progress)
+        probe = None if self.spec == _EXHAUSTIVE else RecallProbe.of(kb, self.encoder)
+        sample = self.training_sample or TRAINING_SAMPLE
+        index = DenseIndex.build(
+            probe.watch(chunks) if probe else chunks, kb.n_names, self.encoder.dim, self.spec,
+            trained, sample,
+        )  # fmt: skip
+        if self.search is not None:
+            index.tune(self.search)
+        index.save(path / DENSE_FILE)
+        self.facts = {"spec": self.spec, "names": kb.n_names}
+        if probe is not None:
+            settings = {name: value for name, value in index.settings._asdict().items() if value}
+            self.facts |= {
+                "search": settings, "training_sample": min(sample, kb.n_names),
+                "recall": probe.measure(index),
+            }  # fmt: skip
+        return index

@@ -1,0 +1,182 @@
+"""Filters, labels, lexicon, composite mentions and back-off as settings of the component."""
+
+import pytest
+import spacy
+from spacy.tokens import Doc, Span
+from thinc.api import ConfigValidationError
+
+from spacy_medlink.errors import MedlinkError
+from tests.pipelines import doc_with, pipeline, values
+
+
+def link(assets, text, *ents, label="DISEASE", **config):
+    nlp = pipeline(assets, mentions=False, **config)
+    return values(nlp(doc_with(nlp, text, *ents, label=label)).ents)
+
+
+@pytest.mark.parametrize(
+    ("config", "want"),
+    [
+        ({}, "HP:0001698"), ({"deny": ["HP:0001698"]}, "HP:0002204"),
+        ({"types": ["T047"]}, "HP:0002204"), ({"types": ["DISO"]}, "HP:0001698"),
+        ({"labels": {"DISEASE": ["T047"]}}, "HP:0002204"),
+        ({"labels": {"OTHER": ["T047"]}}, "HP:0001698"),
+        ({"allow": ["HP:0002204"]}, "HP:0002204"), ({"sources": ["HPO"]}, "HP:0001698"),
+        ({"favour": {"DISEASE": ["T047"]}}, "HP:0002204"),
+    ],
+)  # fmt: skip
+def test_filters_of_the_config(tiny_assets, config, want):
+    (found,) = link(tiny_assets, "the PE", "PE", **config)
+    assert found["kb_id"] == want
+
+
+def test_languages(tiny_assets):
+    (found,) = link(tiny_assets, "Fieber", "Fieber", languages=["es"])
+    assert found["candidates"][0]["matched"] in ("fiebre", "cefalea", "neumonía", "asma")
+    assert {one["id"] for one in found["candidates"]} <= {
+        "HP:0001945", "HP:0002315", "HP:0002090", "HP:0002099", "HP:0000822", "HP:0005978",
+        "HP:0001658",
+    }  # fmt: skip
+
+
+def test_filters_of_a_call_and_changed_later(tiny_assets):
+    nlp = pipeline(tiny_assets, mentions=False)
+    linker = nlp.get_pipe("medical_linker")
+    doc = doc_with(nlp, "the PE", "PE")
+    assert [link.id for link in linker.predict([doc], types=["T047"])[0]] == ["HP:0002204"]
+    assert [link.id for link in linker.predict([doc])[0]] == ["HP:0001698"]
+    linker.types = ["T047"]
+    assert [link.id for link in linker.predict([doc])[0]] == ["HP:0002204"]
+    assert [one.id for one in linker.link_texts(["PE"], deny=["HP:0002204"])] != ["HP:0002204"]
+    with pytest.raises(MedlinkError, match="E302"):
+        linker.predict([doc], type=["T047"])
+    with pytest.raises(MedlinkError, match="E302"):
+        linker.predict([doc], types="T047")
+
+
+def test_filters_that_leave_nothing_are_nil_with_the_reason(tiny_assets):
+    with pytest.warns(UserWarning, match=r"W104.*types: GEOG") as caught:
+        found = link(tiny_assets, "fever and fever", "fever", types=["GEOG"])
+    assert len(caught) == 1
+    assert (found[0]["kb_id"], found[0]["reason"]) == ("NIL", "the filters leave nothing")
+    assert found[0]["candidates"] == []
+    (below,) = link(tiny_assets, "fevr", "fevr", threshold=0.99)
+    assert (below["kb_id"], below["reason"]) == ("NIL", "below the threshold")
+    (nothing,) = link(tiny_assets, "zzz", "zzz", tiers=["exact"])
+    assert (nothing["kb_id"], nothing["reason"]) == ("NIL", "nothing found")
+
+
+@pytest.mark.parametrize(
+    "config",
+    [{"types": ["T047X"]}, {"sources": ["nobody"]}, {"labels": {"A": ["B"]}},
+     {"languages": ["xx"]}, {"source_order": ["nobody"]}],
+)  # fmt: skip
+def test_what_nothing_has_is_said_at_initialize(tiny_assets, config):
+    nlp = pipeline(tiny_assets, mentions=False, **config)
+    with pytest.raises(MedlinkError, match="E213"):
+        nlp.initialize()
+
+
+@pytest.mark.parametrize(
+    ("config", "code"),
+    [({"backoff_margin": 2.0}, "E302"), ({"index": {"nprobe": 0}}, "E302"),
+     ({"index": {"probes": 3}}, "E302")],
+)  # fmt: skip
+def test_settings_out_of_range(tiny_assets, config, code):
+    with pytest.raises(MedlinkError, match=code):
+        pipeline(tiny_assets, **config)
+    with pytest.raises(ConfigValidationError):
+        pipeline(tiny_assets, types="T047")
+
+
+def test_ties_are_marked(tiny_assets):
+    text = "the PE"
+    (found,) = link(tiny_assets, text, "PE", label="X")
+    assert found["ambiguous"] == ["HP:0001698", "HP:0002204"]
+    (clear,) = link(tiny_assets, "fever", "fever")
+    assert clear["ambiguous"] == []
+
+
+def test_composite_mentions(tiny_assets):
+    (found,) = link(tiny_assets, "fever and headache", "fever and headache", composite=True)
+    assert [(part["text"], part["id"]) for part in found["parts"]] == [
+        ("fever", "HP:0001945"), ("headache", "HP:0002315"),
+    ]  # fmt: skip
+    assert found["kb_id"] == "HP:0001945"
+    assert [id for id, _ in found["kb_ents"]][:2] == ["HP:0001945", "HP:0002315"]
+    (plain,) = link(tiny_assets, "fever and headache", "fever and headache")
+    assert plain["parts"] == []
+
+
+def test_back_off(tiny_assets):
+    config = {"backoff": True, "backoff_margin": 0.3, "tiers": ["ngram"], "top_k": 2}
+    (found,) = link(tiny_assets, "type diabetes", "type diabetes", **config)
+    assert found["kb_id"] == "HP:0000819"
+    assert {"HP:0005978", "HP:0100651"} <= set(found["backed_off"])
+    assert found["candidates"][0]["id"] == "HP:0000819"
+    assert len(found["candidates"]) == 2
+
+
+def test_a_lexicon_travels_with_the_component(tiny_assets, tmp_path):
+    path = tmp_path / "lexicon.tsv"
+    path.write_text("HA\theart attack\nHA\theadache\tSYMPTOM\n")
+    nlp = pipeline(tiny_assets, mentions=False, lexicon=str(path))
+    assert nlp(doc_with(nlp, "an HA", "HA")).ents[0].kb_id_ == "HP:0001658"
+    nlp.to_disk(tmp_path / "saved")
+    data = nlp.get_pipe("medical_linker").to_bytes()
+    path.unlink()
+    loaded = spacy.load(tmp_path / "saved")
+    assert loaded(doc_with(loaded, "an HA", "HA")).ents[0].kb_id_ == "HP:0001658"
+    other = pipeline(tiny_assets, mentions=False)
+    other.get_pipe("medical_linker").from_bytes(data)
+    assert other(doc_with(other, "an HA", "HA")).ents[0].kb_id_ == "HP:0001658"
+    # What the document defines goes before the lexicon.
+    text = "A headache (HA): an HA"
+    doc = loaded(doc_with(loaded, text, "headache", "HA"))
+    assert [ent.kb_id_ for ent in doc.ents] == ["HP:0002315", "HP:0002315"]
+
+
+@pytest.fixture
+def extensions():
+    """As an abbreviation detector registers them."""
+    Doc.set_extension("abbreviations", default=[])
+    Span.set_extension("long_form", default=None)
+    yield
+    Doc.remove_extension("abbreviations")
+    Span.remove_extension("long_form")
+
+
+@pytest.mark.parametrize("kind", ["span", "text", "serialized", "own"])
+def test_what_another_component_found_is_used(tiny_assets, extensions, kind):
+    nlp = pipeline(tiny_assets, mentions=False)
+    doc = doc_with(nlp, "pulmonary embolism PE", "PE")
+    found = doc[2:3]
+    if kind == "serialized":
+        doc._.abbreviations = [{"short_text": "PE", "long_text": "pulmonary embolism"}]
+    elif kind == "own":
+        doc.ents[0]._.long_form = "pulmonary embolism"
+    else:
+        found._.long_form = doc[0:2] if kind == "span" else "pulmonary embolism"
+        doc._.abbreviations = [found]
+    assert nlp(doc).ents[0].kb_id_ == "HP:0002204"
+    off = pipeline(tiny_assets, mentions=False, resolve_abbreviations=False)
+    assert off(doc).ents[0].kb_id_ == "HP:0001698"
+
+
+def test_fusion_as_a_registered_function(tiny_assets):
+    config = {"@misc": "spacy-medlink.ReciprocalRankFusion.v1", "k": 10}
+    (found,) = link(tiny_assets, "Fever", "Fever", fusion=config)
+    assert (found["kb_id"], found["candidates"][0]["score"]) == ("HP:0001945", 1.0)
+    weights = {"exact": 0.0, "ngram": 0.0, "dense": 1.0}
+    config = {"@misc": "spacy-medlink.WeightedFusion.v1", "weights": weights}
+    (found,) = link(tiny_assets, "fevers", "fevers", fusion=config)
+    for one in found["candidates"]:
+        assert one["score"] == pytest.approx(one["scores"]["dense"], abs=1e-5)
+
+
+@pytest.mark.parametrize("text", ["x" * 10_000, "fever and " * 1000, "SCA 1 and 2 " * 800])
+def test_mentions_of_10_000_characters(tiny_assets, text):
+    nlp = pipeline(tiny_assets, composite=True, backoff=True, types=["DISO"])
+    linker = nlp.get_pipe("medical_linker")
+    assert linker.link_texts([text])[0].candidates
+    assert str(linker.explain(text))

@@ -1,0 +1,71 @@
+"""Composite mentions: how they may be read, and when they are."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_medlink.linking.composite import link_parts, readings
+from spacy_medlink.types import Mention
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ("breast and ovarian cancer", ("breast cancer", "ovarian cancer")),
+        ("breast, ovarian and colon cancer", ("breast cancer", "ovarian cancer", "colon cancer")),
+        ("breast, ovarian, and/or colon cancer", ("breast cancer", "ovarian cancer",
+                                                  "colon cancer")),
+        ("SCA 1 and 2", ("SCA 1", "SCA 2")),
+        ("SCA 1, 2 and 3", ("SCA 1", "SCA 2", "SCA 3")),
+        ("type 1 and type 2 diabetes", ("type 1 diabetes", "type 2 diabetes")),
+        ("type 1 and 2 diabetes", ("type 1 diabetes", "type 2 diabetes")),
+        ("hepatitis B/C", ("hepatitis B", "hepatitis C")),
+        ("fever and cough", ("fever", "cough")),
+        ("fiebre y tos", ("fiebre", "tos")),
+        ("Fieber und Husten", ("Fieber", "Husten")),
+    ],
+)  # fmt: skip
+def test_readings(text, want):
+    assert want in readings(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["fever", "", "and", "a and", "android", "sand or", ", ,", "a, b, c, d, e, f, g, h, i",
+     "x and y " * 2000, "yes and yes"],
+)  # fmt: skip
+def test_what_is_no_coordination(text):
+    assert readings(text) == []
+
+
+@given(st.text(max_size=60))
+def test_any_text_may_come(text):
+    for reading in readings(text):
+        assert len(reading) > 1
+        assert all(part.strip() for part in reading)
+
+
+@pytest.fixture(scope="module")
+def linked(tiny_assets):
+    engine = tiny_assets.engine()
+
+    def link(text, **settings):
+        mentions = [Mention(text)]
+        parts = link_parts(engine, mentions, engine.rank(mentions, 5), 5, **settings).get(0, ())
+        return [(part.text, tiny_assets.kb.concept_at(part.ranking[0].row).id) for part in parts]
+
+    return link
+
+
+def test_parts_that_are_better_known_than_the_whole(linked):
+    assert linked("fever and headache") == [("fever", "HP:0001945"), ("headache", "HP:0002315")]
+    for text in ("type 1 and 2 diabetes", "type 1 and type 2 diabetes"):
+        assert linked(text) == [
+            ("type 1 diabetes", "HP:0100651"), ("type 2 diabetes", "HP:0005978"),
+        ]  # fmt: skip
+
+
+def test_what_is_a_name_is_not_taken_apart(tiny_assets, linked):
+    assert linked("Fever") == []
+    assert linked("fever and pyrexia") == [], "two names of one concept"
+    assert linked("fever and headache", threshold=1.0) == []

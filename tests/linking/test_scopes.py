@@ -1,0 +1,115 @@
+"""Filters and the tie rule in the engine: per call, per label, and what wins ties."""
+
+import pytest
+
+from spacy_medlink.building import build_assets
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import build_kb
+from spacy_medlink.linking.scopes import ScopeSettings
+from spacy_medlink.retrieval.filters import Filter
+from spacy_medlink.types import Concept, Mention, Name
+
+
+def concept(id, *names, types=("T047",), source="A"):
+    return Concept(id, names[0], tuple(Name(name, "en", source) for name in names), types)
+
+
+CONCEPTS = [
+    concept("Z:1", "cold"), concept("M:1", "low temperature", "cold", types=("T070",), source="B"),
+    concept("A:1", "chilliness", "cold", types=("T184",), source="C"),
+    concept("B:1", "chronic lung disease", "cold", types=("T047",), source="B"),
+    *(concept(f"F:{n}", f"filler {n} disease", types=("T046",)) for n in range(90)),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def assets(tmp_path_factory, tiny_encoder):
+    path = tmp_path_factory.mktemp("scopes")
+    build_kb(path / "kb", CONCEPTS)
+    return build_assets(path / "assets", path / "kb", tiny_encoder)
+
+
+def ranked(assets, text="cold", label="", k=5, only=None, scope=None, **settings):
+    engine = assets.engine(scope=ScopeSettings(**(scope or {})), **settings)
+    (ranking,) = engine.rank([Mention(text, label=label)], k, only)
+    return ranking
+
+
+def ids(assets, ranking):
+    return [assets.kb.concept_at(one.row).id for one in ranking]
+
+
+@pytest.mark.parametrize("tiers", [["exact"], ["exact", "ngram"], ["exact", "ngram", "dense"]])
+def test_the_tie_rule(assets, tiers):
+    def first(label="", **scope):
+        ranking = ranked(assets, label=label, tiers=tiers, scope=scope)
+        return ids(assets, ranking)[:4], ranking[0].decided
+
+    assert first() == (["Z:1", "A:1", "B:1", "M:1"], "preferred")
+    assert first("SYMPTOM") == (["A:1", "Z:1", "B:1", "M:1"], "type")
+    assert first("DISEASE")[0][0] == "Z:1"
+    assert first("SYMPTOM", favoured={}) == (["Z:1", "A:1", "B:1", "M:1"], "preferred")
+    assert first("X", favoured={"X": ["T070", "T184"]})[0] == ["M:1", "A:1", "Z:1", "B:1"]
+    assert first(source_order=["C", "B"]) == (["A:1", "B:1", "M:1", "Z:1"], "source")
+
+
+def test_ties_that_stay_are_marked_with_all_ids(assets):
+    by_source = ranked(assets, scope={"source_order": ["B"]}, k=1)
+    assert ids(assets, by_source) == ["B:1"]
+    assert [assets.kb.concept_at(row).id for row in by_source[0].tied] == ["B:1", "M:1"]
+    assert by_source[0].decided == "id"
+    assert ranked(assets)[0].tied == ()
+    (deep,) = ranked(assets, "cold", k=1, only=Filter.of(deny=["Z:1"]))
+    assert [assets.kb.concept_at(row).id for row in deep.tied] == ["A:1", "B:1", "M:1"]
+
+
+def test_filters_of_a_call_a_label_and_the_settings_must_all_be_passed(assets):
+    scope = {"only": Filter.of(sources=["B", "C"]), "labels": {"SIGN": ["T184", "T070"]}}
+    found = [
+        sorted(ids(assets, ranked(assets, label=label, scope=scope, only=only, tiers=["exact"])))
+        for label, only in (
+            ("", None), ("SIGN", None), ("SIGN", Filter.of(deny=["A:1"])),
+            ("SIGN", Filter.of(types=["T047"])),
+        )
+    ]  # fmt: skip
+    assert found == [["A:1", "B:1", "M:1"], ["A:1", "M:1"], ["M:1"], []]
+
+
+@pytest.mark.parametrize("k", [1, 5, 60, 90])
+def test_k_answers_come_back_whenever_k_exist(assets, k):
+    """The tiers propose 2 names each at first, and the best names do not pass."""
+    only = Filter.of(types=["T046"])
+    ranking = ranked(assets, "cold", k=k, only=only, names_per_tier=2)
+    assert len(ranking) == k
+    assert all(id.startswith("F:") for id in ids(assets, ranking))
+
+
+def test_one_batch_may_have_many_filters(assets):
+    scope = {"labels": {"A": ["T047"], "B": ["T184"], "C": ["T070"]}}
+    engine = assets.engine(scope=ScopeSettings(**scope))
+    mentions = [Mention("cold", label=label) for label in "ABCABC"] + [Mention("cold")]
+    together = engine.rank(mentions, 5)
+    assert [ids(assets, own)[0] for own in together] == [
+        "Z:1", "A:1", "M:1", "Z:1", "A:1", "M:1", "Z:1",
+    ]  # fmt: skip
+    alone = assets.engine(scope=ScopeSettings(**scope))
+    for mention, ranking in zip(mentions, together, strict=True):
+        (again,) = alone.rank([mention], 5)
+        assert [one.row for one in again] == [one.row for one in ranking]
+
+
+@pytest.mark.parametrize(
+    "scope",
+    [{"labels": {"A": ["T999"]}}, {"source_order": ["D"]}, {"favoured": {"A": ["nonsense"]}}],
+)
+def test_what_nothing_has_is_met_when_the_engine_is_made(assets, scope):
+    with pytest.raises(MedlinkError, match="E213"):
+        assets.engine(scope=ScopeSettings(**scope))
+
+
+def test_candidates_carry_their_place_in_each_tier(assets):
+    (first, *rest) = ranked(assets, "chronic lung disease")
+    assert first.ranks == {"exact": 1, "ngram": 1, "dense": 1}
+    for one in rest:
+        assert "exact" not in one.ranks
+        assert all(place > 1 for place in one.ranks.values())
