@@ -48,9 +48,9 @@ bench: $(INSTALLED) ## Measure speed and memory, into benchmarks/results
 ci-run: $(INSTALLED)
 	$(PROJECT) --vars.max_minutes=1
 
-clean: ## Remove what the tools and the project have built, but not .venv
+clean: ## Remove what the tools and the project have built, but neither .venv nor downloads
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
-	rm -rf corpora models kb metrics packages training_runs project.lock
+	rm -rf corpora/hp.obo models kb metrics packages training_runs project.lock
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 distclean: clean ## Remove .venv too
