@@ -68,6 +68,24 @@ def test_of_an_abbreviation_the_long_form_is_searched(ranker: TfidfRanker) -> No
 def test_many_mentions(ranker: TfidfRanker) -> None:
     texts = [f"{query} {number}" for number in range(300) for query in QUERIES]
     together = ranker.rank_names(texts, 3)
-    assert together[-1] == ranker.rank_names(texts[-1:], 3)[0]
+    (alone,) = ranker.rank_names(texts[-1:], 3)
+    assert [row for row, _ in together[-1]] == [row for row, _ in alone]
+    assert dict(together[-1]) == pytest.approx(dict(alone), abs=1e-6)
     assert len(together) == len(texts)
     assert ranker.rank_names([], 3) == ranker.rank([], 3) == []
+
+
+def test_thousands_of_names_against_a_full_product() -> None:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    random = np.random.default_rng(0)
+    names = ["".join(random.choice(list("abcdefg "), 9)) for _ in range(5000)]
+    queries = [*names[:40], "abc", "gg", "zzz", ""]
+    vectorizer = TfidfVectorizer(analyzer="char", ngram_range=(1, 2))
+    vectors = vectorizer.fit_transform(names)
+    expected = (vectorizer.transform(queries) @ vectors.T).toarray()
+    ranker = TfidfRanker(names, np.arange(5000, dtype=np.int32), n_names=15)
+    for ranking, scores in zip(ranker.rank_names(queries, 15), expected, strict=True):
+        best = np.sort(scores[scores > 0])[::-1][:15]
+        assert [score for _, score in ranking] == pytest.approx(best.tolist(), abs=1e-5)
+        assert [scores[row] for row, _ in ranking] == pytest.approx(best.tolist(), abs=1e-5)
