@@ -14,7 +14,8 @@ class GroupSampler:
     are beyond the cap at random left out until the next; a group is never cut by a batch's end.
 
     names (TrainingNames): the trainable ones of concepts with two or more are drawn.
-    group (int): names of a concept in a batch, at most, as long as no two groups of it meet.
+    group (int): names of a concept in a batch, at most, as long as no two groups of it meet; one
+    more where a name would be left alone.
     batch_names (int): names a batch, about: a group that begins in it is in it as a whole.
     most (int): names of a concept in an epoch, at most.
     """
@@ -56,7 +57,7 @@ class GroupSampler:
         kept = place < self._most
         names, owner, place = names[kept], owner[kept], place[kept]
         counts = np.minimum(self._counts, self._most)
-        groups = -(-counts // self._group)  # of each concept
+        groups = np.minimum(-(-counts // self._group), counts // 2)  # of each concept
         first = np.cumsum(groups) - groups
         number = first[owner] + place % groups[owner]
         rank = rng.permutation(int(groups.sum()))  # place of each group in the epoch

@@ -35,6 +35,7 @@ def read_recipe(
         config: dict[str, Any] = dict(load_config(path))
     except (ValueError, KeyError) as error:
         raise Errors.not_a_recipe(path=path, reason=error) from error
+    _forget_settings(config, overrides or {})
     for key, value in (overrides or {}).items():
         # Not left to the config system, which overrides only what the file has.
         _put(config, key, value)
@@ -48,6 +49,15 @@ def read_recipe(
     check_choice(path, "loss", own.loss, own.loss_settings, losses)
     check_together(recipe, MEMORY_LOSSES)
     return recipe
+
+
+def _forget_settings(config: dict[str, Any], overrides: Mapping[str, Any]) -> None:
+    """Take out what the file sets for a loss or miner that another one replaces."""
+    own = config.get("objective", {})
+    for what in ("loss", "miner"):
+        new = overrides.get(f"objective.{what}")
+        if isinstance(own, dict) and new is not None and new != own.get(what):
+            own.pop(f"{what}_settings", None)
 
 
 def _put(config: dict[str, Any], key: str, value: Any) -> None:

@@ -12,8 +12,8 @@ class DataSettings:
     pairs_per_concept (int): positive pairs a concept, at most. lower_case (bool): of all names.
     languages (List[str]): languages to train on, [] for all; ["en"] for English only, ["es"] for
     one language, ["en", "es"] for English plus one. obsolete (bool): names marked so too.
-    trade_names (bool): what brands of a substance are called too, where the knowledge base was
-    built with them (`medlink kb build --trade-names`).
+    trade_names (bool): what the brands of a substance are called too, where the knowledge base has
+    such names (of the UMLS: the release's MRREL says which brands there are).
     """
 
     pairs_per_concept: int = 50

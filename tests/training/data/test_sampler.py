@@ -4,12 +4,16 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from training.data.group_sampler import GroupSampler
+from training.data.language_sampler import LanguageSampler, pair_languages
 from training.data.names import TokenTable, TrainingNames
 from training.data.pairs import make_pairs
-from training.data.sampler import NameSampler, PairSampler, Sampler
+from training.data.sampler import NameSampler, PairSampler, Sampler, SequenceSampler
 
 CONCEPTS = np.repeat(np.arange(9), [1, 2, 3, 1, 5, 2, 1, 4, 2])
 TRAINABLE = np.arange(len(CONCEPTS)) != 1  # leaves concept 1 with a single name
+
+LANGUAGES = np.array([0, 0, 1] * 7, dtype=np.int16)
 
 
 def _names() -> TrainingNames:
@@ -20,7 +24,13 @@ def _names() -> TrainingNames:
 
 def _samplers(size: int, seed: int) -> list[Sampler]:
     pairs = make_pairs(CONCEPTS, TRAINABLE, 50, seed=0)
-    return [PairSampler(pairs, size, seed), NameSampler(_names(), size, seed)]
+    return [
+        PairSampler(pairs, size, seed),
+        NameSampler(_names(), size, seed),
+        LanguageSampler(pairs, LANGUAGES, size, seed),
+        GroupSampler(_names(), 3, max(3, size), 50, seed),
+        SequenceSampler([(PairSampler(pairs, size, seed), 3), (NameSampler(_names(), 4, 1), 2)]),
+    ]
 
 
 @given(st.integers(1, 40), st.integers(0, 3))
@@ -58,7 +68,64 @@ def test_an_epoch_shows_each_name_with_a_synonym_once(size: int, seed: int) -> N
 
 
 def test_epochs_and_seeds_differ() -> None:
-    for sampler, other in zip(_samplers(4, 0), _samplers(4, 1), strict=True):
+    for sampler, other in zip(_samplers(4, 0)[:4], _samplers(4, 1)[:4], strict=True):
         epoch = sampler.steps_per_epoch
         assert sampler.batch(0).tolist() != sampler.batch(epoch).tolist()
         assert sampler.batch(0).tolist() != other.batch(0).tolist()
+
+
+@given(
+    st.lists(st.integers(1, 30), min_size=1, max_size=30),
+    st.integers(2, 8),
+    st.integers(0, 40),
+    st.integers(2, 20),
+    st.integers(0, 3),
+)
+def test_groups_are_names_of_one_concept_and_an_epoch_shows_each_once(
+    sizes: list[int], group: int, more: int, most: int, seed: int
+) -> None:
+    concepts = np.repeat(np.arange(len(sizes)), sizes)
+    n = len(concepts)
+    tokens = TokenTable(np.zeros(n, dtype=np.int32), np.arange(n + 1))
+    everything = np.ones(n, dtype=bool)
+    names = TrainingNames(np.arange(n), concepts, np.arange(n, dtype=np.uint64), everything, tokens)
+    if max(sizes) < 2:
+        return
+    sampler = GroupSampler(names, group, group + more, most, seed)
+    batches = [sampler.batch(step) for step in range(sampler.steps_per_epoch)]
+    shown = np.concatenate(batches)
+    assert len(np.unique(shown)) == len(shown)
+    counts = np.bincount(concepts[shown], minlength=len(sizes)).tolist()
+    assert counts == [min(size, most) if size > 1 else 0 for size in sizes]
+    for batch in batches:
+        assert len(batch)
+        assert (np.unique(concepts[batch], return_counts=True)[1] >= 2).all()
+    assert all(len(batch) < 2 * (group + more) + group for batch in batches)
+
+
+def test_every_language_has_its_share() -> None:
+    concepts = np.repeat(np.arange(600), 2)
+    languages = np.zeros(1200, dtype=np.int16)
+    languages[1:40:2] = 1  # twenty pairs of the second language, ten of the third
+    languages[41:60:2] = 2
+    pairs = make_pairs(concepts, np.ones(1200, dtype=bool), 50, seed=0)
+    kinds = pair_languages(pairs, languages)
+    assert np.bincount(kinds).tolist() == [0, 570, 20, 10]
+    sampler = LanguageSampler(pairs, languages, 30, seed=0)
+    assert sampler.steps_per_epoch == 20
+    for step in range(3 * sampler.steps_per_epoch):
+        batch = sampler.batch(step)
+        drawn = np.bincount(languages[batch], minlength=3)
+        assert drawn[1] == drawn[2] == 10  # each pair of these has one name of their language
+    seen = [set(sampler.batch(step).tolist()) for step in range(2)]
+    assert seen[0] != seen[1]
+
+
+def test_stages_come_one_after_the_other() -> None:
+    pairs = make_pairs(CONCEPTS, TRAINABLE, 50, seed=0)
+    first, second = PairSampler(pairs, 4, 0), PairSampler(pairs, 3, 1)
+    both = SequenceSampler([(first, 2), (second, 5)])
+    assert both.steps_per_epoch == first.steps_per_epoch
+    for step in range(7):
+        expected = first.batch(step) if step < 2 else second.batch(step - 2)
+        assert both.batch(step).tolist() == expected.tolist()

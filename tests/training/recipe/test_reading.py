@@ -6,10 +6,13 @@ import pytest
 import typer
 
 from spacy_medlink.errors import MedlinkError
+from training.objectives.marginal import MARGINAL_LOSSES
+from training.objectives.mention_memory import MENTION_LOSSES
 from training.recipe.overrides import parse_overrides
 from training.recipe.reading import read_recipe
 from training.recipe.settings import Recipe
 
+FINE_TUNING = {**MARGINAL_LOSSES, **MENTION_LOSSES}
 CONFIGS = sorted((Path(__file__).parents[3] / "training" / "configs").glob("*.cfg"))
 
 
@@ -21,7 +24,7 @@ def _write(path: Path, text: str) -> Path:
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
 def test_recipes_that_come_with_the_project_are_good(path: Path) -> None:
-    assert read_recipe(path) != Recipe()
+    assert read_recipe(path, more_losses=FINE_TUNING) != Recipe()
 
 
 def test_what_a_file_leaves_out_has_its_default(tmp_path: Path) -> None:
@@ -57,6 +60,42 @@ def test_what_a_file_leaves_out_has_its_default(tmp_path: Path) -> None:
 def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(MedlinkError, match=f"(?s){message}"):
         read_recipe(_write(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "guess"),
+    [
+        ('[objective]\nloss = "info_nse"', "did you mean 'info_nce'"),
+        ('[objective]\nminer = "hard_pair"', "did you mean 'hard_pairs'"),
+        ("[objective]\n[objective.loss_settings]\nalfa = 1", "did you mean 'alpha'"),
+        ("[relations]\nweigth = 1", "did you mean 'weight'"),
+        ('[bitext]\norder = "first"', "bitext.order is 'first'.*'mixed', 'after'"),
+        ('[adapter]\nkind = "bottle"', "adapter.kind is 'bottle'"),
+        ('[objective]\nloss = "all_names"', "objective.miner.*'none'"),
+        (
+            '[objective]\nloss = "all_names"\nminer = "none"\n[bitext]\norder = "mixed"',
+            "bitext.order",
+        ),
+        ("[sampler]\nbatch_pairs = 2\nnames_per_concept = 8", "batch_pairs is 2"),
+        ("[sampler]\nnames_per_concept = 1", "0, or 2 up"),
+        ('[adapter]\nkind = "lora"\n[encoder]\nfreeze_layers = 2', "freeze_layers is 2"),
+    ],
+)  # fmt: skip
+def test_near_names_are_offered_and_settings_must_go_together(
+    tmp_path: Path, text: str, guess: str
+) -> None:
+    with pytest.raises(MedlinkError, match=rf"(?s)E50[12].*{guess}"):
+        read_recipe(_write(tmp_path, text))
+
+
+def test_another_loss_does_not_inherit_the_settings_of_the_one_it_replaces(tmp_path: Path) -> None:
+    sections = ["[objective]", "[objective.loss_settings]\nalpha = 1"]
+    file = _write(tmp_path, "\n".join([*sections, "[objective.miner_settings]\nmargin = 1"]))
+    recipe = read_recipe(file, {"objective.loss": "nca", "objective.miner": "none"})
+    assert not recipe.objective.loss_settings
+    assert not recipe.objective.miner_settings
+    kept = read_recipe(file, {"objective.loss_settings.base": 0.1})
+    assert kept.objective.loss_settings == {"alpha": 1.0, "base": 0.1}
 
 
 def test_a_missing_recipe_is_an_error(tmp_path: Path) -> None:
