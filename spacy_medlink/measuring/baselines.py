@@ -41,7 +41,9 @@ def make_baselines(
     left_out: dict[str, str] = {}
     for tier in (EXACT, NGRAM):
         if tier in assets.tiers:
-            made[tier] = Baseline(tier, assets.engine([tier], names_per_tier=depth))
+            # Without the memory of corrections: a baseline has learned nothing.
+            engine = assets.engine([tier], memory=False, names_per_tier=depth)
+            made[tier] = Baseline(tier, engine)
         else:
             left_out[tier] = "the assets have no such tier"
     if assets.kb.n_names <= TFIDF_LIMIT:

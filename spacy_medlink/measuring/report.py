@@ -123,15 +123,17 @@ class _Bench:
         self._assets, self._cases, self._splits = assets, cases, splits
         self._settings, self._progress = settings, progress
 
-    def judge_tiers(self, tiers: list[str]) -> Judged:
-        engine = self._engine(tiers)
+    def judge_tiers(self, tiers: list[str], memory: bool = True) -> Judged:
+        engine = self._engine(tiers, memory=memory)
         engine.search([_WARM_UP])  # so that loading and first-time costs stay out of the speed
-        retriever = None if engine.rescorer is None else self._engine(tiers, rescorer=None)
+        retriever = (
+            None if engine.rescorer is None else self._engine(tiers, memory=memory, rescorer=None)
+        )
         threshold = self._settings.threshold or 0.0
         return self._judge(engine, " + ".join(tiers), threshold, self._settings.keep, retriever)
 
     def measure_tier(self, tier: str) -> Metrics:
-        return self.totals(self.judge_tiers([tier]), [tier])
+        return self.totals(self.judge_tiers([tier], memory=False), [tier])
 
     def measure_baseline(self, baseline: Baseline) -> Metrics:
         judged = self._judge(baseline.ranker, baseline.name)
