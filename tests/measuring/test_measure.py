@@ -299,3 +299,14 @@ def test_the_threshold_holds_for_probabilities_where_there_are_any(
         assert outcome.abstained is not sure
         assert not own or own[0].prob == (0.9 if sure else 0.1)
     assert {outcome.abstained for outcome in judged.outcomes} == {True, False}
+
+
+def test_baselines_have_no_memory(tiny_kb: KnowledgeBase, tmp_path: Path) -> None:
+    from spacy_medlink.building import build_assets
+
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text(json.dumps({"mention": "qxz", "ids": ["HP:0001945"]}), encoding="utf-8")
+    assets = build_assets(tmp_path / "assets", tiny_kb.path, memory=[gold])
+    report = _measure(assets, gold, each_tier=True)
+    assert report["acc@1"] == 1.0
+    assert report["baselines"]["exact"]["acc@1"] == report["tiers"]["exact"]["acc@1"] == 0.0
