@@ -189,7 +189,8 @@ def fuzz(case: Case, path: Path, rng: random.Random) -> None:
     assert all(1 <= line.line <= len(lines) for line in bad)
     if case.count:
         # Every line that is not blank is a record, or was reported: nothing is dropped in silence.
-        filled = sum(not _is_blank(line) for line in lines)
+        quotes = case.format in ("tsv", "gazetteer")
+        filled = sum(not _is_blank(line, quotes) for line in lines)
         partly = sum(case.format == "jsonl" and line.problem == "an empty name" for line in bad)
         headers = case.headers if records or len(bad) < filled else (0,)
         accounted = case.count(records) + len(bad) - partly
@@ -198,10 +199,14 @@ def fuzz(case: Case, path: Path, rng: random.Random) -> None:
         assert_buildable(path.with_name("fuzz.kb"), records)
 
 
-def _is_blank(line: bytes) -> bool:
-    """Tell what the readers hold to be blank: nothing but white space of Unicode."""
+def _is_blank(line: bytes, quotes: bool) -> bool:
+    """Tell what the readers hold to be blank: nothing but white space of Unicode.
+
+    quotes (bool): whether cells may be quoted, and so "" is an empty one.
+    """
     text = line.removeprefix(b"\xef\xbb\xbf").decode(errors="replace")
-    return not text or text.replace("\t", "").isspace() or not text.replace("\t", "")
+    cells = ["" if quotes and cell == '""' else cell for cell in text.split("\t")]
+    return not any(cell and not cell.isspace() for cell in cells)
 
 
 def assert_buildable(path: Path, records: list[Record]) -> None:
