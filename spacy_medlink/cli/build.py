@@ -52,7 +52,7 @@ def command(
         typer.Option(help="Gold mentions on which the weights of the tiers are chosen."),
     ] = None,
     ef_search: Annotated[
-        int, typer.Option(min=0, help="Candidates in hand in an HNSW index. [default: 128]")
+        int, typer.Option(min=0, help="Candidates in hand in an HNSW index. [default: 256]")
     ] = 0,
     nprobe: Annotated[
         int, typer.Option(min=0, help="Lists of an IVF index that are read. [default: 32]")

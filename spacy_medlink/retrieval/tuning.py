@@ -8,7 +8,7 @@ from .mask import Mask
 
 # Chosen on 185,193 names (benchmarks/results/indexes.md).
 _EF_CONSTRUCTION = 80
-_EF_SEARCH = 128
+_EF_SEARCH = 256
 _PROBES = 32
 
 

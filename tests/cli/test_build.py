@@ -28,6 +28,38 @@ def test_build_with_an_encoder(
     assert assets.manifest["index"]["spec"] == "HNSW8"
 
 
+def test_build_says_how_good_an_index_is(
+    run: Run, tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path
+) -> None:
+    out = tmp_path / "assets"
+    arguments = ("--encoder", tiny_encoder, "--index", "IVF4,SQ8", "--nprobe", 3)
+    result = run("build", out, "--kb", tiny_kb.path, *arguments, "--training-sample", 50)
+    facts = Assets(out, verify=True).manifest["index"]
+    assert facts["search"] == {"nprobe": 3}
+    assert facts["training_sample"] == 50
+    assert facts["recall"]["queries"] == tiny_kb.n_names
+    assert 0.5 < facts["recall"]["recall@25"] <= 1
+    share = f"{100 * facts['recall']['recall@25']:.1f} % of the 25 nearest"
+    assert share in result.stdout
+    assert Assets(out).dense.settings.nprobe == 3
+
+
+def test_build_with_gold_mentions(
+    run: Run, fail: Fail, tmp_path: Path, tiny_kb: KnowledgeBase
+) -> None:
+    gold = tmp_path / "gold.jsonl"
+    names = [(name.text, concept.id) for concept in tiny_kb for name in concept.names]
+    lines = [{"mention": f"bad {text}", "ids": [id]} for text, id in names]
+    gold.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    out = tmp_path / "assets"
+    result = run("build", out, "--kb", tiny_kb.path, "--memory", gold, "--dev", gold)
+    assert "memory: 49 mentions, 1 of them disputed; 0 have no concept here" in result.stdout
+    assert "mentions of gold.jsonl: " in result.stdout
+    (linked,) = json.loads(run("link", out, "bad fever, fever", "--json").stdout)[-1:]
+    assert linked["id"] == "HP:0001945"
+    fail("E107", "build", out, "--kb", tiny_kb.path, "--dev", tmp_path / "missing")
+
+
 def test_build_without_an_encoder(run: Run, tmp_path: Path, tiny_kb: KnowledgeBase) -> None:
     result = run("build", tmp_path / "assets", "--kb", tiny_kb.path)
     assert "there is no dense tier" in result.stderr

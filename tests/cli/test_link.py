@@ -134,6 +134,42 @@ def test_bytes_that_are_no_text(run: Run, fail: Fail, tiny_assets: Assets, tmp_p
     fail("E107", "link", tiny_assets.path, "--file", tmp_path / "none.txt")
 
 
+def test_explanations_as_text_and_json(run: Run, tiny_assets: Assets) -> None:
+    text = run("link", tiny_assets.path, TEXT, "--explain").stdout
+    assert text.startswith("Heart attack [CONCEPT] -> HP:0001658 Myocardial infarction\n")
+    assert "matched 'Heart attack' (en, HPO, SY)" in text
+    assert text.count("runner-up") == 2
+    links = json.loads(run("link", tiny_assets.path, TEXT, "--explain", "--json").stdout)
+    explanation = links[0]["explanation"]
+    assert explanation["link"] == {
+        "id": "HP:0001658", "name": "Myocardial infarction", "reason": "",
+    }  # fmt: skip
+    assert explanation["candidates"][0]["tiers"]["exact"] == {"score": 1.0, "rank": 1}
+
+
+def test_filters(run: Run, fail: Fail, tiny_assets: Assets, tmp_path: Path) -> None:
+    ids = tmp_path / "ids.txt"
+    ids.write_text("# those of diabetes\nHP:0005978\nHP:0000819\n")
+    for options, want in (
+        (("--types", "T184"), {"HP:0001945", "HP:0002315"}),
+        (("--allow", ids), {"HP:0005978", "HP:0000819"}),
+    ):
+        result = run("link", tiny_assets.path, TEXT, "--json", "--top-k", 50, *options)
+        for link in json.loads(result.stdout):
+            assert {one["id"] for one in link["candidates"]} == want
+    result = run("link", tiny_assets.path, "heart attack", "--json", "--deny", ids, "--top-k", 50)
+    denied = {one["id"] for one in json.loads(result.stdout)[0]["candidates"]}
+    assert len(denied) == 10
+    assert "T047" in fail("E213", "link", tiny_assets.path, TEXT, "--types", "T407")
+
+
+def test_a_filter_that_leaves_nothing(run: Run, tiny_assets: Assets) -> None:
+    result = run("link", tiny_assets.path, "heart attack", "--json", "--types", "GEOG")
+    (link,) = json.loads(result.stdout)
+    assert (link["id"], link["reason"]) == ("NIL", "the filters leave nothing")
+    assert "[W104]" in result.stderr
+
+
 # Assets that are missing, half-built or put together wrongly
 
 
