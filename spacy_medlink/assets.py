@@ -6,10 +6,13 @@ name_concept.npy   concept row of every name row, int32
 exact/ ngram/      arrays of these tiers
 facets/            arrays by which names are filtered and ties broken
 memory/            mentions whose concept annotated text gives, when there is any
+calibrator.json    how scores become probabilities, when `medlink calibrate` has fitted it
 dense.faiss        the vector index, when there is an encoder
 encoder/           a Hugging Face directory
+reranker/          another one, with head and settings beside, when one was worth its time
 """
 
+import hashlib
 import json
 import threading
 from collections.abc import Callable, Mapping
@@ -22,22 +25,26 @@ from .files import link_or_copy, recover, replacing_directory, sha256_of
 from .kb import KnowledgeBase
 
 if TYPE_CHECKING:  # these bring faiss, scipy and torch, which are loaded when first needed
+    from .calibration import RankingCalibrator
     from .encoders.bi_encoder import BiEncoder
+    from .encoders.cross_encoder import CrossEncoder
     from .linking import LinkingEngine
+    from .linking.reranking import Reranker
     from .retrieval.dense import DenseIndex
     from .retrieval.exact import ExactIndex
     from .retrieval.facets import Facets
     from .retrieval.filters import NameFilters
     from .retrieval.memory import MentionMemory
     from .retrieval.ngram import NgramIndex
-    from .types import Fusion
+    from .types import Calibrator, Fusion
 
 SCHEMA = 1
 MANIFEST = "manifest.json"
 KB_FILE = "kb.sqlite"
 NAME_CONCEPT = "name_concept"
 EXACT, NGRAM, DENSE_FILE, ENCODER = "exact", "ngram", "dense.faiss", "encoder"
-FACETS, MEMORY = "facets", "memory"
+FACETS, MEMORY, CALIBRATOR = "facets", "memory", "calibrator.json"
+RERANKER = "reranker"
 _FACTS = ("kb", "tiers", "encoder", "fusion", "files")
 
 Part = TypeVar("Part")
@@ -151,12 +158,47 @@ class Assets:
             return None
         return self._part(MEMORY, self._open_memory)
 
+    @property
+    def reranker(self) -> "CrossEncoder | None":
+        """The cross-encoder that orders candidates anew; None where there is none.
+
+        RAISES (MedlinkError): E206 when it is damaged, E217 when it was made for other assets.
+        """
+        if self.manifest.get("reranker") is None:
+            return None
+        return self._part(RERANKER, self._open_reranker)
+
+    def check_reranker(self, encoder: "CrossEncoder", path: Path) -> None:
+        """Check that a reranker was made for these assets.
+
+        path (Path): where it came from, for the message.
+        RAISES (MedlinkError): E217.
+        """
+        made_by = self.manifest["encoder"]
+        if made_by is None or encoder.settings.encoder != made_by["fingerprint"]:
+            raise Errors.reranker_mismatch(path=path, what="encoder")
+        if encoder.settings.kb != kb_fingerprint(self.manifest["kb"]):
+            raise Errors.reranker_mismatch(path=path, what="knowledge base")
+
+    @property
+    def calibrator(self) -> "RankingCalibrator | None":
+        """The calibrator, with the threshold that it recommends; None before there is one.
+
+        RAISES (MedlinkError): E202 when it is damaged, E214 of another version, E301 for a
+            threshold outside 0..1.
+        """
+        if self.manifest.get("calibrator") is None:
+            return None
+        return self._part(CALIBRATOR, self._open_calibrator)
+
     def engine(
         self,
         tiers: list[str] | None = None,
         *,
         fusion: "Fusion | None" = None,
         memory: bool = True,
+        calibrator: "Calibrator | bool | None" = None,
+        rerank_top: int | None = None,
         **settings: Any,
     ) -> "LinkingEngine":
         """Make a linking engine over these assets.
@@ -165,8 +207,14 @@ class Assets:
             (the build gives weight 0 to one that does not).
         fusion (Optional[Fusion]): default: the function and weights that the build found best.
         memory (bool): ask the memory of corrections, where there is one.
+        calibrator (Union[Calibrator, bool, None]): one to take; True insists on that of the assets,
+            where they have one; None takes it where it was fitted for these tiers and this fusion;
+            False leaves it out.
+        rerank_top (Optional[int]): candidates that the reranker reads, where the assets have one and
+            all tiers are asked; None for as many as it was trained for, 0 leaves it out.
         settings: passed to LinkingEngine; `weights` too replaces what the build found best.
-        RAISES (MedlinkError): E210 when "dense" is asked for and was not built, E212 for "ngram".
+        RAISES (MedlinkError): E210 when "dense" is asked for and was not built, E212 for "ngram",
+            E214 for a calibrator that was fitted for something else.
         """
         from .linking import LinkingEngine
         from .retrieval.arrays import load_arrays
@@ -180,10 +228,12 @@ class Assets:
             why = self.manifest["left_out"]["ngram"]
             raise Errors.tier_left_out(path=self.path, tier="n-gram", why=why)
         (name_concept,) = load_arrays(self.path, NAME_CONCEPT)
+        if "rescorer" not in settings and (tiers is None or self._are_all(tiers)):
+            settings["rescorer"] = self.rescorer(rerank_top)
         fusion = fusion or fusion_of(self.manifest["fusion"]).with_weights(
             settings.pop("weights", None) or self._weights_of(chosen)
         )
-        return LinkingEngine(
+        engine = LinkingEngine(
             name_concept,
             exact=self.exact if "exact" in chosen else None,
             ngram=self.ngram if "ngram" in chosen else None,
@@ -195,6 +245,51 @@ class Assets:
             fusion=fusion,
             **{"weights": self._weights_of(chosen), **settings},
         )
+        if isinstance(calibrator, bool) or calibrator is None:
+            calibrator = None if calibrator is False else self._fitting(engine, bool(calibrator))
+        engine.calibrator = calibrator
+        return engine
+
+    def conditions(self, engine: "LinkingEngine") -> dict[str, Any]:
+        """List what the scores of an engine over these assets depend on."""
+        from .calibration.conditions import conditions
+
+        made_by = self.manifest["encoder"] if engine.dense is not None else None
+        tiers = [tier for tier in self.tiers if getattr(engine, tier) is not None]
+        return conditions(
+            tiers, engine.fusion, engine.weights, made_by["fingerprint"] if made_by else "",
+            getattr(engine.rescorer, "fingerprint", ""),
+        )  # fmt: skip
+
+    def _fitting(self, engine: "LinkingEngine", insist: bool) -> "RankingCalibrator | None":
+        """Get the calibrator, if it was fitted for what an engine does."""
+        from .calibration.conditions import difference
+
+        calibrator = self.calibrator
+        if calibrator is None:
+            return None
+        problem = difference(calibrator.fitted_for, self.conditions(engine))
+        if problem and insist:
+            raise Errors.calibrator_mismatch(path=self.path, problem=problem)
+        return None if problem else calibrator
+
+    def rescorer(
+        self, top: int | None = None, encoder: "CrossEncoder | None" = None
+    ) -> "Reranker | None":
+        """Make what orders candidates anew; None where there is no reranker, or `top` is 0.
+
+        encoder (Optional[CrossEncoder]): takes the place of that of the assets.
+        RAISES (MedlinkError): E206, E217.
+        """
+        encoder = None if top == 0 else encoder or self.reranker
+        if encoder is None:
+            return None
+        from .linking.reranking import Reranker
+
+        return Reranker(encoder, self.kb, top)
+
+    def _are_all(self, tiers: list[str]) -> bool:
+        return set(tiers) >= {tier for tier in self.tiers if self.weights.get(tier)}
 
     def _weights_of(self, tiers: list[str]) -> dict[str, float]:
         weights = {tier: self.weights.get(tier, 0.0) for tier in tiers}
@@ -253,6 +348,25 @@ class Assets:
         ids = {line.id for line in lines}
         return MentionMemory.of(lines, {id: self.kb.row_of(id) for id in ids if id in self.kb})
 
+    def _open_reranker(self) -> "CrossEncoder":
+        from .encoders.cross_encoder import CrossEncoder
+
+        encoder = CrossEncoder.load(self.path / RERANKER)
+        self.check_reranker(encoder, self.path / RERANKER)
+        if encoder.fingerprint() != self.manifest["reranker"]["fingerprint"]:
+            problem = "reranker/ is not the one that the manifest speaks of"
+            raise Errors.assets_mismatch(path=self.path, problem=problem)
+        encoder.halve()
+        return encoder
+
+    def _open_calibrator(self) -> "RankingCalibrator":
+        from .calibration import RankingCalibrator
+        from .retrieval.arrays import load_arrays
+
+        (name_concept,) = load_arrays(self.path, NAME_CONCEPT)
+        threshold = self.manifest["calibrator"].get("threshold", 0.0)
+        return RankingCalibrator.load(self.path / CALIBRATOR, name_concept, threshold)
+
     def _open_encoder(self) -> "BiEncoder":
         from .encoders.bi_encoder import BiEncoder
 
@@ -263,6 +377,12 @@ class Assets:
             raise Errors.assets_mismatch(path=self.path, problem=problem)
         encoder.halve()
         return encoder
+
+
+def kb_fingerprint(kb: Mapping[str, Any]) -> str:
+    """Identify a knowledge base by its manifest."""
+    text = json.dumps(kb, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def read_manifest(path: Path) -> dict[str, Any]:

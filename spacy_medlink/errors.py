@@ -195,6 +195,17 @@ class Errors:
         "A filter names the {what} {value!r}, which the knowledge base does not have. The nearest "
         "that it has: {near}. Correct the setting.",
     )
+    calibrator_mismatch = Message(
+        "E214",
+        "The calibrator at {path} cannot be used: {problem}. Fit it for this use with `medlink "
+        "calibrate`, take the setting back, or do without it (`calibrator = false`).",
+    )
+
+    reranker_mismatch = Message(
+        "E217",
+        "The reranker at {path} was made for another {what} than that of these assets. Train one "
+        "for them with `python -m training.rerank`, or do without it (`rerank_top = 0`).",
+    )
 
     # 3xx: the spaCy components
     bad_threshold = Message(
@@ -272,6 +283,17 @@ class Errors:
     )
     reference_given_twice = Message(
         "E412", "Both --train and --reference name a file of training mentions. Give one of them."
+    )
+    too_few_trials = Message(
+        "E413",
+        "{source} gives {trials} mentions of {concepts} concepts to calibrate on; at least "
+        "{needed} of {needed_concepts} are needed. Use a larger file, or leave `--dev` out to "
+        "calibrate on the names of the knowledge base.",
+    )
+    no_threshold = Message(
+        "E414",
+        "No threshold gives links of precision {target}: the highest that can be relied on is "
+        "{best}. Ask for less with `--target-precision`, or improve the linker first.",
     )
     no_adapters = Message(
         "E216",
@@ -482,5 +504,9 @@ class Warnings:
     repeated_docs = (
         "[W403] {count:,} documents have an id that another has already; they count as documents "
         "of their own. The first, of {path}: {examples}"
+    )
+    no_diagram = (
+        "[W406] {path} is not drawn, since matplotlib is not installed: "
+        "`pip install 'spacy-medlink[train]'`."
     )
     baseline_left_out = "[W404] The baseline {name} is left out: {reason}."

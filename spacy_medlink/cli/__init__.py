@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from .build import command as build_command
+from .calibrate import command as calibrate_command
 from .evaluate import command as evaluate_command
 from .failures import ReportingGroup
 from .kb_build import command as kb_build_command
@@ -41,6 +42,7 @@ kb_app.command("show")(kb_show_command)
 kb_app.command("search")(kb_search_command)
 kb_app.command("diff")(kb_diff_command)
 app.command("build")(build_command)
+app.command("calibrate")(calibrate_command)
 app.command("link")(link_command)
 app.command("evaluate")(evaluate_command)
 app.command("report")(report_command)

@@ -36,7 +36,9 @@ class MedicalLinker(TrainableLinker):
 
     assets (Optional[str]): directory of assets, saved pipeline, or installed pipeline package;
         None for the built-in starter.
-    top_k (int): candidates kept a mention. threshold (float): links that score less are NIL, 0..1.
+    top_k (int): candidates kept a mention.
+    threshold (Optional[float]): links that are less probable, or without a calibrator score less,
+        are NIL, 0..1; None for what the assets recommend, which is 0 without a calibrator.
     cui_scheme (Optional[str]): vocabulary whose code `_.cui` holds; None for the KB's own ids.
     spans_key (Optional[str]): link `doc.spans[spans_key]` instead of `doc.ents`.
     tiers (Optional[List[str]]): of "exact", "ngram", "dense"; None for all that the assets have.
@@ -66,7 +68,10 @@ class MedicalLinker(TrainableLinker):
     use_gold_ents (bool): score the links of the gold mentions, whatever entities are found.
     index (Optional[Dict[str, int]]): `ef_search` of HNSW, `nprobe` of IVF.
     fusion (Optional[Fusion]): how the tiers' scores become one, a registered function.
-    RAISES (MedlinkError): E301, E302 for settings out of range.
+    calibrator (bool): take the calibrator of the assets, where they have one; it must have been
+        fitted for these tiers, fusion and encoder.
+    RAISES (MedlinkError): E301, E302 for settings out of range; at the first link, E214 for a
+        calibrator that was fitted for something else.
     """
 
     def __init__(
@@ -232,8 +237,11 @@ class MedicalLinker(TrainableLinker):
 
     @property
     def _depth(self) -> int:
-        # Near ties must be seen to be told, whatever number of candidates is kept.
-        return max(self.top_k, _NEAR_TIES) if self.backoff else self.top_k
+        # Near ties must be seen to be told, and a runner-up to be compared with, whatever number
+        # of candidates is kept.
+        from ..calibration.features import DEPTH
+
+        return max(self.top_k, _NEAR_TIES if self.backoff else DEPTH)
 
     def _reason(self, mention: Mention, decision: "Decision", only: "Only") -> str:
         from ..linking.decision import FILTERED

@@ -21,7 +21,7 @@ def make_medical_linker(
     name: str,
     assets: str | None,
     top_k: int,
-    threshold: float,
+    threshold: float | None,
     cui_scheme: str | None,
     spans_key: str | None,
     tiers: list[str] | None,
@@ -48,6 +48,7 @@ def make_medical_linker(
     use_gold_ents: bool,
     index: dict[str, int] | None,
     fusion: Any,
+    calibrator: bool,
 ) -> MedicalLinker:
     """Make a `medical_linker`; see MedicalLinker for the settings."""
     given = {key: value for key, value in locals().items() if key in DEFAULT_CONFIG}

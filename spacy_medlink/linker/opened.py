@@ -21,7 +21,7 @@ class OpenedLinker(PersistentLinker):
     """A linker whose assets and engine are there when asked for."""
 
     top_k: int
-    threshold: float
+    threshold: float | None
     cui_scheme: str | None
     spans_key: str | None
     resolve_abbreviations: bool
@@ -115,6 +115,7 @@ class OpenedLinker(PersistentLinker):
             settings["tiers"],
             fusion=settings["fusion"],
             memory=settings["memory"],
+            calibrator=settings["calibrator"],
             exact_first=settings["exact_first"],
             scope=scope_settings(settings),
         )

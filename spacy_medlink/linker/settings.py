@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # imported when something is linked: spaCy imports this with 
 DEFAULT_CONFIG: dict[str, Any] = {
     "assets": None,
     "top_k": 5,
-    "threshold": 0.0,
+    "threshold": None,
     "cui_scheme": None,
     "spans_key": None,
     "tiers": None,
@@ -39,6 +39,7 @@ DEFAULT_CONFIG: dict[str, Any] = {
     "use_gold_ents": True,
     "index": None,
     "fusion": None,
+    "calibrator": True,
 }
 FILTERS = ("types", "sources", "languages", "allow", "deny")
 _TIERS = {"exact", "ngram", "dense"}
@@ -56,7 +57,7 @@ def check(settings: Mapping[str, Any]) -> None:
     RAISES (MedlinkError): E301 for a threshold outside 0..1, E302 for others out of range.
     """
     for name in ("threshold", "backoff_margin"):
-        if not 0 <= settings[name] <= 1:
+        if settings[name] is not None and not 0 <= settings[name] <= 1:
             raise (
                 Errors.bad_threshold(threshold=settings[name])
                 if name == "threshold"

@@ -9,7 +9,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..calibration.features import DEPTH
 from ..types import Candidate, Mention
+from .decision import is_believed, wanted_of, with_probabilities
 
 if TYPE_CHECKING:
     from ..retrieval.filters import Only
@@ -76,12 +78,13 @@ def link_parts(
     mentions: Sequence[Mention],
     rankings: Sequence[Sequence[Candidate]],
     k: int,
-    threshold: float = 0.0,
+    threshold: float | None = None,
     only: "Only" = None,
 ) -> Mapping[int, list[Part]]:
     """Find the composite mentions, and rank candidates for their parts.
 
-    rankings: of the whole mentions. threshold (float): what every part must score.
+    rankings: of the whole mentions. threshold (Optional[float]): what every part must reach, as
+        for `decide`.
     RETURNS (Mapping[int, List[Part]]): parts by position of the mention.
     """
     found: dict[int, list[tuple[str, ...]]] = {}
@@ -93,12 +96,18 @@ def link_parts(
         (place, part): mentions[place]._replace(text=part, long_form="", expansions=())
         for place, ways in found.items() for way in ways for part in way
     }  # fmt: skip
-    ranked = dict(zip(asked, engine.rank(list(asked.values()), k, only), strict=True))
+    wanted = wanted_of(threshold, engine.calibrator)
+    rankings_of_parts = with_probabilities(
+        engine.rank(list(asked.values()), max(k, DEPTH), only), engine.calibrator
+    )
+    ranked = {one: own[:k] for one, own in zip(asked, rankings_of_parts, strict=True)}
     linked = {}
     for place, ways in found.items():
-        whole = max([threshold, *(one.score for one in rankings[place][:1])])
+        whole = max((one.score for one in rankings[place][:1]), default=0.0)
         best = _best_reading([[Part(text, ranked[place, text]) for text in way] for way in ways])
-        if best is not None and _worst(best) >= whole:
+        if best is None or _worst(best) < whole:
+            continue
+        if all(is_believed(part.ranking[0], wanted) for part in best):
             linked[place] = best
     return linked
 

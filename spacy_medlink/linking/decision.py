@@ -33,18 +33,31 @@ class Decision(NamedTuple):
 
 def decide(
     rankings: Sequence[list[Candidate]],
-    threshold: float,
+    threshold: float | None,
     *,
     calibrator: Calibrator | None = None,
     backoff: Backoff | None = None,
 ) -> list[Decision]:
     """Choose a link for each ranking.
 
-    threshold (float): what the probability, or without a calibrator the score, must reach.
+    threshold (Optional[float]): what the probability, or without a calibrator the score, must
+        reach; None for what the calibrator recommends, 0 without one.
     backoff (Optional[Backoff]): links near ties to what is above all of them.
     """
-    rankings = _with_probabilities(rankings, calibrator)
-    return [_decide(ranking, threshold, backoff) for ranking in rankings]
+    rankings = with_probabilities(rankings, calibrator)
+    wanted = wanted_of(threshold, calibrator)
+    return [_decide(ranking, wanted, backoff) for ranking in rankings]
+
+
+def is_believed(best: Candidate, wanted: float) -> bool:
+    """Tell whether a first candidate is probable enough; without a probability, its score is."""
+    value = best.score if best.prob is None else best.prob
+    return round(value, _DIGITS) >= wanted
+
+
+def wanted_of(threshold: float | None, calibrator: Calibrator | None) -> float:
+    """Get the threshold that holds: the one that was set, else what the calibrator recommends."""
+    return getattr(calibrator, "threshold", 0.0) if threshold is None else threshold
 
 
 def _decide(ranking: list[Candidate], threshold: float, backoff: Backoff | None) -> Decision:
@@ -55,15 +68,15 @@ def _decide(ranking: list[Candidate], threshold: float, backoff: Backoff | None)
         ancestor, leaves = above
         ranking = [ancestor, *(one for one in ranking if one.row != ancestor.row)]
     best = ranking[0]
-    value = best.score if best.prob is None else best.prob
-    if round(value, _DIGITS) < threshold:
+    if not is_believed(best, threshold):
         return Decision(None, ranking, BELOW_THRESHOLD, best.tied)
     return Decision(best, ranking, "", best.tied, leaves)
 
 
-def _with_probabilities(
+def with_probabilities(
     rankings: Sequence[list[Candidate]], calibrator: Calibrator | None
 ) -> Sequence[list[Candidate]]:
+    """Give the first candidate of each ranking its probability; the others have none."""
     if calibrator is None:
         return rankings
     probabilities = iter(calibrator.probabilities([own for own in rankings if own]))

@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # only the tiers that are used should be paid for
     from ..retrieval.exact import ExactIndex
     from ..retrieval.facets import Facets
     from ..retrieval.filters import NameFilters, Only
+    from ..retrieval.mask import Mask
     from ..retrieval.memory import MentionMemory
     from ..retrieval.ngram import NgramIndex
 
@@ -104,20 +105,36 @@ class LinkingEngine:
         RAISES (MedlinkError): E162, E213 for a filter that names what the knowledge base has not.
         """
         scopes = {label: self.scopes.of(label, only) for label in {one.label for one in mentions}}
-        keys = [(one.text, one.long_form, one.expansions, scopes[one.label], k) for one in mentions]
+        width = self._width(k)
+        keys = [
+            (one.text, one.long_form, one.expansions, scopes[one.label], width) for one in mentions
+        ]
         found = {key: self._cache.get(key) for key in dict.fromkeys(keys)}
         missing = [key for key, ranking in found.items() if ranking is None]
-        for key, ranking in zip(missing, self._rank_new(missing, k), strict=True):
+        for key, ranking in zip(missing, self._rank_new(missing, width), strict=True):
             found[key] = ranking
             self._cache.put(key, ranking)
-        rankings = [found[key] or [] for key in keys]
-        return rankings if self.rescorer is None else self.rescorer.rescore(mentions, rankings)
+        return self._rescored(mentions, [found[key] or [] for key in keys], k)
 
     def rank_unfiltered(self, mentions: Sequence[Mention], k: int) -> list[list[Candidate]]:
         """Rank as if there were no filter at all, to tell what filters removed."""
         free = {one.label: self.scopes.unfiltered(one.label) for one in mentions}
         keys = [(one.text, one.long_form, one.expansions, free[one.label], k) for one in mentions]
         return self._rank_new(keys, k)
+
+    def rank_within(
+        self, mentions: Sequence[Mention], k: int, mask: "Mask"
+    ) -> list[list[Candidate]]:
+        """Rank as if the knowledge base had no other names than those of a mask.
+
+        For whoever asks what would be linked if something were missing; nothing is remembered.
+        """
+        scopes = {label: self.scopes.within(label, mask) for label in {o.label for o in mentions}}
+        width = self._width(k)
+        keys = [
+            (one.text, one.long_form, one.expansions, scopes[one.label], width) for one in mentions
+        ]
+        return self._rescored(mentions, self._rank_new(keys, width), k)
 
     def rank_names(self, texts: Sequence[str], k: int) -> list[list[tuple[int, float]]]:
         """Rank names instead of concepts: (name row, fused score), the papers' protocol.
@@ -150,6 +167,17 @@ class LinkingEngine:
         """Forget remembered rankings, after a change of weights or tiers."""
         self._cache.clear()
 
+    def _width(self, k: int) -> int:
+        """Count the candidates to find: a rescorer may look at more than are wanted."""
+        return max(k, getattr(self.rescorer, "top", 0))
+
+    def _rescored(
+        self, mentions: Sequence[Mention], rankings: list[list[Candidate]], k: int
+    ) -> list[list[Candidate]]:
+        if self.rescorer is None:
+            return rankings
+        return [own[:k] for own in self.rescorer.rescore(mentions, rankings)]
+
     def _rank_new(self, keys: Sequence[_Key], k: int) -> list[list[Candidate]]:
         forms = {key: forms_of(*key[:3]) for key in keys}
         by_scope: dict[Scope, dict[str, list[Candidate]]] = {}
@@ -170,6 +198,10 @@ class LinkingEngine:
             if own:
                 mine = None if vectors is None else vectors[[place[form] for form in own]]
                 by_scope[scope].update(zip(own, self._rank_forms(own, mine, scope, k), strict=True))
+        for by_form in by_scope.values():
+            for form, ranking in by_form.items():
+                for candidate in ranking:
+                    candidate.form = form
         return [best_of(key[0], forms[key], by_scope[key[3]], k) for key in keys]
 
     def _rank_exact(self, forms: list[str], scope: Scope, k: int) -> dict[str, list[Candidate]]:

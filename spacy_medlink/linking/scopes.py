@@ -112,6 +112,12 @@ class Scopes:
         """Make what the scope of a label would be without any filter."""
         return replace(self.of(label), selection=(), mask=None)
 
+    def within(self, label: str, mask: "Mask") -> Scope:
+        """Make what the scope of a label would be if there were only the names of a mask."""
+        own = self.of(label)
+        both = mask if own.mask is None else type(mask).all_of([own.mask, mask])
+        return replace(own, mask=both)
+
     def _base_rule(self) -> TieRule:
         facets = self._facets
         if facets is None:

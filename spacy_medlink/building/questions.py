@@ -1,0 +1,75 @@
+"""Mentions of which it is known what they mean, to calibrate on: annotated ones, or names."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..kb import KnowledgeBase
+from ..text import key
+from ..types import Mention
+
+_SAMPLE = 2000  # names that play the mentions
+_SEED = 1  # not the sample on which the fusion was chosen
+
+
+@dataclass(frozen=True)
+class Question:
+    """A mention to link.
+
+    right (FrozenSet[int]): concept rows that are right; empty where the gold file says NIL, or its
+        concept is not in the knowledge base.
+    count (int): how often the mention occurs. hidden (Tuple[int, ...]): name rows to take out of
+        the knowledge base, so that a mention that is a name must be found through another.
+    """
+
+    mention: Mention
+    right: frozenset[int]
+    count: int = 1
+    hidden: tuple[int, ...] = ()
+
+
+def gold_questions(path: str | Path, kb: KnowledgeBase) -> list[Question]:
+    """Read the mentions of a gold file, equal ones once.
+
+    RAISES (MedlinkError): E107, E401-E404, E407 for the file.
+    """
+    from ..measuring import load_gold
+
+    counts: Counter[tuple[Mention, frozenset[int]]] = Counter(
+        (case.mention._replace(left="", right=""), case.right)
+        for case in load_gold(path, kb).cases()
+        if case.mention.text.strip()
+    )
+    return [Question(mention, right, count) for (mention, right), count in counts.items()]
+
+
+def name_questions(kb: KnowledgeBase, sample: int = _SAMPLE) -> list[Question]:
+    """Draw names, one of a concept at most, that has another name with another key.
+
+    Concepts of many names are drawn more often, as they are mentioned more often.
+    """
+    concepts = kb.name_concepts()
+    found: dict[int, Question] = {}
+    for name in np.random.default_rng(_SEED).permutation(kb.n_names).tolist():
+        row = int(concepts[name])
+        if len(found) == sample:
+            break
+        if row in found:
+            continue
+        concept = kb.concept_at(row)
+        keys = [key(one.text) for one in concept.names]
+        own = keys[name - concept.first_name]
+        if not own or len(set(keys) - {""}) < 2:
+            continue
+        hidden = [concept.first_name + place for place, one in enumerate(keys) if one == own]
+        text = concept.names[name - concept.first_name].text
+        found[row] = Question(Mention(text), frozenset([row]), 1, tuple(hidden))
+    return list(found.values())
+
+
+def count_concepts(questions: Iterable[Question]) -> int:
+    """Count the concepts that are right for any."""
+    return len({row for one in questions for row in one.right})

@@ -1,0 +1,141 @@
+"""What a linker says of mentions whose concept it lacks: concepts are removed, and it is asked.
+
+Concepts are dealt into as many parts as make one the wanted share. Every mention is asked twice:
+with the part of its own concept removed, when nothing can be right (NIL), and with another part
+removed. The two answers count as much as the share says, so that every mention teaches both.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..calibration import Trials, features_of
+from ..calibration.trials import Flags
+from ..linking import LinkingEngine
+from ..progress import no_progress
+from ..retrieval.mask import Mask
+from ..text import hash_key
+from ..types import Candidate, Progress
+from .questions import Question
+
+NIL_SHARE = 0.2
+DEPTH = 5  # candidates asked for, as the linker does by default
+_BATCH = 512
+_LEAST_PARTS = 2
+
+
+class Asked(NamedTuple):
+    """What was asked, and what came of it.
+
+    trials (Trials): of the questions that were answered at all.
+    unanswered (Tuple[float, float]): weight of questions for which nothing was found; of those
+        among them that could have been answered.
+    """
+
+    trials: Trials
+    unanswered: tuple[float, float]
+
+
+class _Round(NamedTuple):
+    """Questions that are asked with the same names: with what weight, and which may be right."""
+
+    mask: Mask
+    questions: list[tuple[Question, float, frozenset[int]]]
+
+
+def ask(
+    engine: LinkingEngine,
+    ids: Sequence[str],
+    questions: Sequence[Question],
+    nil_share: float = NIL_SHARE,
+    progress: Progress = no_progress,
+) -> Asked:
+    """Ask questions of an engine, with and without the concepts that they are about.
+
+    ids (Sequence[str]): of all concepts, by row. nil_share (float): share of the concepts that is
+    removed; 0 removes none, and only what the gold file calls NIL is.
+    """
+    rounds = list(_rounds(engine, ids, questions, nil_share))
+    batches = [
+        (one.mask, one.questions[start : start + _BATCH])
+        for one in rounds for start in range(0, len(one.questions), _BATCH)
+    ]  # fmt: skip
+    features, rows, unanswered = [], [], [0.0, 0.0]
+    for mask, batch in progress(batches, len(batches), "asking"):
+        rankings = engine.rank_within([one.mention for one, _, _ in batch], DEPTH, mask)
+        features.append(features_of([one for one in rankings if one], engine.name_concept))
+        for (question, weight, right), ranking in zip(batch, rankings, strict=True):
+            if ranking:
+                rows.append(_row(ranking, question, weight, right))
+            else:
+                unanswered[0] += weight
+                unanswered[1] += weight if right else 0.0
+    columns = list(zip(*rows, strict=True)) or [(), (), (), ()]
+    trials = Trials(
+        np.vstack(features),
+        np.asarray(columns[0], np.bool_),
+        np.asarray(columns[1], np.bool_),
+        np.asarray(columns[2], np.float64),
+        np.asarray(columns[3], np.int64),
+    )
+    return Asked(trials, (unanswered[0], unanswered[1]))
+
+
+def parts_of(ids: Iterable[str], parts: int) -> NDArray[np.int64]:
+    """Deal concepts into parts, by a hash of their ids: (n_concepts,)."""
+    return np.fromiter((hash_key(f"nil {id}") % parts for id in ids), dtype=np.int64)
+
+
+def without(engine: LinkingEngine, removed: Flags, hidden: Sequence[int] = ()) -> Mask:
+    """Make the mask of the names that are left.
+
+    removed (Flags): concepts that go, (n_concepts,). hidden (Sequence[int]): name rows that go.
+    """
+    left = ~removed[engine.name_concept]
+    left[list(hidden)] = False
+    return Mask.of(left)
+
+
+def _rounds(
+    engine: LinkingEngine, ids: Sequence[str], questions: Sequence[Question], nil_share: float
+) -> Iterator[_Round]:
+    """Deal out the questions; names are asked for as they are, too, or no match would be exact."""
+    parts = max(_LEAST_PARTS, round(1 / nil_share)) if nil_share else 1
+    part = parts_of(ids, parts) if nil_share else np.full(len(ids), -1, dtype=np.int64)
+    own = [_part_of(one, part, parts) for one in questions]
+    hidden = [row for one in questions for row in one.hidden]
+    for number in range(parts):
+        removed = part == number
+        asked, as_they_are = [], []
+        for question, place in zip(questions, own, strict=True):
+            left = frozenset(row for row in question.right if not removed[row])
+            if place == number:
+                # Of what is NIL anyway there is one answer only.
+                share = nil_share if question.right and nil_share else 1.0
+                asked.append((question, share * question.count, left))
+            elif question.right and (place + 1) % parts == number:
+                share = (1 - nil_share) * question.count
+                if question.hidden:
+                    share /= 2
+                    as_they_are.append((question, share, left))
+                asked.append((question, share, left))
+        yield _Round(without(engine, removed, hidden), asked)
+        if as_they_are:
+            yield _Round(without(engine, removed), as_they_are)
+
+
+def _part_of(question: Question, part: NDArray[np.int64], parts: int) -> int:
+    if question.right:
+        return max(0, int(part[min(question.right)]))
+    return hash_key(question.mention.text) % parts
+
+
+def _row(
+    ranking: Sequence[Candidate], question: Question, weight: float, right: frozenset[int]
+) -> tuple[bool, bool, float, int]:
+    """RETURNS: right, known, weight, group: of the concept, or of the text of what is NIL."""
+    # Both fit into 63 bits, and do not meet: rows of concepts are small.
+    group = min(question.right) if question.right else hash_key(question.mention.text) >> 1
+    return ranking[0].row in right, bool(right), weight, group

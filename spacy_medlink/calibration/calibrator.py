@@ -1,0 +1,161 @@
+"""RankingCalibrator: a logistic model over features of a ranking, and steps on top of it."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from json import JSONDecodeError as JSONError
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import Errors
+from ..types import Candidate
+from .features import FEATURES, Features, features_of
+
+FORMAT = 1
+LOGISTIC, ISOTONIC = "logistic", "isotonic"
+_LEAST = 1e-3  # no answer is impossible, and none is certain
+_DIGITS = 6
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class RankingCalibrator:
+    """Estimates how probable it is that the first answer of a ranking is right.
+
+    The logistic model is p = 1 / (1 + exp(-z)) with z = bias + sum of weight * (x - mean) / scale
+    (Platt 1999). With steps, p is read from a monotone function of z instead, linear between the
+    steps (isotonic regression: Zadrozny and Elkan 2002).
+
+    mean, scale, weights (Floats): (n_features,). bias (float).
+    steps (Optional[Tuple[Floats, Floats]]): z, strictly ascending, and p, ascending.
+    fitted_for (Mapping[str, Any]): what must be the same where it is used: tiers, fusion, encoder.
+    threshold (float): probability that a link should have; 0 where none was recommended.
+    name_concept (NDArray[int32]): of the knowledge base, concept row of every name row.
+    """
+
+    mean: Floats
+    scale: Floats
+    weights: Floats
+    bias: float
+    steps: tuple[Floats, Floats] | None = None
+    fitted_for: Mapping[str, Any] = field(default_factory=dict)
+    threshold: float = 0.0
+    name_concept: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+
+    @property
+    def kind(self) -> str:
+        """Tell "logistic" from "isotonic"."""
+        return LOGISTIC if self.steps is None else ISOTONIC
+
+    def probabilities(self, rankings: Sequence[Sequence[Candidate]]) -> list[float]:
+        """Estimate for each ranking, which is not empty, the probability, 0..1."""
+        features = features_of(rankings, self.name_concept)
+        return [round(value, _DIGITS) for value in self.estimate(features).tolist()]
+
+    def estimate(self, features: Features) -> Floats:
+        """Estimate the probabilities of described rankings: (n,)."""
+        z = self.logits(features)
+        # The sign is kept out of the exponential, which would overflow.
+        smaller = np.exp(-np.abs(z))
+        p = np.where(z >= 0, 1, smaller) / (1 + smaller)
+        if self.steps is not None:
+            p = np.interp(z, *self.steps)
+        return np.asarray(np.clip(p, _LEAST, 1 - _LEAST), dtype=np.float64)
+
+    def logits(self, features: Features) -> Floats:
+        """Compute z of described rankings: (n,)."""
+        # Not a matrix product, whose last digits depend on how many rows there are.
+        terms = (features - self.mean) / self.scale * self.weights
+        return np.asarray(terms.sum(axis=1) + self.bias, dtype=np.float64)
+
+    def with_steps(self, z: Floats, p: Floats) -> "RankingCalibrator":
+        """Put a monotone function on top."""
+        return replace(self, steps=(z, p))
+
+    def fitting(self, conditions: Mapping[str, Any]) -> "RankingCalibrator":
+        """Say what it was fitted for (`conditions`)."""
+        return replace(self, fitted_for=dict(conditions))
+
+    def save(self, path: Path) -> None:
+        """Write a JSON file; the threshold belongs to the manifest."""
+        facts = {
+            "format": FORMAT,
+            "features": list(FEATURES),
+            "mean": self.mean.tolist(),
+            "scale": self.scale.tolist(),
+            "weights": self.weights.tolist(),
+            "bias": self.bias,
+            "steps": [part.tolist() for part in self.steps] if self.steps is not None else None,
+            "fitted_for": dict(self.fitted_for),
+        }
+        path.write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(
+        cls, path: Path, name_concept: NDArray[np.int32], threshold: float = 0.0
+    ) -> "RankingCalibrator":
+        """Read what `save` wrote.
+
+        threshold (float): that the manifest recommends.
+        RAISES (MedlinkError): E202 when the file is damaged, E214 when it is of another version,
+            E301 for a threshold outside 0..1.
+        """
+        if not 0 <= threshold <= 1:
+            raise Errors.bad_threshold(threshold=threshold)
+        try:
+            facts = json.loads(path.read_text(encoding="utf-8"))
+            if facts["format"] != FORMAT or facts["features"] != list(FEATURES):
+                problem = "it was fitted by another version of spacy-medlink"
+                raise Errors.calibrator_mismatch(path=path.parent, problem=problem)
+            mean, scale, weights = (_column(facts[name]) for name in ("mean", "scale", "weights"))
+            steps, (bias,) = facts["steps"], _numbers([facts["bias"]]).tolist()
+            if not (scale > 0).all():
+                raise _ProblemError("a scale is not positive")
+            return cls(
+                mean,
+                scale,
+                weights,
+                bias,
+                None if steps is None else _checked_steps(*steps),
+                dict(facts["fitted_for"]),
+                threshold,
+                name_concept,
+            )
+        except (OSError, KeyError, TypeError, _ProblemError, UnicodeError, JSONError) as error:
+            problem = f"{path.name}: {error}"
+            raise Errors.assets_incomplete(path=path.parent, problem=problem) from error
+
+
+class _ProblemError(Exception):
+    """What is wrong with a file."""
+
+
+def _column(values: Sequence[float]) -> Floats:
+    column = _numbers(values)
+    if column.shape != (len(FEATURES),):
+        raise _ProblemError("a number for each feature was expected")
+    return column
+
+
+def _checked_steps(z: Sequence[float], p: Sequence[float]) -> tuple[Floats, Floats]:
+    levels, values = _numbers(z), _numbers(p)
+    if levels.ndim != 1 or levels.shape != values.shape or not len(levels):
+        raise _ProblemError("the steps are not pairs")
+    if not (np.diff(levels) > 0).all() or not (np.diff(values) >= 0).all():
+        raise _ProblemError("the steps do not ascend")
+    if values[0] < 0 or values[-1] > 1:
+        raise _ProblemError("the steps leave 0..1")
+    return levels, values
+
+
+def _numbers(values: Sequence[float]) -> Floats:
+    if not isinstance(values, list) or not all(type(one) in (int, float) for one in values):
+        raise _ProblemError("a list of numbers was expected")
+    numbers = np.asarray(values, dtype=np.float64)
+    if not np.isfinite(numbers).all():
+        raise _ProblemError("a number is not finite")
+    return numbers

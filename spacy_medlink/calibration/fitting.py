@@ -1,0 +1,91 @@
+"""Fitting a calibrator on rankings of which it is known whether their first answer is right."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .calibrator import ISOTONIC, LOGISTIC, RankingCalibrator
+from .quality import log_loss
+from .trials import Floats, Trials
+
+KINDS = (LOGISTIC, ISOTONIC)
+_FOLDS = 5
+_SEED = 0
+_MOST_ITERATIONS = 1000
+
+
+class Fitted(NamedTuple):
+    """A calibrator, and how the way it was made did on trials that it had not seen.
+
+    probs (Floats): by models that were fitted without the trial's group, (n,).
+    losses (Dict[str, float]): log loss of each kind on unseen trials; the lowest was taken.
+    """
+
+    calibrator: RankingCalibrator
+    probs: Floats
+    losses: dict[str, float]
+
+
+def fit(trials: Trials) -> Fitted:
+    """Fit each kind of calibrator on some groups, try it on the others, and keep the better one."""
+    fold = _folds(trials.groups, _FOLDS)
+    unseen = {kind: np.full(len(trials.right), np.nan) for kind in KINDS}
+    for number in range(_FOLDS):
+        own = fold == number
+        if not own.any():
+            continue
+        for kind in KINDS:
+            model = _fit_kind(kind, trials.part(~own))
+            unseen[kind][own] = model.estimate(trials.features[own])
+    losses = {kind: log_loss(unseen[kind], trials.right, trials.weights) for kind in KINDS}
+    best = min(KINDS, key=lambda kind: losses[kind])
+    return Fitted(_fit_kind(best, trials), unseen[best], losses)
+
+
+def _fit_kind(kind: str, trials: Trials) -> RankingCalibrator:
+    model = _fit_logistic(trials)
+    return model if kind == LOGISTIC else _with_steps(model, trials)
+
+
+def _fit_logistic(trials: Trials) -> RankingCalibrator:
+    """Fit the logistic model; where all trials went one way, it says so of any."""
+    from sklearn.linear_model import LogisticRegression
+
+    features, right, weights = trials.features, trials.right, trials.weights
+    mean = np.average(features, axis=0, weights=weights)
+    scale = np.sqrt(np.average((features - mean) ** 2, axis=0, weights=weights))
+    scale[scale < 1e-9] = 1.0  # a feature that never changes
+    if right.all() or not right.any():
+        share = (weights[right].sum() + 1) / (weights.sum() + 2)  # Laplace
+        none = np.zeros(features.shape[1])
+        return RankingCalibrator(mean, scale, none, float(np.log(share / (1 - share))))
+    model = LogisticRegression(max_iter=_MOST_ITERATIONS)
+    model.fit((features - mean) / scale, right, sample_weight=weights)
+    return RankingCalibrator(mean, scale, model.coef_[0].astype(float), float(model.intercept_[0]))
+
+
+def _with_steps(model: RankingCalibrator, trials: Trials) -> RankingCalibrator:
+    """Put steps on top: each half of the groups shows what the other half's model makes of it."""
+    from sklearn.isotonic import IsotonicRegression
+
+    half = _folds(trials.groups, 2) == 0
+    z = np.zeros(len(trials.right))
+    for own in (half, ~half):
+        if own.any() and not own.all():
+            z[own] = _fit_logistic(trials.part(~own)).logits(trials.features[own])
+        else:
+            z[own] = model.logits(trials.features[own])
+    steps = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
+    steps.fit(z, trials.right.astype(float), sample_weight=trials.weights)
+    levels = np.asarray(steps.X_thresholds_, np.float64)
+    values = np.asarray(steps.y_thresholds_, np.float64)
+    apart = np.append(True, np.diff(levels) > 0)
+    return model.with_steps(levels[apart], np.maximum.accumulate(values[apart]))
+
+
+def _folds(groups: NDArray[np.int64], folds: int) -> NDArray[np.int64]:
+    """Deal the groups out, the same way each time: (n,) number of the fold."""
+    distinct, place = np.unique(groups, return_inverse=True)
+    dealt = np.random.default_rng(_SEED).permutation(len(distinct)) % folds
+    return np.asarray(dealt[place], dtype=np.int64)

@@ -1,0 +1,132 @@
+"""`medlink calibrate`: probabilities for links, and the threshold that gives a precision."""
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..errors import Warnings
+from .output import table
+
+if TYPE_CHECKING:
+    from ..building.calibrate import Calibrated
+    from ..types import Progress
+
+_THRESHOLDS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95)
+_HEADER = ("threshold", "precision %", "+/-", "coverage %", "linked %", "")
+
+
+def command(
+    assets: Annotated[
+        Path, typer.Argument(metavar="ASSETS", help="The directory of assets to calibrate.")
+    ],
+    dev: Annotated[
+        Path | None,
+        typer.Option(
+            help="Gold mentions to calibrate on, which nothing else learned from. Without it, "
+            "names of the knowledge base."
+        ),
+    ] = None,
+    target_precision: Annotated[
+        float, typer.Option(min=0, max=1, help="Precision that links are to have.")
+    ] = 0.95,
+    nil_share: Annotated[
+        float,
+        typer.Option(
+            min=0, max=0.5, help="Share of the concepts whose mentions are asked without them."
+        ),
+    ] = 0.2,
+    output: Annotated[
+        Path | None,
+        typer.Option(help="New directory of assets. By default, ASSETS itself is replaced."),
+    ] = None,
+    diagram: Annotated[
+        Path | None,
+        typer.Option(help="Reliability diagram, PNG. [default: OUTPUT.reliability.png]"),
+    ] = None,
+) -> None:
+    """Fit probabilities of links, choose the threshold for a precision, and store both."""
+    from ..progress import show_progress
+
+    out = output or assets
+    calibrated = calibrate_linker(
+        assets=assets,
+        out=out,
+        dev=dev,
+        target_precision=target_precision,
+        nil_share=nil_share,
+        diagram=diagram or out.resolve().with_name(f"{out.resolve().name}.reliability.png"),
+        progress=show_progress,
+    )
+    typer.echo(_report(calibrated))
+
+
+def calibrate_linker(
+    *,
+    assets: Path,
+    out: Path,
+    dev: Path | None = None,
+    target_precision: float = 0.95,
+    nil_share: float = 0.2,
+    diagram: Path | None = None,
+    progress: "Progress | None" = None,
+) -> "Calibrated":
+    """Calibrate the linker of assets.
+
+    out (Path): directory to write, which may be `assets`. dev, target_precision, nil_share: see
+        `calibrate_assets`. diagram (Optional[Path]): PNG to draw; a warning says where it cannot.
+    RAISES (MedlinkError): E201-E204 for the assets, E107 and E4xx for the gold file, E413-E414
+        where nothing can be said, E109 the disk.
+    """
+    from ..assets import Assets
+    from ..building.calibrate import calibrate_assets
+    from ..calibration.diagram import draw_reliability
+    from ..calibration.quality import calibration_error, reliability_bins
+    from ..files import replacing_file
+    from ..progress import no_progress
+
+    calibrated = calibrate_assets(
+        Assets(assets),
+        out,
+        dev,
+        target_precision=target_precision,
+        nil_share=nil_share,
+        progress=progress or no_progress,
+    )
+    if diagram is None:
+        return calibrated
+    trials, probs = calibrated.trials, calibrated.probs
+    bins = reliability_bins(probs, trials.right, trials.weights)
+    error = calibration_error(probs, trials.right, trials.weights)
+    try:
+        with replacing_file(diagram) as temporary:
+            draw_reliability(temporary, bins, error)
+    except ImportError:
+        warnings.warn(Warnings.no_diagram.format(path=diagram), stacklevel=2)
+    return calibrated
+
+
+def _report(calibrated: "Calibrated") -> str:
+    from ..calibration.thresholds import at_threshold
+
+    facts, chosen = calibrated.facts, calibrated.chosen
+    wanted = sorted({*_THRESHOLDS, chosen.threshold})
+    found = [point for one in wanted if (point := at_threshold(calibrated.curve, one))]
+    rows = [
+        (
+            f"{one.threshold:.3f}", 100 * one.precision, 100 * one.error, 100 * one.coverage,
+            100 * one.of_all, "chosen" if one.threshold == chosen.threshold else "",
+        )
+        for one in found
+    ]  # fmt: skip
+    on = facts["fitted_on"].get("file", "names of the knowledge base")
+    return "\n".join(
+        [
+            table(rows, _HEADER),
+            f"{facts['mentions']:,} mentions of {facts['concepts']:,} concepts ({on}), "
+            f"{100 * facts['nil_share']:.0f} % of the concepts removed; cross-validated",
+            f"{facts['kind']}, expected calibration error {facts['calibration_error']:.3f}",
+            f"{calibrated.assets.path}: threshold {chosen.threshold:.4f}",
+        ]
+    )
