@@ -17,13 +17,13 @@ from spacy_medlink.types import Floats2d, Ints1d
 from .choosing.gold_yardstick import GoldYardstick
 from .data.candidates import Candidates, CandidateSampler
 from .data.holdout import kb_identity
-from .data.mention_sampler import MentionSampler, WithNames, mention_pairs
+from .data.mention_sampler import MentionSampler, WithNames, WithNearNames, mention_pairs
 from .data.mentions import NamesAndMentions, join, read_mentions
 from .data.names import TrainingNames, read_names
 from .data.sampler import PairSampler, Sampler
 from .loop.encoding import encode_names
 from .objectives.marginal import MARGINAL_LOSSES
-from .objectives.mention_memory import MENTION_LOSSES
+from .objectives.mention_memory import MENTION_LOSSES, MentionMemoryObjective
 from .objectives.protocol import Objective
 from .objectives.registry import LOSSES, MINERS, BatchObjective
 from .recipe.settings import Recipe
@@ -92,6 +92,14 @@ class Finetuning(Study):
             settings["dense_ratio"],
         )
 
+    @cached_property
+    def _memory(self) -> MentionMemoryObjective:
+        own = self._recipe.objective
+        memory: MentionMemoryObjective = MENTION_LOSSES[own.loss].with_settings(
+            own.loss_settings, self.names, self.yardstick.vectors, self._device, self._encode
+        )
+        return memory
+
     def _sampler(self) -> Sampler:
         own, seed = self._recipe.mentions, self._recipe.training.seed
         sampler: Sampler
@@ -100,6 +108,9 @@ class Finetuning(Study):
             return CandidateSampler(self._mention_sampler(), self._candidates)
         if loss in MENTION_LOSSES:
             sampler = self._mention_sampler()
+            if own.near:
+                nearest = self._memory.nearest_wrong
+                sampler = WithNearNames(sampler, self.names, nearest, own.near, seed)
         else:
             pairs = mention_pairs(self.names, self._recipe.data.pairs_per_concept, seed)
             sampler = PairSampler(pairs, own.batch, seed)
@@ -114,10 +125,7 @@ class Finetuning(Study):
             marginal: Objective = choice.make(self.names, self._candidates, self._device, **taken)
             return marginal
         if own.loss in MENTION_LOSSES:
-            memory: Objective = MENTION_LOSSES[own.loss].with_settings(
-                own.loss_settings, self.names, self.yardstick.vectors, self._device, self._encode
-            )
-            return memory
+            return self._memory
         return BatchObjective(
             MINERS[own.miner].with_settings(own.miner_settings),
             LOSSES[own.loss].with_settings(own.loss_settings),

@@ -12,13 +12,13 @@ from typer.testing import CliRunner
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import MedlinkError
 from training.data.candidates import Candidates
-from training.data.mention_sampler import MentionSampler, mention_pairs
+from training.data.mention_sampler import MentionSampler, WithNearNames, mention_pairs
 from training.data.mentions import join, read_mentions
 from training.data.names import read_names
 from training.finetune import main
 from training.finetuning import Finetuning
 from training.objectives.marginal import MARGINAL_LOSSES, MarginalObjective
-from training.objectives.mention_memory import MENTION_LOSSES
+from training.objectives.mention_memory import MENTION_LOSSES, MentionMemoryObjective
 from training.objectives.protocol import Batch
 from training.recipe.reading import read_recipe
 from training.recipe.settings import Recipe
@@ -102,7 +102,7 @@ def joined(train, tiny_kb, tiny_encoder):
 
 
 def test_mentions_among_names(joined, tiny_kb):
-    names, mentions, both, encoder = joined
+    _, mentions, both, encoder = joined
     # "heart attack" is a name of its concept already.
     assert both.is_mention.sum() == len(mentions) - 1
     assert (np.diff(both.concepts) >= 0).all()
@@ -230,3 +230,65 @@ def test_the_command(train, dev, tiny_kb, tiny_encoder, tmp_path):
     found = {path.name for path in (tmp_path / "out").iterdir()}
     assert {"metrics.json", "metrics.jsonl", "training.png"} <= found
     assert BiEncoder.load(tmp_path / "out").encode(["fever"]).shape == (1, 32)
+
+
+def test_names_of_the_batch_learn_too(joined):
+    """The gradient is that of a softmax in which the names of the batch are not constants."""
+    _, _, both, encoder = joined
+
+    def encode(wanted):
+        with torch.inference_mode():
+            return encoder.forward(both.tokens.take(wanted)).float().numpy()
+
+    everything = np.arange(len(both))
+    objective = MentionMemoryObjective(
+        both, encode(np.flatnonzero(~both.is_mention)), torch.device("cpu"), encode,
+        temperature=0.1, renewal=0.0,
+    )  # fmt: skip
+    mentions = np.flatnonzero(both.is_mention)[:4]
+    batch = np.union1d(mentions, np.flatnonzero(~both.is_mention)[::3])
+    vectors = torch.from_numpy(encode(batch) + 0.05).requires_grad_()
+    concepts, strings = (torch.from_numpy(one[batch].view(np.int64))
+                         for one in (both.concepts, both.strings))  # fmt: skip
+    loss, _ = objective(vectors, Batch(torch.from_numpy(batch), concepts, strings))
+    loss.backward()
+    live = torch.from_numpy(encode(batch) + 0.05).requires_grad_()
+    all_vectors = torch.from_numpy(encode(everything)).index_copy(0, torch.from_numpy(batch), live)
+    losses = []
+    for row, position in enumerate(batch.tolist()):
+        same = both.concepts == both.concepts[position]
+        twins = both.strings == both.strings[position]
+        right = same & both.trainable & ~twins
+        hidden = both.is_mention | twins
+        odds = (live[row] @ all_vectors.T / 0.1).masked_fill(torch.from_numpy(hidden), -torch.inf)
+        if right.any():
+            losses.append(-torch.log_softmax(odds, 0)[torch.from_numpy(right)].logsumexp(0))
+    torch.stack(losses).mean().backward()
+    assert loss.item() == pytest.approx(torch.stack(losses).mean().item(), rel=1e-4)
+    torch.testing.assert_close(vectors.grad, live.grad, atol=1e-5, rtol=1e-3)
+
+
+def test_near_names_are_wrong_and_near(joined):
+    _, mentions, both, encoder = joined
+
+    def encode(wanted):
+        with torch.inference_mode():
+            return encoder.forward(both.tokens.take(wanted)).float().numpy()
+
+    objective = MentionMemoryObjective(
+        both, encode(np.flatnonzero(~both.is_mention)), torch.device("cpu"), encode,
+        temperature=0.1, renewal=0.0,
+    )  # fmt: skip
+    sampler = WithNearNames(
+        MentionSampler(both, mentions.counts, 3, 0), both, objective.nearest_wrong, 1, 0
+    )
+    for step in range(sampler.steps_per_epoch):
+        batch = sampler.batch(step)
+        assert batch.tolist() == sampler.batch(step).tolist() == sorted(set(batch.tolist()))
+        for position in batch[both.is_mention[batch]]:
+            others = batch[~both.is_mention[batch]]
+            assert (both.concepts[others] == both.concepts[position]).any()
+            wrong = (both.concepts != both.concepts[position]) & ~both.is_mention
+            wrong &= both.strings != both.strings[position]
+            similar = np.where(wrong, encode(np.arange(len(both))) @ encode([position])[0], -9)
+            assert similar.argmax() in batch

@@ -1,5 +1,7 @@
 """Batches of mentions, and names among them so that the encoder does not forget the names."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from spacy_medlink.types import Ints1d
@@ -7,6 +9,8 @@ from spacy_medlink.types import Ints1d
 from .mentions import NamesAndMentions
 from .pairs import Pairs
 from .sampler import NameSampler, Sampler, Shuffle
+
+NearestWrong = Callable[[Ints1d, int], Ints1d]
 
 
 class MentionSampler:
@@ -34,6 +38,54 @@ class MentionSampler:
     def batch(self, step: int) -> Ints1d:
         """Get the mentions of a step: positions, ascending."""
         return np.unique(self._mentions[self._shuffle.part(step)])
+
+
+class WithNearNames:
+    """The mentions of another sampler, each with a name of its concept and wrong names near it.
+
+    nearest_wrong (Callable): names near mentions as far as is known, so many of each.
+    near (int): wrong names a mention.
+    """
+
+    def __init__(
+        self,
+        sampler: Sampler,
+        names: NamesAndMentions,
+        nearest_wrong: NearestWrong,
+        near: int,
+        seed: int,
+    ) -> None:
+        self._sampler, self._nearest, self._near, self._seed = sampler, nearest_wrong, near, seed
+        self._concepts, self._is_mention = names.concepts, names.is_mention
+        self._possible = np.flatnonzero(names.trainable)
+        self._drawn: tuple[int, Ints1d] | None = None
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Number of batches in one pass of the other sampler."""
+        return self._sampler.steps_per_epoch
+
+    def batch(self, step: int) -> Ints1d:
+        """Get the mentions and names of a step: positions, ascending."""
+        # What is near changes with every step; the same step must be the same when asked again.
+        if self._drawn is None or self._drawn[0] != step:
+            self._drawn = (step, self._draw(step))
+        return self._drawn[1]
+
+    def _draw(self, step: int) -> Ints1d:
+        batch = self._sampler.batch(step)
+        mentions = batch[self._is_mention[batch]]
+        near = self._nearest(mentions, self._near)
+        return np.unique(np.concatenate([batch, self._synonyms(mentions, step), near]))
+
+    def _synonyms(self, mentions: Ints1d, step: int) -> Ints1d:
+        """Draw a name of the concept of each mention, where it has one to train on."""
+        wanted = self._concepts[mentions]
+        concepts = self._concepts[self._possible]
+        first = np.searchsorted(concepts, wanted, side="left")
+        counts = np.searchsorted(concepts, wanted, side="right") - first
+        drawn = np.random.default_rng((self._seed, step)).random(len(mentions)) * counts
+        return self._possible[(first + drawn.astype(np.int64))[counts > 0]]
 
 
 class WithNames:

@@ -79,9 +79,21 @@ class MemoryObjective(Stateless):
         learning = torch.unique(rows)
         count = max(1, len(learning))
         weights[rows, synonyms] -= (odds - log_likelihood[rows]).exp()
-        gradient = torch.zeros_like(vectors)
-        gradient[learning] = (weights @ self._memory)[learning] / (self._temperature * count)
+        slopes = weights[learning]
+        gradient = self._gradient(vectors, learning, slopes) / (self._temperature * count)
         return -log_likelihood[learning].sum() / count, gradient
+
+    def _gradient(
+        self, vectors: torch.Tensor, learning: torch.Tensor, slopes: torch.Tensor
+    ) -> torch.Tensor:
+        """Compute the gradient by the vectors, (n, dim), up to a factor.
+
+        learning (Tensor): the rows that learn, (m,). slopes (Tensor): of the loss by their cosines
+            to the memory, (m, n_names).
+        """
+        gradient = torch.zeros_like(vectors)
+        gradient[learning] = slopes @ self._memory
+        return gradient
 
     def _hide(self, logits: torch.Tensor, ignored: Indices) -> None:
         """Take out, in place, what counts neither for nor against."""

@@ -23,6 +23,8 @@ class MentionMemoryObjective(MemoryObjective):
     over all names instead of 20 candidates, so that candidates need not be retrieved anew each
     epoch: names that come near later are in the sum from the start.
 
+    The names of the batch learn as what mentions are compared with, too. Otherwise a name that
+    mentions keep coming near is never pushed away by them, only they by it, and follows them.
     Of many names few are in a batch, so their vectors would lag behind an encoder that learns
     much: all are made anew now and then.
 
@@ -42,14 +44,17 @@ class MentionMemoryObjective(MemoryObjective):
         temperature: float,
         renewal: float,
     ) -> None:
+        positions = np.flatnonzero(names.is_mention)
         memory = np.zeros((len(names), vectors.shape[1]), dtype=np.float32)
         memory[~names.is_mention] = vectors
+        memory[positions] = encode(positions)
         super().__init__(names, memory, device, temperature=temperature)
         self._encode = encode
         self._names = np.flatnonzero(~names.is_mention)
-        self._mentions = torch.from_numpy(np.flatnonzero(names.is_mention)).to(device)
+        self._mentions = torch.from_numpy(positions).to(device)
         self._after = renewal * len(self._names)
         self._trained = 0
+        self._batch = torch.empty(0, dtype=torch.int64, device=device)
 
     def __call__(self, vectors: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, int]:
         """Compute the loss of vectors, (n, dim), and count the positive pairs."""
@@ -58,7 +63,22 @@ class MentionMemoryObjective(MemoryObjective):
             self._memory[torch.from_numpy(self._names)] = fresh.to(self._memory.device)
             self._trained = 0
         self._trained += len(vectors)
+        self._batch = batch.names
+        self._memory[batch.names] = vectors.detach().float()
         return super().__call__(vectors, batch)
+
+    @torch.no_grad()
+    def nearest_wrong(self, mentions: Ints1d, count: int) -> Ints1d:
+        """Find the names that come nearest to mentions, as remembered, and are not theirs.
+
+        mentions (Ints1d): positions, (n,). RETURNS (Ints1d): positions, (n * count,).
+        """
+        rows = torch.from_numpy(mentions).to(self._memory.device)
+        scores = self._memory[rows] @ self._memory.T
+        self._hide(scores, self._indices(self._table.ignored(mentions)))
+        scores[self._indices(self._table.synonyms(mentions))] = -torch.inf
+        found: Ints1d = scores.topk(count, dim=1).indices.cpu().numpy().ravel()
+        return found
 
     def state(self) -> Weights:
         """Get the memory, and how many names were trained on since it was made anew."""
@@ -72,6 +92,12 @@ class MentionMemoryObjective(MemoryObjective):
     def _hide(self, logits: torch.Tensor, ignored: Indices) -> None:
         super()._hide(logits, ignored)
         logits[:, self._mentions] = -torch.inf
+
+    def _gradient(
+        self, vectors: torch.Tensor, learning: torch.Tensor, slopes: torch.Tensor
+    ) -> torch.Tensor:
+        gradient = super()._gradient(vectors, learning, slopes)
+        return gradient + slopes[:, self._batch].T @ vectors[learning]
 
 
 MENTION_LOSSES: dict[str, Choice] = {

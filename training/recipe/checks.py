@@ -41,6 +41,7 @@ RULES = [
     _at_least("sampler.batch_pairs", 1),
     _at_least("mentions.batch", 1),
     _at_least("mentions.names", 0),
+    _at_least("mentions.near", 0),
     Rule("sampler.names_per_concept", lambda value: value == 0 or value > 1, "must be 0, or 2 up"),
     _one_of("encoder.pooling", None, "mean", "cls"),
     _one_of("encoder.attention", None, "eager", "sdpa"),

@@ -72,10 +72,13 @@ class MentionSettings:
 
     batch (int): mentions a batch; with a loss over the pairs of a batch, pairs of a mention and a
     name. names (int): random names beside them, so that names are not forgotten, or as negatives.
+    near (int): with a loss over all names, the nearest wrong names of each mention that learn to
+    keep away, and with them a name of its concept; 0 for neither.
     """
 
     batch: int = 64
     names: int = 32
+    near: int = 1
 
 
 @dataclass(frozen=True)
