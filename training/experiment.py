@@ -137,4 +137,5 @@ def _wanted(recipe: Recipe, bitext: Path | None) -> Wanted:
         held.most,
         held.seed,
         bitext,
+        data.pairs,
     )

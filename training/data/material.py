@@ -23,14 +23,15 @@ from .names import (
     joined,
     name_blocks,
 )
-from .pairs import Pairs, make_pairs
+from .pairs import Pairs, make_pairs, preferred_pairs
 
 
 @dataclass(frozen=True)
 class Wanted:
     """What is asked of the material.
 
-    reading (Reading): how names are read. pairs_per_concept (int): at most. seed (int): of what is
+    reading (Reading): how names are read. pairs (str): "all", or "preferred" for those with the
+    preferred name alone. pairs_per_concept (int): at most. seed (int): of what is
     trimmed. fraction, most, holdout_seed: of the hold-out (`make_holdout`).
     bitext (Optional[Path]): a file of translations.
     """
@@ -42,6 +43,7 @@ class Wanted:
     most: int
     holdout_seed: int
     bitext: Path | None = None
+    pairs: str = "all"
 
     def facts(self) -> dict[str, Any]:
         """Write as plain values; of the bitext its content counts, not its place."""
@@ -117,7 +119,8 @@ def pair_up(kb: KnowledgeBase, names: TrainingNames, wanted: Wanted) -> Pairs:
 
     RAISES (MedlinkError): E503 when there is none.
     """
-    pairs = make_pairs(names.concepts, names.trainable, wanted.pairs_per_concept, wanted.seed)
+    make = preferred_pairs if wanted.pairs == "preferred" else make_pairs
+    pairs = make(names.concepts, names.trainable, wanted.pairs_per_concept, wanted.seed)
     if not len(pairs):
         raise Errors.too_few_names(path=kb.path, concepts=0)
     return pairs

@@ -32,6 +32,7 @@ def _above_zero(key: str) -> Rule:
 
 
 RULES = [
+    _one_of("data.pairs", "all", "preferred"),
     _at_least("data.pairs_per_concept", 1),
     Rule("holdout.fraction", lambda value: 0 < value <= 0.5, "must lie above 0 and up to 0.5"),
     _at_least("holdout.most", 2),

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.data.pairs import make_pairs
+from training.data.pairs import make_pairs, preferred_pairs
 
 SIZES = st.lists(st.integers(1, 14), min_size=1, max_size=12)
 
@@ -79,3 +79,12 @@ def test_a_concept_with_ten_thousand_names_is_trimmed_without_listing_its_pairs(
     assert len(pairs) == 50
     assert (pairs[:, 0] < pairs[:, 1]).all()
     assert pairs[:, 1].max() < 100_000
+
+
+def test_preferred_pairs_have_the_first_name_of_the_concept():
+    concepts = np.array([0, 0, 0, 1, 2, 2, 2, 2])
+    trainable = np.array([False, True, True, True, True, False, True, True])
+    pairs = preferred_pairs(concepts, trainable, 50, 0)
+    assert pairs.tolist() == [[1, 2], [4, 6], [4, 7]]
+    (only,) = preferred_pairs(concepts[4:], trainable[4:], 1, 0).tolist()
+    assert only in ([0, 2], [0, 3])
