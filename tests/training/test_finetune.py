@@ -102,7 +102,7 @@ def joined(train, tiny_kb, tiny_encoder):
 
 
 def test_mentions_among_names(joined, tiny_kb):
-    _, mentions, both, encoder = joined
+    names, mentions, both, encoder = joined
     # "heart attack" is a name of its concept already.
     assert both.is_mention.sum() == len(mentions) - 1
     assert (np.diff(both.concepts) >= 0).all()
