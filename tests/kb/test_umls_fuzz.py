@@ -186,6 +186,7 @@ def test_damaged_documents(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(7200)
 def test_a_hundred_thousand(tmp_path):
     fuzz_umls(tmp_path / "names", range(10_000, 45_000), ["MRCONSO"], check_conso)
     fuzz_umls(tmp_path / "tables", range(10_000, 45_000), list(TABLES), check_umls)
