@@ -123,7 +123,7 @@ def main(
     names: Annotated[int, typer.Option(help="Names of the release.")] = 357_000,
     update_concepts: Annotated[
         int, typer.Option(help="Concepts of the release that is updated; 0 leaves that out.")
-    ] = 10_000,
+    ] = 30_000,
     work: Annotated[Path | None, typer.Option(help="Directory for data, kept.")] = None,
     output: Annotated[Path, typer.Option(help="Where the figures go, JSON.")] = Path(
         "benchmarks/results/kb_small.json"

@@ -1,6 +1,6 @@
 """Time of an update against that of a full build, knowledge base and assets, with a real encoder.
 
-python -m benchmarks.kb_update WORK --concepts 10000
+python -m benchmarks.kb_update WORK --concepts 30000
 """
 
 from pathlib import Path
@@ -53,7 +53,7 @@ def _medlink(*arguments: object) -> float:
     return seconds
 
 
-def main(work: Path, concepts: int = 10_000) -> None:
+def main(work: Path, concepts: int = 30_000) -> None:
     """Measure and print."""
     for name, value in measure_update(work, concepts).items():
         typer.echo(f"{name}: {value}")
