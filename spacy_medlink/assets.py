@@ -360,12 +360,13 @@ class Assets:
         return encoder
 
     def _open_calibrator(self) -> "RankingCalibrator":
-        from .calibration import RankingCalibrator
+        from .calibration import Names, RankingCalibrator
         from .retrieval.arrays import load_arrays
 
         (name_concept,) = load_arrays(self.path, NAME_CONCEPT)
+        names = Names(name_concept, lambda row: self.kb.name_at(row).text)
         threshold = self.manifest["calibrator"].get("threshold", 0.0)
-        return RankingCalibrator.load(self.path / CALIBRATOR, name_concept, threshold)
+        return RankingCalibrator.load(self.path / CALIBRATOR, names, threshold)
 
     def _open_encoder(self) -> "BiEncoder":
         from .encoders.bi_encoder import BiEncoder

@@ -60,7 +60,7 @@ def calibrate_assets(
     """
     kb, engine = assets.kb, assets.engine(calibrator=False)
     questions = gold_questions(dev, kb) if dev is not None else name_questions(kb)
-    asked = ask(engine, list(kb.iter_ids()), questions, nil_share, progress)
+    asked = ask(engine, kb, questions, nil_share, progress)
     mentions, concepts = sum(one.count for one in questions), count_concepts(questions)
     trials = asked.trials
     if min(mentions, len(trials.right)) < _NEEDED_MENTIONS or concepts < _NEEDED_CONCEPTS:

@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..calibration import Trials, features_of
+from ..calibration import Names, Trials, features_of
 from ..calibration.trials import Flags
+from ..kb import KnowledgeBase
 from ..linking import LinkingEngine
 from ..progress import no_progress
 from ..retrieval.mask import Mask
@@ -47,17 +48,18 @@ class _Round(NamedTuple):
 
 def ask(
     engine: LinkingEngine,
-    ids: Sequence[str],
+    kb: KnowledgeBase,
     questions: Sequence[Question],
     nil_share: float = NIL_SHARE,
     progress: Progress = no_progress,
 ) -> Asked:
     """Ask questions of an engine, with and without the concepts that they are about.
 
-    ids (Sequence[str]): of all concepts, by row. nil_share (float): share of the concepts that is
-    removed; 0 removes none, and only what the gold file calls NIL is.
+    nil_share (float): share of the concepts that is removed; 0 removes none, and only what the
+    gold file calls NIL is.
     """
-    rounds = list(_rounds(engine, ids, questions, nil_share))
+    rounds = list(_rounds(engine, list(kb.iter_ids()), questions, nil_share))
+    names = names_of(engine, kb)
     batches = [
         (one.mask, one.questions[start : start + _BATCH])
         for one in rounds for start in range(0, len(one.questions), _BATCH)
@@ -65,7 +67,7 @@ def ask(
     features, rows, unanswered = [], [], [0.0, 0.0]
     for mask, batch in progress(batches, len(batches), "asking"):
         rankings = engine.rank_within([one.mention for one, _, _ in batch], DEPTH, mask)
-        features.append(features_of([one for one in rankings if one], engine.name_concept))
+        features.append(features_of([one for one in rankings if one], names))
         for (question, weight, right), ranking in zip(batch, rankings, strict=True):
             if ranking:
                 rows.append(_row(ranking, question, weight, right))
@@ -81,6 +83,11 @@ def ask(
         np.asarray(columns[3], np.int64),
     )
     return Asked(trials, (unanswered[0], unanswered[1]))
+
+
+def names_of(engine: LinkingEngine, kb: KnowledgeBase) -> Names:
+    """Make what features ask of names."""
+    return Names(engine.name_concept, lambda row: kb.name_at(row).text)
 
 
 def parts_of(ids: Iterable[str], parts: int) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..errors import Errors
 from ..types import Candidate
-from .features import FEATURES, Features, features_of
+from .features import FEATURES, Features, Names, features_of
 
 FORMAT = 1
 LOGISTIC, ISOTONIC = "logistic", "isotonic"
@@ -34,7 +34,8 @@ class RankingCalibrator:
     steps (Optional[Tuple[Floats, Floats]]): z, strictly ascending, and p, ascending.
     fitted_for (Mapping[str, Any]): what must be the same where it is used: tiers, fusion, encoder.
     threshold (float): probability that a link should have; 0 where none was recommended.
-    name_concept (NDArray[int32]): of the knowledge base, concept row of every name row.
+    names (Optional[Names]): of the knowledge base; without them only described rankings can be
+        estimated.
     """
 
     mean: Floats
@@ -44,7 +45,7 @@ class RankingCalibrator:
     steps: tuple[Floats, Floats] | None = None
     fitted_for: Mapping[str, Any] = field(default_factory=dict)
     threshold: float = 0.0
-    name_concept: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    names: Names | None = None
 
     @property
     def kind(self) -> str:
@@ -53,7 +54,8 @@ class RankingCalibrator:
 
     def probabilities(self, rankings: Sequence[Sequence[Candidate]]) -> list[float]:
         """Estimate for each ranking, which is not empty, the probability, 0..1."""
-        features = features_of(rankings, self.name_concept)
+        assert self.names is not None
+        features = features_of(rankings, self.names)
         return [round(value, _DIGITS) for value in self.estimate(features).tolist()]
 
     def estimate(self, features: Features) -> Floats:
@@ -95,9 +97,7 @@ class RankingCalibrator:
         path.write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
     @classmethod
-    def load(
-        cls, path: Path, name_concept: NDArray[np.int32], threshold: float = 0.0
-    ) -> "RankingCalibrator":
+    def load(cls, path: Path, names: Names, threshold: float = 0.0) -> "RankingCalibrator":
         """Read what `save` wrote.
 
         threshold (float): that the manifest recommends.
@@ -123,7 +123,7 @@ class RankingCalibrator:
                 None if steps is None else _checked_steps(*steps),
                 dict(facts["fitted_for"]),
                 threshold,
-                name_concept,
+                names,
             )
         except (OSError, KeyError, TypeError, _ProblemError, UnicodeError, JSONError) as error:
             problem = f"{path.name}: {error}"

@@ -1,11 +1,12 @@
 """What of a ranking tells whether its first answer is right: few numbers, the same every time."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..text import is_short_form
+from ..text import is_short_form, key
 from ..types import Candidate
 
 Features = NDArray[np.float64]
@@ -26,6 +27,9 @@ FEATURES = (
     "names",  # logarithm of 1 + names of the concept: much spoken of, much named
     "short form",  # 1 for short upper-case texts
     "length",  # logarithm of 1 + characters of the text
+    "added",  # share of the matched name's words that the text has not
+    "missing",  # share of the text's words that the name has not
+    "numbers",  # 1 where they differ in a number or a single letter: type 1 is not type 2
 )
 DEPTH = 2  # candidates that are looked at
 
@@ -33,22 +37,41 @@ _MARGIN = 0.3
 _DIGITS = 4  # scores are the same over batch sizes to so many digits
 _LONGEST = 200  # characters; longer texts are all the same
 _TIERS = ("exact", "ngram", "dense")
+_NAMES_KEPT = 65_536
 
 
-def features_of(
-    rankings: Sequence[Sequence[Candidate]], name_concept: NDArray[np.int32]
-) -> Features:
+class Names:
+    """What is asked of a knowledge base about its names.
+
+    name_concept (NDArray[int32]): concept row of every name row, ascending, (n_names,).
+    text_of (Callable[[int], str]): the text of a name, by its row.
+    """
+
+    def __init__(self, name_concept: NDArray[np.int32], text_of: Callable[[int], str]) -> None:
+        self.name_concept = name_concept
+        self.words_of = lru_cache(_NAMES_KEPT)(lambda row: words(text_of(row)))
+
+
+def words(text: str) -> frozenset[str]:
+    """Split a text into the words that its key has."""
+    return frozenset(key(text[:_LONGEST]).split())
+
+
+def features_of(rankings: Sequence[Sequence[Candidate]], names: Names) -> Features:
     """Describe the first answers of rankings, none of them empty.
 
     A ranking of DEPTH candidates says all; whether there are more changes nothing.
 
-    name_concept (NDArray[int32]): concept row of every name row, ascending, (n_names,).
     RETURNS (Features): (n, len(FEATURES)).
     """
-    rows = np.asarray([ranking[0].row for ranking in rankings], dtype=name_concept.dtype)
-    first = np.searchsorted(name_concept, rows).tolist()
-    end = np.searchsorted(name_concept, rows, side="right").tolist()
-    found = [_describe(*one) for one in zip(rankings, first, end, strict=True)]
+    concepts = names.name_concept
+    rows = np.asarray([ranking[0].row for ranking in rankings], dtype=concepts.dtype)
+    first = np.searchsorted(concepts, rows).tolist()
+    end = np.searchsorted(concepts, rows, side="right").tolist()
+    found = [
+        [*_describe(*one), *_compare(words(one[0][0].form), names.words_of(one[0][0].name_row))]
+        for one in zip(rankings, first, end, strict=True)
+    ]
     return np.asarray(found, dtype=np.float64).reshape(len(rankings), len(FEATURES))
 
 
@@ -78,3 +101,10 @@ def _describe(ranking: Sequence[Candidate], first_name: int, end: int) -> list[f
         float(is_short_form(best.form.strip())),
         float(np.log1p(min(len(best.form), _LONGEST))),
     ]
+
+
+def _compare(text: frozenset[str], name: frozenset[str]) -> list[float]:
+    """Compare the words of a text and of a name: added, missing, numbers."""
+    added, missing = name - text, text - name
+    telling = any(len(word) == 1 or any(map(str.isdigit, word)) for word in added | missing)
+    return [len(added) / max(1, len(name)), len(missing) / max(1, len(text)), float(telling)]

@@ -69,7 +69,7 @@ def judge(
     *,
     depth: int,
     protocol: str = "concepts",
-    threshold: float = 0.0,
+    threshold: float | None = 0.0,
     keep: int = 1,
     retriever: Ranker | None = None,
     progress: Progress = no_progress,
@@ -83,7 +83,8 @@ def judge(
     protocol (str): "concepts" counts concepts. "names" counts distinct names, as the papers do: a
         name is right if any concept that has it is gold; of an abbreviation, only the long form is
         searched.
-    threshold (float): a best answer that scores less is no link (NIL).
+    threshold (Optional[float]): a best answer that scores less, or is less probable, is no link
+        (NIL); None for what the ranker's calibrator recommends.
     keep (int): candidates kept of each.
     retriever (Optional[Ranker]): the ranker without its reranker, where it has one; what it
         proposes counts as retrieved.
@@ -151,7 +152,7 @@ def _rank(
     mentions: Sequence[Mention],
     depth: int,
     by_names: bool,
-    threshold: float,
+    threshold: float | None,
 ) -> list[_Ranked]:
     if by_names:
         return _rank_names(ranker, names, mentions, threshold)
@@ -164,7 +165,7 @@ def _rank(
 
 
 def _rank_names(
-    ranker: Ranker, names: "_Names", mentions: Sequence[Mention], threshold: float
+    ranker: Ranker, names: "_Names", mentions: Sequence[Mention], threshold: float | None
 ) -> list[_Ranked]:
     texts = [mention.long_form or mention.text for mention in mentions]
     # All names that were found: many spell one name, and only distinct ones count.

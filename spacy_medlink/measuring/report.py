@@ -129,7 +129,7 @@ class _Bench:
         retriever = (
             None if engine.rescorer is None else self._engine(tiers, memory=memory, rescorer=None)
         )
-        threshold = self._settings.threshold or 0.0
+        threshold = self._settings.threshold
         return self._judge(engine, " + ".join(tiers), threshold, self._settings.keep, retriever)
 
     def measure_tier(self, tier: str) -> Metrics:
@@ -165,7 +165,7 @@ class _Bench:
         self,
         ranker: Ranker,
         what: str,
-        threshold: float = 0.0,
+        threshold: float | None = 0.0,
         keep: int = 1,
         retriever: Ranker | None = None,
     ) -> Judged:

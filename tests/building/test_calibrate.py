@@ -183,9 +183,8 @@ def test_too_few_mentions_and_too_high_a_precision_are_refused(place, tmp_path):
 
 def test_every_mention_is_asked_with_and_without_its_concept(place):
     assets = Assets(place / "assets")
-    ids = list(assets.kb.iter_ids())
     questions = gold_questions(place / "gold.jsonl", assets.kb)
-    asked = ask(assets.engine(), ids, questions, 0.2)
+    asked = ask(assets.engine(), assets.kb, questions, 0.2)
     trials = asked.trials
     named = [one for one in questions if one.right]
     assert asked.unanswered == (0.0, 0.0)
@@ -194,7 +193,7 @@ def test_every_mention_is_asked_with_and_without_its_concept(place):
     assert trials.weights[trials.known].sum() == pytest.approx(0.8 * len(named))
     assert not trials.right[~trials.known].any()
     assert trials.right[trials.known].mean() > 0.9
-    without = ask(assets.engine(), ids, questions, 0.0).trials
+    without = ask(assets.engine(), assets.kb, questions, 0.0).trials
     assert without.known.sum() == len(named) == len(without.right) - len(SITES)
 
 
@@ -205,7 +204,7 @@ def test_names_are_asked_hidden_and_as_they_are(place):
     for one in questions:
         own = {key(kb.name_at(row).text) for row in one.hidden}
         assert own == {key(one.mention.text)}
-    trials = ask(engine, list(kb.iter_ids()), questions).trials
+    trials = ask(engine, kb, questions).trials
     exact = trials.features[:, 5] > 0
     assert trials.weights.sum() == pytest.approx(60)
     # What is there as a name is found; nothing else has the key.

@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from spacy_medlink.calibration import FEATURES, Trials, features_of
+from spacy_medlink.calibration import FEATURES, Names, Trials, features_of
 from spacy_medlink.types import Candidate
 
-NAME_CONCEPT = np.repeat(np.arange(400, dtype=np.int32), 3)  # three names each
+# Three names each.
+NAMES = Names(np.repeat(np.arange(400, dtype=np.int32), 3), lambda row: f"some text {row}")
 
 
 def ranking(score, margin=0.1, exact=False, row=0, form="some text", tied=()):
@@ -27,7 +28,7 @@ def trials(n=1500, seed=0, slope=8.0):
     promise = 1 / (1 + np.exp(-slope * (scores - 0.5)))
     right = generator.random(n) < promise
     known = right | (generator.random(n) < 0.8)
-    features = features_of(rankings, NAME_CONCEPT)
+    features = features_of(rankings, NAMES)
     assert features.shape == (n, len(FEATURES))
     weights = generator.choice([0.2, 0.8, 1.6], n)
     groups = np.array([one[0].row for one in rankings])

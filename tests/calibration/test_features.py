@@ -5,11 +5,11 @@ from hypothesis import strategies as st
 
 from spacy_medlink.calibration import DEPTH, FEATURES, features_of
 from spacy_medlink.types import Candidate
-from tests.calibration.samples import NAME_CONCEPT, ranking
+from tests.calibration.samples import NAMES, ranking
 
 
 def described(own):
-    return dict(zip(FEATURES, features_of([own], NAME_CONCEPT)[0].tolist(), strict=True))
+    return dict(zip(FEATURES, features_of([own], NAMES)[0].tolist(), strict=True))
 
 
 def test_what_is_told_of_a_ranking():
@@ -18,6 +18,7 @@ def test_what_is_told_of_a_ranking():
         "score": 0.8, "margin": 0.1, "ngram": 0.8, "dense": 0.8, "agreement": 1.0, "exact": 1.0,
         "rival": 1.0, "tied": 1.0, "memory": 0.0, "preferred": 1.0,
         "names": pytest.approx(np.log(4)), "short form": 1.0, "length": pytest.approx(np.log(3)),
+        "added": 1.0, "missing": 1.0, "numbers": 1.0,
     }  # fmt: skip
     synonym = ranking(0.8)
     synonym[0].name_row = 1
@@ -38,10 +39,10 @@ def test_a_tier_that_was_not_asked_says_what_the_exact_one_says():
 def test_more_candidates_change_nothing(score, margin, exact, more, form):
     own = ranking(score, margin, exact, form=form)
     others = [Candidate(9, 27, 0.0, {"dense": 0.0})] * more
-    long, short = features_of([own + others, own[:DEPTH]], NAME_CONCEPT)
+    long, short = features_of([own + others, own[:DEPTH]], NAMES)
     assert long.tolist() == short.tolist()
     assert np.isfinite(long).all()
 
 
 def test_no_rankings():
-    assert features_of([], NAME_CONCEPT).shape == (0, len(FEATURES))
+    assert features_of([], NAMES).shape == (0, len(FEATURES))
