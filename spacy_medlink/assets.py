@@ -210,8 +210,8 @@ class Assets:
         calibrator (Union[Calibrator, bool, None]): one to take; True insists on that of the assets,
             where they have one; None takes it where it was fitted for these tiers and this fusion;
             False leaves it out.
-        rerank_top (Optional[int]): candidates that the reranker reads, where the assets have one and
-            all tiers are asked; None for as many as it was trained for, 0 leaves it out.
+        rerank_top (Optional[int]): candidates that the reranker reads, where the assets have one
+            and all tiers are asked; None for as many as it was trained for, 0 leaves it out.
         settings: passed to LinkingEngine; `weights` too replaces what the build found best.
         RAISES (MedlinkError): E210 when "dense" is asked for and was not built, E212 for "ngram",
             E214 for a calibrator that was fitted for something else.
@@ -356,7 +356,6 @@ class Assets:
         if encoder.fingerprint() != self.manifest["reranker"]["fingerprint"]:
             problem = "reranker/ is not the one that the manifest speaks of"
             raise Errors.assets_mismatch(path=self.path, problem=problem)
-        encoder.halve()
         return encoder
 
     def _open_calibrator(self) -> "RankingCalibrator":

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from thinc.types import Floats2d
 
     from .bi_encoder import BiEncoder
+    from .cross_encoder import CrossEncoder
+    from .pairs import Pair
 
 
 def transformer_bi_encoder(
@@ -62,6 +64,65 @@ def encoder_of(model: Model[Any, Any]) -> BiEncoder:
         model.set_dim("nO", loaded.dim)
     encoder: BiEncoder = shim.encoder
     return encoder
+
+
+def cross_encoder(name: str) -> Model[list[Pair], Floats2d]:
+    """Make `spacy-medlink.CrossEncoder.v1`: pairs of a mention and a candidate to logits.
+
+    name (str): directory that `python -m training.rerank` wrote (`reranker` of its assets); read
+        at `initialize`, or when first needed.
+    RETURNS (Model[List[Pair], Floats2d]): the thinc model; `model.predict(pairs)` is (n, 1).
+    """
+    from thinc.api import Model
+
+    from .shim import CrossEncoderShim
+
+    return Model(
+        "medlink_cross_encoder",
+        _score,
+        init=_init_cross,
+        dims={"nO": 1},
+        attrs={"name": name},
+        shims=[CrossEncoderShim()],
+    )
+
+
+def cross_encoder_of(model: Model[Any, Any]) -> CrossEncoder:
+    """Get the cross-encoder inside a model, loading it if that has not happened.
+
+    RAISES (MedlinkError): E205 no such directory, E206 files that cannot be read.
+    """
+    from .cross_encoder import CrossEncoder
+
+    shim: Any = model.shims[0]
+    if shim.encoder is None:
+        shim.set_encoder(CrossEncoder.load(model.attrs["name"]))
+    encoder: CrossEncoder = shim.encoder
+    return encoder
+
+
+def _init_cross(model: Model[list[Pair], Floats2d], X: Any = None, Y: Any = None) -> None:  # noqa: N803  # thinc calls by these names
+    cross_encoder_of(model)
+
+
+def _score(
+    model: Model[list[Pair], Floats2d], pairs: list[Pair], is_train: bool
+) -> tuple[Floats2d, Callable[[Floats2d], list[Pair]]]:
+    import torch
+    from thinc.api import torch2xp, xp2torch
+
+    encoder = cross_encoder_of(model)
+    if not is_train or not pairs:
+        scores = encoder.score(pairs).reshape(-1, 1)
+        return model.ops.asarray2f(scores), lambda gradient: []  # type: ignore[arg-type]
+    with torch.enable_grad():
+        output = encoder.forward(encoder.tokenize(pairs)).unsqueeze(1)
+
+    def backprop(gradient: Floats2d) -> list[Pair]:
+        output.backward(xp2torch(gradient, requires_grad=False))  # type: ignore[no-untyped-call]
+        return []
+
+    return torch2xp(output.detach(), ops=model.ops), backprop  # type: ignore[return-value]
 
 
 def _init(model: Model[list[str], Floats2d], X: Any = None, Y: Any = None) -> None:  # noqa: N803  # thinc calls by these names

@@ -50,7 +50,7 @@ class BiEncoder:
         self._lock = threading.Lock()
         # A word that the model does not know is a word all the same.
         special = set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}
-        self._special = torch.tensor(sorted(special))
+        self.special = torch.tensor(sorted(special))
 
     @classmethod
     def load(
@@ -127,7 +127,7 @@ class BiEncoder:
             return vectors
         _calm_threads_in_children()
         pieces = self.tokenize(texts)
-        module = self._inference_module()
+        module = self.inference_module()
         with torch.inference_mode():
             for batch in _batches(pieces, batch_pieces):
                 output = self._run(module, [pieces[index] for index in batch])
@@ -157,15 +157,15 @@ class BiEncoder:
 
         Saving, training and the fingerprint want the full weights: call this after them.
         """
-        self.module = self._inference_module()
+        self.module = self.inference_module()
 
     def _run(self, module: torch.nn.Module, pieces: Sequence[Sequence[int]]) -> torch.Tensor:
         ids, mask = pad(pieces, self.tokenizer.pad_token_id or 0)
         ids, mask = ids.to(self.device), mask.to(self.device)
         hidden = module(input_ids=ids, attention_mask=mask).last_hidden_state
-        return pool(hidden, ids, mask, self.pooling, self._special.to(ids.device))
+        return pool(hidden, ids, mask, self.pooling, self.special.to(ids.device))
 
-    def _inference_module(self) -> torch.nn.Module:
+    def inference_module(self) -> torch.nn.Module:
         """Get the module in the precision that encodes fastest, made anew after a training step.
 
         Weights are converted once: autocast would convert them in every batch, which took two

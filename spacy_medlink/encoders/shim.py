@@ -1,15 +1,16 @@
-"""BiEncoderShim: a BiEncoder inside a thinc model, saved without pickle."""
+"""Shims: a BiEncoder or a CrossEncoder inside a thinc model, saved without pickle."""
 
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, ClassVar
 
 import srsly
 from spacy_transformers.data_classes import HFObjects
 from spacy_transformers.layers.hf_shim import HFShim
 
 from .bi_encoder import BiEncoder
+from .cross_encoder import CrossEncoder
 
 
 class BiEncoderShim(HFShim):
@@ -19,11 +20,13 @@ class BiEncoderShim(HFShim):
     Hugging Face directory (safetensors), where the parent would pickle the weights.
     """
 
-    def __init__(self, encoder: BiEncoder | None = None) -> None:
+    loader: ClassVar[Any] = BiEncoder
+
+    def __init__(self, encoder: Any = None) -> None:
         super().__init__(_objects(encoder))
         self.encoder = encoder
 
-    def set_encoder(self, encoder: BiEncoder) -> None:
+    def set_encoder(self, encoder: Any) -> None:
         """Put a loaded encoder in."""
         self.encoder = encoder
         self._hfmodel = _objects(encoder)
@@ -37,7 +40,7 @@ class BiEncoderShim(HFShim):
 
     def copy(self) -> "BiEncoderShim":
         """Copy weights and all, through bytes."""
-        return BiEncoderShim().from_bytes(self.to_bytes())
+        return type(self)().from_bytes(self.to_bytes())
 
     def to_bytes(self) -> bytes:
         """Write the files of the encoder's directory; empty before it is loaded."""
@@ -58,21 +61,27 @@ class BiEncoderShim(HFShim):
                 for name, content in files.items():
                     # Names only: a path in foreign bytes must not write elsewhere.
                     (Path(directory) / Path(name).name).write_bytes(content)
-                self.set_encoder(BiEncoder.load(directory))
+                self.set_encoder(self.loader.load(directory))
         return self
 
-    def __reduce__(self) -> tuple[Callable[[bytes], "BiEncoderShim"], tuple[bytes]]:
-        return _from_bytes, (self.to_bytes(),)
+    def __reduce__(self) -> tuple[Callable[..., "BiEncoderShim"], tuple[Any, bytes]]:
+        return _from_bytes, (type(self), self.to_bytes())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "BiEncoderShim":
         return self.copy()
 
 
-def _from_bytes(data: bytes) -> BiEncoderShim:
-    return BiEncoderShim().from_bytes(data)
+class CrossEncoderShim(BiEncoderShim):
+    """The same for a CrossEncoder."""
+
+    loader: ClassVar[Any] = CrossEncoder
 
 
-def _objects(encoder: BiEncoder | None) -> HFObjects:
+def _from_bytes(kind: type[BiEncoderShim], data: bytes) -> BiEncoderShim:
+    return kind().from_bytes(data)
+
+
+def _objects(encoder: Any) -> HFObjects:
     tokenizer = encoder.tokenizer if encoder else None
     module = encoder.module if encoder else None
     return HFObjects(tokenizer, module, None, {}, {})

@@ -70,6 +70,10 @@ class MedicalLinker(TrainableLinker):
     fusion (Optional[Fusion]): how the tiers' scores become one, a registered function.
     calibrator (bool): take the calibrator of the assets, where they have one; it must have been
         fitted for these tiers, fusion and encoder.
+    reranker (Optional[Model]): takes the place of the assets' reranker; it must have been made for
+        their encoder and knowledge base. rerank_top (Optional[int]): candidates that it reads, a
+        latency budget; None for as many as it was trained for, 0 leaves it out. A reranker of the
+        config is not saved with the component, one of the assets is.
     RAISES (MedlinkError): E301, E302 for settings out of range; at the first link, E214 for a
         calibrator that was fitted for something else.
     """

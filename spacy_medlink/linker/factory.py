@@ -49,6 +49,8 @@ def make_medical_linker(
     index: dict[str, int] | None,
     fusion: Any,
     calibrator: bool,
+    reranker: Any,
+    rerank_top: int | None,
 ) -> MedicalLinker:
     """Make a `medical_linker`; see MedicalLinker for the settings."""
     given = {key: value for key, value in locals().items() if key in DEFAULT_CONFIG}

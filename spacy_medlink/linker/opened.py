@@ -81,6 +81,16 @@ class OpenedLinker(PersistentLinker):
     def _only(self, call: Any) -> "Only":
         raise NotImplementedError
 
+    def _own_rescorer(self) -> dict[str, Any]:
+        model = self.settings["reranker"]
+        if model is None:
+            return {}
+        from ..encoders.architectures import cross_encoder_of
+
+        encoder = cross_encoder_of(model)
+        self.assets.check_reranker(encoder, model.attrs["name"])
+        return {"rescorer": self.assets.rescorer(self.settings["rerank_top"], encoder)}
+
     def _own_encoder(self) -> "BiEncoder":
         raise NotImplementedError
 
@@ -116,6 +126,8 @@ class OpenedLinker(PersistentLinker):
             fusion=settings["fusion"],
             memory=settings["memory"],
             calibrator=settings["calibrator"],
+            rerank_top=settings["rerank_top"],
+            **self._own_rescorer(),
             exact_first=settings["exact_first"],
             scope=scope_settings(settings),
         )

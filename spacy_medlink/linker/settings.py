@@ -40,6 +40,8 @@ DEFAULT_CONFIG: dict[str, Any] = {
     "index": None,
     "fusion": None,
     "calibrator": True,
+    "reranker": None,
+    "rerank_top": None,
 }
 FILTERS = ("types", "sources", "languages", "allow", "deny")
 _TIERS = {"exact", "ngram", "dense"}
@@ -66,6 +68,8 @@ def check(settings: Mapping[str, Any]) -> None:
     for name in ("top_k", "batch_size"):
         if settings[name] < 1:
             raise _bad(settings, name, "must be at least 1")
+    if (settings["rerank_top"] or 0) < 0:
+        raise _bad(settings, "rerank_top", "must be at least 0, or null")
     tiers = settings["tiers"]
     if tiers == [] or set(tiers or ()) - _TIERS:
         rule = "must name at least one of exact, ngram, dense and nothing else"

@@ -1,0 +1,239 @@
+"""CrossEncoder: reads a mention in its context and a candidate together (no spaCy).
+
+ClinLinker (Gallego et al. 2024, section 3.2) and BLINK (Wu et al. 2020, section 4.2): a bi-encoder
+proposes, and a transformer that sees both texts at once orders what was proposed.
+"""
+
+import copy
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import xxhash
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from ..errors import Errors
+from ..types import Floats1d
+from .bi_encoder import BiEncoder
+from .pairs import Pair, Pieces, Template
+from .pooling import pool
+
+SETTINGS_FILE, HEAD_FILE = "medlink_cross_encoder.json", "medlink_head.safetensors"
+_BATCH_PIECES = 4096
+# Pairs run beside others of their own length alone, rounded up: what they are batched with changes
+# nothing about the arithmetic of a pair.
+_STEP = 8
+ACTIVATIONS = ("softmax", "softmax_nil", "sigmoid")
+
+
+@dataclass(frozen=True)
+class CrossSettings:
+    """How pairs are read, and how the scores are used.
+
+    max_length (int): of a pair, in word pieces. context (int): word pieces on each side of the
+        mention. definitions (bool): read the definitions of candidates too.
+    activation (str): from logits to 0..1: "softmax" over the candidates of a mention,
+        "softmax_nil" with a logit of 0 for "none of them" beside, or "sigmoid".
+    weight (float): of these scores beside those of retrieval, 0..1. top (int): candidates that are
+        read, at most.
+    encoder, kb (str): fingerprints of the bi-encoder and the knowledge base that it was made for.
+    """
+
+    max_length: int = 96
+    context: int = 16
+    definitions: bool = False
+    activation: str = "softmax"
+    weight: float = 0.5
+    top: int = 25
+    encoder: str = ""
+    kb: str = ""
+
+
+class PairScorer(torch.nn.Module):
+    """A transformer with a linear head: what is trained.
+
+    The head begins with zeros, so that an untrained one prefers no candidate.
+    """
+
+    def __init__(self, transformer: torch.nn.Module) -> None:
+        super().__init__()
+        self.transformer = transformer
+        width = int(transformer.config.hidden_size)  # type: ignore[union-attr,arg-type]
+        self.head = torch.nn.Linear(width, 1)
+        torch.nn.init.zeros_(self.head.weight)
+        torch.nn.init.zeros_(self.head.bias)
+
+
+class CrossEncoder:
+    """Scores pairs of a mention and a candidate.
+
+    Scoring is deterministic and safe to call from threads, in the precision of BiEncoder.
+
+    base (BiEncoder): tokenizer, transformer and pooling; the transformer is used as it is, not
+    copied. head (Optional[Linear]): None for one of zeros. settings (CrossSettings): see there.
+    """
+
+    def __init__(
+        self,
+        base: BiEncoder,
+        settings: CrossSettings = CrossSettings(),
+        head: torch.nn.Linear | None = None,
+    ) -> None:
+        if settings.activation not in ACTIVATIONS:
+            rule = f"must be one of {', '.join(ACTIVATIONS)}"
+            raise Errors.bad_setting(name="activation", value=settings.activation, rule=rule)
+        longest = int(getattr(base.module.config, "max_position_embeddings", settings.max_length))
+        limit = min(settings.max_length, int(base.tokenizer.model_max_length), longest)
+        self.settings = replace(settings, max_length=limit)
+        self.base = base
+        self.module = PairScorer(base.module).to(base.device)
+        if head is not None:
+            self.module.head.load_state_dict(head.state_dict())
+        self.module.eval()
+        self._template = Template.of(base.tokenizer, limit, settings.context)
+        self._has_types = int(getattr(base.module.config, "type_vocab_size", 1) or 1) > 1
+
+    @classmethod
+    def of(cls, encoder: BiEncoder, settings: CrossSettings) -> "CrossEncoder":
+        """Begin with the weights of a bi-encoder, which stays as it is."""
+        module = copy.deepcopy(encoder.module)
+        base = BiEncoder(encoder.tokenizer, module, encoder.pooling, encoder.max_length)
+        return cls(base, replace(settings, encoder=encoder.fingerprint()))
+
+    @classmethod
+    def load(cls, directory: str | Path) -> "CrossEncoder":
+        """Load what `save` wrote.
+
+        RAISES (MedlinkError): E205 no such directory, E206 files that cannot be read.
+        """
+        path = Path(directory)
+        base = BiEncoder.load(path)
+        try:
+            values = json.loads((path / SETTINGS_FILE).read_text("utf-8"))
+            known = {field.name for field in fields(CrossSettings)}
+            settings = CrossSettings(**{k: v for k, v in values.items() if k in known})
+            made = cls(base, settings)
+            made.module.head.load_state_dict(load_file(path / HEAD_FILE))
+        except (
+            OSError,
+            ValueError,
+            TypeError,
+            RuntimeError,
+            AttributeError,
+            SafetensorError,
+        ) as error:
+            raise Errors.encoder_damaged(path=path, reason=error) from error
+        return made
+
+    @property
+    def tokenizer(self) -> Any:
+        """The tokenizer of both texts."""
+        return self.base.tokenizer
+
+    def save(self, directory: str | Path) -> None:
+        """Write a Hugging Face directory (safetensors), head and settings beside.
+
+        RAISES (OSError): when the disk is full.
+        """
+        path = Path(directory)
+        self.base.save(path)
+        head = {name: tensor.cpu() for name, tensor in self.module.head.state_dict().items()}
+        try:
+            save_file(head, path / HEAD_FILE)
+        except SafetensorError as error:
+            raise OSError(str(error)) from error
+        text = json.dumps(asdict(self.settings), indent=2) + "\n"
+        (path / SETTINGS_FILE).write_text(text, encoding="utf-8")
+
+    def using(self, **changes: Any) -> "CrossEncoder":
+        """Make one with other settings, over the same weights."""
+        return CrossEncoder(self.base, replace(self.settings, **changes), self.module.head)
+
+    def fingerprint(self) -> str:
+        """Identify what decides about the order: weights, vocabulary and settings."""
+        digest = xxhash.xxh3_128(self.base.fingerprint().encode())
+        for _, tensor in sorted(self.module.head.state_dict().items()):
+            digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
+        digest.update(json.dumps(asdict(self.settings), sort_keys=True).encode())
+        return digest.hexdigest()
+
+    def score(self, pairs: Sequence[Pair], batch_pieces: int = _BATCH_PIECES) -> Floats1d:
+        """Score pairs; the higher the likelier.
+
+        pairs (Sequence[Pair]): of any mentions. batch_pieces (int): word pieces in a batch.
+        RETURNS (Floats1d): logits, (n_pairs,), float32.
+        RAISES (MedlinkError): E208 when the model gives scores that are not finite.
+        """
+        scores = np.zeros(len(pairs), dtype=np.float32)
+        if not len(pairs):
+            return scores
+        pieces = self.tokenize(pairs)
+        transformer = self.base.inference_module()
+        with torch.inference_mode():
+            for batch, length in batches([len(one.ids) for one in pieces], batch_pieces):
+                logits = self._run(transformer, [pieces[place] for place in batch], length)
+                scores[batch] = logits.cpu().numpy()
+        bad = np.flatnonzero(~np.isfinite(scores))
+        if len(bad):
+            raise Errors.vectors_not_finite(count=len(bad), first=int(bad[0]))
+        return scores
+
+    def tokenize(self, pairs: Sequence[Pair]) -> list[Pieces]:
+        """Cut pairs into word pieces, special tokens included, at most max_length each."""
+        return self._template.cut(pairs)
+
+    def forward(self, pieces: Sequence[Pieces]) -> torch.Tensor:
+        """Run the module on pairs, with gradients: logits (n,) on its device."""
+        return self._run(self.base.module, pieces, max(len(one.ids) for one in pieces))
+
+    def refresh(self) -> None:
+        """Score with the weights as they are now: to be called where `param.data` was replaced."""
+        self.base.refresh()
+
+    def _run(
+        self, transformer: torch.nn.Module, pieces: Sequence[Pieces], length: int
+    ) -> torch.Tensor:
+        base, device = self.base, self.base.device
+        ids, types, mask = (part.to(device) for part in _pad(pieces, length, _pad_id(base)))
+        more = {"token_type_ids": types} if self._has_types else {}
+        hidden = transformer(input_ids=ids, attention_mask=mask, **more).last_hidden_state
+        pooled = pool(hidden, ids, mask, base.pooling, base.special.to(device))
+        # Pooling scales to length 1; the head learns faster from numbers around 1.
+        logits = self.module.head(pooled * pooled.shape[1] ** 0.5)
+        return torch.as_tensor(logits).squeeze(1).float()
+
+
+def batches(lengths: Sequence[int], batch_pieces: int) -> list[tuple[list[int], int]]:
+    """Group pairs of the same length, rounded up.
+
+    RETURNS (List[Tuple[List[int], int]]): places of the pairs, and their common length.
+    """
+    by_length: dict[int, list[int]] = {}
+    for place, length in enumerate(lengths):
+        by_length.setdefault(-(-length // _STEP) * _STEP, []).append(place)
+    found = []
+    for length, places in sorted(by_length.items(), reverse=True):
+        count = max(1, batch_pieces // length)
+        found += [(places[start : start + count], length) for start in range(0, len(places), count)]
+    return found
+
+
+def _pad(
+    pieces: Sequence[Pieces], length: int, pad_id: int
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Pad to a rectangle: ids, segments and attention mask, each (n, length), int64."""
+    ids = np.full((len(pieces), length), pad_id, dtype=np.int64)
+    types, mask = np.zeros_like(ids), np.zeros_like(ids)
+    for row, one in enumerate(pieces):
+        end = len(one.ids)
+        ids[row, :end], types[row, one.second : end], mask[row, :end] = one.ids, 1, 1
+    return torch.from_numpy(ids), torch.from_numpy(types), torch.from_numpy(mask)
+
+
+def _pad_id(base: BiEncoder) -> int:
+    return int(base.tokenizer.pad_token_id or 0)

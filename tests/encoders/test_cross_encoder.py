@@ -1,0 +1,151 @@
+"""The cross-encoder: pairs cut so that both texts stay, scores that no batch changes, files."""
+
+import copy
+import json
+import pickle
+
+import numpy as np
+import pytest
+import spacy
+import torch
+from thinc.api import Config
+
+from spacy_medlink.encoders.architectures import cross_encoder
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings, batches
+from spacy_medlink.encoders.pairs import Pair
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.types import Mention
+
+MENTION = Mention("PE", "", "", "clot in the lung,", "was seen")
+PAIRS = [
+    Pair(MENTION, "PE ; Pulmonary embolism ; T047"),
+    Pair(MENTION, "PE ; Pericardial effusion ; T033"),
+    Pair(Mention("fever"), "Fever ; T184"),
+    Pair(Mention("", "", "", "left", "right"), ""),
+    Pair(Mention("x " * 5000, "a long form"), "Asthma " * 400),
+] * 3
+
+
+@pytest.fixture
+def encoder(tiny_encoder):
+    made = CrossEncoder.of(BiEncoder.load(tiny_encoder), CrossSettings(kb="a kb"))
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        torch.nn.init.normal_(made.module.head.weight)
+    return made
+
+
+def test_an_untrained_one_prefers_nothing(tiny_encoder):
+    made = CrossEncoder.of(BiEncoder.load(tiny_encoder), CrossSettings())
+    np.testing.assert_array_equal(made.score(PAIRS), np.zeros(len(PAIRS)))
+
+
+def test_it_begins_with_the_weights_of_the_bi_encoder_and_leaves_them(tiny_encoder):
+    start = BiEncoder.load(tiny_encoder)
+    before = start.fingerprint()
+    made = CrossEncoder.of(start, CrossSettings())
+    assert made.base.fingerprint() == before == made.settings.encoder
+    torch.nn.init.zeros_(next(made.module.parameters()))
+    assert start.fingerprint() == before
+
+
+@pytest.mark.parametrize("batch_pieces", [1, 64, 300, 100_000])
+def test_no_batch_changes_a_score(encoder, batch_pieces):
+    want = np.concatenate([encoder.score([pair]) for pair in PAIRS])
+    found = encoder.score(PAIRS, batch_pieces)
+    assert found.dtype == np.float32 and found.shape == (len(PAIRS),)
+    assert found.std() > 0.01
+    np.testing.assert_allclose(found, want, atol=1e-4)
+
+
+def test_order_does_not_matter(encoder):
+    np.testing.assert_allclose(encoder.score(PAIRS[::-1])[::-1], encoder.score(PAIRS), atol=1e-4)
+
+
+def test_context_is_read(encoder):
+    other = MENTION._replace(left="water around the heart,")
+    a, b = encoder.score([Pair(MENTION, "Fever"), Pair(other, "Fever")])
+    assert abs(a - b) > 1e-3
+
+
+def test_pairs_keep_mention_and_candidate(encoder):
+    for pair, pieces in zip(PAIRS, encoder.tokenize(PAIRS), strict=True):
+        assert len(pieces.ids) <= encoder.settings.max_length <= 64
+        text = encoder.tokenizer.decode(pieces.ids[: pieces.second])
+        if pair.mention.text and len(pair.mention.text) < 100:
+            assert pair.mention.text.lower() in text
+        if pair.candidate:
+            assert len(pieces.ids) - pieces.second > 1
+    long = encoder.tokenize([PAIRS[4]])[0]
+    assert len(long.ids) - long.second > 20 and long.second > 20
+
+
+def test_nothing_to_score(encoder):
+    assert encoder.score([]).shape == (0,)
+
+
+def test_batches_hold_one_length_each_and_every_pair_once():
+    lengths = [3, 9, 8, 16, 17, 3]
+    found = batches(lengths, 16)
+    assert sorted(place for places, _ in found for place in places) == list(range(6))
+    assert all(0 <= length - lengths[place] < 8 for places, length in found for place in places)
+
+
+def test_weights_that_are_not_finite(encoder):
+    torch.nn.init.constant_(encoder.module.head.weight, float("nan"))
+    with pytest.raises(MedlinkError, match="E208"):
+        encoder.score(PAIRS[:2])
+
+
+def test_round_trip(encoder, tmp_path):
+    encoder.save(tmp_path / "saved")
+    loaded = CrossEncoder.load(tmp_path / "saved")
+    assert loaded.fingerprint() == encoder.fingerprint()
+    assert loaded.settings == encoder.settings
+    np.testing.assert_array_equal(loaded.score(PAIRS), encoder.score(PAIRS))
+    files = {file.suffix for file in (tmp_path / "saved").iterdir()}
+    assert files <= {".json", ".safetensors", ".txt"}
+
+
+def test_settings_and_head_are_part_of_the_fingerprint(encoder):
+    before = encoder.fingerprint()
+    assert encoder.using(weight=0.1).fingerprint() != before
+    with torch.no_grad():
+        encoder.module.head.bias += 1
+    assert encoder.fingerprint() != before
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("medlink_cross_encoder.json", "no json"),
+        ("medlink_cross_encoder.json", json.dumps({"activation": "tanh"})),
+        ("medlink_cross_encoder.json", "[]"),
+        ("medlink_head.safetensors", "nothing"),
+    ],
+)
+def test_damaged_files(encoder, tmp_path, file, text):
+    encoder.save(tmp_path)
+    (tmp_path / file).write_text(text, encoding="utf-8")
+    with pytest.raises(MedlinkError, match=r"E206|E302"):
+        CrossEncoder.load(tmp_path)
+
+
+def test_a_directory_without_a_head(tiny_encoder):
+    with pytest.raises(MedlinkError, match="E206"):
+        CrossEncoder.load(tiny_encoder)
+
+
+def test_the_architecture(encoder, tmp_path):
+    encoder.save(tmp_path)
+    text = f'[model]\n@architectures = "spacy-medlink.CrossEncoder.v1"\nname = "{tmp_path}"\n'
+    assert spacy.registry.has("architectures", "spacy-medlink.CrossEncoder.v1")
+    model = spacy.registry.resolve(Config().from_str(text))["model"]
+    model.initialize()
+    want = encoder.score(PAIRS)[:, None]
+    np.testing.assert_array_equal(model.predict(PAIRS), want)
+    for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(other.predict(PAIRS), want)
+    empty = cross_encoder("nowhere").from_bytes(model.to_bytes())
+    np.testing.assert_array_equal(empty.predict(PAIRS), want)
