@@ -59,7 +59,9 @@ def calibrate_assets(
         precision that no threshold gives, E109 the disk.
     """
     kb, engine = assets.kb, assets.engine(calibrator=False)
-    questions = gold_questions(dev, kb) if dev is not None else name_questions(kb)
+    questions = (
+        name_questions(kb) if dev is None else gold_questions(dev, kb, engine.rescorer is not None)
+    )
     asked = ask(engine, kb, questions, nil_share, progress)
     mentions, concepts = sum(one.count for one in questions), count_concepts(questions)
     trials = asked.trials

@@ -31,15 +31,18 @@ class Question:
     hidden: tuple[int, ...] = ()
 
 
-def gold_questions(path: str | Path, kb: KnowledgeBase) -> list[Question]:
+def gold_questions(
+    path: str | Path, kb: KnowledgeBase, with_context: bool = False
+) -> list[Question]:
     """Read the mentions of a gold file, equal ones once.
 
+    with_context (bool): keep what stands around them, for a reranker.
     RAISES (MedlinkError): E107, E401-E404, E407 for the file.
     """
     from ..measuring import load_gold
 
     counts: Counter[tuple[Mention, frozenset[int]]] = Counter(
-        (case.mention._replace(left="", right=""), case.right)
+        (case.mention if with_context else case.mention._replace(left="", right=""), case.right)
         for case in load_gold(path, kb).cases()
         if case.mention.text.strip()
     )
