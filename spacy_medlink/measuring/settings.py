@@ -16,7 +16,7 @@ class Settings:
     each_tier (bool): measure each of them alone too.
     protocol (str): "concepts" or "names", which the ranks count.
     threshold (Optional[float]): links that score less (whose probability is less, where there is a
-        calibrator) are NIL.
+        calibrator) are NIL; None for what the assets recommend, 0 where they do not.
     resolve_abbreviations (bool): expand what a document defines.
     train (str): file of training mentions: filtered splits, unseen mentions and codes. "" for none.
     reference (str): "dictionary" filters by the knowledge base's names; a file stands for `train`.
