@@ -1,0 +1,87 @@
+"""Training a reranker: it learns to tell PE from PE by context, or is left out with a word."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from spacy_medlink.assets import Assets
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.types import Mention
+from training.rerank import rerank
+from training.reranking.recipe import RerankRecipe
+
+LUNG, HEART = "HP:0002204", "HP:0001698"
+RECIPE = RerankRecipe(
+    top=4, epochs=8, batch=4, learning_rate=3e-3, head_rate=3e-2, patience=0, precision="fp32"
+)
+CONTEXTS = [("lung ", LUNG), ("heart ", HEART)]
+
+
+def write_gold(path: Path, count: int, contexts=CONTEXTS, mention="PE") -> Path:
+    """Mentions in contexts, `count` of each."""
+    lines = []
+    for number in range(count):
+        for left, id in contexts:
+            text = f"{'a ' * (number % 3)}{left}{mention}{' a' * (number % 2)}"
+            start = text.index(mention)
+            lines.append({"doc_id": f"{number} {left}", "lang": "en", "text": text, "mentions": [
+                {"start": start, "end": start + len(mention), "mention": mention, "ids": [id]}
+            ]})  # fmt: skip
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def test_it_learns_from_context(tiny_assets, tmp_path):
+    train, dev = write_gold(tmp_path / "t.jsonl", 12), write_gold(tmp_path / "d.jsonl", 6)
+    said: list[str] = []
+    made = rerank(
+        RECIPE, assets=tiny_assets.path, train=train, dev=dev, output=tmp_path / "new",
+        run=tmp_path / "run", say=said.append,
+    )  # fmt: skip
+    facts = made.manifest["reranker"]
+    assert facts["weight"] > 0, said
+    assert facts["chosen_on"]["retrieval"]["acc@1"] == 0.5
+    assert facts["chosen_on"]["reranked"]["acc@1"] == 1.0
+    engine = Assets(made.path, verify=True).engine()
+    best = engine.rank([Mention("PE", left="lung "), Mention("PE", left="a heart ")], 3)
+    assert [made.kb.concept_at(own[0].row).id for own in best] == [LUNG, HEART]
+    # Resuming a finished training changes nothing.
+    again = rerank(
+        RECIPE, assets=tiny_assets.path, train=train, dev=dev, output=tmp_path / "again",
+        run=tmp_path / "run", resume=True,
+    )  # fmt: skip
+    assert again.manifest["reranker"]["fingerprint"] == facts["fingerprint"]
+    with pytest.raises(MedlinkError, match="E505"):
+        rerank(
+            RECIPE, assets=tiny_assets.path, train=dev, dev=dev, output=tmp_path / "other",
+            run=tmp_path / "run", resume=True,
+        )  # fmt: skip
+
+
+def test_it_is_left_out_where_there_is_nothing_to_gain(tiny_assets, tmp_path):
+    gold = write_gold(tmp_path / "g.jsonl", 3, [("lung ", LUNG)], "Pulmonary embolism")
+    recipe = tmp_path / "r.cfg"
+    recipe.write_text("[reranking]\nepochs = 1\ntop = 3\n", encoding="utf-8")
+    command = [sys.executable, "-m", "training.rerank", recipe, "--assets", tiny_assets.path,
+               "--train", gold, "--dev", gold, "--output", tmp_path / "new"]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "left out" in done.stdout
+    made = Assets(tmp_path / "new", verify=True)
+    assert made.reranker is None
+    assert "beat" in made.manifest["left_out"]["reranker"]
+    assert set(made.files) == set(tiny_assets.files)
+    for name in tiny_assets.files[1:]:
+        assert made.manifest["files"][name] == tiny_assets.manifest["files"][name]
+
+
+def test_names_play_the_mentions(tiny_assets, tmp_path):
+    made = rerank(
+        RerankRecipe(top=4, epochs=1, batch=4), assets=tiny_assets.path, train=None, dev=None,
+        output=tmp_path / "new", run=tmp_path / "run",
+    )  # fmt: skip
+    noted = made.manifest["reranker"] or made.manifest["left_out"]["reranker"]
+    assert noted
+    assert (tmp_path / "run" / "metrics.jsonl").is_file()

@@ -1,0 +1,165 @@
+"""Train a reranker for assets; it is left out where it does not beat retrieval.
+
+`python -m training.rerank training/configs/rerank.cfg --assets assets/medic \
+--train corpora/train.jsonl --dev corpora/dev.jsonl --output assets/medic_reranked`
+"""
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from spacy_medlink.assets import ENCODER, Assets, kb_fingerprint
+from spacy_medlink.building.rerankers import leave_out_reranker, store_reranker
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
+from spacy_medlink.errors import Errors
+from spacy_medlink.files import sha256_of
+from spacy_medlink.linking.reranking import CandidateTexts
+
+from .loop.interruption import EXIT_CODE, StoppedError
+from .loop.precision import find_device
+from .recipe.overrides import parse_overrides
+from .reranking.choosing import by_weight, choose, figures
+from .reranking.lists import RankedList, gold_lists, name_lists
+from .reranking.loop import RerankTrainer
+from .reranking.losses import LOSSES
+from .reranking.recipe import RerankRecipe, read_rerank_recipe
+from .verbs import run
+
+_DEV_SHARE = 0.25  # of the names that play mentions
+
+
+def rerank(
+    recipe: RerankRecipe,
+    *,
+    assets: Path,
+    train: Path | None,
+    dev: Path | None,
+    output: Path,
+    run: Path,
+    resume: bool = False,
+    device: str = "cpu",
+    say: Callable[[str], None] = lambda line: None,
+) -> Assets:
+    """Train a reranker, choose its weight, and write assets with it, or without and why.
+
+    train, dev (Optional[Path]): gold files; without them names of the knowledge base play mentions.
+    output (Path): assets, replaced when all is done. run (Path): for checkpoint and log.
+    RAISES (MedlinkError): E2xx for the assets, E4xx for the gold files, E5xx.
+        (StoppedError): after Ctrl-C.
+    """
+    own = Assets(assets)
+    if own.manifest["encoder"] is None:
+        raise Errors.encoder_needed(path=own.path)
+    training, held = _lists(own, recipe, train, dev)
+    base = BiEncoder.load(own.path / ENCODER)
+    base.module.to(find_device(device))
+    settings = CrossSettings(
+        recipe.max_length, recipe.context, recipe.definitions, LOSSES[recipe.loss][1],
+        top=recipe.top, kb=kb_fingerprint(own.manifest["kb"]),
+    )  # fmt: skip
+    encoder = CrossEncoder.of(base, settings)
+
+    def validate() -> dict[str, float]:
+        ranks = by_weight(encoder, own.kb, held)
+        best = max(ranks, key=lambda weight: float(ranks[weight].mean()))
+        return {**figures(ranks[best]), "weight": best}
+
+    texts = CandidateTexts(own.kb, recipe.definitions)
+    made_with = _made_with(own, recipe, train, dev)
+    trainer = RerankTrainer(encoder, recipe, training, texts, validate, run, made_with)
+    if not trainer.lists or not held:
+        why = "mentions without a right and a wrong candidate"
+        raise Errors.no_mentions(path=train or own.path, left_out=why)
+    say(f"{len(trainer.lists):,} mentions to train on, {len(held):,} to choose by")
+    trainer.train(resume)
+    chosen = choose(by_weight(encoder, own.kb, held), held)
+    facts = {"chosen_on": {**chosen.facts, "file": dev.name if dev else None},
+             "recipe": recipe.as_dict()}  # fmt: skip
+    before, after = chosen.facts["retrieval"], chosen.facts["reranked"]
+    if not chosen.weight:
+        measured = f"acc@1 {before['acc@1']}, mrr {before['mrr']}"
+        why = f"it does not beat retrieval beyond doubt ({measured})"
+        say(f"The reranker is left out: {why}.")
+        return leave_out_reranker(own, output, why)
+    say(f"Retrieval: {before}\nReranked:  {after} (weight {chosen.weight})")
+    if own.manifest.get("calibrator") is not None:
+        say("The calibrator is left out: fit it to the new scores with `medlink calibrate`.")
+    encoder.base.module.to("cpu")
+    return store_reranker(own, output, encoder.using(weight=chosen.weight), facts)
+
+
+def _lists(
+    assets: Assets, recipe: RerankRecipe, train: Path | None, dev: Path | None
+) -> tuple[list[RankedList], list[RankedList]]:
+    """Look up what is trained on and what is chosen by.
+
+    What corrections remember of the training mentions would leave nothing to learn.
+    """
+    plain = assets.engine(memory=False, calibrator=False, rescorer=None)
+    if train is None or dev is None:
+        lists = name_lists(assets.kb, plain, recipe.top, recipe.names, recipe.seed)
+        held = round(len(lists) * _DEV_SHARE)
+        return lists[held:], lists[:held]
+    engine = assets.engine(calibrator=False, rescorer=None)
+    return (
+        gold_lists(train, assets.kb, plain, recipe.top),
+        gold_lists(dev, assets.kb, engine, recipe.top),
+    )
+
+
+def _made_with(assets: Assets, recipe: RerankRecipe, train: Path | None, dev: Path | None) -> str:
+    values = {k: v for k, v in recipe.as_dict().items() if k not in ("epochs", "max_minutes")}
+    files = [sha256_of(path) for path in (train, dev) if path is not None]
+    made_by = assets.manifest["encoder"]["fingerprint"]
+    parts = [values, files, made_by, kb_fingerprint(assets.manifest["kb"])]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def main(
+    config: Annotated[Path, typer.Argument(help="Recipe, such as training/configs/rerank.cfg.")],
+    assets: Annotated[Path, typer.Option(help="Assets that `medlink build` wrote.")],
+    output: Annotated[Path, typer.Option(help="Directory for the new assets.")],
+    train: Annotated[Path | None, typer.Option(help="Annotated text to train on.")] = None,
+    dev: Annotated[
+        Path | None, typer.Option(help="Annotated text to choose the weight by.")
+    ] = None,
+    run: Annotated[
+        Path | None, typer.Option(help="Directory for checkpoint and log; OUTPUT_run if left out.")
+    ] = None,
+    max_minutes: Annotated[float | None, typer.Option(help="Budget of the training loop.")] = None,
+    resume: Annotated[bool, typer.Option(help="Go on from the checkpoint.")] = False,
+    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1 ...")] = "cpu",
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="Another value: reranking.key=value.")
+    ] = None,
+) -> None:
+    """Train a reranker on annotated text, or on names; keep it if it beats retrieval."""
+    if (train is None) != (dev is None):
+        raise typer.BadParameter("give both --train and --dev, or neither")
+    overrides: dict[str, Any] = parse_overrides(set_ or [])
+    if max_minutes is not None:
+        overrides["reranking.max_minutes"] = max_minutes
+    try:
+        rerank(
+            read_rerank_recipe(config, overrides),
+            assets=assets,
+            train=train,
+            dev=dev,
+            output=output,
+            run=run or output.with_name(f"{output.name}_run"),
+            resume=resume,
+            device=device,
+            say=typer.echo,
+        )
+    except (StoppedError, KeyboardInterrupt) as stop:
+        typer.echo(str(stop) or "Stopped.", err=True)
+        raise typer.Exit(EXIT_CODE) from stop
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,104 @@
+"""How much a reranker should say beside retrieval: nothing, unless it gains beyond doubt."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spacy_medlink.encoders.cross_encoder import CrossEncoder
+from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.linking.reranking import Reranker
+
+from .lists import RankedList
+
+WEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1.0)
+_DEPTHS = (1, 5, 25)
+_DIGITS = 4
+
+Ranks = NDArray[np.float64]
+"""Reciprocal rank of each mention's first right candidate, 0 where none is, (n,)."""
+
+
+class Choice(NamedTuple):
+    """weight (float): 0 leaves the reranker out. facts (Dict): for the manifest."""
+
+    weight: float
+    facts: dict[str, Any]
+
+
+def by_weight(
+    encoder: CrossEncoder, kb: KnowledgeBase, lists: Sequence[RankedList]
+) -> dict[float, Ranks]:
+    """Rerank lists with each weight; the candidates are read once."""
+    reranker = Reranker(encoder.using(top=1 << 30), kb, cache_size=len(lists) + 1)
+    mentions, rankings = [own.mention for own in lists], [own.candidates for own in lists]
+    right = [
+        {one.row for one, flag in zip(own.candidates, own.right, strict=True) if flag}
+        for own in lists
+    ]
+    found = {}
+    for weight in WEIGHTS:
+        reranker.weight = weight
+        reranked = reranker.rescore(mentions, rankings)
+        found[weight] = np.array(
+            [
+                next((1 / n for n, one in enumerate(own, 1) if one.row in wanted), 0.0)
+                for own, wanted in zip(reranked, right, strict=True)
+            ]
+        )
+    return found
+
+
+def choose(ranks: dict[float, Ranks], lists: Sequence[RankedList]) -> Choice:
+    """Choose the weight by mean reciprocal rank, with a rule of one standard error.
+
+    A weight must gain more than one standard error of its gain over retrieval, mention by mention,
+    and lose no first place over all. Of those that are within one standard error of the best, the
+    smallest is taken. Mentions of the same text count as one draw.
+    """
+    texts = [own.mention.text.lower() for own in lists]
+    plain = ranks[0.0]
+    first = {weight: float((own == 1).mean()) for weight, own in ranks.items()}
+    earned = [
+        weight for weight, own in ranks.items()
+        if weight and first[weight] >= first[0.0]
+        and (own - plain).mean() > standard_error(own - plain, texts)
+    ]  # fmt: skip
+    chosen = 0.0
+    if earned:
+        best = max(earned, key=lambda weight: float(ranks[weight].mean()))
+        chosen = min(
+            weight for weight in earned
+            if (ranks[best] - ranks[weight]).mean()
+            <= standard_error(ranks[best] - ranks[weight], texts)
+        )  # fmt: skip
+    facts = {
+        "mentions": len(lists),
+        "mrr_by_weight": {str(w): round(float(own.mean()), _DIGITS) for w, own in ranks.items()},
+        "retrieval": figures(plain),
+        "reranked": figures(ranks[chosen]),
+    }
+    return Choice(chosen, facts)
+
+
+def standard_error(values: Ranks, texts: Sequence[str]) -> float:
+    """Estimate the standard error of a mean; values of the same text are not independent.
+
+    Of few texts the spread between them says little: it is never less than that of single values.
+    """
+    if not len(values):
+        return 0.0
+    _, cluster = np.unique(np.asarray(texts), return_inverse=True)
+    sums = np.bincount(cluster, weights=values - values.mean())
+    alone = float(values.std() / np.sqrt(len(values)))
+    return max(alone, float(np.sqrt((sums**2).sum()) / len(values)))
+
+
+def figures(ranks: Ranks) -> dict[str, float]:
+    """Compute the share of mentions with a right concept among the first n, and the mean rank."""
+    shares = {f"acc@{n}": float((ranks >= 1 / n).mean()) for n in _DEPTHS}
+    return {
+        name: round(float(value), _DIGITS)
+        for name, value in {**shares, "mrr": ranks.mean()}.items()
+    }

@@ -1,0 +1,105 @@
+"""Lists: mentions with the candidates that the retriever finds for them, the hard ones."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.linking import LinkingEngine
+from spacy_medlink.measuring import load_gold
+from spacy_medlink.text import key
+from spacy_medlink.types import Candidate, Mention
+
+_CHUNK = 256  # mentions that are looked up together
+
+
+@dataclass(frozen=True)
+class RankedList:
+    """mention, its candidates best first, and which of them are right (n_candidates,)."""
+
+    mention: Mention
+    candidates: list[Candidate]
+    right: NDArray[np.bool_]
+
+
+def gold_lists(path: Path, kb: KnowledgeBase, engine: LinkingEngine, top: int) -> list[RankedList]:
+    """Look up the mentions of a gold file, in their context.
+
+    RAISES (MedlinkError): E107, E401-E407 for the file.
+    """
+    cases = [case for case in load_gold(path, kb).cases() if case.mention.text.strip()]
+    lists = []
+    for start in range(0, len(cases), _CHUNK):
+        part = cases[start : start + _CHUNK]
+        rankings = engine.rank([case.mention for case in part], top)
+        for case, ranking in zip(part, rankings, strict=True):
+            lists.append(_list(case.mention, ranking, case.right))
+    return lists
+
+
+def name_lists(
+    kb: KnowledgeBase, engine: LinkingEngine, top: int, most: int, seed: int
+) -> list[RankedList]:
+    """Let names play the mentions: each is looked up with itself taken out of its concept.
+
+    most (int): concepts of which one name is taken.
+    """
+    queries = list(_names(kb, most, np.random.default_rng(seed)))
+    lists = []
+    for start in range(0, len(queries), _CHUNK):
+        part = queries[start : start + _CHUNK]
+        rows, fused, scores = engine.search([text for _, text in part])
+        for place, (concept, text) in enumerate(part):
+            own = {tier: values[place] for tier, values in scores.items()}
+            ranking = _ranking(kb, engine, rows[place], fused[place], own, concept, text, top)
+            lists.append(_list(Mention(text), ranking, {concept}))
+    return lists
+
+
+def _names(
+    kb: KnowledgeBase, most: int, generator: np.random.Generator
+) -> Iterable[tuple[int, str]]:
+    """Draw (concept row, name) of concepts that have another name with another key."""
+    drawn = 0
+    for row in generator.permutation(len(kb)).tolist():
+        if drawn == most:
+            return
+        names = [name.text for name in kb.concept_at(row).names if key(name.text)]
+        if len({key(text) for text in names}) > 1:
+            drawn += 1
+            yield row, names[int(generator.integers(len(names)))]
+
+
+def _ranking(
+    kb: KnowledgeBase,
+    engine: LinkingEngine,
+    rows: NDArray[np.int64],
+    fused: NDArray[np.float32],
+    scores: dict[str, NDArray[np.float32]],
+    concept: int,
+    text: str,
+    top: int,
+) -> list[Candidate]:
+    """Rank concepts by their best names, those that are the mention itself left out."""
+    own, found = key(text), dict[int, Candidate]()
+    for place in np.lexsort((rows, -fused)).tolist():
+        row = int(rows[place])
+        if row < 0:
+            continue
+        of = int(engine.name_concept[row])
+        if of in found or (of == concept and key(kb.name_at(row).text) == own):
+            continue
+        tiers = {tier: float(values[place]) for tier, values in scores.items()}
+        found[of] = Candidate(of, row, float(fused[place]), tiers)
+        if len(found) == top:
+            break
+    return list(found.values())
+
+
+def _list(mention: Mention, ranking: Sequence[Candidate], right: Iterable[int]) -> RankedList:
+    wanted = set(right)
+    flags = np.array([one.row in wanted for one in ranking], dtype=np.bool_)
+    return RankedList(mention, list(ranking), flags)

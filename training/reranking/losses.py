@@ -1,0 +1,64 @@
+"""Losses over the candidates of mentions; each takes logits (n,) of all candidates of a batch."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from numpy.typing import NDArray
+
+Flags = Sequence[NDArray[Any]]
+Loss = Callable[[torch.Tensor, Flags], torch.Tensor]
+_MARGIN = 1.0
+
+
+def listwise(logits: torch.Tensor, right: Flags, nil: bool = False) -> torch.Tensor:
+    """Softmax over the candidates of each mention: -log of what the right ones get together.
+
+    right (Sequence): for each mention, which of its candidates are right.
+    nil (bool): "none of them" is one more class, with a logit of 0.
+    """
+    losses = []
+    for own, flags in _parts(logits, right):
+        if nil:
+            own = torch.cat([own, own.new_zeros(1)])
+            flags = torch.cat([flags, (~flags.any()).reshape(1)])
+        losses.append(own.logsumexp(0) - own[flags].logsumexp(0))
+    return torch.stack(losses).mean()
+
+
+def listwise_nil(logits: torch.Tensor, right: Flags) -> torch.Tensor:
+    """Softmax with a class for "none of them"."""
+    return listwise(logits, right, nil=True)
+
+
+def binary(logits: torch.Tensor, right: Flags) -> torch.Tensor:
+    """Each candidate by itself, right or not; every mention weighs the same."""
+    losses = [
+        torch.nn.functional.binary_cross_entropy_with_logits(own, flags.float())
+        for own, flags in _parts(logits, right)
+    ]
+    return torch.stack(losses).mean()
+
+
+def triplet(logits: torch.Tensor, right: Flags) -> torch.Tensor:
+    """A right candidate should score more than each wrong one by a margin (ClinLinker)."""
+    losses = []
+    for own, flags in _parts(logits, right):
+        differences = own[flags][:, None] - own[~flags][None, :]
+        losses.append(torch.relu(_MARGIN - differences).sum() / max(1, differences.numel()))
+    return torch.stack(losses).mean()
+
+
+LOSSES: dict[str, tuple[Loss, str]] = {
+    "listwise": (listwise, "softmax"),
+    "listwise_nil": (listwise_nil, "softmax_nil"),
+    "binary": (binary, "sigmoid"),
+    "triplet": (triplet, "softmax"),
+}
+"""Each with the activation that its logits are made for."""
+
+
+def _parts(logits: torch.Tensor, right: Flags) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    parts = torch.split(logits, [len(own) for own in right])
+    flags = [torch.from_numpy(own).to(logits.device) for own in right]
+    return list(zip(parts, flags, strict=True))
