@@ -13,7 +13,12 @@ from training.recipe.reading import read_recipe
 from training.recipe.settings import Recipe
 
 FINE_TUNING = {**MARGINAL_LOSSES, **MENTION_LOSSES}
-CONFIGS = sorted((Path(__file__).parents[3] / "training" / "configs").glob("*.cfg"))
+# The recipe of rerankers has a section of its own (tests/training/reranking).
+CONFIGS = sorted(
+    path
+    for path in (Path(__file__).parents[3] / "training" / "configs").glob("*.cfg")
+    if path.name != "rerank.cfg"
+)
 
 
 def _write(path: Path, text: str) -> Path:

@@ -1,9 +1,12 @@
 """Losses over candidates, against sums by hand; the choice of a weight; recipes."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 
+import training
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Mention
 from training.reranking.choosing import choose, standard_error
@@ -95,3 +98,8 @@ def test_recipes_that_cannot_be(tmp_path, overrides, code):
     assert read_rerank_recipe(file).top == 5
     with pytest.raises(MedlinkError, match=code):
         read_rerank_recipe(file, overrides)
+
+
+def test_the_recipe_that_comes_with_the_project_is_good():
+    path = Path(training.__file__).parent / "configs" / "rerank.cfg"
+    assert read_rerank_recipe(path).learning_rate < 1e-4
