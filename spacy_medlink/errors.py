@@ -228,8 +228,8 @@ class Errors:
 
     bad_lexicon = Message(
         "E306",
-        "{path}, line {line}: not an entry of a lexicon of abbreviations. Expected {expected}. Mend "
-        "the line.",
+        "{path}, line {line}: not an entry of a lexicon of abbreviations. Expected {expected}. "
+        "Mend the line.",
     )
 
     nothing_to_train = Message(
@@ -298,7 +298,7 @@ class Errors:
     no_adapters = Message(
         "E216",
         "A {model} has no layers of the kind that takes bottleneck adapters. Take a BERT, RoBERTa "
-        "or XLM-R, or choose kind = \"lora\" in [adapter].",
+        'or XLM-R, or choose kind = "lora" in [adapter].',
     )
     # 5xx: training
     unknown_key = Message(
@@ -341,17 +341,18 @@ class Errors:
     )
     bad_bitext = Message(
         "E516",
-        "{path}, line {line}: expected a text, a tab, and its translation. Mend or remove the line.",
+        "{path}, line {line}: expected a text, a tab, and its translation. "
+        "Mend or remove the line.",
     )
     bitext_missing = Message(
         "E517",
         "The recipe trains on a bitext ({order}), and none is given: add `--bitext FILE`, or set "
-        "order = \"none\" in [bitext].",
+        'order = "none" in [bitext].',
     )
     bitext_unused = Message(
         "E518",
         "{path} is given as a bitext, and the recipe does not say what to do with it: set order = "
-        "\"mixed\" or \"after\" in [bitext], or leave `--bitext` out.",
+        '"mixed" or "after" in [bitext], or leave `--bitext` out.',
     )
     no_relations = Message(
         "E519",
@@ -482,8 +483,8 @@ class Warnings:
         "is None throughout. Schemes it has: {schemes}."
     )
     filtered_out = (
-        "[W104] {name}: no name of the knowledge base passes the filter ({filter}), so every mention "
-        "it holds for is NIL. Change the setting."
+        "[W104] {name}: no name of the knowledge base passes the filter ({filter}), so every "
+        "mention it holds for is NIL. Change the setting."
     )
     off_tokens = (
         "[W105] {count:,} of the {n:,} mentions of {path} do not fall on the pipeline's tokens, or "
