@@ -47,14 +47,17 @@ def test_killed_at_random_moments(tmp_path: Path, releases: tuple[Path, Path], k
     seconds = time.perf_counter() - began
     assert sha256_of(tmp_path / "other.kb") == states["new"]
     chance, seen, killed = random.Random(0), set(), 0
-    for _ in range(kills):
+    while killed < kills:
         if sha256_of(path) == states["new"]:
             build(path, old)
         process = start("kb", "build", path, new, "--from", "umls")
         time.sleep(chance.uniform(0.2, 1.1) * seconds)
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
-        killed += process.wait() == -signal.SIGKILL
+        if process.wait() == -signal.SIGKILL:
+            killed += 1
+        else:  # the machine has become faster
+            seconds *= 0.9
         found = [state for state, digest in states.items() if digest == sha256_of(path)]
         assert found, "neither the old one nor the new one"
         seen.add(found[0])
@@ -62,7 +65,7 @@ def test_killed_at_random_moments(tmp_path: Path, releases: tuple[Path, Path], k
             [*COMMAND, "kb", "info", str(path), "--verify"], capture_output=True, text=True
         )
         assert told.returncode == 0 and "the file is whole" in told.stdout, told.stderr
-    assert killed > kills // 2 and "old" in seen
+    assert "old" in seen
     build(path, new)
     left = {file.name for file in tmp_path.iterdir()}
     assert left == {"2025", "2026", "umls.kb", "other.kb"}, "what was killed left files behind"

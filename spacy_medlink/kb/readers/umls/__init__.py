@@ -1,5 +1,6 @@
 """UMLS: a Metathesaurus release, its sorted RRF files read side by side in one pass."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -77,6 +78,8 @@ class _Release:
     def __init__(self, tables: dict[str, list[Piece]], bad_lines: list[BadLine] | None) -> None:
         self._tables = tables
         self._bad_lines = bad_lines
+        # What is read more than once, each time for other rows, reports a bad line once.
+        self._reported: dict[str, set[int]] = defaultdict(set)
 
     def sources(self) -> list[Row]:
         """Read MRSAB, the rows of versions in use."""
@@ -113,31 +116,31 @@ class _Release:
         return self._table("MRRANK", columns, (1, 2), by_id=False, check=check).rows()
 
     def _parents(self) -> Groups:
-        children = self._relations(relations.CHILDREN, again=True).rows()
-        parents = self._relations(relations.PARENTS, again=True).rows()
+        children = self._relations(relations.CHILDREN).rows()
+        parents = self._relations(relations.PARENTS).rows()
         if next(children, None) is not None and next(parents, None) is None:
             raise Errors.one_sided_relations(path=self._tables["MRREL"][0].path)
         return self._relations(relations.PARENTS).groups()
 
     def _trade_names(self, kinds: Kinds) -> TradeNames:
-        brands = relations.brands_of(self._relations(relations.BRANDS, again=True).rows())
+        brands = relations.brands_of(self._relations(relations.BRANDS).rows())
         if not brands:
             return TradeNames({}, (), kinds)
         wanted = Ids(cui for cuis in brands.values() for cui in cuis)
-        return TradeNames(brands, self._names(wanted, again=True), kinds)
+        return TradeNames(brands, self._names(wanted), kinds)
 
-    def _names(self, select: Select | None = None, again: bool = False) -> Iterator[Row]:
+    def _names(self, select: Select | None = None) -> Iterator[Row]:
         columns, required = conso.COLUMNS, (conso.STR,)
-        return self._table("MRCONSO", columns, required, select=select, again=again).rows()
+        return self._table("MRCONSO", columns, required, select=select).rows()
 
     def _retired(self) -> Iterator[Retired]:
         history = self._table("MRCUI", _HISTORY_COLUMNS, (2,)).rows()
         for cui, rows in groupby(history, key=itemgetter(0)):
             yield _fate(cui, list(rows))
 
-    def _relations(self, select: Select, again: bool = False) -> Table:
+    def _relations(self, select: Select) -> Table:
         columns, required = relations.COLUMNS, (relations.CUI2,)
-        return self._table("MRREL", columns, required, select=select, again=again)
+        return self._table("MRREL", columns, required, select=select)
 
     def _table(
         self,
@@ -148,12 +151,9 @@ class _Release:
         by_id: bool = True,
         select: Select | None = None,
         check: Check | None = None,
-        again: bool = False,
     ) -> Table:
-        # A table that is read more than once reports its bad lines once.
-        bad_lines = [] if again and self._bad_lines is not None else self._bad_lines
-        pieces = self._tables.get(name, [])
-        return Table(pieces, columns, required, by_id, select, check, bad_lines)
+        pieces, reported = self._tables.get(name, []), self._reported[name]
+        return Table(pieces, columns, required, by_id, select, check, self._bad_lines, reported)
 
 
 def _types(rows: list[Row]) -> tuple[str, ...]:

@@ -37,6 +37,7 @@ class Table:
     select (Optional[Select]): the rows that are wanted; of the others, only the form is checked.
     check (Optional[Check]): a further test of every row, for small tables.
     bad_lines (Optional[List[BadLine]]): collects bad lines; None makes the first one an error.
+    reported (Optional[Set[int]]): numbers of lines that have been reported; added to.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class Table:
         select: Select | None = None,
         check: Check | None = None,
         bad_lines: list[BadLine] | None = None,
+        reported: set[int] | None = None,
     ) -> None:
         self._pieces = pieces
         self._columns = columns.split()
@@ -56,6 +58,7 @@ class Table:
         self._select = select
         self._check = check
         self._bad_lines = bad_lines
+        self._reported = set() if reported is None else reported
         self.path = Path(pieces[0].path, pieces[0].member) if pieces else Path()
 
     def rows(self) -> Iterator[Row]:
@@ -182,7 +185,9 @@ class Table:
         return self._check(row) if self._check is not None else ""
 
     def _report(self, number: int, problem: str) -> None:
-        report(self.path, number, problem, self._expected, self._bad_lines)
+        if number not in self._reported:
+            self._reported.add(number)
+            report(self.path, number, problem, self._expected, self._bad_lines)
 
     def _error(self, number: int, problem: str) -> Exception:
         expected = self._expected
