@@ -214,8 +214,9 @@ class Errors:
     bad_setting = Message("E302", "{name} is {value!r}, but {rule}. Change it in the config.")
     too_big_for_bytes = Message(
         "E303",
-        "The assets have {size} MB, too much for to_bytes (limit {limit} MB). Use to_disk, or "
-        "raise the attribute `max_bytes_size` of the component.",
+        "The assets have {size} MB, too much for to_bytes (limit {limit} MB). Use to_disk, set "
+        "`copy_assets = false` to have the bytes refer to them, or raise the attribute "
+        "`max_bytes_size` of the component.",
     )
     no_starter = Message(
         "E304", "The built-in starter assets are missing from the installation: install it again."
@@ -236,6 +237,18 @@ class Errors:
         "E307",
         "{path} has no dense tier, so there is no encoder to train. Build the assets with "
         "`medlink build --encoder`.",
+    )
+    prefix_taken = Message(
+        "E308",
+        "{name} would write its attributes under the prefix {prefix!r}, as {other} does already. "
+        "Give it another `prefix`, or let one linker link several span groups: `spans_key` takes a "
+        "list.",
+    )
+    reference_lost = Message(
+        "E309",
+        "{path} refers to assets that it was saved without (`copy_assets = false`), and these are "
+        "not to be found ({problems}). Put them back, or say where they are: `spacy.load(..., "
+        "config={{'components': {{NAME: {{'assets': DIRECTORY}}}}}})`.",
     )
 
     # 4xx: evaluation
@@ -400,6 +413,41 @@ class Errors:
     )
     unknown_language = Message(
         "E604", "spaCy cannot tokenise the language {lang!r} ({reason}). Use its ISO code, or xx."
+    )
+
+    # 61x: bulk annotation
+    unknown_input = Message(
+        "E610",
+        "{path} cannot be annotated: {problem}. Give a file ending in {known}, or a directory with "
+        "text files (.txt).",
+    )
+    unknown_output = Message(
+        "E611", "{path} says no format to write. Give a file ending in {known}."
+    )
+    output_exists = Message(
+        "E612", "{path} exists already. Give another place, or `--overwrite` to replace it."
+    )
+    other_job = Message(
+        "E613",
+        "{path} holds parts of an earlier run with {what} than now. Run it again as it was begun, "
+        "or with `--restart` to throw these parts away.",
+    )
+    extra_missing = Message(
+        "E614",
+        "{what} needs the package {package}, which is not installed: "
+        "`pip install 'spacy-medlink[{extra}]'`.",
+    )
+    no_text_column = Message(
+        "E615",
+        "{path} has no column {column!r}; it has: {found}. Name the right one with {option}.",
+    )
+    annotated_elsewhere = Message(
+        "E616", "Another process is writing {path}. Wait for it, or end it; then try again."
+    )
+    worker_died = Message(
+        "E617",
+        "A process that linked documents ended before its time. What was done is kept. If memory "
+        "is short, use fewer with `--n-process`; then run the same command again.",
     )
 
     # 7xx: corpora, their downloads and their conversion

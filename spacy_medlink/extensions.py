@@ -16,12 +16,20 @@ SPAN_ATTRIBUTES: Mapping[str, Any] = {
     "parts": [],  # of a composite mention, each with text, id, cui, name, matched, score
 }
 
+_PREFIXES: dict[str, None] = {}  # in the order of their registration
+
+
+def registered_prefixes() -> list[str]:
+    """List the prefixes that linkers of this process write under."""
+    return list(_PREFIXES)
+
 
 def register_extensions(prefix: str = "") -> None:
     """Register the attributes under a prefix; what is registered already is left alone.
 
     prefix (str): put before each name, so that several linkers do not share attributes.
     """
+    _PREFIXES[prefix] = None
     for name, default in SPAN_ATTRIBUTES.items():
         if not Span.has_extension(prefix + name):
             Span.set_extension(prefix + name, default=default)

@@ -20,7 +20,7 @@ from spacy.vocab import Vocab
 
 from .component import PicklablePipe
 from .errors import Errors
-from .files import replacing_directory
+from .files import link_or_copy, replacing_directory
 from .text import hash_keys, key
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ class MedicalMentions(PicklablePipe):
         if "exact" not in exclude:
             # Beside, not in place: these may be the very files that are mapped.
             with replacing_directory(Path(path) / "exact") as directory:
-                self.exact.save(directory)
+                self._save(directory)
 
     def from_disk(
         self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()
@@ -226,6 +226,14 @@ class MedicalMentions(PicklablePipe):
         self._exact = None
         if data is not None:
             self.from_bytes(data)
+
+    def _save(self, directory: Path) -> None:
+        exact = self.exact
+        if self._path is None:
+            exact.save(directory)
+            return
+        for file in sorted(self._path.iterdir()):  # large ones should not go through memory
+            link_or_copy(file, directory / file.name)
 
     def _open(self) -> "ExactIndex":
         if self._path is not None:

@@ -1,12 +1,9 @@
-"""Links as plain data, and how they are written on spans."""
+"""Links as plain data."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from spacy.tokens import Doc, Span
-
-from ..extensions import SPAN_ATTRIBUTES
 from ..types import Candidate
 
 if TYPE_CHECKING:
@@ -121,33 +118,3 @@ class LinkWriter:
         if self.cui_scheme is not None:
             cui = next(iter(codes.get(self.cui_scheme, ())), None)
         return _ConceptFacts(concept.id, cui, concept.name, concept.types, codes)
-
-
-def annotate_ents(doc: Doc, links: Sequence[Link], overwrite: bool, prefix: str) -> None:
-    """Write links on `doc.ents`."""
-    for ent, link in zip(doc.ents, links, strict=True):
-        if ent.kb_id and not overwrite:
-            continue
-        for token in ent:
-            token.ent_kb_id_ = link.id
-        _set_attributes(ent, link, prefix)
-
-
-def annotate_group(doc: Doc, key: str, links: Sequence[Link], overwrite: bool, prefix: str) -> None:
-    """Write links on `doc.spans[key]`."""
-    # Spans of a group cannot be changed in place: the group is made anew.
-    spans = []
-    for span, link in zip(doc.spans[key], links, strict=True):
-        if span.kb_id and not overwrite:
-            spans.append(span)
-            continue
-        linked = Span(doc, span.start, span.end, label=span.label, kb_id=link.id, span_id=span.id)
-        _set_attributes(linked, link, prefix)
-        spans.append(linked)
-    group = doc.spans[key]
-    doc.spans[key] = type(group)(doc, name=group.name, attrs=group.attrs, spans=spans)
-
-
-def _set_attributes(span: Span, link: Link, prefix: str) -> None:
-    for name in SPAN_ATTRIBUTES:
-        span._.set(prefix + name, getattr(link, name))

@@ -13,10 +13,11 @@ from spacy.vocab import Vocab
 from ..errors import Warnings
 from ..extensions import register_extensions
 from ..types import Candidate, Mention
-from .annotation import Link, annotate_ents, annotate_group
+from .annotation import Link
 from .learning import TrainableLinker
 from .mentions import mentions_of
-from .settings import DEFAULT_CONFIG, FILTERS, attribute, check, make_filter
+from .settings import DEFAULT_CONFIG, FILTERS, attribute, check, keys_of, make_filter
+from .writing import SpanWriter
 
 if TYPE_CHECKING:  # opened lazily: spaCy imports this module with every `spacy.blank`
     from ..linking.backoff import Backoff
@@ -40,7 +41,8 @@ class MedicalLinker(TrainableLinker):
     threshold (Optional[float]): links that are less probable, or without a calibrator score less,
         are NIL, 0..1; None for what the assets recommend, which is 0 without a calibrator.
     cui_scheme (Optional[str]): vocabulary whose code `_.cui` holds; None for the KB's own ids.
-    spans_key (Optional[str]): link `doc.spans[spans_key]` instead of `doc.ents`.
+    spans_key (Union[str, List[str], None]): link `doc.spans[spans_key]` instead of `doc.ents`; of
+        several keys, each group.
     tiers (Optional[List[str]]): of "exact", "ngram", "dense"; None for all that the assets have.
     exact_first (bool): where a name equals the mention, do not ask the other tiers: much faster,
         with fewer alternatives among the candidates.
@@ -59,10 +61,16 @@ class MedicalLinker(TrainableLinker):
     composite (bool): link the parts of "breast and ovarian cancer" each by itself.
     backoff (bool): link near ties to the concept above them. backoff_margin (float): how much less
         a near tie scores at most.
-    overwrite (bool): replace a `kb_id` that an entity has already.
+    labels_discard (Optional[List[str]]): labels of entities that are left as they are.
+    overwrite (bool): link entities that have a `kb_id` already, too; else they are left alone.
+    merge (str): the `kb_id` of an entity that another linker has linked before: "replace" it,
+        "fill" where there is none or NIL, take the "better" one (the more probable, or where one
+        has no probability the higher score; of equals the first), or "leave" it. The attributes
+        are written in any case, each linker's under its prefix.
     prefix (str): put before the names of the attributes, for several linkers in one pipeline.
     batch_size (int): documents whose mentions are encoded together in `pipe`.
-    n_threads (int): cap on the threads of torch and faiss; 0 leaves them alone.
+    cache_size (int): distinct mentions whose candidates are remembered, about 5 KB each.
+    n_threads (int): cap on the threads of torch, OpenMP and faiss; 0 leaves them alone.
     encoder (Optional[Model]): replaces the assets' encoder, and makes the linker trainable. It must
         be the one that made the index, but for `initialize`, which makes the index anew.
     use_gold_ents (bool): score the links of the gold mentions, whatever entities are found.
@@ -74,6 +82,8 @@ class MedicalLinker(TrainableLinker):
         their encoder and knowledge base. rerank_top (Optional[int]): candidates that it reads, a
         latency budget; None for as many as it was trained for, 0 leaves it out. A reranker of the
         config is not saved with the component, one of the assets is.
+    copy_assets (bool): whether a saved pipeline has the assets within (files are hard-linked where
+        that is possible), or refers to the place where they are.
     RAISES (MedlinkError): E301, E302 for settings out of range; at the first link, E214 for a
         calibrator that was fitted for something else.
     """
@@ -117,15 +127,12 @@ class MedicalLinker(TrainableLinker):
 
         batch_size (Optional[int]): documents a batch; spaCy's value gives way to a larger setting
             of the component, since one call of the encoder for many short notes is what is fast.
+        RETURNS (Iterator[Doc]): in order; as with spaCy's own components without the Docs that
+            failed, which the error handler is given one by one.
         """
-        error_handler = self.get_error_handler()
         size = max(batch_size or 0, self.batch_size)
         for docs in minibatch(stream, size=size):  # type: ignore[no-untyped-call]
-            try:
-                self.set_annotations(docs, self.predict(docs))
-            except Exception as error:
-                error_handler(self.name, self, docs, error)
-            yield from docs
+            yield from self._linked(docs)
 
     def predict(self, docs: Sequence[Doc], **filters: Sequence[str] | None) -> list[list[Link]]:
         """Link the mentions of Docs without changing them.
@@ -145,11 +152,9 @@ class MedicalLinker(TrainableLinker):
 
     def set_annotations(self, docs: Sequence[Doc], links: Sequence[Sequence[Link]]) -> None:
         """Write links on the spans of Docs."""
+        writer = self._span_writer
         for doc, own in zip(docs, links, strict=True):
-            if self.spans_key is None:
-                annotate_ents(doc, own, self.overwrite, self.prefix)
-            elif self.spans_key in doc.spans:
-                annotate_group(doc, self.spans_key, own, self.overwrite, self.prefix)
+            writer.write(doc, own)
 
     def link_texts(
         self, texts: Sequence[str], label: str = "", **filters: Sequence[str] | None
@@ -190,7 +195,11 @@ class MedicalLinker(TrainableLinker):
 
     def mentions(self, doc: Doc) -> list[Mention]:
         """Make the mentions of a Doc that are to be linked."""
-        return self._mentions_of(doc, self._spans(doc))
+        return self._mentions_of(doc, self.spans(doc))
+
+    def spans(self, doc: Doc) -> list[Span]:
+        """List the spans of a Doc that are to be linked, in the order of their links."""
+        return self._span_writer.spans(doc)
 
     def initialize(
         self,
@@ -213,6 +222,20 @@ class MedicalLinker(TrainableLinker):
         _ = self.engine
 
     # Helpers
+
+    def _linked(self, docs: Sequence[Doc]) -> Iterator[Doc]:
+        """Link Docs together; if that fails, one by one, so that only the bad ones are lost."""
+        try:
+            self.set_annotations(docs, self.predict(docs))
+        except Exception as error:
+            if len(docs) == 1:
+                self.get_error_handler()(self.name, self, list(docs), error)
+                return
+        else:
+            yield from docs
+            return
+        for doc in docs:
+            yield from self._linked([doc])
 
     def _links(self, mentions: Sequence[Mention], only: "Only") -> list[Link]:
         decisions = self._decide(mentions, only)
@@ -282,10 +305,11 @@ class MedicalLinker(TrainableLinker):
 
         return select(make_filter(own), make_filter(call))
 
-    def _spans(self, doc: Doc) -> Sequence[Span]:
-        if self.spans_key is None:
-            return doc.ents
-        return list(doc.spans[self.spans_key]) if self.spans_key in doc.spans else ()
+    @property
+    def _span_writer(self) -> SpanWriter:
+        discard = frozenset(self.labels_discard or ())
+        keys = keys_of(self.spans_key)
+        return SpanWriter(keys, self.prefix, discard, self.overwrite, self.merge)
 
     def _mentions_of(self, doc: Doc, spans: Sequence[Span]) -> list[Mention]:
         return mentions_of(doc, spans, self.resolve_abbreviations, self.abbreviations)

@@ -23,7 +23,7 @@ def make_medical_linker(
     top_k: int,
     threshold: float | None,
     cui_scheme: str | None,
-    spans_key: str | None,
+    spans_key: str | list[str] | None,
     tiers: list[str] | None,
     exact_first: bool,
     types: list[str] | None,
@@ -40,9 +40,12 @@ def make_medical_linker(
     composite: bool,
     backoff: bool,
     backoff_margin: float,
+    labels_discard: list[str] | None,
     overwrite: bool,
+    merge: str,
     prefix: str,
     batch_size: int,
+    cache_size: int,
     n_threads: int,
     encoder: Any,
     use_gold_ents: bool,
@@ -51,6 +54,7 @@ def make_medical_linker(
     calibrator: bool,
     reranker: Any,
     rerank_top: int | None,
+    copy_assets: bool,
 ) -> MedicalLinker:
     """Make a `medical_linker`; see MedicalLinker for the settings."""
     given = {key: value for key, value in locals().items() if key in DEFAULT_CONFIG}

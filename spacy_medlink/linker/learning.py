@@ -111,9 +111,7 @@ class TrainableLinker(OpenedLinker):
         engine, assets = super().engine, super().assets  # as they are: the index may lag behind
         if engine.dense is None:
             raise Errors.nothing_to_train(path=assets.path)
-        found = gold_mentions(
-            examples, self.spans_key, self.resolve_abbreviations, self.abbreviations
-        )
+        found = gold_mentions(examples, self.spans, self.resolve_abbreviations, self.abbreviations)
         known = [(one.long_form or one.text, self.rows_of(id)) for one, id in found]
         mentions = [(text, rows) for text, rows in known if rows and text.strip()]
         if not mentions:
@@ -134,6 +132,10 @@ class TrainableLinker(OpenedLinker):
         entities the pipeline finds; else those of `predicted`.
         """
         return score_examples(self, list(examples))
+
+    def spans(self, doc: Doc) -> list[Span]:
+        """List the spans of a Doc that are to be linked."""
+        raise NotImplementedError
 
     def link_spans(self, doc: Doc, spans: Sequence[Span]) -> list[Link]:
         """Link any spans of a Doc without changing it."""

@@ -1,6 +1,6 @@
 """Lesson: what a batch of Examples teaches, as texts to encode and the pairs among them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,22 +21,24 @@ if TYPE_CHECKING:
 _NAMES_OF_CONCEPT = 4  # drawn to the mention, the preferred name first
 
 
-def gold_spans(doc: Doc, spans_key: str | None) -> list[Span]:
+def gold_spans(spans: Iterable[Span]) -> list[Span]:
     """List the spans of a reference Doc that have an id: those that say what is right."""
-    spans = doc.ents if spans_key is None else doc.spans.get(spans_key, ())
     return [span for span in spans if span.kb_id_ and span.kb_id_ != "NIL"]
 
 
 def gold_mentions(
     examples: Sequence[Example],
-    spans_key: str | None,
+    spans_of: Callable[[Doc], Iterable[Span]],
     resolve_abbreviations: bool,
     lexicon: Lexicon,
 ) -> list[tuple[Mention, str]]:
-    """Collect the gold mentions of Examples with their ids, in order."""
+    """Collect the gold mentions of Examples with their ids, in order.
+
+    spans_of (Callable[[Doc], Iterable[Span]]): lists the spans that are to be linked.
+    """
     found = []
     for example in examples:
-        spans = gold_spans(example.reference, spans_key)
+        spans = gold_spans(spans_of(example.reference))
         mentions = mentions_of(example.reference, spans, resolve_abbreviations, lexicon)
         found += [(mention, span.kb_id_) for mention, span in zip(mentions, spans, strict=True)]
     return found

@@ -23,13 +23,16 @@ class OpenedLinker(PersistentLinker):
     top_k: int
     threshold: float | None
     cui_scheme: str | None
-    spans_key: str | None
+    spans_key: str | list[str] | None
+    labels_discard: list[str] | None
     resolve_abbreviations: bool
     composite: bool
     backoff: bool
     backoff_margin: float
     overwrite: bool
+    merge: str
     batch_size: int
+    cache_size: int
     n_threads: int
     _engine: "LinkingEngine | None"
     _writer: "LinkWriter | None"
@@ -129,6 +132,7 @@ class OpenedLinker(PersistentLinker):
             rerank_top=settings["rerank_top"],
             **self._own_rescorer(),
             exact_first=settings["exact_first"],
+            cache_size=settings["cache_size"],
             scope=scope_settings(settings),
         )
         if self._only({}) is not None:

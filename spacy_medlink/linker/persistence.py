@@ -1,5 +1,6 @@
 """Saving and loading a linker: its assets go with it, whole."""
 
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -10,7 +11,9 @@ from spacy.util import SimpleFrozenList
 from ..component import PicklablePipe
 from ..errors import Errors
 from ..extensions import register_extensions
+from ..files import replacing_file
 from ..lexicon import Lexicon
+from .reference import REFERENCE, Reference
 
 if TYPE_CHECKING:
     from ..assets import Assets
@@ -26,6 +29,7 @@ class PersistentLinker(PicklablePipe):
     prefix: str
     max_bytes_size: int
     lexicon: str | None
+    copy_assets: bool
     _assets: "Assets | None"
     _is_saved: bool  # whether the assets came with the component, not from `source`
     _lexicon: Lexicon | None
@@ -46,37 +50,37 @@ class PersistentLinker(PicklablePipe):
         return self._lexicon
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()) -> None:
-        """Save into a directory: a copy of the assets, hard-linked where possible."""
+        """Save into a directory: the assets (hard-linked or copied), or a reference to them."""
         Path(path).mkdir(parents=True, exist_ok=True)
         if "assets" not in exclude:
-            self.assets.copy_to(Path(path) / "assets")
+            self._save_assets(Path(path))
         if len(self.abbreviations):
             (Path(path) / _LEXICON).write_text(self.abbreviations.dump(), encoding="utf-8")
 
     def from_disk(
         self: Own, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()
     ) -> Own:
-        """Load from a directory; the assets in it are used where they are.
+        """Load from a directory; the assets, in it or referred to, are used where they are.
 
-        RAISES (MedlinkError): E201-E204 when they are not whole.
+        RAISES (MedlinkError): E201-E204 when they are not whole, E309 when they are not there.
         """
         if "assets" not in exclude:
-            from ..assets import Assets
-
             self._reset()
-            self._take(Assets(Path(path) / "assets"))
+            self._take(self._saved_assets(Path(path)))
             self._is_saved = True
         if (Path(path) / _LEXICON).is_file():
             self._lexicon = Lexicon.read(Path(path) / _LEXICON)
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = SimpleFrozenList()) -> bytes:
-        """Save the assets' files as bytes.
+        """Save the assets' files as bytes, or a reference to them.
 
         RAISES (MedlinkError): E303 when they are larger than `max_bytes_size`.
         """
         files: dict[str, bytes] = {}
-        if "assets" not in exclude:
+        if "assets" not in exclude and self._is_referring:
+            files[REFERENCE] = Reference.to(self.assets).dump().encode()
+        elif "assets" not in exclude:
             size, limit = self.assets.size, self.max_bytes_size
             if size > limit:
                 raise Errors.too_big_for_bytes(size=size >> 20, limit=limit >> 20)
@@ -90,10 +94,14 @@ class PersistentLinker(PicklablePipe):
     def from_bytes(self: Own, data: bytes, *, exclude: Iterable[str] = SimpleFrozenList()) -> Own:
         """Load from bytes: the files go to a temporary directory that lives as long as they do."""
         files = srsly.msgpack_loads(data)
-        lexicon = files.pop(_LEXICON, None)
-        if "assets" not in exclude and files:
+        lexicon, reference = files.pop(_LEXICON, None), files.pop(REFERENCE, None)
+        if "assets" not in exclude and (reference or files):
             self._reset()
-            self._take(_unpacked(files))
+            self._take(
+                Reference.parse(reference.decode(), "bytes").open(None, self.source)
+                if reference
+                else _unpacked(files)
+            )
             self._is_saved = True
         if lexicon is not None:
             self._lexicon = Lexicon.parse(lexicon.decode())
@@ -125,6 +133,30 @@ class PersistentLinker(PicklablePipe):
             self.from_bytes(data)
         elif opened is not None:
             self._assets = opened
+
+    @property
+    def _is_referring(self) -> bool:
+        """Whether saving refers to the assets: only what has a place of its own can be."""
+        return not self.copy_assets and self.assets.keep_alive is None
+
+    def _save_assets(self, path: Path) -> None:
+        inside, reference = path / "assets", path / REFERENCE
+        if not self._is_referring:
+            self.assets.copy_to(inside)
+            reference.unlink(missing_ok=True)
+        elif self.assets.path.resolve() != inside.resolve():
+            with replacing_file(reference) as temporary:
+                temporary.write_text(Reference.to(self.assets, path).dump(), encoding="utf-8")
+            if inside.is_dir():  # of an earlier saving
+                shutil.rmtree(inside)
+
+    def _saved_assets(self, path: Path) -> "Assets":
+        from ..assets import Assets
+
+        reference = path / REFERENCE
+        if not reference.is_file():
+            return Assets(path / "assets")
+        return Reference.parse(reference.read_text("utf-8"), path).open(path, self.source)
 
     def _reset(self) -> None:
         raise NotImplementedError

@@ -54,7 +54,7 @@ def _accuracy(linker: "TrainableLinker", judged: Sequence[_Judged], k: int) -> f
 
 
 def _judge(linker: "TrainableLinker", example: Example) -> list[_Judged]:
-    spans = gold_spans(example.reference, linker.spans_key)
+    spans = gold_spans(linker.spans(example.reference))
     if not spans:
         return []
     if linker.use_gold_ents:
@@ -63,8 +63,7 @@ def _judge(linker: "TrainableLinker", example: Example) -> list[_Judged]:
             _Judged(linker.rows_of(span.kb_id_), _ids(found[place]), found[place].id)
             for place, span in enumerate(spans)
         ]
-    doc, key = example.predicted, linker.spans_key
-    others = doc.ents if key is None else doc.spans.get(key, ())
+    others = linker.spans(example.predicted)
     predicted = {(span.start_char, span.end_char): span for span in others}
     judged = []
     for span in spans:

@@ -31,9 +31,12 @@ DEFAULT_CONFIG: dict[str, Any] = {
     "composite": False,
     "backoff": False,
     "backoff_margin": 0.02,
+    "labels_discard": None,
     "overwrite": True,
+    "merge": "replace",
     "prefix": "",
     "batch_size": 256,
+    "cache_size": 16_384,
     "n_threads": 0,
     "encoder": None,
     "use_gold_ents": True,
@@ -42,8 +45,10 @@ DEFAULT_CONFIG: dict[str, Any] = {
     "calibrator": True,
     "reranker": None,
     "rerank_top": None,
+    "copy_assets": True,
 }
 FILTERS = ("types", "sources", "languages", "allow", "deny")
+MERGES = ("replace", "fill", "better", "leave")
 _TIERS = {"exact", "ngram", "dense"}
 _SEARCH = {"ef_search", "nprobe"}
 
@@ -51,6 +56,13 @@ _SEARCH = {"ef_search", "nprobe"}
 def attribute(setting: str) -> str:
     """Name the component's attribute of a setting: spaCy keeps `labels` for itself."""
     return "label_types" if setting == "labels" else setting
+
+
+def keys_of(spans_key: str | Sequence[str] | None) -> list[str] | None:
+    """List the span groups that a setting names; None for `doc.ents`."""
+    if spans_key is None or isinstance(spans_key, str):
+        return None if spans_key is None else [spans_key]
+    return list(spans_key)
 
 
 def check(settings: Mapping[str, Any]) -> None:
@@ -68,8 +80,16 @@ def check(settings: Mapping[str, Any]) -> None:
     for name in ("top_k", "batch_size"):
         if settings[name] < 1:
             raise _bad(settings, name, "must be at least 1")
+    for name in ("cache_size", "n_threads"):
+        if settings[name] < 0:
+            raise _bad(settings, name, "must be at least 0")
     if (settings["rerank_top"] or 0) < 0:
         raise _bad(settings, "rerank_top", "must be at least 0, or null")
+    if settings["merge"] not in MERGES:
+        raise _bad(settings, "merge", f"must be one of {', '.join(MERGES)}")
+    keys = keys_of(settings["spans_key"])
+    if keys is not None and (not keys or len(set(keys)) < len(keys)):
+        raise _bad(settings, "spans_key", "must be a key, or a list of different keys")
     tiers = settings["tiers"]
     if tiers == [] or set(tiers or ()) - _TIERS:
         rule = "must name at least one of exact, ngram, dense and nothing else"
