@@ -44,6 +44,7 @@ class LinkingEngine:
     facets, filters: of the knowledge base; needed for filters and for ties by id.
     scope (Optional[ScopeSettings]): filters, by label too, and the rule for ties.
     names_per_tier (int): names that each tier proposes; more where k concepts need more.
+    enough (int): concepts that need no more names, though more are asked for; 0 for as many as are.
     exact_first (bool): take the answer of memory and exact tier, where they have one, without
         asking the others: much faster, but with fewer alternatives.
     rescorer (Optional[Rescorer]): orders the candidates anew, with the mention's context.
@@ -67,6 +68,7 @@ class LinkingEngine:
         filters: "NameFilters | None" = None,
         scope: ScopeSettings | None = None,
         names_per_tier: int = 64,
+        enough: int = 0,
         exact_first: bool = False,
         rescorer: Rescorer | None = None,
         calibrator: Calibrator | None = None,
@@ -78,7 +80,7 @@ class LinkingEngine:
         fusion = fusion or WeightedFusion()
         self.fusion = fusion if fusion.weights is not None else fusion.with_weights(weights or {})
         self.scopes = Scopes(filters, facets, scope or ScopeSettings(), memory is not None)
-        self.names_per_tier = names_per_tier
+        self.names_per_tier, self.enough = names_per_tier, enough
         self.exact_first = exact_first
         self._cache: Lru[_Key, list[Candidate]] = Lru(cache_size)
 
@@ -217,6 +219,7 @@ class LinkingEngine:
     ) -> list[list[Candidate]]:
         """Rank concepts for texts, asking for more names where they belong to too few concepts."""
         width = self.names_per_tier
+        wanted = min(k, self.enough or k)
         rankings: list[list[Candidate]] = [[] for _ in forms]
         waiting = np.arange(len(forms))
         while len(waiting):
@@ -228,7 +231,7 @@ class LinkingEngine:
                 rankings[place] = ranking
             if width >= len(self.name_concept):
                 break
-            short = np.fromiter((len(ranking) < k for ranking in ranked), dtype=np.bool_)
+            short = np.fromiter((len(ranking) < wanted for ranking in ranked), dtype=np.bool_)
             waiting = waiting[short & ~found.complete(width)]
             width *= _WIDER
         return rankings

@@ -11,13 +11,14 @@ from ..assets import Assets
 from ..linking import LinkingEngine
 from ..progress import no_progress
 from ..types import Floats2d, Progress
-from .ranking import Ranker, names_per_tier
+from .engines import Engines
+from .ranking import Ranker
 from .settings import Settings
 from .tfidf import TfidfRanker
 
 EXACT, NGRAM, TFIDF, BASE = "exact", "ngram", "tfidf", "base"
-# Above, comparing a mention with all names takes more than 10 ms.
-TFIDF_LIMIT = 300_000  # names
+# Above, comparing a mention with all names takes more than 5 ms, and holding them 400 MB.
+TFIDF_LIMIT = 1_000_000  # names
 _CHUNK = 4096
 
 
@@ -29,37 +30,38 @@ class Baseline(NamedTuple):
 
 
 def make_baselines(
-    assets: Assets, settings: Settings, progress: Progress = no_progress
+    assets: Assets, engines: Engines, settings: Settings, progress: Progress = no_progress
 ) -> tuple[dict[str, Baseline], dict[str, str]]:
     """Make the baselines: exact look-up, TF-IDF, n-grams, and an untrained encoder if one is named.
 
     RETURNS (Tuple[Dict[str, Baseline], Dict[str, str]]): those made, and why others were left out.
     RAISES (MedlinkError): E205 for a directory that holds no encoder.
     """
-    depth = names_per_tier(max(settings.ks))
     made: dict[str, Baseline] = {}
     left_out: dict[str, str] = {}
     for tier in (EXACT, NGRAM):
         if tier in assets.tiers:
             # Without the memory of corrections: a baseline has learned nothing.
-            engine = assets.engine([tier], memory=False, names_per_tier=depth)
-            made[tier] = Baseline(tier, engine)
+            made[tier] = Baseline(tier, engines.make([tier], memory=False))
         else:
             left_out[tier] = "the assets have no such tier"
     if assets.kb.n_names <= TFIDF_LIMIT:
         concepts = assets.kb.name_concepts().astype(np.int32)
-        made[TFIDF] = Baseline(TFIDF, TfidfRanker(assets.kb.iter_texts(), concepts, depth))
+        made[TFIDF] = Baseline(
+            TFIDF, TfidfRanker(assets.kb.iter_texts(), concepts, engines.names_per_tier)
+        )
     else:
         left_out[TFIDF] = (
             f"{assets.kb.n_names:,} names are more than the {TFIDF_LIMIT:,} that it can search in "
             "reasonable time"
         )
     if settings.base:
-        made[BASE] = Baseline(BASE, _untrained(assets, Path(settings.base), depth, progress))
+        base = _untrained(assets, engines, Path(settings.base), progress)
+        made[BASE] = Baseline(BASE, base)
     return made, left_out
 
 
-def _untrained(assets: Assets, path: Path, depth: int, progress: Progress) -> LinkingEngine:
+def _untrained(assets: Assets, engines: Engines, path: Path, progress: Progress) -> LinkingEngine:
     """Index all names with another encoder, pooled as that of the assets."""
     from ..encoders.bi_encoder import BiEncoder
     from ..retrieval.dense import DenseIndex
@@ -78,5 +80,6 @@ def _untrained(assets: Assets, path: Path, depth: int, progress: Progress) -> Li
         dense=DenseIndex.build(vectors, assets.kb.n_names, encoder.dim, "Flat"),
         encoder=encoder,
         weights={"dense": 1.0},
-        names_per_tier=depth,
+        names_per_tier=engines.names_per_tier,
+        enough=engines.depth,
     )

@@ -14,9 +14,6 @@ from ..types import Candidate, Ints1d, Mention, Progress
 from .gold_set import Case
 
 _BATCH = 512
-# A tier must propose enough names for k distinct answers. Up to half of the engine's default
-# nothing changes, so that acc@1 does not depend on which other depths are asked for.
-_NAMES_PER_TIER = 64
 # What the retriever proposes further down than this does not count as retrieved.
 RETRIEVAL_DEPTH = 64
 _MOST_KEPT = 100  # candidates of a mention
@@ -55,11 +52,6 @@ class _Ranked(NamedTuple):
     answers: Sequence[Hashable]
     candidates: Sequence[Candidate]
     abstained: bool
-
-
-def names_per_tier(depth: int) -> int:
-    """Tell how many names each tier must propose so that rankings reach a depth."""
-    return max(_NAMES_PER_TIER, 2 * depth)
 
 
 def judge(

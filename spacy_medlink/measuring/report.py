@@ -6,16 +6,17 @@ from typing import Any
 from ..assets import Assets
 from ..errors import Errors
 from ..evaluation import Outcome, compute_metrics, compute_totals, pack
-from ..linking import TIERS, LinkingEngine
+from ..linking import TIERS
 from ..progress import no_progress
 from ..reports.metrics_file import FORMAT, SCHEMA
 from ..types import Progress
 from .baselines import Baseline, make_baselines
+from .engines import Engines
 from .gold_set import Case, GoldSet
 from .hierarchy import with_rollup
 from .labels import Labeller, useful
 from .provenance import describe_kb, describe_run
-from .ranking import Judged, Ranker, judge, names_per_tier
+from .ranking import Judged, Ranker, judge
 from .records import describe_concepts, make_records
 from .resources import speed
 from .settings import Settings
@@ -41,7 +42,8 @@ def measure(
     every = list(gold.cases(settings.resolve_abbreviations, settings.composites == "biosyn"))
     cases = [case for case in every if _counts(case, settings)]
     splits = make_splits(assets.kb, cases, settings)
-    bench = _Bench(assets, cases, splits, settings, progress)
+    engines = Engines(assets, max(settings.ks))
+    bench = _Bench(assets, engines, cases, splits, settings, progress)
     judged = bench.judge_tiers(tiers)
     outcomes = _labelled(assets, cases, judged, splits)
     records = make_records(
@@ -62,7 +64,7 @@ def measure(
         "speed": _speed(judged),
     }
     if settings.baselines:
-        made, left_out = make_baselines(assets, settings, progress)
+        made, left_out = make_baselines(assets, engines, settings, progress)
         report["baselines"] = {name: bench.measure_baseline(one) for name, one in made.items()}
         report["left_out"] = left_out
     if settings.each_tier:
@@ -115,19 +117,22 @@ class _Bench:
     def __init__(
         self,
         assets: Assets,
+        engines: Engines,
         cases: Sequence[Case],
         splits: Splits,
         settings: Settings,
         progress: Progress,
     ) -> None:
-        self._assets, self._cases, self._splits = assets, cases, splits
+        self._assets, self._engines, self._cases, self._splits = assets, engines, cases, splits
         self._settings, self._progress = settings, progress
 
     def judge_tiers(self, tiers: list[str], memory: bool = True) -> Judged:
-        engine = self._engine(tiers, memory=memory)
+        engine = self._engines.make(tiers, memory=memory)
         engine.search([_WARM_UP])  # so that loading and first-time costs stay out of the speed
         retriever = (
-            None if engine.rescorer is None else self._engine(tiers, memory=memory, rescorer=None)
+            None
+            if engine.rescorer is None
+            else self._engines.make(tiers, memory=memory, rescorer=None)
         )
         threshold = self._settings.threshold
         return self._judge(engine, " + ".join(tiers), threshold, self._settings.keep, retriever)
@@ -156,10 +161,6 @@ class _Bench:
             name: compute_totals(_kept(outcomes, flags), self._settings.ks)
             for name, flags in self._splits.keep.items()
         }
-
-    def _engine(self, tiers: list[str], **settings: Any) -> LinkingEngine:
-        depth = names_per_tier(max(self._settings.ks))
-        return self._assets.engine(tiers, names_per_tier=depth, **settings)
 
     def _judge(
         self,

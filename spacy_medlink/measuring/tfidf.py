@@ -6,17 +6,20 @@ scikit-learn's TfidfVectorizer over the names of the dictionary, lower-cased, ne
 
 import os
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..retrieval.fusion import rank_concepts
-from ..types import Candidate, Floats2d, Ints2d, Mention
+from ..types import Candidate, Floats1d, Floats2d, Ints1d, Ints2d, Mention
 
 _GRAMS = (1, 2)
 _NAMES = 64  # proposed for a mention, as many as a tier proposes
-_BATCH = 512
+_BATCH = 512  # mentions that are compared together
+_BLOCK = 8192  # names that they are compared with at a time: 16 MB of cosines
+_MOST = 1 << 20  # cosines that may turn out to be among the best, before they are sorted out
 
 
 class TfidfRanker:
@@ -33,7 +36,10 @@ class TfidfRanker:
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         self._vectorizer = TfidfVectorizer(analyzer="char", ngram_range=_GRAMS, dtype=np.float32)
-        self._by_gram: Any = self._vectorizer.fit_transform(names).T.tocsr()
+        vectors: Any = self._vectorizer.fit_transform(names)
+        # Every n-th name each: what is best in the first block is then nearly best in all.
+        count = -(-vectors.shape[0] // _BLOCK)
+        self._blocks = [vectors[number::count] for number in range(count)]
         self._name_concept = name_concept
         self._n_names = min(n_names, len(name_concept))
 
@@ -62,26 +68,81 @@ class TfidfRanker:
         """Search distinct texts: rows (n, m), -1 where there are fewer names, and cosines."""
         distinct = list(dict.fromkeys(texts))
         starts = range(0, len(distinct), _BATCH)
-        parts = [self._search_batch(distinct[start : start + _BATCH]) for start in starts]
+        with ThreadPoolExecutor(_threads()) as pool:  # scipy's products run side by side
+            batches = (distinct[start : start + _BATCH] for start in starts)
+            parts = list(pool.map(self._search_batch, batches))
         none = np.empty((0, self._n_names))
         rows = np.concatenate([rows for rows, _ in parts] or [none.astype(np.int64)])
         scores = np.concatenate([scores for _, scores in parts] or [none.astype(np.float32)])
         return distinct, rows, scores
 
     def _search_batch(self, texts: Sequence[str]) -> tuple[Ints2d, Floats2d]:
-        from sparse_dot_topn import sp_matmul_topn
+        """Compare texts with all names, block by block.
 
-        queries = self._vectorizer.transform(texts)
-        best: Any = sp_matmul_topn(
-            queries, self._by_gram, top_n=self._n_names, sort=True, n_threads=_threads()
-        )
-        rows = np.full((len(texts), self._n_names), -1, dtype=np.int64)
-        scores = np.zeros((len(texts), self._n_names), dtype=np.float32)
-        counts = np.diff(best.indptr)
-        line = np.repeat(np.arange(len(texts)), counts)
-        column = np.arange(best.nnz) - np.repeat(best.indptr[:-1], counts)
-        rows[line, column], scores[line, column] = best.indices, best.data
+        Every text shares a letter with nearly every name: many texts as one dense matrix take a
+        fourth of the time that a product of sparse matrices takes.
+        """
+        queries = np.ascontiguousarray(self._vectorizer.transform(texts).toarray().T)
+        best = _Best(len(texts), self._n_names)
+        for number, block in enumerate(self._blocks):
+            best.add(block @ queries, number, len(self._blocks))
+        return best.table()
+
+
+class _Best:
+    """The names of the highest cosines for each of n texts, gathered block by block.
+
+    n (int): texts. width (int): names of each that are kept.
+    """
+
+    def __init__(self, n: int, width: int) -> None:
+        self._width = width
+        # What a cosine must reach to be kept, at first anything above 0.
+        self._least = np.full(n, np.finfo(np.float32).tiny, dtype=np.float32)
+        # Text, name and cosine, a column each.
+        self._found: list[tuple[Ints1d, Ints1d, Floats1d]] = []
+        self._count = 0
+
+    def add(self, cosines: Floats2d, first: int, step: int) -> None:
+        """Look through the cosines of some names with all texts, (n_names, n).
+
+        first, step (int): the rows of these names are first, first + step, and so on.
+        """
+        if not self._found and len(cosines) > self._width:
+            reached = np.partition(cosines, -self._width, axis=0)[-self._width]
+            self._least = np.maximum(self._least, reached)
+        name, text = np.nonzero(cosines >= self._least)
+        self._found.append((text, name * step + first, cosines[name, text]))
+        self._count += len(text)
+        if self._count > _MOST:
+            self._sort_out()
+
+    def table(self) -> tuple[Ints2d, Floats2d]:
+        """Lay the best out: rows (n, width), -1 where there are fewer, and cosines."""
+        self._sort_out()
+        text, name, cosine = self._found[0]
+        rows = np.full((len(self._least), self._width), -1, dtype=np.int64)
+        scores: Floats2d = np.zeros(rows.shape, dtype=np.float32)
+        place = _places(text)
+        rows[text, place], scores[text, place] = name, cosine
         return rows, scores
+
+    def _sort_out(self) -> None:
+        """Keep the best of each text, the lower row first where cosines are equal."""
+        columns = [np.concatenate(parts) for parts in zip(*self._found, strict=True)]
+        text, name, cosine = columns
+        order = np.lexsort((name, -cosine, text))
+        order = order[_places(text[order]) < self._width]
+        text, name, cosine = text[order], name[order], cosine[order]
+        last = _places(text) == self._width - 1
+        self._least[text[last]] = cosine[last]
+        self._found, self._count = [(text, name, cosine)], 0
+
+
+def _places(sorted_texts: Ints1d) -> Ints1d:
+    """Number the items of each text from 0."""
+    first: Ints1d = np.searchsorted(sorted_texts, sorted_texts)
+    return np.arange(len(sorted_texts)) - first
 
 
 def _threads() -> int:
