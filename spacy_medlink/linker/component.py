@@ -70,7 +70,8 @@ class MedicalLinker(TrainableLinker):
     prefix (str): put before the names of the attributes, for several linkers in one pipeline.
     batch_size (int): documents whose mentions are encoded together in `pipe`.
     cache_size (int): distinct mentions whose candidates are remembered, about 5 KB each.
-    n_threads (int): cap on the threads of torch, OpenMP and faiss; 0 leaves them alone.
+    n_threads (int): cap on the threads of torch, OpenMP, faiss and BLAS; 0 leaves them
+        alone.
     encoder (Optional[Model]): replaces the assets' encoder, and makes the linker trainable. It must
         be the one that made the index, but for `initialize`, which makes the index anew.
     use_gold_ents (bool): score the links of the gold mentions, whatever entities are found.

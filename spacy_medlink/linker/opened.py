@@ -71,6 +71,11 @@ class OpenedLinker(PersistentLinker):
                 if self._engine is None:
                     self._engine = self._make_engine()
         engine: LinkingEngine = self._engine
+        if self.n_threads > 0 and getattr(self._thread, "cap", 0) != self.n_threads:
+            from .threads import cap_threads
+
+            cap_threads(self.n_threads)
+            self._thread.cap = self.n_threads
         return engine
 
     @property
@@ -99,6 +104,7 @@ class OpenedLinker(PersistentLinker):
 
     def _reset(self) -> None:
         self._lock = threading.RLock()
+        self._thread = threading.local()
         self._assets = None
         self._engine = None
         self._writer = None
@@ -117,8 +123,6 @@ class OpenedLinker(PersistentLinker):
 
     def _make_engine(self) -> "LinkingEngine":
         assets, settings = self.assets, self.settings
-        if self.n_threads > 0:
-            _cap_threads(self.n_threads)
         if self.cui_scheme and self.cui_scheme not in (schemes := assets.kb.code_schemes()):
             known = ", ".join(schemes) or "none"
             warnings.warn(
@@ -147,11 +151,3 @@ class OpenedLinker(PersistentLinker):
                 problem = "the encoder of the config is not the one that made the index"
                 raise Errors.assets_mismatch(path=assets.path, problem=problem)
         return engine
-
-
-def _cap_threads(threads: int) -> None:
-    import faiss
-    import torch
-
-    torch.set_num_threads(threads)
-    faiss.omp_set_num_threads(threads)

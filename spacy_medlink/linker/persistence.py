@@ -112,7 +112,7 @@ class PersistentLinker(PicklablePipe):
 
         _ = self.abbreviations  # it may not be there to be read where this is unpickled
         state = self.__dict__.copy()
-        for name in ("_lock", "_engine", "_writer"):
+        for name in ("_lock", "_thread", "_engine", "_writer"):
             del state[name]
         opened = state.pop("_assets")
         if opened is None:
