@@ -75,7 +75,10 @@ def test_every_requirement_has_one_pin_that_satisfies_it(python: str) -> None:
 def test_everything_needed_is_pinned_and_installed_so() -> None:
     """Follow the requirements of what is installed all the way down."""
     pins, seen = _pins("{}.{}".format(*sys.version_info)), set[str]()
-    waiting = [*declared.requirements("starter", "train", "peft", "dev"), Requirement("setuptools")]
+    waiting = [
+        *declared.requirements("starter", "train", "peft", "parquet", "dev"),
+        Requirement("setuptools"),
+    ]
     while waiting:
         requirement = waiting.pop()
         name = canonicalize_name(requirement.name)

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from .annotate import command as annotate_command
 from .build import command as build_command
 from .calibrate import command as calibrate_command
 from .evaluate import command as evaluate_command
@@ -44,6 +45,7 @@ kb_app.command("diff")(kb_diff_command)
 app.command("build")(build_command)
 app.command("calibrate")(calibrate_command)
 app.command("link")(link_command)
+app.command("annotate")(annotate_command)
 app.command("evaluate")(evaluate_command)
 app.command("report")(report_command)
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import Errors, MedlinkError, Warnings
+from ..pipelines import STARTER, open_pipeline
 from .metrics_report import metrics_report
-from .opening import STARTER, open_pipeline
 from .output import write_text
 from .parsing import choices, depths
 

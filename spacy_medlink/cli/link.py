@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .opening import linker_of, open_pipeline
+from ..pipelines import linked_spans, linker_of, open_pipeline
 from .output import echo_json, table, write_text
 from .parsing import comma_list, lines_of, read_text
 
@@ -130,7 +130,7 @@ def link_text(
         _prefer_umls(linker)
     nlp.max_length = max(nlp.max_length, len(text) + 1)
     doc = nlp(text)
-    spans = doc.ents if linker.spans_key is None else doc.spans.get(linker.spans_key, ())
+    spans = linked_spans(doc, linker.spans_key)
     links = [_as_dict(span, linker.prefix) for span in spans]
     if explain:
         for span, link in zip(spans, links, strict=True):

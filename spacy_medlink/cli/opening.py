@@ -1,18 +1,10 @@
-"""What commands open: knowledge bases, and pipelines, saved ones or made over assets."""
+"""Opening what the command line names: a knowledge base by its file or by assets that hold it."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
-
-from ..errors import Errors
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from spacy.language import Language
-
     from ..kb import KnowledgeBase
-    from ..linker import MedicalLinker
-
-LINKER, MENTIONS = "medical_linker", "medical_mentions"
-STARTER = "starter"
 
 
 def open_kb(path: Path) -> "KnowledgeBase":
@@ -25,61 +17,3 @@ def open_kb(path: Path) -> "KnowledgeBase":
 
     inside = path / KB_FILE
     return KnowledgeBase(inside if inside.is_file() else path)
-
-
-def is_pipeline(source: str) -> bool:
-    """Tell a spaCy pipeline (directory or installed package) from a directory of assets."""
-    path = Path(source)
-    if path.is_dir():
-        return (path / "config.cfg").is_file() or any(path.glob("*/config.cfg"))
-    from spacy.util import is_package
-
-    return not path.exists() and is_package(source)
-
-
-def open_pipeline(source: str, lang: str = "en", **settings: Any) -> "Language":
-    """Make the pipeline that finds and links mentions.
-
-    source (str): a saved pipeline or an installed package; or assets, or "starter", over which a
-        blank pipeline gets `medical_mentions` and `medical_linker`.
-    lang (str): of the blank pipeline. settings: of the linker, such as `top_k`.
-    RAISES (MedlinkError): E201-E204, E305 for the assets, E603 for a pipeline without a linker,
-        E604 for a language that spaCy cannot tokenise.
-    """
-    import spacy
-
-    if not is_pipeline(source):
-        try:
-            nlp = spacy.blank(lang)
-        except ImportError as error:
-            raise Errors.unknown_language(lang=lang, reason=_first_line(error)) from error
-        assets = None if source == STARTER and not Path(source).exists() else source
-        nlp.add_pipe(MENTIONS, config={"assets": assets})
-        nlp.add_pipe(LINKER, config={"assets": assets, **settings})
-        return nlp
-    nlp = spacy.load(_directory(source))
-    if not _linkers(nlp):
-        raise Errors.no_linker(source=source)
-    for name, value in settings.items():
-        setattr(linker_of(nlp), name, value)
-    return nlp
-
-
-def linker_of(nlp: "Language") -> "MedicalLinker":
-    """Get the linker whose links end up in `kb_id_`: the last one of a pipeline."""
-    return cast("MedicalLinker", nlp.get_pipe(_linkers(nlp)[-1]))
-
-
-def _linkers(nlp: "Language") -> list[str]:
-    return [name for name in nlp.pipe_names if nlp.get_pipe_meta(name).factory == LINKER]
-
-
-def _directory(source: str) -> "str | Path":
-    path = Path(source)
-    if not path.is_dir() or (path / "config.cfg").is_file():
-        return source
-    return next(path.glob("*/config.cfg")).parent  # the outer directory of a package
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]

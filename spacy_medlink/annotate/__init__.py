@@ -1,0 +1,7 @@
+"""Bulk annotation: documents of a file or directory in, their links out, in bounded memory."""
+
+from .inputs import Columns
+from .records import Shape
+from .run import Annotation, annotate_file
+
+__all__ = ["Annotation", "Columns", "Shape", "annotate_file"]

@@ -1,0 +1,57 @@
+"""What goes through bulk annotation: documents, and the parts of a run."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+PART_DOCUMENTS = 500
+PART_CHARACTERS = 2_000_000
+
+
+class Document(NamedTuple):
+    """A document of the input.
+
+    place (str): where it is, such as "line 12": what a message may say in place of its text.
+    problem (str): why it cannot be linked; "" when it can.
+    """
+
+    id: str
+    text: str
+    place: str
+    problem: str = ""
+
+
+class Part(NamedTuple):
+    """Documents that follow each other in the input, linked and written together."""
+
+    number: int
+    documents: list[Document]
+
+
+class Done(NamedTuple):
+    """A part that is written: how many documents were linked, and how many set aside."""
+
+    number: int
+    linked: int
+    set_aside: int
+
+    @property
+    def documents(self) -> int:
+        """All documents of the part."""
+        return self.linked + self.set_aside
+
+
+def parts_of(documents: Iterable[Document], size: int = PART_DOCUMENTS) -> Iterator[Part]:
+    """Cut a stream into parts, at the same places every time.
+
+    size (int): documents a part, fewer where their text is long, so that memory stays bounded.
+    """
+    number, characters = 0, 0
+    waiting: list[Document] = []
+    for document in documents:
+        waiting.append(document)
+        characters += len(document.text)
+        if len(waiting) >= size or characters >= PART_CHARACTERS:
+            yield Part(number, waiting)
+            number, characters, waiting = number + 1, 0, []
+    if waiting:
+        yield Part(number, waiting)

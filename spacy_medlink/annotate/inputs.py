@@ -1,0 +1,85 @@
+"""What can be annotated: the formats of documents, each read as a stream."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from ..errors import Errors
+from .documents import Document
+from .text_inputs import read_folder, read_json_lines, read_table, text_files
+
+
+class Columns(NamedTuple):
+    """Names of the columns; id "" gives documents the number of their place as id."""
+
+    text: str = "text"
+    id: str = "doc_id"
+
+
+DEFAULT_COLUMNS = Columns()
+
+
+class Input(NamedTuple):
+    """An input whose format is known.
+
+    total (Optional[int]): number of documents, None where that is not known before reading.
+    state (Dict[str, object]): what changes when the input does; a run is resumed on the same only.
+    """
+
+    path: Path
+    read: Callable[[], Iterator[Document]]
+    total: int | None
+    state: dict[str, object]
+
+
+LINES = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
+TABLES = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
+PARQUET = ".parquet"
+KNOWN = (*LINES, *TABLES, PARQUET)
+
+
+def open_input(path: Path, columns: Columns) -> Input:
+    """Find out what an input is; it is read when `read` is called.
+
+    RAISES (MedlinkError): E107 when there is none, E610 for another format, E614 for Parquet
+        without pyarrow, E615 for a column that a table lacks.
+    """
+    if not path.exists():
+        raise Errors.source_missing(path=path)
+    if path.is_dir():
+        files = text_files(path)
+        if not files:
+            raise _unknown(path, "there are no text files in it")
+        sizes = [(file, (path / file).stat().st_size) for file in files]
+        return Input(path, lambda: read_folder(path, files), len(files), {"files": hash_of(sizes)})
+    name = path.name.lower()
+    state = _state(path)
+    if name.endswith(LINES):
+        return Input(path, lambda: read_json_lines(path, *columns), None, state)
+    if name.endswith(tuple(TABLES)):
+        delimiter = next(TABLES[suffix] for suffix in TABLES if name.endswith(suffix))
+        next(read_table(path, *columns, delimiter), None)  # a missing column is said now
+        return Input(path, lambda: read_table(path, *columns, delimiter), None, state)
+    if name.endswith(PARQUET):
+        from .parquet import read_parquet, rows_of
+
+        total = rows_of(path, *columns)
+        return Input(path, lambda: read_parquet(path, *columns), total, state)
+    raise _unknown(path, "its name says no format")
+
+
+def hash_of(value: object) -> str:
+    """Make a short hash of plain data."""
+    import hashlib
+    import json
+
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:16]
+
+
+def _state(path: Path) -> dict[str, object]:
+    stat = path.stat()
+    return {"size": stat.st_size, "modified": stat.st_mtime_ns}
+
+
+def _unknown(path: Path, problem: str) -> Exception:
+    return Errors.unknown_input(path=path, problem=problem, known=", ".join(KNOWN))

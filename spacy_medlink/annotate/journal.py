@@ -1,0 +1,151 @@
+"""Journal: the parts of a run that are done, in a directory beside its output.
+
+A part is a file that appears whole (written beside, renamed); a document is in exactly one part.
+So a run that is killed at any moment goes on with the parts that are missing, and loses and doubles
+nothing. When all are there they become the output, in one more rename.
+"""
+
+import gzip
+import json
+import os
+import re
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from ..errors import Errors
+from ..files import replacing_file
+from .documents import Done
+
+LINKED, ASIDE = "+", "-"  # what a line of a part begins with
+_PART = re.compile(r"part-(\d+)\.jsonl")
+_JOB = "job.json"
+
+
+def part_file(directory: Path, number: int) -> Path:
+    """Name the file of a part."""
+    return directory / f"part-{number:08}.jsonl"
+
+
+@contextmanager
+def only_process(output: Path) -> Iterator[None]:
+    """Keep other processes from writing an output; the lock goes with the process, even killed.
+
+    RAISES (MedlinkError): E616 while another has it.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    path = output.with_name(f".{output.name}.lock")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # The one that had it may have removed the file since we opened it.
+            mine = path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat())
+        except BlockingIOError:
+            mine = False
+        if not mine:
+            raise Errors.annotated_elsewhere(path=output)
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
+
+
+class Journal:
+    """The directory of a run's parts.
+
+    output (Path): what the run writes in the end. job (Dict): what must be the same when it is
+        resumed: input, pipeline and settings, as JSON.
+    """
+
+    def __init__(self, output: Path, job: dict[str, Any]) -> None:
+        self.output = output
+        self.directory = output.with_name(f".{output.name}.parts")
+        self.aside = output.with_name(f"{output.name}.bad.jsonl")
+        self._job = json.loads(json.dumps(job))
+
+    def begin(self, restart: bool = False) -> set[int]:
+        """Make the directory, or find an earlier run's.
+
+        restart (bool): throw away what an earlier run has done.
+        RETURNS (Set[int]): the parts that are done.
+        RAISES (MedlinkError): E613 when an earlier run had another job, E109 when the directory
+            cannot be written.
+        """
+        if restart:
+            self._remove()
+        done = self._done()
+        job = self.directory / _JOB
+        if done:
+            found = json.loads(job.read_text(encoding="utf-8"))
+            changed = [name for name in self._job if found.get(name) != self._job[name]]
+            if changed:
+                raise Errors.other_job(path=self.directory, what="another " + ", ".join(changed))
+        else:
+            with replacing_file(job) as temporary:
+                temporary.write_text(json.dumps(self._job), encoding="utf-8")
+        return done
+
+    def count(self, part: int) -> Done:
+        """Count the documents of a part that is done."""
+        with part_file(self.directory, part).open("rb") as file:
+            kinds = Counter(line[:1] for line in file)
+        return Done(part, kinds[LINKED.encode()], kinds[ASIDE.encode()])
+
+    def finish(self, parts: int, set_aside: int, with_text: bool) -> None:
+        """Put the parts together as the output and the file of what was set aside.
+
+        parts (int): how many there are. set_aside (int): documents that could not be linked.
+        with_text (bool): whether records have a text.
+        RAISES (MedlinkError): E109 when the output cannot be written; the parts stay.
+        """
+        if set_aside:
+            with replacing_file(self.aside) as temporary, temporary.open("wb") as file:
+                file.writelines(self._lines(parts, ASIDE))
+        else:
+            self.aside.unlink(missing_ok=True)
+        with replacing_file(self.output) as temporary:
+            _write(self.output.name.lower(), temporary, self._lines(parts, LINKED), with_text)
+        self._remove()
+
+    def _done(self) -> set[int]:
+        if not self.directory.is_dir():
+            return set()
+        names = (_PART.fullmatch(file.name) for file in self.directory.iterdir())
+        return {int(match[1]) for match in names if match}
+
+    def _lines(self, parts: int, kind: str) -> Iterator[bytes]:
+        mark = kind.encode()
+        for number in range(parts):
+            with part_file(self.directory, number).open("rb") as file:
+                yield from (line[1:] for line in file if line.startswith(mark))
+
+    def _remove(self) -> None:
+        # Renamed first: what a kill leaves of it is then no run that could be resumed.
+        gone = self.directory.with_name(self.directory.name + ".gone")
+        shutil.rmtree(gone, ignore_errors=True)
+        with suppress(FileNotFoundError):
+            self.directory.rename(gone)
+        shutil.rmtree(gone, ignore_errors=True)
+
+
+def _write(name: str, path: Path, lines: Iterable[bytes], with_text: bool) -> None:
+    if name.endswith(".parquet"):
+        from .parquet import write_parquet
+
+        write_parquet(path, (line.decode() for line in lines), with_text)
+    elif name.endswith(".gz"):
+        # Neither name nor time inside: the same links are the same bytes.
+        with path.open("wb") as raw, gzip.GzipFile("", "wb", 6, raw, mtime=0) as file:
+            file.writelines(lines)
+    else:
+        with path.open("wb") as file:
+            file.writelines(lines)

@@ -1,0 +1,98 @@
+"""Parquet, read and written in pieces; pyarrow comes with the extra `parquet`."""
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from ..errors import Errors
+from .documents import Document
+from .text_inputs import check_columns, document_of
+
+_ROWS = 1000
+
+
+def arrow() -> Any:
+    """Import pyarrow.
+
+    RAISES (MedlinkError): E614 when it is not installed.
+    """
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise Errors.extra_missing(what="Parquet", package="pyarrow", extra="parquet") from error
+    return pyarrow
+
+
+def rows_of(path: Path, text_column: str, id_column: str) -> int:
+    """Count the rows of a file, and check that it has the columns.
+
+    RAISES (MedlinkError): E165 for a file that is no Parquet, E615 for a column that it lacks.
+    """
+    with _open(path) as file:
+        check_columns(path, file.schema_arrow.names, text_column, id_column)
+        rows: int = file.metadata.num_rows
+        return rows
+
+
+def read_parquet(path: Path, text_column: str, id_column: str) -> Iterator[Document]:
+    """Stream the rows of a file."""
+    number = 0
+    with _open(path) as file:
+        columns = [column for column in (text_column, id_column) if column]
+        for batch in file.iter_batches(batch_size=_ROWS, columns=columns):
+            values = batch.to_pydict()
+            ids = values[id_column] if id_column else [None] * batch.num_rows
+            for text, id in zip(values[text_column], ids, strict=True):
+                number += 1
+                yield document_of(text, id if id_column else str(number), f"row {number}")
+
+
+def write_parquet(path: Path, records: Iterable[str], with_text: bool) -> None:
+    """Write records, which are JSON objects, as the rows of a file."""
+    pyarrow = arrow()
+    schema = _schema(pyarrow, with_text)
+    rows = map(_row, records)
+    with pyarrow.parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+        while block := list(islice(rows, _ROWS)):
+            writer.write_batch(pyarrow.RecordBatch.from_pylist(block, schema))
+
+
+def _row(record: str) -> dict[str, Any]:
+    row: dict[str, Any] = json.loads(record)
+    for mention in row["mentions"]:
+        mention["codes"] = list(mention["codes"].items())  # how Arrow takes a map
+    return row
+
+
+def _open(path: Path) -> Any:
+    pyarrow = arrow()
+    try:
+        return pyarrow.parquet.ParquetFile(path, memory_map=True)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise Errors.source_unreadable(path=path, reason="not a Parquet file") from error
+
+
+def _schema(pyarrow: Any, with_text: bool) -> Any:
+    text, number, strings = pyarrow.string(), pyarrow.float64(), pyarrow.list_(pyarrow.string())
+    candidate = {"id": text, "name": text, "score": number, "prob": number}
+    mention = {
+        "start": pyarrow.int32(),
+        "end": pyarrow.int32(),
+        "mention": text,
+        "type": text,
+        "ids": strings,
+        "cui": text,
+        "name": text,
+        "matched": text,
+        "score": number,
+        "prob": number,
+        "reason": text,
+        "codes": pyarrow.map_(text, strings),
+        "candidates": pyarrow.list_(pyarrow.struct(candidate.items())),
+    }
+    columns = [("doc_id", text), *([("text", text)] if with_text else [])]
+    mentions = pyarrow.list_(pyarrow.struct(mention.items()))
+    return pyarrow.schema([*columns, ("mentions", mentions)])

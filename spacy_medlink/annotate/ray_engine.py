@@ -1,0 +1,83 @@
+"""The engine over Ray Data: the same parts, linked by the actors of a cluster.
+
+The input is read as a stream by one task; each part is one row, which an actor links and writes
+into the directory of parts. On several machines, input, output and assets must lie on a file system
+that all of them see.
+"""
+
+import logging
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from ..errors import Errors, MedlinkError
+from .documents import Document, Done, Part
+from .parts import PartStream
+from .worker import Job, PartWorker, check
+
+
+def run_ray(job: Job, parts: PartStream, n_process: int = 1) -> Iterator[Done]:
+    """Link parts on a Ray cluster (that of RAY_ADDRESS, else one on this machine).
+
+    n_process (int): actors, one core each, or one GPU each where the cluster has any.
+    RAISES (MedlinkError): E614 without ray; what PartWorker raises.
+    """
+    check(job)
+    # Nothing may contact a network that was not asked to.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        import ray
+        import ray.data
+    except ImportError as error:
+        raise Errors.extra_missing(
+            what="`--engine ray`", package="ray[data]", extra="ray"
+        ) from error
+    from .ray_source import PartSource
+
+    if not ray.is_initialized():
+        # What workers print could quote a note.
+        ray.init(log_to_driver=False, include_dashboard=False, logging_level=logging.ERROR)
+    context = ray.data.DataContext.get_current()
+    context.enable_progress_bars = False
+    context.target_max_block_size = 1  # a part a block: or small inputs go to one actor alone
+    gpus: float = ray.cluster_resources().get("GPU", 0)  # type: ignore[no-untyped-call,unused-ignore]
+    # The one that reads takes no core: the actors may have them all, and it would wait for ever.
+    rows = ray.data.read_datasource(PartSource(parts), override_num_blocks=1, num_cpus=0)
+    linked = rows.map_batches(
+        _Linking,
+        fn_constructor_kwargs={"job": job},
+        batch_size=1,
+        num_cpus=None if gpus else 1,
+        num_gpus=1 if gpus else None,
+        compute=ray.data.ActorPoolStrategy(size=n_process),
+    )
+    try:
+        for row in linked.iter_rows():
+            yield Done(int(row["number"]), int(row["linked"]), int(row["set_aside"]))
+    except ray.exceptions.RayError as error:
+        raise _own(error) or Errors.worker_died() from error
+
+
+class _Linking:
+    """What an actor runs: a PartWorker, for rows that hold a part each."""
+
+    def __init__(self, job: Job) -> None:
+        self._worker = PartWorker(job)
+
+    def __call__(self, rows: dict[str, Any]) -> dict[str, list[int]]:
+        import json
+
+        done = [
+            self._worker(Part(int(number), [Document(*values) for values in json.loads(documents)]))
+            for number, documents in zip(rows["number"], rows["documents"], strict=True)
+        ]
+        return {name: [getattr(one, name) for one in done] for name in Done._fields}
+
+
+def _own(error: BaseException | None) -> MedlinkError | None:
+    """Find our own error under what Ray wraps around it."""
+    while error is not None:
+        if isinstance(error, MedlinkError):
+            return error
+        error = getattr(error, "cause", None) or error.__cause__
+    return None

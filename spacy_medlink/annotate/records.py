@@ -1,0 +1,85 @@
+"""What is written about a document: its mentions with their links, as plain data."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from spacy.tokens import Doc, Span
+
+from ..pipelines import linked_spans
+from .documents import Document
+
+_DIGITS = 4  # of scores: those of a batch differ from those of another further down
+_NIL = ("", "NIL")
+
+
+class Shape(NamedTuple):
+    """What a record holds.
+
+    candidates (int): candidates beside each link. with_text (bool): the whole text, too.
+    """
+
+    candidates: int = 0
+    with_text: bool = False
+
+
+PLAIN = Shape()
+
+
+class Where(NamedTuple):
+    """Where a linker has put its links: span groups or the entities, and under which prefix."""
+
+    spans_key: str | Sequence[str] | None
+    prefix: str
+
+
+def record_of(document: Document, doc: Doc, where: Where, shape: Shape) -> dict[str, Any]:
+    """Make the record of a document; it is one of the project's files of mentions.
+
+    RETURNS (Dict[str, Any]): "doc_id", "text" where asked for, and "mentions" in the order of the
+        text, each with "start", "end" (characters), "mention", "type" (the entity label), "ids" (of
+        the link, none for NIL), "cui", "name", "matched", "score", "prob", "reason" (why it is
+        NIL), "codes" and "candidates".
+    """
+    spans = linked_spans(doc, where.spans_key)
+    mentions = [_mention(span, where.prefix, shape.candidates) for span in spans]
+    text = {"text": document.text} if shape.with_text else {}
+    return {"doc_id": document.id, **text, "mentions": mentions}
+
+
+def rejection_of(document: Document, problem: str) -> dict[str, Any]:
+    """Make the record of a document that was set aside: never with its text."""
+    return {"doc_id": document.id, "place": document.place, "problem": problem}
+
+
+def _mention(span: Span, prefix: str, kept: int) -> dict[str, Any]:
+    candidates = span._.get(f"{prefix}candidates")
+    linked = span.kb_id_ not in _NIL
+    best = candidates[0] if linked and candidates else {}
+    return {
+        "start": span.start_char,
+        "end": span.end_char,
+        "mention": span.text,
+        "type": span.label_,
+        "ids": [span.kb_id_] if linked else [],
+        "cui": span._.get(f"{prefix}cui"),
+        "name": best.get("name"),
+        "matched": best.get("matched"),
+        "score": _rounded(best.get("score")),
+        "prob": _rounded(best.get("prob")),
+        "reason": span._.get(f"{prefix}reason") or None,
+        "codes": span._.get(f"{prefix}codes"),
+        "candidates": [_candidate(one) for one in candidates[:kept]],
+    }
+
+
+def _candidate(candidate: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "id": candidate["id"],
+        "name": candidate["name"],
+        "score": _rounded(candidate["score"]),
+        "prob": _rounded(candidate["prob"]),
+    }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, _DIGITS)

@@ -1,0 +1,146 @@
+"""One run of bulk annotation: open, resume, link part by part, put together."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, repeat
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .. import __version__
+from ..errors import Errors
+from ..pipelines import STARTER, is_pipeline, pipeline_directory
+from ..progress import no_progress
+from ..types import Progress
+from .documents import PART_DOCUMENTS, Done
+from .inputs import DEFAULT_COLUMNS, Columns, hash_of, open_input
+from .journal import Journal, only_process
+from .local import run_local
+from .parts import PartStream
+from .records import PLAIN, Shape
+from .worker import Job
+
+OUTPUTS = (".jsonl", ".jsonl.gz", ".parquet")
+ENGINES = ("local", "ray")
+_DESCRIBES = ("manifest.json", "config.cfg", "meta.json")  # of assets, of pipelines
+
+
+class Annotation(NamedTuple):
+    """What a run has done.
+
+    linked, set_aside (int): documents, of this run and of those that it resumed.
+    resumed (int): parts that were there already. aside (Optional[Path]): what was set aside.
+    """
+
+    linked: int
+    set_aside: int
+    resumed: int
+    aside: Path | None
+
+
+def annotate_file(
+    source: str,
+    path: Path,
+    output: Path,
+    *,
+    columns: Columns = DEFAULT_COLUMNS,
+    lang: str = "en",
+    settings: Mapping[str, Any] | None = None,
+    shape: Shape = PLAIN,
+    max_length: int | None = None,
+    engine: str = "local",
+    n_process: int = 1,
+    part_size: int = PART_DOCUMENTS,
+    overwrite: bool = False,
+    restart: bool = False,
+    progress: Progress = no_progress,
+) -> Annotation:
+    """Find and link the mentions of many documents.
+
+    A run that was killed goes on where it was; the output appears when all is done.
+    source (str): assets, a saved pipeline, an installed package, or "starter".
+    path (Path): JSON Lines, CSV, TSV (each plain or .gz), Parquet, or a directory of text files.
+    output (Path): `.jsonl`, `.jsonl.gz` or `.parquet`; what cannot be linked is set aside in
+        `<output>.bad.jsonl`. lang (str): of the texts, for assets. settings: of the linker.
+    shape (Shape): what a record holds. max_length (Optional[int]): of a document, in characters.
+    engine (str): "local" or "ray". n_process (int): processes that link.
+    part_size (int): documents that are linked and written together.
+    overwrite (bool): replace an output. restart (bool): do not go on with an earlier run.
+    RAISES (MedlinkError): E610-E617, E107, E109, E165, and what `open_pipeline` raises.
+    """
+    _check(path, output)
+    opened = open_input(path, columns)
+    linker = dict(settings or {})
+    described = {
+        "input": {"columns": columns, **opened.state},
+        "pipeline": [_state_of(source), lang],
+        "settings": [linker, shape, max_length, part_size],
+        "version": __version__,
+    }
+    journal = Journal(output, described)
+    with only_process(output):
+        if output.exists() and not overwrite and not journal.directory.exists():
+            raise Errors.output_exists(path=output)
+        done = journal.begin(restart)
+        job = Job(_absolute(source), journal.directory.resolve(), lang, linker, shape, max_length)
+        parts = PartStream(path.resolve(), columns, part_size, frozenset(done))
+        finished = chain(map(journal.count, sorted(done)), _run(engine, job, parts, n_process))
+        counts = _shown(finished, opened.total, progress)
+        journal.finish(counts.number, counts.set_aside, shape.with_text)
+    aside = journal.aside if counts.set_aside else None
+    return Annotation(counts.linked, counts.set_aside, len(done), aside)
+
+
+def _run(engine: str, job: Job, parts: PartStream, n_process: int) -> Iterator[Done]:
+    if parts.done and next(iter(parts), None) is None:
+        return iter(())  # only what comes after the parts was missing
+    if engine == "ray":
+        from .ray_engine import run_ray
+
+        return run_ray(job, parts, n_process)
+    return run_local(job, parts, n_process)
+
+
+def _shown(finished: Iterable[Done], total: int | None, progress: Progress) -> Done:
+    """Count parts and documents as they are finished; progress counts documents."""
+    parts = linked = set_aside = 0
+
+    def documents() -> Iterator[None]:
+        nonlocal parts, linked, set_aside
+        for part in finished:
+            parts, linked, set_aside = parts + 1, linked + part.linked, set_aside + part.set_aside
+            yield from repeat(None, part.documents)
+
+    for _ in progress(documents(), total, "annotating"):
+        pass
+    return Done(parts, linked, set_aside)
+
+
+def _check(path: Path, output: Path) -> None:
+    """Find out before the work what would be met after it."""
+    name = output.name.lower()
+    if not name.endswith(OUTPUTS):
+        raise Errors.unknown_output(path=output, known=", ".join(OUTPUTS))
+    if path.resolve() == output.resolve():
+        raise Errors.output_exists(path=output)
+    if name.endswith(".parquet"):
+        from .parquet import arrow
+
+        arrow()
+
+
+def _absolute(source: str) -> str:
+    """Give a path that holds in any working directory; names of packages stay."""
+    return str(Path(source).resolve()) if Path(source).exists() else source
+
+
+def _state_of(source: str) -> str:
+    """Hash what describes a pipeline; manifests and configs change when anything in it does."""
+    if source == STARTER and not Path(source).exists():
+        return STARTER
+    directory = Path(source)
+    if is_pipeline(source):
+        from spacy.util import get_package_path
+
+        found = pipeline_directory(source)
+        directory = Path(found) if directory.is_dir() else get_package_path(source)
+    files = sorted(file for name in _DESCRIBES for file in directory.rglob(name))
+    return hash_of([file.read_text(encoding="utf-8") for file in files])

@@ -1,0 +1,162 @@
+"""Documents from JSON Lines, tables and directories of text files.
+
+What cannot be read as a document keeps its place in the stream, with the problem in its stead.
+"""
+
+import csv
+import gzip
+import json
+import os
+import sys
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from ..errors import Errors
+from .documents import Document
+
+_NOT_UTF8 = "not UTF-8"
+_DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
+
+
+def read_json_lines(path: Path, text_field: str, id_field: str) -> Iterator[Document]:
+    """Stream the documents of a file with one JSON object a line; empty lines do not count.
+
+    RAISES (MedlinkError): E165 when the file cannot be read to its end.
+    """
+    with _open(path) as file:
+        for number, line in enumerate(_until_damage(file, path), 1):
+            if not line.strip():
+                continue
+            place = f"line {number}"
+            try:
+                data = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+            except UnicodeDecodeError:
+                yield Document("", "", place, _NOT_UTF8)
+            except (ValueError, RecursionError):
+                yield Document("", "", place, "not JSON")
+            else:
+                yield _of_fields(data, text_field, id_field, place, str(number))
+
+
+def read_table(path: Path, text_column: str, id_column: str, delimiter: str) -> Iterator[Document]:
+    """Stream the rows of a CSV or TSV file with a first line that names the columns.
+
+    RAISES (MedlinkError): E165 when the file cannot be read to its end, E615 for a column that it
+        lacks.
+    """
+    # Notes are longer than what the reader takes for a field by default.
+    csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
+    with _open(path) as file:
+        lines = (
+            line.decode("utf-8-sig" if number == 0 else "utf-8", "surrogateescape")
+            for number, line in enumerate(_until_damage(file, path))
+        )
+        rows = csv.reader(lines, delimiter=delimiter)
+        header = next(rows, [])
+        check_columns(path, header, text_column, id_column)
+        for number, row in enumerate(_rows(rows), 1):
+            if row == []:
+                continue
+            place = f"row {number}"
+            if row is None or len(row) != len(header):
+                found = "no row of a table" if row is None else f"{len(row)} fields"
+                yield Document("", "", place, f"{found} where {len(header)} fields were expected")
+                continue
+            yield _of_fields(
+                dict(zip(header, row, strict=True)), text_column, id_column, place, str(number)
+            )
+
+
+def read_folder(path: Path, files: Sequence[str]) -> Iterator[Document]:
+    """Stream text files; the id of each is its path within the directory."""
+    for name in files:
+        problem, text = "", ""
+        try:
+            text = (path / name).read_bytes().decode("utf-8-sig")
+        except UnicodeDecodeError:
+            problem = _NOT_UTF8
+        except OSError as error:
+            problem = f"cannot be read ({error.strerror})"
+        yield Document(name, text, f"file {name}", problem)
+
+
+def text_files(path: Path) -> list[str]:
+    """List the text files of a directory and those below it, in the order of their names."""
+    found = []
+    for directory, _, names in os.walk(path):
+        inside = Path(directory).relative_to(path)
+        found += [(inside / name).as_posix() for name in names if name.lower().endswith(".txt")]
+    return sorted(found)
+
+
+def check_columns(path: Path, found: Sequence[str], text_column: str, id_column: str) -> None:
+    """Check that a table has its columns.
+
+    RAISES (MedlinkError): E615 for one that it lacks.
+    """
+    for column, option in ((text_column, "`--text-column`"), (id_column, "`--id-column`")):
+        if column and column not in found:
+            if column == id_column:
+                option += ' (`--id-column ""` numbers the documents)'
+            raise Errors.no_text_column(
+                path=path, column=column, found=", ".join(found) or "none", option=option
+            )
+
+
+def document_of(text: Any, id: Any, place: str) -> Document:
+    """Make a document of two values, or say what is wrong with them."""
+    if isinstance(id, int) and not isinstance(id, bool):
+        id = str(id)
+    if not isinstance(id, str) or not id:
+        return Document("", "", place, "no id")
+    if not _storable(id):
+        return Document("", "", place, "the id is " + _NOT_UTF8)
+    if not isinstance(text, str):
+        return Document(id, "", place, "no text" if text is None else "the text is no string")
+    if not _storable(text):
+        return Document(id, "", place, "the text is " + _NOT_UTF8)
+    return Document(id, text, place)
+
+
+def _of_fields(data: Any, text_field: str, id_field: str, place: str, number: str) -> Document:
+    if not isinstance(data, dict):
+        return Document("", "", place, "not an object")
+    return document_of(data.get(text_field), data.get(id_field) if id_field else number, place)
+
+
+def _rows(rows: Iterator[list[str]]) -> Iterator[list[str] | None]:
+    """Go on after a row that cannot be read, which is None."""
+    while True:
+        try:
+            yield next(rows)
+        except StopIteration:
+            return
+        except csv.Error:
+            yield None
+
+
+def _storable(text: str) -> bool:
+    """Tell whether a text can be written: half a surrogate pair cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _open(path: Path) -> IO[bytes]:
+    opening: Callable[..., Any] = gzip.open if path.name.lower().endswith(".gz") else open
+    try:
+        file: IO[bytes] = opening(path, "rb")
+    except OSError as error:
+        raise Errors.source_unreadable(path=path, reason=error.strerror or error) from error
+    return file
+
+
+def _until_damage(file: IO[bytes], path: Path) -> Iterator[bytes]:
+    try:
+        yield from file
+    except _DAMAGED as error:
+        raise Errors.source_unreadable(path=path, reason=f"damaged gzip data: {error}") from error

@@ -1,0 +1,131 @@
+"""PartWorker: links the documents of a part and writes them; every engine runs the same one."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import MedlinkError
+from ..files import replacing_file
+from ..pipelines import linker_of, open_pipeline
+from .documents import Document, Done, Part
+from .journal import ASIDE, LINKED, part_file
+from .records import PLAIN, Shape, Where, record_of, rejection_of
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a process must know to link parts; it travels, pipelines do not.
+
+    source (str): assets, a saved pipeline, an installed package, or "starter", by path.
+    settings (Mapping): of the linker, such as `threshold`. directory (Path): of the parts.
+    max_length (Optional[int]): characters of the longest document; None for the pipeline's own.
+    """
+
+    source: str
+    directory: Path
+    lang: str = "en"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    shape: Shape = PLAIN
+    max_length: int | None = None
+
+
+def check(job: Job) -> None:
+    """Open the pipeline, but for what is large, before processes are started that need it.
+
+    RAISES (MedlinkError): what `open_pipeline` raises.
+    """
+    _ = linker_of(open_pipeline(job.source, job.lang, **job.settings)).assets
+
+
+class PartWorker:
+    """Links parts with a pipeline that it opens itself.
+
+    RAISES (MedlinkError): what `open_pipeline` raises.
+    """
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._nlp = open_pipeline(job.source, job.lang, **job.settings)
+        if job.max_length is not None:
+            self._nlp.max_length = job.max_length
+        linker = linker_of(self._nlp)
+        _ = linker.engine  # what is wrong with the assets is said before any document is touched
+        self._where = Where(linker.spans_key, linker.prefix)
+
+    def __call__(self, part: Part) -> Done:
+        """Link a part and write its file, whole or not at all.
+
+        RAISES (MedlinkError): E109 when it cannot be written; what is wrong with the assets.
+        """
+        set_aside = 0
+        with (
+            replacing_file(part_file(self._job.directory, part.number)) as temporary,
+            temporary.open("w", encoding="utf-8") as file,
+        ):
+            for document, doc, problem in self._linked(part.documents):
+                if doc is None:
+                    set_aside += 1
+                    _write(file, ASIDE, rejection_of(document, problem))
+                else:
+                    record = record_of(document, doc, self._where, self._job.shape)
+                    _write(file, LINKED, record)
+        return Done(part.number, len(part.documents) - set_aside, set_aside)
+
+    def _linked(self, documents: list[Document]) -> Iterator[tuple[Document, "Doc | None", str]]:
+        """Link documents: each with its Doc, or with the problem that it has."""
+        limit = self._nlp.max_length
+        problems = [document.problem or _too_long(document.text, limit) for document in documents]
+        sound = [
+            document.text
+            for document, problem in zip(documents, problems, strict=True)
+            if not problem
+        ]
+        docs = _docs(self._nlp, sound)
+        for document, problem in zip(documents, problems, strict=True):
+            doc, own = (None, problem) if problem else next(docs)
+            yield document, doc, own
+
+
+def _docs(nlp: "Language", texts: list[str]) -> "Iterator[tuple[Doc | None, str]]":
+    """Link texts together; where that fails, one by one, so that only the culprits fail."""
+    done = 0
+    try:
+        for doc in nlp.pipe(texts):
+            yield doc, ""
+            done += 1
+    except MedlinkError:
+        raise  # the assets or the settings are at fault, no document
+    except Exception:
+        for text in texts[done:]:
+            yield _doc(nlp, text)
+
+
+def _doc(nlp: "Language", text: str) -> "tuple[Doc | None, str]":
+    """Link a text, component by component; an error's own words may quote the text: not told."""
+    at = "tokenizer"
+    try:
+        doc = nlp.make_doc(text)
+        for name, component in nlp.pipeline:
+            at = name
+            doc = component(doc)
+    except MedlinkError:
+        raise
+    except Exception as error:
+        return None, f"{type(error).__name__} in the component {at!r}"
+    return doc, ""
+
+
+def _too_long(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return ""
+    return f"{len(text)} characters, more than the {limit} that the pipeline takes (--max-length)"
+
+
+def _write(file: Any, kind: str, record: dict[str, Any]) -> None:
+    file.write(kind + json.dumps(record, ensure_ascii=False) + "\n")

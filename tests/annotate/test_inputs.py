@@ -1,0 +1,143 @@
+"""Every format gives the same documents, and what is no document keeps its place."""
+
+import csv
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_medlink.annotate.documents import PART_CHARACTERS, Document, parts_of
+from spacy_medlink.annotate.inputs import Columns, open_input
+from spacy_medlink.errors import MedlinkError
+
+ROWS = [("a", 'Fever.\nCough, "dry"'), ("b", ""), ("c", "Fieber 😀, 血圧"), ("4", "x" * 200_000)]
+PLAIN = [(id, text) for id, text in ROWS]
+
+
+def read(path: Path, columns: Columns = Columns("note", "key")) -> list[Document]:  # noqa: B008
+    return list(open_input(path, columns).read())
+
+
+def plain(documents: list[Document]) -> list[tuple[str, str]]:
+    assert not any(document.problem for document in documents)
+    return [(document.id, document.text) for document in documents]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.ndjson"])
+def test_json_lines(tmp_path: Path, name: str) -> None:
+    lines = [json.dumps({"key": id, "note": text, "more": [1]}) for id, text in ROWS]
+    opening = gzip.open if name.endswith(".gz") else open
+    with opening(tmp_path / name, "wt", encoding="utf-8-sig") as file:
+        file.write("\r\n\n".join(lines))
+    documents = read(tmp_path / name)
+    assert plain(documents) == PLAIN
+    assert [document.place for document in documents] == ["line 1", "line 3", "line 5", "line 7"]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.csv.gz"])
+def test_tables(tmp_path: Path, name: str) -> None:
+    opening = gzip.open if name.endswith(".gz") else open
+    with opening(tmp_path / name, "wt", encoding="utf-8-sig", newline="") as file:
+        writer = csv.writer(file, delimiter="\t" if ".tsv" in name else ",")
+        writer.writerows([("more", "note", "key"), *(("", text, id) for id, text in ROWS)])
+    assert plain(read(tmp_path / name)) == PLAIN
+
+
+def test_parquet(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    ids, texts = zip(*ROWS, strict=True)
+    table = pyarrow.table({"note": texts, "key": ids, "more": [1.5] * len(ROWS)})
+    parquet.write_table(table, tmp_path / "a.parquet", row_group_size=2)
+    assert plain(read(tmp_path / "a.parquet")) == PLAIN
+    assert open_input(tmp_path / "a.parquet", Columns("note", "key")).total == len(ROWS)
+    numbered = read(tmp_path / "a.parquet", Columns("note", ""))
+    assert [document.id for document in numbered] == ["1", "2", "3", "4"]
+    odd = pyarrow.table({"note": ["a", None], "key": [7, 8]})
+    parquet.write_table(odd, tmp_path / "odd.parquet")
+    assert read(tmp_path / "odd.parquet") == [
+        Document("7", "a", "row 1"), Document("8", "", "row 2", "no text"),
+    ]  # fmt: skip
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1 and no more")
+    with pytest.raises(MedlinkError, match="E165"):
+        read(tmp_path / "broken.parquet")
+
+
+def test_a_directory_of_text_files(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    for name, text in (("b/two.txt", "Cough"), ("a.txt", "\ufeffFever"), ("c.TXT", "")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "bad.txt").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "no.md").write_text("no note")
+    assert read(tmp_path) == [
+        Document("a.txt", "Fever", "file a.txt"),
+        Document("b/two.txt", "Cough", "file b/two.txt"),
+        Document("bad.txt", "", "file bad.txt", "not UTF-8"),
+        Document("c.TXT", "", "file c.TXT"),
+    ]
+    assert open_input(tmp_path, Columns()).total == 4
+
+
+def test_what_is_no_document_keeps_its_place(tmp_path: Path) -> None:
+    lines = [
+        b'{"key": "a", "note": "fine"}', b"nonsense", b"[1]", b'{"note": "no key"}',
+        b'{"key": "b"}', b'{"key": "c", "note": 5}', b"\xff", b'{"key": "d", "note": "\\ud800"}',
+        b'{"key": 9, "note": "number"}', b'{"key": true, "note": ""}', b"[" * 100_000,
+    ]  # fmt: skip
+    (tmp_path / "a.jsonl").write_bytes(b"\n".join(lines))
+    documents = read(tmp_path / "a.jsonl")
+    assert [(document.id, document.problem) for document in documents] == [
+        ("a", ""), ("", "not JSON"), ("", "not an object"), ("", "no id"), ("b", "no text"),
+        ("c", "the text is no string"), ("", "not UTF-8"), ("d", "the text is not UTF-8"),
+        ("9", ""), ("", "no id"), ("", "not JSON"),
+    ]  # fmt: skip
+    assert not any(document.text for document in documents if document.problem)
+
+
+def test_rows_of_another_length(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"key,note\na,fine\nb\n\nc,\xff\nd,x,y\n")
+    assert [(one.id, one.place, one.problem) for one in read(tmp_path / "a.csv")] == [
+        ("a", "row 1", ""),
+        ("", "row 2", "1 fields where 2 fields were expected"),
+        ("c", "row 4", "the text is not UTF-8"),
+        ("", "row 5", "3 fields where 2 fields were expected"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "code"),
+    [
+        ("a.docx", b"", "E610"),
+        ("a.csv", b"key,text\na,b\n", "E615"),
+        ("a.csv", b"", "E615"),
+        ("missing.jsonl", None, "E107"),
+        ("a.jsonl.gz", gzip.compress(b'{"key": "a", "note": "b"}' * 10_000)[:100], "E165"),
+    ],
+)
+def test_inputs_that_cannot_be_read(
+    tmp_path: Path, name: str, content: bytes | None, code: str
+) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(MedlinkError, match=code):
+        read(tmp_path / name)
+
+
+def test_an_empty_directory(tmp_path: Path) -> None:
+    with pytest.raises(MedlinkError, match="E610"):
+        read(tmp_path)
+
+
+@given(st.lists(st.integers(0, PART_CHARACTERS + 1), max_size=9), st.integers(1, 4))
+def test_parts_hold_all_documents_in_order(lengths: list[int], size: int) -> None:
+    texts = {length: "x" * length for length in set(lengths)}
+    documents = [Document(str(n), texts[length], "") for n, length in enumerate(lengths)]
+    parts = list(parts_of(iter(documents), size))
+    assert [part.number for part in parts] == list(range(len(parts)))
+    assert [document for part in parts for document in part.documents] == documents
+    for part in parts:
+        assert 1 <= len(part.documents) <= size
+        assert sum(len(document.text) for document in part.documents[:-1]) < PART_CHARACTERS

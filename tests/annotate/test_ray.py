@@ -1,0 +1,29 @@
+"""The engine over Ray Data writes what the local one writes."""
+
+from pathlib import Path
+
+import pytest
+
+from spacy_medlink.annotate import annotate_file
+from spacy_medlink.assets import Assets
+from spacy_medlink.errors import MedlinkError
+from tests.annotate.conftest import Notes
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
+
+
+def test_the_same_output(tiny_assets: Assets, notes: Notes, tmp_path: Path) -> None:
+    ray = pytest.importorskip("ray")
+    path = notes(40, ["{", '{"doc_id": "x"}'])
+    source, local, other = str(tiny_assets.path), tmp_path / "local.jsonl", tmp_path / "ray.jsonl"
+    annotate_file(source, path, local, part_size=5)
+    try:
+        with pytest.raises(MedlinkError, match="E201"):
+            annotate_file(str(tmp_path / "no"), path, tmp_path / "no.jsonl", engine="ray")
+        done = annotate_file(source, path, other, part_size=5, engine="ray", n_process=2)
+    finally:
+        ray.shutdown()
+    assert (done.linked, done.set_aside) == (40, 2)
+    assert other.read_bytes() == local.read_bytes()
+    aside = [file.with_name(f"{file.name}.bad.jsonl").read_bytes() for file in (local, other)]
+    assert aside[0] == aside[1]

@@ -1,0 +1,293 @@
+"""Bulk annotation: links as the pipeline makes them, each document once, whatever happens."""
+
+import gzip
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from spacy_medlink.annotate import Columns, Shape, annotate_file
+from spacy_medlink.annotate.journal import part_file
+from spacy_medlink.assets import Assets
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.gold import read_gold
+from tests.annotate.conftest import Notes, records
+from tests.limits import files_limited_to
+from tests.pipelines import pipeline
+
+SECRET = "Zebrafish"
+
+
+@Language.component("tests_fails_on_a_word")
+def fails_on_a_word(doc: Doc) -> Doc:
+    if SECRET in doc.text:
+        raise ValueError(f"cannot stand {doc.text}")
+    return doc
+
+
+def annotate(assets: Assets, path: Path, output: Path, **options: Any) -> list[dict[str, Any]]:
+    annotate_file(str(assets.path), path, output, part_size=5, **options)
+    return records(output)
+
+
+@pytest.fixture
+def whole(tiny_assets: Assets, notes: Notes, tmp_path: Path) -> bytes:
+    """The output of an undisturbed run over 12 notes."""
+    output = tmp_path / "whole.jsonl"
+    annotate_file(str(tiny_assets.path), notes(), output, part_size=5)
+    return output.read_bytes()
+
+
+def test_links_are_the_pipelines(tiny_assets: Assets, notes: Notes, tmp_path: Path) -> None:
+    path = notes()
+    found = annotate(
+        tiny_assets, path, tmp_path / "out.jsonl", shape=Shape(2, True), settings={"top_k": 2}
+    )
+    nlp = pipeline(tiny_assets, top_k=2)
+    assert [record["doc_id"] for record in found] == [f"n{n}" for n in range(12)]
+    for record, note in zip(found, records(path), strict=True):
+        doc = nlp(note["text"])
+        assert record["text"] == note["text"]
+        assert [
+            (one["start"], one["end"], one["mention"], one["type"], one["ids"], one["cui"])
+            for one in record["mentions"]
+        ] == [
+            (ent.start_char, ent.end_char, ent.text, ent.label_, [ent.kb_id_], ent._.cui)
+            for ent in doc.ents
+        ]
+        for one, ent in zip(record["mentions"], doc.ents, strict=True):
+            best = ent._.candidates[0]
+            assert (one["name"], one["matched"]) == (best["name"], best["matched"])
+            assert one["score"] == pytest.approx(best["score"], abs=1e-3)
+            assert [c["id"] for c in one["candidates"]] == [c["id"] for c in ent._.candidates]
+            assert one["codes"] == ent._.codes
+
+
+def test_the_output_is_a_file_of_mentions(
+    tiny_assets: Assets, notes: Notes, tmp_path: Path
+) -> None:
+    output = tmp_path / "out.jsonl.gz"
+    annotate_file(str(tiny_assets.path), notes(), output, shape=Shape(with_text=True))
+    read = list(read_gold(output, strict=True))
+    assert len(read) == 12
+    assert any(mention.ids == ("HP:0001945",) for one in read for mention in one.mentions)
+    with gzip.open(output, "rt", encoding="utf-8") as file:
+        assert len(file.readlines()) == 12
+
+
+def test_nil_says_why(tiny_assets: Assets, notes: Notes, tmp_path: Path) -> None:
+    found = annotate(tiny_assets, notes(), tmp_path / "o.jsonl", settings={"threshold": 1.0})
+    nils = [one for record in found for one in record["mentions"] if not one["ids"]]
+    assert nils
+    assert all(one["reason"] and one["cui"] is None and one["name"] is None for one in nils)
+
+
+def test_every_format_gives_the_same(
+    tiny_assets: Assets, notes: Notes, whole: bytes, tmp_path: Path
+) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = notes()
+    table = pyarrow.Table.from_pylist(records(path))
+    parquet.write_table(table, tmp_path / "notes.parquet")
+    output = tmp_path / "out.parquet"
+    annotate_file(str(tiny_assets.path), tmp_path / "notes.parquet", output, shape=Shape(1))
+    rows = parquet.read_table(output).to_pylist()
+    expected = [json.loads(line) for line in whole.decode().splitlines()]
+    for row, record in zip(rows, expected, strict=True):
+        assert row["doc_id"] == record["doc_id"]
+        for one, other in zip(row["mentions"], record["mentions"], strict=True):
+            assert dict(one["codes"]) == other["codes"]
+            assert len(one["candidates"]) == 1
+            same = {"codes": other["codes"], "candidates": []}
+            assert {**one, **same} == other
+
+
+def test_numbered_rows_of_a_table(tiny_assets: Assets, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('note\n"fever, asthma"\nnone\n')
+    found = annotate(
+        tiny_assets, tmp_path / "a.csv", tmp_path / "o.jsonl", columns=Columns("note", "")
+    )
+    assert [(record["doc_id"], len(record["mentions"])) for record in found] == [("1", 2), ("2", 0)]
+
+
+def test_no_document_at_all(tiny_assets: Assets, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text("")
+    assert annotate(tiny_assets, tmp_path / "a.jsonl", tmp_path / "o.jsonl") == []
+
+
+def test_bad_documents_are_set_aside(
+    tiny_assets: Assets, notes: Notes, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    nlp = pipeline(tiny_assets)
+    nlp.add_pipe("tests_fails_on_a_word", before="medical_linker")
+    nlp.to_disk(tmp_path / "pipeline")
+    extra = [
+        json.dumps({"doc_id": "w", "text": f"{SECRET} with fever"}),
+        "{", json.dumps({"doc_id": "l", "text": "fever " * 300}), '{"doc_id": "e"}',
+        json.dumps({"doc_id": "last", "text": "fever"}),
+    ]  # fmt: skip
+    path, output = notes(4, extra), tmp_path / "out.jsonl"
+    done = annotate_file(str(tmp_path / "pipeline"), path, output, max_length=1000)
+    assert [record["doc_id"] for record in records(output)] == ["n0", "n1", "n2", "n3", "last"]
+    assert (done.linked, done.set_aside, done.aside) == (5, 4, tmp_path / "out.jsonl.bad.jsonl")
+    assert records(tmp_path / "out.jsonl.bad.jsonl") == [
+        {"doc_id": "w", "place": "line 5",
+         "problem": "ValueError in the component 'tests_fails_on_a_word'"},
+        {"doc_id": "", "place": "line 6", "problem": "not JSON"},
+        {"doc_id": "l", "place": "line 7",
+         "problem": "1800 characters, more than the 1000 that the pipeline takes (--max-length)"},
+        {"doc_id": "e", "place": "line 8", "problem": "no text"},
+    ]  # fmt: skip
+    assert SECRET not in "".join(capfd.readouterr())
+    # What was set aside by an earlier run does not stay beside a run without such documents.
+    annotate_file(str(tiny_assets.path), notes(4), output, overwrite=True)
+    assert not (tmp_path / "out.jsonl.bad.jsonl").exists()
+
+
+@pytest.mark.slow
+def test_processes_give_the_same(
+    tiny_assets: Assets, notes: Notes, whole: bytes, tmp_path: Path
+) -> None:
+    output = tmp_path / "out.jsonl"
+    annotate_file(str(tiny_assets.path), notes(), output, part_size=5, n_process=2)
+    assert output.read_bytes() == whole
+
+
+class InterruptedRunError(Exception):
+    pass
+
+
+def stop_after(documents: int) -> Any:
+    def progress(items: Any, total: Any, what: str) -> Any:
+        for number, item in enumerate(items):
+            if number == documents:
+                raise InterruptedRunError
+            yield item
+
+    return progress
+
+
+def test_a_stopped_run_goes_on(
+    tiny_assets: Assets, notes: Notes, whole: bytes, tmp_path: Path
+) -> None:
+    path, output = notes(), tmp_path / "out.jsonl"
+    with pytest.raises(InterruptedRunError):
+        annotate_file(str(tiny_assets.path), path, output, part_size=5, progress=stop_after(7))
+    assert not output.exists()
+    second = part_file(tmp_path / ".out.jsonl.parts", 1)
+    begun = second.stat().st_mtime_ns
+    part_file(tmp_path / ".out.jsonl.parts", 0).unlink()  # whichever are missing
+    done = annotate_file(str(tiny_assets.path), path, output, part_size=5)
+    assert (done.resumed, done.linked) == (1, 12)
+    assert output.read_bytes() == whole
+    assert begun < output.stat().st_mtime_ns
+    assert {file.name for file in tmp_path.iterdir()} == {"notes.jsonl", "out.jsonl", "whole.jsonl"}
+
+
+def test_another_job_does_not_go_on(tiny_assets: Assets, notes: Notes, tmp_path: Path) -> None:
+    path, output = notes(), tmp_path / "out.jsonl"
+    with pytest.raises(InterruptedRunError):
+        annotate_file(str(tiny_assets.path), path, output, part_size=5, progress=stop_after(7))
+    for change, what in (
+        ({"settings": {"top_k": 1}}, "settings"), ({"part_size": 6}, "settings"),
+        ({"lang": "es"}, "pipeline"), ({"columns": Columns("doc_id")}, "input"),
+    ):  # fmt: skip
+        with pytest.raises(MedlinkError, match=rf"E613.*another {what}"):
+            annotate_file(str(tiny_assets.path), path, output, **{"part_size": 5, **change})
+    path = notes(13)
+    with pytest.raises(MedlinkError, match=r"E613.*another input"):
+        annotate_file(str(tiny_assets.path), path, output, part_size=5)
+    done = annotate_file(str(tiny_assets.path), path, output, part_size=5, restart=True)
+    assert (done.resumed, done.linked) == (0, 13)
+
+
+def test_an_output_is_not_replaced_unasked(
+    tiny_assets: Assets, notes: Notes, tmp_path: Path
+) -> None:
+    path, output = notes(2), tmp_path / "out.jsonl"
+    output.write_text("dear to somebody\n")
+    with pytest.raises(MedlinkError, match="E612"):
+        annotate_file(str(tiny_assets.path), path, output)
+    with pytest.raises(MedlinkError, match="E612"):
+        annotate_file(str(tiny_assets.path), path, path)
+    with pytest.raises(MedlinkError, match="E611"):
+        annotate_file(str(tiny_assets.path), path, tmp_path / "out.xlsx")
+    assert output.read_text() == "dear to somebody\n"
+    annotate_file(str(tiny_assets.path), path, output, overwrite=True)
+    assert len(records(output)) == 2
+
+
+def test_a_full_disk_loses_nothing(tiny_assets: Assets, notes: Notes, tmp_path: Path) -> None:
+    path, output = notes(200), tmp_path / "out.jsonl"
+    assets = str(tiny_assets.path)
+    with files_limited_to(20_000), pytest.raises(MedlinkError, match="E109"):
+        annotate_file(assets, path, output, part_size=20)
+    assert not output.exists()
+    assert annotate_file(assets, path, output, part_size=20).resumed == 10
+    assert len(records(output)) == 200
+
+
+def test_assets_that_are_wrong_stop_the_run(notes: Notes, tmp_path: Path) -> None:
+    for n_process in (1, 2):
+        with pytest.raises(MedlinkError, match="E201"):
+            annotate_file(
+                str(tmp_path / "no"), notes(2), tmp_path / "out.jsonl", n_process=n_process
+            )
+
+
+@pytest.mark.parametrize("n_process", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_a_killed_run_goes_on(
+    tiny_assets: Assets, notes: Notes, tmp_path: Path, n_process: int
+) -> None:
+    """SIGKILL, wherever it falls: in the end every document is there once."""
+    path, output = notes(800), tmp_path / "out.jsonl"
+    program = "\n".join(
+        [
+            "import sys",
+            "from pathlib import Path",
+            "from spacy_medlink.annotate import annotate_file",
+            "if __name__ == '__main__':",
+            "    source, path, output, n = sys.argv[1:]",
+            "    annotate_file(source, Path(path), Path(output), part_size=5, n_process=int(n))",
+        ]
+    )
+    script = tmp_path / "annotate_it.py"
+    script.write_text(program)
+    command = [sys.executable, str(script), str(tiny_assets.path), str(path), str(output)]
+    parts = tmp_path / ".out.jsonl.parts"
+    for kill_at in (3, 20):
+        process = subprocess.Popen([*command, str(n_process)], cwd=Path(__file__).parents[2])
+        began = time.monotonic()
+        while len(list(parts.glob("part-*"))) < kill_at and process.poll() is None:
+            assert time.monotonic() - began < 120
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        assert process.wait(30) == -signal.SIGKILL
+        assert not output.exists()
+    time.sleep(0.5)  # workers of the killed run leave by themselves
+    done = annotate_file(str(tiny_assets.path), path, output, part_size=5)
+    assert done.resumed >= 20
+    assert [record["doc_id"] for record in records(output)] == [f"n{n}" for n in range(800)]
+    fresh = tmp_path / "fresh.jsonl"
+    annotate_file(str(tiny_assets.path), path, fresh, part_size=5)
+    assert output.read_bytes() == fresh.read_bytes()
+
+
+def test_one_process_an_output(tiny_assets: Assets, notes: Notes, tmp_path: Path) -> None:
+    path, output = notes(6), tmp_path / "out.jsonl"
+
+    def progress(items: Any, total: Any, what: str) -> Any:
+        with pytest.raises(MedlinkError, match="E616"):
+            annotate_file(str(tiny_assets.path), path, output)
+        yield from items
+
+    annotate_file(str(tiny_assets.path), path, output, progress=progress)
+    assert len(records(output)) == 6
