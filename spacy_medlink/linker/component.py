@@ -10,7 +10,7 @@ from spacy.tokens import Doc, Span
 from spacy.util import minibatch
 from spacy.vocab import Vocab
 
-from ..errors import Warnings
+from ..errors import Errors, Warnings
 from ..extensions import register_extensions
 from ..types import Candidate, Mention
 from .annotation import Link
@@ -214,13 +214,27 @@ class MedicalLinker(TrainableLinker):
         assets (Optional[str]): take these instead, from `[initialize.components.medical_linker]`:
             the place to name a directory that is needed only now, since a saved pipeline carries
             its own copy.
+        RAISES (MedlinkError): E308 for a prefix that another linker of the pipeline has.
         """
+        if nlp is not None:
+            self.check_prefix(nlp)
         if assets is not None:
             self.source = str(assets)
             self._reset()
         if self.is_trainable:
             self._start_training()
         _ = self.engine
+
+    def check_prefix(self, nlp: Language) -> None:
+        """Check that no other linker of a pipeline writes the same attributes.
+
+        RAISES (MedlinkError): E308.
+        """
+        for other, pipe in nlp.components:
+            if not isinstance(pipe, MedicalLinker) or pipe is self:
+                continue
+            if pipe.prefix == self.prefix:
+                raise Errors.prefix_taken(name=self.name, prefix=self.prefix, other=other)
 
     # Helpers
 

@@ -56,6 +56,12 @@ def make_medical_linker(
     rerank_top: int | None,
     copy_assets: bool,
 ) -> MedicalLinker:
-    """Make a `medical_linker`; see MedicalLinker for the settings."""
+    """Make a `medical_linker`; see MedicalLinker for the settings.
+
+    RAISES (MedlinkError): E301, E302 for settings out of range, E308 for a prefix that another
+        linker of the pipeline has.
+    """
     given = {key: value for key, value in locals().items() if key in DEFAULT_CONFIG}
-    return MedicalLinker(nlp.vocab, name, **given)
+    linker = MedicalLinker(nlp.vocab, name, **given)
+    linker.check_prefix(nlp)
+    return linker

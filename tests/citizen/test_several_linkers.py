@@ -1,0 +1,157 @@
+"""Several linkers in one pipeline: prefixes, terminologies, and whose link is the entity's."""
+
+import pickle
+
+import pytest
+import spacy
+from spacy.tokens import Span
+
+from spacy_medlink.building import build_assets
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import build_kb
+from spacy_medlink.types import Concept, Name
+from tests.pipelines import doc_with, pipeline
+
+ATTACK, FEVER = "HP:0001658", "HP:0001945"
+
+
+@pytest.fixture(scope="module")
+def icd(tmp_path_factory):
+    """Assets over another terminology: it knows the heart attack better, and no fever."""
+    path = tmp_path_factory.mktemp("icd")
+    records = [
+        Concept(id=id, name=names[0], names=tuple(Name(text, "en", "ICD") for text in names))
+        for id, *names in (
+            ("I21", "Acute myocardial infarction", "acute heart attack"),
+            ("J45", "Asthma"),
+            ("I10", "Essential hypertension"),
+        )
+    ]
+    build_kb(path / "icd.kb", records, {"source": "tests", "version": "1"})
+    return build_assets(path / "assets", path / "icd.kb")
+
+
+def two_linkers(tiny_assets, icd, **second):
+    nlp = pipeline(tiny_assets, mentions=False)
+    config = {"assets": str(icd.path), "prefix": "icd_", **second}
+    nlp.add_pipe("medical_linker", name="icd", config=config)
+    return nlp
+
+
+def linked(nlp, *ents, text="acute heart attack, asthma; fever"):
+    return nlp(doc_with(nlp, text, *ents)).ents
+
+
+def test_each_has_its_own_attributes(tiny_assets, icd):
+    nlp = two_linkers(tiny_assets, icd)
+    (ent,) = linked(nlp, "acute heart attack")
+    assert (ent._.cui, ent._.icd_cui) == (ATTACK, "I21")
+    assert ent._.icd_candidates[0]["matched"] == "acute heart attack"
+    assert nlp.get_pipe("icd").kb.n_names < nlp.get_pipe("medical_linker").kb.n_names
+    again = pickle.loads(pickle.dumps(nlp))
+    (ent,) = linked(again, "acute heart attack")
+    assert (ent._.cui, ent._.icd_cui) == (ATTACK, "I21")
+
+
+def test_they_are_saved_each_with_its_own_assets(tiny_assets, icd, tmp_path):
+    two_linkers(tiny_assets, icd, copy_assets=False).to_disk(tmp_path / "saved")
+    nlp = spacy.load(tmp_path / "saved")
+    (ent,) = linked(nlp, "acute heart attack")
+    assert (ent._.cui, ent._.icd_cui, ent.kb_id_) == (ATTACK, "I21", "I21")
+
+
+# The threshold makes NIL of what the second terminology does not hold.
+MERGED = {
+    "replace": ["I21", "J45", "NIL"],
+    "fill": [ATTACK, "HP:0002099", FEVER],
+    "better": ["I21", "HP:0002099", FEVER],
+    "leave": [ATTACK, "HP:0002099", FEVER],
+}
+
+
+@pytest.mark.parametrize("merge", MERGED)
+@pytest.mark.parametrize("spans_key", [None, "sc"])
+def test_whose_link_is_the_entitys(tiny_assets, icd, merge, spans_key):
+    nlp = pipeline(tiny_assets, mentions=False, tiers=["exact", "ngram"], spans_key=spans_key)
+    config = {
+        "assets": str(icd.path), "prefix": "icd_", "merge": merge, "threshold": 0.9,
+        "spans_key": spans_key,
+    }  # fmt: skip
+    nlp.add_pipe("medical_linker", name="icd", config=config)
+    doc = doc_with(
+        nlp, "acute heart attack, Asthma; fever", "acute heart attack", "Asthma", "fever"
+    )
+    if spans_key:
+        doc.spans["sc"] = list(doc.ents)
+    doc = nlp(doc)
+    spans = doc.spans["sc"] if spans_key else doc.ents
+    assert [span.kb_id_ for span in spans] == MERGED[merge]
+    assert [span._.icd_cui for span in spans] == ["I21", "J45", None], "written in any case"
+    assert [span._.cui for span in spans] == [ATTACK, "HP:0002099", FEVER]
+
+
+def test_filling_what_an_earlier_linker_left_open(tiny_assets, icd):
+    nlp = pipeline(icd, mentions=False, threshold=0.9)
+    config = {"assets": str(tiny_assets.path), "prefix": "hpo_", "merge": "fill"}
+    nlp.add_pipe("medical_linker", name="hpo", config=config)
+    found = linked(nlp, "asthma", "fever")
+    assert [ent.kb_id_ for ent in found] == ["J45", FEVER]
+
+
+def test_better_leaves_links_that_no_linker_made(tiny_assets):
+    nlp = pipeline(tiny_assets, mentions=False, merge="better")
+    doc = nlp.make_doc("fever asthma")
+    doc.set_ents([Span(doc, 0, 1, label="X", kb_id="Q1"), Span(doc, 1, 2, label="X", kb_id="NIL")])
+    assert [ent.kb_id_ for ent in nlp(doc).ents] == ["Q1", "HP:0002099"]
+
+
+def test_each_takes_its_own_labels(tiny_assets, icd):
+    """Linkers that share the work by label need no merging."""
+    nlp = pipeline(tiny_assets, mentions=False, labels_discard=["ICD"])
+    config = {"assets": str(icd.path), "prefix": "icd_", "labels_discard": ["HPO"]}
+    nlp.add_pipe("medical_linker", name="icd", config=config)
+    doc = nlp.make_doc("fever, asthma")
+    doc.set_ents([Span(doc, 0, 1, label="HPO"), Span(doc, 2, 3, label="ICD")])
+    doc = nlp(doc)
+    assert [ent.kb_id_ for ent in doc.ents] == [FEVER, "J45"]
+    assert [ent._.icd_cui for ent in doc.ents] == [None, "J45"]
+
+
+def test_one_prefix_for_two_is_refused(tiny_assets, icd):
+    nlp = pipeline(tiny_assets, mentions=False, prefix="x_")
+    config = {"assets": str(icd.path), "prefix": "x_"}
+    with pytest.raises(MedlinkError, match=r"E308.*second.*'x_'.*medical_linker") as caught:
+        nlp.add_pipe("medical_linker", name="second", config=config)
+    assert "another `prefix`" in str(caught.value)
+    assert nlp.pipe_names == ["medical_linker"]
+    nlp.add_pipe("medical_linker", name="second", config={**config, "prefix": "y_"})
+
+
+def test_one_prefix_in_a_config_is_refused(tiny_assets, icd):
+    nlp = two_linkers(tiny_assets, icd)
+    config = nlp.config.copy()
+    config["components"]["icd"]["prefix"] = ""
+    with pytest.raises(MedlinkError, match="E308"):
+        spacy.util.load_model_from_config(config, auto_fill=True)
+
+
+def test_a_sourced_linker_with_a_prefix_that_is_taken(tiny_assets, icd):
+    nlp = pipeline(tiny_assets, mentions=False)
+    nlp.add_pipe("medical_linker", name="second", source=pipeline(icd))
+    with pytest.raises(MedlinkError, match="E308"):
+        nlp.initialize()
+
+
+def test_a_linker_can_be_replaced_and_renamed(tiny_assets, icd):
+    nlp = pipeline(tiny_assets, mentions=False)
+    nlp.replace_pipe("medical_linker", "medical_linker", config={"assets": str(icd.path)})
+    nlp.rename_pipe("medical_linker", "icd")
+    nlp.initialize()
+    (ent,) = linked(nlp, "asthma")
+    assert ent.kb_id_ == "J45"
+
+
+@pytest.mark.parametrize("merge", ["", "best", "REPLACE"])
+def test_unknown_policies(tiny_assets, merge):
+    with pytest.raises(MedlinkError, match=r"E302.*merge.*replace, fill, better, leave"):
+        pipeline(tiny_assets, merge=merge)
