@@ -399,6 +399,17 @@ class Errors:
         "{fewer} in [sampler].",
     )
 
+    too_few_rows = Message(
+        "E530",
+        "Only {found} {what} came out of {path}, and at least {wanted} are needed. Check that it "
+        "is the file you mean, and what was left out.",
+    )
+    drawing_missing = Message(
+        "E531",
+        "The package {package}, which places the names, is not installed: `pip install {package}`, "
+        "or give `--method tsne`.",
+    )
+
     # 6xx: the command line
     system = Message(
         "E601", "The system refused: {reason}. Check the path, its permissions and the disk."
@@ -524,7 +535,8 @@ class Warnings:
     )
     no_entities = (
         "[W102] {name} found no entities in the first {docs} documents, so nothing was linked. Put "
-        "an NER or `medical_mentions` before it in the pipeline, or set `spans_key`."
+        "an NER or `medical_mentions` before it in the pipeline, or set `spans_key`. (Scores with "
+        "`use_gold_ents` need none.)"
     )
     no_code = (
         "[W103] No concept of the knowledge base has a code of the scheme {scheme!r}, so `_.cui` "

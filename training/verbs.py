@@ -8,10 +8,16 @@ import typer
 from spacy_medlink.errors import MedlinkError
 
 
-def run(main: Callable[..., None]) -> None:
-    """Parse the command line for a typer function and call it."""
+def run(main: Callable[..., None] | None = None, **verbs: Callable[..., None]) -> None:
+    """Parse the command line for a typer function and call it.
+
+    main (Optional[Callable]): the one there is; or verbs (Callable): several, by the first word.
+    """
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    app.command()(main)
+    if main is not None:
+        app.command()(main)
+    for name, verb in verbs.items():
+        app.command(name)(verb)
     try:
         app()
     except MedlinkError as error:

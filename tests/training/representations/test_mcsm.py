@@ -1,0 +1,61 @@
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.types import Concept, Name
+from tests.tiny import DISEASE, FINDING, SYMPTOM
+from training.representations.mcsm import mcsm, read_typed
+
+
+def _unit(degrees: list[float]) -> np.ndarray:
+    angles = np.radians(degrees)
+    return np.column_stack([np.cos(angles), np.sin(angles)]).astype(np.float32)
+
+
+def test_by_hand() -> None:
+    # On a circle: two drugs, then a disease that is nearer to the drugs than to the other disease.
+    vectors = _unit([0, 10, 25, 60])
+    types = [("drug",), ("drug",), ("disease",), ("disease", "finding")]
+    found = mcsm(vectors, types, k=2)
+    first, second = 1.0, 1 / math.log2(3)
+    # Nearest of 0: 10, 25; of 10: 0, 25; of 25: 10, 0; of 60: 25, 10.
+    assert found["types"]["drug"] == {"n": 2, "mcsm": pytest.approx(first), "std": 0.0}
+    assert found["types"]["disease"]["mcsm"] == pytest.approx((0 + first) / 2, abs=1e-4)
+    assert found["types"]["disease"]["std"] == pytest.approx(0.5, abs=1e-4)
+    assert found["types"]["finding"]["mcsm"] == 0.0
+    assert found["most"] == pytest.approx(first + second, abs=1e-4)
+    assert found["mean"] == pytest.approx((first + 0.5 + 0) / 3, abs=1e-4)
+
+
+def test_only_the_types_that_were_asked_for() -> None:
+    vectors = _unit([0, 1, 2])
+    found = mcsm(vectors, [("a",), ("a",), ("b",)], wanted=["a", "unheard-of"], k=40)
+    assert list(found["types"]) == ["a"]
+    assert found["types"]["a"]["n"] == 2
+
+
+def test_equal_vectors_are_neighbours_and_not_themselves() -> None:
+    vectors = np.ones((60, 4), dtype=np.float32) / 2
+    found = mcsm(vectors, [("same",)] * 60, k=40)
+    most = sum(1 / math.log2(place + 1) for place in range(1, 41))
+    assert found["types"]["same"]["mcsm"] == pytest.approx(most, abs=1e-3)
+    assert most == pytest.approx(11.09, abs=0.01)
+
+
+def test_concepts_with_types_are_read(tiny_kb: KnowledgeBase) -> None:
+    every = read_typed(tiny_kb)
+    assert len(every.terms) == len(tiny_kb)
+    assert {type for own in every.types for type in own} == {DISEASE, FINDING, SYMPTOM}
+    some = read_typed(tiny_kb, limit=5, seed=1)
+    assert len(some.terms) == 5 and set(some.terms) < set(every.terms)
+    assert some == read_typed(tiny_kb, limit=5, seed=1)
+
+
+def test_a_knowledge_base_without_types(tmp_path: Path) -> None:
+    build_kb(tmp_path / "kb", [Concept("A", "one", (Name("one"),))])
+    with pytest.raises(MedlinkError, match="E520"):
+        read_typed(KnowledgeBase(tmp_path / "kb"))

@@ -1,0 +1,78 @@
+from pathlib import Path
+
+import pytest
+import torch
+
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import KnowledgeBase
+from training.corpora.tally import Tally
+from training.representations.relations import HeadSettings, classify
+from training.representations.triplets import Triplet, divide, read_triplets
+
+DISEASES = ["asthma", "pneumonia", "fever", "headache", "diabetes", "hypertension"]
+# What the second term is to the first can be told from the vectors of both, not from one alone.
+TRIPLETS = [
+    Triplet(head, tail, "same" if head == tail else "after" if head > tail else "before")
+    for head in DISEASES
+    for tail in DISEASES
+]
+
+
+@pytest.mark.parametrize("tune", [False, True])
+def test_relations_are_learned(tiny_encoder: Path, tune: bool) -> None:
+    encoder = BiEncoder.load(tiny_encoder)
+    before = {name: value.clone() for name, value in encoder.module.state_dict().items()}
+    settings = HeadSettings(tune=tune, epochs=60, batch=12, encoder_rate=1e-3)
+    found = classify(encoder, TRIPLETS, TRIPLETS, settings)
+    assert found["majority"] == pytest.approx(15 / 36, abs=1e-6)
+    assert found["accuracy"] > (0.9 if tune else 0.6)
+    assert found["by_relation"]["same"]["n"] == 6
+    after = encoder.module.state_dict()
+    is_changed = any(not torch.equal(before[name], after[name]) for name in before)
+    assert is_changed == tune
+
+
+def test_a_relation_that_training_lacks_is_wrong(tiny_encoder: Path) -> None:
+    train = [one for one in TRIPLETS if one.relation != "same"]
+    test = [Triplet("asthma", "asthma", "same"), Triplet("asthma", "fever", "before")]
+    found = classify(BiEncoder.load(tiny_encoder), train, test, HeadSettings(epochs=3))
+    assert found["relations"] == 3
+    assert found["by_relation"]["same"] == {"n": 1, "recall": 0.0}
+
+
+def test_the_same_again(tiny_encoder: Path) -> None:
+    settings = HeadSettings(epochs=2, seed=4)
+    one, other = (
+        classify(BiEncoder.load(tiny_encoder), TRIPLETS, TRIPLETS, settings) for _ in range(2)
+    )
+    assert one == other
+
+
+def test_division_is_four_to_one_and_loses_nothing() -> None:
+    train, test = divide(TRIPLETS, 3)
+    assert (len(train), len(test)) == (29, 7)
+    assert sorted(train + test) == sorted(TRIPLETS)
+    assert divide(TRIPLETS, 3)[1] == test != divide(TRIPLETS, 4)[1]
+
+
+def test_ids_stand_for_preferred_names(tmp_path: Path, tiny_kb: KnowledgeBase) -> None:
+    file = tmp_path / "triplets.tsv"
+    rows = [f"HP:0002099\tHP:0001945\tcause {number}" for number in range(4)]
+    rows += ["HP:0005965\tHP:0001945\tretired", "HP:9999999\tHP:0001945\tunknown", "HP:1\t\t"]
+    file.write_text("\n".join(["head_cui\ttail_cui\trel", *rows]), encoding="utf-8")
+    tally = Tally()
+    found = read_triplets(file, tally, tiny_kb)
+    assert found[0] == Triplet("Asthma", "Fever", "cause 0")
+    assert found[4] == Triplet("Type II diabetes mellitus", "Fever", "retired")
+    assert len(found) == 5
+    assert sum(tally.dropped.values()) == 1 and sum(tally.faults.values()) == 1
+    with pytest.raises(MedlinkError, match="E703"):
+        read_triplets(file, Tally(strict=True), tiny_kb)
+
+
+def test_hardly_any_triplet(tmp_path: Path) -> None:
+    file = tmp_path / "triplets.csv"
+    file.write_text("head,tail,relation\na,b,c\n", encoding="utf-8")
+    with pytest.raises(MedlinkError, match="E530"):
+        read_triplets(file, Tally())
