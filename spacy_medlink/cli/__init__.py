@@ -13,6 +13,7 @@ from .build import command as build_command
 from .calibrate import command as calibrate_command
 from .evaluate import command as evaluate_command
 from .failures import ReportingGroup
+from .import_scispacy import command as import_scispacy_command
 from .kb_build import command as kb_build_command
 from .kb_diff import command as kb_diff_command
 from .kb_info import command as kb_info_command
@@ -36,7 +37,15 @@ kb_app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
+import_app = typer.Typer(
+    name="import",
+    help="Bring what another tool uses.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
 app.add_typer(kb_app)
+app.add_typer(import_app)
+import_app.command("scispacy-kb")(import_scispacy_command)
 kb_app.command("build")(kb_build_command)
 kb_app.command("info")(kb_info_command)
 kb_app.command("show")(kb_show_command)

@@ -16,6 +16,7 @@ from ..errors import Errors
 from ..text import hash_key, key
 from ..types import Concept, Ints1d, Name, Retired
 from . import schema
+from .entities import EntitiesById
 from .semantic_groups import groups_of
 
 _CONCEPT = (
@@ -98,6 +99,11 @@ class KnowledgeBase:
         """Facts about the build: sources, filters, counts by language and source."""
         rows = self._db.execute("SELECT key, value FROM meta ORDER BY key")
         return {name: json.loads(value) for name, value in rows}
+
+    @property
+    def cui_to_entity(self) -> EntitiesById:
+        """The concepts by id as scispaCy's users know them: `kb.cui_to_entity[cui]`."""
+        return EntitiesById(self)
 
     def row_of(self, id: str) -> int:
         """Get the row of a concept by its id.

@@ -294,3 +294,19 @@ def write_rf2(directory: Path, changes: dict[str, str] | None = None) -> Path:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf8", newline="")
     return directory
+
+
+SCISPACY = """[
+  {
+    "concept_id": "C0011860",
+    "aliases": ["Type 2 diabetes", "NIDDM"],
+    "types": ["T047"],
+    "definition": "A subclass of diabetes.",
+    "canonical_name": "Diabetes Mellitus, Non-Insulin-Dependent"
+  },
+  {"concept_id": "C0015967", "aliases": ["Pyrexia"], "types": ["T184"], "definition": null,
+   "canonical_name": "Fever"},
+  {"concept_id": "C0004096", "aliases": [], "types": [], "definition": null,
+   "canonical_name": "Asthma"}
+]
+"""

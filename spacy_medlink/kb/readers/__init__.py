@@ -22,6 +22,7 @@ FORMATS = {
     "mesh": "mesh",
     "obo": "obo",
     "obographs": "obographs",
+    "scispacy": "scispacy",
     "snomed": "snomed",
     "tsv": "tabular",
     "umls": "umls",

@@ -9,7 +9,7 @@ from ...types import BadLine, Concept, Name, Record, Retired
 from .fields import FieldError, has_blank_names, identifier, storable, without_blank_names
 from .lines import numbered_lines, report
 
-_EXPECTED = (
+EXPECTED = (
     'an object with "concept_id" (a string), "canonical_name" (a string), and "aliases" or "names"'
 )
 
@@ -25,28 +25,21 @@ def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]
         if not line.strip():
             continue
         try:
-            record = _record(_decode(line))
+            record = record_of(_decode(line))
         except FieldError as error:
-            report(path, number, error.problem, _EXPECTED, bad_lines)
+            report(path, number, error.problem, EXPECTED, bad_lines)
             continue
         if isinstance(record, Concept) and has_blank_names(record):
-            report(path, number, "an empty name", _EXPECTED, bad_lines)
+            report(path, number, "an empty name", EXPECTED, bad_lines)
             record = without_blank_names(record)
         yield record
 
 
-def _decode(line: str) -> Any:
-    try:
-        data = json.loads(line)
-    # ValueError is also what a number of more than 4,300 digits meets.
-    except (ValueError, RecursionError) as error:
-        raise FieldError(f"not JSON ({error})", _EXPECTED) from error
-    if "\\u" in line:
-        storable(data)
-    return data
+def record_of(data: Any) -> Record:
+    """Make the record of one decoded object.
 
-
-def _record(data: Any) -> Record:
+    RAISES (FieldError): when it is none.
+    """
     if not isinstance(data, dict):
         raise _bad("not an object")
     id = identifier(_string(data, "concept_id"), '"concept_id"')
@@ -70,6 +63,17 @@ def _record(data: Any) -> Record:
         codes=_codes(data),
         parents=_strings(data, "parents"),
     )
+
+
+def _decode(line: str) -> Any:
+    try:
+        data = json.loads(line)
+    # ValueError is also what a number of more than 4,300 digits meets.
+    except (ValueError, RecursionError) as error:
+        raise FieldError(f"not JSON ({error})", EXPECTED) from error
+    if "\\u" in line:
+        storable(data)
+    return data
 
 
 def _names(data: dict[str, Any]) -> Iterator[Name]:
@@ -116,4 +120,4 @@ def _strings(data: dict[str, Any], field: str) -> tuple[str, ...]:
 
 
 def _bad(problem: str) -> FieldError:
-    return FieldError(problem, _EXPECTED)
+    return FieldError(problem, EXPECTED)

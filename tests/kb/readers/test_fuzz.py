@@ -50,6 +50,7 @@ NEVER, TABLE = frozenset[str](), frozenset({"E161"})
 CASES = [
     Case("obo", "hp.obo", samples.OBO.encode(), NEVER),
     Case("jsonl", "kb.jsonl", samples.JSONL.encode(), NEVER, len),
+    Case("scispacy", "kb.json", samples.SCISPACY.encode(), frozenset({"E105"})),
     Case("obographs", "hp.json", samples.OBOGRAPHS_TEXT.encode(), frozenset({"E105"})),
     Case("tsv", "names.tsv", samples.TSV.encode(), TABLE, _preferred, (1,)),
     Case("csv", "names.csv", samples.CSV.encode(), TABLE),

@@ -1,0 +1,38 @@
+"""`medlink import scispacy-kb`: scispaCy's terminology becomes a knowledge base."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .kb_summary import bad_line_report, summary
+
+
+def command(
+    path: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="scispaCy's concepts: .jsonl or .json, plain or .gz."),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Argument(metavar="[OUT]", help="The knowledge base to write; default: FILE's name."),
+    ] = None,
+    skip_bad_lines: Annotated[
+        bool, typer.Option("--skip-bad-lines", help="Count and report bad concepts; do not stop.")
+    ] = False,
+) -> None:
+    """Build a knowledge base from scispaCy's; `medlink kb build --from scispacy` can do more."""
+    from ..kb import build_knowledge_base
+    from ..progress import show_progress
+
+    out = out or Path(path.name.partition(".")[0] + ".kb")
+    built = build_knowledge_base(
+        out=out,
+        sources=[("scispacy", path)],
+        skip_bad_lines=skip_bad_lines,
+        progress=show_progress,
+    )
+    typer.echo(summary(built))
+    for line in bad_line_report(built.report.bad_lines):
+        typer.echo(line, err=True)
+    typer.echo(f"Next: medlink build {out.stem}.assets --kb {out} --encoder MODEL", err=True)

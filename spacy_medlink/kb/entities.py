@@ -1,0 +1,46 @@
+"""Concepts as scispaCy's users know them: `kb.cui_to_entity[cui]`."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from .knowledge_base import KnowledgeBase
+
+
+class Entity(NamedTuple):
+    """A concept with the fields of scispaCy's `Entity`.
+
+    aliases (List[str]): the names but for the preferred one, each once, in any language.
+    definition (Optional[str]): None where the terminology has none.
+    """
+
+    concept_id: str
+    canonical_name: str
+    aliases: list[str]
+    types: list[str]
+    definition: str | None = None
+
+
+class EntitiesById(Mapping[str, Entity]):
+    """The concepts of a knowledge base by id; each is read when it is asked for.
+
+    RAISES (KeyError): for an id that there is not.
+    """
+
+    def __init__(self, kb: "KnowledgeBase") -> None:
+        self._kb = kb
+
+    def __getitem__(self, id: str) -> Entity:
+        concept = self._kb[id]
+        aliases = dict.fromkeys(name.text for name in concept.names if name.text != concept.name)
+        types, definition = list(concept.types), concept.definition or None
+        return Entity(concept.id, concept.name, list(aliases), types, definition)
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._kb
+
+    def __iter__(self) -> Iterator[str]:
+        return (concept.id for concept in self._kb)
+
+    def __len__(self) -> int:
+        return len(self._kb)

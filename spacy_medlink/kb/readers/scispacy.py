@@ -1,0 +1,40 @@
+"""scispaCy's knowledge bases: a JSON list of concepts, or JSON Lines."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from ...types import BadLine, Concept, Record
+from . import jsonl
+from .fields import FieldError, has_blank_names, storable, without_blank_names
+from .json_stream import JsonStream
+from .lines import report
+
+
+def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]:
+    """Stream the concepts of a `.json` or `.jsonl` file, plain or `.gz`.
+
+    Concepts have `concept_id`, `canonical_name`, `aliases`, `types` and `definition`, and may have
+    the other fields of the format `jsonl`.
+    RAISES (MedlinkError): E105 for a bad concept, unless `bad_lines` collects them; E105 too where
+        a list is not JSON, always.
+    """
+    with JsonStream(path) as stream:
+        is_list = stream.is_next("[")
+    return _read_list(path, bad_lines) if is_list else jsonl.read(path, bad_lines)
+
+
+def _read_list(path: Path, bad_lines: list[BadLine] | None) -> Iterator[Record]:
+    with JsonStream(path) as stream:
+        for line in stream.elements():
+            value = stream.value()
+            try:
+                storable(value)
+                record = jsonl.record_of(value)
+            except FieldError as error:
+                report(path, line, error.problem, jsonl.EXPECTED, bad_lines)
+                continue
+            if isinstance(record, Concept) and has_blank_names(record):
+                report(path, line, "an empty name", jsonl.EXPECTED, bad_lines)
+                record = without_blank_names(record)
+            yield record
+        stream.finish()

@@ -1,0 +1,42 @@
+"""`medlink import scispacy-kb`: from scispaCy's file to linked text."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from spacy_medlink.kb import KnowledgeBase
+from tests.cli.conftest import Fail, Run
+from tests.kb import samples
+
+
+@pytest.mark.parametrize("name", ["concepts.json", "concepts.jsonl"])
+def test_from_file_to_links(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    concepts = json.loads(samples.SCISPACY)
+    lines = "\n".join(map(json.dumps, concepts))
+    Path(name).write_text(samples.SCISPACY if name.endswith("json") else lines)
+    result = run("import", "scispacy-kb", name)
+    assert "concepts.kb" in result.stdout
+    kb = KnowledgeBase("concepts.kb")
+    for concept in concepts:
+        entity = kb.cui_to_entity[concept["concept_id"]]
+        assert {**concept, "aliases": sorted(concept["aliases"])} == {
+            **entity._asdict(),
+            "aliases": sorted(entity.aliases),
+        }
+    run("build", "my.assets", "--kb", "concepts.kb")
+    links = json.loads(run("link", "my.assets", "He has NIDDM.", "--json").stdout)
+    assert [link["id"] for link in links] == ["C0011860"]
+
+
+def test_bad_files(run: Run, fail: Fail, tmp_path: Path) -> None:
+    path = tmp_path / "kb.json"
+    fail("E107", "import", "scispacy-kb", path)
+    path.write_text('[{"concept_id": "A", "canonical_name": "a"}, {}]')
+    fail("E105", "import", "scispacy-kb", path, tmp_path / "x.kb")
+    assert not (tmp_path / "x.kb").exists()
+    result = run("import", "scispacy-kb", path, tmp_path / "x.kb", "--skip-bad-lines")
+    assert "line 1" in result.stderr
