@@ -52,7 +52,7 @@ def measure(work: Path, pairs: int, seconds: float, device: str) -> dict[str, An
 
     work (Path): for base and knowledge base. pairs (int): a batch. seconds (float): for each way.
     """
-    base, kb = _material(work)
+    base, kb = material(work)
     settings = {
         "sampler.batch_pairs": pairs,
         "encoder.dropout": 0.0,
@@ -89,7 +89,8 @@ Way = Callable[[int], int]
 """Trains on a step. RETURNS the number of names that were encoded."""
 
 
-def _material(work: Path) -> tuple[str, Path]:
+def material(work: Path) -> tuple[str, Path]:
+    """Place the embedded base, and build the ontology, unless they are there."""
     base, ontology, kb = work / "base", work / "hp.obo", work / "hpo.kb"
     if not kb.is_file():
         place_model(base)
