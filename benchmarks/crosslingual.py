@@ -60,10 +60,10 @@ def measure(work: Path, minutes: float, count: int) -> dict[str, Any]:
     place_model(base)
     source = DATA / "orphanet.kb.jsonl.gz"
     every = _knowledge_base(work / "all.kb", source, Filters())
-    held = _held_out(every, count)
+    held = held_out(every, count)
     known = _knowledge_base(work / "train.kb", source, Filters(deny_ids=tuple(held)))
     bitext = _bitext(work / "bitext.tsv")
-    task = _Task(every, held)
+    task = CrossLingualTask(every, held)
     found = {"untrained": task.accuracy(BiEncoder.load(str(base)))}
     facts = {}
     for name, (config, own) in _VARIANTS.items():
@@ -87,7 +87,7 @@ def measure(work: Path, minutes: float, count: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-class _Task:
+class CrossLingualTask:
     """The names that are looked for, by language, and the English ones among which."""
 
     def __init__(self, kb: KnowledgeBase, held: list[str]) -> None:
@@ -119,6 +119,8 @@ class _Task:
         names = encoder.encode(self._texts)
         found = {}
         for lang, queries in self._queries.items():
+            if not queries:
+                continue
             vectors = encoder.encode([text for text, _ in queries])
             right = np.array([self._best(row, id) for row, (_, id) in
                               zip(vectors @ names.T, queries, strict=True)])  # fmt: skip
@@ -139,7 +141,7 @@ def _knowledge_base(path: Path, source: Path, filters: Filters) -> KnowledgeBase
     return build_knowledge_base(out=path, sources=[("jsonl", source)], filters=filters).kb
 
 
-def _held_out(kb: KnowledgeBase, count: int) -> list[str]:
+def held_out(kb: KnowledgeBase, count: int) -> list[str]:
     """Draw concepts that have a name in English and in another language."""
     wanted = set(_LANGUAGES)
     possible = []
