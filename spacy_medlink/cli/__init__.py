@@ -14,6 +14,7 @@ from .calibrate import command as calibrate_command
 from .evaluate import command as evaluate_command
 from .failures import ReportingGroup
 from .import_scispacy import command as import_scispacy_command
+from .kb_add_mentions import command as kb_add_mentions_command
 from .kb_build import command as kb_build_command
 from .kb_diff import command as kb_diff_command
 from .kb_info import command as kb_info_command
@@ -47,6 +48,7 @@ app.add_typer(kb_app)
 app.add_typer(import_app)
 import_app.command("scispacy-kb")(import_scispacy_command)
 kb_app.command("build")(kb_build_command)
+kb_app.command("add-mentions")(kb_add_mentions_command)
 kb_app.command("info")(kb_info_command)
 kb_app.command("show")(kb_show_command)
 kb_app.command("search")(kb_search_command)

@@ -1,0 +1,22 @@
+"""`medlink kb add-mentions`: what annotated text calls concepts becomes names of theirs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def command(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The knowledge base to write.")],
+    kb: Annotated[Path, typer.Argument(metavar="KB", help="The knowledge base to start from.")],
+    gold: Annotated[
+        list[Path], typer.Argument(metavar="GOLD...", help="Gold mentions to learn names from.")
+    ],
+) -> None:
+    """Write a knowledge base that has the mentions of annotated text as names, too."""
+    from ..building.mention_names import add_mention_names
+    from ..kb import KnowledgeBase
+
+    added = add_mention_names(out, KnowledgeBase(kb), gold)
+    facts = added.facts
+    typer.echo(f"{facts['names']:,} names added to {facts['concepts']:,} concepts: {out}")
