@@ -69,10 +69,14 @@ class OwnedDirectory:
     Beyond `TemporaryDirectory`, the end of a forked child does not take it from the parent.
 
     prefix (str): beginning of its name.
+    RAISES (MedlinkError): E164 when it cannot be made.
     """
 
     def __init__(self, prefix: str) -> None:
-        self.path = Path(mkdtemp(prefix=prefix))
+        try:
+            self.path = Path(mkdtemp(prefix=prefix))
+        except OSError as error:
+            raise Errors.scratch_failed(reason=error.strerror or error) from error
         weakref.finalize(self, _remove_own, self.path, os.getpid())
 
 

@@ -6,6 +6,7 @@ from spacy.language import Language
 
 from ..extensions import SPAN_ATTRIBUTES
 from .component import MedicalLinker
+from .scoring import SCORES
 from .settings import DEFAULT_CONFIG
 
 
@@ -14,7 +15,7 @@ from .settings import DEFAULT_CONFIG
     assigns=["doc.ents", "token.ent_kb_id"] + [f"span._.{name}" for name in SPAN_ATTRIBUTES],
     requires=["doc.ents"],
     default_config=DEFAULT_CONFIG,
-    default_score_weights={"acc@1": 1.0, "acc@5": 0.0, "nel_micro_f": 0.0},
+    default_score_weights={"acc@1": 1.0, **dict.fromkeys(SCORES[1:], 0.0)},
 )
 def make_medical_linker(
     nlp: Language,

@@ -133,6 +133,11 @@ class TrainableLinker(OpenedLinker):
         """
         return score_examples(self, list(examples))
 
+    @property
+    def scorer(self) -> Callable[..., dict[str, Any]]:
+        """What scores: `spacy find-threshold` takes only components that have it."""
+        return self.score
+
     def spans(self, doc: Doc) -> list[Span]:
         """List the spans of a Doc that are to be linked."""
         raise NotImplementedError

@@ -16,7 +16,7 @@ from ..lru import Lru
 from ..retrieval.concepts import MEMORY, rank_concepts, set_ranks
 from ..retrieval.fusion import WeightedFusion
 from ..types import Calibrator, Candidate, Encoder, Floats2d, Fusion, Ints2d, Mention, Rescorer
-from .forms import best_of, forms_of
+from .forms import best_of, forms_of, has_letters
 from .scopes import Scope, Scopes, ScopeSettings
 from .tiers import Found, Tiers
 
@@ -186,10 +186,11 @@ class LinkingEngine:
         for key in keys:
             by_scope.setdefault(key[3], {}).update((form, []) for form in forms[key])
         for scope, by_form in by_scope.items():
-            if self.exact_first and self.exact is not None and by_form:
-                by_form.update(self._rank_exact(list(by_form), scope, k))
+            first = [form for form in by_form if self.exact_first or not has_letters(form)]
+            if self.exact is not None and first:
+                by_form.update(self._rank_exact(first, scope, k))
         waiting = {
-            scope: [form for form, ranking in by_form.items() if not ranking]
+            scope: [form for form, ranking in by_form.items() if not ranking and has_letters(form)]
             for scope, by_form in by_scope.items()
         }
         # All that needs a vector is encoded together, whatever its scope.

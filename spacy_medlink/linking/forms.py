@@ -22,6 +22,11 @@ def forms_of_mention(mention: Mention) -> list[str]:
     return forms_of(mention.text, mention.long_form, mention.expansions)
 
 
+def has_letters(form: str) -> bool:
+    """Tell whether a form may resemble a name; "120" and "---" are one, or are nothing."""
+    return any(map(str.isalpha, form))
+
+
 def best_of(
     text: str, forms: Sequence[str], by_form: Mapping[str, list[Candidate]], k: int
 ) -> list[Candidate]:
