@@ -46,10 +46,15 @@ def compute_metrics(outcomes: Iterable[Outcome], ks: Sequence[int] = (1, 5)) -> 
 
 
 def compute_totals(outcomes: Iterable[Outcome], ks: Sequence[int] = (1, 5)) -> Metrics:
-    """Compute what `compute_metrics` does without the groups: for baselines and splits."""
+    """Compute what `compute_metrics` does without the groups, but for languages if several."""
     outcomes = list(outcomes)
     linked = [outcome for outcome in outcomes if not outcome.is_nil]
-    return _totals(_Table(linked, ks), outcomes, linked)
+    table = _Table(linked, ks)
+    by_lang = table.by(lambda outcome: (outcome.lang,))
+    return {
+        **_totals(table, outcomes, linked),
+        **({"by_lang": by_lang} if len(by_lang) > 1 else {}),
+    }
 
 
 def _totals(table: "_Table", outcomes: Sequence[Outcome], linked: Sequence[Outcome]) -> Metrics:

@@ -1,0 +1,41 @@
+from training.papers.layout import Layout
+from training.papers.measuring import Part, Row
+from training.papers.published import Published
+from training.papers.table import as_markdown, make_table
+
+LAYOUT = Layout("sapbert", "A paper", "A note.")
+OURS = [
+    Row("Tf-idf", {"full": Part(20, {"acc@1": 55.04, "acc@5": None})}),
+    Row("new", {"full": Part(20, {"acc@1": 60.0, "acc@5": 70.0}),
+                "unseen": Part(7, {"acc@1": 1.0, "acc@5": 2.0})}),
+]  # fmt: skip
+THEIRS = [
+    Published("sapbert", "1", "ncbi", "full", "Tf-idf", {"acc@1": 50.0, "acc@5": 61.26}),
+    Published("sapbert", "2", "ncbi", "full", "BioSyn", {"acc@1": 91.1}),
+]
+
+
+def test_ours_stand_over_theirs() -> None:
+    assert as_markdown(make_table(LAYOUT, "ncbi", OURS, THEIRS)).splitlines() == [
+        "**A paper**: ncbi, acc@1 / acc@5",
+        "",
+        "| system | full (20) | unseen |",
+        "|---|---|---|",
+        "| Tf-idf | 55.0 / - |  |",
+        "| *published* | 50.0 / 61.3 |  |",
+        "| new | 60.0 / 70.0 | 1.0 / 2.0 |",
+        "| *BioSyn, published* | 91.1 / - |  |",
+        "",
+        "Published: table 1, table 2 of the paper. A note.",
+    ]
+
+
+def test_without_published_figures() -> None:
+    table = make_table(LAYOUT, "ours", OURS, [])
+    assert [row["system"] for row in table["rows"]] == ["Tf-idf", "new"]
+    assert "Published" not in as_markdown(table)
+
+
+def test_without_figures_of_ours() -> None:
+    text = as_markdown(make_table(LAYOUT, "ncbi", [], THEIRS))
+    assert "| *BioSyn, published* | 91.1 / - |" in text

@@ -1,0 +1,96 @@
+"""Reproduce a table of a paper, ours beside the published figures.
+
+    python -m training.papers training/configs/papers/medical_crossing.cfg --corpus cantemist \
+        --kb kb/icdo3.kb --gold cantemist.test.jsonl --train cantemist.train.jsonl \
+        --encoder BERT=models/mbert --encoder SapBERT=models/sapbert_xlmr \
+        --encoder SapBERT+target=models/target --work models/tables --output metrics/cantemist.json
+
+A name that published.tsv has gets the published figures under its own. Baselines need no name.
+"""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spacy_medlink.errors import Errors
+from spacy_medlink.files import replacing_file
+
+from ..verbs import run
+from .layout import read_layout
+from .measuring import Material, measure_systems
+from .published import read_published
+from .represented import read_represented
+from .table import as_markdown, make_table
+
+
+def main(
+    layout: Annotated[Path, typer.Argument(help="A file of training/configs/papers.")],
+    output: Annotated[Path, typer.Option(help="JSON file; the table goes beside it as .md.")],
+    corpus: Annotated[str, typer.Option(help="As the published figures name it.")] = "",
+    kb: Annotated[Path | None, typer.Option(help="Knowledge base.")] = None,
+    gold: Annotated[Path | None, typer.Option(help="Gold mentions.")] = None,
+    train: Annotated[str, typer.Option(help="Training mentions, to filter by.")] = "",
+    gold_scheme: Annotated[str, typer.Option(help="Vocabulary of the gold ids.")] = "",
+    type: Annotated[str, typer.Option(help="Only mentions of this type.")] = "",
+    encoder: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=DIR", help="An encoder, measured alone; again for more."),
+    ] = None,
+    linker: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=ASSETS", help="A linker with all its tiers; again for more."),
+    ] = None,
+    figures: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=JSON", help="What training.represent wrote; again for more."),
+    ] = None,
+    work: Annotated[Path, typer.Option(help="Keeps the assets that are built.")] = Path(
+        "models/tables"
+    ),
+) -> None:
+    """Measure systems by a paper's protocol, and print its table with ours beside it."""
+    laid = read_layout(layout)
+    if figures:
+        corpus, rows = read_represented(_named(figures, "--figures"))
+    else:
+        if kb is None or gold is None:
+            raise typer.BadParameter("--kb and --gold are needed, or --figures.")
+        encoders, linkers = _named(encoder, "--encoder"), _named(linker, "--linker")
+        for path in (*encoders.values(), *linkers.values(), *([Path(train)] if train else [])):
+            if not path.exists():
+                raise Errors.source_missing(path=path)
+        if not encoders and not linkers:
+            raise typer.BadParameter("Give at least one --encoder or --linker.")
+        material = Material(kb, gold, train, gold_scheme, type)
+        rows = list(measure_systems(laid, material, encoders, linkers, work, _say))
+    table = make_table(laid, corpus or "corpus", rows, read_published(laid.paper, corpus or "?"))
+    text = as_markdown(table)
+    for path, content in (
+        (output, json.dumps(table, indent=2, ensure_ascii=False)),
+        (output.with_suffix(".md"), text),
+    ):
+        with replacing_file(path) as place:
+            place.write_text(content + "\n", encoding="utf-8")
+    typer.echo(text)
+
+
+def _named(given: list[str] | None, option: str) -> dict[str, Path]:
+    found: dict[str, Path] = {}
+    for one in given or []:
+        name, sign, path = one.partition("=")
+        if not sign or not name or not path:
+            raise typer.BadParameter(f"{one!r} is not NAME=PATH.", param_hint=option)
+        while name in found:  # the same system, another file
+            name += " "
+        found[name] = Path(path)
+    return found
+
+
+def _say(line: str) -> None:
+    typer.echo(line, err=True)
+
+
+if __name__ == "__main__":
+    run(main)

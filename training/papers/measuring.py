@@ -1,0 +1,129 @@
+"""Measuring the systems of a table, each by the papers' protocol."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from spacy_medlink.assets import Assets
+from spacy_medlink.building import build_assets
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.errors import Errors
+from spacy_medlink.files import sha256_of
+from spacy_medlink.measuring import GoldSet, load_gold, measure
+from spacy_medlink.progress import show_progress
+
+from .layout import Layout
+
+MEAN = "avg"  # of groups, as XL-BEL's tables call it
+_BASELINES = {"exact": "exact", "tfidf": "Tf-idf", "ngram": "n-gram tier"}
+
+
+class Part(NamedTuple):
+    """What a system reaches on a part of the mentions.
+
+    n (int): mentions. figures (Dict[str, Optional[float]]): in per cent.
+    """
+
+    n: int
+    figures: dict[str, float | None]
+
+
+class Row(NamedTuple):
+    """A system with its parts, by name."""
+
+    system: str
+    parts: dict[str, Part]
+
+
+class Material(NamedTuple):
+    """What is measured on: knowledge base, gold mentions, training mentions ("" for none).
+
+    gold_scheme (str): vocabulary of the gold ids, "" for any. type (str): only mentions of this
+        type, such as the diseases of BC5CDR; "" for all.
+    """
+
+    kb: Path
+    gold: Path
+    train: str = ""
+    gold_scheme: str = ""
+    type: str = ""
+
+
+def measure_systems(
+    layout: Layout,
+    material: Material,
+    encoders: dict[str, Path],
+    linkers: dict[str, Path],
+    work: Path,
+    say: Callable[[str], None],
+) -> Iterator[Row]:
+    """Measure the baselines, each encoder alone, and whole linkers.
+
+    encoders (Dict[str, Path]): name to directory of an encoder, which assets are built with.
+    linkers (Dict[str, Path]): name to assets, measured with all their tiers.
+    work (Path): keeps the assets; those that are there for the same encoder and KB are taken.
+    """
+    built = {name: _assets(layout, material.kb, path, work) for name, path in encoders.items()}
+    every = {name: (assets, ("dense",)) for name, assets in built.items()}
+    every |= {name: (Assets(path), ()) for name, path in linkers.items()}
+    for number, (name, (assets, tiers)) in enumerate(every.items()):
+        say(f"measuring {name}")
+        gold = _gold(material, assets)
+        settings = layout.settings(material.train, tiers, baselines=number == 0)
+        metrics = measure(assets, gold, settings, show_progress)
+        for key, own in metrics.get("baselines", {}).items():
+            yield Row(_BASELINES.get(key, key), _parts(own, layout))
+        yield Row(name, _parts(metrics, layout))
+
+
+def _gold(material: Material, assets: Assets) -> GoldSet:
+    """Read the gold mentions.
+
+    RAISES (MedlinkError): E107, E4xx for the file; E404 when none is of the type.
+    """
+    gold = load_gold(material.gold, assets.kb, scheme=material.gold_scheme)
+    if material.type:
+        gold.documents = [
+            document._replace(
+                mentions=tuple(one for one in document.mentions if one.type == material.type)
+            )
+            for document in gold.documents
+        ]
+        if not any(document.mentions for document in gold.documents):
+            raise Errors.no_gold(path=f"{material.gold} (type {material.type!r})")
+    return gold
+
+
+def _assets(layout: Layout, kb: Path, encoder: Path, work: Path) -> Assets:
+    place = work / f"{encoder.name}.{layout.pooling}.assets"
+    if (place / "manifest.json").is_file():
+        found = Assets(place)
+        wanted = BiEncoder.load(encoder, layout.pooling).fingerprint()
+        described = found.manifest["encoder"] or {}
+        if described.get("fingerprint") == wanted and sha256_of(found.kb.path) == sha256_of(kb):
+            return found
+    return build_assets(place, kb, encoder, pooling=layout.pooling, progress=show_progress)
+
+
+def _parts(metrics: dict[str, Any], layout: Layout) -> dict[str, Part]:
+    if layout.by:
+        found = metrics.get(f"by_{layout.by}", {})
+        groups = {name: _part(own, layout) for name, own in found.items()}
+        return {**groups, MEAN: _mean(list(groups.values()))} if groups else {}
+    parts = {"full": metrics, **metrics.get("splits", {})}
+    return {name: _part(own, layout) for name, own in parts.items()}
+
+
+def _part(metrics: dict[str, Any], layout: Layout) -> Part:
+    values = {f"acc@{k}": metrics[f"acc@{k}"] for k in layout.ks}
+    figures = {name: None if value is None else 100 * value for name, value in values.items()}
+    return Part(metrics["n"], figures)
+
+
+def _mean(parts: Sequence[Part]) -> Part:
+    """Average over groups, each counting alike."""
+    figures = {
+        name: sum(part.figures[name] or 0.0 for part in parts) / len(parts)
+        for name in parts[0].figures
+    }
+    return Part(sum(part.n for part in parts), {**figures})
