@@ -7,7 +7,7 @@ and the longest ones found become entities. It finds what the terminology can sa
 import re
 import threading
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -120,6 +120,16 @@ class MedicalMentions(PicklablePipe):
         except Exception as error:
             error_handler(self.name, self, [doc], error)
         return doc
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """Find the mentions of a stream of Docs; those that fail go to the error handler alone."""
+        for doc in stream:
+            try:
+                self.set_annotations(doc, self.find(doc))
+            except Exception as error:
+                self.get_error_handler()(self.name, self, [doc], error)
+                continue
+            yield doc
 
     def find(self, doc: Doc) -> list[Span]:
         """Find all matches, overlapping ones too, without changing the Doc."""

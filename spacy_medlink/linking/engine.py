@@ -108,9 +108,7 @@ class LinkingEngine:
         """
         scopes = {label: self.scopes.of(label, only) for label in {one.label for one in mentions}}
         width = self._width(k)
-        keys = [
-            (one.text, one.long_form, one.expansions, scopes[one.label], width) for one in mentions
-        ]
+        keys = [_key(one, scopes[one.label], width) for one in mentions]
         found = {key: self._cache.get(key) for key in dict.fromkeys(keys)}
         missing = [key for key, ranking in found.items() if ranking is None]
         for key, ranking in zip(missing, self._rank_new(missing, width), strict=True):
@@ -121,7 +119,7 @@ class LinkingEngine:
     def rank_unfiltered(self, mentions: Sequence[Mention], k: int) -> list[list[Candidate]]:
         """Rank as if there were no filter at all, to tell what filters removed."""
         free = {one.label: self.scopes.unfiltered(one.label) for one in mentions}
-        keys = [(one.text, one.long_form, one.expansions, free[one.label], k) for one in mentions]
+        keys = [_key(one, free[one.label], k) for one in mentions]
         return self._rank_new(keys, k)
 
     def rank_within(
@@ -133,9 +131,7 @@ class LinkingEngine:
         """
         scopes = {label: self.scopes.within(label, mask) for label in {o.label for o in mentions}}
         width = self._width(k)
-        keys = [
-            (one.text, one.long_form, one.expansions, scopes[one.label], width) for one in mentions
-        ]
+        keys = [_key(one, scopes[one.label], width) for one in mentions]
         return self._rescored(mentions, self._rank_new(keys, width), k)
 
     def rank_names(self, texts: Sequence[str], k: int) -> list[list[tuple[int, float]]]:
@@ -266,3 +262,9 @@ class LinkingEngine:
 
     def _encode(self, texts: Sequence[str]) -> Floats2d | None:
         return self.encoder.encode(texts) if self.dense is not None and self.encoder else None
+
+
+def _key(mention: Mention, scope: Scope, k: int) -> _Key:
+    """Make of a mention what is looked up and remembered: white space, line ends too, is one."""
+    text, long_form = (" ".join(one.split()) for one in (mention.text, mention.long_form))
+    return text, long_form, mention.expansions, scope, k
