@@ -58,7 +58,8 @@ def main(
         if kb is None or gold is None:
             raise typer.BadParameter("--kb and --gold are needed, or --figures.")
         encoders, linkers = _named(encoder, "--encoder"), _named(linker, "--linker")
-        for path in (*encoders.values(), *linkers.values(), *([Path(train)] if train else [])):
+        # An encoder may be the name of one on the Hub.
+        for path in (*linkers.values(), *([Path(train)] if train else [])):
             if not path.exists():
                 raise Errors.source_missing(path=path)
         if not encoders and not linkers:

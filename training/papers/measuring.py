@@ -15,6 +15,7 @@ from spacy_medlink.progress import show_progress
 from .layout import Layout
 
 MEAN = "avg"  # of groups, as XL-BEL's tables call it
+_SHOWN = 12  # characters of a fingerprint, which pooling is part of
 _BASELINES = {"exact": "exact", "tfidf": "Tf-idf", "ngram": "n-gram tier"}
 
 
@@ -94,15 +95,14 @@ def _gold(material: Material, assets: Assets) -> GoldSet:
     return gold
 
 
-def _assets(layout: Layout, kb: Path, encoder: Path, work: Path) -> Assets:
-    place = work / f"{encoder.name}.{layout.pooling}.assets"
+def _assets(layout: Layout, kb: Path, source: Path, work: Path) -> Assets:
+    encoder = BiEncoder.load(source, layout.pooling)
+    place = work / f"{kb.stem}-{source.name}-{encoder.fingerprint()[:_SHOWN]}"
     if (place / "manifest.json").is_file():
         found = Assets(place)
-        wanted = BiEncoder.load(encoder, layout.pooling).fingerprint()
-        described = found.manifest["encoder"] or {}
-        if described.get("fingerprint") == wanted and sha256_of(found.kb.path) == sha256_of(kb):
+        if sha256_of(found.kb.path) == sha256_of(kb):
             return found
-    return build_assets(place, kb, encoder, pooling=layout.pooling, progress=show_progress)
+    return build_assets(place, kb, source, pooling=layout.pooling, progress=show_progress)
 
 
 def _parts(metrics: dict[str, Any], layout: Layout) -> dict[str, Part]:

@@ -121,6 +121,8 @@ def test_what_is_missing_is_found_before_the_work(
         main(layout, output, kb=tiny_kb.path, gold=gold)
     with pytest.raises(typer.BadParameter):
         main(layout, output, kb=tiny_kb.path, gold=gold, encoder=[str(tiny_encoder)])
+    with pytest.raises(MedlinkError, match="E205"):
+        main(layout, output, kb=tiny_kb.path, gold=gold, encoder=["x=/nowhere"])
     with pytest.raises(MedlinkError, match="E107"):
-        main(layout, output, kb=tiny_kb.path, gold=gold, encoder=["x=nowhere"])
+        main(layout, output, kb=tiny_kb.path, gold=gold, linker=["x=/nowhere"])
     assert not output.exists()

@@ -1,0 +1,59 @@
+"""Set documents of a gold file apart, so that what chooses was not trained on.
+
+`python -m training.split corpora/train.jsonl corpora/train90.jsonl corpora/dev10.jsonl`
+"""
+
+import gzip
+import random
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spacy_medlink.errors import Errors
+from spacy_medlink.files import replacing_file
+from spacy_medlink.gold import read_gold
+
+from .verbs import run
+
+
+def split_gold(gold: Path, kept: Path, apart: Path, share: float, seed: int) -> tuple[int, int]:
+    """Divide the documents at random; bare mentions are documents of one mention.
+
+    share (float): of the documents to set apart, at least one and not all.
+    RETURNS (Tuple[int, int]): how many documents were kept, and set apart.
+    RAISES (MedlinkError): E107, E401-E404 for the file, E530 for fewer than two documents.
+    """
+    numbers = [document.line for document in read_gold(gold)]
+    if len(numbers) < 2:
+        raise Errors.too_few_rows(path=gold, found=len(numbers), wanted=2, what="documents")
+    count = min(max(1, round(share * len(numbers))), len(numbers) - 1)
+    chosen = set(random.Random(seed).sample(numbers, count))
+    lines = _lines(gold)
+    for path, own in ((kept, set(numbers) - chosen), (apart, chosen)):
+        with replacing_file(path) as place:
+            text = "\n".join(line for number, line in enumerate(lines, 1) if number in own)
+            place.write_text(text + "\n", encoding="utf-8")
+    return len(numbers) - count, count
+
+
+def _lines(path: Path) -> list[str]:
+    # The characters that end lines for `str.splitlines` may stand in a JSON string.
+    raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    return [line.rstrip("\r") for line in raw.decode("utf-8-sig").split("\n")]
+
+
+def main(
+    gold: Annotated[Path, typer.Argument(help="Gold mentions, plain or .gz.")],
+    kept: Annotated[Path, typer.Argument(help="File for most documents, JSON Lines.")],
+    apart: Annotated[Path, typer.Argument(help="File for those set apart.")],
+    share: Annotated[float, typer.Option(min=0, max=1, help="To set apart.")] = 0.1,
+    seed: Annotated[int, typer.Option(help="Of the draw.")] = 0,
+) -> None:
+    """Set documents of a gold file apart."""
+    counts = split_gold(gold, kept, apart, share, seed)
+    typer.echo(f"{kept}: {counts[0]:,} documents; {apart}: {counts[1]:,}")
+
+
+if __name__ == "__main__":
+    run(main)
