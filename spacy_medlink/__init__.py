@@ -1,3 +1,43 @@
-"""Link medical mentions in text to concepts of a terminology, as a spaCy component."""
+"""Link medical mentions in text to concepts of a terminology, as a spaCy component.
+
+What is listed here is the public API (docs/api.md). It is imported when it is asked for: spaCy
+imports this package with every `spacy.blank`, which must not cost anything.
+"""
+
+from importlib import import_module
+from typing import Any
 
 __version__ = "0.1.0"
+
+_WHERE = {
+    "Annotation": "annotate",
+    "Assets": "assets",
+    "Candidate": "types",
+    "Concept": "types",
+    "GoldDocument": "gold",
+    "GoldMention": "gold",
+    "KnowledgeBase": "kb",
+    "KnowledgeBaseBuilder": "kb",
+    "MedicalLinker": "linker",
+    "MedicalMentions": "mentions",
+    "MedlinkError": "errors",
+    "Mention": "types",
+    "Name": "types",
+    "Retired": "types",
+    "annotate_file": "annotate",
+    "build_assets": "building",
+    "build_knowledge_base": "kb",
+    "open_pipeline": "pipelines",
+    "read_gold": "gold",
+}
+__all__ = [*_WHERE]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_WHERE[name]}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_WHERE]

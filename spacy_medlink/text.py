@@ -24,6 +24,8 @@ _SEPARATORS = re.compile(
 _POSSESSIVE = re.compile(r"['’`]s(?!\w)")
 # With soft hyphens and byte-order marks, which nobody sees.
 _ACCENTS = re.compile("[\u0300-\u036f\xad\ufeff]")
+# Headaches and earaches, not beaches and approaches.
+_ACHES = re.compile("(^|[^eot])aches$")
 _SHORT = 5
 _CASED = 1 << 31
 
@@ -54,7 +56,7 @@ def _singular(token: str) -> str:
         return token
     if token.endswith("ies") and len(token) > 4:
         return token[:-3] + "y"
-    if token.endswith(("sses", "xes", "ches", "shes")):
+    if token.endswith(("sses", "xes", "ches", "shes")) and not _ACHES.search(token):
         return token[:-2]
     if token.endswith(("ss", "us", "is")):
         return token

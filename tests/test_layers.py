@@ -157,7 +157,7 @@ def test_training_imports_neither_the_command_line_nor_tests() -> None:
 )
 def test_what_is_imported_is_required(directories: list[str], extras: list[str]) -> None:
     """Nothing is used that only happens to be installed, because something else needed it."""
-    known = {PACKAGE, "training", "benchmarks", "tests", *sys.stdlib_module_names}
+    known = {PACKAGE, "training", "benchmarks", "tests", "docs", *sys.stdlib_module_names}
     for requirement in requirements(*extras):
         known |= _provides(requirement.name)
     unknown = {

@@ -40,7 +40,7 @@ class EntitiesById(Mapping[str, Entity]):
         return id in self._kb
 
     def __iter__(self) -> Iterator[str]:
-        return (concept.id for concept in self._kb)
+        return self._kb.iter_ids()
 
     def __len__(self) -> int:
         return len(self._kb)

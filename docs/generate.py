@@ -1,0 +1,136 @@
+"""Writes the pages of docs/reference from the code: `python -m docs.generate`."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from spacy_medlink.cli import app
+from spacy_medlink.errors import Errors, Message, Warnings
+from spacy_medlink.linker import MedicalLinker
+from spacy_medlink.linker.settings import DEFAULT_CONFIG as LINKER
+from spacy_medlink.mentions import DEFAULT_CONFIG as MENTIONS
+from spacy_medlink.mentions import MedicalMentions
+
+REFERENCE = Path(__file__).parent / "reference"
+_NOTE = "<!-- Written by `python -m docs.generate`; edit the code instead. -->\n"
+# "name (Type): ", or "one, other (Type): ", in a docstring.
+_SETTING = re.compile(r"(?:^|(?<=[.;] ))((?:\w+, )*\w+) \(([^()]*(?:\[[^()]*\])?)\): ")
+_GROUPS = {
+    "1": "Knowledge bases and their readers",
+    "2": "Assets, encoders, retrieval",
+    "3": "Components of spaCy",
+    "4": "Evaluation",
+    "5": "Training",
+    "6": "The command line",
+    "7": "Corpora",
+}
+
+
+def settings_page() -> str:
+    """Make the page of the components' settings."""
+    return "\n".join(
+        [
+            "# Settings",
+            _NOTE,
+            *_component("medical_linker", MedicalLinker, LINKER),
+            *_component("medical_mentions", MedicalMentions, MENTIONS),
+        ]
+    )
+
+
+def settings_of(component: type, defaults: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    """Read type and meaning of each setting from a class docstring."""
+    text = " ".join((component.__doc__ or "").split("RAISES")[0].split())
+    parts = _SETTING.split(text)
+    found = {}
+    for names, type_, meaning in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
+        for name in names.split(", "):
+            if name in defaults:
+                found[name] = (type_, meaning.strip())
+    return found
+
+
+def _component(name: str, component: type, defaults: Mapping[str, Any]) -> Iterator[str]:
+    own = settings_of(component, defaults)
+    yield f"## `{name}`\n"
+    yield (component.__doc__ or "").partition("\n")[0] + "\n"
+    yield "| setting | type | default | meaning |\n|---|---|---|---|"
+    for setting, default in defaults.items():
+        type_, meaning = own[setting]
+        yield f"| `{setting}` | {_cell(type_)} | `{json.dumps(default)}` | {_cell(meaning)} |"
+    yield ""
+
+
+def commands_page() -> str:
+    """Make the page of the commands."""
+    lines = ["# Commands", _NOTE]
+    for path, command in _commands(typer.main.get_command(app), "medlink"):
+        places = [one for one in command.params if not one.opts[0].startswith("-")]
+        options = [one for one in command.params if one.opts[0].startswith("-")]
+        usage = " ".join([path, *map(_name, places)])
+        lines += [f"## `{path}`\n", f"{(command.help or '').strip()}\n", f"`{usage} [OPTIONS]`\n"]
+        lines += ["| | meaning |", "|---|---|"]
+        for one in (*places, *options):
+            lines.append(f"| `{_cell(_name(one))}` | {_cell(_help(one))} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _commands(command: Any, path: str) -> Iterator[tuple[str, Any]]:
+    inner = getattr(command, "commands", None)
+    if not inner:
+        yield path, command
+    for name, one in (inner or {}).items():
+        yield from _commands(one, f"{path} {name}")
+
+
+def _name(parameter: Any) -> str:
+    if parameter.opts[0].startswith("-"):
+        return ", ".join([*parameter.opts, *parameter.secondary_opts])
+    return str(parameter.metavar or parameter.name.upper())
+
+
+def _help(parameter: Any) -> str:
+    default = parameter.default
+    shown = default not in (None, "", False, True, ()) and not callable(default)
+    return (parameter.help or "") + (f" Default: `{default}`." if shown and default != ... else "")
+
+
+def errors_page() -> str:
+    """Make the page of errors and warnings."""
+    messages = sorted(
+        (value for value in vars(Errors).values() if isinstance(value, Message)),
+        key=lambda message: message.code,
+    )
+    lines = ["# Errors and warnings", _NOTE]
+    lines.append("What stands in braces is filled in. A code keeps its meaning in all versions.\n")
+    for digit, title in _GROUPS.items():
+        lines += [f"## {title}\n"]
+        lines += [f"- **{one.code}** {_text(one.text)}" for one in messages if one.code[1] == digit]
+        lines.append("")
+    lines.append("## Warnings\n")
+    for text in sorted(value for name, value in vars(Warnings).items() if name[0] != "_"):
+        code, _, rest = text.partition("] ")
+        lines.append(f"- **{code[1:]}** {_text(rest)}")
+    return "\n".join([*lines, ""])
+
+
+def _text(text: str) -> str:
+    shown = re.sub(r"(?<!\{)\{(\w+)[^{}]*\}(?!\})", r"{\1}", text)
+    return shown.replace("{{", "{").replace("}}", "}")
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+PAGES = {"settings.md": settings_page, "commands.md": commands_page, "errors.md": errors_page}
+
+if __name__ == "__main__":
+    for name, page in PAGES.items():
+        REFERENCE.mkdir(exist_ok=True)
+        (REFERENCE / name).write_text(page(), encoding="utf-8")

@@ -1,0 +1,21 @@
+from .annotate import Annotation as Annotation
+from .annotate import annotate_file as annotate_file
+from .assets import Assets as Assets
+from .building import build_assets as build_assets
+from .errors import MedlinkError as MedlinkError
+from .gold import GoldDocument as GoldDocument
+from .gold import GoldMention as GoldMention
+from .gold import read_gold as read_gold
+from .kb import KnowledgeBase as KnowledgeBase
+from .kb import KnowledgeBaseBuilder as KnowledgeBaseBuilder
+from .kb import build_knowledge_base as build_knowledge_base
+from .linker import MedicalLinker as MedicalLinker
+from .mentions import MedicalMentions as MedicalMentions
+from .pipelines import open_pipeline as open_pipeline
+from .types import Candidate as Candidate
+from .types import Concept as Concept
+from .types import Mention as Mention
+from .types import Name as Name
+from .types import Retired as Retired
+
+__version__: str
