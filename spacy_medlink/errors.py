@@ -308,6 +308,16 @@ class Errors:
         "No threshold gives links of precision {target}: the highest that can be relied on is "
         "{best}. Ask for less with `--target-precision`, or improve the linker first.",
     )
+    peer_missing = Message(
+        "E415",
+        "Measuring {peer} needs packages that are not installed ({reason}): `pip install "
+        "{packages}`, or leave it out of --peers.",
+    )
+    peer_too_small = Message(
+        "E416",
+        "scispaCy's candidate generator needs trigrams that at least {least} names share, and "
+        "{path} has none. Leave it out of --peers.",
+    )
     no_adapters = Message(
         "E216",
         "A {model} has no layers of the kind that takes bottleneck adapters. Take a BERT, RoBERTa "

@@ -34,7 +34,7 @@ FLOORS = [
     {"encoders", "ranking", "evaluation", "gold", "reports", "calibration"},
     {"kb", "retrieval"},
     {"assets", "building", "linking", "starter", "measuring"},
-    {"linker", "mentions", "extensions", "component", "sources", "spacy_kb", "examples"},
+    {"linker", "mentions", "extensions", "component", "sources", "spacy_kb", "examples", "peers"},
     {"pipelines"},
     {"annotate"},
     {"cli"},

@@ -15,10 +15,13 @@ from .parsing import choices, depths
 if TYPE_CHECKING:
     from spacy.language import Language
 
+    from ..kb import KnowledgeBase
     from ..measuring import GoldSet, Settings
+    from ..measuring.ranking import Ranker
     from ..types import BadLine, Progress
 
 _TIERS = ("exact", "ngram", "dense")
+_PEERS = ("scispacy", "spacy")
 _SHOWN = 10  # of each oddity of a gold file
 
 
@@ -89,6 +92,14 @@ def command(
     base: Annotated[
         str, typer.Option(metavar="DIR", help="An untrained encoder to compare with, too.")
     ] = "",
+    peers: Annotated[
+        str,
+        typer.Option(
+            "--peers",
+            help="Measure other linkers over the same names: scispacy (its candidate generator), "
+            "spacy (its entity_linker before training).",
+        ),
+    ] = "",
     against: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Metrics of another system: test the difference."),
@@ -146,6 +157,7 @@ def command(
         against=against,
         end_to_end=end_to_end,
         strict=strict,
+        peers=choices(peers, _PEERS, "--peers"),
         progress=show_progress,
     )
     if output is not None:
@@ -162,6 +174,7 @@ def evaluate_linker(
     against: Path | None = None,
     end_to_end: bool = False,
     strict: bool = False,
+    peers: Sequence[str] = (),
     progress: "Progress | None" = None,
 ) -> dict[str, Any]:
     """Measure linking against gold mentions.
@@ -173,9 +186,10 @@ def evaluate_linker(
         "against".
     end_to_end (bool): run the pipeline over the raw texts too, under "end_to_end".
     strict (bool): raise where a mention is not what its offsets say, or ids of documents recur.
+    peers (Sequence[str]): other linkers over the same names, of `peers.PEERS`.
     RETURNS (Dict[str, Any]): the metrics of `measuring.measure`.
     RAISES (MedlinkError): E201-E204, E305 for the source, E107 and E4xx for the gold mentions,
-        E410-E411 for the other metrics.
+        E410-E411 for the other metrics, E415-E416 for a peer.
     """
     from ..measuring import Settings, load_gold, measure, measure_pipeline
     from ..progress import no_progress
@@ -189,7 +203,8 @@ def evaluate_linker(
     assets = open_assets(None if source == STARTER and not Path(source).exists() else source)
     gold_set = load_gold(gold, assets.kb, strict, gold_scheme)
     _warn(gold_set, next(iter(assets.kb)).id, settings.only_known)
-    metrics = measure(assets, gold_set, settings, progress)
+    beside = _make_peers(peers, assets.kb, max(settings.ks))
+    metrics = measure(assets, gold_set, settings, progress, beside)
     for name, reason in metrics.get("left_out", {}).items():
         _say(Warnings.baseline_left_out.format(name=name, reason=reason))
     if other is not None and against is not None:
@@ -199,6 +214,15 @@ def evaluate_linker(
             lambda lang: _pipeline(source, lang, settings.threshold), assets.kb, gold_set, progress
         )
     return metrics
+
+
+def _make_peers(names: Sequence[str], kb: "KnowledgeBase", depth: int) -> "dict[str, Ranker]":
+    if not names:
+        return {}
+    from ..measuring.engines import names_per_tier
+    from ..peers import PEERS
+
+    return {name: PEERS[name](kb, names_per_tier(depth)) for name in names}
 
 
 def _one_of(value: str, known: Sequence[str], option: str) -> str:

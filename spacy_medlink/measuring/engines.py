@@ -28,7 +28,7 @@ class Engines:
 
     def __init__(self, assets: Assets, depth: int) -> None:
         self._assets = assets
-        self.depth, self.names_per_tier = depth, max(_NAMES_PER_TIER, 2 * depth)
+        self.depth, self.names_per_tier = depth, names_per_tier(depth)
         self._ngrams: SearchedNgrams | None = None
 
     def make(self, tiers: Sequence[str], **settings: Any) -> LinkingEngine:
@@ -43,6 +43,11 @@ class Engines:
             self._ngrams = self._ngrams or SearchedNgrams(engine.ngram)
             engine.tiers.ngram = self._ngrams
         return engine
+
+
+def names_per_tier(depth: int) -> int:
+    """Tell how many names each tier must propose so that rankings reach a depth."""
+    return max(_NAMES_PER_TIER, 2 * depth)
 
 
 class SearchedNgrams(NgramIndex):

@@ -1,6 +1,7 @@
 """measure: from assets and gold mentions to the metrics that DESIGN promises, as one dict."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from ..assets import Assets
@@ -28,9 +29,16 @@ Metrics = dict[str, Any]
 
 
 def measure(
-    assets: Assets, gold: GoldSet, settings: Settings, progress: Progress = no_progress
+    assets: Assets,
+    gold: GoldSet,
+    settings: Settings,
+    progress: Progress = no_progress,
+    peers: Mapping[str, Ranker] = MappingProxyType({}),
 ) -> Metrics:
     """Measure how well the mentions of a gold file are linked.
+
+    peers (Mapping[str, Ranker]): other linkers over the same knowledge base, measured beside the
+        baselines.
 
     RETURNS (Dict[str, Any]): the metrics of `evaluation.compute_metrics` for the tiers together;
         "baselines" and "tiers" for each alone, "splits" for filtered parts; how it was measured:
@@ -67,6 +75,8 @@ def measure(
         made, left_out = make_baselines(assets, engines, settings, progress)
         report["baselines"] = {name: bench.measure_baseline(one) for name, one in made.items()}
         report["left_out"] = left_out
+    for name, ranker in peers.items():
+        report.setdefault("baselines", {})[name] = bench.measure_baseline(Baseline(name, ranker))
     if settings.each_tier:
         report["tiers"] = {tier: bench.measure_tier(tier) for tier in tiers}
         report["tiers"]["fused"] = bench.totals(judged, tiers)
