@@ -5,6 +5,8 @@ PYTHON ?= python3
 # An optional job argument: `make run PROJECT_ARGS="--force"`, see `spacy project run --help`.
 PROJECT_ARGS ?=
 PYTEST_ARGS ?=
+# `make bench BENCH_ARGS="--most 1.5"` fails where a figure is worse by more than half.
+BENCH_ARGS ?=
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -41,8 +43,9 @@ format: $(INSTALLED) ## Mend style and formatting where that can be done by itse
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 
-bench: $(INSTALLED) ## Measure speed and memory, into benchmarks/results
+bench: $(INSTALLED) ## Measure speed and memory, into benchmarks/results; compare with the last commit
 	$(PY) -m benchmarks
+	$(PY) -m benchmarks.ratios $(BENCH_ARGS)
 
 # The main job with a minute of training: every step runs, the encoder is not worth keeping.
 ci-run: $(INSTALLED)

@@ -6,8 +6,6 @@ Markdown table beside it.
 """
 
 import json
-import os
-import platform
 import subprocess
 import sys
 import time
@@ -19,7 +17,7 @@ from typing import Annotated, Any
 import spacy
 import typer
 
-from spacy_medlink import __version__
+from benchmarks.measured import machine
 from spacy_medlink.gold import read_gold
 from spacy_medlink.types import Mention
 
@@ -69,20 +67,20 @@ def measure(source: str, mentions: Path, limit: int) -> dict[str, Any]:
         "mentions_per_s": speed,
         "distinct": len(distinct),
         "names": kb.n_names,
-        "machine": _machine(),
+        "machine": machine(),
     }
 
 
 def table(results: dict[str, Any]) -> str:
     """Write results as Markdown."""
-    machine = ", ".join(f"{key} {value}" for key, value in results["machine"].items())
+    facts = ", ".join(f"{key} {value}" for key, value in results["machine"].items())
     lines = ["| start | seconds |", "|---|---:|"]
     lines += [f"| {name} | {seconds:.2f} |" for name, seconds in results["starts"].items()]
     lines += ["", "| linking | mentions/s |", "|---|---:|"]
     lines += [f"| {name} | {rate:,.0f} |" for name, rate in results["mentions_per_s"].items()]
     lines += [
         "",
-        f"{results['distinct']:,} distinct mentions, {results['names']:,} names; {machine}.",
+        f"{results['distinct']:,} distinct mentions, {results['names']:,} names; {facts}.",
     ]
     return "\n".join(lines)
 
@@ -100,15 +98,6 @@ def _rate(work: Callable[[], object], count: int) -> float:
     start = time.perf_counter()
     work()
     return count / (time.perf_counter() - start)
-
-
-def _machine() -> dict[str, str]:
-    return {
-        "cores": str(os.cpu_count()),
-        "processor": platform.machine(),
-        "Python": platform.python_version(),
-        "spacy-medlink": __version__,
-    }
 
 
 def main(
