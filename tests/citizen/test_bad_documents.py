@@ -158,7 +158,9 @@ def test_read_only_places_and_no_home(tiny_assets, tmp_path):
     shut = [home, tmp_path / "saved", *(tmp_path / "saved").rglob("*")]
     for path in shut:
         path.chmod(0o555 if path.is_dir() else 0o444)
-    environment = {"HOME": str(home), "PYTHONPATH": str(ROOT), "PATH": ""}
+    environment = {
+        "HOME": str(home), "PYTHONPATH": str(ROOT), "PATH": "", "OMP_WAIT_POLICY": "PASSIVE",
+    }  # fmt: skip
     ended = subprocess.run(
         [sys.executable, "-c", LINK, str(tmp_path / "saved")],
         cwd="/", env=environment, capture_output=True, text=True, preexec_fn=obey_permissions,

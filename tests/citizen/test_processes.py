@@ -12,6 +12,8 @@ import pytest
 from tests.pipelines import TEXTS, pipeline, values
 
 ROOT = Path(__file__).parents[2]
+# Threads that wait should sleep: on a busy machine spinning takes minutes.
+PLAIN = {"PYTHONPATH": str(ROOT), "OMP_WAIT_POLICY": "PASSIVE", "PATH": ""}
 METHODS = [
     method for method in ("fork", "spawn") if method in multiprocessing.get_all_start_methods()
 ]
@@ -19,6 +21,7 @@ METHODS = [
 # A process of its own for each run: a child that hangs must not take the tests with it. Two threads
 # in the parent, since with one there is nothing for a child to wait for.
 RUN = """
+import faulthandler
 import json
 import multiprocessing
 import sys
@@ -26,6 +29,9 @@ import warnings
 
 # Python warns that a fork beside threads may hang, which is what is tried here.
 warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
+
+# In children too, which run all of this but what is under `__main__`.
+faulthandler.dump_traceback_later(400, exit=True)
 
 import torch
 
@@ -52,9 +58,9 @@ if __name__ == "__main__":
 def run_once(path: Path, script: Path, method: str) -> None:
     script.write_text(RUN, encoding="utf8")
     command = [sys.executable, str(script), str(path), method]
-    environment = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "2", "PATH": ""}
+    environment = {**PLAIN, "OMP_NUM_THREADS": "2"}
     ended = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=450
     )
     assert ended.returncode == 0, ended.stderr[-2000:]
     before, after, again = json.loads(ended.stdout)
@@ -62,13 +68,14 @@ def run_once(path: Path, script: Path, method: str) -> None:
     assert sum(map(len, before)) == 72
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("method", METHODS)
 def test_children_of_a_parent_that_has_linked(tiny_assets, tmp_path, method):
     run_once(tiny_assets.path, tmp_path / "run.py", method)
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("method", METHODS)
 def test_no_child_hangs_in_twenty_runs(tiny_assets, tmp_path, method):
     for _ in range(20):
@@ -127,7 +134,7 @@ print(json.dumps(found))
 
 def test_caps_hold_in_every_thread(tiny_assets):
     command = [sys.executable, "-c", CAPPED, str(tiny_assets.path)]
-    environment = {"OMP_NUM_THREADS": "3", "OPENBLAS_NUM_THREADS": "3", "PATH": ""}
+    environment = {**PLAIN, "OMP_NUM_THREADS": "3", "OPENBLAS_NUM_THREADS": "3"}
     ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
     found = json.loads(ended.stdout)
