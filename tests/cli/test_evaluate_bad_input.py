@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from spacy_medlink.assets import Assets
-
 from tests.cli.conftest import Fail, Run
 
 TEXT = "Fever and asthma, no fever."
