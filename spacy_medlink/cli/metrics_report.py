@@ -6,7 +6,12 @@ from typing import Any
 from .output import table
 
 _SCORES = ("strict", "overlap", "spans", "spans_overlap", "document")
-_NAMES = {"tfidf": "TF-IDF (baseline)", "base": "untrained encoder (baseline)"}
+_NAMES = {
+    "tfidf": "TF-IDF (baseline)",
+    "base": "untrained encoder (baseline)",
+    "scispacy": "scispaCy's candidates",
+    "spacy": "spaCy's entity_linker, untrained",
+}
 _SIGNIFICANT = 0.05
 
 

@@ -10,6 +10,7 @@ _INTERVAL = "acc@1, 95 % interval"
 _PARTS = ("precision", "recall", "f1")
 _BASELINES = {
     "exact": "exact look-up", "ngram": "n-grams", "tfidf": "TF-IDF (character 1-2-grams)",
+    "scispacy": "scispaCy's candidates", "spacy": "spaCy's entity_linker, untrained",
     "base": "untrained encoder", "dense": "dense", "fused": "fused",
 }  # fmt: skip
 _LEVELS = {
