@@ -19,6 +19,7 @@ from spacy.util import SimpleFrozenList, filter_spans
 from spacy.vocab import Vocab
 
 from .component import PicklablePipe
+from .dictionary import Choice, any_order_key, make_dictionary
 from .errors import Errors
 from .files import link_or_copy, replacing_directory
 from .text import hash_keys, key
@@ -33,6 +34,12 @@ DEFAULT_CONFIG: dict[str, Any] = {
     "max_tokens": 8,
     "spans_key": None,
     "overwrite": False,
+    "types": None,
+    "languages": None,
+    "deny": None,
+    "branches": None,
+    "stop": None,
+    "any_order": False,
 }
 
 
@@ -49,6 +56,12 @@ def make_medical_mentions(
     max_tokens: int,
     spans_key: str | None,
     overwrite: bool,
+    types: list[str] | None,
+    languages: list[str] | None,
+    deny: list[str] | None,
+    branches: list[str] | None,
+    stop: list[str] | None,
+    any_order: bool,
 ) -> "MedicalMentions":
     """Make a `medical_mentions`; see MedicalMentions for the settings."""
     return MedicalMentions(
@@ -59,6 +72,12 @@ def make_medical_mentions(
         max_tokens=max_tokens,
         spans_key=spans_key,
         overwrite=overwrite,
+        types=types,
+        languages=languages,
+        deny=deny,
+        branches=branches,
+        stop=stop,
+        any_order=any_order,
     )
 
 
@@ -73,6 +92,15 @@ class MedicalMentions(PicklablePipe):
     label (str): label of the entities. max_tokens (int): longest match, punctuation not counted.
     spans_key (Optional[str]): write `doc.spans[spans_key]` (overlaps kept) instead of `doc.ents`.
     overwrite (bool): drop existing entities that overlap with a match, instead of keeping them.
+    types, languages, deny (Optional[List[str]]): find only names of concepts of these types or
+        semantic groups, names of these languages, and no names of concepts with these ids.
+    branches (Optional[List[str]]): find only names of concepts at or below these ids; such as
+        ["HP:0000118"], phenotypic abnormalities, since modifiers like "severe" are concepts too.
+    stop (Optional[List[str]]): texts that are never mentions, however they are inflected.
+    any_order (bool): find names by their words in any order, too: "malformations of the kidney" for
+        "kidney malformation".
+    RAISES (MedlinkError): E302 for max_tokens below 1; when the dictionary is opened, E106 for a
+        branch that there is not, E162 and E213 for an unknown type, group or language.
     """
 
     def __init__(
@@ -85,6 +113,12 @@ class MedicalMentions(PicklablePipe):
         max_tokens: int = 8,
         spans_key: str | None = None,
         overwrite: bool = False,
+        types: Sequence[str] | None = None,
+        languages: Sequence[str] | None = None,
+        deny: Sequence[str] | None = None,
+        branches: Sequence[str] | None = None,
+        stop: Sequence[str] | None = None,
+        any_order: bool = False,
     ) -> None:
         if max_tokens < 1:
             raise Errors.bad_setting(name="max_tokens", value=max_tokens, rule="must be at least 1")
@@ -95,6 +129,14 @@ class MedicalMentions(PicklablePipe):
         self.max_tokens = max_tokens
         self.spans_key = spans_key
         self.overwrite = overwrite
+        self.stop = frozenset(map(key, stop or ()))
+        self.choice = Choice(
+            tuple(types or ()),
+            tuple(languages or ()),
+            tuple(deny or ()),
+            tuple(branches or ()),
+            any_order,
+        )
         self._exact: ExactIndex | None = None
         self._path: Path | None = None
         self._unpacked = False  # whether the exact tier came as bytes
@@ -149,7 +191,23 @@ class MedicalMentions(PicklablePipe):
             span = Span(doc, places[first], places[first + length - 1] + 1, label=self.label)
             if not _PARAGRAPH.search(span.text) and self.exact.rows_of(int(found[gram]), span.text):
                 spans.append(span)
+        if self.choice.any_order:
+            spans += self._in_any_order(doc, {(span.start, span.end) for span in spans})
+        if self.stop:
+            spans = [span for span in spans if key(span.text) not in self.stop]
         return sorted(spans, key=lambda span: (span.start, span.end))
+
+    def _in_any_order(self, doc: Doc, found: set[tuple[int, int]]) -> list[Span]:
+        """Find what is a name's words in another order, within a clause."""
+        places, keys = [], []
+        for start, end in _clause_grams(doc, self.max_tokens):
+            if (start, end) not in found:
+                own = any_order_key(token.text for token in doc[start:end])
+                if own:
+                    places.append((start, end))
+                    keys.append(own)
+        hits = np.flatnonzero(self.exact.find(hash_keys(keys)) >= 0).tolist()
+        return [Span(doc, places[hit][0], places[hit][1], label=self.label) for hit in hits]
 
     def set_annotations(self, doc: Doc, spans: Sequence[Span]) -> None:
         """Write the matches to `doc.spans[spans_key]`, or the longest ones to `doc.ents`."""
@@ -253,9 +311,21 @@ class MedicalMentions(PicklablePipe):
         from .sources import open_assets
 
         assets = open_assets(self.source)
-        if self.source is not None:
+        if self.source is not None and not any(self.choice):
             self._path = assets.path / "exact"
-        return assets.exact
+        return make_dictionary(assets, self.choice)
+
+
+def _clause_grams(doc: Doc, longest: int) -> Iterator[tuple[int, int]]:
+    """List the runs of two words and more that begin and end in one that says something."""
+    ends = [(token.is_punct and token.text != "-") or "\n" in token.text for token in doc]
+    says = [not (token.is_stop or token.is_punct or token.is_space) for token in doc]
+    for start in (place for place, one in enumerate(says) if one):
+        for last in range(start + 1, min(start + longest, len(doc))):
+            if ends[last]:
+                break
+            if says[last]:
+                yield start, last + 1
 
 
 def _grams(words: Sequence[str], longest: int) -> tuple[list[str], list[int]]:

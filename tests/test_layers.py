@@ -33,7 +33,7 @@ FLOORS = [
     },
     {"encoders", "ranking", "evaluation", "gold", "reports", "calibration"},
     {"kb", "retrieval"},
-    {"assets", "building", "linking", "starter", "measuring"},
+    {"assets", "building", "linking", "starter", "measuring", "dictionary"},
     {"linker", "mentions", "extensions", "component", "sources", "spacy_kb", "examples", "peers"},
     {"pipelines"},
     {"annotate"},

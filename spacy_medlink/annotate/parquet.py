@@ -92,6 +92,7 @@ def _schema(pyarrow: Any, with_text: bool) -> Any:
         "reason": text,
         "codes": pyarrow.map_(text, strings),
         "candidates": pyarrow.list_(pyarrow.struct(candidate.items())),
+        "negated": pyarrow.bool_(),
     }
     columns = [("doc_id", text), *([("text", text)] if with_text else [])]
     mentions = pyarrow.list_(pyarrow.struct(mention.items()))

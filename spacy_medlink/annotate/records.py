@@ -10,6 +10,7 @@ from .documents import Document
 
 _DIGITS = 4  # of scores: those of a batch differ from those of another further down
 _NIL = ("", "NIL")
+_NEGATED = ("negex", "is_negated")
 
 
 class Shape(NamedTuple):
@@ -38,7 +39,7 @@ def record_of(document: Document, doc: Doc, where: Where, shape: Shape) -> dict[
     RETURNS (Dict[str, Any]): "doc_id", "text" where asked for, and "mentions" in the order of the
         text, each with "start", "end" (characters), "mention", "type" (the entity label), "ids" (of
         the link, none for NIL), "cui", "name", "matched", "score", "prob", "reason" (why it is
-        NIL), "codes" and "candidates".
+        NIL), "codes", "candidates", and "negated" where a component of the pipeline says so.
     """
     spans = linked_spans(doc, where.spans_key)
     mentions = [_mention(span, where.prefix, shape.candidates) for span in spans]
@@ -55,6 +56,7 @@ def _mention(span: Span, prefix: str, kept: int) -> dict[str, Any]:
     candidates = span._.get(f"{prefix}candidates")
     linked = span.kb_id_ not in _NIL
     best = candidates[0] if linked and candidates else {}
+    negated = _negated(span)
     return {
         "start": span.start_char,
         "end": span.end_char,
@@ -69,7 +71,16 @@ def _mention(span: Span, prefix: str, kept: int) -> dict[str, Any]:
         "reason": span._.get(f"{prefix}reason") or None,
         "codes": span._.get(f"{prefix}codes"),
         "candidates": [_candidate(one) for one in candidates[:kept]],
+        **({} if negated is None else {"negated": negated}),
     }
+
+
+def _negated(span: Span) -> bool | None:
+    """Read what negspacy or medspaCy's ConText say, None where neither is in the pipeline."""
+    for name in _NEGATED:
+        if Span.has_extension(name):
+            return bool(span._.get(name))
+    return None
 
 
 def _candidate(candidate: dict[str, Any]) -> dict[str, Any]:

@@ -10,13 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import spacy
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 
 from spacy_medlink.annotate import Columns, Shape, annotate_file
+from spacy_medlink.annotate.documents import Document
 from spacy_medlink.annotate.journal import part_file
+from spacy_medlink.annotate.records import Where, record_of
 from spacy_medlink.assets import Assets
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.extensions import register_extensions
 from spacy_medlink.gold import read_gold
 from tests.annotate.conftest import Notes, records
 from tests.limits import files_limited_to
@@ -107,7 +111,21 @@ def test_every_format_gives_the_same(
             assert dict(one["codes"]) == other["codes"]
             assert len(one["candidates"]) == 1
             same = {"codes": other["codes"], "candidates": []}
+            assert one.pop("negated") is None
             assert {**one, **same} == other
+
+
+@pytest.mark.parametrize("name", ["negex", "is_negated"])
+def test_negation_is_what_another_component_says(name: str) -> None:
+    doc = spacy.blank("en")("no fever, asthma")
+    doc.set_ents([Span(doc, 1, 2, "X", "A"), Span(doc, 3, 4, "X", "B")])
+    Span.set_extension(name, getter=lambda span: span.start == 1)
+    register_extensions()
+    try:
+        record = record_of(Document("d", doc.text, ""), doc, Where(None, ""), Shape())
+    finally:
+        Span.remove_extension(name)
+    assert [mention["negated"] for mention in record["mentions"]] == [True, False]
 
 
 def test_numbered_rows_of_a_table(tiny_assets: Assets, tmp_path: Path) -> None:
