@@ -37,9 +37,9 @@ def add_mention_names(out: Path, kb: KnowledgeBase, gold: Sequence[Path]) -> Add
 
     Unlike the memory of corrections, which knows a mention only when it comes again, names help
     with mentions that are like them. A mention is a name of the concept that most of its
-    annotations say, of equals the first one; none where it is mostly NIL, names several concepts,
-    or is a name of the concept already. Of an abbreviation that its document defines, the long form
-    is taken.
+    annotations say, of equals the first one, as in the memory; none where it is mostly NIL, or is a
+    name of the concept already. Of an abbreviation that its document defines, the long form is
+    taken.
 
     out (Path): file to write; it appears whole or not at all. gold (Sequence[Path]): gold files.
     RAISES (MedlinkError): E107, E401-E404, E407 for the files, E109 when it cannot be written.
@@ -75,7 +75,7 @@ def _count(
 def _vote(votes: dict[_Identity, _Votes], case: Case) -> None:
     text = " ".join((case.mention.long_form or case.mention.text).split())
     unknown = bool(case.gold.ids) and not case.right
-    if unknown or len(case.gold.ids) > 1 or not any(map(str.isalpha, text)):
+    if unknown or not any(map(str.isalpha, text)):
         return
     own = votes.setdefault(name_identity(text), _Votes(Counter(), Counter()))
     own.concepts.update(case.right or (_NIL,))
