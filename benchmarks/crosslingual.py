@@ -138,7 +138,10 @@ class CrossLingualTask:
 
 
 def _knowledge_base(path: Path, source: Path, filters: Filters) -> KnowledgeBase:
-    return build_knowledge_base(out=path, sources=[("jsonl", source)], filters=filters).kb
+    # Some lines have a name that is empty.
+    return build_knowledge_base(
+        out=path, sources=[("jsonl", source)], filters=filters, skip_bad_lines=True
+    ).kb
 
 
 def held_out(kb: KnowledgeBase, count: int) -> list[str]:
