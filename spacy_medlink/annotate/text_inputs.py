@@ -16,6 +16,7 @@ from typing import IO, Any
 from ..errors import Errors
 from .documents import Document
 
+_LONGEST = min(sys.maxsize, 2**31 - 1)  # characters of a field
 _NOT_UTF8 = "not UTF-8"
 _DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
 
@@ -46,15 +47,13 @@ def read_table(path: Path, text_column: str, id_column: str, delimiter: str) -> 
     RAISES (MedlinkError): E165 when the file cannot be read to its end, E615 for a column that it
         lacks.
     """
-    # Notes are longer than what the reader takes for a field by default.
-    csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
     with _open(path) as file:
         lines = (
             line.decode("utf-8-sig" if number == 0 else "utf-8", "surrogateescape")
             for number, line in enumerate(_until_damage(file, path))
         )
         rows = csv.reader(lines, delimiter=delimiter)
-        header = next(rows, [])
+        header = next(_rows(rows), None) or []
         check_columns(path, header, text_column, id_column)
         for number, row in enumerate(_rows(rows), 1):
             if row == []:
@@ -128,13 +127,20 @@ def _of_fields(data: Any, text_field: str, id_field: str, place: str, number: st
 
 def _rows(rows: Iterator[list[str]]) -> Iterator[list[str] | None]:
     """Go on after a row that cannot be read, which is None."""
+    row: list[str] | None
     while True:
+        # Notes are longer than what is taken for a field by default. The limit is the whole
+        # process's, and others count on it.
+        limit = csv.field_size_limit(_LONGEST)
         try:
-            yield next(rows)
+            row = next(rows)
         except StopIteration:
             return
         except csv.Error:
-            yield None
+            row = None
+        finally:
+            csv.field_size_limit(limit)
+        yield row
 
 
 def _storable(text: str) -> bool:

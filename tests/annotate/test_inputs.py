@@ -141,3 +141,12 @@ def test_parts_hold_all_documents_in_order(lengths: list[int], size: int) -> Non
     for part in parts:
         assert 1 <= len(part.documents) <= size
         assert sum(len(document.text) for document in part.documents[:-1]) < PART_CHARACTERS
+
+
+def test_the_limit_of_the_csv_module_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"key,note\na,{'x' * 200_000}\nb,y\n", encoding="utf-8")
+    limit = csv.field_size_limit()
+    documents = open_input(path, Columns("note", "key")).read()
+    assert len(next(iter(documents)).text) == 200_000
+    assert csv.field_size_limit() == limit
