@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from email.parser import HeaderParser
+from functools import partial
 from importlib.metadata import EntryPoint, distribution
 from pathlib import Path
 from zipfile import ZipFile
@@ -153,3 +154,34 @@ def test_wheel_describes_itself(wheel: Path) -> None:
     assert facts["Description-Content-Type"] == "text/markdown"
     assert {"starter", "gpu", "dev"} <= set(facts.get_all("Provides-Extra") or [])
     assert facts.get_payload(), "the README is the description"
+
+
+INSTALLED = """
+import sys, spacy_medlink, spacy
+from pathlib import Path
+assert Path(spacy_medlink.__file__).is_relative_to(sys.prefix), spacy_medlink.__file__
+nlp = spacy.blank("en")
+nlp.add_pipe("medical_mentions")
+nlp.add_pipe("medical_linker")
+print(nlp("Longstanding type 2 diabetes.").ents[0]._.cui)
+"""
+
+
+@pytest.mark.slow
+def test_the_wheel_works_where_it_is_installed(wheel: Path, tmp_path: Path) -> None:
+    """An environment of its own has the wheel; what the wheel needs is borrowed, our source not."""
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "env")], check=True, timeout=120)
+    python = tmp_path / "env" / "bin" / "python"
+    install = ["-m", "pip", "install", "--quiet", "--no-index", "--no-deps", str(wheel)]
+    subprocess.run([python, *install], check=True, timeout=120)
+    (site,) = (tmp_path / "env").glob("lib/python*/site-packages")
+    # A path that stands in a .pth file is searched, but its own .pth files are not read: the
+    # editable installation of the checkout stays outside.
+    borrowed = {str(Path(distribution(name).locate_file("."))) for name in ("spacy", "torch")}
+    (site / "borrowed.pth").write_text("\n".join(sorted(borrowed)) + "\n")
+    run = partial(
+        subprocess.run, cwd=tmp_path, capture_output=True, text=True, timeout=240, check=True
+    )
+    assert run([python, "-I", "-W", "ignore", "-c", INSTALLED]).stdout.strip() == "C0011860"
+    done = run([tmp_path / "env" / "bin" / "medlink", "link", "starter", "Known type 2 diabetes."])
+    assert "C0011860" in done.stdout
