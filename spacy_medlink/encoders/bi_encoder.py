@@ -231,6 +231,14 @@ def _looks_like_path(source: str) -> bool:
     return source.startswith((".", "/", "~")) or source.count("/") > 1 or os.sep * 2 in source
 
 
+def says_pooling(source: str | Path) -> bool:
+    """Tell whether the pooling was saved with a model.
+
+    RAISES (MedlinkError): E206 where what was saved cannot be read.
+    """
+    return "pooling" in _read_settings(Path(source))
+
+
 def _read_settings(directory: Path) -> dict[str, Any]:
     path = directory / SETTINGS_FILE
     try:

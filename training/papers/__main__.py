@@ -46,12 +46,16 @@ def main(
         list[str] | None,
         typer.Option(metavar="NAME=JSON", help="What training.represent wrote; again for more."),
     ] = None,
+    pooling: Annotated[
+        str, typer.Option(help="mean or cls, of encoders that do not say; else the layout's.")
+    ] = "",
+    note: Annotated[str, typer.Option(help="To stand under the table, after the layout's.")] = "",
     work: Annotated[Path, typer.Option(help="Keeps the assets that are built.")] = Path(
         "models/tables"
     ),
 ) -> None:
     """Measure systems by a paper's protocol, and print its table with ours beside it."""
-    laid = read_layout(layout)
+    laid = read_layout(layout).with_changes(pooling, note)
     if figures:
         corpus, rows = read_represented(_named(figures, "--figures"))
     else:

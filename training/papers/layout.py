@@ -1,6 +1,6 @@
 """How a paper measures: a file of training/configs/papers, one a paper."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ class Layout:
     paper (str): as published.tsv names it. title, note (str): of the table; the note says where the
         published figures and ours cannot be the same.
     ks (List[int]): depths. protocol, composites (str): as of `medlink evaluate`.
-    pooling (str): of the encoders. dictionary (bool): filter by the dictionary's names, too.
+    pooling (str): of encoders that do not say their own. dictionary (bool): filter by the dictionary's names, too.
     by (str): a group that has a column of its own each, such as "lang"; "" for the parts.
     """
 
@@ -50,6 +50,16 @@ class Layout:
             reference=DICTIONARY if self.dictionary else "",
             baselines=baselines,
         )
+
+    def with_changes(self, pooling: str, note: str) -> "Layout":
+        """Take another pooling, "" for the same, and say more under the table.
+
+        RAISES (MedlinkError): E502 for a pooling that there is not.
+        """
+        if pooling:
+            _check("pooling", pooling, {"pooling"})
+        whole = " ".join(one for one in (self.note, note) if one)
+        return replace(self, pooling=pooling or self.pooling, note=whole)
 
 
 def read_layout(path: Path) -> Layout:

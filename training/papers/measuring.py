@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.building import build_assets
-from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.bi_encoder import BiEncoder, says_pooling
 from spacy_medlink.errors import Errors
 from spacy_medlink.files import sha256_of
 from spacy_medlink.measuring import GoldSet, load_gold, measure
@@ -96,13 +96,15 @@ def _gold(material: Material, assets: Assets) -> GoldSet:
 
 
 def _assets(layout: Layout, kb: Path, source: Path, work: Path) -> Assets:
-    encoder = BiEncoder.load(source, layout.pooling)
+    # What was saved with an encoder is how it was trained.
+    pooling = None if says_pooling(source) else layout.pooling
+    encoder = BiEncoder.load(source, pooling)
     place = work / f"{kb.stem}-{source.name}-{encoder.fingerprint()[:_SHOWN]}"
     if (place / "manifest.json").is_file():
         found = Assets(place)
         if sha256_of(found.kb.path) == sha256_of(kb):
             return found
-    return build_assets(place, kb, source, pooling=layout.pooling, progress=show_progress)
+    return build_assets(place, kb, source, pooling=pooling, progress=show_progress)
 
 
 def _parts(metrics: dict[str, Any], layout: Layout) -> dict[str, Part]:

@@ -2,10 +2,13 @@
 
 import json
 from pathlib import Path
+from shutil import copytree, ignore_patterns
 
 import pytest
 import typer
 
+from spacy_medlink.assets import Assets
+from spacy_medlink.encoders.bi_encoder import SETTINGS_FILE, BiEncoder
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase
 from training.papers.__main__ import main
@@ -126,3 +129,28 @@ def test_what_is_missing_is_found_before_the_work(
     with pytest.raises(MedlinkError, match="E107"):
         main(layout, output, kb=tiny_kb.path, gold=gold, linker=["x=/nowhere"])
     assert not output.exists()
+
+
+def test_pooling_is_what_the_encoder_says_else_what_is_wanted(
+    tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path, gold: Path
+) -> None:
+    silent = tmp_path / "silent"
+    copytree(tiny_encoder, silent, ignore=ignore_patterns(SETTINGS_FILE))
+    saying = tmp_path / "saying"
+    BiEncoder.load(silent, "mean").save(saying)
+    found = {}
+    for name, encoder, pooling in (
+        ("said", saying, ""),
+        ("the paper's", silent, ""),
+        ("wanted", silent, "mean"),
+    ):
+        output, work = tmp_path / f"{name}.json", tmp_path / name
+        main(PLACE / "sapbert.cfg", output, kb=tiny_kb.path, gold=gold, work=work,
+             encoder=[f"BERT={encoder}"], pooling=pooling, note="Ours is tiny.")  # fmt: skip
+        (assets,) = work.iterdir()
+        found[name] = Assets(assets).manifest["encoder"]["pooling"]
+        assert json.loads(output.read_text("utf-8"))["note"].endswith("parts. Ours is tiny.")
+    assert found == {"said": "mean", "the paper's": "cls", "wanted": "mean"}
+    with pytest.raises(MedlinkError, match=r"E502.*pooling"):
+        main(PLACE / "sapbert.cfg", tmp_path / "no.json", kb=tiny_kb.path, gold=gold,
+             encoder=[f"BERT={saying}"], pooling="max")  # fmt: skip

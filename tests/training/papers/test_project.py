@@ -18,7 +18,7 @@ from training.papers.published import papers, read_published
 ROOT = Path(__file__).parents[3]
 CONFIG: dict[str, Any] = load_project_config(ROOT)
 COMMANDS = {command["name"]: command for command in CONFIG["commands"]}
-WORKFLOWS = {"tables", *papers()}
+WORKFLOWS = {"tables", "tables_train", *papers()}
 SCRIPTS = [
     script
     for workflow in sorted(WORKFLOWS)
