@@ -22,7 +22,8 @@ class Layout:
     paper (str): as published.tsv names it. title, note (str): of the table; the note says where the
         published figures and ours cannot be the same.
     ks (List[int]): depths. protocol, composites (str): as of `medlink evaluate`.
-    pooling (str): of encoders that do not say their own. dictionary (bool): filter by the dictionary's names, too.
+    pooling (str): of encoders that do not say their own.
+    dictionary (bool): filter by the dictionary's names, too.
     by (str): a group that has a column of its own each, such as "lang"; "" for the parts.
     """
 
