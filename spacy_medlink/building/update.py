@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from ..retrieval.dense import DenseIndex
 
 _CHUNK = 65_536
-# Indices that keep the vectors as they are.
-_LOSSLESS = re.compile(r"(Flat|(IDMap2?,)?HNSW\d+(,Flat)?|IVF\d+(_HNSW\d+)?,Flat)")
+# Indices that keep the vectors as they are; a refinement does, whatever it refines.
+_LOSSLESS = re.compile(r"(Flat|(IDMap2?,)?HNSW\d+(,Flat)?|IVF\d+(_HNSW\d+)?,Flat|.+,RFlat)")
 
 
 class KnownVectors:

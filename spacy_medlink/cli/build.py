@@ -57,6 +57,14 @@ def command(
     nprobe: Annotated[
         int, typer.Option(min=0, help="Lists of an IVF index that are read. [default: 32]")
     ] = 0,
+    k_factor: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Times as many names as are wanted that an index with refinement, such as "
+            "IVF512,PQ96,RFlat, scores anew. [default: 4]",
+        ),
+    ] = 0,
     training_sample: Annotated[
         int, typer.Option(min=0, help="Names that train an IVF or PQ index. [default: 262144]")
     ] = 0,
@@ -83,6 +91,7 @@ def command(
         dev=dev,
         ef_search=ef_search,
         nprobe=nprobe,
+        k_factor=k_factor,
         training_sample=training_sample,
         progress=show_progress,
     )
@@ -105,6 +114,7 @@ def build_linker_assets(
     dev: Path | None = None,
     ef_search: int = 0,
     nprobe: int = 0,
+    k_factor: int = 0,
     training_sample: int = 0,
     progress: "Progress | None" = None,
 ) -> "Assets":
@@ -115,7 +125,8 @@ def build_linker_assets(
         tier. index, pooling (Optional[str]): see `build_assets`.
     update (Optional[Path]): assets built before, whose vectors are reused.
     memory (Sequence[Path]), dev (Optional[Path]): gold mentions to remember, and to choose the
-        fusion on. ef_search, nprobe, training_sample (int): of the index, 0 for the defaults.
+        fusion on. ef_search, nprobe, k_factor, training_sample (int): of the index, 0 for the
+        defaults.
     RETURNS (Assets): the new assets, opened.
     RAISES (MedlinkError): E1xx and E2xx, for what is wrong with the parts or the disk.
     """
@@ -136,7 +147,7 @@ def build_linker_assets(
         update=update,
         memory=memory,
         dev=dev,
-        search=SearchSettings(ef_search, nprobe),
+        search=SearchSettings(ef_search, nprobe, k_factor),
         training_sample=training_sample,
         progress=progress or no_progress,
     )

@@ -75,7 +75,8 @@ class MedicalLinker(TrainableLinker):
     encoder (Optional[Model]): replaces the assets' encoder, and makes the linker trainable. It must
         be the one that made the index, but for `initialize`, which makes the index anew.
     use_gold_ents (bool): score the links of the gold mentions, whatever entities are found.
-    index (Optional[Dict[str, int]]): `ef_search` of HNSW, `nprobe` of IVF.
+    index (Optional[Dict[str, int]]): `ef_search` of HNSW, `nprobe` of IVF, `k_factor` of an index
+        with refinement.
     fusion (Optional[Fusion]): how the tiers' scores become one, a registered function.
     calibrator (bool): take the calibrator of the assets, where they have one; it must have been
         fitted for these tiers, fusion and encoder.

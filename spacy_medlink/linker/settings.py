@@ -50,7 +50,7 @@ DEFAULT_CONFIG: dict[str, Any] = {
 FILTERS = ("types", "sources", "languages", "allow", "deny")
 MERGES = ("replace", "fill", "better", "leave")
 _TIERS = {"exact", "ngram", "dense"}
-_SEARCH = {"ef_search", "nprobe"}
+_SEARCH = {"ef_search", "nprobe", "k_factor"}
 
 
 def attribute(setting: str) -> str:
@@ -96,7 +96,7 @@ def check(settings: Mapping[str, Any]) -> None:
         raise _bad(settings, "tiers", rule)
     index = settings["index"] or {}
     if set(index) - _SEARCH or any(value < 1 for value in index.values()):
-        raise _bad(settings, "index", "may hold ef_search and nprobe, each at least 1")
+        raise _bad(settings, "index", "may hold ef_search, nprobe and k_factor, each at least 1")
 
 
 def make_filter(values: Mapping[str, Sequence[str] | None]) -> "Filter":

@@ -1,4 +1,8 @@
-"""What the kinds of faiss indices need: settings of build and search, searches with a filter."""
+"""What the kinds of faiss indices need: settings of build and search, searches with a filter.
+
+An index may be wrapped in others: in a rotation of the vectors ("OPQ96,..."), and in a refinement
+("...,RFlat"), which scores anew what a compressed index proposes.
+"""
 
 from typing import Any, NamedTuple
 
@@ -10,22 +14,29 @@ from .mask import Mask
 _EF_CONSTRUCTION = 80
 _EF_SEARCH = 256
 _PROBES = 32
+_K_FACTOR = 4
 
 
 class SearchSettings(NamedTuple):
     """How far a search goes; 0 where the kind of index has no such setting.
 
     ef_search (int): candidates that HNSW keeps in hand. nprobe (int): lists of IVF that are read.
+    k_factor (int): times as many names as are wanted that a refinement scores anew.
     """
 
     ef_search: int = 0
     nprobe: int = 0
+    k_factor: int = 0
 
     @classmethod
     def of(cls, index: Any) -> "SearchSettings":
         """Read the settings of an index."""
-        graph, lists = _graph(index), faiss.try_extract_index_ivf(index)
-        return cls(int(graph.efSearch) if graph else 0, int(lists.nprobe) if lists else 0)
+        graph, lists, refined = _graph(index), _lists(index), _refined(index)
+        return cls(
+            int(graph.efSearch) if graph else 0,
+            int(lists.nprobe) if lists else 0,
+            int(refined.k_factor) if refined else 0,
+        )
 
 
 def prepare(index: Any) -> None:
@@ -40,21 +51,36 @@ def tune(index: Any, settings: SearchSettings, keep: bool = False) -> None:
 
     settings (SearchSettings): 0 takes the default, or with `keep` leaves the setting as it is.
     """
-    graph, lists = _graph(index), faiss.try_extract_index_ivf(index)
+    graph, lists, refined = _graph(index), _lists(index), _refined(index)
     if graph is not None and (settings.ef_search or not keep):
         graph.efSearch = settings.ef_search or _EF_SEARCH
     if lists is not None:
-        if not keep:
+        # A refinement has the vectors by row itself.
+        if not keep and refined is None:
             lists.make_direct_map()
         if settings.nprobe or not keep:
             lists.nprobe = min(settings.nprobe or _PROBES, lists.nlist)
+    if refined is not None and (settings.k_factor or not keep):
+        refined.k_factor = settings.k_factor or _K_FACTOR
 
 
 def restricted(index: Any, mask: Mask) -> Any:
     """Make the parameters of a search among the names of a mask; None where faiss has none."""
     makers: Any = faiss  # whose stubs lag behind
-    selector = makers.IDSelectorBitmap(mask.bits)
+    return _restricted(index, mask, makers.IDSelectorBitmap(mask.bits))
+
+
+def _restricted(index: Any, mask: Mask, selector: Any) -> Any:
+    makers: Any = faiss
     index = faiss.downcast_index(index)
+    if isinstance(index, faiss.IndexRefine):
+        inner = _restricted(index.base_index, mask, selector)
+        return inner and makers.IndexRefineSearchParameters(
+            k_factor=index.k_factor, base_index_params=inner
+        )
+    if isinstance(index, faiss.IndexPreTransform):
+        inner = _restricted(index.index, mask, selector)
+        return inner and makers.SearchParametersPreTransform(index_params=inner)
     if isinstance(index, faiss.IndexIVF):
         return makers.SearchParametersIVF(sel=selector, nprobe=index.nprobe)
     if isinstance(index, faiss.IndexHNSW):
@@ -66,6 +92,24 @@ def restricted(index: Any, mask: Mask) -> Any:
     return None
 
 
-def _graph(index: Any) -> Any:
+def _core(index: Any) -> Any:
+    """Get the index within refinement and rotation."""
     index = faiss.downcast_index(index)
-    return index.hnsw if isinstance(index, faiss.IndexHNSW) else None
+    if isinstance(index, faiss.IndexRefine):
+        return _core(index.base_index)
+    return _core(index.index) if isinstance(index, faiss.IndexPreTransform) else index
+
+
+def _graph(index: Any) -> Any:
+    core = _core(index)
+    return core.hnsw if isinstance(core, faiss.IndexHNSW) else None
+
+
+def _lists(index: Any) -> Any:
+    core = _core(index)
+    return core if isinstance(core, faiss.IndexIVF) else None
+
+
+def _refined(index: Any) -> Any:
+    index = faiss.downcast_index(index)
+    return index if isinstance(index, faiss.IndexRefine) else None

@@ -44,6 +44,21 @@ def test_build_says_how_good_an_index_is(
     assert Assets(out).dense.settings.nprobe == 3
 
 
+def test_build_with_a_refined_index(
+    run: Run, tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path
+) -> None:
+    out, again = tmp_path / "assets", tmp_path / "again"
+    arguments = ("--kb", tiny_kb.path, "--encoder", tiny_encoder, "--index", "IVF2,PQ8x2,RFlat")
+    run("build", out, *arguments, "--nprobe", 2, "--k-factor", 50)
+    facts = Assets(out, verify=True).manifest["index"]
+    assert facts["search"] == {"nprobe": 2, "k_factor": 50}
+    assert facts["recall"]["recall@25"] == 1
+    assert run("link", out, "fever", "--json").exit_code == 0
+    # It has the vectors as they were: another kind of index needs no encoding.
+    run("build", again, "--kb", tiny_kb.path, "--update", out, "--index", "Flat")
+    assert Assets(again).manifest["update"]["encoded"] == 0
+
+
 def test_build_with_gold_mentions(
     run: Run, fail: Fail, tmp_path: Path, tiny_kb: KnowledgeBase
 ) -> None:

@@ -80,7 +80,7 @@ def test_what_nothing_has_is_said_at_initialize(tiny_assets, config):
 @pytest.mark.parametrize(
     ("config", "code"),
     [({"backoff_margin": 2.0}, "E302"), ({"index": {"nprobe": 0}}, "E302"),
-     ({"index": {"probes": 3}}, "E302")],
+     ({"index": {"probes": 3}}, "E302"), ({"index": {"k_factor": 0}}, "E302")],
 )  # fmt: skip
 def test_settings_out_of_range(tiny_assets, config, code):
     with pytest.raises(MedlinkError, match=code):

@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.retrieval import dense
 from spacy_medlink.retrieval.dense import DenseIndex
+from spacy_medlink.retrieval.mask import Mask
+from spacy_medlink.retrieval.tuning import SearchSettings
 
 DIM = 16
 TOLERANCE = 1e-6  # float32 products of 16 numbers
@@ -22,6 +25,10 @@ SPECS = {
     "IVF4,Flat": (1e-6, 1.0),
     "IVF4,SQ8": (0.02, 0.9),
     "IVF4,PQ8x4": (0.5, 0.2),
+    "OPQ8,IVF4,PQ8x4": (0.5, 0.2),
+    "IVF4,PQ8x4,RFlat": (1e-6, 0.75),
+    "OPQ8,IVF4,PQ8x4,Refine(SQ8)": (0.02, 0.75),
+    "PQ8x4,RFlat": (1e-6, 0.75),
 }
 
 
@@ -93,7 +100,7 @@ def test_a_name_is_found_in_whatever_list_it_is():
     assert np.mean([len(set(own) & set(true)) for own, true in zip(rows, want, strict=True)]) > 4.5
 
 
-@pytest.mark.parametrize("spec", ["IVF4,SQ8", "IVF4,PQ8x4", "HNSW16,SQ8"])
+@pytest.mark.parametrize("spec", ["IVF4,SQ8", "IVF4,PQ8x4", "HNSW16,SQ8", "IVF4,PQ8x4,RFlat"])
 def test_training_can_be_taken_over(tmp_path, spec):
     old = DenseIndex.build(chunks(NAMES), len(NAMES), DIM, spec)
     old.save(tmp_path / "old.faiss")
@@ -104,6 +111,33 @@ def test_training_can_be_taken_over(tmp_path, spec):
     np.testing.assert_allclose(
         index.vectors(np.arange(20)), old.vectors(np.arange(100, 120)), atol=TOLERANCE
     )
+
+
+def test_a_refinement_that_scores_all_anew_is_exact(flat):
+    index = DenseIndex.build(chunks(NAMES), 400, DIM, "IVF4,PQ8x4,RFlat")
+    assert index.settings == SearchSettings(nprobe=4, k_factor=4)
+    want = flat.search(QUERIES, 5)
+    index.tune(SearchSettings(k_factor=1))
+    assert (index.search(QUERIES, 5).rows == want.rows).mean() < 0.9
+    index.tune(SearchSettings(k_factor=80))
+    assert index.settings == SearchSettings(nprobe=4, k_factor=80)
+    np.testing.assert_array_equal(index.search(QUERIES, 5).rows, want.rows)
+
+
+@pytest.mark.parametrize("spec", ["IVF4,PQ8x4,RFlat", "OPQ8,IVF4,PQ8x4", "OPQ8,HNSW8"])
+def test_filters_within_rotation_and_refinement(monkeypatch, spec):
+    monkeypatch.setattr(dense, "_FEW", 10)
+    asked = []
+    monkeypatch.setattr(dense, "search_rows", lambda *given: asked.append(given))
+    index = DenseIndex.build(chunks(NAMES), 400, DIM, spec)
+    mask = Mask.of(np.arange(400) % 3 == 0)
+    hits = index.search(QUERIES, 5, mask)
+    assert mask.passes(hits.rows).all()
+    assert not asked, "faiss left nothing out"
+    cosines = np.where(mask.passes(np.arange(400)), QUERIES @ NAMES.T, -1)
+    best = np.argsort(-cosines, axis=1)[:, :5]
+    share = np.mean([len(set(a) & set(b)) / 5 for a, b in zip(hits.rows, best, strict=True)])
+    assert share > {"IVF4,PQ8x4,RFlat": 0.75, "OPQ8,IVF4,PQ8x4": 0.2, "OPQ8,HNSW8": 0.3}[spec]
 
 
 def test_k_larger_than_the_index():
