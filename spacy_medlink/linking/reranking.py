@@ -1,11 +1,6 @@
-"""Reranker: orders the first candidates anew by what a cross-encoder reads in the context.
-
-Blended with retrieval: score = (1 - weight) x retrieval + weight x reading, both 0..1. Candidates
-beyond the first `top` have a reading of 0, so that none of them comes before those that were read.
-"""
+"""Reranker: orders the first candidates anew by what a cross-encoder reads in the context."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -13,9 +8,9 @@ import numpy as np
 
 from ..kb import KnowledgeBase
 from ..lru import Lru
-from ..retrieval.concepts import MEMORY, RESOLUTION
 from ..text import key
 from ..types import Candidate, Floats1d, Mention
+from .blending import blend, remembered
 
 if TYPE_CHECKING:  # torch is loaded when there is a reranker
     from ..encoders.cross_encoder import CrossEncoder
@@ -89,13 +84,15 @@ class Reranker:
             each was read.
         RAISES (MedlinkError): E208 for an encoder whose scores are not finite.
         """
-        heads = [_remembered(ranking) for ranking in rankings]
+        heads = [remembered(ranking) for ranking in rankings]
         logits = self.read(
             mentions,
             [own[head : self.top] for own, head in zip(rankings, heads, strict=True)],
         )
         return [
-            self._blend(list(ranking), head, own)
+            blend(
+                ranking, head, activated(own, self.encoder.settings.activation), self.weight, RERANK
+            )
             for ranking, head, own in zip(rankings, heads, logits, strict=True)
         ]
 
@@ -121,25 +118,6 @@ class Reranker:
             self._cache.put(asked, found[asked])
         return [found[_key(*one)] for one in zip(mentions, rankings, strict=True)]
 
-    def _blend(self, ranking: list[Candidate], head: int, logits: Floats1d) -> list[Candidate]:
-        readings = activated(logits, self.encoder.settings.activation)
-        places = np.argsort(np.argsort(-readings, kind="stable"), kind="stable")
-        read = [
-            replace(
-                one,
-                score=(1 - self.weight) * one.score + self.weight * float(reading),
-                scores={**one.scores, RERANK: float(reading)},
-                ranks={**one.ranks, RERANK: int(place) + 1},
-            )
-            for one, reading, place in zip(ranking[head:], readings, places, strict=False)
-        ]
-        # A stable sort over rounded scores: what reading does not tell apart stays as it was.
-        read.sort(key=lambda one: -round(one.score / RESOLUTION))
-        rest = [
-            replace(one, score=(1 - self.weight) * one.score) for one in ranking[head + len(read) :]
-        ]
-        return _ties_that_stay([*ranking[:head], *read, *rest])
-
 
 def activated(logits: Floats1d, activation: str) -> Floats1d:
     """Bring the logits of a mention's candidates to 0..1."""
@@ -156,34 +134,6 @@ def activated(logits: Floats1d, activation: str) -> Floats1d:
     return softmax
 
 
-def _remembered(ranking: Sequence[Candidate]) -> int:
-    """Count the candidates at the head that corrections put there."""
-    for place, one in enumerate(ranking):
-        if not one.scores.get(MEMORY, 0.0) > 0:
-            return place
-    return len(ranking)
-
-
 def _key(mention: Mention, ranking: Sequence[Candidate]) -> _Key:
     # The label and what a lexicon says are not read.
     return mention._replace(label="", expansions=()), tuple(one.name_row for one in ranking)
-
-
-def _ties_that_stay(ranking: list[Candidate]) -> list[Candidate]:
-    """Correct what candidates say of ties: reading may have told them apart."""
-    tied = {row for one in ranking for row in one.tied}
-    steps = [round(one.score / RESOLUTION) for one in ranking]
-    same = tuple(
-        one.row for one, step in zip(ranking, steps, strict=True)
-        if step == steps[0] and one.row in tied
-    )  # fmt: skip
-    still = len(same) > 1 and ranking[0].row == same[0]
-    equal = [*(one == next_ for one, next_ in pairwise(steps)), False]
-    return [
-        replace(
-            one,
-            decided=one.decided if is_equal else "",
-            tied=same if still and place == 0 else (),
-        )
-        for place, (one, is_equal) in enumerate(zip(ranking, equal, strict=False))
-    ]

@@ -1,0 +1,67 @@
+"""Blending: retrieval's score of candidates, and what something else makes of them.
+
+score = (1 - weight) x retrieval + weight x reading, both 0..1. Candidates that were not read have a
+reading of 0, so that none of them comes before those that were.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from ..retrieval.concepts import MEMORY, RESOLUTION
+from ..types import Candidate, Floats1d
+
+
+def blend(
+    ranking: Sequence[Candidate], head: int, readings: Floats1d, weight: float, name: str
+) -> list[Candidate]:
+    """Order candidates anew; the first `head` of them stay where they are.
+
+    readings (Floats1d): of the candidates after the head, 0..1; those beyond were not read.
+    name (str): under which the readings stand among scores and ranks.
+    RETURNS (List[Candidate]): copies.
+    """
+    places = np.argsort(np.argsort(-readings, kind="stable"), kind="stable")
+    read = [
+        replace(
+            one,
+            score=(1 - weight) * one.score + weight * float(reading),
+            scores={**one.scores, name: float(reading)},
+            ranks={**one.ranks, name: int(place) + 1},
+        )
+        for one, reading, place in zip(ranking[head:], readings, places, strict=False)
+    ]
+    # A stable sort over rounded scores: what reading does not tell apart stays as it was.
+    read.sort(key=lambda one: -round(one.score / RESOLUTION))
+    rest = [replace(one, score=(1 - weight) * one.score) for one in ranking[head + len(read) :]]
+    return _ties_that_stay([*ranking[:head], *read, *rest])
+
+
+def remembered(ranking: Sequence[Candidate]) -> int:
+    """Count the candidates at the head that corrections put there."""
+    for place, one in enumerate(ranking):
+        if not one.scores.get(MEMORY, 0.0) > 0:
+            return place
+    return len(ranking)
+
+
+def _ties_that_stay(ranking: list[Candidate]) -> list[Candidate]:
+    """Correct what candidates say of ties: reading may have told them apart."""
+    tied = {row for one in ranking for row in one.tied}
+    steps = [round(one.score / RESOLUTION) for one in ranking]
+    same = tuple(
+        one.row for one, step in zip(ranking, steps, strict=True)
+        if step == steps[0] and one.row in tied
+    )  # fmt: skip
+    still = len(same) > 1 and ranking[0].row == same[0]
+    equal = [*(one == next_ for one, next_ in pairwise(steps)), False]
+    return [
+        replace(
+            one,
+            decided=one.decided if is_equal else "",
+            tied=same if still and place == 0 else (),
+        )
+        for place, (one, is_equal) in enumerate(zip(ranking, equal, strict=False))
+    ]
