@@ -3,7 +3,8 @@
 all-MiniLM-L6-v2 on the names of the Human Phenotype Ontology, each loss with mining and without, at
 its default settings and one learning rate, for the same number of steps over the same batches. The
 trained weights are measured as they are, not mixed with the base's, on names held out. Figures go
-to OUTPUT as JSON, and to a Markdown table beside it.
+to OUTPUT as JSON, and to a Markdown table beside it. What WORK has from a run that was cut off is
+taken as it is.
 """
 
 import json
@@ -26,6 +27,7 @@ from training.recipe.settings import ObjectiveSettings, Recipe
 _RESULTS = Path(__file__).parent / "results"
 _CONFIGS = Path(__file__).parents[1] / "training" / "configs"
 _MINER = "hard_pairs"
+_REMEMBERED = "all_names"
 _KS = ("acc@1", "acc@5")
 
 
@@ -53,18 +55,25 @@ def measure(work: Path, steps: int, pairs: int, rate: float, among: int) -> dict
     )
     first = _experiment(recipe, base, kb, work)
     yardstick = first.yardstick
-    found: dict[str, Any] = {"untrained": _pick(yardstick.fast(first._base))}
+    done = work / f"ablation_{steps}_{pairs}_{rate:g}_{among}.json"
+    found: dict[str, Any] = json.loads(done.read_text("utf-8")) if done.is_file() else {}
+    if "untrained" not in found:
+        found["untrained"] = _pick(yardstick.fast(first._base))
     epoch = first._sampler().steps_per_epoch
     ways = [(loss, miner) for loss in LOSSES for miner in (_MINER, "none")]
-    for loss, miner in [*ways, ("all_names", "none")]:
+    for loss, miner in [*ways, (_REMEMBERED, "none")]:
+        column = "mined" if miner == _MINER else "not mined"
+        if column in found.get(loss, {}):
+            continue
         own = replace(
             recipe,
             objective=ObjectiveSettings(miner=miner, loss=loss),
             training=replace(recipe.training, epochs=steps / epoch),
         )
         experiment = _experiment(own, base, kb, work)
-        # The same names, vectors and shortlist for all; to make them takes as long as to train.
-        experiment.__dict__["yardstick"] = yardstick
+        if loss != _REMEMBERED:  # which learns from the vectors of all names
+            # The same names, vectors and shortlist; to make them takes as long as to train.
+            experiment.__dict__["yardstick"] = yardstick
         trainer = experiment.trainer(work / "run")
         trainer.train()
         figures = {
@@ -72,7 +81,8 @@ def measure(work: Path, steps: int, pairs: int, rate: float, among: int) -> dict
             "names": trainer.progress.names,
             "names_per_s": round(trainer.progress.names / trainer.progress.training_seconds, 1),
         }
-        found.setdefault(loss, {})["mined" if miner == _MINER else "not mined"] = figures
+        found.setdefault(loss, {})[column] = figures
+        done.write_text(json.dumps(found), encoding="utf-8")
         typer.echo(f"{loss}, {miner}: {figures}")
     return {
         "steps": steps, "pairs_a_batch": pairs, "learning_rate": rate, "found": found,
