@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 _K = 25
 _QUERIES = 500
 _SEED = 0
-# Beyond k, for names with the same vector as the k-th: any of them is as good.
-_KEPT = 4 * _K
-_SAME = 1e-5
+# Names with the same vector as the k-th are as good, any of them. There may be hundreds: strings
+# that an encoder does not tell apart.
+_SAME = np.float32(1e-5)
+_MOST = 8192  # kept of them
 
 
 class RecallProbe:
@@ -28,8 +29,8 @@ class RecallProbe:
     def __init__(self, queries: Floats2d) -> None:
         self._queries = queries
         self._seen = 0
-        shape = (len(queries), 0)
-        self._best = Hits(np.empty(shape, np.int64), np.empty(shape, np.float32))
+        shape = (len(queries), _K)
+        self._best = Hits(np.full(shape, -2), np.full(shape, -np.inf, np.float32))
 
     @classmethod
     def of(cls, kb: KnowledgeBase, encoder: Encoder) -> "RecallProbe":
@@ -42,15 +43,26 @@ class RecallProbe:
         """Pass chunks on, in the order of rows."""
         for chunk in chunks:
             scores = self._queries @ chunk.T
-            rows = np.broadcast_to(np.arange(self._seen, self._seen + len(chunk)), scores.shape)
-            scores = np.hstack([self._best.scores, scores])
-            rows = np.hstack([self._best.rows, rows])
-            part = np.argsort(-scores, axis=1, kind="stable")[:, :_KEPT]
-            self._best = Hits(
-                np.take_along_axis(rows, part, axis=1), np.take_along_axis(scores, part, axis=1)
-            )
+            near = _nearest(scores, np.maximum(self._kth(_K), _kth_best(scores)) - _SAME)
+            rows = np.where(near.rows >= 0, near.rows + self._seen, near.rows)
+            self._keep(Hits(rows, near.scores))
             self._seen += len(chunk)
             yield chunk
+
+    def _keep(self, near: Hits) -> None:
+        """Unite what was nearest with what is, the nearest first."""
+        rows = np.hstack([self._best.rows, near.rows])
+        scores = np.hstack([self._best.scores, near.scores])
+        order = np.argsort(-scores, axis=1, kind="stable")
+        self._best = Hits(
+            np.take_along_axis(rows, order, axis=1), np.take_along_axis(scores, order, axis=1)
+        )
+        width = int((self._best.scores >= self._kth(_K) - _SAME).sum(axis=1).max(initial=_K))
+        width = min(max(width, _K), _MOST)
+        self._best = Hits(self._best.rows[:, :width], self._best.scores[:, :width])
+
+    def _kth(self, k: int) -> Floats2d:
+        return self._best.scores[:, k - 1 : k]
 
     def measure(self, index: "DenseIndex") -> dict[str, Any]:
         """Compare an index with what went by.
@@ -64,7 +76,24 @@ class RecallProbe:
 
     def _recall(self, found: np.ndarray[Any, Any], k: int) -> float:
         k = min(k, self._seen)
-        least = self._best.scores[:, k - 1 : k] - np.float32(_SAME)
-        right = np.where(self._best.scores >= least, self._best.rows, -2)
-        hits = (found[:, :k, None] == right[:, None, :]).any(axis=2)
-        return round(float(hits.mean()), 4)
+        right = np.where(self._best.scores >= self._kth(k) - _SAME, self._best.rows, -2)
+        hits = [np.isin(own[:k], true) for own, true in zip(found, right, strict=True)]
+        return round(float(np.mean(hits)), 4)
+
+
+def _kth_best(scores: Floats2d) -> Floats2d:
+    """Find the score of each query's k-th name, (n, 1); -inf where there are fewer."""
+    if scores.shape[1] < _K:
+        return np.full((len(scores), 1), -np.inf, np.float32)
+    return -np.partition(-scores, _K - 1, axis=1)[:, _K - 1 : _K]
+
+
+def _nearest(scores: Floats2d, least: Floats2d) -> Hits:
+    """Take from scores (n, m) those that reach a least one (n, 1): (n, most), padded at the end."""
+    query, column = np.nonzero(scores >= least)
+    counts = np.bincount(query, minlength=len(scores))
+    place = np.arange(len(query)) - np.repeat(np.cumsum(counts) - counts, counts)
+    shape = (len(scores), int(counts.max(initial=0)))
+    near = Hits(np.full(shape, -2), np.full(shape, -np.inf, np.float32))
+    near.rows[query, place], near.scores[query, place] = column, scores[query, column]
+    return near

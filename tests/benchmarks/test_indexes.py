@@ -6,6 +6,7 @@ import pytest
 from benchmarks.indexes import measure, table
 from spacy_medlink.building.recall import RecallProbe
 from spacy_medlink.retrieval.dense import DenseIndex
+from spacy_medlink.types import Hits
 
 
 def unit_vectors(n, dim=16):
@@ -36,3 +37,49 @@ def test_names_with_the_same_vector_are_as_good(chunk):
     index = DenseIndex.build([vectors], 120, 16, "Flat")
     assert probe.measure(index)["recall@25"] == 1
     assert probe.measure(DenseIndex.build([turned], 120, 16, "Flat"))["recall@25"] < 0.7
+
+
+@pytest.mark.parametrize("chunk", [7, 100, 1000])
+def test_more_names_with_the_same_vector_than_are_asked_for(chunk):
+    """A hundred and fifty twins: an index that gives the last of them has found the nearest."""
+    vectors = np.vstack([np.repeat(unit_vectors(1, 16), 150, axis=0), unit_vectors(80)[1:]])
+    probe = RecallProbe(vectors[:2])
+    for _ in probe.watch(vectors[start : start + chunk] for start in range(0, 229, chunk)):
+        pass
+
+    class Last:
+        def search(self, queries, k):
+            return Hits(np.tile(np.arange(149, 149 - k, -1), (2, 1)), np.ones((2, k), np.float32))
+
+    assert probe.measure(Last()) == {"queries": 2, "recall@1": 1.0, "recall@25": 1.0}
+    assert probe.measure(DenseIndex.build([vectors], 229, 16, "Flat"))["recall@25"] == 1
+
+
+@pytest.mark.parametrize("chunk", [3, 10, 50])
+def test_the_probe_is_brute_force(chunk):
+    vectors, queries = unit_vectors(50), unit_vectors(50)[:9]
+    probe = RecallProbe(queries)
+    for _ in probe.watch(vectors[start : start + chunk] for start in range(0, 50, chunk)):
+        pass
+    order = np.argsort(-(queries @ vectors.T), axis=1)
+
+    class Shifted:
+        def __init__(self, by):
+            self.by = by
+
+        def search(self, queries, k):
+            rows = order[:, self.by : self.by + k]
+            return Hits(rows, np.zeros(rows.shape, np.float32))
+
+    for by in (0, 1, 5, 25):
+        assert probe.measure(Shifted(by))["recall@25"] == (25 - by) / 25
+    assert probe.measure(Shifted(1))["recall@1"] == 0
+
+
+def test_fewer_names_than_are_counted():
+    vectors = unit_vectors(4)
+    probe = RecallProbe(vectors[:2])
+    for _ in probe.watch([vectors[:3], vectors[3:]]):
+        pass
+    index = DenseIndex.build([vectors], 4, 16, "Flat")
+    assert probe.measure(index) == {"queries": 2, "recall@1": 1.0, "recall@25": 1.0}
