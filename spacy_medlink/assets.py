@@ -368,14 +368,12 @@ class Assets:
         return RankingCalibrator.load(self.path / CALIBRATOR, names, threshold)
 
     def _open_encoder(self) -> "BiEncoder":
-        from .encoders.bi_encoder import BiEncoder
+        from .encoders.light import open_to_encode
 
-        encoder = BiEncoder.load(self.path / ENCODER)
-        made_by = self.manifest["encoder"]["fingerprint"]
-        if encoder.fingerprint() != made_by:
+        encoder, fingerprint = open_to_encode(self.path / ENCODER)
+        if fingerprint != self.manifest["encoder"]["fingerprint"]:
             problem = "the index was made by another encoder than the one in encoder/"
             raise Errors.assets_mismatch(path=self.path, problem=problem)
-        encoder.halve()
         return encoder
 
 

@@ -4,7 +4,7 @@ import copy
 import json
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from multiprocessing import parent_process
 from pathlib import Path
@@ -105,14 +105,8 @@ class BiEncoder:
 
     def fingerprint(self) -> str:
         """Identify what decides about the vectors: weights, vocabulary, pooling, length."""
-        digest = xxhash.xxh3_128()
-        for name, tensor in sorted(self.module.state_dict().items()):
-            digest.update(name.encode())
-            digest.update(tensor.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())
-        vocabulary = sorted(self.tokenizer.get_vocab().items(), key=lambda item: item[1])
-        digest.update(json.dumps(vocabulary).encode())
-        digest.update(f"{self.pooling} {self.max_length}".encode())
-        return digest.hexdigest()
+        weights, vocabulary = self.module.state_dict(), self.tokenizer.get_vocab()
+        return fingerprint_of(weights.items(), vocabulary, self.pooling, self.max_length)
 
     def encode(self, texts: Sequence[str], batch_pieces: int = _BATCH_PIECES) -> Floats2d:
         """Encode strings.
@@ -171,7 +165,7 @@ class BiEncoder:
         Weights are converted once: autocast would convert them in every batch, which took two
         thirds of the time of a layer.
         """
-        if not _has_native_bf16(self.device):
+        if not has_native_bf16(self.device):
             return self.module
         # Every change in place, such as an optimiser's step, raises a parameter's version.
         version = sum(parameter._version for parameter in self.module.parameters())
@@ -182,6 +176,22 @@ class BiEncoder:
                     module = copy.deepcopy(module).to(torch.bfloat16).eval().requires_grad_(False)
                 self._fast = (version, module)
             return self._fast[1]
+
+
+def fingerprint_of(
+    weights: Iterable[tuple[str, torch.Tensor]],
+    vocabulary: Mapping[str, int],
+    pooling: str,
+    max_length: int,
+) -> str:
+    """Identify an encoder by what decides about its vectors; see BiEncoder.fingerprint."""
+    digest = xxhash.xxh3_128()
+    for name, tensor in sorted(weights, key=lambda item: item[0]):
+        digest.update(name.encode())
+        digest.update(tensor.detach().cpu().contiguous().view(torch.uint8).numpy().data)
+    digest.update(json.dumps(sorted(vocabulary.items(), key=lambda item: item[1])).encode())
+    digest.update(f"{pooling} {max_length}".encode())
+    return digest.hexdigest()
 
 
 def pad(pieces: Sequence[Sequence[int]], pad_id: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -268,7 +278,8 @@ def _batches(pieces: Sequence[Sequence[int]], batch_pieces: int) -> Iterator[lis
         start += count
 
 
-def _has_native_bf16(device: torch.device) -> bool:
+def has_native_bf16(device: torch.device) -> bool:
+    """Tell whether a device computes bf16 itself."""
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())

@@ -6,14 +6,13 @@ from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
 import srsly
-from spacy_transformers.data_classes import HFObjects
-from spacy_transformers.layers.hf_shim import HFShim
+from thinc.api import PyTorchShim
 
 from .bi_encoder import BiEncoder
 from .cross_encoder import CrossEncoder
 
 
-class BiEncoderShim(HFShim):
+class BiEncoderShim(PyTorchShim):
     """The interface between thinc and a BiEncoder's torch module.
 
     It inherits the optimiser's work on the module's parameters; bytes are the files of an ordinary
@@ -23,13 +22,12 @@ class BiEncoderShim(HFShim):
     loader: ClassVar[Any] = BiEncoder
 
     def __init__(self, encoder: Any = None) -> None:
-        super().__init__(_objects(encoder))
+        super().__init__(encoder.module if encoder else None)
         self.encoder = encoder
 
     def set_encoder(self, encoder: Any) -> None:
         """Put a loaded encoder in."""
         self.encoder = encoder
-        self._hfmodel = _objects(encoder)
         self._model = encoder.module
 
     def finish_update(self, optimizer: Any) -> None:
@@ -79,9 +77,3 @@ class CrossEncoderShim(BiEncoderShim):
 
 def _from_bytes(kind: type[BiEncoderShim], data: bytes) -> BiEncoderShim:
     return kind().from_bytes(data)
-
-
-def _objects(encoder: Any) -> HFObjects:
-    tokenizer = encoder.tokenizer if encoder else None
-    module = encoder.module if encoder else None
-    return HFObjects(tokenizer, module, None, {}, {})

@@ -1,0 +1,134 @@
+"""Bert: the forward pass of BERT and RoBERTa, with nothing around it.
+
+Importing the model classes of `transformers` takes seconds and 200 MB (they bring torch's compiler
+and much else that linking does not use). This is what encoding needs of them: the same arithmetic
+(Devlin et al. 2019, section 3; Vaswani et al. 2017, section 3), over weights with the same names.
+"""
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import torch
+from torch.nn.functional import embedding, gelu, layer_norm, linear
+
+Weights = Mapping[str, torch.Tensor]
+_ROBERTA = ("roberta", "xlm-roberta", "camembert")
+_LAYER = "encoder.layer.{}."
+
+
+class Output(NamedTuple):
+    """What a pass gives: the last layer, (n, length, dim)."""
+
+    last_hidden_state: torch.Tensor
+
+
+class Bert(torch.nn.Module):
+    """A transformer for inference.
+
+    config (Mapping): of config.json. weights (Weights): as `AutoModel` names them.
+    dtype (torch.dtype): what to compute in; weights of that type are used where they are, without
+        a copy but for queries, keys and values, which become one matrix.
+    RAISES (KeyError): for a weight that is not there. See `can_run`.
+    """
+
+    def __init__(self, config: Mapping[str, Any], weights: Weights, dtype: torch.dtype) -> None:
+        super().__init__()
+        self.config = SimpleNamespace(**config)
+        self._weights: dict[str, torch.nn.Parameter] = {}
+        self._epsilon = float(config["layer_norm_eps"])
+        self._heads = int(config["num_attention_heads"])
+        # RoBERTa counts positions from behind the padding id, and calls padding's own place that.
+        is_roberta = config["model_type"] in _ROBERTA
+        self._padding = int(config["pad_token_id"]) if is_roberta else None
+        for name in ("word_embeddings", "position_embeddings", "token_type_embeddings"):
+            self._keep(name, weights[f"embeddings.{name}.weight"].to(dtype))
+        self._keep_both("first_norm", weights, "embeddings.LayerNorm.", dtype)
+        for number in range(int(config["num_hidden_layers"])):
+            self._keep_layer(number, weights, dtype)
+
+    def forward(
+        self,
+        input_ids: torch.Tensor,
+        attention_mask: torch.Tensor,
+        token_type_ids: torch.Tensor | None = None,
+    ) -> Output:
+        """Run on word-piece ids, mask and segments, each (n, length), int64."""
+        own = self._weights
+        hidden = embedding(input_ids, own["word_embeddings"])
+        hidden = hidden + embedding(self._positions(input_ids), own["position_embeddings"])
+        types = own["token_type_embeddings"]
+        hidden = hidden + (types[0] if token_type_ids is None else embedding(token_type_ids, types))
+        hidden = self._norm(hidden, "first_norm")
+        bias = None
+        if not bool(attention_mask.all()):
+            least = torch.finfo(hidden.dtype).min
+            bias = (1 - attention_mask[:, None, None, :]).to(hidden.dtype) * least
+        for number in range(self.config.num_hidden_layers):
+            hidden = self._layer(hidden, bias, str(number))
+        return Output(hidden)
+
+    def _layer(self, hidden: torch.Tensor, bias: torch.Tensor | None, own: str) -> torch.Tensor:
+        attended = self._linear(self._attend(hidden, bias, own), own + "mix")
+        hidden = self._norm(attended + hidden, own + "mix_norm")
+        inner = gelu(self._linear(hidden, own + "up"))
+        return self._norm(self._linear(inner, own + "down") + hidden, own + "down_norm")
+
+    def _attend(self, hidden: torch.Tensor, bias: torch.Tensor | None, own: str) -> torch.Tensor:
+        count, length, dim = hidden.shape
+        width = dim // self._heads
+        whole = self._linear(hidden, own + "qkv").view(count, length, 3, self._heads, width)
+        queries, keys, values = whole.permute(2, 0, 3, 1, 4)
+        scores = queries @ keys.transpose(2, 3) * width**-0.5
+        if bias is not None:
+            scores = scores + bias
+        return (scores.softmax(-1) @ values).transpose(1, 2).reshape(count, length, dim)
+
+    def _positions(self, ids: torch.Tensor) -> torch.Tensor:
+        if self._padding is None:
+            return torch.arange(ids.shape[1], device=ids.device)
+        real = ids.ne(self._padding).long()
+        return torch.cumsum(real, dim=1) * real + self._padding
+
+    def _linear(self, hidden: torch.Tensor, name: str) -> torch.Tensor:
+        return linear(hidden, self._weights[name], self._weights[name + "_bias"])
+
+    def _norm(self, hidden: torch.Tensor, name: str) -> torch.Tensor:
+        weight, bias = self._weights[name], self._weights[name + "_bias"]
+        return layer_norm(hidden, weight.shape, weight, bias, self._epsilon)
+
+    def _keep_layer(self, number: int, weights: Weights, dtype: torch.dtype) -> None:
+        own, theirs = str(number), _LAYER.format(number)
+        for kind in ("weight", "bias"):
+            parts = [
+                weights[f"{theirs}attention.self.{name}.{kind}"].to(dtype)
+                for name in ("query", "key", "value")
+            ]
+            self._keep(own + "qkv" + ("" if kind == "weight" else "_bias"), torch.cat(parts))
+        self._keep_both(own + "mix", weights, theirs + "attention.output.dense.", dtype)
+        self._keep_both(own + "mix_norm", weights, theirs + "attention.output.LayerNorm.", dtype)
+        self._keep_both(own + "up", weights, theirs + "intermediate.dense.", dtype)
+        self._keep_both(own + "down", weights, theirs + "output.dense.", dtype)
+        self._keep_both(own + "down_norm", weights, theirs + "output.LayerNorm.", dtype)
+
+    def _keep_both(self, name: str, weights: Weights, theirs: str, dtype: torch.dtype) -> None:
+        self._keep(name, weights[theirs + "weight"].to(dtype))
+        self._keep(name + "_bias", weights[theirs + "bias"].to(dtype))
+
+    def _keep(self, name: str, tensor: torch.Tensor) -> None:
+        parameter = torch.nn.Parameter(tensor, requires_grad=False)
+        self.register_parameter(name, parameter)
+        self._weights[name] = parameter
+
+
+def can_run(config: Mapping[str, Any]) -> bool:
+    """Tell whether a model of this config computes what Bert does, and nothing else."""
+    return (
+        config.get("model_type") in ("bert", *_ROBERTA)
+        and config.get("hidden_act") == "gelu"
+        and config.get("position_embedding_type", "absolute") == "absolute"
+        and not config.get("is_decoder", False)
+        and not config.get("add_cross_attention", False)
+        and {"layer_norm_eps", "num_attention_heads", "num_hidden_layers", "hidden_size"}
+        <= set(config)
+    )
