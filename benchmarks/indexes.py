@@ -26,18 +26,16 @@ _CHUNK = 8192
 _K = 64  # names that the linker asks of a tier
 _REPEATS = 3
 _SEED = 0
-_REFINED = ((16, 4), (32, 4), (64, 4), (64, 8))  # lists read, times as many names scored anew
+_REFINED = ((32, 4), (64, 4), (64, 8), (96, 8))  # lists read, times as many names scored anew
 # Factory string, and the settings of the search that are measured.
 _KINDS: tuple[tuple[str, tuple[SearchSettings, ...]], ...] = (
     ("Flat", (SearchSettings(),)),
     ("SQ8", (SearchSettings(),)),
     ("HNSW32", tuple(SearchSettings(ef_search=ef) for ef in (64, 128, 256))),
     ("HNSW32,SQ8", tuple(SearchSettings(ef_search=ef) for ef in (128, 256))),
-    ("IVF512,PQ192", tuple(SearchSettings(nprobe=probes) for probes in (16, 32, 64))),
-    (
-        "IVF512,PQ96,RFlat",
-        tuple(SearchSettings(nprobe=n, k_factor=k) for n, k in _REFINED),
-    ),
+    ("IVF512,PQ192x4fs", (SearchSettings(nprobe=64),)),
+    ("IVF512,PQ96x4fs,RFlat", tuple(SearchSettings(nprobe=n, k_factor=k) for n, k in _REFINED)),
+    ("IVF512,PQ96x4fs,Refine(SQ8)", (SearchSettings(nprobe=64, k_factor=8),)),
 )
 
 

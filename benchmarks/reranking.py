@@ -1,14 +1,15 @@
 """How fast candidates are read: `python -m benchmarks.reranking --assets DIR --mentions FILE`.
 
-The cross-encoder has the weights of the assets' encoder, which speed does not depend on being
-trained. Reading alone is measured; retrieval is done before. Figures go to OUTPUT as JSON, and to a
-Markdown table beside it.
+The cross-encoders have the weights of the assets' encoder, which speed does not depend on being
+trained: with full attention, and with a mention that does not read the candidates ("one way"), by
+all layers and by fewer. Reading alone is measured; retrieval is done before. Figures go to OUTPUT
+as JSON, and to a Markdown table beside it.
 """
 
 import json
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import torch
 import typer
@@ -16,51 +17,91 @@ import typer
 from benchmarks.measured import machine
 from spacy_medlink.assets import ENCODER, Assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
+from spacy_medlink.encoders.cross_encoder import FULL, ONE_WAY, CrossEncoder, CrossSettings
+from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.linking.reranking import Reranker
 from spacy_medlink.measuring import load_gold
+from spacy_medlink.types import Candidate, Mention
 
 _WANTED = 60  # mentions a second
+_FEW = 20  # mentions that are read one by one
+
+
+class Kind(NamedTuple):
+    """A cross-encoder. layers (float): share of the encoder's layers that it has."""
+
+    name: str
+    attention: str
+    layers: float = 1.0
+
+
+KINDS = (
+    Kind("full attention", FULL),
+    Kind("one way", ONE_WAY),
+    Kind("one way, two thirds of the layers", ONE_WAY, 2 / 3),
+    Kind("one way, half of the layers", ONE_WAY, 1 / 2),
+)
 
 
 def measure(assets: Assets, mentions: Path, top: int, limit: int) -> dict[str, Any]:
     """Measure mentions a second, all together and one by one.
 
     top (int): candidates a mention. limit (int): distinct mentions, at most.
-    RETURNS (Dict[str, Any]): `mentions_per_s` by case, and what they were measured on.
+    RETURNS (Dict[str, Any]): `mentions_per_s` by kind and case, and what they were measured on.
     """
     cases = load_gold(mentions, assets.kb).cases()
     asked = list(dict.fromkeys(case.mention for case in cases))[:limit]
     rankings = assets.engine(memory=False, calibrator=False, rescorer=None).rank(asked, top)
-    encoder = CrossEncoder.of(BiEncoder.load(assets.path / ENCODER), CrossSettings(top=top))
-    reranker = Reranker(encoder, assets.kb, cache_size=1)
-    reranker.rescore(asked[-2:], rankings[-2:])
-    start = time.perf_counter()
-    reranker.rescore(asked, rankings)
-    together = len(asked) / (time.perf_counter() - start)
-    few = min(20, len(asked))
-    start = time.perf_counter()
-    for place in range(few):
-        reranker.rescore(asked[place : place + 1], rankings[place : place + 1])
-    alone = few / (time.perf_counter() - start)
+    base = BiEncoder.load(assets.path / ENCODER)
+    rates, layers = {}, len(base.module.encoder.layer)  # type: ignore[union-attr,arg-type]
+    for kind in KINDS:
+        settings = CrossSettings(top=top, attention=kind.attention)
+        encoder = CrossEncoder.of(base, settings, round(kind.layers * layers))
+        rates[kind.name] = _rates(encoder, assets.kb, asked, rankings)
+        typer.echo(f"{kind.name}: {rates[kind.name]}", err=True)
     return {
-        "mentions_per_s": {"all together": round(together, 1), "one by one": round(alone, 1)},
+        "mentions_per_s": rates,
         "wanted": _WANTED,
         "mentions": len(asked),
         "candidates": top,
+        "distinct_candidates": len({one.name_row for own in rankings for one in own[:top]}),
+        "layers": layers,
         "threads": torch.get_num_threads(),
         "machine": machine(),
     }
 
 
+def _rates(
+    encoder: CrossEncoder,
+    kb: KnowledgeBase,
+    asked: list[Mention],
+    rankings: list[list[Candidate]],
+) -> dict[str, float]:
+    reranker = Reranker(encoder, kb, cache_size=1)
+    reranker.rescore(asked[-2:], rankings[-2:])
+    start = time.perf_counter()
+    reranker.rescore(asked, rankings)
+    together = len(asked) / (time.perf_counter() - start)
+    few = min(_FEW, len(asked))
+    start = time.perf_counter()
+    for place in range(few):
+        reranker.rescore(asked[place : place + 1], rankings[place : place + 1])
+    alone = few / (time.perf_counter() - start)
+    return {"all together": round(together, 1), "one by one": round(alone, 1)}
+
+
 def table(results: dict[str, Any]) -> str:
     """Write results as Markdown."""
-    lines = ["| reading | mentions/s |", "|---|---:|"]
-    lines += [f"| {name} | {rate:,.1f} |" for name, rate in results["mentions_per_s"].items()]
+    lines = ["| reading | mentions/s, all together | one by one |", "|---|---:|---:|"]
+    lines += [
+        f"| {name} | {own['all together']:,.1f} | {own['one by one']:,.1f} |"
+        for name, own in results["mentions_per_s"].items()
+    ]
     facts = ", ".join(f"{name} {value}" for name, value in results["machine"].items())
     lines += [
         "",
-        f"{results['mentions']:,} distinct mentions, {results['candidates']} candidates each, "
+        f"{results['mentions']:,} distinct mentions, {results['candidates']} candidates each "
+        f"({results['distinct_candidates']:,} different ones), {results['layers']} layers, "
         f"{results['threads']} threads; wanted: {results['wanted']}. {facts}.",
     ]
     return "\n".join(lines) + "\n"

@@ -60,9 +60,9 @@ def rerank(
     base.module.to(find_device(device))
     settings = CrossSettings(
         recipe.max_length, recipe.context, recipe.definitions, LOSSES[recipe.loss][1],
-        top=recipe.top, kb=kb_fingerprint(own.manifest["kb"]),
+        top=recipe.top, kb=kb_fingerprint(own.manifest["kb"]), attention=recipe.attention,
     )  # fmt: skip
-    encoder = CrossEncoder.of(base, settings)
+    encoder = CrossEncoder.of(base, settings, recipe.layers)
 
     def validate() -> dict[str, float]:
         ranks = by_weight(encoder, own.kb, held)

@@ -55,14 +55,14 @@ def command(
         int, typer.Option(min=0, help="Candidates in hand in an HNSW index. [default: 256]")
     ] = 0,
     nprobe: Annotated[
-        int, typer.Option(min=0, help="Lists of an IVF index that are read. [default: 32]")
+        int, typer.Option(min=0, help="Lists of an IVF index that are read. [default: 64]")
     ] = 0,
     k_factor: Annotated[
         int,
         typer.Option(
             min=0,
             help="Times as many names as are wanted that an index with refinement, such as "
-            "IVF512,PQ96,RFlat, scores anew. [default: 4]",
+            "IVF512,PQ96x4fs,RFlat, scores anew. [default: 8]",
         ),
     ] = 0,
     training_sample: Annotated[

@@ -6,7 +6,7 @@ proposes, and a transformer that sees both texts at once orders what was propose
 
 import copy
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from safetensors.torch import load_file, save_file
 from ..errors import Errors
 from ..types import Floats1d
 from .bi_encoder import BiEncoder
+from .packed import can_pack, pack, read, shared
 from .pairs import Pair, Pieces, Template
 from .pooling import pool
 
@@ -29,6 +30,8 @@ _BATCH_PIECES = 4096
 # nothing about the arithmetic of a pair.
 _STEP = 8
 ACTIVATIONS = ("softmax", "softmax_nil", "sigmoid")
+FULL, ONE_WAY = "full", "one_way"
+ATTENTIONS = (FULL, ONE_WAY)
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,9 @@ class CrossSettings:
     weight (float): of these scores beside those of retrieval, 0..1. top (int): candidates that are
         read, at most.
     encoder, kb (str): fingerprints of the bi-encoder and the knowledge base that it was made for.
+    attention (str): "full": mention and candidate read each other; "one_way": the candidate reads
+        the mention, which then runs once for all its candidates, and the candidate's pieces are
+        averaged. It must be the same in training.
     """
 
     max_length: int = 96
@@ -52,6 +58,7 @@ class CrossSettings:
     top: int = 25
     encoder: str = ""
     kb: str = ""
+    attention: str = FULL
 
 
 class PairScorer(torch.nn.Module):
@@ -87,6 +94,7 @@ class CrossEncoder:
         if settings.activation not in ACTIVATIONS:
             rule = f"must be one of {', '.join(ACTIVATIONS)}"
             raise Errors.bad_setting(name="activation", value=settings.activation, rule=rule)
+        _check_attention(settings.attention, base.module)
         longest = int(getattr(base.module.config, "max_position_embeddings", settings.max_length))
         limit = min(settings.max_length, int(base.tokenizer.model_max_length), longest)
         self.settings = replace(settings, max_length=limit)
@@ -99,9 +107,17 @@ class CrossEncoder:
         self._has_types = int(getattr(base.module.config, "type_vocab_size", 1) or 1) > 1
 
     @classmethod
-    def of(cls, encoder: BiEncoder, settings: CrossSettings) -> "CrossEncoder":
-        """Begin with the weights of a bi-encoder, which stays as it is."""
+    def of(
+        cls, encoder: BiEncoder, settings: CrossSettings, layers: int | None = None
+    ) -> "CrossEncoder":
+        """Begin with the weights of a bi-encoder, which stays as it is.
+
+        layers (Optional[int]): take only the first so many.
+        RAISES (MedlinkError): E302 for layers that it has not.
+        """
         module = copy.deepcopy(encoder.module)
+        if layers is not None:
+            _keep_layers(module, layers)
         base = BiEncoder(encoder.tokenizer, module, encoder.pooling, encoder.max_length)
         return cls(base, replace(settings, encoder=encoder.fingerprint()))
 
@@ -159,7 +175,10 @@ class CrossEncoder:
         digest = xxhash.xxh3_128(self.base.fingerprint().encode())
         for _, tensor in sorted(self.module.head.state_dict().items()):
             digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
-        digest.update(json.dumps(asdict(self.settings), sort_keys=True).encode())
+        settings = asdict(self.settings)
+        if self.settings.attention == FULL:  # as all had it before there was a choice
+            del settings["attention"]
+        digest.update(json.dumps(settings, sort_keys=True).encode())
         return digest.hexdigest()
 
     def score(self, pairs: Sequence[Pair], batch_pieces: int = _BATCH_PIECES) -> Floats1d:
@@ -175,7 +194,7 @@ class CrossEncoder:
         pieces = self.tokenize(pairs)
         transformer = self.base.inference_module()
         with torch.inference_mode():
-            for batch, length in batches([len(one.ids) for one in pieces], batch_pieces):
+            for batch, length in self._batches(pieces, batch_pieces):
                 logits = self._run(transformer, [pieces[place] for place in batch], length)
                 scores[batch] = logits.cpu().numpy()
         bad = np.flatnonzero(~np.isfinite(scores))
@@ -195,17 +214,33 @@ class CrossEncoder:
         """Score with the weights as they are now: to be called where `param.data` was replaced."""
         self.base.refresh()
 
+    def _batches(
+        self, pieces: Sequence[Pieces], batch_pieces: int
+    ) -> Iterable[tuple[list[int], int]]:
+        if self.settings.attention == ONE_WAY:
+            return ((batch, 0) for batch in shared(pieces, batch_pieces))
+        return batches([len(one.ids) for one in pieces], batch_pieces)
+
     def _run(
+        self, transformer: torch.nn.Module, pieces: Sequence[Pieces], length: int
+    ) -> torch.Tensor:
+        if self.settings.attention == ONE_WAY:
+            packing, special = pack(pieces, self.base.device), self.base.special
+            pooled = read(transformer, packing, special.to(self.base.device), self._has_types)
+        else:
+            pooled = self._read(transformer, pieces, length)
+        # Pooling scales to length 1; the head learns faster from numbers around 1.
+        logits = self.module.head(pooled * pooled.shape[1] ** 0.5)
+        return torch.as_tensor(logits).squeeze(1).float()
+
+    def _read(
         self, transformer: torch.nn.Module, pieces: Sequence[Pieces], length: int
     ) -> torch.Tensor:
         base, device = self.base, self.base.device
         ids, types, mask = (part.to(device) for part in _pad(pieces, length, _pad_id(base)))
         more = {"token_type_ids": types} if self._has_types else {}
         hidden = transformer(input_ids=ids, attention_mask=mask, **more).last_hidden_state
-        pooled = pool(hidden, ids, mask, base.pooling, base.special.to(device))
-        # Pooling scales to length 1; the head learns faster from numbers around 1.
-        logits = self.module.head(pooled * pooled.shape[1] ** 0.5)
-        return torch.as_tensor(logits).squeeze(1).float()
+        return pool(hidden, ids, mask, base.pooling, base.special.to(device))
 
 
 def batches(lengths: Sequence[int], batch_pieces: int) -> list[tuple[list[int], int]]:
@@ -233,6 +268,25 @@ def _pad(
         end = len(one.ids)
         ids[row, :end], types[row, one.second : end], mask[row, :end] = one.ids, 1, 1
     return torch.from_numpy(ids), torch.from_numpy(types), torch.from_numpy(mask)
+
+
+def _check_attention(attention: str, transformer: torch.nn.Module) -> None:
+    if attention not in ATTENTIONS:
+        rule = f"must be one of {', '.join(ATTENTIONS)}"
+        raise Errors.bad_setting(name="attention", value=attention, rule=rule)
+    if attention == ONE_WAY and not can_pack(transformer):
+        rule = "needs a transformer with the layers of BERT; this one takes full"
+        raise Errors.bad_setting(name="attention", value=attention, rule=rule)
+
+
+def _keep_layers(transformer: Any, count: int) -> None:
+    """Cut off all layers but the first."""
+    found = len(getattr(getattr(transformer, "encoder", None), "layer", ()))
+    if not 1 <= count <= found:
+        rule = f"must be 1 to {found}, the layers of the encoder"
+        raise Errors.bad_setting(name="layers", value=count, rule=rule)
+    transformer.encoder.layer = transformer.encoder.layer[:count]
+    transformer.config.num_hidden_layers = count
 
 
 def _pad_id(base: BiEncoder) -> int:

@@ -13,8 +13,8 @@ from .mask import Mask
 # Chosen on 185,193 names (benchmarks/results/indexes.md).
 _EF_CONSTRUCTION = 80
 _EF_SEARCH = 256
-_PROBES = 32
-_K_FACTOR = 4
+_PROBES = 64
+_K_FACTOR = 8
 
 
 class SearchSettings(NamedTuple):

@@ -12,7 +12,12 @@ from thinc.api import Config
 
 from spacy_medlink.encoders.architectures import cross_encoder
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings, batches
+from spacy_medlink.encoders.cross_encoder import (
+    ATTENTIONS,
+    CrossEncoder,
+    CrossSettings,
+    batches,
+)
 from spacy_medlink.encoders.pairs import Pair
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Mention
@@ -27,9 +32,10 @@ PAIRS = [
 ] * 3
 
 
-@pytest.fixture
-def encoder(tiny_encoder):
-    made = CrossEncoder.of(BiEncoder.load(tiny_encoder), CrossSettings(kb="a kb"))
+@pytest.fixture(params=ATTENTIONS)
+def encoder(tiny_encoder, request):
+    settings = CrossSettings(kb="a kb", attention=request.param)
+    made = CrossEncoder.of(BiEncoder.load(tiny_encoder), settings)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         torch.nn.init.normal_(made.module.head.weight)
@@ -121,6 +127,7 @@ def test_settings_and_head_are_part_of_the_fingerprint(encoder):
     [
         ("medlink_cross_encoder.json", "no json"),
         ("medlink_cross_encoder.json", json.dumps({"activation": "tanh"})),
+        ("medlink_cross_encoder.json", json.dumps({"attention": "sideways"})),
         ("medlink_cross_encoder.json", "[]"),
         ("medlink_head.safetensors", "nothing"),
     ],
@@ -130,6 +137,26 @@ def test_damaged_files(encoder, tmp_path, file, text):
     (tmp_path / file).write_text(text, encoding="utf-8")
     with pytest.raises(MedlinkError, match=r"E206|E302"):
         CrossEncoder.load(tmp_path)
+
+
+def test_the_first_layers_only(tiny_encoder, tmp_path):
+    start = BiEncoder.load(tiny_encoder)
+    layers = start.module.config.num_hidden_layers
+    made = CrossEncoder.of(start, CrossSettings(), layers=1)
+    assert len(made.base.module.encoder.layer) == 1
+    assert start.module.config.num_hidden_layers == len(start.module.encoder.layer) == layers
+    made.save(tmp_path / "saved")
+    assert CrossEncoder.load(tmp_path / "saved").fingerprint() == made.fingerprint()
+    for count in (0, layers + 1, -1):
+        with pytest.raises(MedlinkError, match=r"E302.*layers"):
+            CrossEncoder.of(start, CrossSettings(), layers=count)
+
+
+def test_one_way_needs_layers_like_those_of_bert(tiny_encoder):
+    start = BiEncoder.load(tiny_encoder)
+    start.module.config.position_embedding_type = "relative_key"
+    with pytest.raises(MedlinkError, match=r"E302.*attention"):
+        CrossEncoder.of(start, CrossSettings(attention="one_way"))
 
 
 def test_a_directory_without_a_head(tiny_encoder):

@@ -115,7 +115,7 @@ def test_training_can_be_taken_over(tmp_path, spec):
 
 def test_a_refinement_that_scores_all_anew_is_exact(flat):
     index = DenseIndex.build(chunks(NAMES), 400, DIM, "IVF4,PQ8x4,RFlat")
-    assert index.settings == SearchSettings(nprobe=4, k_factor=4)
+    assert index.settings == SearchSettings(nprobe=4, k_factor=8)
     want = flat.search(QUERIES, 5)
     index.tune(SearchSettings(k_factor=1))
     assert (index.search(QUERIES, 5).rows == want.rows).mean() < 0.9

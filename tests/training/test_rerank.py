@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -34,11 +35,13 @@ def write_gold(path: Path, count: int, contexts=CONTEXTS, mention="PE") -> Path:
     return path
 
 
-def test_it_learns_from_context(tiny_assets, tmp_path):
+@pytest.mark.parametrize(("attention", "epochs"), [("full", 8), ("one_way", 24)])
+def test_it_learns_from_context(tiny_assets, tmp_path, attention, epochs):
     train, dev = write_gold(tmp_path / "t.jsonl", 12), write_gold(tmp_path / "d.jsonl", 6)
     said: list[str] = []
+    recipe = replace(RECIPE, attention=attention, epochs=epochs)
     made = rerank(
-        RECIPE, assets=tiny_assets.path, train=train, dev=dev, output=tmp_path / "new",
+        recipe, assets=tiny_assets.path, train=train, dev=dev, output=tmp_path / "new",
         run=tmp_path / "run", say=said.append,
     )  # fmt: skip
     facts = made.manifest["reranker"]
@@ -50,13 +53,13 @@ def test_it_learns_from_context(tiny_assets, tmp_path):
     assert [made.kb.concept_at(own[0].row).id for own in best] == [LUNG, HEART]
     # Resuming a finished training changes nothing.
     again = rerank(
-        RECIPE, assets=tiny_assets.path, train=train, dev=dev, output=tmp_path / "again",
+        recipe, assets=tiny_assets.path, train=train, dev=dev, output=tmp_path / "again",
         run=tmp_path / "run", resume=True,
     )  # fmt: skip
     assert again.manifest["reranker"]["fingerprint"] == facts["fingerprint"]
     with pytest.raises(MedlinkError, match="E505"):
         rerank(
-            RECIPE, assets=tiny_assets.path, train=dev, dev=dev, output=tmp_path / "other",
+            recipe, assets=tiny_assets.path, train=dev, dev=dev, output=tmp_path / "other",
             run=tmp_path / "run", resume=True,
         )  # fmt: skip
 

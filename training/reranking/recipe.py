@@ -7,12 +7,18 @@ from typing import Any, get_type_hints
 
 from spacy.util import load_config
 
+from spacy_medlink.encoders.cross_encoder import ATTENTIONS
 from spacy_medlink.errors import Errors
 
 from ..recipe.checks import check_keys
 from .losses import LOSSES
 
-_NAMED = {"loss": tuple(LOSSES), "precision": ("auto", "fp32", "bf16")}
+_NAMED = {
+    "loss": tuple(LOSSES),
+    "precision": ("auto", "fp32", "bf16"),
+    "attention": ATTENTIONS,
+}
+_OPTIONAL = ("max_minutes", "layers")
 _FROM_0 = ("context", "warmup", "patience", "seed")
 
 
@@ -28,6 +34,8 @@ class RerankRecipe:
     head, warmup (float): part of the training in which both rise.
     patience (int): epochs without a gain on dev before training stops.
     max_minutes (Optional[float]): of the training loop. precision (str): as for other trainings.
+    attention (str): "full", or "one_way", in which the mention does not read the candidate: three
+        times as fast to train and to use. layers (Optional[int]): only the first of the encoder's.
     """
 
     loss: str = "listwise"
@@ -45,6 +53,8 @@ class RerankRecipe:
     max_minutes: float | None = None
     precision: str = "auto"
     seed: int = 0
+    attention: str = "full"
+    layers: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Write as a plain dict, for JSON."""
@@ -83,11 +93,11 @@ def _check(name: str, value: Any, hint: Any) -> None:
         _require(value in known, name, value, f"must be one of {', '.join(known)}")
     elif hint is bool:
         _require(isinstance(value, bool), name, value, "must be true or false")
-    elif value is not None or name != "max_minutes":
-        kinds = int if hint is int else (int, float)
+    elif value is not None or name not in _OPTIONAL:
+        kinds = int if hint in (int, int | None) else (int, float)
         _require(
             isinstance(value, kinds) and not isinstance(value, bool), name, value,
-            "must be a whole number" if hint is int else "must be a number",
+            "must be a whole number" if kinds is int else "must be a number",
         )  # fmt: skip
         if name in _FROM_0:
             _require(value >= 0, name, value, "must be at least 0")
