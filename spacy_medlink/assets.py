@@ -6,6 +6,7 @@ name_concept.npy   concept row of every name row, int32
 exact/ ngram/      arrays of these tiers
 facets/            arrays by which names are filtered and ties broken
 memory/            mentions whose concept annotated text gives, when there is any
+ranker.json        a small model that orders candidates anew, when `medlink fit-ranker` fitted one
 calibrator.json    how scores become probabilities, when `medlink calibrate` has fitted it
 dense.faiss        the vector index, when there is an encoder
 encoder/           a Hugging Face directory
@@ -29,14 +30,14 @@ if TYPE_CHECKING:  # these bring faiss, scipy and torch, which are loaded when f
     from .encoders.bi_encoder import BiEncoder
     from .encoders.cross_encoder import CrossEncoder
     from .linking import LinkingEngine
-    from .linking.reranking import Reranker
+    from .linking.ranker import CandidateRanker
     from .retrieval.dense import DenseIndex
     from .retrieval.exact import ExactIndex
     from .retrieval.facets import Facets
     from .retrieval.filters import NameFilters
     from .retrieval.memory import MentionMemory
     from .retrieval.ngram import NgramIndex
-    from .types import Calibrator, Fusion
+    from .types import Calibrator, Fusion, Rescorer
 
 SCHEMA = 1
 MANIFEST = "manifest.json"
@@ -45,6 +46,7 @@ NAME_CONCEPT = "name_concept"
 EXACT, NGRAM, DENSE_FILE, ENCODER = "exact", "ngram", "dense.faiss", "encoder"
 FACETS, MEMORY, CALIBRATOR = "facets", "memory", "calibrator.json"
 RERANKER = "reranker"
+RANKER_FILE = "ranker.json"
 _FACTS = ("kb", "tiers", "encoder", "fusion", "files")
 
 Part = TypeVar("Part")
@@ -168,6 +170,16 @@ class Assets:
             return None
         return self._part(RERANKER, self._open_reranker)
 
+    @property
+    def ranker(self) -> "CandidateRanker | None":
+        """The small model that orders candidates anew; None where none was worth it.
+
+        RAISES (MedlinkError): E202 when it is damaged, E219 when it was fitted for something else.
+        """
+        if self.manifest.get("ranker") is None:
+            return None
+        return self._part("ranker", self._open_ranker)
+
     def check_reranker(self, encoder: "CrossEncoder", path: Path) -> None:
         """Check that a reranker was made for these assets.
 
@@ -196,8 +208,9 @@ class Assets:
         tiers: list[str] | None = None,
         *,
         fusion: "Fusion | None" = None,
-        memory: bool = True,
+        memory: "MentionMemory | bool" = True,
         calibrator: "Calibrator | bool | None" = None,
+        ranker: bool = True,
         rerank_top: int | None = None,
         **settings: Any,
     ) -> "LinkingEngine":
@@ -206,10 +219,13 @@ class Assets:
         tiers (Optional[List[str]]): the tiers to use; default all that were built and add something
             (the build gives weight 0 to one that does not).
         fusion (Optional[Fusion]): default: the function and weights that the build found best.
-        memory (bool): ask the memory of corrections, where there is one.
+        memory (Union[MentionMemory, bool]): ask the memory of corrections, where there is one, or
+            another.
         calibrator (Union[Calibrator, bool, None]): one to take; True insists on that of the assets,
             where they have one; None takes it where it was fitted for these tiers and this fusion;
             False leaves it out.
+        ranker (bool): let the ranker order candidates anew, where the assets have one and all tiers
+            are asked.
         rerank_top (Optional[int]): candidates that the reranker reads, where the assets have one
             and all tiers are asked; None for as many as it was trained for, 0 leaves it out.
         settings: passed to LinkingEngine; `weights` too replaces what the build found best.
@@ -229,7 +245,7 @@ class Assets:
             raise Errors.tier_left_out(path=self.path, tier="n-gram", why=why)
         (name_concept,) = load_arrays(self.path, NAME_CONCEPT)
         if "rescorer" not in settings and (tiers is None or self._are_all(tiers)):
-            settings["rescorer"] = self.rescorer(rerank_top)
+            settings["rescorer"] = self.rescorer(rerank_top, ranker=ranker)
         fusion = fusion or fusion_of(self.manifest["fusion"]).with_weights(
             settings.pop("weights", None) or self._weights_of(chosen)
         )
@@ -239,7 +255,7 @@ class Assets:
             ngram=self.ngram if "ngram" in chosen else None,
             dense=self.dense if "dense" in chosen else None,
             encoder=self.encoder if "dense" in chosen else None,
-            memory=self.memory if memory else None,
+            memory=self.memory if memory is True else memory or None,
             facets=self.facets,
             filters=self.filters,
             fusion=fusion,
@@ -274,19 +290,28 @@ class Assets:
         return None if problem else calibrator
 
     def rescorer(
-        self, top: int | None = None, encoder: "CrossEncoder | None" = None
-    ) -> "Reranker | None":
-        """Make what orders candidates anew; None where there is no reranker, or `top` is 0.
+        self, top: int | None = None, encoder: "CrossEncoder | None" = None, ranker: bool = True
+    ) -> "Rescorer | None":
+        """Make what orders candidates anew: ranker, then reranker; None where there is neither.
 
+        top (Optional[int]): candidates that the reranker reads, 0 leaves it out.
         encoder (Optional[CrossEncoder]): takes the place of that of the assets.
-        RAISES (MedlinkError): E206, E217.
+        ranker (bool): False leaves it out.
+        RAISES (MedlinkError): E202, E206, E217, E219.
         """
-        encoder = None if top == 0 else encoder or self.reranker
-        if encoder is None:
-            return None
-        from .linking.reranking import Reranker
+        from .linking.ranker import Chain
 
-        return Reranker(encoder, self.kb, top)
+        parts: list[Rescorer] = []
+        if ranker and self.ranker is not None:
+            parts.append(self.ranker)
+        encoder = None if top == 0 else encoder or self.reranker
+        if encoder is not None:
+            from .linking.reranking import Reranker
+
+            parts.append(Reranker(encoder, self.kb, top))
+        if not parts:
+            return None
+        return parts[0] if len(parts) == 1 else Chain(parts)
 
     def _are_all(self, tiers: list[str]) -> bool:
         return set(tiers) >= {tier for tier in self.tiers if self.weights.get(tier)}
@@ -347,6 +372,20 @@ class Assets:
         lines = read_memory(self.path / MEMORY)
         ids = {line.id for line in lines}
         return MentionMemory.of(lines, {id: self.kb.row_of(id) for id in ids if id in self.kb})
+
+    def _open_ranker(self) -> "CandidateRanker":
+        from .linking.ranker import CandidateRanker, fitted_for, name_facts
+        from .ranking import RankingModel
+        from .retrieval.arrays import load_arrays
+        from .retrieval.memory import read_memory
+
+        model = RankingModel.load(self.path / RANKER_FILE)
+        if dict(model.fitted_for) != fitted_for(self.manifest):
+            problem = "it was fitted for other tiers, weights or another encoder"
+            raise Errors.ranker_mismatch(path=self.path, problem=problem)
+        (name_concept,) = load_arrays(self.path, NAME_CONCEPT)
+        lines = read_memory(self.path / MEMORY) if self.manifest.get("memory") else []
+        return CandidateRanker(model, name_facts(self.kb, name_concept, lines))
 
     def _open_reranker(self) -> "CrossEncoder":
         from .encoders.cross_encoder import CrossEncoder

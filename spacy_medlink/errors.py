@@ -207,6 +207,12 @@ class Errors:
         "for them with `python -m training.rerank`, or do without it (`rerank_top = 0`).",
     )
 
+    ranker_mismatch = Message(
+        "E219",
+        "The ranker at {path} cannot be used: {problem}. Fit one with `medlink fit-ranker`, or do "
+        "without it (`ranker = false`).",
+    )
+
     # 3xx: the spaCy components
     bad_threshold = Message(
         "E301", "threshold is {threshold}, but must lie between 0 and 1. Change it in the config."

@@ -59,9 +59,9 @@ def calibrate_assets(
         precision that no threshold gives, E109 the disk.
     """
     kb, engine = assets.kb, assets.engine(calibrator=False)
-    questions = (
-        name_questions(kb) if dev is None else gold_questions(dev, kb, engine.rescorer is not None)
-    )
+    # Without their context equal mentions are asked once.
+    in_context = getattr(engine.rescorer, "reads_context", engine.rescorer is not None)
+    questions = name_questions(kb) if dev is None else gold_questions(dev, kb, in_context)
     asked = ask(engine, kb, questions, nil_share, progress)
     mentions, concepts = sum(one.count for one in questions), count_concepts(questions)
     trials = asked.trials

@@ -13,6 +13,7 @@ from .build import command as build_command
 from .calibrate import command as calibrate_command
 from .evaluate import command as evaluate_command
 from .failures import ReportingGroup
+from .fit_ranker import command as fit_ranker_command
 from .import_scispacy import command as import_scispacy_command
 from .kb_add_mentions import command as kb_add_mentions_command
 from .kb_build import command as kb_build_command
@@ -54,6 +55,7 @@ kb_app.command("show")(kb_show_command)
 kb_app.command("search")(kb_search_command)
 kb_app.command("diff")(kb_diff_command)
 app.command("build")(build_command)
+app.command("fit-ranker")(fit_ranker_command)
 app.command("calibrate")(calibrate_command)
 app.command("link")(link_command)
 app.command("annotate")(annotate_command)

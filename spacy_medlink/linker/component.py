@@ -80,6 +80,7 @@ class MedicalLinker(TrainableLinker):
     fusion (Optional[Fusion]): how the tiers' scores become one, a registered function.
     calibrator (bool): take the calibrator of the assets, where they have one; it must have been
         fitted for these tiers, fusion and encoder.
+    ranker (bool): let the ranker of the assets order candidates anew, where they have one.
     reranker (Optional[Model]): takes the place of the assets' reranker; it must have been made for
         their encoder and knowledge base. rerank_top (Optional[int]): candidates that it reads, a
         latency budget; None for as many as it was trained for, 0 leaves it out. A reranker of the

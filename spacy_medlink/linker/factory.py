@@ -53,6 +53,7 @@ def make_medical_linker(
     index: dict[str, int] | None,
     fusion: Any,
     calibrator: bool,
+    ranker: bool,
     reranker: Any,
     rerank_top: int | None,
     copy_assets: bool,

@@ -97,7 +97,9 @@ class OpenedLinker(PersistentLinker):
 
         encoder = cross_encoder_of(model)
         self.assets.check_reranker(encoder, model.attrs["name"])
-        return {"rescorer": self.assets.rescorer(self.settings["rerank_top"], encoder)}
+        settings = self.settings
+        ranker = settings["ranker"]
+        return {"rescorer": self.assets.rescorer(settings["rerank_top"], encoder, ranker)}
 
     def _own_encoder(self) -> "BiEncoder":
         raise NotImplementedError
@@ -133,6 +135,7 @@ class OpenedLinker(PersistentLinker):
             fusion=settings["fusion"],
             memory=settings["memory"],
             calibrator=settings["calibrator"],
+            ranker=settings["ranker"],
             rerank_top=settings["rerank_top"],
             **self._own_rescorer(),
             exact_first=settings["exact_first"],

@@ -43,6 +43,7 @@ DEFAULT_CONFIG: dict[str, Any] = {
     "index": None,
     "fusion": None,
     "calibrator": True,
+    "ranker": True,
     "reranker": None,
     "rerank_top": None,
     "copy_assets": True,

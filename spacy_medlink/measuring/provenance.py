@@ -15,7 +15,7 @@ from .gold_set import GoldSet
 from .settings import Settings
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "rapidfuzz", "faiss-cpu", "torch", "spacy")
-_BUILT = ("encoder", "index", "fusion", "reranker", "calibrator", "memory", "versions")
+_BUILT = ("encoder", "index", "fusion", "ranker", "reranker", "calibrator", "memory", "versions")
 
 
 def describe_kb(kb: KnowledgeBase) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_medlink.encoders.cross_encoder import CrossEncoder
+from spacy_medlink.evaluation.clustered import standard_error
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.linking.reranking import Reranker
 
@@ -80,19 +81,6 @@ def choose(ranks: dict[float, Ranks], lists: Sequence[RankedList]) -> Choice:
         "reranked": figures(ranks[chosen]),
     }
     return Choice(chosen, facts)
-
-
-def standard_error(values: Ranks, texts: Sequence[str]) -> float:
-    """Estimate the standard error of a mean; values of the same text are not independent.
-
-    Of few texts the spread between them says little: it is never less than that of single values.
-    """
-    if not len(values):
-        return 0.0
-    _, cluster = np.unique(np.asarray(texts), return_inverse=True)
-    sums = np.bincount(cluster, weights=values - values.mean())
-    alone = float(values.std() / np.sqrt(len(values)))
-    return max(alone, float(np.sqrt((sums**2).sum()) / len(values)))
 
 
 def figures(ranks: Ranks) -> dict[str, float]:

@@ -8,8 +8,9 @@ import torch
 
 import training
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.evaluation.clustered import standard_error
 from spacy_medlink.types import Mention
-from training.reranking.choosing import choose, standard_error
+from training.reranking.choosing import choose
 from training.reranking.lists import RankedList
 from training.reranking.losses import LOSSES
 from training.reranking.recipe import read_rerank_recipe

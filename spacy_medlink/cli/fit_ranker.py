@@ -1,0 +1,44 @@
+"""`medlink fit-ranker`: learn from annotated text which of the candidates is right."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def command(
+    assets: Annotated[
+        Path, typer.Argument(metavar="ASSETS", help="The directory of assets to improve.")
+    ],
+    train: Annotated[
+        Path,
+        typer.Option(help="Gold mentions to learn from, which the encoder was not fine-tuned on."),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(help="New directory of assets. By default, ASSETS itself is replaced."),
+    ] = None,
+) -> None:
+    """Fit a small model that orders candidates; it is left out where it does not help."""
+    from ..assets import Assets
+    from ..building.ranker import fit_ranker
+    from ..progress import show_progress
+
+    own = Assets(assets)
+    had_calibrator = own.manifest.get("calibrator") is not None
+    fitted = fit_ranker(own, output or assets, train, progress=show_progress)
+    facts = fitted.facts
+    typer.echo(
+        f"{facts['mentions']:,} mentions of {facts['documents']:,} documents, each judged by a "
+        "model that had not seen its document:"
+    )
+    for name in ("retrieval", "ranked"):
+        figures = facts[name]
+        shares = ", ".join(f"{key} {100 * figures[key]:.1f}" for key in ("acc@1", "acc@5"))
+        typer.echo(f"{name:<10}{shares}, mrr {figures['mrr']:.4f}")
+    if not fitted.kept:
+        why = fitted.assets.manifest["left_out"]["ranker"]
+        typer.echo(f"The ranker is left out: {why}.")
+    elif had_calibrator:
+        typer.echo("The calibrator is left out: fit it to the new scores with `medlink calibrate`.")
+    typer.echo(str(fitted.assets.path))

@@ -1,0 +1,81 @@
+"""RankingModel: a linear model over traits, as plain numbers."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import Errors
+from .traits import TRAITS, Traits
+
+FORMAT = 1
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class RankingModel:
+    """Gives candidates a logit: sum of weight * (trait - mean) / scale.
+
+    mean, scale, weights (Floats): (n_traits,).
+    fitted_for (Mapping[str, Any]): what must be the same where it is used: tiers, fusion, encoder.
+    """
+
+    mean: Floats
+    scale: Floats
+    weights: Floats
+    fitted_for: Mapping[str, Any] = field(default_factory=dict)
+
+    def logits(self, traits: Traits) -> Floats:
+        """Compute the logits of candidates: (n,)."""
+        # Not a matrix product, whose last digits depend on how many rows there are.
+        return np.asarray(self.terms(traits).sum(axis=1), dtype=np.float64)
+
+    def terms(self, traits: Traits) -> Floats:
+        """Compute what each trait adds to the logit: (n, n_traits)."""
+        return np.asarray((traits - self.mean) / self.scale * self.weights, dtype=np.float64)
+
+    @property
+    def fingerprint(self) -> str:
+        """Identify what it decides by."""
+        parts = [part.tolist() for part in (self.mean, self.scale, self.weights)]
+        return hashlib.sha256(json.dumps([TRAITS, parts]).encode()).hexdigest()[:32]
+
+    def save(self, path: Path) -> None:
+        """Write a JSON file."""
+        facts = {
+            "format": FORMAT,
+            "traits": list(TRAITS),
+            "mean": self.mean.tolist(),
+            "scale": self.scale.tolist(),
+            "weights": self.weights.tolist(),
+            "fitted_for": dict(self.fitted_for),
+        }
+        path.write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: Path) -> "RankingModel":
+        """Read what `save` wrote.
+
+        RAISES (MedlinkError): E202 when the file is damaged, E219 when it is of another version.
+        """
+        try:
+            facts = json.loads(path.read_text(encoding="utf-8"))
+            if facts["format"] != FORMAT or facts["traits"] != list(TRAITS):
+                problem = "it was fitted by another version of spacy-medlink"
+                raise Errors.ranker_mismatch(path=path.parent, problem=problem)
+            mean, scale, weights = (
+                np.asarray(facts[name], dtype=np.float64) for name in ("mean", "scale", "weights")
+            )
+            own = np.stack([mean, scale, weights])
+            if own.shape[1] != len(TRAITS) or not np.isfinite(own).all() or (scale <= 0).any():
+                raise ValueError("numbers that cannot be")
+            return cls(mean, scale, weights, dict(facts["fitted_for"]))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise Errors.assets_incomplete(
+                path=path.parent, problem=f"{path.name}: {error}"
+            ) from error

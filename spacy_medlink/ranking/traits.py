@@ -1,0 +1,110 @@
+"""Traits: what of a candidate tells whether it is right, beside how it compares with the others."""
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.distance import Indel
+
+from ..text import key
+from ..types import Candidate
+from .prior import Prior
+
+Traits = NDArray[np.float64]
+"""(n_candidates, len(TRAITS))."""
+
+# In the order of the columns; the file of a model names them.
+TRAITS = (
+    "score",  # fused
+    "behind",  # how much less than the first candidate's
+    "place",  # 1 / place in retrieval, from 1
+    "ngram",  # score of the tier
+    "dense",
+    "exact",  # 1 where the exact tier found it
+    "spelling",  # 1 - Indel distance of the keys, normalised
+    "length",  # length of the name's key over that of the text's, up to _LONGEST
+    "added",  # share of the matched name's words that the text has not
+    "missing",  # share of the text's words that the name has not
+    "numbers",  # 1 where they differ in a number or a single letter: type 1 is not type 2
+    "last word",  # 1 where both end with the same word, in English what it is
+    "preferred",  # 1 where the name that matched is the concept's preferred one
+    "is preferred",  # 1 where the preferred name is the text
+    "names",  # logarithm of 1 + names of the concept
+    "seen",  # 1 where annotated text spoke of the concept
+    "often",  # logarithm of 1 + mentions of it there
+    "scheme",  # logarithm of the share of mentions there whose ids look like its own
+)
+
+_DIGITS = 4  # scores are the same over batch sizes to so many digits
+_LONGEST = 3.0
+_CHARACTERS = 200  # of a text; longer ones are all the same
+_KEPT = 65_536
+
+
+class NameFacts:
+    """What traits ask of a knowledge base.
+
+    name_concept (NDArray[int32]): concept row of every name row, ascending, (n_names,).
+    text_of (Callable[[int], str]): the text of a name, by its row.
+    prior (Prior): what was linked before.
+    """
+
+    def __init__(
+        self, name_concept: NDArray[np.int32], text_of: Callable[[int], str], prior: Prior
+    ) -> None:
+        self._name_concept = name_concept
+        self.key_of = lru_cache(_KEPT)(lambda row: key(text_of(row)[:_CHARACTERS]))
+        self.words_of = lru_cache(_KEPT)(lambda row: frozenset(self.key_of(row).split()))
+        self.prior_of = lru_cache(_KEPT)(prior.of)
+        self.names_of = lru_cache(_KEPT)(self._names_of)
+
+    def _names_of(self, concept: int) -> tuple[int, float]:
+        """RETURNS: the concept's first name row, log of 1 + how many it has."""
+        first = int(np.searchsorted(self._name_concept, concept))
+        end = int(np.searchsorted(self._name_concept, concept, side="right"))
+        return first, float(np.log1p(end - first))
+
+
+def traits_of(ranking: Sequence[Candidate], facts: NameFacts) -> Traits:
+    """Describe the candidates of a ranking, best first. RETURNS (Traits): (n, len(TRAITS))."""
+    best = ranking[0].score if ranking else 0.0
+    rows = [
+        [*_retrieved(one, place, best), *_written(one, facts), *_known(one, facts)]
+        for place, one in enumerate(ranking, start=1)
+    ]
+    return np.asarray(rows, dtype=np.float64).reshape(len(ranking), len(TRAITS))
+
+
+def _retrieved(one: Candidate, place: int, best: float) -> list[float]:
+    exact = one.scores.get("exact", 0.0)
+    return [
+        round(one.score, _DIGITS),
+        round(best - one.score, _DIGITS),
+        1 / place,
+        # A tier that was not asked, because the exact one has the answer, would have said the same.
+        round(one.scores.get("ngram", exact), _DIGITS),
+        round(one.scores.get("dense", exact), _DIGITS),
+        float(exact > 0),
+    ]
+
+
+def _written(one: Candidate, facts: NameFacts) -> list[float]:
+    text, name = key(one.form[:_CHARACTERS]), facts.key_of(one.name_row)
+    mine, its = frozenset(text.split()), facts.words_of(one.name_row)
+    added, missing = its - mine, mine - its
+    telling = any(len(word) == 1 or any(map(str.isdigit, word)) for word in added | missing)
+    return [
+        Indel.normalized_similarity(text, name),
+        min(_LONGEST, len(name) / max(1, len(text))),
+        len(added) / max(1, len(its)),
+        len(missing) / max(1, len(mine)),
+        float(telling),
+        float(text.rpartition(" ")[2] == name.rpartition(" ")[2]),
+    ]
+
+
+def _known(one: Candidate, facts: NameFacts) -> list[float]:
+    first, names = facts.names_of(one.row)
+    is_it = facts.key_of(first) == key(one.form[:_CHARACTERS])
+    return [float(one.name_row == first), float(is_it), names, *facts.prior_of(one.row)]
