@@ -82,7 +82,8 @@ class Bert(torch.nn.Module):
         scores = queries @ keys.transpose(2, 3) * width**-0.5
         if bias is not None:
             scores = scores + bias
-        return (scores.softmax(-1) @ values).transpose(1, 2).reshape(count, length, dim)
+        mixed: torch.Tensor = scores.softmax(-1) @ values
+        return mixed.transpose(1, 2).reshape(count, length, dim)
 
     def _positions(self, ids: torch.Tensor) -> torch.Tensor:
         if self._padding is None:
