@@ -65,10 +65,15 @@ def any_order_key(words: Iterable[str]) -> str:
 
     words (Iterable[str]): as they are written; their inflections are taken off.
     """
-    parts = [part for word in words if not is_link(word) for part in key(word).split()]
+    parts = name_words(" ".join(words))
     if not 2 <= len(parts) <= _MOST_WORDS:
         return ""
     return _ANY_ORDER + " ".join(sorted(parts))
+
+
+def name_words(text: str) -> list[str]:
+    """List the keys of a text's words, without those that only link others."""
+    return [part for word in text.split() if not is_link(word) for part in key(word).split()]
 
 
 def is_link(word: str) -> bool:

@@ -16,6 +16,8 @@ SPAN_ATTRIBUTES: Mapping[str, Any] = {
     "parts": [],  # of a composite mention, each with text, id, cui, name, matched, score
 }
 
+READING = "reading"  # what a mention says, where it is written otherwise; set by `medical_mentions`
+
 _PREFIXES: dict[str, None] = {}  # in the order of their registration
 
 
@@ -33,3 +35,9 @@ def register_extensions(prefix: str = "") -> None:
     for name, default in SPAN_ATTRIBUTES.items():
         if not Span.has_extension(prefix + name):
             Span.set_extension(prefix + name, default=default)
+
+
+def register_reading() -> None:
+    """Register `span._.reading`, which no linker writes, hence without a prefix."""
+    if not Span.has_extension(READING):
+        Span.set_extension(READING, default="")

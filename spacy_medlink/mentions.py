@@ -1,33 +1,30 @@
 """MedicalMentions, the `medical_mentions` component: finds the KB's names in text.
 
 For pipelines without an NER: every n-gram of tokens is looked up in the memory-mapped exact tier,
-and the longest ones found become entities. It finds what the terminology can say, no more.
+and the longest ones found become entities. It finds what the terminology can say, and what comes
+near to that where the pipeline's linker is asked (`propose`).
 """
 
-import re
-import threading
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc, Span
-from spacy.util import SimpleFrozenList, filter_spans
+from spacy.util import minibatch
 from spacy.vocab import Vocab
 
-from .component import PicklablePipe
-from .dictionary import Choice, any_order_key, make_dictionary
+from .dictionary import Choice
 from .errors import Errors
-from .files import link_or_copy, replacing_directory
-from .text import hash_keys, key
+from .extensions import READING, register_reading
+from .finding.choosing import apart, without_nested
+from .finding.dictionary_pipe import DictionaryPipe
+from .finding.words import Match
+from .text import key
 
 if TYPE_CHECKING:
-    from .retrieval.exact import ExactIndex
+    from .finding.proposals import Proposer
 
-_PARAGRAPH = re.compile(r"\n\s*\n")
 DEFAULT_CONFIG: dict[str, Any] = {
     "assets": None,
     "label": "CONCEPT",
@@ -40,6 +37,10 @@ DEFAULT_CONFIG: dict[str, Any] = {
     "branches": None,
     "stop": None,
     "any_order": False,
+    "coordinated": False,
+    "nested": True,
+    "propose": None,
+    "linker": "medical_linker",
 }
 
 
@@ -62,6 +63,10 @@ def make_medical_mentions(
     branches: list[str] | None,
     stop: list[str] | None,
     any_order: bool,
+    coordinated: bool,
+    nested: bool,
+    propose: float | None,
+    linker: str,
 ) -> "MedicalMentions":
     """Make a `medical_mentions`; see MedicalMentions for the settings."""
     return MedicalMentions(
@@ -78,10 +83,15 @@ def make_medical_mentions(
         branches=branches,
         stop=stop,
         any_order=any_order,
+        coordinated=coordinated,
+        nested=nested,
+        propose=propose,
+        linker=linker,
+        nlp=nlp,
     )
 
 
-class MedicalMentions(PicklablePipe):
+class MedicalMentions(DictionaryPipe):
     """Finds names of the knowledge base in a Doc, longest match first.
 
     A match is a run of tokens whose key (`text.key`: case, punctuation and plural endings aside) is
@@ -99,8 +109,17 @@ class MedicalMentions(PicklablePipe):
     stop (Optional[List[str]]): texts that are never mentions, however they are inflected.
     any_order (bool): find names by their words in any order, too: "malformations of the kidney" for
         "kidney malformation".
-    RAISES (MedlinkError): E302 for max_tokens below 1; when the dictionary is opened, E106 for a
-        branch that there is not, E162 and E213 for an unknown type, group or language.
+    coordinated (bool): find names that a coordination stands for: "palmar and plantar pits" is both
+        "palmar pits", which `span._.reading` says and the linker links, and "plantar pits". In
+        `doc.ents`, where they would overlap, only the latter.
+    nested (bool): in `doc.spans`, keep what lies within a longer match.
+    propose (Optional[float]): find what no name equals, too: runs of words of names whose best
+        candidate has at least this dense score (cosine), by the pipeline's linker. None: do not.
+    linker (str): name of the linker that is asked; it must have been made from the same assets.
+    nlp (Optional[Language]): the pipeline that has it; given by spaCy.
+    RAISES (MedlinkError): E302 for max_tokens below 1, for a `propose` out of 0..1, and when it is
+        first asked without such a linker; when the dictionary is opened, E106 for a branch that
+        there is not, E162 and E213 for an unknown type, group or language.
     """
 
     def __init__(
@@ -119,111 +138,66 @@ class MedicalMentions(PicklablePipe):
         branches: Sequence[str] | None = None,
         stop: Sequence[str] | None = None,
         any_order: bool = False,
+        coordinated: bool = False,
+        nested: bool = True,
+        propose: float | None = None,
+        linker: str = "medical_linker",
+        nlp: Language | None = None,
     ) -> None:
         if max_tokens < 1:
             raise Errors.bad_setting(name="max_tokens", value=max_tokens, rule="must be at least 1")
-        self.vocab = vocab
-        self.name = name
-        self.source = None if assets is None else str(assets)
-        self.label = label
-        self.max_tokens = max_tokens
-        self.spans_key = spans_key
-        self.overwrite = overwrite
-        self.stop = frozenset(map(key, stop or ()))
-        self.choice = Choice(
+        if propose is not None and not 0 <= propose <= 1:
+            raise Errors.bad_setting(name="propose", value=propose, rule="must be within 0..1")
+        choice = Choice(
             tuple(types or ()),
             tuple(languages or ()),
             tuple(deny or ()),
             tuple(branches or ()),
             any_order,
         )
-        self._exact: ExactIndex | None = None
-        self._path: Path | None = None
-        self._unpacked = False  # whether the exact tier came as bytes
-        self._lock = threading.Lock()
-
-    @property
-    def exact(self) -> "ExactIndex":
-        """The exact tier, opened at the first use.
-
-        RAISES (MedlinkError): E201-E204, E305 when it cannot be.
-        """
-        if self._exact is None:
-            with self._lock:
-                if self._exact is None:
-                    self._exact = self._open()
-        return self._exact
+        super().__init__(None if assets is None else str(assets), choice)
+        self.vocab = vocab
+        self.name = name
+        self.label = label
+        self.max_tokens = max_tokens
+        self.spans_key = spans_key
+        self.overwrite = overwrite
+        self.stop = frozenset(map(key, stop or ()))
+        self.coordinated = coordinated
+        self.nested = nested
+        self.propose = propose
+        self.linker = linker
+        self._nlp = nlp
+        self._linker: Any = None  # of a pipeline that it was taken out of
+        self._proposer: Proposer | None = None
+        register_reading()
 
     def __call__(self, doc: Doc) -> Doc:
         """Find the mentions of one Doc, in place."""
         error_handler = self.get_error_handler()
         try:
-            self.set_annotations(doc, self.find(doc))
+            self._set(doc, self._matches([doc])[0])
         except Exception as error:
             error_handler(self.name, self, [doc], error)
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Find the mentions of a stream of Docs; those that fail go to the error handler alone."""
-        for doc in stream:
-            try:
-                self.set_annotations(doc, self.find(doc))
-            except Exception as error:
-                self.get_error_handler()(self.name, self, [doc], error)
-                continue
-            yield doc
+        """Find the mentions of a stream of Docs; those that fail go to the error handler alone.
+
+        batch_size (int): documents whose proposals are encoded together.
+        """
+        size = batch_size if self.propose is not None else 1
+        for docs in minibatch(stream, size=size):  # type: ignore[no-untyped-call]
+            yield from self._found(docs)
 
     def find(self, doc: Doc) -> list[Span]:
         """Find all matches, overlapping ones too, without changing the Doc."""
-        # Punctuation has no key and takes no part: "type-2" and "type 2" are one.
-        parts = [_part(token.text) for token in doc]
-        places = [index for index, (part, _) in enumerate(parts) if part]
-        words = [parts[index][0] for index in places]
-        grams, ends = _grams(words, self.max_tokens)
-        found = self.exact.find(hash_keys(grams))
-        for number, index in enumerate(places):
-            if parts[index][1] or doc[index].is_stop:
-                found[number] = -1  # the grams of one word come first
-        spans = []
-        for gram in np.flatnonzero(found >= 0).tolist():
-            length = bisect_right(ends, gram) + 1
-            first = gram - (ends[length - 2] if length > 1 else 0)
-            span = Span(doc, places[first], places[first + length - 1] + 1, label=self.label)
-            if not _PARAGRAPH.search(span.text) and self.exact.rows_of(int(found[gram]), span.text):
-                spans.append(span)
-        if self.choice.any_order:
-            spans += self._in_any_order(doc, {(span.start, span.end) for span in spans})
-        if self.stop:
-            spans = [span for span in spans if key(span.text) not in self.stop]
-        return sorted(spans, key=lambda span: (span.start, span.end))
-
-    def _in_any_order(self, doc: Doc, found: set[tuple[int, int]]) -> list[Span]:
-        """Find what is a name's words in another order, within a clause."""
-        places, keys = [], []
-        for start, end in _clause_grams(doc, self.max_tokens):
-            if (start, end) not in found:
-                own = any_order_key(token.text for token in doc[start:end])
-                if own:
-                    places.append((start, end))
-                    keys.append(own)
-        hits = np.flatnonzero(self.exact.find(hash_keys(keys)) >= 0).tolist()
-        return [Span(doc, places[hit][0], places[hit][1], label=self.label) for hit in hits]
+        matches = self._matches([doc])[0]
+        return [Span(doc, one.start, one.end, label=self.label) for one in matches]
 
     def set_annotations(self, doc: Doc, spans: Sequence[Span]) -> None:
-        """Write the matches to `doc.spans[spans_key]`, or the longest ones to `doc.ents`."""
-        if self.spans_key is not None:
-            doc.spans[self.spans_key] = spans
-            return
-        if self.overwrite:
-            chosen = filter_spans(spans)
-            taken = {token.i for span in chosen for token in span}
-            kept = [ent for ent in doc.ents if not any(token.i in taken for token in ent)]
-        else:
-            kept = list(doc.ents)
-            taken = {token.i for ent in kept for token in ent}
-            free = [span for span in spans if not any(token.i in taken for token in span)]
-            chosen = filter_spans(free)
-        doc.set_ents(sorted([*kept, *chosen], key=lambda span: span.start))
+        """Write matches to `doc.spans[spans_key]`, or the longest ones to `doc.ents`."""
+        self._set(doc, [Match(one.start, one.end, frozenset(), ()) for one in spans])
 
     def initialize(
         self,
@@ -234,118 +208,108 @@ class MedicalMentions(PicklablePipe):
     ) -> None:
         """Open the dictionary; `assets` replaces the source, as for medical_linker."""
         if assets is not None:
-            self.source = str(assets)
-            self._exact = self._path = None
-            self._unpacked = False
+            self.use(assets)
+            self._proposer = None
         _ = self.exact
 
-    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()) -> None:
-        """Save the dictionary (the exact tier's arrays), whole or not at all.
-
-        RAISES (MedlinkError): E109 when it cannot be written.
-        """
-        if "exact" not in exclude:
-            # Beside, not in place: these may be the very files that are mapped.
-            with replacing_directory(Path(path) / "exact") as directory:
-                self._save(directory)
-
-    def from_disk(
-        self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()
-    ) -> "MedicalMentions":
-        """Load the dictionary from a directory; its arrays are mapped where they are.
-
-        RAISES (MedlinkError): E202 when it is not whole.
-        """
-        if "exact" not in exclude:
-            from .retrieval.exact import ExactIndex
-
-            self._path, self._unpacked = Path(path) / "exact", False
-            self._exact = ExactIndex.load(self._path)
-        return self
-
-    def to_bytes(self, *, exclude: Iterable[str] = SimpleFrozenList()) -> bytes:
-        """Save the dictionary as bytes."""
-        return b"" if "exact" in exclude else self.exact.to_bytes()
-
-    def from_bytes(
-        self, data: bytes, *, exclude: Iterable[str] = SimpleFrozenList()
-    ) -> "MedicalMentions":
-        """Load the dictionary from bytes."""
-        if "exact" not in exclude and data:
-            from .retrieval.exact import ExactIndex
-
-            self._path, self._exact = None, ExactIndex.from_bytes(data)
-            self._unpacked = True
-        return self
-
     def __getstate__(self) -> dict[str, Any]:
-        state = self.__dict__.copy()
-        del state["_lock"]
-        exact = state.pop("_exact")
-        # Otherwise it is opened again by path: children then share the mapped pages.
-        if exact is not None and self._unpacked:
-            state["_bytes"] = exact.to_bytes()
+        state = super().__getstate__()
+        # Not the pipeline, which has this component: what it needs of it.
+        state["_linker"] = self._find_linker() if self.propose is not None else None
+        state["_nlp"] = state["_proposer"] = None
         return state
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        data = state.pop("_bytes", None)
-        self.__dict__.update(state)
-        self._lock = threading.Lock()
-        self._exact = None
-        if data is not None:
-            self.from_bytes(data)
-
-    def _save(self, directory: Path) -> None:
-        exact = self.exact
-        if self._path is None:
-            exact.save(directory)
+    def _found(self, docs: Sequence[Doc]) -> Iterator[Doc]:
+        """Find the mentions of Docs together; if that fails, one by one."""
+        try:
+            for doc, matches in zip(docs, self._matches(docs), strict=True):
+                self._set(doc, matches)
+        except Exception as error:
+            if len(docs) == 1:
+                self.get_error_handler()(self.name, self, list(docs), error)
+                return
+        else:
+            yield from docs
             return
-        for file in sorted(self._path.iterdir()):  # large ones should not go through memory
-            link_or_copy(file, directory / file.name)
+        for doc in docs:
+            yield from self._found([doc])
 
-    def _open(self) -> "ExactIndex":
-        if self._path is not None:
-            from .retrieval.exact import ExactIndex
+    def _matches(self, docs: Sequence[Doc]) -> list[list[Match]]:
+        """Find all matches of Docs, in the order of the text."""
+        from .finding.names import NameFinder
 
-            return ExactIndex.load(self._path)
-        from .sources import open_assets
+        finder = NameFinder(self.exact, self.max_tokens, self.choice.any_order)
+        found = [self._names(finder, doc) for doc in docs]
+        if self.propose is not None:
+            for own, new in zip(found, self._asked().propose(docs, found), strict=True):
+                own += new
+        if self.stop:
+            found = [
+                [
+                    one
+                    for one in own
+                    if key(one.reading or doc[one.start : one.end].text) not in self.stop
+                ]
+                for doc, own in zip(docs, found, strict=True)
+            ]
+        return [sorted(own, key=lambda one: (one.start, one.end)) for own in found]
 
-        assets = open_assets(self.source)
-        if self.source is not None and not any(self.choice):
-            self._path = assets.path / "exact"
-        return make_dictionary(assets, self.choice)
+    def _names(self, finder: Any, doc: Doc) -> list[Match]:
+        found: list[Match] = finder.find(doc)
+        if self.coordinated:
+            spans = {(one.start, one.end) for one in found}
+            found += [
+                one for one in finder.find_coordinated(doc) if (one.start, one.end) not in spans
+            ]
+        return found
 
+    def _set(self, doc: Doc, matches: Sequence[Match]) -> None:
+        if self.spans_key is not None:
+            chosen = list(matches) if self.nested else without_nested(matches)
+            doc.spans[self.spans_key] = self._spans(doc, chosen)
+            return
+        if self.overwrite:
+            chosen = apart(matches)
+            taken = {place for one in chosen for place in range(one.start, one.end)}
+            kept = [ent for ent in doc.ents if not any(token.i in taken for token in ent)]
+        else:
+            kept = list(doc.ents)
+            chosen = apart(matches, (token.i for ent in kept for token in ent))
+        ents = [*kept, *self._spans(doc, chosen)]
+        doc.set_ents(sorted(ents, key=lambda span: span.start))
 
-def _clause_grams(doc: Doc, longest: int) -> Iterator[tuple[int, int]]:
-    """List the runs of two words and more that begin and end in one that says something."""
-    ends = [(token.is_punct and token.text != "-") or "\n" in token.text for token in doc]
-    says = [not (token.is_stop or token.is_punct or token.is_space) for token in doc]
-    for start in (place for place, one in enumerate(says) if one):
-        for last in range(start + 1, min(start + longest, len(doc))):
-            if ends[last]:
-                break
-            if says[last]:
-                yield start, last + 1
+    def _spans(self, doc: Doc, matches: Iterable[Match]) -> list[Span]:
+        spans = []
+        for one in matches:
+            span = Span(doc, one.start, one.end, label=self.label)
+            if one.reading:
+                span._.set(READING, one.reading)
+            spans.append(span)
+        return spans
 
+    def _asked(self) -> "Proposer":
+        """Make what asks the linker, at the first use."""
+        if self._proposer is None:
+            self._proposer = self._make_proposer()
+        return self._proposer
 
-def _grams(words: Sequence[str], longest: int) -> tuple[list[str], list[int]]:
-    """Join each word with those after it: first all single words, then all pairs, and so on.
+    def _make_proposer(self) -> "Proposer":
+        from .finding.proposals import Proposer
 
-    RETURNS (Tuple[List[str], List[int]]): the grams, and how many there are up to each length.
-    """
-    own = list(words)
-    grams: list[str] = []
-    ends: list[int] = []
-    for length in range(1, longest + 1):
-        if length > 1:
-            own = [f"{gram} {word}" for gram, word in zip(own, words[length - 1 :], strict=False)]
-        grams += own
-        ends.append(len(grams))
-    return grams, ends
+        linker = self._find_linker()
+        if linker is None or linker.engine.dense is None:
+            rule = f"needs the linker {self.linker!r}, with a dense tier, in the pipeline"
+            raise Errors.bad_setting(name="propose", value=self.propose, rule=rule)
+        texts = list(linker.kb.iter_texts())
+        if not self.exact.is_of(texts):
+            rule = f"needs the linker {self.linker!r} to have the same assets"
+            raise Errors.bad_setting(name="propose", value=self.propose, rule=rule)
+        assert self.propose is not None
+        return Proposer(
+            linker.engine, texts, self.exact.rows, self.propose, self.max_tokens, self.label
+        )
 
-
-@lru_cache(maxsize=65536)
-def _part(text: str) -> tuple[str, bool]:
-    """Make the key of a token, and tell whether alone it is too little to be a mention."""
-    part = key(text)
-    return part, len(part) < 2 or part.replace(" ", "").isdigit()
+    def _find_linker(self) -> Any:
+        if self._nlp is not None and self.linker in self._nlp.component_names:
+            return self._nlp.get_pipe(self.linker)
+        return self._linker

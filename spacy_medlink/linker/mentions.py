@@ -6,6 +6,7 @@ from typing import Any
 from spacy.tokens import Doc, Span
 
 from ..abbreviations import find_definitions
+from ..extensions import READING
 from ..lexicon import Lexicon
 from ..types import Mention
 
@@ -26,7 +27,12 @@ def mentions_of(
     text = doc.text
     defined = _definitions(doc, text) if resolve_abbreviations else {}
     return [
-        _mention(text, span, _long_form(span, defined) if resolve_abbreviations else "", lexicon)
+        _mention(
+            text,
+            span,
+            _reading(span) or (_long_form(span, defined) if resolve_abbreviations else ""),
+            lexicon,
+        )
         for span in spans
     ]
 
@@ -42,6 +48,11 @@ def _mention(text: str, span: Span, long_form: str, lexicon: Lexicon) -> Mention
         if long_form or not len(lexicon)
         else lexicon.expansions(span.text, span.label_),
     )
+
+
+def _reading(span: Span) -> str:
+    """Read `span._.reading`: what a mention says, as `medical_mentions` read it."""
+    return str(span._.get(READING) or "") if Span.has_extension(READING) else ""
 
 
 def _definitions(doc: Doc, text: str) -> dict[str, str]:

@@ -18,6 +18,7 @@ SAME_STRING = 1.0
 SAME_KEY = 0.95
 _CASED = np.uint32(1 << 31)
 _MAX_ROWS = 64
+_PROBES = 100
 _PAIR = np.dtype([("hash", np.int64), ("row", np.uint32)])
 
 
@@ -104,6 +105,24 @@ class ExactIndex:
             if same or not check & int(_CASED):
                 found.append((row, SAME_STRING if same else SAME_KEY))
         return found
+
+    def names_at(self, position: int) -> list[int]:
+        """List the rows of the names with a key, however the mention is cased."""
+        own: list[int] = self._row[
+            int(self._start[position]) : int(self._start[position + 1])
+        ].tolist()
+        return own
+
+    @property
+    def rows(self) -> NDArray[np.uint32]:
+        """Rows of the names that it has, one or more times each."""
+        return self._row
+
+    def is_of(self, texts: Sequence[str]) -> bool:
+        """Tell whether these are the names that it was built from, by a few of them."""
+        step = max(1, len(self._row) // _PROBES)
+        probes = zip(self._row[::step].tolist(), self._check[::step].tolist(), strict=True)
+        return all(row < len(texts) and surface_check(texts[row]) == check for row, check in probes)
 
     def search(self, texts: Sequence[str], k: int = _MAX_ROWS, mask: Mask | None = None) -> Hits:
         """Find the names with the same key: score 1.0 for the same string, else 0.95.

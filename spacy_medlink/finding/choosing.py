@@ -1,0 +1,48 @@
+"""Which of the mentions found are kept: those within others, and one entity for each word."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from .words import Match
+
+
+def without_nested(matches: Sequence[Match]) -> list[Match]:
+    """Leave out what says only a part of what another says.
+
+    "plantar pits" stays within "palmar and plantar pits", which says "palmar pits". Nor are names
+    left out for what is less certain, readings and proposals.
+    """
+    by_word: dict[int, list[Match]] = defaultdict(list)
+    for match in matches:
+        for word in match.words:
+            by_word[word].append(match)
+    return [
+        match
+        for match in matches
+        if not any(
+            match.words < other.words and (other.is_name or not match.is_name)
+            for word in match.words
+            for other in by_word[word]
+        )
+    ]
+
+
+def apart(matches: Iterable[Match], taken: Iterable[int] = ()) -> list[Match]:
+    """Choose matches that share no token: the longest first, then the first.
+
+    Readings of coordinations come last, since they overlap with what they share words with.
+    taken (Iterable[int]): tokens that may not be used.
+    """
+    used = set(taken)
+    chosen = []
+    for match in sorted(matches, key=_rank):
+        own = range(match.start, match.end)
+        if used.isdisjoint(own):
+            used.update(own)
+            chosen.append(match)
+    return sorted(chosen, key=lambda one: one.start)
+
+
+def _rank(match: Match) -> tuple[bool, int, int]:
+    is_coordinated = bool(match.reading) and not match.is_name
+    return is_coordinated, match.start - match.end, match.start

@@ -1,0 +1,98 @@
+"""The words of a Doc: which say something, where a clause ends, and the runs of words between."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from spacy.tokens import Doc, Token
+
+from ..text import key
+
+_PARAGRAPH = re.compile(r"\n\s*\n")
+
+
+class Match(NamedTuple):
+    """A mention that was found.
+
+    start, end (int): its tokens, as in `doc[start:end]`.
+    words (FrozenSet[int]): the tokens that say what it is; not all, if others lie between.
+    rows (Tuple[int, ...]): rows of the names that it may be.
+    reading (str): what it says, where it is written otherwise: "palmar pits" for "palmar and
+        plantar pits", "preauricular pit" for "pre-auricular pit"; else "".
+    is_name (bool): whether it is a name as it stands, neither a reading nor a proposal.
+    """
+
+    start: int
+    end: int
+    words: frozenset[int]
+    rows: tuple[int, ...]
+    reading: str = ""
+    is_name: bool = True
+
+
+def says(doc: Doc) -> list[bool]:
+    """Tell of each token whether it says something: no stop word, punctuation or white space."""
+    return [not (token.is_stop or token.is_punct or token.is_space) for token in doc]
+
+
+def saying(doc: Doc, tokens: Sequence[int]) -> frozenset[int]:
+    """Take the tokens that say something."""
+    return frozenset(
+        place
+        for place in tokens
+        if not (doc[place].is_stop or doc[place].is_punct or doc[place].is_space)
+    )
+
+
+def is_hyphen(doc: Doc, place: int) -> bool:
+    """Tell whether a token is the hyphen within a word."""
+    if doc[place].text != "-" or not 0 < place < len(doc) - 1:
+        return False
+    before = doc[place - 1]
+    return before.text[-1:].isalnum() and not (before.whitespace_ or doc[place].whitespace_)
+
+
+def ends_clause(token: Token) -> bool:
+    """Tell whether no name goes on after a token."""
+    return (token.is_punct and token.text != "-") or "\n" in token.text
+
+
+def crosses_paragraphs(text: str) -> bool:
+    """Tell whether a text goes over an empty line."""
+    return bool(_PARAGRAPH.search(text))
+
+
+def clause_runs(doc: Doc, longest: int) -> Iterator[tuple[int, int]]:
+    """List the runs of two words and more that begin and end in one that says something."""
+    ends = [ends_clause(token) for token in doc]
+    speaks = says(doc)
+    for start in (place for place, one in enumerate(speaks) if one):
+        for last in range(start + 1, min(start + longest, len(doc))):
+            if ends[last]:
+                break
+            if speaks[last]:
+                yield start, last + 1
+
+
+def runs(words: Sequence[str], longest: int) -> tuple[list[str], list[int]]:
+    """Join each word with those after it: first all single words, then all pairs, and so on.
+
+    RETURNS (Tuple[List[str], List[int]]): the runs, and how many there are up to each length.
+    """
+    own = list(words)
+    joined: list[str] = []
+    ends: list[int] = []
+    for length in range(1, longest + 1):
+        if length > 1:
+            own = [f"{run} {word}" for run, word in zip(own, words[length - 1 :], strict=False)]
+        joined += own
+        ends.append(len(joined))
+    return joined, ends
+
+
+@lru_cache(maxsize=65536)
+def part(text: str) -> tuple[str, bool]:
+    """Make the key of a token, and tell whether alone it is too little to be a mention."""
+    own = key(text)
+    return own, len(own) < 2 or own.replace(" ", "").isdigit()

@@ -1,0 +1,124 @@
+"""Hyphens, and names that coordinations stand for, in a pipeline with a linker."""
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+from spacy.language import Language
+
+from spacy_medlink.assets import Assets
+from spacy_medlink.building import build_assets
+from spacy_medlink.kb import build_kb
+from spacy_medlink.types import Concept, Name
+
+NAMES = {
+    "PALM": "Palmar pits", "SOLE": "Plantar pits", "PIT": "Pits", "PRE": "Preauricular pit",
+    "AURI": "Auricular pit", "HAIR": "Hypopigmentation of hair", "SKIN": "Skin hypopigmentation",
+    "FACE": "Facial cleft", "LENS": "Posterior opacities of the lens",
+}  # fmt: skip
+TEXT = "No palmar and plantar pits, no hypopigmentation of skin or hair."
+
+
+@pytest.fixture(scope="module")
+def assets(tmp_path_factory: pytest.TempPathFactory) -> Assets:
+    directory = tmp_path_factory.mktemp("names")
+    build_kb(directory / "kb", (Concept(id, name, (Name(name),)) for id, name in NAMES.items()))
+    return build_assets(directory / "assets", directory / "kb")
+
+
+def pipeline(assets: Assets, **config: Any) -> Language:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("medical_mentions", config={"assets": str(assets.path), **config})
+    nlp.add_pipe(
+        "medical_linker", config={"assets": str(assets.path), "spans_key": config.get("spans_key")}
+    )
+    return nlp
+
+
+def links(nlp: Language, text: str) -> set[tuple[str, str]]:
+    doc = nlp(text)
+    return {(span.text, span.kb_id_) for span in doc.spans.get("sc", doc.ents)}
+
+
+GROUP = {"spans_key": "sc", "coordinated": True, "any_order": True}
+FOUND = {
+    ("palmar and plantar pits", "PALM"),
+    ("plantar pits", "SOLE"),
+    ("pits", "PIT"),
+    ("hypopigmentation of skin", "SKIN"),
+    ("hypopigmentation of skin or hair", "HAIR"),
+}
+
+
+def test_coordinations_are_linked_by_what_they_say(assets: Assets, tmp_path: Path) -> None:
+    nlp = pipeline(assets, **GROUP)
+    assert links(nlp, TEXT) == FOUND
+    doc = nlp(TEXT)
+    readings = {span.text: span._.reading for span in doc.spans["sc"]}
+    assert readings["palmar and plantar pits"] == "palmar pits"
+    assert readings["plantar pits"] == ""
+    nlp.to_disk(tmp_path / "nlp")
+    assert links(spacy.load(tmp_path / "nlp"), TEXT) == FOUND
+    assert (
+        links(spacy.blank("en").from_config(nlp.config).from_bytes(nlp.to_bytes()), TEXT) == FOUND
+    )
+    assert links(pickle.loads(pickle.dumps(nlp)), TEXT) == FOUND
+    assert links(pipeline(assets, **{**GROUP, "nested": False}), TEXT) == FOUND - {("pits", "PIT")}
+
+
+def test_readings_survive_processes(assets: Assets) -> None:
+    nlp = pipeline(assets, **GROUP)
+    for doc in nlp.pipe([TEXT] * 3, n_process=2, batch_size=1):
+        assert {(span.text, span.kb_id_) for span in doc.spans["sc"]} == FOUND
+
+
+def test_entities_do_not_overlap(assets: Assets) -> None:
+    nlp = pipeline(assets, coordinated=True)
+    assert links(nlp, "palmar and plantar pits") == {("plantar pits", "SOLE")}
+    assert links(nlp, "palmar and plantar lesions or pits") == {("pits", "PIT")}
+    # Without a name that stands in the way, the reading is the entity.
+    assert ("hypopigmentation of skin or hair", "HAIR") in links(nlp, TEXT)
+
+
+def test_they_are_left_alone_by_default(assets: Assets) -> None:
+    assert links(pipeline(assets), "hypopigmentation of skin or hair") == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "ents"),
+    [
+        # In the order of the name where another word follows, else in any order.
+        ("clefts, oral and unusual facial appearance", set()),
+        ("cleft and unusual facial", {("cleft and unusual facial", "FACE")}),
+        (
+            "posterior or anterior lens opacities",
+            {("posterior or anterior lens opacities", "LENS")},
+        ),
+    ],
+)
+def test_in_any_order(assets: Assets, text: str, ents: set[tuple[str, str]]) -> None:
+    assert links(pipeline(assets, coordinated=True, any_order=True), text) == ents
+
+
+@pytest.mark.parametrize(
+    ("text", "ents"),
+    [
+        ("pre-auricular pits, left", [("pre-auricular pits", "PRE")]),
+        ("preauricular pits", [("preauricular pits", "PRE")]),
+        ("pre auricular pits", [("auricular pits", "AURI")]),
+        ("pre - auricular pits", [("auricular pits", "AURI")]),
+        ("post-auricular pits", [("pits", "PIT")]),
+        # The tokenizer leaves a hyphen before a word with it.
+        ("\n-auricular pits", [("-auricular pits", "AURI")]),
+        ("skin-hypopigmentation", [("skin-hypopigmentation", "SKIN")]),
+    ],
+)
+def test_hyphens(assets: Assets, text: str, ents: list[tuple[str, str]]) -> None:
+    assert links(pipeline(assets), text) == set(ents)
+
+
+def test_stopped_readings(assets: Assets) -> None:
+    nlp = pipeline(assets, **GROUP, stop=["palmar pit"])
+    assert ("palmar and plantar pits", "PALM") not in links(nlp, TEXT)
