@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import Errors, MedlinkError, Warnings
-from ..pipelines import STARTER, open_pipeline
+from ..pipelines import STARTER, linked_spans, linker_of, open_pipeline
 from .metrics_report import metrics_report
 from .output import write_text
 from .parsing import choices, depths
@@ -211,7 +211,11 @@ def evaluate_linker(
         metrics["against"] = compare_metrics(metrics, other, against)
     if end_to_end:
         metrics["end_to_end"] = measure_pipeline(
-            lambda lang: _pipeline(source, lang, settings.threshold), assets.kb, gold_set, progress
+            lambda lang: _pipeline(source, lang, settings.threshold),
+            assets.kb,
+            gold_set,
+            progress,
+            lambda nlp, doc: linked_spans(doc, linker_of(nlp).spans_key),
         )
     return metrics
 

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from ..errors import Errors
 from ..evaluation import Link, link_scores
@@ -24,34 +24,36 @@ class Span(Protocol):
     kb_id_: str
 
 
-class Doc(Protocol):
-    """What is read of a spaCy Doc."""
-
-    @property
-    def ents(self) -> Iterable[Span]:
-        """The entities."""
-        ...
-
-
 class Pipeline(Protocol):
-    """What is asked of a spaCy Language."""
+    """What is asked of a spaCy Language; its Docs are read by whoever knows where its spans are."""
 
     def pipe(self, texts: Iterable[str]) -> Iterator[Any]:
         """Parse texts, one Doc each."""
         ...
 
 
+P = TypeVar("P", bound=Pipeline)
+
+
+def entities(pipeline: Pipeline, doc: Any) -> Iterable[Span]:
+    """Read the entities of a Doc."""
+    ents: Iterable[Span] = doc.ents
+    return ents
+
+
 def measure_pipeline(
-    pipeline: Callable[[str], Pipeline],
+    pipeline: Callable[[str], P],
     kb: KnowledgeBase,
     gold: GoldSet,
     progress: Progress = no_progress,
+    spans: Callable[[P, Any], Iterable[Span]] = entities,
 ) -> dict[str, Any]:
     """Run a pipeline over the documents of a gold file and score its links.
 
     Gold NILs are no links, and ids that the knowledge base lacks cannot be found.
 
     pipeline (Callable[[str], Pipeline]): gives the pipeline for a language.
+    spans (Callable): gives the linked spans of one of its Docs; they may overlap.
     RETURNS (Dict[str, Any]): scores of `evaluation.link_scores`, "documents" and "speed".
     RAISES (MedlinkError): E406 without a document that has a text and offsets.
     """
@@ -69,25 +71,28 @@ def measure_pipeline(
         if mention.ids
     ]
     began = time.perf_counter()
-    spans = list(progress(_found(pipeline, documents), None, "linking texts"))
+    found = list(progress(_found(pipeline, documents, spans), None, "linking texts"))
     seconds = time.perf_counter() - began
     return {
         "documents": len(documents),
-        **link_scores(wanted, _links(spans, kb)),
+        **link_scores(wanted, _links(found, kb)),
         "speed": speed(len(documents), "documents", seconds),
     }
 
 
 def _found(
-    pipeline: Callable[[str], Pipeline], documents: dict[str, GoldDocument]
+    pipeline: Callable[[str], P],
+    documents: dict[str, GoldDocument],
+    spans: Callable[[P, Any], Iterable[Span]],
 ) -> Iterator[tuple[str, int, int, str]]:
     """Stream (document, start, end, id) of what the pipeline links."""
     for lang in sorted({document.lang for document in documents.values()}):
         own = {
             doc: document.text or "" for doc, document in documents.items() if document.lang == lang
         }
-        for doc, parsed in zip(own, pipeline(lang).pipe(own.values()), strict=True):
-            for span in parsed.ents:
+        opened = pipeline(lang)
+        for doc, parsed in zip(own, opened.pipe(own.values()), strict=True):
+            for span in spans(opened, parsed):
                 if span.kb_id_ and span.kb_id_ != NIL:
                     yield doc, span.start_char, span.end_char, span.kb_id_
 

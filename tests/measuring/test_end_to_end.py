@@ -6,8 +6,10 @@ import spacy
 from spacy.language import Language
 
 from spacy_medlink.assets import Assets
+from spacy_medlink.cli.evaluate import evaluate_linker
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.measuring import load_gold, measure_pipeline
+from spacy_medlink.pipelines import linked_spans
 
 # Found by name: asthma, fever, Herzinfarkt. Not: "breathless". Found but not gold: headache.
 EN = "Asthma with fever, breathless. Headache."
@@ -54,6 +56,35 @@ def test_links_from_raw_text(tmp_path: Path, tiny_assets: Assets) -> None:
     assert (scores["overlap"]["precision"], scores["overlap"]["recall"]) == (0.75, 0.75)
     assert (scores["document"]["precision"], scores["document"]["recall"]) == (0.75, 0.75)
     assert scores["speed"]["documents_per_s"] > 0
+
+
+def test_spans_may_overlap(tmp_path: Path, tiny_assets: Assets) -> None:
+    text = "Type II diabetes mellitus."
+    mentions = [
+        {"start": 0, "end": 25, "mention": text[:25], "ids": ["HP:0005978"]},
+        {"start": 8, "end": 25, "mention": text[8:25], "ids": ["HP:0000819"]},
+    ]
+    line = {"text": text, "mentions": mentions}
+    gold = load_gold(_write(tmp_path / "gold.jsonl", line), tiny_assets.kb)
+
+    def pipeline(lang: str) -> Language:
+        nlp = spacy.blank(lang)
+        for name in ("medical_mentions", "medical_linker"):
+            nlp.add_pipe(name, config={"assets": str(tiny_assets.path), "spans_key": "sc"})
+        return nlp
+
+    nothing = measure_pipeline(pipeline, tiny_assets.kb, gold)
+    assert nothing["predicted"] == 0
+    scores = measure_pipeline(
+        pipeline, tiny_assets.kb, gold, spans=lambda _, doc: linked_spans(doc, "sc")
+    )
+    assert (scores["strict"]["precision"], scores["strict"]["recall"]) == (1.0, 1.0)
+    # The command asks the pipeline's linker where its spans are.
+    pipeline("en").to_disk(tmp_path / "nlp")
+    metrics = evaluate_linker(
+        source=str(tmp_path / "nlp"), gold=tmp_path / "gold.jsonl", end_to_end=True
+    )
+    assert metrics["end_to_end"]["strict"] == scores["strict"]
 
 
 def test_texts_and_offsets_are_needed(tmp_path: Path, tiny_assets: Assets) -> None:
