@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .calibrator import ISOTONIC, LOGISTIC, RankingCalibrator
-from .quality import log_loss
+from .quality import log_loss, log_loss_gain
 from .trials import Floats, Trials
 
 KINDS = (LOGISTIC, ISOTONIC)
@@ -19,7 +19,7 @@ class Fitted(NamedTuple):
     """A calibrator, and how the way it was made did on trials that it had not seen.
 
     probs (Floats): by models that were fitted without the trial's group, (n,).
-    losses (Dict[str, float]): log loss of each kind on unseen trials; the lowest was taken.
+    losses (Dict[str, float]): log loss of each kind on unseen trials.
     """
 
     calibrator: RankingCalibrator
@@ -39,8 +39,17 @@ def fit(trials: Trials) -> Fitted:
             model = _fit_kind(kind, trials.part(~own))
             unseen[kind][own] = model.estimate(trials.features[own])
     losses = {kind: log_loss(unseen[kind], trials.right, trials.weights) for kind in KINDS}
-    best = min(KINDS, key=lambda kind: losses[kind])
+    best = choose(unseen[LOGISTIC], unseen[ISOTONIC], trials)
     return Fitted(_fit_kind(best, trials), unseen[best], losses)
+
+
+def choose(logistic: Floats, isotonic: Floats, trials: Trials) -> str:
+    """Choose the kind of calibrator by the probabilities that each gave to unseen trials.
+
+    Steps have many numbers to fit: they must be better by more than a standard error of that.
+    """
+    gain, error = log_loss_gain(isotonic, logistic, trials)
+    return ISOTONIC if gain > error else LOGISTIC
 
 
 def _fit_kind(kind: str, trials: Trials) -> RankingCalibrator:
