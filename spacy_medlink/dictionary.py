@@ -51,13 +51,30 @@ def make_dictionary(assets: "Assets", choice: Choice) -> "ExactIndex":
     from .retrieval.exact import ExactIndex
 
     kb = assets.kb
-    allowed = _allowed(assets, choice)
+    allowed = allowed_names(assets, choice)
     pairs = np.fromiter(kb.lookup_table(), dtype=_PAIR)
     pairs = pairs[allowed[pairs["row"]]]
     if choice.any_order:
         more = np.fromiter(_in_any_order(kb.iter_texts(), allowed), dtype=_PAIR)
         pairs = np.sort(np.concatenate([pairs, more]), order=["hash", "row"])
     return ExactIndex.build(map(tuple, pairs.tolist()), kb.iter_texts())
+
+
+def allowed_names(assets: "Assets", choice: Choice) -> NDArray[np.bool_]:
+    """Tell of each name whether it is chosen: (n_names,).
+
+    RAISES (MedlinkError): E106, E162, E213, as for `make_dictionary`.
+    """
+    from .retrieval.filters import Filter, select
+
+    only = Filter.of(types=choice.types, languages=choice.languages, deny=choice.deny)
+    mask = assets.filters.mask(select(only))
+    allowed = np.ones(assets.kb.n_names, dtype=np.bool_)
+    if mask is not None:
+        allowed = mask.passes(np.arange(assets.kb.n_names))
+    if choice.branches:
+        allowed &= _below(assets.kb, choice.branches)[assets.kb.name_concepts()]
+    return allowed
 
 
 def any_order_key(words: Iterable[str]) -> str:
@@ -87,20 +104,6 @@ def _in_any_order(texts: Iterable[str], allowed: NDArray[np.bool_]) -> Iterator[
             own = any_order_key(text.split())
             if own:
                 yield int(np.uint64(hash_key(own)).astype(np.int64)), row
-
-
-def _allowed(assets: "Assets", choice: Choice) -> NDArray[np.bool_]:
-    """Tell of each name whether it is chosen: (n_names,)."""
-    from .retrieval.filters import Filter, select
-
-    only = Filter.of(types=choice.types, languages=choice.languages, deny=choice.deny)
-    mask = assets.filters.mask(select(only))
-    allowed = np.ones(assets.kb.n_names, dtype=np.bool_)
-    if mask is not None:
-        allowed = mask.passes(np.arange(assets.kb.n_names))
-    if choice.branches:
-        allowed &= _below(assets.kb, choice.branches)[assets.kb.name_concepts()]
-    return allowed
 
 
 def _below(kb: "KnowledgeBase", ids: Sequence[str]) -> NDArray[np.bool_]:

@@ -3,8 +3,9 @@
 `python -m training.package ASSETS pipelines/medlink_hpo --lang en --cui-scheme UMLS`
 """
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import spacy
 import typer
@@ -15,20 +16,33 @@ from .verbs import run
 
 
 def make_pipeline(
-    assets: Path, output: Path, *, lang: str, cui_scheme: str | None, name: str, version: str
+    assets: Path,
+    output: Path,
+    *,
+    lang: str,
+    cui_scheme: str | None,
+    name: str,
+    version: str,
+    spans_key: str | None = None,
+    mentions: Mapping[str, Any] | None = None,
 ) -> None:
     """Save a blank pipeline with `medical_mentions` and `medical_linker` over assets.
 
     lang (str): language code. cui_scheme (Optional[str]): what `_.cui` holds.
     name, version (str): for the package's metadata.
-    RAISES (MedlinkError): E201-E204 when the assets are not whole.
+    spans_key (Optional[str]): of both components. mentions (Optional[Mapping]): other settings of
+        `medical_mentions`.
+    RAISES (MedlinkError): E201-E204 when the assets are not whole, E302 for a bad setting, E106 for
+        a branch that there is not.
     """
     nlp = spacy.blank(lang)
     nlp.meta.update({"name": name, "version": version, "license": "see the terminology's licence"})
-    mentions = nlp.add_pipe("medical_mentions")
-    linker = nlp.add_pipe("medical_linker", config={"cui_scheme": cui_scheme})
+    finder = nlp.add_pipe("medical_mentions", config={"spans_key": spans_key, **(mentions or {})})
+    linker = nlp.add_pipe(
+        "medical_linker", config={"cui_scheme": cui_scheme, "spans_key": spans_key}
+    )
     # The directory is needed only now: the pipeline carries its own copy and never looks for it.
-    for component in (mentions, linker):
+    for component in (finder, linker):
         component.initialize(lambda: [], nlp=nlp, assets=assets)  # type: ignore[attr-defined]
     with replacing_directory(output) as path:
         nlp.to_disk(path)
@@ -41,10 +55,43 @@ def main(
     cui_scheme: Annotated[str, typer.Option(help="What `_.cui` holds; empty: the KB's ids.")] = "",
     name: Annotated[str, typer.Option(help="Name of the package.")] = "medlink",
     version: Annotated[str, typer.Option(help="Version of the package.")] = "0.1.0",
+    branch: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID", help="Find concepts at or below these only; repeatable."),
+    ] = None,
+    any_order: Annotated[
+        bool, typer.Option("--any-order", help="Find the words of a name in any order.")
+    ] = False,
+    coordinated: Annotated[
+        bool, typer.Option("--coordinated", help='Read "A and B disease" as "A disease", too.')
+    ] = False,
+    propose: Annotated[
+        float | None,
+        typer.Option(help="Find what no name equals; see `python -m training.proposals`."),
+    ] = None,
+    spans_key: Annotated[
+        str, typer.Option(metavar="KEY", help="Write doc.spans[KEY], which may overlap.")
+    ] = "",
+    nested: Annotated[
+        bool, typer.Option(help="Of overlapping spans, keep those within others.")
+    ] = True,
 ) -> None:
     """Make a pipeline of assets."""
     make_pipeline(
-        assets, output, lang=lang, cui_scheme=cui_scheme or None, name=name, version=version
+        assets,
+        output,
+        lang=lang,
+        cui_scheme=cui_scheme or None,
+        name=name,
+        version=version,
+        spans_key=spans_key or None,
+        mentions={
+            "branches": branch,
+            "any_order": any_order,
+            "coordinated": coordinated,
+            "propose": propose,
+            "nested": nested,
+        },
     )
     typer.echo(f"{output}: a spaCy pipeline over {assets}")
 
