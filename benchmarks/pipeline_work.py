@@ -1,0 +1,140 @@
+"""What benchmarks.pipeline works on: pipelines over HPO, and documents with mentions in them.
+
+Documents are JSON: {"text", "ents": [[start, end]], "ids": [[id, ...]]}, ids where they are known.
+"""
+
+import json
+import random
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from spacy_medlink.assets import Assets
+from spacy_medlink.building import build_assets
+from spacy_medlink.gold import GoldDocument, read_gold
+from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.kb.from_sources import build_knowledge_base
+from training.embedded import place_model, place_ontology
+from training.package import make_pipeline
+
+GOLD = "gsc_plus.dev.jsonl.gz"
+TEXTS = ("ncbi_disease.train.jsonl.gz", "ncbi_disease.dev.jsonl.gz", "bc5cdr.dev.jsonl.gz")
+_A_DOCUMENT = 10  # mentions, where documents are made of names
+_NAMES = 5000
+_SEED = 0
+
+Document = dict[str, Any]
+
+
+def prepare(work: Path, assets: Path | None, encoder: Path | None) -> None:
+    """Make what is not there yet: `pipeline` and `light` (no encoder), saved pipelines over HPO.
+
+    assets (Optional[Path]): take these in place of new ones, which take minutes. encoder
+        (Optional[Path]): for new ones; None for the embedded one.
+    """
+    work.mkdir(parents=True, exist_ok=True)
+    if not (work / "pipeline").exists():
+        if assets is None:
+            assets = work / "assets"
+            _build(work, encoder, assets)
+        _pipeline(assets, work / "pipeline")
+    if not (work / "light").exists():
+        kb = Assets(_own(work / "pipeline")).path / "kb.sqlite"
+        build_assets(work / "light.assets", kb)
+        _pipeline(work / "light.assets", work / "light")
+
+
+def write_documents(work: Path, data: Path, limit: int) -> dict[str, Any]:
+    """Write `documents.json`: by set, documents.
+
+    distinct: mentions that occur once. names: names of the terminology. gold: mentions with ids, if
+    there is a corpus of HPO. Without data, the distinct ones are names with two letters swapped.
+    limit (int): distinct mentions, at most. RETURNS (Dict): facts of the sets.
+    """
+    kb = Assets(_own(work / "pipeline")).kb
+    step = max(1, kb.n_names // _NAMES)
+    names = [name.text for _, name in kb.iter_names()][::step][:_NAMES]
+    texts = [data / name for name in TEXTS if (data / name).is_file()]
+    distinct = _distinct(texts, limit) if texts else _of_texts(_swapped(names)[:limit])
+    sets = {"distinct": distinct, "names": _of_texts(names), "gold": []}
+    if (data / GOLD).is_file():
+        sets["gold"] = [_gold(document, kb) for document in read_gold(data / GOLD) if document.text]
+    (work / "documents.json").write_text(json.dumps(sets), encoding="utf-8")
+    return {
+        "names": kb.n_names,
+        "distinct": sum(len(one["ents"]) for one in distinct),
+        "distinct_from": [path.name for path in texts] or "names, two letters swapped",
+        "documents": {name: len(own) for name, own in sets.items()},
+    }
+
+
+def _own(pipeline: Path) -> Path:
+    return pipeline / "medical_linker" / "assets"
+
+
+def _build(work: Path, encoder: Path | None, target: Path) -> None:
+    place_ontology(work / "hp.obo")
+    build_knowledge_base(out=work / "hpo.kb", sources=[("obo", work / "hp.obo")])
+    if encoder is None:
+        encoder = work / "base"
+        place_model(encoder)
+    build_assets(target, work / "hpo.kb", encoder)
+
+
+def _pipeline(assets: Path, target: Path) -> None:
+    make_pipeline(assets, target, lang="en", cui_scheme=None, name="medlink_hpo", version="0.1.0")
+
+
+def _distinct(paths: Iterable[Path], limit: int) -> list[Document]:
+    """Keep the mentions that no document before had, and the documents that have any."""
+    seen: set[str] = set()
+    found = []
+    for path in paths:
+        for document in read_gold(path):
+            ents: list[list[int]] = []
+            for mention in sorted(document.mentions, key=lambda one: (one.start, -one.end)):
+                text = " ".join(mention.text.split())
+                free = mention.start >= (ents[-1][1] if ents else 0)
+                if text not in seen and free and len(seen) < limit:
+                    seen.add(text)
+                    ents.append([mention.start, mention.end])
+            if ents and document.text:
+                found.append({"text": document.text, "ents": ents, "ids": []})
+    return found
+
+
+def _gold(document: GoldDocument, kb: KnowledgeBase) -> Document:
+    ents, ids = [], []
+    end = 0
+    for mention in sorted(document.mentions, key=lambda one: (one.start, -one.end)):
+        own = {kb.resolve(id) for id in mention.ids} - {None}
+        if own and mention.start >= end:
+            end = mention.end
+            ents.append([mention.start, end])
+            ids.append(sorted(map(str, own)))
+    return {"text": document.text, "ents": ents, "ids": ids}
+
+
+def _of_texts(texts: Sequence[str]) -> list[Document]:
+    """Make documents that list mentions."""
+    found = []
+    for start in range(0, len(texts), _A_DOCUMENT):
+        text, ents = "Findings:", []
+        for mention in texts[start : start + _A_DOCUMENT]:
+            ents.append([len(text) + 1, len(text) + 1 + len(mention)])
+            text += f" {mention};"
+        found.append({"text": text, "ents": ents, "ids": []})
+    return found
+
+
+def _swapped(names: Iterable[str]) -> list[str]:
+    """Swap two letters inside each name, so that no name is found exactly."""
+    rng = random.Random(_SEED)
+    found = []
+    for name in names:
+        # Inside the name, and of different letters.
+        places = [at for at in range(1, len(name) - 2) if name[at] != name[at + 1]]
+        if places:
+            place = rng.choice(places)
+            found.append(name[:place] + name[place + 1] + name[place] + name[place + 2 :])
+    return list(dict.fromkeys(found))
