@@ -88,8 +88,9 @@ class SpanWriter(NamedTuple):
         return present
 
     def _set_attributes(self, span: Span, link: Link) -> None:
+        own = span._  # made anew each time it is asked for
         for name in SPAN_ATTRIBUTES:
-            span._.set(self.prefix + name, getattr(link, name))
+            own.set(self.prefix + name, getattr(link, name))
 
 
 def _is_better(link: Link, span: Span) -> bool:
