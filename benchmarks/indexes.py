@@ -31,7 +31,7 @@ _REFINED = ((32, 4), (64, 4), (64, 8), (96, 8))  # lists read, times as many nam
 _KINDS: tuple[tuple[str, tuple[SearchSettings, ...]], ...] = (
     ("Flat", (SearchSettings(),)),
     ("SQ8", (SearchSettings(),)),
-    ("HNSW32", tuple(SearchSettings(ef_search=ef) for ef in (64, 128, 256))),
+    ("HNSW32", tuple(SearchSettings(ef_search=ef) for ef in (64, 128, 256, 512))),
     ("HNSW32,SQ8", tuple(SearchSettings(ef_search=ef) for ef in (128, 256))),
     ("IVF512,PQ192x4fs", (SearchSettings(nprobe=64),)),
     ("IVF512,PQ96x4fs,RFlat", tuple(SearchSettings(nprobe=n, k_factor=k) for n, k in _REFINED)),

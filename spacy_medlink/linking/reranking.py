@@ -1,6 +1,6 @@
 """Reranker: orders the first candidates anew by what a cross-encoder reads in the context."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -26,11 +26,14 @@ _Key = tuple[Mention, tuple[int, ...]]
 class CandidateTexts:
     """What is read of candidates: matched name, preferred name, types, by option the definition.
 
+    A type that all concepts have says nothing, and is not read.
+
     kb (KnowledgeBase): where from. definitions (bool): the definition too.
     """
 
     def __init__(self, kb: KnowledgeBase, definitions: bool = False, cache_size: int = 65536):
         self._kb, self._definitions = kb, definitions
+        self._types = _TYPES if _differ(kb.iter_types()) else 0
         self._texts: Lru[int, str] = Lru(cache_size)
 
     def of(self, candidate: Candidate) -> str:
@@ -47,7 +50,7 @@ class CandidateTexts:
         parts = [matched]
         if key(concept.name) != key(matched):
             parts.append(concept.name)
-        parts += concept.types[:_TYPES]
+        parts += concept.types[: self._types]
         if self._definitions and concept.definition:
             parts.append(concept.definition[:_DEFINITION])
         return _JOINT.join(parts)
@@ -132,6 +135,13 @@ def activated(logits: Floats1d, activation: str) -> Floats1d:
     total = powers.sum() + sum(np.exp(one - most) for one in nil)
     softmax: Floats1d = (powers / total).astype(np.float32)
     return softmax
+
+
+def _differ(types: Iterable[tuple[str, ...]]) -> bool:
+    """Tell whether concepts have different types."""
+    others = iter(types)
+    first = next(others, ())
+    return any(own != first for own in others)
 
 
 def _key(mention: Mention, ranking: Sequence[Candidate]) -> _Key:

@@ -9,8 +9,9 @@ from spacy_medlink.building.rerankers import leave_out_reranker, store_reranker
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import ATTENTIONS, CrossEncoder, CrossSettings
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.linking.reranking import Reranker, activated
-from spacy_medlink.types import Candidate, Mention
+from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.linking.reranking import CandidateTexts, Reranker, activated
+from spacy_medlink.types import Candidate, Concept, Mention, Name
 
 PE = Mention("PE", left="clot in the lung,")
 OTHER = Mention("PE", left="water around the heart,")
@@ -54,6 +55,20 @@ def test_scores_are_blended_and_what_is_beyond_keeps_its_order(cross, tiny_asset
 def test_more_are_read_than_are_wanted(cross, tiny_assets):
     engine = tiny_assets.engine(rescorer=Reranker(cross, tiny_assets.kb))
     assert ids(engine.rank([PE], 1)[0]) == ids(engine.rank([PE], 8)[0])[:1]
+
+
+@pytest.mark.parametrize(("types", "text"), [
+    (("T047", "T033"), "heart attack ; Infarction ; T047"),
+    (("T047", "T047"), "heart attack ; Infarction"),
+])  # fmt: skip
+def test_a_type_that_all_have_is_not_read(tmp_path, types, text):
+    concepts = [
+        Concept("C1", "Infarction", (Name("Infarction"), Name("heart attack")), types[:1]),
+        Concept("C2", "Fever", (Name("Fever"),), types[1:]),
+    ]
+    build_kb(tmp_path / "kb", concepts)
+    texts = CandidateTexts(KnowledgeBase(tmp_path / "kb"))
+    assert texts.of(Candidate(0, 1, 1.0, {})) == text
 
 
 @pytest.mark.parametrize("order", [1, -1])

@@ -17,7 +17,7 @@ FINE_TUNING = {**MARGINAL_LOSSES, **MENTION_LOSSES}
 CONFIGS = sorted(
     path
     for path in (Path(__file__).parents[3] / "training" / "configs").glob("*.cfg")
-    if path.name != "rerank.cfg"
+    if not path.name.startswith("rerank")
 )
 
 
