@@ -118,6 +118,11 @@ class Tiers:
                 parts = [self._score(tier, texts, vectors, part) for part in (before, after)]
                 scores[tier] = np.hstack([parts[0], filled(own.scores), parts[1]])
             start = end
+        if "exact" in scores and "dense" in scores:
+            # One string has one vector, but for the arithmetic: the processor that encoded the
+            # names may have computed in another precision, and the index may round.
+            identical = scores["exact"] == 1
+            scores["dense"] = np.where(identical, np.float32(1), scores["dense"])
         return scores
 
     def _score(
