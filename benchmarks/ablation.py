@@ -59,17 +59,14 @@ def measure(work: Path, steps: int, pairs: int, rate: float, among: int) -> dict
     found: dict[str, Any] = json.loads(done.read_text("utf-8")) if done.is_file() else {}
     if "untrained" not in found:
         found["untrained"] = _pick(yardstick.fast(first._base))
-    epoch = first._sampler().steps_per_epoch
     ways = [(loss, miner) for loss in LOSSES for miner in (_MINER, "none")]
     for loss, miner in [*ways, (_REMEMBERED, "none")]:
         column = "mined" if miner == _MINER else "not mined"
         if column in found.get(loss, {}):
             continue
-        own = replace(
-            recipe,
-            objective=ObjectiveSettings(miner=miner, loss=loss),
-            training=replace(recipe.training, epochs=steps / epoch),
-        )
+        own = replace(recipe, objective=ObjectiveSettings(miner=miner, loss=loss))
+        epoch = _experiment(own, base, kb, work)._sampler().steps_per_epoch
+        own = replace(own, training=replace(recipe.training, epochs=steps / epoch))
         experiment = _experiment(own, base, kb, work)
         if loss != _REMEMBERED:  # which learns from the vectors of all names
             # The same names, vectors and shortlist; to make them takes as long as to train.
