@@ -114,7 +114,7 @@ def test_fusion_weights_stay_while_the_names_do(
     assert other.manifest["update"]["encoded"] == 60
 
 
-@pytest.mark.parametrize("spec", ["SQ8", "HNSW8,SQ8", "IVF2,SQ8", "PQ4x4"])
+@pytest.mark.parametrize("spec", ["SQ8", "HNSW8,SQ8", "IVF2,SQ8", "PQ4x4", "IVF2,PQ8x4fs,RFlat"])
 def test_compressed_vectors_keep_their_codes(
     spec: str, tiny_kb: KnowledgeBase, next_kb: KnowledgeBase, tiny_encoder: Path, tmp_path: Path
 ) -> None:

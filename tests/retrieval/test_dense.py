@@ -29,6 +29,7 @@ SPECS = {
     "IVF4,PQ8x4,RFlat": (1e-6, 0.75),
     "OPQ8,IVF4,PQ8x4,Refine(SQ8)": (0.02, 0.75),
     "PQ8x4,RFlat": (1e-6, 0.75),
+    "IVF4,PQ8x4fs,RFlat": (1e-6, 0.75),
 }
 
 
@@ -140,13 +141,15 @@ def test_filters_within_rotation_and_refinement(monkeypatch, spec):
     assert share > {"IVF4,PQ8x4,RFlat": 0.75, "OPQ8,IVF4,PQ8x4": 0.2, "OPQ8,HNSW8": 0.3}[spec]
 
 
-def test_k_larger_than_the_index():
-    index = DenseIndex.build([NAMES[:3]], 3, DIM, "Flat")
-    hits = index.search(QUERIES[:2], 10)
-    assert hits.rows.shape == (2, 10)
-    assert (hits.rows[:, 3:] == -1).all()
-    assert np.isneginf(hits.scores[:, 3:]).all()
-    assert np.isfinite(hits.scores[:, :3]).all()
+@pytest.mark.parametrize("spec", ["Flat", "IVF1,PQ8x4fs,RFlat", "IVF2,PQ8x4,Refine(SQ8)"])
+def test_k_larger_than_the_index(spec):
+    index = DenseIndex.build([NAMES[:20]], 20, DIM, spec)
+    hits = index.search(QUERIES[:2], 30)
+    assert hits.rows.shape == (2, 30)
+    assert (np.sort(hits.rows[:, :20]) == np.arange(20)).all()
+    assert (hits.rows[:, 20:] == -1).all()
+    assert np.isneginf(hits.scores[:, 20:]).all()
+    assert np.isfinite(hits.scores[:, :20]).all()
 
 
 def test_nothing_in_nothing_out(flat):

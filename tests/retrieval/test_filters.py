@@ -141,7 +141,8 @@ def test_every_tier_equals_brute_force(concepts, one, other, k):
 
 
 @pytest.mark.parametrize(
-    "spec", ["Flat", "SQ8", "HNSW8", "HNSW8,SQ8", "IVF8,Flat", "IVF8,SQ8", "PQ8x4"]
+    "spec",
+    ["Flat", "SQ8", "HNSW8", "HNSW8,SQ8", "IVF8,Flat", "IVF8,SQ8", "PQ8x4", "IVF8,PQ8x4fs,RFlat"],
 )
 @pytest.mark.parametrize("share", [0.002, 0.1, 0.9])
 @pytest.mark.parametrize("few", [0, 10_000])
