@@ -1,4 +1,7 @@
-"""The same mention has the same answers in any company, order, batch and number of threads."""
+"""The same mention has the same answers in any company, order, batch and number of threads.
+
+`test_determinism_hpo.py` asks the same of the component, with an encoder of real size.
+"""
 
 import faiss
 import pytest
@@ -6,6 +9,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.cross_encoder import ATTENTIONS, CrossEncoder, CrossSettings
+from spacy_medlink.linking.reranking import Reranker
 from spacy_medlink.linking.scopes import ScopeSettings
 from spacy_medlink.types import Mention
 
@@ -13,18 +19,35 @@ TEXTS = [
     "heart attack", "HEART ATTACKS", "PE", "type 2 diabetes", "sugar", "hart atack", "fiebre",
     "high blood pressure and fever", "x" * 300, "Kopfschmerz", "pain", "lung",
 ]  # fmt: skip
-MENTIONS = [Mention(text, label=label) for text in TEXTS for label in ("", "DISEASE", "SYMPTOM")]
+MENTIONS = [
+    Mention(text, label=label, left=f"a {label} of", right="was seen")
+    for text in TEXTS for label in ("", "DISEASE", "SYMPTOM")
+]  # fmt: skip
 SCOPE = ScopeSettings(labels={"SYMPTOM": ["T184", "T033"]}, source_order=("LOCAL",))
 
 
+@pytest.fixture(scope="module", params=[None, *ATTENTIONS])
+def encoder(request, tiny_encoder):
+    """A cross-encoder, or none."""
+    if request.param is None:
+        return None
+    settings = CrossSettings(top=4, attention=request.param)
+    made = CrossEncoder.of(BiEncoder.load(tiny_encoder), settings)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(2)
+        torch.nn.init.normal_(made.module.head.weight)
+    return made
+
+
 @pytest.fixture(scope="module")
-def ranked(tiny_assets):
+def ranked(tiny_assets, encoder):
     def rank(mentions, size=1000, threads=1):
         before = torch.get_num_threads(), faiss.omp_get_max_threads()
         torch.set_num_threads(threads)
         faiss.omp_set_num_threads(threads)
         try:
-            engine = tiny_assets.engine(scope=SCOPE, cache_size=0)
+            rescorer = encoder and Reranker(encoder, tiny_assets.kb, cache_size=0)
+            engine = tiny_assets.engine(scope=SCOPE, cache_size=0, rescorer=rescorer)
             batches = [mentions[start : start + size] for start in range(0, len(mentions), size)]
             return [ranking for batch in batches for ranking in engine.rank(batch, 6)]
         finally:
