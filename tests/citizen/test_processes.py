@@ -51,11 +51,11 @@ if __name__ == "__main__":
 """
 
 
-def run_once(path: Path, script: Path, method: str) -> None:
+def run_once(path: Path, script: Path, method: str, **variables: str) -> None:
     script.write_text(RUN, encoding="utf8")
     command = [sys.executable, str(script), str(path), method]
-    # Not OMP_WAIT_POLICY: as most programs run.
-    environment = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "2", "PATH": ""}
+    # Without OMP_WAIT_POLICY, unless it is given: as most programs run.
+    environment = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "2", "PATH": "", **variables}
     ended = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=450
     )
@@ -77,6 +77,16 @@ def test_children_of_a_parent_that_has_linked(tiny_assets, tmp_path, method):
 def test_no_child_hangs_in_twenty_runs(tiny_assets, tmp_path, method):
     for _ in range(20):
         run_once(tiny_assets.path, tmp_path / "run.py", method)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.skipif("fork" not in METHODS, reason="no fork")
+@pytest.mark.parametrize("policy", ["PASSIVE", "ACTIVE"])
+def test_children_however_the_parents_threads_wait(tiny_assets, tmp_path, policy):
+    """Asleep or spinning, OpenMP's threads of the parent are not there after a fork."""
+    for _ in range(2):
+        run_once(tiny_assets.path, tmp_path / "run.py", "fork", OMP_WAIT_POLICY=policy)
 
 
 def test_eight_threads_on_one_pipeline(tiny_assets):

@@ -142,6 +142,18 @@ def test_a_sourced_linker_with_a_prefix_that_is_taken(tiny_assets, icd):
         nlp.initialize()
 
 
+def test_a_saved_pipeline_whose_linkers_share_a_prefix(tiny_assets, icd, tmp_path):
+    """spaCy asks no component when another is sourced: loading what was saved so is refused."""
+    nlp = pipeline(tiny_assets, mentions=False, prefix="x_")
+    nlp.add_pipe("medical_linker", name="second", source=pipeline(icd, prefix="x_"))
+    nlp.to_disk(tmp_path / "saved")
+    with pytest.raises(MedlinkError, match=r"E308.*second.*'x_'.*another `prefix`"):
+        spacy.load(tmp_path / "saved")
+    prefix = {"components": {"second": {"prefix": "icd_"}}}
+    (ent,) = linked(spacy.load(tmp_path / "saved", config=prefix), "asthma")
+    assert (ent._.x_cui, ent._.icd_cui) == ("HP:0002099", "J45")
+
+
 def test_a_linker_can_be_replaced_and_renamed(tiny_assets, icd):
     nlp = pipeline(tiny_assets, mentions=False)
     nlp.replace_pipe("medical_linker", "medical_linker", config={"assets": str(icd.path)})
