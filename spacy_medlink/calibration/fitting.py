@@ -6,20 +6,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .calibrator import ISOTONIC, LOGISTIC, RankingCalibrator
-from .quality import log_loss, log_loss_gain
+from .quality import log_loss
 from .trials import Floats, Trials
 
 KINDS = (LOGISTIC, ISOTONIC)
 _FOLDS = 5
 _SEED = 0
 _MOST_ITERATIONS = 1000
+_SLOPE = np.linspace(-10, 10, 81)  # between these a logistic function is as good as straight
 
 
 class Fitted(NamedTuple):
     """A calibrator, and how the way it was made did on trials that it had not seen.
 
     probs (Floats): by models that were fitted without the trial's group, (n,).
-    losses (Dict[str, float]): log loss of each kind on unseen trials.
+    losses (Dict[str, float]): log loss of each kind on unseen trials; the lowest was taken.
     """
 
     calibrator: RankingCalibrator
@@ -39,17 +40,8 @@ def fit(trials: Trials) -> Fitted:
             model = _fit_kind(kind, trials.part(~own))
             unseen[kind][own] = model.estimate(trials.features[own])
     losses = {kind: log_loss(unseen[kind], trials.right, trials.weights) for kind in KINDS}
-    best = choose(unseen[LOGISTIC], unseen[ISOTONIC], trials)
+    best = min(KINDS, key=lambda kind: losses[kind])
     return Fitted(_fit_kind(best, trials), unseen[best], losses)
-
-
-def choose(logistic: Floats, isotonic: Floats, trials: Trials) -> str:
-    """Choose the kind of calibrator by the probabilities that each gave to unseen trials.
-
-    Steps have many numbers to fit: they must be better by more than a standard error of that.
-    """
-    gain, error = log_loss_gain(isotonic, logistic, trials)
-    return ISOTONIC if gain > error else LOGISTIC
 
 
 def _fit_kind(kind: str, trials: Trials) -> RankingCalibrator:
@@ -75,7 +67,11 @@ def _fit_logistic(trials: Trials) -> RankingCalibrator:
 
 
 def _with_steps(model: RankingCalibrator, trials: Trials) -> RankingCalibrator:
-    """Put steps on top: each half of the groups shows what the other half's model makes of it."""
+    """Put steps on top: each half of the groups shows what the other half's model makes of it.
+
+    Steps follow the trials at hand closely, and the slope hardly: the mean of the two is taken,
+    which does better on unseen groups than either.
+    """
     from sklearn.isotonic import IsotonicRegression
 
     half = _folds(trials.groups, 2) == 0
@@ -88,9 +84,11 @@ def _with_steps(model: RankingCalibrator, trials: Trials) -> RankingCalibrator:
     steps = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
     steps.fit(z, trials.right.astype(float), sample_weight=trials.weights)
     levels = np.asarray(steps.X_thresholds_, np.float64)
-    values = np.asarray(steps.y_thresholds_, np.float64)
-    apart = np.append(True, np.diff(levels) > 0)
-    return model.with_steps(levels[apart], np.maximum.accumulate(values[apart]))
+    both = np.union1d(levels, _SLOPE)
+    apart = np.append(True, np.diff(both) > 1e-9)
+    both = both[apart]
+    values = (np.interp(both, levels, steps.y_thresholds_) + 1 / (1 + np.exp(-both))) / 2
+    return model.with_steps(both, np.maximum.accumulate(values))
 
 
 def _folds(groups: NDArray[np.int64], folds: int) -> NDArray[np.int64]:

@@ -5,7 +5,7 @@
 
 import numpy as np
 
-from .trials import Flags, Floats, Trials
+from .trials import Flags, Floats
 
 BINS = 10
 _LEAST = 1e-12
@@ -13,32 +13,14 @@ _LEAST = 1e-12
 
 def log_loss(probs: Floats, right: Flags, weights: Floats) -> float:
     """Compute the mean of -log of the probability that was given to what came true."""
-    return float(np.average(_losses(probs, right), weights=weights))
-
-
-def log_loss_gain(probs: Floats, plain: Floats, trials: Trials) -> tuple[float, float]:
-    """Compute how much less log loss `probs` has than `plain`, and the standard error of that.
-
-    Trials of one group are one draw: the variance of a ratio over clusters (Cochran, "Sampling
-    techniques", 1977, 6.7).
-    """
-    weights, total = trials.weights, float(trials.weights.sum())
-    gains = _losses(plain, trials.right) - _losses(probs, trials.right)
-    gain = float((weights * gains).sum()) / total
-    _, group = np.unique(trials.groups, return_inverse=True)
-    off = np.bincount(group, weights * (gains - gain))
-    return gain, float(np.sqrt(np.square(off).sum())) / total
+    given = np.where(right, probs, 1 - probs)
+    return float(np.average(-np.log(np.maximum(given, _LEAST)), weights=weights))
 
 
 def calibration_error(probs: Floats, right: Flags, weights: Floats, bins: int = BINS) -> float:
     """Compute the expected calibration error (Guo et al. 2017, equation 3), bins of equal width."""
     found = reliability_bins(probs, right, weights, bins)
     return sum(one["weight"] * abs(one["prob"] - one["accuracy"]) for one in found)
-
-
-def _losses(probs: Floats, right: Flags) -> Floats:
-    given = np.where(right, probs, 1 - probs)
-    return np.asarray(-np.log(np.maximum(given, _LEAST)), dtype=np.float64)
 
 
 def reliability_bins(
