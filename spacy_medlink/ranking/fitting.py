@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from .model import Floats, RankingModel
 from .traits import TRAITS, Traits
@@ -81,6 +80,8 @@ def fit(lists: Lists) -> Fitted:
 
 
 def _fit(lists: Lists, chosen: Flags, penalty: float) -> RankingModel:
+    from scipy.optimize import minimize  # half a second that linking need not pay
+
     traits, right, real, weights = _padded(lists, chosen & lists.tells)
     if not len(weights):
         none = np.zeros(len(TRAITS))
