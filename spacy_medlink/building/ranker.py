@@ -29,6 +29,7 @@ _FOLDS = 5
 _SEED = 0
 _NEEDED = 50  # mentions that tell a right candidate from a wrong one
 _BATCH = 512
+_ERRORS = 2  # standard errors that the gain must exceed: of a hundred mentions, one says little
 _DEPTHS = (1, 5)
 _DIGITS = 4
 _OWN = ("schema", "files")  # that writing a manifest sets itself
@@ -62,7 +63,7 @@ def fit_ranker(
 
     Documents are dealt into five folds. A mention is looked up as if no document of its fold had
     been annotated: memory and names that only they gave are taken out. It is judged by a model of
-    the other folds, and what it gains must be more than one standard error, without the loss of
+    the other folds, and what it gains must be more than two standard errors, without the loss of
     first places over all. Memorised mentions teach nothing, and keep their place.
 
     gold (Path): documents that the encoder was not fine-tuned on, or what it knows by heart would
@@ -78,7 +79,7 @@ def fit_ranker(
     fitted = fit(lists)
     before, after = _ranks(asked, None), _ranks(asked, _by_mention(fitted.unseen, lists))
     gain, error = float((after - before).mean()), standard_error(after - before, _texts(asked))
-    kept = gain > error and (after == 1).sum() >= (before == 1).sum()
+    kept = gain > _ERRORS * error and (after == 1).sum() >= (before == 1).sum()
     facts = {
         "mentions": len(asked),
         "documents": len({one.case.doc for one in asked}),

@@ -88,7 +88,7 @@ def test_it_learns_what_annotators_choose(place, fitted):
 def test_the_manifest_says_how(place, fitted):
     facts = fitted.assets.manifest["ranker"]
     assert facts["fitted_on"]["file"] == "gold.jsonl"
-    assert facts["gain"] > facts["standard_error"]
+    assert facts["gain"] > 2 * facts["standard_error"]
     # What is remembered keeps its place, and is not counted.
     assert facts["mentions"] == len(PAIRS)
     assert (fitted.assets.path / "kb.sqlite").stat().st_nlink > 1
