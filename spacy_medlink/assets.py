@@ -174,7 +174,7 @@ class Assets:
     def ranker(self) -> "CandidateRanker | None":
         """The small model that orders candidates anew; None where none was worth it.
 
-        RAISES (MedlinkError): E202 when it is damaged, E219 when it was fitted for something else.
+        RAISES (MedlinkError): E202 when it is damaged, E219 when it is of another version.
         """
         if self.manifest.get("ranker") is None:
             return None
@@ -211,6 +211,7 @@ class Assets:
         memory: "MentionMemory | bool" = True,
         calibrator: "Calibrator | bool | None" = None,
         ranker: bool = True,
+        reranker: "CrossEncoder | None" = None,
         rerank_top: int | None = None,
         **settings: Any,
     ) -> "LinkingEngine":
@@ -224,10 +225,12 @@ class Assets:
         calibrator (Union[Calibrator, bool, None]): one to take; True insists on that of the assets,
             where they have one; None takes it where it was fitted for these tiers and this fusion;
             False leaves it out.
-        ranker (bool): let the ranker order candidates anew, where the assets have one and all tiers
-            are asked.
-        rerank_top (Optional[int]): candidates that the reranker reads, where the assets have one
-            and all tiers are asked; None for as many as it was trained for, 0 leaves it out.
+        ranker (bool): let the ranker order candidates anew, where the assets have one that was
+            fitted for these tiers and this fusion.
+        reranker (Optional[CrossEncoder]): one to take; None takes that of the assets, where they
+            have one and all tiers are asked.
+        rerank_top (Optional[int]): candidates that the reranker reads; None for as many as it was
+            trained for, 0 leaves it out.
         settings: passed to LinkingEngine; `weights` too replaces what the build found best.
         RAISES (MedlinkError): E210 when "dense" is asked for and was not built, E212 for "ngram",
             E214 for a calibrator that was fitted for something else.
@@ -244,8 +247,6 @@ class Assets:
             why = self.manifest["left_out"]["ngram"]
             raise Errors.tier_left_out(path=self.path, tier="n-gram", why=why)
         (name_concept,) = load_arrays(self.path, NAME_CONCEPT)
-        if "rescorer" not in settings and (tiers is None or self._are_all(tiers)):
-            settings["rescorer"] = self.rescorer(rerank_top, ranker=ranker)
         fusion = fusion or fusion_of(self.manifest["fusion"]).with_weights(
             settings.pop("weights", None) or self._weights_of(chosen)
         )
@@ -261,6 +262,10 @@ class Assets:
             fusion=fusion,
             **{"weights": self._weights_of(chosen), **settings},
         )
+        if "rescorer" not in settings:
+            if reranker is None and (tiers is None or self._are_all(tiers)):
+                reranker = self.reranker if rerank_top != 0 else None
+            engine.rescorer = self._rescorer(engine, ranker, reranker, rerank_top)
         if isinstance(calibrator, bool) or calibrator is None:
             calibrator = None if calibrator is False else self._fitting(engine, bool(calibrator))
         engine.calibrator = calibrator
@@ -289,29 +294,26 @@ class Assets:
             raise Errors.calibrator_mismatch(path=self.path, problem=problem)
         return None if problem else calibrator
 
-    def rescorer(
-        self, top: int | None = None, encoder: "CrossEncoder | None" = None, ranker: bool = True
+    def _rescorer(
+        self,
+        engine: "LinkingEngine",
+        ranker: bool,
+        reranker: "CrossEncoder | None",
+        top: int | None,
     ) -> "Rescorer | None":
-        """Make what orders candidates anew: ranker, then reranker; None where there is neither.
-
-        top (Optional[int]): candidates that the reranker reads, 0 leaves it out.
-        encoder (Optional[CrossEncoder]): takes the place of that of the assets.
-        ranker (bool): False leaves it out.
-        RAISES (MedlinkError): E202, E206, E217, E219.
-        """
-        from .linking.ranker import Chain
-
+        """Make what orders an engine's candidates anew: ranker, then reranker, or neither."""
         parts: list[Rescorer] = []
-        if ranker and self.ranker is not None:
+        if ranker and self.ranker is not None and self.ranker.fits(self.conditions(engine)):
             parts.append(self.ranker)
-        encoder = None if top == 0 else encoder or self.reranker
-        if encoder is not None:
+        if reranker is not None and top != 0:
             from .linking.reranking import Reranker
 
-            parts.append(Reranker(encoder, self.kb, top))
-        if not parts:
-            return None
-        return parts[0] if len(parts) == 1 else Chain(parts)
+            parts.append(Reranker(reranker, self.kb, top))
+        if len(parts) < 2:
+            return parts[0] if parts else None
+        from .linking.ranker import Chain
+
+        return Chain(parts)
 
     def _are_all(self, tiers: list[str]) -> bool:
         return set(tiers) >= {tier for tier in self.tiers if self.weights.get(tier)}
@@ -374,15 +376,12 @@ class Assets:
         return MentionMemory.of(lines, {id: self.kb.row_of(id) for id in ids if id in self.kb})
 
     def _open_ranker(self) -> "CandidateRanker":
-        from .linking.ranker import CandidateRanker, fitted_for, name_facts
+        from .linking.ranker import CandidateRanker, name_facts
         from .ranking import RankingModel
         from .retrieval.arrays import load_arrays
         from .retrieval.memory import read_memory
 
         model = RankingModel.load(self.path / RANKER_FILE)
-        if dict(model.fitted_for) != fitted_for(self.manifest):
-            problem = "it was fitted for other tiers, weights or another encoder"
-            raise Errors.ranker_mismatch(path=self.path, problem=problem)
         (name_concept,) = load_arrays(self.path, NAME_CONCEPT)
         lines = read_memory(self.path / MEMORY) if self.manifest.get("memory") else []
         return CandidateRanker(model, name_facts(self.kb, name_concept, lines))

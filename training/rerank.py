@@ -98,14 +98,15 @@ def _lists(
 ) -> tuple[list[RankedList], list[RankedList]]:
     """Look up what is trained on and what is chosen by.
 
-    What corrections remember of the training mentions would leave nothing to learn.
+    What corrections remember of the training mentions would leave nothing to learn. A ranker stays:
+    what a reranker must beat is what the assets do without it.
     """
-    plain = assets.engine(memory=False, calibrator=False, rescorer=None)
+    plain = assets.engine(memory=False, calibrator=False, rerank_top=0)
     if train is None or dev is None:
         lists = name_lists(assets.kb, plain, recipe.top, recipe.names, recipe.seed)
         held = round(len(lists) * _DEV_SHARE)
         return lists[held:], lists[:held]
-    engine = assets.engine(calibrator=False, rescorer=None)
+    engine = assets.engine(calibrator=False, rerank_top=0)
     return (
         gold_lists(train, assets.kb, plain, recipe.top),
         gold_lists(dev, assets.kb, engine, recipe.top),

@@ -3,16 +3,17 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..assets import CALIBRATOR, Assets, write_manifest
-from ..calibration import Fitted, Point, Trials, best_threshold, fit, points
+from ..assets import CALIBRATOR, Assets
+from ..calibration import Point, Trials, best_threshold, fit, points
 from ..calibration.quality import calibration_error
 from ..calibration.trials import Floats
 from ..errors import Errors
-from ..files import link_or_copy, replacing_directory, sha256_of
+from ..files import sha256_of
 from ..progress import no_progress
 from ..types import Progress
 from .questions import count_concepts, gold_questions, name_questions
 from .removal import NIL_SHARE, ask
+from .variant import write_variant
 
 TARGET_PRECISION = 0.95
 # What can be told apart from chance at all.
@@ -92,7 +93,14 @@ def calibrate_assets(
         "mentions": mentions,
         "concepts": concepts,
     }  # fmt: skip
-    made = _write(assets, Path(out), fitted, assets.conditions(engine), facts)
+    calibrator = fitted.calibrator.fitting(assets.conditions(engine))
+    made = write_variant(
+        assets,
+        Path(out),
+        {"calibrator": facts},
+        without=[CALIBRATOR],
+        add=lambda path: calibrator.save(path / CALIBRATOR),
+    )
     return Calibrated(made, chosen, curve, trials, fitted.probs)
 
 
@@ -100,21 +108,3 @@ def _describe(dev: str | Path | None) -> dict[str, str]:
     if dev is None:
         return {"names": "of the knowledge base"}
     return {"file": Path(dev).name, "sha256": sha256_of(Path(dev))}
-
-
-def _write(
-    assets: Assets, out: Path, fitted: Fitted, fitted_for: dict[str, Any], facts: dict[str, Any]
-) -> Assets:
-    """Write the assets with another calibrator; all other files are shared where possible."""
-    with replacing_directory(out) as path:
-        for name in assets.files[1:]:
-            if name != CALIBRATOR:
-                (path / name).parent.mkdir(parents=True, exist_ok=True)
-                link_or_copy(assets.path / name, path / name)
-        fitted.calibrator.fitting(fitted_for).save(path / CALIBRATOR)
-        kept = {key: fact for key, fact in assets.manifest.items() if key not in _OWN}
-        write_manifest(path, {**kept, "calibrator": facts})
-    return Assets(out)
-
-
-_OWN = ("schema", "files")  # that writing a manifest sets itself

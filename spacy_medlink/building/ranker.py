@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..assets import CALIBRATOR, MEMORY, RANKER_FILE, Assets, write_manifest
+from ..assets import CALIBRATOR, MEMORY, RANKER_FILE, RERANKER, Assets
 from ..errors import Errors
 from ..evaluation.clustered import standard_error
-from ..files import link_or_copy, replacing_directory, sha256_of
+from ..files import sha256_of
 from ..kb import KnowledgeBase
 from ..linking.blending import blend, remembered
-from ..linking.ranker import RANKER, TOP, WEIGHT, fitted_for, name_facts, softmax
+from ..linking.ranker import RANKER, TOP, WEIGHT, name_facts, softmax
 from ..measuring import load_gold
 from ..measuring.gold_set import Case
 from ..progress import no_progress
@@ -24,6 +24,7 @@ from ..retrieval.mask import Mask
 from ..retrieval.memory import MentionMemory, Remembered, memory_key, read_memory
 from ..types import Candidate, Mention, Progress
 from .mention_names import SOURCE
+from .variant import left_out, write_variant
 
 _FOLDS = 5
 _SEED = 0
@@ -32,7 +33,6 @@ _BATCH = 512
 _ERRORS = 2  # standard errors that the gain must exceed: of a hundred mentions, one says little
 _DEPTHS = (1, 5)
 _DIGITS = 4
-_OWN = ("schema", "files")  # that writing a manifest sets itself
 
 
 class RankerFitted(NamedTuple):
@@ -208,23 +208,26 @@ def _figures(ranks: NDArray[np.float64]) -> dict[str, float]:
 
 
 def _write(assets: Assets, out: Path, fitted: Fitted, facts: dict[str, Any], kept: bool) -> Assets:
-    """Write the assets with the ranker or without; all else is shared where possible."""
-    manifest = {name: fact for name, fact in assets.manifest.items() if name not in _OWN}
-    had_one = manifest.get("ranker") is not None
-    left_out = {k: v for k, v in (manifest.get("left_out") or {}).items() if k != "ranker"}
-    if not kept:
-        gained = f"{facts['gain']} +/- {facts['standard_error']}"
-        left_out["ranker"] = f"it does not beat retrieval beyond doubt (mrr gained {gained})"
-    gone = {RANKER_FILE}
-    if kept or had_one:  # scores change: what was fitted to them no longer holds
-        gone.add(CALIBRATOR)
-        manifest["calibrator"] = None
-    with replacing_directory(out) as path:
-        for name in assets.files[1:]:
-            if name not in gone:
-                (path / name).parent.mkdir(parents=True, exist_ok=True)
-                link_or_copy(assets.path / name, path / name)
+    """Write the assets with the ranker, or without it.
+
+    Scores change with a ranker, and so does the order that a reranker was chosen behind: what was
+    fitted to the old ones does not hold.
+    """
+    gained = f"{facts['gain']} +/- {facts['standard_error']}"
+    why = "" if kept else f"it does not beat retrieval beyond doubt (mrr gained {gained})"
+    changes: dict[str, Any] = {
+        "ranker": facts if kept else None,
+        "left_out": left_out(assets, "ranker", why),
+    }
+    without = [RANKER_FILE]
+    if kept or assets.manifest.get("ranker") is not None:
+        without += [CALIBRATOR, RERANKER]
+        changes |= {"calibrator": None, RERANKER: None}
+    conditions = assets.conditions(assets.engine(calibrator=False, rescorer=None))
+    model = replace(fitted.model, fitted_for=conditions)
+
+    def add(path: Path) -> None:
         if kept:
-            replace(fitted.model, fitted_for=fitted_for(assets.manifest)).save(path / RANKER_FILE)
-        write_manifest(path, {**manifest, "ranker": facts if kept else None, "left_out": left_out})
-    return Assets(out)
+            model.save(path / RANKER_FILE)
+
+    return write_variant(assets, out, changes, without=without, add=add)

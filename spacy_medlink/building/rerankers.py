@@ -3,13 +3,11 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..assets import CALIBRATOR, RERANKER, Assets, write_manifest
-from ..files import link_or_copy, replacing_directory
+from ..assets import CALIBRATOR, RERANKER, Assets
+from .variant import left_out, write_variant
 
 if TYPE_CHECKING:
     from ..encoders.cross_encoder import CrossEncoder
-
-_OWN = ("schema", "files")  # that writing a manifest sets itself
 
 
 def store_reranker(
@@ -40,22 +38,15 @@ def _write(
     about: dict[str, Any] | None,
     why: str,
 ) -> Assets:
-    had_one = assets.manifest.get("reranker") is not None
-    kept = {name: fact for name, fact in assets.manifest.items() if name not in _OWN}
-    left_out = {k: v for k, v in (kept.get("left_out") or {}).items() if k != RERANKER}
-    if why:
-        left_out[RERANKER] = why
-    scores_change = about is not None or had_one
-    if scores_change and kept.get("calibrator") is not None:
-        kept["calibrator"] = None
-    with replacing_directory(out) as path:
-        for name in assets.files[1:]:
-            if name.split("/")[0] == RERANKER or (scores_change and name == CALIBRATOR):
-                continue
-            (path / name).parent.mkdir(parents=True, exist_ok=True)
-            link_or_copy(assets.path / name, path / name)
+    facts = {RERANKER: about, "left_out": left_out(assets, RERANKER, why)}
+    without = [RERANKER]
+    if about is not None or assets.manifest.get(RERANKER) is not None:  # scores change
+        facts["calibrator"] = None
+        without.append(CALIBRATOR)
+
+    def add(path: Path) -> None:
         if encoder is not None:
             (path / RERANKER).mkdir()
             encoder.save(path / RERANKER)
-        write_manifest(path, {**kept, RERANKER: about, "left_out": left_out})
-    return Assets(out)
+
+    return write_variant(assets, out, facts, without=without, add=add)

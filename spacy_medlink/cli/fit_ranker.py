@@ -5,6 +5,11 @@ from typing import Annotated
 
 import typer
 
+_AGAIN = {
+    "reranker": "Train it again with `python -m training.rerank`.",
+    "calibrator": "Fit it again with `medlink calibrate`.",
+}
+
 
 def command(
     assets: Annotated[
@@ -25,7 +30,7 @@ def command(
     from ..progress import show_progress
 
     own = Assets(assets)
-    had_calibrator = own.manifest.get("calibrator") is not None
+    had = [part for part in ("reranker", "calibrator") if own.manifest.get(part) is not None]
     fitted = fit_ranker(own, output or assets, train, progress=show_progress)
     facts = fitted.facts
     typer.echo(
@@ -39,6 +44,7 @@ def command(
     if not fitted.kept:
         why = fitted.assets.manifest["left_out"]["ranker"]
         typer.echo(f"The ranker is left out: {why}.")
-    elif had_calibrator:
-        typer.echo("The calibrator is left out: fit it to the new scores with `medlink calibrate`.")
+    for part in had:
+        if fitted.assets.manifest.get(part) is None:
+            typer.echo(f"The {part} is left out: scores have changed. {_AGAIN[part]}")
     typer.echo(str(fitted.assets.path))

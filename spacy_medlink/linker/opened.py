@@ -12,6 +12,7 @@ from .settings import DEFAULT_CONFIG, attribute, scope_settings
 if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
     from ..assets import Assets
     from ..encoders.bi_encoder import BiEncoder
+    from ..encoders.cross_encoder import CrossEncoder
     from ..kb import KnowledgeBase
     from ..linking import LinkingEngine
     from ..retrieval.filters import Only
@@ -89,17 +90,15 @@ class OpenedLinker(PersistentLinker):
     def _only(self, call: Any) -> "Only":
         raise NotImplementedError
 
-    def _own_rescorer(self) -> dict[str, Any]:
+    def _own_reranker(self) -> "CrossEncoder | None":
         model = self.settings["reranker"]
         if model is None:
-            return {}
+            return None
         from ..encoders.architectures import cross_encoder_of
 
         encoder = cross_encoder_of(model)
         self.assets.check_reranker(encoder, model.attrs["name"])
-        settings = self.settings
-        ranker = settings["ranker"]
-        return {"rescorer": self.assets.rescorer(settings["rerank_top"], encoder, ranker)}
+        return encoder
 
     def _own_encoder(self) -> "BiEncoder":
         raise NotImplementedError
@@ -137,7 +136,7 @@ class OpenedLinker(PersistentLinker):
             calibrator=settings["calibrator"],
             ranker=settings["ranker"],
             rerank_top=settings["rerank_top"],
-            **self._own_rescorer(),
+            reranker=self._own_reranker(),
             exact_first=settings["exact_first"],
             cache_size=settings["cache_size"],
             scope=scope_settings(settings),

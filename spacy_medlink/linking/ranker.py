@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..calibration.conditions import difference
 from ..kb import KnowledgeBase
 from ..lru import Lru
 from ..ranking import NameFacts, Prior, RankingModel, traits_of
@@ -40,6 +41,10 @@ class CandidateRanker:
         self.model, self.facts, self.top = model, facts, top
         self.fingerprint = f"{model.fingerprint} {top}"
         self._cache: Lru[_Key, list[Candidate]] = Lru(cache_size)
+
+    def fits(self, conditions: Mapping[str, Any]) -> bool:
+        """Tell whether it was fitted for these conditions (`calibration.conditions`)."""
+        return not difference(self.model.fitted_for, conditions)
 
     def rescore(
         self, mentions: Sequence[Mention], rankings: Sequence[Sequence[Candidate]]
@@ -95,16 +100,6 @@ def name_facts(
     votes = ((line.id, line.votes) for line in lines if not line.label)
     prior = Prior(votes, lambda row: kb.concept_at(row).id)
     return NameFacts(name_concept, lambda row: kb.name_at(row).text, prior)
-
-
-def fitted_for(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """List what the traits of candidates depend on, from the manifest of assets."""
-    made_by = manifest["encoder"]
-    return {
-        "tiers": list(manifest["tiers"]),
-        "fusion": manifest["fusion"],
-        "encoder": made_by["fingerprint"] if made_by else "",
-    }
 
 
 def softmax(logits: NDArray[np.float64]) -> Floats1d:

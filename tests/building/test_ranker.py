@@ -6,19 +6,26 @@ import pytest
 import spacy
 from typer.testing import CliRunner
 
-from spacy_medlink.assets import MEMORY, RANKER_FILE, Assets
+from spacy_medlink.assets import MEMORY, RANKER_FILE, Assets, kb_fingerprint
 from spacy_medlink.building import build_assets
 from spacy_medlink.building.calibrate import calibrate_assets
 from spacy_medlink.building.mention_names import add_mention_names
 from spacy_medlink.building.ranker import fit_ranker, forget
+from spacy_medlink.building.rerankers import store_reranker
 from spacy_medlink.cli import app
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
-from spacy_medlink.linking.ranker import RANKER
+from spacy_medlink.linking.ranker import RANKER, CandidateRanker, Chain
+from spacy_medlink.linking.reranking import Reranker
 from spacy_medlink.measuring import load_gold
 from spacy_medlink.retrieval.concepts import RESOLUTION
+from spacy_medlink.retrieval.fusion import ReciprocalRankFusion
 from spacy_medlink.retrieval.memory import Remembered, read_memory
 from spacy_medlink.types import Concept, Mention, Name
+from training.rerank import _lists
+from training.reranking.recipe import RerankRecipe
 
 SITES = (
     "heart lung liver kidney spleen stomach bladder thyroid pancreas prostate colon skin".split()
@@ -135,21 +142,50 @@ def test_forgetting(place):
     assert forget(lines, cases, kb) == [lines[0]._replace(votes=2, of=3), lines[2]]
 
 
-def test_other_tiers_are_refused(place, fitted, tmp_path):
+def test_it_is_left_out_where_it_was_not_fitted(fitted):
+    texts = [f"{PAIRS[n][0]} {PAIRS[n][1]}" for n in (3, 4, 5)]
+    plain = ["C3", "C4", "C5"]
+    assert links(fitted.assets, texts, fusion=ReciprocalRankFusion()) == plain
+    assert links(fitted.assets, texts, tiers=["ngram"]) == plain
+    assert links(fitted.assets, texts, weights={"exact": 0.5, "ngram": 0.5}) == plain
+    assert links(fitted.assets, texts, tiers=["exact", "ngram"]) == ["D3", "D4", "D5"]
+
+
+def test_of_another_version(fitted, tmp_path):
     fitted.assets.copy_to(tmp_path / "changed")
     file = tmp_path / "changed" / RANKER_FILE
-    model = json.loads(file.read_text("utf-8"))
-    text = json.dumps({**model, "fitted_for": {**model["fitted_for"], "encoder": "another"}})
-    file.unlink()
-    file.write_text(text.ljust(file.stat().st_size if file.exists() else 0), encoding="utf-8")
-    manifest = tmp_path / "changed" / "manifest.json"
-    facts = json.loads(manifest.read_text("utf-8"))
-    facts["files"][RANKER_FILE]["size"] = file.stat().st_size
-    manifest.unlink()
-    manifest.write_text(json.dumps(facts), encoding="utf-8")
+    text = file.read_text("utf-8").replace('"format": 1', '"format": 9')
+    file.unlink()  # it is a link to the one that others use
+    file.write_text(text, encoding="utf-8")
     with pytest.raises(MedlinkError, match="E219"):
         Assets(tmp_path / "changed").engine()
     assert links(Assets(tmp_path / "changed"), ["lung trauma"], ranker=False)
+
+
+def test_a_reranker_chosen_behind_another_order_is_left_out(place, tiny_encoder, tmp_path):
+    own = build_assets(tmp_path / "own", place / "kb", tiny_encoder, memory=[place / "half.jsonl"])
+    kb = kb_fingerprint(own.manifest["kb"])
+    cross = CrossEncoder.of(BiEncoder.load(tiny_encoder), CrossSettings(kb=kb))
+    both = store_reranker(own, tmp_path / "both", cross, {})
+    result = CliRunner().invoke(
+        app, ["fit-ranker", str(both.path), "--train", str(place / "gold.jsonl")]
+    )
+    assert result.exit_code == 0, result.output
+    assert "The reranker is left out" in result.output
+    after = Assets(tmp_path / "both")
+    assert after.reranker is None and not (after.path / "reranker").exists()
+    # The other way round both stay: a reranker is trained for what the ranker puts first.
+    again = store_reranker(after, tmp_path / "again", cross, {})
+    assert isinstance(again.engine().rescorer, Chain)
+    assert isinstance(again.engine(rerank_top=0).rescorer, CandidateRanker)
+    assert isinstance(again.engine(ranker=False).rescorer, Reranker)
+
+
+def test_a_reranker_has_to_beat_the_ranker(place, fitted):
+    gold = place / "gold.jsonl"
+    for lists in _lists(fitted.assets, RerankRecipe(), gold, gold):
+        first = [own.candidates[0] for own in lists if own.candidates]
+        assert all(RANKER in one.scores for one in first if not one.scores.get("memory"))
 
 
 def test_in_a_pipeline_and_with_a_calibrator(place, fitted, tmp_path):
