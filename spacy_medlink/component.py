@@ -1,9 +1,11 @@
-"""What the components have in common: they pickle by what their state says."""
+"""What the components have in common: they pickle by what their state says, and work in batches."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from spacy.pipeline import Pipe
+from spacy.tokens import Doc
+from spacy.util import minibatch
 
 
 class PicklablePipe(Pipe):
@@ -23,6 +25,30 @@ class PicklablePipe(Pipe):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+
+    def _in_batches(
+        self, stream: Iterable[Doc], size: int, work: Callable[[Sequence[Doc]], None]
+    ) -> Iterator[Doc]:
+        """Work on the Docs of a stream, so many at a time; those that fail are not passed on."""
+        # spaCy's function has no types.
+        for docs in minibatch(stream, size=size):  # type: ignore[no-untyped-call]
+            yield from self._together(docs, work)
+
+    def _together(
+        self, docs: Sequence[Doc], work: Callable[[Sequence[Doc]], None]
+    ) -> Iterator[Doc]:
+        """Work on Docs together; if that fails, one by one, so that only the bad ones are lost."""
+        try:
+            work(docs)
+        except Exception as error:
+            if len(docs) == 1:
+                self.get_error_handler()(self.name, self, list(docs), error)
+                return
+        else:
+            yield from docs
+            return
+        for doc in docs:
+            yield from self._together([doc], work)
 
 
 def _rebuild(cls: type[PicklablePipe], name: str, state: dict[str, Any]) -> PicklablePipe:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from spacy.language import Language
 from spacy.tokens import Doc, Span
-from spacy.util import minibatch
 from spacy.vocab import Vocab
 
 from .dictionary import Choice
@@ -176,7 +175,7 @@ class MedicalMentions(DictionaryPipe):
         """Find the mentions of one Doc, in place."""
         error_handler = self.get_error_handler()
         try:
-            self._set(doc, self._matches([doc])[0])
+            self._annotate([doc])
         except Exception as error:
             error_handler(self.name, self, [doc], error)
         return doc
@@ -187,8 +186,7 @@ class MedicalMentions(DictionaryPipe):
         batch_size (int): documents whose proposals are encoded together.
         """
         size = batch_size if self.propose is not None else 1
-        for docs in minibatch(stream, size=size):  # type: ignore[no-untyped-call]
-            yield from self._found(docs)
+        return self._in_batches(stream, size, self._annotate)
 
     def find(self, doc: Doc) -> list[Span]:
         """Find all matches, overlapping ones too, without changing the Doc."""
@@ -219,20 +217,9 @@ class MedicalMentions(DictionaryPipe):
         state["_nlp"] = state["_proposer"] = None
         return state
 
-    def _found(self, docs: Sequence[Doc]) -> Iterator[Doc]:
-        """Find the mentions of Docs together; if that fails, one by one."""
-        try:
-            for doc, matches in zip(docs, self._matches(docs), strict=True):
-                self._set(doc, matches)
-        except Exception as error:
-            if len(docs) == 1:
-                self.get_error_handler()(self.name, self, list(docs), error)
-                return
-        else:
-            yield from docs
-            return
-        for doc in docs:
-            yield from self._found([doc])
+    def _annotate(self, docs: Sequence[Doc]) -> None:
+        for doc, matches in zip(docs, self._matches(docs), strict=True):
+            self._set(doc, matches)
 
     def _matches(self, docs: Sequence[Doc]) -> list[list[Match]]:
         """Find all matches of Docs, in the order of the text."""

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from spacy.language import Language
 from spacy.tokens import Doc, Span
-from spacy.util import minibatch
 from spacy.vocab import Vocab
 
 from ..errors import Errors, Warnings
@@ -120,7 +119,7 @@ class MedicalLinker(TrainableLinker):
         """Link the entities of one Doc, in place."""
         error_handler = self.get_error_handler()
         try:
-            self.set_annotations([doc], self.predict([doc]))
+            self._annotate([doc])
         except Exception as error:
             error_handler(self.name, self, [doc], error)
         return doc
@@ -134,8 +133,7 @@ class MedicalLinker(TrainableLinker):
             failed, which the error handler is given one by one.
         """
         size = max(batch_size or 0, self.batch_size)
-        for docs in minibatch(stream, size=size):  # type: ignore[no-untyped-call]
-            yield from self._linked(docs)
+        return self._in_batches(stream, size, self._annotate)
 
     def predict(self, docs: Sequence[Doc], **filters: Sequence[str] | None) -> list[list[Link]]:
         """Link the mentions of Docs without changing them.
@@ -240,19 +238,8 @@ class MedicalLinker(TrainableLinker):
 
     # Helpers
 
-    def _linked(self, docs: Sequence[Doc]) -> Iterator[Doc]:
-        """Link Docs together; if that fails, one by one, so that only the bad ones are lost."""
-        try:
-            self.set_annotations(docs, self.predict(docs))
-        except Exception as error:
-            if len(docs) == 1:
-                self.get_error_handler()(self.name, self, list(docs), error)
-                return
-        else:
-            yield from docs
-            return
-        for doc in docs:
-            yield from self._linked([doc])
+    def _annotate(self, docs: Sequence[Doc]) -> None:
+        self.set_annotations(docs, self.predict(docs))
 
     def _links(self, mentions: Sequence[Mention], only: "Only") -> list[Link]:
         decisions = self._decide(mentions, only)
