@@ -25,6 +25,7 @@ def cold_start(pipeline: str, alone: bool, torch: bool) -> dict[str, Any]:
         `rss_mb`, and of it `private_mb`, which no other process can share.
     """
     if not torch:
+        # None makes `import torch` fail as where it is not installed; the stubs know modules only.
         sys.modules["torch"] = None  # type: ignore[assignment]
     if alone:
         hide_plug_ins()

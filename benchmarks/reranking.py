@@ -54,7 +54,7 @@ def measure(assets: Assets, mentions: Path, top: int, limit: int) -> dict[str, A
     asked = list(dict.fromkeys(case.mention for case in cases))[:limit]
     rankings = assets.engine(memory=False, calibrator=False, rescorer=None).rank(asked, top)
     base = BiEncoder.load(assets.path / ENCODER)
-    rates, layers = {}, len(base.module.encoder.layer)  # type: ignore[union-attr,arg-type]
+    rates, layers = {}, int(base.module.config.num_hidden_layers)
     for kind in KINDS:
         settings = CrossSettings(top=top, attention=kind.attention)
         encoder = CrossEncoder.of(base, settings, round(kind.layers * layers))

@@ -14,6 +14,7 @@ from spacy_medlink.building import build_assets
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.finding.proposals import Proposer
 from spacy_medlink.finding.words import Match
+from spacy_medlink.mentions import MedicalMentions
 from spacy_medlink.types import Candidate
 
 NAMES = [
@@ -53,6 +54,7 @@ class Engine:
 def propose(text: str, *found: Match) -> tuple[list[str], list[str]]:
     engine = Engine()
     allowed = np.array([row for row in range(len(NAMES)) if row != SEVERE], dtype=np.uint32)
+    # Not a LinkingEngine: what it says has to be known here.
     proposer = Proposer(engine, NAMES, allowed, 0.8, 8, "CONCEPT")  # type: ignore[arg-type]
     doc = spacy.blank("en")(text)
     (matches,) = proposer.propose([doc], [found])
@@ -138,7 +140,9 @@ def test_without_a_linker_to_ask(tiny_assets: Assets, tmp_path: Path) -> None:
     with pytest.raises(MedlinkError, match=r"E302.*dense"):
         pipeline(bare, propose=0.8)(TEXT)
     nlp = pipeline(tiny_assets, propose=0.8)
-    nlp.get_pipe("medical_mentions").use(other_assets(tmp_path).path)  # type: ignore[attr-defined]
+    finder = nlp.get_pipe("medical_mentions")
+    assert isinstance(finder, MedicalMentions)
+    finder.use(other_assets(tmp_path).path)
     with pytest.raises(MedlinkError, match=r"E302.*same assets"):
         nlp(TEXT)
     for bad in (-0.1, 1.1):
