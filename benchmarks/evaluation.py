@@ -91,7 +91,9 @@ def _told(name: str, chance: random.Random) -> str:
 def _evaluate(assets: Path, gold: Path, options: tuple[str, ...], work: Path) -> dict[str, Any]:
     output = work / "metrics.json"
     before = _processor_seconds()
-    run = run_command("evaluate", str(assets), str(gold), *options, "--output", str(output))
+    # Every tier, though an untrained encoder adds nothing to n-grams: a trained one would.
+    tiers = ("--tiers", "exact,ngram,dense")
+    run = run_command("evaluate", str(assets), str(gold), *tiers, *options, "--output", str(output))
     spent = _processor_seconds() - before
     metrics = json.loads(output.read_text(encoding="utf-8"))
     ranking = {"linker": metrics["speed"]["seconds"]}

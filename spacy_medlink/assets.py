@@ -86,6 +86,11 @@ class Assets:
         return list(self.manifest["tiers"])
 
     @property
+    def used_tiers(self) -> list[str]:
+        """The tiers that add something, which a linker asks by default."""
+        return [tier for tier in self.tiers if self.weights.get(tier)]
+
+    @property
     def weights(self) -> dict[str, float]:
         """Weight of each tier in the fused score."""
         return dict(self.manifest["fusion"]["weights"])
@@ -239,8 +244,7 @@ class Assets:
         from .retrieval.arrays import load_arrays
         from .retrieval.fusion import fusion_of
 
-        weights = self.weights
-        chosen = [tier for tier in self.tiers if weights.get(tier)] if tiers is None else tiers
+        chosen = self.used_tiers if tiers is None else tiers
         if "dense" in chosen and "dense" not in self.tiers:
             raise Errors.encoder_needed(path=self.path)
         if "ngram" in chosen and "ngram" not in self.tiers:
@@ -316,7 +320,7 @@ class Assets:
         return Chain(parts)
 
     def _are_all(self, tiers: list[str]) -> bool:
-        return set(tiers) >= {tier for tier in self.tiers if self.weights.get(tier)}
+        return set(tiers) >= set(self.used_tiers)
 
     def _weights_of(self, tiers: list[str]) -> dict[str, float]:
         weights = {tier: self.weights.get(tier, 0.0) for tier in tiers}

@@ -30,6 +30,7 @@ FLOORS = [
         "concept_urls",
         "lru",
         "lexicon",
+        "threads",
     },
     {"encoders", "ranking", "evaluation", "gold", "reports", "calibration"},
     {"kb", "retrieval"},

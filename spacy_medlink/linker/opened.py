@@ -73,7 +73,7 @@ class OpenedLinker(PersistentLinker):
                     self._engine = self._make_engine()
         engine: LinkingEngine = self._engine
         if self.n_threads > 0 and getattr(self._thread, "cap", 0) != self.n_threads:
-            from .threads import cap_threads
+            from ..threads import cap_threads
 
             cap_threads(self.n_threads)
             self._thread.cap = self.n_threads

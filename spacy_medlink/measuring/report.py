@@ -78,7 +78,8 @@ def measure(
     for name, ranker in peers.items():
         report.setdefault("baselines", {})[name] = bench.measure_baseline(Baseline(name, ranker))
     if settings.each_tier:
-        report["tiers"] = {tier: bench.measure_tier(tier) for tier in tiers}
+        every_tier = settings.tiers or assets.tiers
+        report["tiers"] = {tier: bench.measure_tier(tier) for tier in every_tier}
         report["tiers"]["fused"] = bench.totals(judged, tiers)
     report["manifest"] = describe_run(assets, gold, settings)
     report["concepts"] = describe_concepts(assets.kb, records)
@@ -91,7 +92,7 @@ def _chosen(assets: Assets, settings: Settings) -> list[str]:
         if tier not in assets.tiers:
             built = ", ".join(assets.tiers)
             raise Errors.tier_not_built(path=assets.path, tier=tier, built=built)
-    return [tier for tier in TIERS if tier in (settings.tiers or assets.tiers)]
+    return [tier for tier in TIERS if tier in (settings.tiers or assets.used_tiers)]
 
 
 def _counts(case: Case, settings: Settings) -> bool:

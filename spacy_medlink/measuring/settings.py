@@ -12,7 +12,7 @@ class Settings:
     """How to measure.
 
     ks (Tuple[int, ...]): depths of accuracy and recall.
-    tiers (Tuple[str, ...]): tiers to use; () for all that were built.
+    tiers (Tuple[str, ...]): tiers to use; () for those that the linker asks.
     each_tier (bool): measure each of them alone too.
     protocol (str): "concepts" or "names", which the ranks count.
     threshold (Optional[float]): links that score less (whose probability is less, where there is a

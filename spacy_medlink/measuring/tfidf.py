@@ -4,7 +4,6 @@ As "Medical Crossing" (Alekseev et al., 2022, section 3.1) and BioSyn (Sung et a
 scikit-learn's TfidfVectorizer over the names of the dictionary, lower-cased, nearest by cosine.
 """
 
-import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..retrieval.fusion import rank_concepts
+from ..threads import threads
 from ..types import Candidate, Floats1d, Floats2d, Ints1d, Ints2d, Mention
 
 _GRAMS = (1, 2)
@@ -67,9 +67,10 @@ class TfidfRanker:
     def _search(self, texts: Sequence[str]) -> tuple[list[str], Ints2d, Floats2d]:
         """Search distinct texts: rows (n, m), -1 where there are fewer names, and cosines."""
         distinct = list(dict.fromkeys(texts))
-        starts = range(0, len(distinct), _BATCH)
-        with ThreadPoolExecutor(_threads()) as pool:  # scipy's products run side by side
-            batches = (distinct[start : start + _BATCH] for start in starts)
+        size = max(1, min(_BATCH, -(-len(distinct) // threads())))
+        starts = range(0, len(distinct), size)
+        with ThreadPoolExecutor(threads()) as pool:  # scipy's products run side by side
+            batches = (distinct[start : start + size] for start in starts)
             parts = list(pool.map(self._search_batch, batches))
         none = np.empty((0, self._n_names))
         rows = np.concatenate([rows for rows, _ in parts] or [none.astype(np.int64)])
@@ -143,12 +144,6 @@ def _places(sorted_texts: Ints1d) -> Ints1d:
     """Number the items of each text from 0."""
     first: Ints1d = np.searchsorted(sorted_texts, sorted_texts)
     return np.arange(len(sorted_texts)) - first
-
-
-def _threads() -> int:
-    """Use as many threads as OpenMP would."""
-    given = os.environ.get("OMP_NUM_THREADS", "")
-    return int(given) if given.isdigit() and int(given) else os.cpu_count() or 1
 
 
 def _best_first(pair: tuple[int, float]) -> tuple[float, int]:
