@@ -14,10 +14,9 @@ from typing import Annotated, Any
 
 import typer
 
-from benchmarks.measured import machine
+from benchmarks.measured import machine, write_results
 from benchmarks.training import material
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.files import replacing_file
 from spacy_medlink.kb import KnowledgeBase
 from training.experiment import Experiment
 from training.objectives.registry import LOSSES
@@ -135,14 +134,7 @@ def main(
 ) -> None:
     """Measure and print."""
     results = measure(work, steps, pairs, rate, among)
-    text = table(results)
-    for path, content in (
-        (output, json.dumps(results, indent=2)),
-        (output.with_suffix(".md"), text),
-    ):
-        with replacing_file(path) as place:
-            place.write_text(content + "\n", encoding="utf-8")
-    typer.echo(text)
+    write_results(output, results, table(results))
 
 
 if __name__ == "__main__":

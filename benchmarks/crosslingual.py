@@ -9,7 +9,6 @@ mixture of base and trained weights is shipped is chosen on names of the other c
 to OUTPUT as JSON, and to a Markdown table beside it.
 """
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,9 +17,8 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from benchmarks.measured import machine
+from benchmarks.measured import machine, write_results
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.files import replacing_file
 from spacy_medlink.kb import KnowledgeBase, build_knowledge_base
 from spacy_medlink.kb.filters import Filters
 from training.embedded import place_model
@@ -201,14 +199,7 @@ def main(
     """Measure and print."""
     work.mkdir(parents=True, exist_ok=True)
     results = measure(work, minutes, concepts)
-    text = table(results)
-    for path, content in (
-        (output, json.dumps(results, indent=2)),
-        (output.with_suffix(".md"), text),
-    ):
-        with replacing_file(path) as place:
-            place.write_text(content + "\n", encoding="utf-8")
-    typer.echo(text)
+    write_results(output, results, table(results))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,8 @@ from typing import Annotated, Any
 
 import typer
 
-from benchmarks.measured import machine, run_command
+from benchmarks.measured import machine, run_command, write_results
+from spacy_medlink.assets import Assets
 from spacy_medlink.kb import KnowledgeBase
 from training.embedded import place_model
 
@@ -92,7 +93,7 @@ def _evaluate(assets: Path, gold: Path, options: tuple[str, ...], work: Path) ->
     output = work / "metrics.json"
     before = _processor_seconds()
     # Every tier, though an untrained encoder adds nothing to n-grams: a trained one would.
-    tiers = ("--tiers", "exact,ngram,dense")
+    tiers = ("--tiers", ",".join(Assets(assets).tiers))
     run = run_command("evaluate", str(assets), str(gold), *tiers, *options, "--output", str(output))
     spent = _processor_seconds() - before
     metrics = json.loads(output.read_text(encoding="utf-8"))
@@ -141,11 +142,7 @@ def main(
 ) -> None:
     """Measure how long an evaluation takes."""
     results = measure(work, mentions)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
-    text = table(results)
-    output.with_suffix(".md").write_text(text + "\n", encoding="utf-8")
-    typer.echo(text)
+    write_results(output, results, table(results))
 
 
 if __name__ == "__main__":

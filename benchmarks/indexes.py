@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from benchmarks.measured import machine, resident
+from benchmarks.measured import machine, resident, write_results
 from spacy_medlink.building.recall import RecallProbe
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.retrieval.dense import DenseIndex
@@ -167,11 +167,7 @@ def main(
         "training_sample": training_sample,
         "machine": machine(),
     }
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
-    text = table(results)
-    output.with_suffix(".md").write_text(text + "\n", encoding="utf-8")
-    typer.echo(text)
+    write_results(output, results, table(results))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ Every figure comes from a process of its own. Memory is that of the process and 
 together, sampled 20 times a second. Figures go to OUTPUT as JSON and to a Markdown table beside it.
 """
 
-import json
 import shutil
 import sys
 from collections.abc import Callable
@@ -17,7 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from benchmarks.kb_update import measure_update
-from benchmarks.measured import machine, run_command, run_task
+from benchmarks.measured import machine, run_command, run_task, write_results
 from benchmarks.synthetic_umls import generate
 
 _TASKS = "benchmarks.kb_tasks"
@@ -139,11 +138,7 @@ def main(
             found["update"] = measure_update(place / "update", update_concepts)
     found["command"] = " ".join(["python -m benchmarks.kb", *sys.argv[1:]])
     found["machine"] = before
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
-    text = table(found)
-    output.with_suffix(".md").write_text(text + "\n", encoding="utf-8")
-    typer.echo(text)
+    write_results(output, found, table(found))
 
 
 if __name__ == "__main__":

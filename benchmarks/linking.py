@@ -5,7 +5,6 @@ format (JSON Lines), any gold ids in it do not matter. Figures go to OUTPUT as J
 Markdown table beside it.
 """
 
-import json
 import subprocess
 import sys
 import time
@@ -17,7 +16,7 @@ from typing import Annotated, Any
 import spacy
 import typer
 
-from benchmarks.measured import machine
+from benchmarks.measured import machine, write_results
 from spacy_medlink.gold import read_gold
 from spacy_medlink.types import Mention
 
@@ -110,11 +109,7 @@ def main(
 ) -> None:
     """Measure how fast a linker starts and links."""
     results = measure(source, mentions, limit)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
-    text = table(results)
-    output.with_suffix(".md").write_text(text + "\n", encoding="utf-8")
-    typer.echo(text)
+    write_results(output, results, table(results))
 
 
 if __name__ == "__main__":

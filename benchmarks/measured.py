@@ -12,6 +12,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from spacy_medlink.files import replacing_file
+
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 _EVERY = 0.05  # seconds between two looks at the memory
 
@@ -87,6 +89,16 @@ def resident(pid: int | str = "self") -> int:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE
     except OSError:
         return 0
+
+
+def write_results(output: Path, results: dict[str, Any], table: str) -> None:
+    """Write results as JSON and their table beside it as Markdown, and print the table."""
+    output.parent.mkdir(parents=True, exist_ok=True)
+    texts = {output: json.dumps(results, indent=2), output.with_suffix(".md"): table}
+    for path, text in texts.items():
+        with replacing_file(path) as place:
+            place.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
+    print(table)
 
 
 def machine() -> dict[str, Any]:

@@ -8,7 +8,6 @@ times. Figures go to OUTPUT as JSON, and to a Markdown table beside it.
 """
 
 import gzip
-import json
 import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,7 +16,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from benchmarks.measured import machine
+from benchmarks.measured import machine, write_results
 from spacy_medlink.assets import Assets
 from spacy_medlink.building import build_assets
 from spacy_medlink.building.calibrate import calibrate_assets
@@ -175,11 +174,7 @@ def main(
     train, dev = (DATA / f"ncbi_disease.{part}.jsonl.gz" for part in ("train", "dev"))
     with TemporaryDirectory() as workplace:
         results = measure(assets, train, dev, Path(workplace))
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
-    text = table(results)
-    output.with_suffix(".md").write_text(text + "\n", encoding="utf-8")
-    typer.echo(text)
+    write_results(output, results, table(results))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ MEDLINK_DATA, where it is there, or names with two letters swapped. Figures go t
 and to a Markdown table beside it.
 """
 
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Annotated, Any
 
 import typer
 
-from benchmarks.measured import machine, run_task
+from benchmarks.measured import machine, run_task, write_results
 from benchmarks.pipeline_work import prepare, write_documents
 
 _STARTS = 3
@@ -158,11 +157,7 @@ def main(
         "machine": machine(),
         "threads": os.environ.get("OMP_NUM_THREADS", "default"),
     }
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
-    text = table(results)
-    output.with_suffix(".md").write_text(text + "\n", encoding="utf-8")
-    typer.echo(text)
+    write_results(output, results, table(results))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ all layers and by fewer. Reading alone is measured; retrieval is done before. Fi
 as JSON, and to a Markdown table beside it.
 """
 
-import json
 import time
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -14,7 +13,7 @@ from typing import Annotated, Any, NamedTuple
 import torch
 import typer
 
-from benchmarks.measured import machine
+from benchmarks.measured import machine, write_results
 from spacy_medlink.assets import ENCODER, Assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import FULL, ONE_WAY, CrossEncoder, CrossSettings
@@ -128,11 +127,7 @@ def main(
 ) -> None:
     """Measure how fast candidates are read."""
     results = measure(Assets(assets), mentions, top, limit)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
-    text = table(results)
-    output.with_suffix(".md").write_text(text, encoding="utf-8")
-    typer.echo(text)
+    write_results(output, results, table(results))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@
 The two take turns, so that what else the machine does befalls both. WORK keeps base and names.
 """
 
-import json
 import os
 import platform
 import statistics
@@ -19,10 +18,9 @@ import torch
 import typer
 from torch.profiler import ProfilerActivity, profile
 
-from benchmarks.measured import run_command
+from benchmarks.measured import run_command, write_results
 from benchmarks.training_reference import Reference
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.files import replacing_file
 from spacy_medlink.kb import KnowledgeBase
 from training.embedded import place_model, place_ontology
 from training.experiment import Experiment
@@ -189,14 +187,7 @@ def main(
 ) -> None:
     """Measure and print."""
     results = measure(work, pairs, seconds, device)
-    text = table(results)
-    for path, content in (
-        (output, json.dumps(results, indent=2)),
-        (output.with_suffix(".md"), text),
-    ):
-        with replacing_file(path) as place:
-            place.write_text(content + "\n", encoding="utf-8")
-    typer.echo(text)
+    write_results(output, results, table(results))
 
 
 if __name__ == "__main__":
