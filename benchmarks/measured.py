@@ -75,11 +75,11 @@ def family(pid: int) -> list[int]:
     while waiting:
         one = waiting.pop()
         found.append(one)
-        for children in Path(f"/proc/{one}/task").glob("*/children"):
-            try:
+        try:
+            for children in Path(f"/proc/{one}/task").glob("*/children"):
                 waiting += map(int, children.read_text().split())
-            except OSError:  # it has just ended
-                continue
+        except OSError:  # it has just ended
+            continue
     return found
 
 
