@@ -1,7 +1,7 @@
 """Mentions of annotated text as further names of their concepts, which every tier then finds."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,12 +10,13 @@ from ..kb import KnowledgeBase, KnowledgeBaseBuilder
 from ..kb.filters import name_identity, with_names
 from ..measuring import load_gold
 from ..measuring.gold_set import Case
-from ..types import Name, Record
+from ..types import Concept, Name, Record
 
 SOURCE = "mentions"
 TERM_TYPE = "MENTION"
 _NIL = -1
 _Identity = tuple[str, bool]
+_Key = int | str  # the row of a concept, or an id that the knowledge base lacks
 
 
 class Added(NamedTuple):
@@ -28,11 +29,13 @@ class Added(NamedTuple):
 class _Votes(NamedTuple):
     """What a mention was, concept by concept, and how it was written."""
 
-    concepts: Counter[int]
+    concepts: Counter[_Key]
     texts: Counter[tuple[str, str]]
 
 
-def add_mention_names(out: Path, kb: KnowledgeBase, gold: Sequence[Path]) -> Added:
+def add_mention_names(
+    out: Path, kb: KnowledgeBase, gold: Sequence[Path], new_concepts: bool = False
+) -> Added:
     """Write a knowledge base that calls concepts what annotated text calls them, too.
 
     Unlike the memory of corrections, which knows a mention only when it comes again, names help
@@ -42,14 +45,17 @@ def add_mention_names(out: Path, kb: KnowledgeBase, gold: Sequence[Path]) -> Add
     taken.
 
     out (Path): file to write; it appears whole or not at all. gold (Sequence[Path]): gold files.
+    new_concepts (bool): let ids that the knowledge base lacks become concepts, called what most of
+        their mentions are; otherwise mentions of these teach nothing. Retired ids stay retired.
     RAISES (MedlinkError): E107, E401-E404, E407 for the files, E109 when it cannot be written.
     """
-    votes, sources = _count(kb, gold)
+    votes, sources = _count(kb, gold, new_concepts)
     names = _names(kb, votes)
     facts = {
         "sources": sources,
         "names": sum(map(len, names.values())),
         "concepts": len(names),
+        "new_concepts": sum(isinstance(key, str) for key in names),
     }
     manifest = {**kb.manifest, "mention_names": facts}
     with KnowledgeBaseBuilder(out, manifest) as builder:
@@ -59,45 +65,55 @@ def add_mention_names(out: Path, kb: KnowledgeBase, gold: Sequence[Path]) -> Add
 
 
 def _count(
-    kb: KnowledgeBase, gold: Sequence[Path]
+    kb: KnowledgeBase, gold: Sequence[Path], new_concepts: bool
 ) -> tuple[dict[_Identity, _Votes], list[dict[str, Any]]]:
     votes: dict[_Identity, _Votes] = {}
     sources = []
+    retired = frozenset(record.id for record in kb.retired()) if new_concepts else frozenset()
     for path in gold:
         cases = list(load_gold(path, kb).cases())
         for case in cases:
-            _vote(votes, case)
+            ids = [id for id in case.gold.ids if id not in retired] if new_concepts else []
+            _vote(votes, case, ids)
         facts = {"name": path.name, "sha256": sha256_of(path), "mentions": len(cases)}
         sources.append(facts)
     return votes, sources
 
 
-def _vote(votes: dict[_Identity, _Votes], case: Case) -> None:
+def _vote(votes: dict[_Identity, _Votes], case: Case, new: Sequence[str]) -> None:
+    """Count a mention; `new` are ids that it may be of, where the knowledge base has none."""
     text = " ".join((case.mention.long_form or case.mention.text).split())
-    unknown = bool(case.gold.ids) and not case.right
+    concepts: Collection[_Key] = case.right or new
+    unknown = bool(case.gold.ids) and not concepts
     if unknown or not any(map(str.isalpha, text)):
         return
     own = votes.setdefault(name_identity(text), _Votes(Counter(), Counter()))
-    own.concepts.update(case.right or (_NIL,))
+    own.concepts.update(concepts or (_NIL,))
     own.texts[text, case.lang] += 1
 
 
-def _names(kb: KnowledgeBase, votes: dict[_Identity, _Votes]) -> dict[int, list[Name]]:
-    """Choose the new names of each concept, by its row."""
-    names: dict[int, list[Name]] = defaultdict(list)
+def _names(kb: KnowledgeBase, votes: dict[_Identity, _Votes]) -> dict[_Key, list[Name]]:
+    """Choose the new names of each concept, those of most mentions first."""
+    found: dict[_Key, list[tuple[int, Name]]] = defaultdict(list)
     for identity, own in sorted(votes.items()):
-        row = min(own.concepts, key=lambda row: (-own.concepts[row], row))
-        if row == _NIL or any(
-            name_identity(name.text) == identity for name in kb.concept_at(row).names
+        # Of equals a concept that is there already, then the first one.
+        key = min(own.concepts, key=lambda key: (-own.concepts[key], isinstance(key, str), key))
+        if key == _NIL or (
+            isinstance(key, int)
+            and any(name_identity(name.text) == identity for name in kb.concept_at(key).names)
         ):
             continue
         text, lang = min(own.texts, key=lambda written: (-own.texts[written], written))
-        names[row].append(Name(text, lang or "en", SOURCE, TERM_TYPE))
-    return dict(names)
+        name = Name(text, lang or "en", SOURCE, TERM_TYPE)
+        found[key].append((-own.texts.total(), name))
+    return {key: [name for _, name in sorted(names)] for key, names in found.items()}
 
 
-def _with_names(kb: KnowledgeBase, names: dict[int, list[Name]]) -> Iterator[Record]:
+def _with_names(kb: KnowledgeBase, names: dict[_Key, list[Name]]) -> Iterator[Record]:
     for row, concept in enumerate(kb):
         own = names.get(row)
         yield with_names(concept, [*concept.names, *own]) if own else concept
+    for id, own in names.items():
+        if isinstance(id, str):
+            yield Concept(id, own[0].text, tuple(own))
     yield from kb.retired()

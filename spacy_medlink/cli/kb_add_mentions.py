@@ -12,11 +12,16 @@ def command(
     gold: Annotated[
         list[Path], typer.Argument(metavar="GOLD...", help="Gold mentions to learn names from.")
     ],
+    new_concepts: Annotated[
+        bool,
+        typer.Option("--new-concepts", help="Let ids that KB lacks become concepts."),
+    ] = False,
 ) -> None:
     """Write a knowledge base that has the mentions of annotated text as names, too."""
     from ..building.mention_names import add_mention_names
     from ..kb import KnowledgeBase
 
-    added = add_mention_names(out, KnowledgeBase(kb), gold)
+    added = add_mention_names(out, KnowledgeBase(kb), gold, new_concepts)
     facts = added.facts
-    typer.echo(f"{facts['names']:,} names added to {facts['concepts']:,} concepts: {out}")
+    new = f", {facts['new_concepts']:,} of them new" if new_concepts else ""
+    typer.echo(f"{facts['names']:,} names added to {facts['concepts']:,} concepts{new}: {out}")

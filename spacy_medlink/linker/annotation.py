@@ -52,6 +52,7 @@ class LinkWriter:
     def __init__(self, kb: "KnowledgeBase", cui_scheme: str | None) -> None:
         self._kb, self.cui_scheme = kb, cui_scheme
         self._facts: Callable[[int], _ConceptFacts] = lru_cache(_FACTS_KEPT)(self._read)
+        self._name: Callable[[int], str] = lru_cache(_FACTS_KEPT)(self._read_name)
 
     def link(self, decision: "Decision", parts: "Sequence[Part]" = ()) -> Link:
         """Make the link of a mention; of a composite one, of its parts."""
@@ -80,7 +81,7 @@ class LinkWriter:
         return {
             "id": fact.id,
             "name": fact.name,
-            "matched": self._kb.name_at(candidate.name_row).text,
+            "matched": self._name(candidate.name_row),
             "score": round(candidate.score, 6),
             "prob": candidate.prob,
             "scores": {tier: round(value, 6) for tier, value in candidate.scores.items()},
@@ -110,6 +111,9 @@ class LinkWriter:
                 for part, fact, item in zip(parts, facts, best, strict=True)
             ],
         )  # fmt: skip
+
+    def _read_name(self, row: int) -> str:
+        return self._kb.name_at(row).text
 
     def _read(self, row: int) -> _ConceptFacts:
         concept = self._kb.concept_at(row)

@@ -8,7 +8,8 @@ from typer.testing import CliRunner
 from spacy_medlink.building.mention_names import add_mention_names
 from spacy_medlink.cli import app
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.kb import KnowledgeBase, KnowledgeBaseBuilder
+from spacy_medlink.types import Concept, Name, Retired
 
 DIABETES, TYPE_2, TYPE_1 = "HP:0000819", "HP:0005978", "HP:0100651"
 
@@ -97,3 +98,32 @@ def test_no_such_file(tiny_kb, tmp_path):
     with pytest.raises(MedlinkError, match="E107"):
         add_mention_names(tmp_path / "new.kb", tiny_kb, [tmp_path / "none.jsonl"])
     assert not (tmp_path / "new.kb").exists()
+
+
+def test_ids_that_are_not_there_may_become_concepts(tiny_kb, tmp_path):
+    gold = write(
+        tmp_path / "gold.jsonl",
+        ("sweet disease", "XX:2"), ("very sweet", "XX:2"), ("very sweet", "XX:2"),
+        ("very sweet", DIABETES),
+        ("high sugar", "XX:1"), ("high sugar", DIABETES),  # of equals the one that is there
+        ("12", "XX:3"),
+        ("adult-onset diabetes", TYPE_2, "XX:4"),  # one of its concepts is there
+    )  # fmt: skip
+    kb, facts = add_mention_names(tmp_path / "new.kb", tiny_kb, [gold], new_concepts=True)
+    assert {concept.id for concept in kb} - {concept.id for concept in tiny_kb} == {"XX:2"}
+    assert kb["XX:2"].name == "very sweet"
+    assert [name.text for name in kb["XX:2"].names] == ["very sweet", "sweet disease"]
+    assert (facts["names"], facts["concepts"], facts["new_concepts"]) == (4, 3, 1)
+    assert add_mention_names(tmp_path / "none.kb", tiny_kb, [gold]).facts["new_concepts"] == 0
+
+
+def test_an_id_that_was_retired_does_not_come_back(tmp_path):
+    with KnowledgeBaseBuilder(tmp_path / "old.kb", {}) as builder:
+        builder.add(Concept("A:1", "asthma", (Name("asthma", "en"),)))
+        builder.add(Retired("A:2"))
+    gold = write(tmp_path / "gold.jsonl", ("wheezing", "A:2"), ("asthma", "A:1"))
+    kb, facts = add_mention_names(
+        tmp_path / "new.kb", KnowledgeBase(tmp_path / "old.kb"), [gold], new_concepts=True
+    )
+    assert facts["new_concepts"] == 0 and len(kb) == 1
+    assert list(kb.retired()) == [Retired("A:2")]
