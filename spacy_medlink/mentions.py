@@ -18,6 +18,7 @@ from .errors import Errors
 from .extensions import READING, register_reading
 from .finding.choosing import apart, without_nested
 from .finding.dictionary_pipe import DictionaryPipe
+from .finding.name_facts import LABELLINGS
 from .finding.words import Match
 from .text import key
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 DEFAULT_CONFIG: dict[str, Any] = {
     "assets": None,
     "label": "CONCEPT",
+    "label_by": None,
     "max_tokens": 8,
     "spans_key": None,
     "overwrite": False,
@@ -35,6 +37,7 @@ DEFAULT_CONFIG: dict[str, Any] = {
     "deny": None,
     "branches": None,
     "stop": None,
+    "max_concepts": None,
     "any_order": False,
     "coordinated": False,
     "nested": True,
@@ -53,6 +56,7 @@ def make_medical_mentions(
     name: str,
     assets: str | None,
     label: str,
+    label_by: str | None,
     max_tokens: int,
     spans_key: str | None,
     overwrite: bool,
@@ -61,6 +65,7 @@ def make_medical_mentions(
     deny: list[str] | None,
     branches: list[str] | None,
     stop: list[str] | None,
+    max_concepts: int | None,
     any_order: bool,
     coordinated: bool,
     nested: bool,
@@ -73,6 +78,7 @@ def make_medical_mentions(
         name,
         assets=assets,
         label=label,
+        label_by=label_by,
         max_tokens=max_tokens,
         spans_key=spans_key,
         overwrite=overwrite,
@@ -81,6 +87,7 @@ def make_medical_mentions(
         deny=deny,
         branches=branches,
         stop=stop,
+        max_concepts=max_concepts,
         any_order=any_order,
         coordinated=coordinated,
         nested=nested,
@@ -99,6 +106,8 @@ class MedicalMentions(DictionaryPipe):
 
     assets (Optional[str]): as for medical_linker; None for the built-in starter.
     label (str): label of the entities. max_tokens (int): longest match, punctuation not counted.
+    label_by (Optional[str]): label entities by what their concept is instead: its semantic "group"
+        (UMLS: DISO, CHEM) or its "type"; `label` is left to those that have none.
     spans_key (Optional[str]): write `doc.spans[spans_key]` (overlaps kept) instead of `doc.ents`.
     overwrite (bool): drop existing entities that overlap with a match, instead of keeping them.
     types, languages, deny (Optional[List[str]]): find only names of concepts of these types or
@@ -106,6 +115,8 @@ class MedicalMentions(DictionaryPipe):
     branches (Optional[List[str]]): find only names of concepts at or below these ids; such as
         ["HP:0000118"], phenotypic abnormalities, since modifiers like "severe" are concepts too.
     stop (Optional[List[str]]): texts that are never mentions, however they are inflected.
+    max_concepts (Optional[int]): leave out what is a name of more concepts than these, which says
+        little: 1 leaves out all that is ambiguous.
     any_order (bool): find names by their words in any order, too: "malformations of the kidney" for
         "kidney malformation".
     coordinated (bool): find names that a coordination stands for: "palmar and plantar pits" is both
@@ -116,9 +127,10 @@ class MedicalMentions(DictionaryPipe):
         candidate has at least this dense score (cosine), by the pipeline's linker. None: do not.
     linker (str): name of the linker that is asked; it must have been made from the same assets.
     nlp (Optional[Language]): the pipeline that has it; given by spaCy.
-    RAISES (MedlinkError): E302 for max_tokens below 1, for a `propose` out of 0..1, and when it is
-        first asked without such a linker; when the dictionary is opened, E106 for a branch that
-        there is not, E162 and E213 for an unknown type, group or language.
+    RAISES (MedlinkError): E302 for max_tokens or max_concepts below 1, another `label_by`, a
+        `propose` out of 0..1, and when it is first asked without such a linker; when the dictionary
+        is opened, E106 for a branch that there is not, E162 and E213 for an unknown type, group or
+        language.
     """
 
     def __init__(
@@ -128,6 +140,7 @@ class MedicalMentions(DictionaryPipe):
         *,
         assets: str | Path | None = None,
         label: str = "CONCEPT",
+        label_by: str | None = None,
         max_tokens: int = 8,
         spans_key: str | None = None,
         overwrite: bool = False,
@@ -136,6 +149,7 @@ class MedicalMentions(DictionaryPipe):
         deny: Sequence[str] | None = None,
         branches: Sequence[str] | None = None,
         stop: Sequence[str] | None = None,
+        max_concepts: int | None = None,
         any_order: bool = False,
         coordinated: bool = False,
         nested: bool = True,
@@ -145,6 +159,12 @@ class MedicalMentions(DictionaryPipe):
     ) -> None:
         if max_tokens < 1:
             raise Errors.bad_setting(name="max_tokens", value=max_tokens, rule="must be at least 1")
+        if max_concepts is not None and max_concepts < 1:
+            rule = "must be at least 1"
+            raise Errors.bad_setting(name="max_concepts", value=max_concepts, rule=rule)
+        if label_by is not None and label_by not in LABELLINGS:
+            rule = f"must be one of {', '.join(LABELLINGS)}, or null"
+            raise Errors.bad_setting(name="label_by", value=label_by, rule=rule)
         if propose is not None and not 0 <= propose <= 1:
             raise Errors.bad_setting(name="propose", value=propose, rule="must be within 0..1")
         choice = Choice(
@@ -154,7 +174,10 @@ class MedicalMentions(DictionaryPipe):
             tuple(branches or ()),
             any_order,
         )
-        super().__init__(None if assets is None else str(assets), choice)
+        super().__init__(
+            None if assets is None else str(assets), choice, label_by,
+            has_facts=label_by is not None or max_concepts is not None,
+        )  # fmt: skip
         self.vocab = vocab
         self.name = name
         self.label = label
@@ -162,6 +185,7 @@ class MedicalMentions(DictionaryPipe):
         self.spans_key = spans_key
         self.overwrite = overwrite
         self.stop = frozenset(map(key, stop or ()))
+        self.max_concepts = max_concepts
         self.coordinated = coordinated
         self.nested = nested
         self.propose = propose
@@ -191,11 +215,13 @@ class MedicalMentions(DictionaryPipe):
     def find(self, doc: Doc) -> list[Span]:
         """Find all matches, overlapping ones too, without changing the Doc."""
         matches = self._matches([doc])[0]
-        return [Span(doc, one.start, one.end, label=self.label) for one in matches]
+        return [Span(doc, one.start, one.end, label=self._label(one)) for one in matches]
 
     def set_annotations(self, doc: Doc, spans: Sequence[Span]) -> None:
         """Write matches to `doc.spans[spans_key]`, or the longest ones to `doc.ents`."""
-        self._set(doc, [Match(one.start, one.end, frozenset(), ()) for one in spans])
+        self._set(
+            doc, [Match(one.start, one.end, frozenset(), (), label=one.label_) for one in spans]
+        )
 
     def initialize(
         self,
@@ -209,6 +235,8 @@ class MedicalMentions(DictionaryPipe):
             self.use(assets)
             self._proposer = None
         _ = self.exact
+        if self.has_facts:
+            _ = self.facts
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
@@ -230,16 +258,25 @@ class MedicalMentions(DictionaryPipe):
         if self.propose is not None:
             for own, new in zip(found, self._asked().propose(docs, found), strict=True):
                 own += new
-        if self.stop:
-            found = [
-                [
-                    one
-                    for one in own
-                    if key(one.reading or doc[one.start : one.end].text) not in self.stop
-                ]
-                for doc, own in zip(docs, found, strict=True)
-            ]
-        return [sorted(own, key=lambda one: (one.start, one.end)) for own in found]
+        return [
+            sorted(
+                (one for one in own if self._is_wanted(doc, one)),
+                key=lambda one: (one.start, one.end),
+            )
+            for doc, own in zip(docs, found, strict=True)
+        ]
+
+    def _is_wanted(self, doc: Doc, match: Match) -> bool:
+        """Tell whether a match is neither a stop text nor too ambiguous."""
+        if self.stop and key(match.reading or doc[match.start : match.end].text) in self.stop:
+            return False
+        most = self.max_concepts
+        return most is None or self.facts.count_concepts(match.rows) <= most
+
+    def _label(self, match: Match) -> str:
+        if match.label or self.label_by is None:
+            return match.label or self.label
+        return self.facts.label(match.rows) or self.label
 
     def _names(self, finder: Any, doc: Doc) -> list[Match]:
         found: list[Match] = finder.find(doc)
@@ -268,7 +305,7 @@ class MedicalMentions(DictionaryPipe):
     def _spans(self, doc: Doc, matches: Iterable[Match]) -> list[Span]:
         spans = []
         for one in matches:
-            span = Span(doc, one.start, one.end, label=self.label)
+            span = Span(doc, one.start, one.end, label=self._label(one))
             if one.reading:
                 span._.set(READING, one.reading)
             spans.append(span)

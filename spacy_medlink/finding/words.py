@@ -21,6 +21,7 @@ class Match(NamedTuple):
     reading (str): what it says, where it is written otherwise: "palmar pits" for "palmar and
         plantar pits", "preauricular pit" for "pre-auricular pit"; else "".
     is_name (bool): whether it is a name as it stands, neither a reading nor a proposal.
+    label (str): that it was given; "" where its names decide.
     """
 
     start: int
@@ -29,6 +30,7 @@ class Match(NamedTuple):
     rows: tuple[int, ...]
     reading: str = ""
     is_name: bool = True
+    label: str = ""
 
 
 def says(doc: Doc) -> list[bool]:
