@@ -24,7 +24,7 @@ from .loop.interruption import EXIT_CODE, StoppedError
 from .loop.precision import find_device
 from .recipe.overrides import parse_overrides
 from .reranking.choosing import by_weight, choose, figures
-from .reranking.lists import RankedList, gold_lists, name_lists
+from .reranking.lists import RankedList, gold_lists, name_lists, unannotated_lists
 from .reranking.loop import RerankTrainer
 from .reranking.losses import LOSSES
 from .reranking.recipe import RerankRecipe, read_rerank_recipe
@@ -98,17 +98,17 @@ def _lists(
 ) -> tuple[list[RankedList], list[RankedList]]:
     """Look up what is trained on and what is chosen by.
 
-    What corrections remember of the training mentions would leave nothing to learn. A ranker stays:
-    what a reranker must beat is what the assets do without it.
+    Training mentions are looked up as if they had not been annotated. What is chosen by is ranked
+    by the ranker, too: what a reranker must beat is what the assets do without it.
     """
-    plain = assets.engine(memory=False, calibrator=False, rerank_top=0)
     if train is None or dev is None:
+        plain = assets.engine(memory=False, calibrator=False, rerank_top=0)
         lists = name_lists(assets.kb, plain, recipe.top, recipe.names, recipe.seed)
         held = round(len(lists) * _DEV_SHARE)
         return lists[held:], lists[:held]
     engine = assets.engine(calibrator=False, rerank_top=0)
     return (
-        gold_lists(train, assets.kb, plain, recipe.top),
+        unannotated_lists(train, assets, recipe.top),
         gold_lists(dev, assets.kb, engine, recipe.top),
     )
 

@@ -1,7 +1,7 @@
 """fit_ranker: learns from annotated text which candidates are right, and keeps it if it helps."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,27 +9,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..assets import CALIBRATOR, MEMORY, RANKER_FILE, RERANKER, Assets
+from ..assets import CALIBRATOR, RANKER_FILE, RERANKER, Assets
 from ..errors import Errors
 from ..evaluation.clustered import standard_error
 from ..files import sha256_of
-from ..kb import KnowledgeBase
 from ..linking.blending import blend, remembered
-from ..linking.ranker import RANKER, TOP, WEIGHT, name_facts, softmax
-from ..measuring import load_gold
-from ..measuring.gold_set import Case
+from ..linking.ranker import RANKER, TOP, WEIGHT, softmax
 from ..progress import no_progress
-from ..ranking import Fitted, Lists, NameFacts, fit, traits_of
-from ..retrieval.mask import Mask
-from ..retrieval.memory import MentionMemory, Remembered, memory_key, read_memory
-from ..types import Candidate, Mention, Progress
-from .mention_names import SOURCE
+from ..ranking import Fitted, Lists, fit, traits_of
+from ..types import Progress
+from .unannotated import Asked, ask_unannotated
 from .variant import left_out, write_variant
 
-_FOLDS = 5
-_SEED = 0
 _NEEDED = 50  # mentions that tell a right candidate from a wrong one
-_BATCH = 512
 _ERRORS = 2  # standard errors that the gain must exceed: of a hundred mentions, one says little
 _DEPTHS = (1, 5)
 _DIGITS = 4
@@ -41,15 +33,6 @@ class RankerFitted(NamedTuple):
     assets: Assets
     facts: dict[str, Any]
     kept: bool
-
-
-class _Asked(NamedTuple):
-    """A case, what was retrieved for it as if its document were not annotated, and its fold."""
-
-    case: Case
-    ranking: list[Candidate]
-    fold: int
-    facts: NameFacts
 
 
 def fit_ranker(
@@ -70,7 +53,8 @@ def fit_ranker(
         count for more than it is worth.
     RAISES (MedlinkError): E107, E401-E404, E407 for the file, E530 for too few mentions, E109.
     """
-    asked = [one for one in _ask(assets, Path(gold), progress) if not remembered(one.ranking)]
+    every = ask_unannotated(assets, Path(gold), TOP, progress)
+    asked = [one for one in every if not remembered(one.ranking)]
     lists = _lists(asked)
     if (found := int(lists.tells.sum())) < _NEEDED:
         raise Errors.too_few_rows(
@@ -94,76 +78,7 @@ def fit_ranker(
     return RankerFitted(_write(assets, Path(out), fitted, facts, kept), facts, bool(kept))
 
 
-def _ask(assets: Assets, gold: Path, progress: Progress) -> Iterator[_Asked]:
-    """Look the mentions up, fold by fold."""
-    kb = assets.kb
-    cases = [one for one in load_gold(gold, kb).cases() if one.mention.text.strip() and one.right]
-    fold_of = _folds([case.doc for case in cases])
-    remembering = assets.manifest.get("memory") is not None
-    lines = read_memory(assets.path / MEMORY) if remembering else []
-    row_of = {id: row for row, id in enumerate(kb.iter_ids())}
-    for fold in progress(range(_FOLDS), _FOLDS, "looking mentions up"):
-        own = [case for case in cases if fold_of[case.doc] == fold]
-        left = forget(lines, own, kb)
-        memory = MentionMemory.of(left, row_of) if remembering else None
-        engine = assets.engine(calibrator=False, rescorer=None, memory=memory or False)
-        mask = _without(kb, own, left)
-        facts = name_facts(kb, engine.name_concept, left)
-        distinct = list(dict.fromkeys(case.mention._replace(left="", right="") for case in own))
-        rankings: dict[Mention, list[Candidate]] = {}
-        for start in range(0, len(distinct), _BATCH):
-            part = distinct[start : start + _BATCH]
-            rankings.update(zip(part, engine.rank_within(part, TOP, mask), strict=True))
-        for case in own:
-            ranking = rankings[case.mention._replace(left="", right="")]
-            yield _Asked(case, ranking, fold, facts)
-
-
-def forget(
-    lines: Sequence[Remembered], cases: Sequence[Case], kb: KnowledgeBase
-) -> list[Remembered]:
-    """Take from a memory what some of the mentions that it learned from said.
-
-    What nobody else said is gone; who else would have won is not known any more.
-    """
-    said: Counter[tuple[str, str]] = Counter()
-    right: Counter[tuple[str, str, str]] = Counter()
-    for case in cases:
-        own = memory_key(case.mention.long_form or case.mention.text)
-        for label in dict.fromkeys((case.gold.type, "")):
-            said[own, label] += 1
-            for row in case.right:
-                right[own, label, kb.concept_at(row).id] += 1
-    left = (
-        line._replace(
-            votes=line.votes - right[line.key, line.label, line.id],
-            of=line.of - said[line.key, line.label],
-        )
-        for line in lines
-    )
-    return [line for line in left if line.votes > 0]
-
-
-def _without(kb: KnowledgeBase, cases: Sequence[Case], left: Sequence[Remembered]) -> Mask:
-    """Mask the names that only these mentions gave."""
-    allowed = np.ones(kb.n_names, dtype=np.bool_)
-    own = {memory_key(case.mention.long_form or case.mention.text) for case in cases}
-    gone = own - {line.key for line in left}
-    for row in sorted({row for case in cases for row in case.right}):
-        concept = kb.concept_at(row)
-        for place, name in enumerate(concept.names):
-            if name.source == SOURCE and memory_key(name.text) in gone:
-                allowed[concept.first_name + place] = False
-    return Mask.of(allowed)
-
-
-def _folds(docs: Sequence[str]) -> dict[str, int]:
-    distinct = sorted(set(docs))
-    dealt = np.random.default_rng(_SEED).permutation(len(distinct)) % _FOLDS
-    return dict(zip(distinct, dealt.tolist(), strict=True))
-
-
-def _lists(asked: Sequence[_Asked]) -> Lists:
+def _lists(asked: Sequence[Asked]) -> Lists:
     traits = [traits_of(one.ranking[:TOP], one.facts) for one in asked]
     right = [
         np.asarray([own.row in one.case.right for own in one.ranking[:TOP]], dtype=np.bool_)
@@ -180,7 +95,7 @@ def _lists(asked: Sequence[_Asked]) -> Lists:
     )
 
 
-def _texts(asked: Sequence[_Asked]) -> list[str]:
+def _texts(asked: Sequence[Asked]) -> list[str]:
     return [one.case.mention.text.lower() for one in asked]
 
 
@@ -189,7 +104,7 @@ def _by_mention(logits: NDArray[np.float64], lists: Lists) -> list[NDArray[np.fl
 
 
 def _ranks(
-    asked: Sequence[_Asked], logits: Sequence[NDArray[np.float64]] | None
+    asked: Sequence[Asked], logits: Sequence[NDArray[np.float64]] | None
 ) -> NDArray[np.float64]:
     """Compute the reciprocal rank of each mention's first right candidate, 0 where none is."""
     found = []

@@ -10,8 +10,9 @@ from spacy_medlink.assets import MEMORY, RANKER_FILE, Assets, kb_fingerprint
 from spacy_medlink.building import build_assets
 from spacy_medlink.building.calibrate import calibrate_assets
 from spacy_medlink.building.mention_names import add_mention_names
-from spacy_medlink.building.ranker import fit_ranker, forget
+from spacy_medlink.building.ranker import fit_ranker
 from spacy_medlink.building.rerankers import store_reranker
+from spacy_medlink.building.unannotated import forget
 from spacy_medlink.cli import app
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
@@ -183,9 +184,25 @@ def test_a_reranker_chosen_behind_another_order_is_left_out(place, tiny_encoder,
 
 def test_a_reranker_has_to_beat_the_ranker(place, fitted):
     gold = place / "gold.jsonl"
-    for lists in _lists(fitted.assets, RerankRecipe(), gold, gold):
-        first = [own.candidates[0] for own in lists if own.candidates]
-        assert all(RANKER in one.scores for one in first if not one.scores.get("memory"))
+    _, held = _lists(fitted.assets, RerankRecipe(), gold, gold)
+    first = [own.candidates[0] for own in held if own.candidates]
+    assert all(RANKER in one.scores for one in first if not one.scores.get("memory"))
+
+
+def test_what_was_learned_from_a_document_is_not_known_while_it_trains_a_reranker(place, tmp_path):
+    gold = place / "gold.jsonl"
+    kb, _ = add_mention_names(tmp_path / "named.kb", KnowledgeBase(place / "kb"), [gold])
+    own = build_assets(tmp_path / "own", kb.path, memory=[gold])
+    lists, held = _lists(own, RerankRecipe(), gold, gold)
+    assert lists and not any(one.scores.get("memory") for each in lists for one in each.candidates)
+    assert all(each.candidates[0].scores.get("memory") for each in held)
+    for each in lists:  # every mention stands in one document alone
+        names = [kb.name_at(one.name_row) for one in each.candidates]
+        own_text = each.mention.text.lower()
+        assert not any(one.source == "mentions" and one.text == own_text for one in names)
+    assert any(
+        kb.name_at(one.name_row).source == "mentions" for each in held for one in each.candidates
+    )
 
 
 def test_in_a_pipeline_and_with_a_calibrator(place, fitted, tmp_path):

@@ -48,8 +48,8 @@ def labels(nlp, text=TEXT):
 
 
 BY_GROUP = {
-    "Fever": "DISO", "aspirin": "CHEM", "cold": "DISO", "low temperature": "PHEN", "gait": "CONCEPT",
-    "sign": "CONC", "odd thing": "CONCEPT",
+    "Fever": "DISO", "aspirin": "CHEM", "cold": "DISO", "low temperature": "PHEN",
+    "gait": "CONCEPT", "sign": "CONC", "odd thing": "CONCEPT",
 }  # fmt: skip
 BY_TYPE = {
     "Fever": "T184", "aspirin": "T109", "cold": "T047", "low temperature": "T070",
@@ -111,7 +111,7 @@ def test_a_saved_dictionary_without_facts_says_so(assets, tmp_path):
     pipeline(assets, types=["DISO"]).to_disk(tmp_path / "saved")
     config = {"components": {"medical_mentions": {"label_by": "group"}}}
     nlp = spacy.load(tmp_path / "saved", config=config)
-    with pytest.raises(MedlinkError, match="E302.*label_by"):
+    with pytest.raises(MedlinkError, match=r"E302.*label_by"):
         nlp(TEXT)
 
 

@@ -7,8 +7,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from spacy_medlink.assets import Assets
+from spacy_medlink.building.unannotated import ask_unannotated
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.linking import LinkingEngine
+from spacy_medlink.linking.blending import remembered
 from spacy_medlink.measuring import load_gold
 from spacy_medlink.text import key
 from spacy_medlink.types import Candidate, Mention
@@ -23,6 +26,18 @@ class RankedList:
     mention: Mention
     candidates: list[Candidate]
     right: NDArray[np.bool_]
+
+
+def unannotated_lists(path: Path, assets: Assets, top: int) -> list[RankedList]:
+    """Look up the mentions of a gold file as if its documents had not been annotated.
+
+    RAISES (MedlinkError): E107, E401-E407 for the file.
+    """
+    return [
+        _list(one.case.mention, one.ranking, one.case.right)
+        for one in ask_unannotated(assets, path, top)
+        if not remembered(one.ranking)
+    ]
 
 
 def gold_lists(path: Path, kb: KnowledgeBase, engine: LinkingEngine, top: int) -> list[RankedList]:
