@@ -13,8 +13,6 @@ encoder/           a Hugging Face directory
 reranker/          another one, with head and settings beside, when one was worth its time
 """
 
-import hashlib
-import json
 import threading
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -22,8 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .errors import Errors
-from .files import link_or_copy, recover, replacing_directory, sha256_of
+from .files import link_or_copy, recover, replacing_directory
 from .kb import KnowledgeBase
+from .manifest import MANIFEST, check_files, kb_fingerprint, read_manifest
 
 if TYPE_CHECKING:  # these bring faiss, scipy and torch, which are loaded when first needed
     from .calibration import RankingCalibrator
@@ -39,15 +38,12 @@ if TYPE_CHECKING:  # these bring faiss, scipy and torch, which are loaded when f
     from .retrieval.ngram import NgramIndex
     from .types import Calibrator, Fusion, Rescorer
 
-SCHEMA = 1
-MANIFEST = "manifest.json"
 KB_FILE = "kb.sqlite"
 NAME_CONCEPT = "name_concept"
 EXACT, NGRAM, DENSE_FILE, ENCODER = "exact", "ngram", "dense.faiss", "encoder"
 FACETS, MEMORY, CALIBRATOR = "facets", "memory", "calibrator.json"
 RERANKER = "reranker"
 RANKER_FILE = "ranker.json"
-_FACTS = ("kb", "tiers", "encoder", "fusion", "files")
 
 Part = TypeVar("Part")
 
@@ -65,7 +61,7 @@ class Assets:
         self.path = Path(path)
         recover(self.path)
         self.manifest = read_manifest(self.path)
-        _check_files(self.path, self.manifest, verify)
+        check_files(self.path, self.manifest, verify)
         self.keep_alive: object = None
         self._parts: dict[str, Any] = {}
         self._lock = threading.RLock()
@@ -417,58 +413,3 @@ class Assets:
             problem = "the index was made by another encoder than the one in encoder/"
             raise Errors.assets_mismatch(path=self.path, problem=problem)
         return encoder
-
-
-def kb_fingerprint(kb: Mapping[str, Any]) -> str:
-    """Identify a knowledge base by its manifest."""
-    text = json.dumps(kb, sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def read_manifest(path: Path) -> dict[str, Any]:
-    """Read the manifest of an assets directory.
-
-    RAISES (MedlinkError): E201 no directory, E202 no readable manifest, E203 of another schema.
-    """
-    if not path.is_dir():
-        raise Errors.assets_missing(path=path)
-    try:
-        manifest: dict[str, Any] = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise Errors.assets_incomplete(path=path, problem="no manifest.json") from error
-    except (OSError, ValueError) as error:
-        raise Errors.assets_incomplete(path=path, problem=f"manifest.json: {error}") from error
-    if not isinstance(manifest, dict):
-        raise Errors.assets_incomplete(path=path, problem="manifest.json is not an object")
-    found = manifest.get("schema")
-    if found != SCHEMA:
-        raise Errors.assets_schema(path=path, found=found, expected=SCHEMA)
-    if absent := [fact for fact in _FACTS if fact not in manifest]:
-        problem = f"manifest.json lacks {', '.join(absent)}"
-        raise Errors.assets_incomplete(path=path, problem=problem)
-    return manifest
-
-
-def write_manifest(path: Path, facts: Mapping[str, Any]) -> None:
-    """Write the manifest of a finished directory, with size and SHA-256 of every file."""
-    files = {
-        file.relative_to(path).as_posix(): {"size": file.stat().st_size, "sha256": sha256_of(file)}
-        for file in sorted(path.rglob("*"))
-        if file.is_file() and file.name != MANIFEST
-    }
-    manifest = {"schema": SCHEMA, **facts, "files": files}
-    text = json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-    (path / MANIFEST).write_text(text, encoding="utf-8")
-
-
-def _check_files(path: Path, manifest: Mapping[str, Any], verify: bool) -> None:
-    for name, expected in manifest["files"].items():
-        file = path / name
-        if not file.is_file():
-            raise Errors.assets_incomplete(path=path, problem=f"{name} is missing")
-        size = file.stat().st_size
-        if size != expected["size"]:
-            problem = f"{name} has {size} bytes, expected {expected['size']}"
-            raise Errors.assets_incomplete(path=path, problem=problem)
-        if verify and sha256_of(file) != expected["sha256"]:
-            raise Errors.assets_incomplete(path=path, problem=f"{name} has a wrong checksum")

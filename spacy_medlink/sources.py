@@ -4,8 +4,9 @@ from pathlib import Path
 
 from spacy.util import get_package_path, is_package
 
-from .assets import MANIFEST, Assets
+from .assets import Assets
 from .errors import Errors
+from .manifest import MANIFEST
 
 
 def open_assets(source: str | Path | None) -> Assets:

@@ -14,11 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from spacy_medlink.assets import MANIFEST, SCHEMA, Assets
+from spacy_medlink.assets import Assets
 from spacy_medlink.building import build_assets
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.files import sha256_of
 from spacy_medlink.kb import build_kb
+from spacy_medlink.manifest import MANIFEST, SCHEMA
 from spacy_medlink.types import Concept, Mention, Name
 from tests.limits import files_limited_to
 from tests.tiny import TINY_RECORDS, write_tiny_encoder

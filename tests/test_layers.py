@@ -33,7 +33,7 @@ FLOORS = [
         "threads",
     },
     {"encoders", "ranking", "evaluation", "gold", "reports", "calibration"},
-    {"kb", "retrieval"},
+    {"kb", "retrieval", "manifest"},
     {"assets", "building", "linking", "starter", "measuring", "dictionary"},
     {
         "linker",

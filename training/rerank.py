@@ -12,13 +12,14 @@ from typing import Annotated, Any
 
 import typer
 
-from spacy_medlink.assets import ENCODER, Assets, kb_fingerprint
+from spacy_medlink.assets import ENCODER, Assets
 from spacy_medlink.building.rerankers import leave_out_reranker, store_reranker
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.errors import Errors
 from spacy_medlink.files import sha256_of
 from spacy_medlink.linking.reranking import CandidateTexts
+from spacy_medlink.manifest import kb_fingerprint
 
 from .loop.interruption import EXIT_CODE, StoppedError
 from .loop.precision import find_device

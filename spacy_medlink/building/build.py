@@ -18,11 +18,11 @@ from ..assets import (
     NAME_CONCEPT,
     NGRAM,
     Assets,
-    write_manifest,
 )
 from ..files import link_or_copy, replacing_directory
 from ..kb import KnowledgeBase
 from ..linking import TIERS, LinkingEngine
+from ..manifest import write_manifest
 from ..progress import no_progress
 from ..retrieval.arrays import save_arrays
 from ..retrieval.exact import ExactIndex

@@ -4,8 +4,9 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..assets import Assets, write_manifest
+from ..assets import Assets
 from ..files import link_or_copy, replacing_directory
+from ..manifest import write_manifest
 
 _OWN = ("schema", "files")  # that writing a manifest sets itself
 

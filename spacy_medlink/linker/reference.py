@@ -76,7 +76,7 @@ class Reference:
 
 
 def _digest(assets: Path) -> str:
-    from ..assets import MANIFEST
+    from ..manifest import MANIFEST
 
     return hashlib.sha256((assets / MANIFEST).read_bytes()).hexdigest()
 

@@ -6,7 +6,7 @@ import pytest
 import spacy
 from typer.testing import CliRunner
 
-from spacy_medlink.assets import MEMORY, RANKER_FILE, Assets, kb_fingerprint
+from spacy_medlink.assets import MEMORY, RANKER_FILE, Assets
 from spacy_medlink.building import build_assets
 from spacy_medlink.building.calibrate import calibrate_assets
 from spacy_medlink.building.mention_names import add_mention_names
@@ -20,6 +20,7 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.linking.ranker import RANKER, CandidateRanker, Chain
 from spacy_medlink.linking.reranking import Reranker
+from spacy_medlink.manifest import kb_fingerprint
 from spacy_medlink.measuring import load_gold
 from spacy_medlink.retrieval.concepts import RESOLUTION
 from spacy_medlink.retrieval.fusion import ReciprocalRankFusion

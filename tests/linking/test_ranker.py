@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from spacy_medlink.assets import kb_fingerprint
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.linking.ranker import RANKER, CandidateRanker, Chain, name_facts, softmax
 from spacy_medlink.linking.reranking import RERANK, Reranker
+from spacy_medlink.manifest import kb_fingerprint
 from spacy_medlink.ranking import TRAITS, RankingModel
 from spacy_medlink.retrieval.memory import MentionMemory, Remembered
 from spacy_medlink.types import Mention

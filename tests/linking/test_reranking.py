@@ -4,13 +4,14 @@ import pytest
 import spacy
 import torch
 
-from spacy_medlink.assets import Assets, kb_fingerprint
+from spacy_medlink.assets import Assets
 from spacy_medlink.building.rerankers import leave_out_reranker, store_reranker
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import ATTENTIONS, CrossEncoder, CrossSettings
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.linking.reranking import CandidateTexts, Reranker, activated
+from spacy_medlink.manifest import kb_fingerprint
 from spacy_medlink.types import Candidate, Concept, Mention, Name
 
 PE = Mention("PE", left="clot in the lung,")
