@@ -52,7 +52,7 @@ class LinkWriter:
     def __init__(self, kb: "KnowledgeBase", cui_scheme: str | None) -> None:
         self._kb, self.cui_scheme = kb, cui_scheme
         self._facts: Callable[[int], _ConceptFacts] = lru_cache(_FACTS_KEPT)(self._read)
-        self._name: Callable[[int], str] = lru_cache(_FACTS_KEPT)(self._read_name)
+        self._name: Callable[[int], str] = lru_cache(_FACTS_KEPT)(kb.text_at)
 
     def link(self, decision: "Decision", parts: "Sequence[Part]" = ()) -> Link:
         """Make the link of a mention; of a composite one, of its parts."""
@@ -112,11 +112,8 @@ class LinkWriter:
             ],
         )  # fmt: skip
 
-    def _read_name(self, row: int) -> str:
-        return self._kb.name_at(row).text
-
     def _read(self, row: int) -> _ConceptFacts:
-        concept = self._kb.concept_at(row)
+        concept = self._kb.concept_at(row, names=False)
         codes = {vocabulary: tuple(values) for vocabulary, values in concept.codes.items()}
         cui: str | None = concept.id
         if self.cui_scheme is not None:

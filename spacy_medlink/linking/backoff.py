@@ -45,7 +45,7 @@ class Backoff:
         total = {row: sum(way[row] for way in ways) for row in shared}
         shortest = min(total.values())
         nearest = [row for row, way in total.items() if way == shortest]
-        row = min(nearest, key=lambda one: self._kb.concept_at(one).id)
+        row = min(nearest, key=lambda one: self._kb.concept_at(one, names=False).id)
         if row == best.row:
             return None
         name_row = self._a_name(row)
@@ -83,5 +83,5 @@ class Backoff:
         return found
 
     def _read_parents(self, row: int) -> tuple[int, ...]:
-        parents = self._kb.concept_at(row).parents
+        parents = self._kb.concept_at(row, names=False).parents
         return tuple(self._kb.row_of(id) for id in parents if id in self._kb)

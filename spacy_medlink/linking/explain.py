@@ -83,8 +83,8 @@ def explain(
         filters=_filters(engine, kb, mention, decision, k, only),
         candidates=[_candidate(kb, one) for one in decision.ranking],
         runner_up=_runner_up(kb, decision.ranking),
-        tied=[kb.concept_at(row).id for row in decision.tied],
-        backed_off=[kb.concept_at(row).id for row in decision.leaves],
+        tied=[kb.concept_at(row, names=False).id for row in decision.tied],
+        backed_off=[kb.concept_at(row, names=False).id for row in decision.leaves],
         parts=[{"text": part.text, **_candidate(kb, part.ranking[0])} for part in parts],
     )
 
@@ -108,7 +108,7 @@ def _forms(
             {
                 "text": form,
                 "why": _why(form, mention),
-                "id": kb.concept_at(best.row).id if best else "",
+                "id": kb.concept_at(best.row, names=False).id if best else "",
                 "score": round(best.score * discount, _DIGITS) if best else None,
                 "discount": discount,
                 "kept": form == kept,

@@ -98,7 +98,7 @@ def name_facts(
 ) -> NameFacts:
     """Make what traits ask of a knowledge base and of a memory of corrections."""
     votes = ((line.id, line.votes) for line in lines if not line.label)
-    prior = Prior(votes, lambda row: kb.concept_at(row).id)
+    prior = Prior(votes, lambda row: kb.concept_at(row, names=False).id)
     return NameFacts(name_concept, lambda row: kb.name_at(row).text, prior)
 
 

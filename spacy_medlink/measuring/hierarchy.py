@@ -37,7 +37,7 @@ def _reader(kb: KnowledgeBase) -> Callable[[int], tuple[int, ...]]:
 
     @lru_cache(maxsize=1 << 20)
     def parents(row: int) -> tuple[int, ...]:
-        above = (row_of(parent) for parent in kb.concept_at(row).parents)
+        above = (row_of(parent) for parent in kb.concept_at(row, names=False).parents)
         return tuple(row for row in above if row >= 0)
 
     return parents

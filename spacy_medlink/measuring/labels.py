@@ -40,7 +40,9 @@ class Labeller:
 
     def __init__(self, kb: KnowledgeBase, seen: Seen | None = None) -> None:
         self._seen = seen
-        self._types_at = lru_cache(maxsize=1 << 16)(lambda row: kb.concept_at(row).types)
+        self._types_at = lru_cache(maxsize=1 << 16)(
+            lambda row: kb.concept_at(row, names=False).types
+        )
 
     def labels(self, case: Case) -> Labels:
         """List the groups that a case is in."""

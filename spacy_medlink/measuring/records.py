@@ -58,7 +58,7 @@ class _Reader:
 
     def id_at(self, row: int) -> str:
         if row not in self._ids:
-            self._ids[row] = self._kb.concept_at(row).id
+            self._ids[row] = self._kb.concept_at(row, names=False).id
         return self._ids[row]
 
     def proposal(self, candidate: Candidate) -> Proposal:

@@ -6,6 +6,7 @@ import pickle
 import sqlite3
 import stat
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -52,6 +53,10 @@ def test_names_and_rows(tiny_kb):
     assert list(tiny_kb.iter_texts()) == [name.text for name in names]
     assert [tiny_kb.name_at(row) for row in range(tiny_kb.n_names)] == names
     assert [tiny_kb.concept_at(row) for row in range(len(tiny_kb))] == list(tiny_kb)
+    bare = [tiny_kb.concept_at(row, names=False) for row in range(len(tiny_kb))]
+    assert bare == [replace(concept, names=()) for concept in tiny_kb]
+    texts = [tiny_kb.text_at(row) for row in range(tiny_kb.n_names)]
+    assert texts == list(tiny_kb.iter_texts())
     rows = tiny_kb.name_concepts()
     assert rows.tolist() == [concept for concept, _ in tiny_kb.iter_names()]
     assert [rows[own.first_name] for own in tiny_kb] == list(range(len(tiny_kb)))
