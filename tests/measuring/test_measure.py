@@ -42,6 +42,15 @@ def _measure(assets: Assets, gold: Path, **settings: Any) -> dict[str, Any]:
     return measure(assets, load_gold(gold, assets.kb), Settings(**settings))
 
 
+def test_what_the_linker_does_not_ask_is_not_measured(tiny_assets: Assets, gold_file: Path) -> None:
+    assets = Assets(tiny_assets.path)
+    assets.manifest["fusion"]["weights"] = {"exact": 0.5, "ngram": 0.0, "dense": 0.5}
+    assert _measure(assets, gold_file)["tiers_used"] == ["exact", "dense"]
+    report = _measure(assets, gold_file, tiers=("exact", "ngram"))
+    assert report["tiers_used"] == ["exact", "ngram"]
+    assert "ngram" in _measure(assets, gold_file, each_tier=True)["tiers"]
+
+
 def test_the_whole_report(tiny_assets: Assets, gold_file: Path) -> None:
     report = _measure(tiny_assets, gold_file, ks=(1, 3), each_tier=True)
     assert json.loads(json.dumps(report)) == report
