@@ -136,6 +136,22 @@ def test_ties_at_the_end_are_the_same_each_time():
     assert all((index.search(["fever", "cough"], 7).rows[0] == first).all() for _ in range(5))
 
 
+def test_without_openmp_and_with_wide_indices(tiny_assets, monkeypatch):
+    index = tiny_assets.ngram
+    texts = ["high fever", "attack of the heart", "", "diabetes"]
+    wanted = index.search(texts, 5)
+    monkeypatch.setattr("sparse_dot_topn._has_openmp_support", False)
+    alone = index.search(texts, 5)
+    monkeypatch.undo()
+    # As an index of more than 2 ** 31 trigrams has them.
+    grams = index._grams.copy()
+    grams.indices, grams.indptr = grams.indices.astype(np.int64), grams.indptr.astype(np.int64)
+    wide = NgramIndex(index._names, grams, index._idf).search(texts, 5)
+    for found in (alone, wide):
+        assert np.array_equal(found.rows, wanted.rows)
+        assert np.array_equal(found.scores, wanted.scores)
+
+
 def test_nothing_in_nothing_out(tiny_assets):
     index = tiny_assets.ngram
     assert index.search([], 5).rows.shape == (0, 5)
