@@ -18,6 +18,7 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.errors import Errors
 from spacy_medlink.files import sha256_of
+from spacy_medlink.linking.blending import remembered
 from spacy_medlink.linking.reranking import CandidateTexts
 from spacy_medlink.manifest import kb_fingerprint
 
@@ -48,7 +49,9 @@ def rerank(
 ) -> Assets:
     """Train a reranker, choose its weight, and write assets with it, or without and why.
 
-    train, dev (Optional[Path]): gold files; without them names of the knowledge base play mentions.
+    train (Optional[Path]): gold file; without one names of the knowledge base play mentions.
+    dev (Optional[Path]): gold file that the assets have not learned from, to choose the weight by;
+        without one a fifth of the training documents.
     output (Path): assets, replaced when all is done. run (Path): for checkpoint and log.
     RAISES (MedlinkError): E2xx for the assets, E4xx for the gold files, E5xx.
         (StoppedError): after Ctrl-C.
@@ -79,8 +82,11 @@ def rerank(
     say(f"{len(trainer.lists):,} mentions to train on, {len(held):,} to choose by")
     trainer.train(resume)
     chosen = choose(by_weight(encoder, own.kb, held), held)
-    facts = {"chosen_on": {**chosen.facts, "file": dev.name if dev else None},
-             "recipe": recipe.as_dict()}  # fmt: skip
+    chosen_on = dev or train
+    facts = {
+        "chosen_on": {**chosen.facts, "file": chosen_on.name if chosen_on else None},
+        "recipe": recipe.as_dict(),
+    }
     before, after = chosen.facts["retrieval"], chosen.facts["reranked"]
     if not chosen.weight:
         measured = f"acc@1 {before['acc@1']}, mrr {before['mrr']}"
@@ -102,16 +108,18 @@ def _lists(
     Training mentions are looked up as if they had not been annotated. What is chosen by is ranked
     by the ranker, too: what a reranker must beat is what the assets do without it.
     """
-    if train is None or dev is None:
-        plain = assets.engine(memory=False, calibrator=False, rerank_top=0)
-        lists = name_lists(assets.kb, plain, recipe.top, recipe.names, recipe.seed)
+    plain = assets.engine(memory=False, calibrator=False, rerank_top=0, ranker=False)
+    names = recipe.names if train is None else recipe.beside
+    lists = name_lists(assets.kb, plain, recipe.top, names, recipe.seed) if names else []
+    if train is None:
         held = round(len(lists) * _DEV_SHARE)
         return lists[held:], lists[:held]
+    rest, own = unannotated_lists(train, assets, recipe.top)
+    if dev is None:
+        return [*rest, *lists], own
+    unknown = [one for one in own if not remembered(one.candidates)]
     engine = assets.engine(calibrator=False, rerank_top=0)
-    return (
-        unannotated_lists(train, assets, recipe.top),
-        gold_lists(dev, assets.kb, engine, recipe.top),
-    )
+    return [*rest, *unknown, *lists], gold_lists(dev, assets.kb, engine, recipe.top)
 
 
 def _made_with(assets: Assets, recipe: RerankRecipe, train: Path | None, dev: Path | None) -> str:
@@ -128,7 +136,8 @@ def main(
     output: Annotated[Path, typer.Option(help="Directory for the new assets.")],
     train: Annotated[Path | None, typer.Option(help="Annotated text to train on.")] = None,
     dev: Annotated[
-        Path | None, typer.Option(help="Annotated text to choose the weight by.")
+        Path | None,
+        typer.Option(help="Annotated text to choose the weight by; default: a fifth of TRAIN."),
     ] = None,
     run: Annotated[
         Path | None, typer.Option(help="Directory for checkpoint and log; OUTPUT_run if left out.")
@@ -141,8 +150,8 @@ def main(
     ] = None,
 ) -> None:
     """Train a reranker on annotated text, or on names; keep it if it beats retrieval."""
-    if (train is None) != (dev is None):
-        raise typer.BadParameter("give both --train and --dev, or neither")
+    if train is None and dev is not None:
+        raise typer.BadParameter("--dev needs --train")
     overrides: dict[str, Any] = parse_overrides(set_ or [])
     if max_minutes is not None:
         overrides["reranking.max_minutes"] = max_minutes

@@ -88,3 +88,33 @@ def test_names_play_the_mentions(tiny_assets, tmp_path):
     noted = made.manifest["reranker"] or made.manifest["left_out"]["reranker"]
     assert noted
     assert (tmp_path / "run" / "metrics.jsonl").is_file()
+
+
+def test_a_fifth_of_the_training_documents_chooses(tiny_assets, tmp_path):
+    gold = write_gold(tmp_path / "g.jsonl", 15)
+    said: list[str] = []
+    made = rerank(
+        RECIPE, assets=tiny_assets.path, train=gold, dev=None, output=tmp_path / "new",
+        run=tmp_path / "run", say=said.append,
+    )  # fmt: skip
+    assert "24 mentions to train on, 6 to choose by" in said
+    facts = made.manifest["reranker"]
+    assert facts["chosen_on"]["file"] == "g.jsonl"
+    assert facts["chosen_on"]["reranked"]["acc@1"] == 1.0
+    # With names beside there is more to train on, and as much to choose by.
+    recipe = replace(RECIPE, epochs=1, beside=5)
+    rerank(
+        recipe, assets=tiny_assets.path, train=gold, dev=None, output=tmp_path / "more",
+        run=tmp_path / "more_run", say=said.append,
+    )  # fmt: skip
+    (counts,) = (line for line in said[1:] if "to choose by" in line and line != said[0])
+    assert 24 < int(counts.split()[0]) <= 29 and counts.endswith("6 to choose by")
+
+
+def test_dev_needs_train(tiny_assets, tmp_path):
+    recipe = tmp_path / "r.cfg"
+    recipe.write_text("[reranking]\n", encoding="utf-8")
+    command = [sys.executable, "-m", "training.rerank", recipe, "--assets", tiny_assets.path,
+               "--dev", recipe, "--output", tmp_path / "new"]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "--dev needs --train" in done.stderr

@@ -12,11 +12,13 @@ from spacy_medlink.building.unannotated import ask_unannotated
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.linking import LinkingEngine
 from spacy_medlink.linking.blending import remembered
+from spacy_medlink.linking.ranker import CandidateRanker
 from spacy_medlink.measuring import load_gold
 from spacy_medlink.text import key
 from spacy_medlink.types import Candidate, Mention
 
 _CHUNK = 256  # mentions that are looked up together
+_HELD = 0  # the fold that is not trained on
 
 
 @dataclass(frozen=True)
@@ -28,16 +30,32 @@ class RankedList:
     right: NDArray[np.bool_]
 
 
-def unannotated_lists(path: Path, assets: Assets, top: int) -> list[RankedList]:
-    """Look up the mentions of a gold file as if its documents had not been annotated.
+def unannotated_lists(
+    path: Path, assets: Assets, top: int
+) -> tuple[list[RankedList], list[RankedList]]:
+    """Look up the mentions of a gold file as if their documents had not been annotated.
 
+    RETURNS (Tuple[List[RankedList], List[RankedList]]): of four fifths of the documents what the
+        retriever finds, without what it remembers; of the last one what the ranker makes of it,
+        where there is one.
     RAISES (MedlinkError): E107, E401-E407 for the file.
     """
-    return [
+    asked = list(ask_unannotated(assets, path, top))
+    rest = [
         _list(one.case.mention, one.ranking, one.case.right)
-        for one in ask_unannotated(assets, path, top)
-        if not remembered(one.ranking)
+        for one in asked
+        if one.fold != _HELD and not remembered(one.ranking)
     ]
+    own = [one for one in asked if one.fold == _HELD]
+    mentions, rankings = [one.case.mention for one in own], [one.ranking for one in own]
+    ranker = assets.engine(calibrator=False, rerank_top=0).rescorer
+    if own and isinstance(ranker, CandidateRanker):
+        rankings = CandidateRanker(ranker.model, own[0].facts).rescore(mentions, rankings)
+    held = [
+        _list(mention, ranking, one.case.right)
+        for mention, ranking, one in zip(mentions, rankings, own, strict=True)
+    ]
+    return rest, held
 
 
 def gold_lists(path: Path, kb: KnowledgeBase, engine: LinkingEngine, top: int) -> list[RankedList]:

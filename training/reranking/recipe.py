@@ -19,7 +19,7 @@ _NAMED = {
     "attention": ATTENTIONS,
 }
 _OPTIONAL = ("max_minutes", "layers")
-_FROM_0 = ("context", "warmup", "patience", "seed")
+_FROM_0 = ("beside", "context", "warmup", "patience", "seed")
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,7 @@ class RerankRecipe:
     top (int): candidates a mention. context (int): word pieces on each side of it.
     max_length (int): of a pair, in word pieces. definitions (bool): read definitions too.
     names (int): names of the knowledge base that play mentions, when there is no gold file.
+    beside (int): names that play mentions beside those of a gold file; they have no context.
     epochs (int), batch (int): mentions a step; learning_rate, head_rate (float): of transformer and
     head, warmup (float): part of the training in which both rise.
     patience (int): epochs without a gain on dev before training stops.
@@ -44,6 +45,7 @@ class RerankRecipe:
     max_length: int = 96
     definitions: bool = False
     names: int = 4000
+    beside: int = 0
     epochs: int = 3
     batch: int = 8
     learning_rate: float = 1e-5
