@@ -176,7 +176,7 @@ class MedicalMentions(DictionaryPipe):
         )
         super().__init__(
             None if assets is None else str(assets), choice, label_by,
-            has_facts=label_by is not None or max_concepts is not None,
+            "label_by" if label_by else "max_concepts" if max_concepts else "",
         )  # fmt: skip
         self.vocab = vocab
         self.name = name
@@ -235,7 +235,7 @@ class MedicalMentions(DictionaryPipe):
             self.use(assets)
             self._proposer = None
         _ = self.exact
-        if self.has_facts:
+        if self.facts_for:
             _ = self.facts
 
     def __getstate__(self) -> dict[str, Any]:

@@ -54,7 +54,7 @@ def fit_ranker(
     RAISES (MedlinkError): E107, E401-E404, E407 for the file, E530 for too few mentions, E109.
     """
     every = ask_unannotated(assets, Path(gold), TOP, progress)
-    asked = [one for one in every if not remembered(one.ranking)]
+    asked = [one for one in every if one.case.right and not remembered(one.ranking)]
     lists = _lists(asked)
     if (found := int(lists.tells.sum())) < _NEEDED:
         raise Errors.too_few_rows(

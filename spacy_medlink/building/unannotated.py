@@ -43,7 +43,7 @@ class Asked(NamedTuple):
 def ask_unannotated(
     assets: Assets, gold: Path, top: int, progress: Progress = no_progress
 ) -> Iterator[Asked]:
-    """Look the mentions of a gold file up, by the retriever alone; those of no concept aside.
+    """Look the mentions of a gold file up, by the retriever alone; those of no concept, too.
 
     Documents are dealt into five folds; memory and names that only the documents of a fold gave are
     taken out for its mentions.
@@ -52,7 +52,7 @@ def ask_unannotated(
     RAISES (MedlinkError): E107, E401-E404, E407 for the file.
     """
     kb = assets.kb
-    cases = [one for one in load_gold(gold, kb).cases() if one.mention.text.strip() and one.right]
+    cases = [one for one in load_gold(gold, kb).cases() if one.mention.text.strip()]
     fold_of = _folds([case.doc for case in cases])
     remembering = assets.manifest.get("memory") is not None
     lines = read_memory(assets.path / MEMORY) if remembering else []
@@ -84,11 +84,13 @@ def forget(
     said: Counter[tuple[str, str]] = Counter()
     right: Counter[tuple[str, str, str]] = Counter()
     for case in cases:
+        if case.gold.ids and not case.right:
+            continue  # the memory has not learned from what the knowledge base lacks
         own = memory_key(case.mention.long_form or case.mention.text)
         for label in dict.fromkeys((case.gold.type, "")):
             said[own, label] += 1
             for row in case.right:
-                right[own, label, kb.concept_at(row).id] += 1
+                right[own, label, kb.concept_at(row, names=False).id] += 1
     left = (
         line._replace(
             votes=line.votes - right[line.key, line.label, line.id],

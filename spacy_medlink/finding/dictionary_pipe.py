@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterable
 from pathlib import Path
+from shutil import rmtree
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from spacy.util import SimpleFrozenList
@@ -29,7 +30,8 @@ class DictionaryPipe(PicklablePipe):
     source (Optional[str]): where the assets are, as `sources.open_assets` takes it.
     choice (Choice): what the dictionary holds.
     label_by (Optional[str]): what names are labelled by, as `NameFacts.of` takes it.
-    has_facts (bool): whether `facts` are used, and saved with the dictionary.
+    facts_for (str): name of the setting that uses `facts`, which are then saved with the
+        dictionary; "" where none does.
     """
 
     def __init__(
@@ -37,10 +39,10 @@ class DictionaryPipe(PicklablePipe):
         source: str | None,
         choice: Choice,
         label_by: str | None = None,
-        has_facts: bool = False,
+        facts_for: str = "",
     ) -> None:
         self.source, self.choice, self.label_by = source, choice, label_by
-        self.has_facts = has_facts
+        self.facts_for = facts_for
         self._exact: ExactIndex | None = None
         self._facts: NameFacts | None = None
         self._path: Path | None = None
@@ -65,7 +67,7 @@ class DictionaryPipe(PicklablePipe):
         """Labels and concepts of the names, opened at the first use.
 
         RAISES (MedlinkError): E201-E204, E305 when they cannot be, E302 when the dictionary was
-            saved without them.
+            saved without them, or with other labels.
         """
         if self._facts is None:
             with self._lock:
@@ -88,8 +90,10 @@ class DictionaryPipe(PicklablePipe):
             # Beside, not in place: these may be the very files that are mapped.
             with replacing_directory(Path(path) / _EXACT) as directory:
                 self._save(directory)
-            if self.has_facts:
-                facts = self.facts
+            facts = self.facts if self.facts_for else None
+            if facts is None:  # others would be taken for those of this dictionary
+                rmtree(Path(path) / _FACTS, ignore_errors=True)
+            else:
                 with replacing_directory(Path(path) / _FACTS) as directory:
                     facts.save(directory)
 
@@ -110,7 +114,7 @@ class DictionaryPipe(PicklablePipe):
     def to_bytes(self, *, exclude: Iterable[str] = SimpleFrozenList()) -> bytes:
         """Save the dictionary as bytes."""
         parts = {_EXACT: lambda: self.exact.to_bytes()}
-        if self.has_facts:
+        if self.facts_for:
             parts[_FACTS] = lambda: self.facts.to_bytes()
         return pack(parts, exclude) if _EXACT not in exclude else b""
 
@@ -127,7 +131,8 @@ class DictionaryPipe(PicklablePipe):
                 self._exact = ExactIndex.from_bytes(part)
 
             def facts(part: bytes) -> None:
-                self._facts = NameFacts.from_bytes(part)
+                found = NameFacts.from_bytes(part)
+                self._facts = found if self.label_by in (None, found.by) else None
 
             unpack(data, {_EXACT: exact, _FACTS: facts}, exclude)
         return self
@@ -172,12 +177,20 @@ class DictionaryPipe(PicklablePipe):
     def _open_facts(self) -> "NameFacts":
         from .name_facts import NameFacts
 
-        if self._path is not None and (self._path.parent / _FACTS).is_dir():
-            return NameFacts.load(self._path.parent / _FACTS)
         if self._is_saved:
-            rule = "was not set when the dictionary was saved: name the assets again"
-            name = "label_by" if self.label_by else "max_concepts"
-            raise Errors.bad_setting(name=name, value=self.label_by, rule=rule)
+            return self._saved_facts()
         from ..sources import open_assets
 
         return NameFacts.of(open_assets(self.source), self.label_by)
+
+    def _saved_facts(self) -> "NameFacts":
+        from .name_facts import NameFacts
+
+        directory = None if self._path is None else self._path.parent / _FACTS
+        if directory is not None and directory.is_dir():
+            facts = NameFacts.load(directory)
+            if self.label_by in (None, facts.by):
+                return facts
+        value = getattr(self, self.facts_for)
+        rule = "is not what it was when the dictionary was saved: name the assets again"
+        raise Errors.bad_setting(name=self.facts_for, value=value, rule=rule)

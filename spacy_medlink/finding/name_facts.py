@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import Errors
 from ..retrieval.arrays import load_arrays, save_arrays
 
 if TYPE_CHECKING:
@@ -24,13 +25,18 @@ class NameFacts:
 
     label (NDArray[uint16]): of each name, a position in `labels`; (n_names,). concept
         (NDArray[int32]): row of the concept of each name, (n_names,). labels (Sequence[str]): the
-        first one is "", of what has none.
+        first one is "", of what has none. by (Optional[str]): what they are, as for `of`.
     """
 
     def __init__(
-        self, label: NDArray[np.uint16], concept: NDArray[np.int32], labels: Sequence[str]
+        self,
+        label: NDArray[np.uint16],
+        concept: NDArray[np.int32],
+        labels: Sequence[str],
+        by: str | None,
     ) -> None:
         self._label, self._concept, self._labels = label, concept, labels
+        self.by = by
 
     @classmethod
     def of(cls, assets: "Assets", by: str | None) -> "NameFacts":
@@ -54,12 +60,12 @@ class NameFacts:
                 of_concept[own] = len(labels)
                 labels.append(kind)
         concept = assets.kb.name_concepts().astype(np.int32)
-        return cls(of_concept[concept], concept, labels)
+        return cls(of_concept[concept], concept, labels, by)
 
     def save(self, directory: Path) -> None:
         """Write the arrays and the labels into a directory."""
         save_arrays(directory, {"label": self._label, "concept": self._concept})
-        (directory / _LABELS).write_text(json.dumps(self._labels), encoding="utf-8")
+        (directory / _LABELS).write_text(self._described, encoding="utf-8")
 
     @classmethod
     def load(cls, directory: Path) -> "NameFacts":
@@ -68,20 +74,26 @@ class NameFacts:
         RAISES (MedlinkError): E202 when one is missing or damaged.
         """
         label, concept = load_arrays(directory, "label", "concept")
-        return cls(label, concept, json.loads((directory / _LABELS).read_text(encoding="utf-8")))
+        try:
+            described = json.loads((directory / _LABELS).read_text(encoding="utf-8"))
+            return cls(label, concept, described["labels"], described["by"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            problem = f"{directory.name}/{_LABELS}: {error}"
+            raise Errors.assets_incomplete(path=directory.parent, problem=problem) from error
 
     def to_bytes(self) -> bytes:
         """Pack all into bytes (an .npz)."""
         buffer = io.BytesIO()
-        labels = np.array(self._labels)
-        np.savez(buffer, labels=labels, label=self._label, concept=self._concept)
+        described = np.array(self._described)
+        np.savez(buffer, described=described, label=self._label, concept=self._concept)
         return buffer.getvalue()
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "NameFacts":
         """Unpack what `to_bytes` wrote."""
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-            return cls(arrays["label"], arrays["concept"], arrays["labels"].tolist())
+            described = json.loads(arrays["described"].item())
+            return cls(arrays["label"], arrays["concept"], described["labels"], described["by"])
 
     def label(self, rows: Sequence[int]) -> str:
         """Tell the label of names that one mention may be: of the first that has one; or ""."""
@@ -91,3 +103,7 @@ class NameFacts:
     def count_concepts(self, rows: Sequence[int]) -> int:
         """Count the concepts that names are of."""
         return len(set(self._concept[list(rows)].tolist()))
+
+    @property
+    def _described(self) -> str:
+        return json.dumps({"labels": self._labels, "by": self.by})

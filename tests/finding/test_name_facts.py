@@ -107,12 +107,32 @@ def test_round_trips(assets, tmp_path, config):
     assert labels(spacy.load(tmp_path / "again")) == wanted
 
 
-def test_a_saved_dictionary_without_facts_says_so(assets, tmp_path):
-    pipeline(assets, types=["DISO"]).to_disk(tmp_path / "saved")
+@pytest.mark.parametrize("saved_with", [{}, {"label_by": "type"}, {"max_concepts": 1}])
+def test_a_saved_dictionary_with_other_facts_says_so(assets, tmp_path, saved_with):
+    nlp = pipeline(assets, types=["DISO"], **saved_with)
+    nlp.to_disk(tmp_path / "saved")
     config = {"components": {"medical_mentions": {"label_by": "group"}}}
-    nlp = spacy.load(tmp_path / "saved", config=config)
-    with pytest.raises(MedlinkError, match=r"E302.*label_by"):
-        nlp(TEXT)
+    copy = spacy.blank("en")
+    copy.add_pipe("medical_mentions", config=config["components"]["medical_mentions"])
+    for other in (
+        spacy.load(tmp_path / "saved", config=config), copy.from_bytes(nlp.to_bytes()),
+    ):  # fmt: skip
+        with pytest.raises(MedlinkError, match=r"E302.*label_by.*group"):
+            other(TEXT)
+
+
+def test_facts_of_a_dictionary_before_do_not_stay(assets, tmp_path):
+    pipeline(assets, label_by="group").to_disk(tmp_path / "saved")
+    pipeline(assets).to_disk(tmp_path / "saved")
+    assert not (tmp_path / "saved" / "medical_mentions" / "facts").exists()
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}"])
+def test_damaged_facts(assets, tmp_path, text):
+    pipeline(assets, label_by="group").to_disk(tmp_path / "saved")
+    (tmp_path / "saved" / "medical_mentions" / "facts" / "labels.json").write_text(text)
+    with pytest.raises(MedlinkError, match="E202"):
+        spacy.load(tmp_path / "saved")(TEXT)
 
 
 def test_other_assets_have_other_labels(assets, tmp_path):

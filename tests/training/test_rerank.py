@@ -11,7 +11,7 @@ import pytest
 from spacy_medlink.assets import Assets
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Mention
-from training.rerank import rerank
+from training.rerank import _lists, rerank
 from training.reranking.recipe import RerankRecipe
 
 LUNG, HEART = "HP:0002204", "HP:0001698"
@@ -109,6 +109,19 @@ def test_a_fifth_of_the_training_documents_chooses(tiny_assets, tmp_path):
     )  # fmt: skip
     (counts,) = (line for line in said[1:] if "to choose by" in line and line != said[0])
     assert 24 < int(counts.split()[0]) <= 29 and counts.endswith("6 to choose by")
+
+
+def test_mentions_of_no_concept_teach_a_class_of_none(tiny_assets, tmp_path):
+    gold = write_gold(tmp_path / "g.jsonl", 15)
+    lines = gold.read_text("utf-8").splitlines()
+    nil = [json.loads(line) | {"doc_id": f"nil {place}"} for place, line in enumerate(lines)]
+    for document in nil:
+        document["mentions"][0]["ids"] = []
+    text = "".join(json.dumps(document) + "\n" for document in nil)
+    gold.write_text("\n".join(lines) + "\n" + text, encoding="utf-8")
+    rest, held = _lists(tiny_assets, replace(RECIPE, loss="listwise_nil"), gold, None)
+    assert len(rest) + len(held) == 60
+    assert sum(not one.right.any() for one in [*rest, *held]) == 30
 
 
 def test_dev_needs_train(tiny_assets, tmp_path):
