@@ -5,6 +5,7 @@ definitions in biomedical text", Pacific Symposium on Biocomputing 2003, section
 """
 
 import re
+from collections.abc import Iterable, Mapping
 
 _PARENTHESIS = re.compile(r"\(([^()]{2,120})\)")
 _WORD_START = re.compile(r"\S+")
@@ -34,6 +35,45 @@ def find_definitions(text: str) -> dict[str, str]:
         if long:
             found.setdefault(short, long)
     return found
+
+
+def written_out(text: str, defined: Mapping[str, str]) -> str:
+    """Write a mention's abbreviations out: "SJS type 2" is "Schwartz-Jampel syndrome type 2".
+
+    A short form in parentheses behind its own long form is dropped, and a plural is its singular.
+
+    text (str): the mention. defined (Mapping[str, str]): long form of each short form.
+    RETURNS (str): "" where nothing is abbreviated.
+    """
+    stripped = text.strip()
+    if whole := defined.get(stripped):
+        return whole
+    inside = [short for short in defined if short in stripped]
+    if not inside:
+        return ""
+    if stripped[-1:] == "s" and stripped[:-1] in inside:
+        return defined[stripped[:-1]]
+    either = "|".join(map(re.escape, sorted(inside, key=lambda short: (-len(short), short))))
+    written = re.sub(
+        rf"(?<!\w)({either})s?(?!\w)(?=(?:\s+(\w+))?)",
+        lambda found: _without_next(defined[found[1]], found[2]),
+        _undefined(stripped, inside, defined),
+    )
+    return "" if written == stripped else " ".join(written.split())
+
+
+def _undefined(text: str, shorts: Iterable[str], defined: Mapping[str, str]) -> str:
+    """Drop the definitions that a mention contains: "long form (short)" is "long form"."""
+    for short in shorts:
+        pattern = rf"({re.escape(defined[short])}\w?)\s*\({re.escape(short)}s?\)"
+        text = re.sub(pattern, r"\1", text, flags=re.IGNORECASE)
+    return text
+
+
+def _without_next(long: str, following: str | None) -> str:
+    """Leave its last word to the text where that says it: "SJS syndrome" has one syndrome."""
+    rest, _, last = long.rpartition(" ")
+    return rest if rest and following and last.lower() == following.lower() else long
 
 
 def _is_short_form(text: str) -> bool:

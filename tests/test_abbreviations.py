@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_medlink.abbreviations import find_definitions
+from spacy_medlink.abbreviations import find_definitions, written_out
 from tests.timing import cpu_seconds
 
 
@@ -159,3 +159,50 @@ def test_time_is_linear(name):
     quarter = HARD[name][:25_000]
     once = min(cpu_seconds(lambda: find_definitions(quarter)) for _ in range(3))
     assert cpu_seconds(lambda: find_definitions(HARD[name])) < 12 * once + 0.1
+
+
+DEFINED = {
+    "SJS": "Schwartz-Jampel syndrome",
+    "G6PD": "glucose-6-phosphate dehydrogenase",
+    "HPRT": "hypoxanthine phosphoribosyltransferase",
+    "APRT": "adenine phosphoribosyltransferase",
+    "WT": "Wilms tumour",
+    "WT1": "Wilms tumour 1",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("SJS", "Schwartz-Jampel syndrome"),
+        (" SJS ", "Schwartz-Jampel syndrome"),
+        ("SJS  type 2", "Schwartz-Jampel syndrome type 2"),
+        ("predisposition to WT", "predisposition to Wilms tumour"),
+        ("WTs", "Wilms tumour"),
+        ("bilateral WTs of the kidney", "bilateral Wilms tumour of the kidney"),
+        # Of two that fit, the longer one; several; next to a hyphen.
+        ("WT1 loss", "Wilms tumour 1 loss"),
+        ("HPRT APRT deficiency",
+         "hypoxanthine phosphoribosyltransferase adenine phosphoribosyltransferase deficiency"),
+        ("HPRT-deficient", "hypoxanthine phosphoribosyltransferase-deficient"),
+        # What the mention defines or says itself is not said twice.
+        ("glucose-6-phosphate dehydrogenase (G6PD) deficiency",
+         "glucose-6-phosphate dehydrogenase deficiency"),
+        ("Wilms tumours (WT) of the kidney", "Wilms tumours of the kidney"),
+        ("SJS syndrome", "Schwartz-Jampel syndrome"),
+        # Another word, another case, nothing.
+        ("WTX", ""),
+        ("WTX loss", ""),
+        ("wt", ""),
+        ("kidney", ""),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_abbreviations_within_a_mention_are_written_out(text, written):
+    assert written_out(text, DEFINED) == written
+
+
+@given(st.text(max_size=40), st.dictionaries(st.text(max_size=6), st.text(max_size=12), max_size=3))
+def test_writing_out_takes_any_text(text, defined):
+    written = written_out(text, defined)
+    assert written == defined.get(text.strip()) or written == "" or written != text.strip()

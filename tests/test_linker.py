@@ -234,6 +234,17 @@ def test_abbreviations_mean_what_the_document_says(tiny_assets):
         assert [ent.kb_id_ for ent in nlp("The PE was small.").ents] == ["HP:0001698"]
 
 
+def test_abbreviations_within_a_mention_mean_it_too(tiny_assets):
+    text = "A pulmonary embolism (PE) was seen: a PE event."
+    nlp = pipeline(tiny_assets, mentions=False)
+    doc = nlp.make_doc(text)
+    doc.ents = [doc.char_span(text.index("PE event"), text.index("."), label="A")]
+    (ent,) = nlp(doc).ents
+    assert ent.text == "PE event"
+    explained = nlp.get_pipe("medical_linker").explain(ent)
+    assert [form["text"] for form in explained.forms] == ["pulmonary embolism event", "PE event"]
+
+
 def test_top_k_and_tiers(tiny_assets):
     (found,) = link(tiny_assets, "diabetes", "diabetes", top_k=1, tiers=["ngram"])
     assert len(found["candidates"]) == len(found["kb_ents"]) == 1

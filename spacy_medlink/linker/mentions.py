@@ -5,7 +5,7 @@ from typing import Any
 
 from spacy.tokens import Doc, Span
 
-from ..abbreviations import find_definitions
+from ..abbreviations import find_definitions, written_out
 from ..extensions import READING
 from ..lexicon import Lexicon
 from ..types import Mention
@@ -76,7 +76,7 @@ def _pair(found: Any) -> tuple[str, str]:
 
 
 def _long_form(span: Span, defined: dict[str, str]) -> str:
-    return _own_long_form(span) or defined.get(span.text, "")
+    return _own_long_form(span) or (written_out(span.text, defined) if defined else "")
 
 
 def _own_long_form(span: Span) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from ..abbreviations import find_definitions
+from ..abbreviations import find_definitions, written_out
 from ..errors import Errors
 from ..evaluation import split_composite
 from ..gold import GoldDocument, GoldMention, read_gold
@@ -78,7 +78,7 @@ class GoldSet:
             doc = f"id {document.doc_id}" if bare else str(number)
             defined = find_definitions(text) if resolve_abbreviations else {}
             for gold in document.mentions:
-                long_form = defined.get(gold.text.strip(), "")
+                long_form = written_out(gold.text, defined)
                 left = text[max(0, gold.start - _CONTEXT) : max(0, gold.start)]
                 right = text[gold.end : gold.end + _CONTEXT] if gold.end >= 0 else ""
                 mention = Mention(gold.text, long_form, gold.type, left, right)

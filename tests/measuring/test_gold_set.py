@@ -85,18 +85,22 @@ def _load(tmp_path: Path, kb: KnowledgeBase, *lines: Any) -> Any:
 
 
 def test_cases(tmp_path: Path, tiny_kb: KnowledgeBase) -> None:
-    text = "Atrial fibrillation (AFib) was seen; AFib again."
-    start = text.rindex("AFib")
+    text = "Atrial fibrillation (AFib) was seen; AFib again. Paroxysmal AFib."
+    start = text.index("AFib again")
+    longer = text.index("Paroxysmal")
     gold = _load(
         tmp_path,
         tiny_kb,
         {"text": text, "mentions": [{"start": start, "end": start + 4, "mention": "AFib",
-                                     "ids": ["C0004238", "nothing"], "type": "Disease"}]},
+                                     "ids": ["C0004238", "nothing"], "type": "Disease"},
+                                    {"start": longer, "end": len(text) - 1, "ids": ["C0004238"],
+                                     "mention": "Paroxysmal AFib"}]},
         {"mention": "AFib", "ids": [], "lang": "de"},
     )  # fmt: skip
-    first, second = gold.cases()
+    first, longer, second = gold.cases()
     assert first.mention.long_form == "Atrial fibrillation"
-    assert first.mention.right == " again."
+    assert longer.mention.long_form == "Paroxysmal Atrial fibrillation"
+    assert first.mention.right == " again. Paroxysmal AFib."
     assert first.mention.left.endswith("was seen; ")
     assert first.right == {tiny_kb["HP:0005110"].row}
     assert (second.mention.long_form, second.right, second.lang) == ("", frozenset(), "de")
