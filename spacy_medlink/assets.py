@@ -7,6 +7,7 @@ exact/ ngram/      arrays of these tiers
 facets/            arrays by which names are filtered and ties broken
 memory/            mentions whose concept annotated text gives, when there is any
 ranker.json        a small model that orders candidates anew, when `medlink fit-ranker` fitted one
+endings.safetensors    for it: what ids end with, where they end with something
 calibrator.json    how scores become probabilities, when `medlink calibrate` has fitted it
 dense.faiss        the vector index, when there is an encoder
 encoder/           a Hugging Face directory
@@ -43,7 +44,7 @@ NAME_CONCEPT = "name_concept"
 EXACT, NGRAM, DENSE_FILE, ENCODER = "exact", "ngram", "dense.faiss", "encoder"
 FACETS, MEMORY, CALIBRATOR = "facets", "memory", "calibrator.json"
 RERANKER = "reranker"
-RANKER_FILE = "ranker.json"
+RANKER_FILE, ENDINGS_FILE = "ranker.json", "endings.safetensors"
 
 Part = TypeVar("Part")
 
@@ -377,14 +378,16 @@ class Assets:
 
     def _open_ranker(self) -> "CandidateRanker":
         from .linking.ranker import CandidateRanker, name_facts
-        from .ranking import RankingModel
+        from .ranking import Endings, RankingModel
         from .retrieval.arrays import load_arrays
         from .retrieval.memory import read_memory
 
         model = RankingModel.load(self.path / RANKER_FILE)
         (name_concept,) = load_arrays(self.path, NAME_CONCEPT)
         lines = read_memory(self.path / MEMORY) if self.manifest.get("memory") else []
-        return CandidateRanker(model, name_facts(self.kb, name_concept, lines))
+        has_endings = self.manifest["ranker"].get("endings", 0) > 0
+        endings = Endings.load(self.path / ENDINGS_FILE) if has_endings else None
+        return CandidateRanker(model, name_facts(self.kb, name_concept, lines, endings))
 
     def _open_reranker(self) -> "CrossEncoder":
         from .encoders.cross_encoder import CrossEncoder

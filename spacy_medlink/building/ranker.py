@@ -9,15 +9,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..assets import CALIBRATOR, RANKER_FILE, RERANKER, Assets
+from ..assets import CALIBRATOR, ENDINGS_FILE, MEMORY, RANKER_FILE, RERANKER, Assets
 from ..errors import Errors
 from ..evaluation.clustered import standard_error
 from ..files import sha256_of
 from ..linking.blending import blend, remembered
-from ..linking.ranker import RANKER, TOP, WEIGHT, softmax
+from ..linking.ranker import RANKER, WEIGHT, softmax
 from ..progress import no_progress
-from ..ranking import Fitted, Lists, fit, traits_of
+from ..ranking import Endings, Lists, RankingModel, fit, traits_of
+from ..ranking.model import TOP
+from ..retrieval.memory import read_memory
 from ..types import Progress
+from .endings import learn_endings
 from .unannotated import Asked, ask_unannotated
 from .variant import left_out, write_variant
 
@@ -40,6 +43,7 @@ def fit_ranker(
     out: str | Path,
     gold: str | Path,
     *,
+    top: int = TOP,
     progress: Progress = no_progress,
 ) -> RankerFitted:
     """Fit a ranker to annotated text, and write the assets with it if it beats retrieval.
@@ -51,9 +55,13 @@ def fit_ranker(
 
     gold (Path): documents that the encoder was not fine-tuned on, or what it knows by heart would
         count for more than it is worth.
-    RAISES (MedlinkError): E107, E401-E404, E407 for the file, E530 for too few mentions, E109.
+    top (int): candidates that are ordered; more of them cost time, and come into higher places.
+    RAISES (MedlinkError): E107, E401-E404, E407 for the file, E530 for too few mentions, E109, E302
+        for a top below 2.
     """
-    every = ask_unannotated(assets, Path(gold), TOP, progress)
+    if top < 2:
+        raise Errors.bad_setting(name="top", value=top, rule="must be at least 2")
+    every = ask_unannotated(assets, Path(gold), top, progress)
     asked = [one for one in every if one.case.right and not remembered(one.ranking)]
     lists = _lists(asked)
     if (found := int(lists.tells.sum())) < _NEEDED:
@@ -69,19 +77,28 @@ def fit_ranker(
         "documents": len({one.case.doc for one in asked}),
         "fitted_on": {"file": Path(gold).name, "sha256": sha256_of(Path(gold))},
         "penalty": fitted.penalty,
-        "top": TOP,
+        "top": top,
         "retrieval": _figures(before),
         "ranked": _figures(after),
         "gain": round(gain, _DIGITS),
         "standard_error": round(error, _DIGITS),
     }
-    return RankerFitted(_write(assets, Path(out), fitted, facts, kept), facts, bool(kept))
+    endings = _endings(assets) if kept else None
+    facts["endings"] = len(endings.endings) if endings is not None else 0
+    model = replace(fitted.model, top=top)
+    return RankerFitted(_write(assets, Path(out), model, endings, facts, kept), facts, bool(kept))
+
+
+def _endings(assets: Assets) -> Endings | None:
+    """Learn what ids end with from all that is known."""
+    remembering = assets.manifest.get("memory") is not None
+    return learn_endings(assets.kb, read_memory(assets.path / MEMORY) if remembering else [])
 
 
 def _lists(asked: Sequence[Asked]) -> Lists:
-    traits = [traits_of(one.ranking[:TOP], one.facts) for one in asked]
+    traits = [traits_of(one.ranking, one.facts) for one in asked]
     right = [
-        np.asarray([own.row in one.case.right for own in one.ranking[:TOP]], dtype=np.bool_)
+        np.asarray([own.row in one.case.right for own in one.ranking], dtype=np.bool_)
         for one in asked
     ]
     counts = Counter(_texts(asked))
@@ -122,7 +139,14 @@ def _figures(ranks: NDArray[np.float64]) -> dict[str, float]:
     return {k: round(v, _DIGITS) for k, v in {**shares, "mrr": float(ranks.mean())}.items()}
 
 
-def _write(assets: Assets, out: Path, fitted: Fitted, facts: dict[str, Any], kept: bool) -> Assets:
+def _write(
+    assets: Assets,
+    out: Path,
+    model: RankingModel,
+    endings: Endings | None,
+    facts: dict[str, Any],
+    kept: bool,
+) -> Assets:
     """Write the assets with the ranker, or without it.
 
     Scores change with a ranker, and so does the order that a reranker was chosen behind: what was
@@ -134,15 +158,17 @@ def _write(assets: Assets, out: Path, fitted: Fitted, facts: dict[str, Any], kep
         "ranker": facts if kept else None,
         "left_out": left_out(assets, "ranker", why),
     }
-    without = [RANKER_FILE]
+    without = [RANKER_FILE, ENDINGS_FILE]
     if kept or assets.manifest.get("ranker") is not None:
         without += [CALIBRATOR, RERANKER]
         changes |= {"calibrator": None, RERANKER: None}
     conditions = assets.conditions(assets.engine(calibrator=False, rescorer=None))
-    model = replace(fitted.model, fitted_for=conditions)
+    model = replace(model, fitted_for=conditions)
 
     def add(path: Path) -> None:
         if kept:
             model.save(path / RANKER_FILE)
+            if endings is not None:
+                endings.save(path / ENDINGS_FILE)
 
     return write_variant(assets, out, changes, without=without, add=add)

@@ -21,6 +21,7 @@ from ..ranking import NameFacts
 from ..retrieval.mask import Mask
 from ..retrieval.memory import MentionMemory, Remembered, memory_key, read_memory
 from ..types import Candidate, Mention, Progress
+from .endings import learn_endings
 from .mention_names import SOURCE
 
 _FOLDS = 5
@@ -63,7 +64,7 @@ def ask_unannotated(
         memory = MentionMemory.of(left, row_of) if remembering else None
         engine = assets.engine(calibrator=False, rescorer=None, memory=memory or False)
         mask = _without(kb, own, left)
-        facts = name_facts(kb, engine.name_concept, left)
+        facts = name_facts(kb, engine.name_concept, left, learn_endings(kb, left))
         distinct = list(dict.fromkeys(case.mention._replace(left="", right="") for case in own))
         rankings: dict[Mention, list[Candidate]] = {}
         for start in range(0, len(distinct), _BATCH):

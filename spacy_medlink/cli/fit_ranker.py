@@ -19,6 +19,9 @@ def command(
         Path,
         typer.Option(help="Gold mentions to learn from, which the encoder was not fine-tuned on."),
     ],
+    top: Annotated[
+        int, typer.Option(help="Candidates to order; with more, higher places gain, at some time.")
+    ] = 10,
     output: Annotated[
         Path | None,
         typer.Option(help="New directory of assets. By default, ASSETS itself is replaced."),
@@ -31,7 +34,7 @@ def command(
 
     own = Assets(assets)
     had = [part for part in ("reranker", "calibrator") if own.manifest.get(part) is not None]
-    fitted = fit_ranker(own, output or assets, train, progress=show_progress)
+    fitted = fit_ranker(own, output or assets, train, top=top, progress=show_progress)
     facts = fitted.facts
     typer.echo(
         f"{facts['mentions']:,} mentions of {facts['documents']:,} documents, each judged by a "

@@ -9,13 +9,12 @@ from numpy.typing import NDArray
 from ..calibration.conditions import difference
 from ..kb import KnowledgeBase
 from ..lru import Lru
-from ..ranking import NameFacts, Prior, RankingModel, traits_of
+from ..ranking import Endings, NameFacts, Prior, RankingModel, traits_of
 from ..retrieval.memory import Remembered
 from ..types import Candidate, Floats1d, Mention, Rescorer
 from .blending import blend, remembered
 
 RANKER = "ranker"  # the name under which its word stands among the tiers' scores
-TOP = 10  # candidates that are described
 WEIGHT = 0.7  # of the model; what is decided does not change from 0.5 on, scores stay telling
 
 _Key = tuple[tuple[int, str, float], ...]
@@ -29,17 +28,15 @@ class CandidateRanker:
     retrieval's score.
 
     model (RankingModel): fitted to what the engine retrieves. facts (NameFacts): what it asks of
-        the knowledge base. top (int): candidates that are described.
+        the knowledge base.
     cache_size (int): rankings that are remembered.
     """
 
     reads_context = False
 
-    def __init__(
-        self, model: RankingModel, facts: NameFacts, top: int = TOP, cache_size: int = 16384
-    ) -> None:
-        self.model, self.facts, self.top = model, facts, top
-        self.fingerprint = f"{model.fingerprint} {top}"
+    def __init__(self, model: RankingModel, facts: NameFacts, cache_size: int = 16384) -> None:
+        self.model, self.facts, self.top = model, facts, model.top
+        self.fingerprint = f"{model.fingerprint} {facts.fingerprint}"
         self._cache: Lru[_Key, list[Candidate]] = Lru(cache_size)
 
     def fits(self, conditions: Mapping[str, Any]) -> bool:
@@ -94,12 +91,19 @@ class Chain:
 
 
 def name_facts(
-    kb: KnowledgeBase, name_concept: NDArray[np.int32], lines: Iterable[Remembered]
+    kb: KnowledgeBase,
+    name_concept: NDArray[np.int32],
+    lines: Iterable[Remembered],
+    endings: Endings | None = None,
 ) -> NameFacts:
-    """Make what traits ask of a knowledge base and of a memory of corrections."""
+    """Make what traits ask of a knowledge base, a memory of corrections, and what ids end with."""
+
+    def id_of(row: int) -> str:
+        return kb.concept_at(row, names=False).id
+
     votes = ((line.id, line.votes) for line in lines if not line.label)
-    prior = Prior(votes, lambda row: kb.concept_at(row, names=False).id)
-    return NameFacts(name_concept, lambda row: kb.name_at(row).text, prior)
+    prior = Prior(votes, id_of)
+    return NameFacts(name_concept, lambda row: kb.name_at(row).text, prior, id_of, endings)
 
 
 def softmax(logits: NDArray[np.float64]) -> Floats1d:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from ..errors import Errors
 from .traits import TRAITS, Traits
 
-FORMAT = 1
+FORMAT = 2
+TOP = 10  # candidates that are described, where nothing else was asked for
 Floats = NDArray[np.float64]
 
 
@@ -22,12 +23,14 @@ class RankingModel:
     """Gives candidates a logit: sum of weight * (trait - mean) / scale.
 
     mean, scale, weights (Floats): (n_traits,).
+    top (int): candidates that are ordered.
     fitted_for (Mapping[str, Any]): what must be the same where it is used: tiers, fusion, encoder.
     """
 
     mean: Floats
     scale: Floats
     weights: Floats
+    top: int = TOP
     fitted_for: Mapping[str, Any] = field(default_factory=dict)
 
     def logits(self, traits: Traits) -> Floats:
@@ -43,7 +46,7 @@ class RankingModel:
     def fingerprint(self) -> str:
         """Identify what it decides by."""
         parts = [part.tolist() for part in (self.mean, self.scale, self.weights)]
-        return hashlib.sha256(json.dumps([TRAITS, parts]).encode()).hexdigest()[:32]
+        return hashlib.sha256(json.dumps([TRAITS, self.top, parts]).encode()).hexdigest()[:32]
 
     def save(self, path: Path) -> None:
         """Write a JSON file."""
@@ -53,6 +56,7 @@ class RankingModel:
             "mean": self.mean.tolist(),
             "scale": self.scale.tolist(),
             "weights": self.weights.tolist(),
+            "top": self.top,
             "fitted_for": dict(self.fitted_for),
         }
         path.write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n", encoding="utf-8")
@@ -74,7 +78,7 @@ class RankingModel:
             own = np.stack([mean, scale, weights])
             if own.shape[1] != len(TRAITS) or not np.isfinite(own).all() or (scale <= 0).any():
                 raise ValueError("numbers that cannot be")
-            return cls(mean, scale, weights, dict(facts["fitted_for"]))
+            return cls(mean, scale, weights, int(facts["top"]), dict(facts["fitted_for"]))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise Errors.assets_incomplete(
                 path=path.parent, problem=f"{path.name}: {error}"

@@ -9,6 +9,7 @@ from rapidfuzz.distance import Indel
 
 from ..text import key
 from ..types import Candidate
+from .endings import Endings
 from .prior import Prior
 
 Traits = NDArray[np.float64]
@@ -34,6 +35,7 @@ TRAITS = (
     "seen",  # 1 where annotated text spoke of the concept
     "often",  # logarithm of 1 + mentions of it there
     "scheme",  # logarithm of the share of mentions there whose ids look like its own
+    "ending",  # logarithm of the probability that what the text means has an id that ends like it
 )
 
 _DIGITS = 4  # scores are the same over batch sizes to so many digits
@@ -47,17 +49,32 @@ class NameFacts:
 
     name_concept (NDArray[int32]): concept row of every name row, ascending, (n_names,).
     text_of (Callable[[int], str]): the text of a name, by its row.
-    prior (Prior): what was linked before.
+    prior (Prior): what was linked before. id_of (Callable[[int], str]): id of a concept, by row.
+    endings (Optional[Endings]): what ids end with, where they end with something.
     """
 
     def __init__(
-        self, name_concept: NDArray[np.int32], text_of: Callable[[int], str], prior: Prior
+        self,
+        name_concept: NDArray[np.int32],
+        text_of: Callable[[int], str],
+        prior: Prior,
+        id_of: Callable[[int], str] | None = None,
+        endings: Endings | None = None,
     ) -> None:
         self._name_concept = name_concept
         self.key_of = lru_cache(_KEPT)(lambda row: key(text_of(row)[:_CHARACTERS]))
         self.words_of = lru_cache(_KEPT)(lambda row: frozenset(self.key_of(row).split()))
         self.prior_of = lru_cache(_KEPT)(prior.of)
         self.names_of = lru_cache(_KEPT)(self._names_of)
+        self._id_of = lru_cache(_KEPT)(id_of) if id_of is not None else None
+        self._endings = endings
+        self.fingerprint = endings.fingerprint if endings is not None else ""
+
+    def ending(self, text: str, concept: int) -> float:
+        """Tell how likely a concept's id ends as what a key means: a logarithm, 0 if none do."""
+        if self._endings is None or self._id_of is None:
+            return 0.0
+        return round(self._endings.log_probability(text, self._id_of(concept)), _DIGITS)
 
     def _names_of(self, concept: int) -> tuple[int, float]:
         """RETURNS: the concept's first name row, log of 1 + how many it has."""
@@ -106,5 +123,7 @@ def _written(one: Candidate, facts: NameFacts) -> list[float]:
 
 def _known(one: Candidate, facts: NameFacts) -> list[float]:
     first, names = facts.names_of(one.row)
-    is_it = facts.key_of(first) == key(one.form[:_CHARACTERS])
-    return [float(one.name_row == first), float(is_it), names, *facts.prior_of(one.row)]
+    text = key(one.form[:_CHARACTERS])
+    is_it = facts.key_of(first) == text
+    prior, ending = facts.prior_of(one.row), facts.ending(text, one.row)
+    return [float(one.name_row == first), float(is_it), names, *prior, ending]

@@ -22,9 +22,9 @@ def ranker(tiny_assets):
     weights = np.zeros(len(TRAITS))
     weights[TRAITS.index("ngram")] = 2.0
     weights[TRAITS.index("preferred")] = -3.0
-    model = RankingModel(np.zeros(len(TRAITS)), np.ones(len(TRAITS)), weights)
+    model = RankingModel(np.zeros(len(TRAITS)), np.ones(len(TRAITS)), weights, top=4)
     concepts = tiny_assets.kb.name_concepts().astype(np.int32)
-    return CandidateRanker(model, name_facts(tiny_assets.kb, concepts, []), top=4)
+    return CandidateRanker(model, name_facts(tiny_assets.kb, concepts, []))
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def test_what_the_model_likes_comes_first(ranker, tiny_assets):
 def test_the_same_in_any_order_batch_and_from_the_cache(ranker, tiny_assets):
     engine = tiny_assets.engine(rescorer=ranker)
     together = engine.rank(MENTIONS, 6)
-    fresh = CandidateRanker(ranker.model, ranker.facts, ranker.top)
+    fresh = CandidateRanker(ranker.model, ranker.facts)
     alone = [tiny_assets.engine(rescorer=fresh).rank([one], 6)[0] for one in reversed(MENTIONS)]
     assert together == engine.rank(MENTIONS, 6) == alone[::-1]
     assert together[2] == []

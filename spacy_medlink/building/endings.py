@@ -1,0 +1,44 @@
+"""What the ids of a terminology end with, learned from its names and from annotated mentions."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..kb import KnowledgeBase
+from ..ranking import Endings, ending_of
+from ..retrieval.memory import Remembered
+from ..text import key
+from .mention_names import SOURCE
+
+_NAMES = 20_000  # that are learned from, at most
+_NAME_WEIGHT = 0.3  # of a name beside a mention: annotators choose endings, names only have them
+_SEED = 0
+
+
+def learn_endings(kb: KnowledgeBase, lines: Sequence[Remembered]) -> Endings | None:
+    """Learn what ids end with.
+
+    lines (Sequence[Remembered]): what annotated mentions were. Names that such mentions gave the
+        knowledge base are left out: the lines say the same, and can be without some.
+    RETURNS (Optional[Endings]): None where ids have no endings to tell apart.
+    """
+    from ..ranking.fitting_endings import fit_endings
+
+    # A mention that comes ten times does not teach ten times as much.
+    examples = [
+        (line.key.lstrip("^"), ending_of(line.id), float(np.sqrt(line.votes)))
+        for line in lines if not line.label
+    ]  # fmt: skip
+    concepts = kb.name_concepts()
+    chosen = np.random.default_rng(_SEED).permutation(kb.n_names)[:_NAMES]
+    ending_at: dict[int, str] = {}
+    for row in np.sort(chosen).tolist():
+        name, concept = kb.name_at(row), int(concepts[row])
+        if concept not in ending_at:
+            ending_at[concept] = ending_of(kb.concept_at(concept, names=False).id)
+        if name.source != SOURCE:
+            examples.append((key(name.text), ending_at[concept], _NAME_WEIGHT))
+    if not any(ending for _, ending, _ in examples):
+        return None
+    texts, endings, weights = zip(*examples, strict=True)
+    return fit_endings(texts, endings, weights)
