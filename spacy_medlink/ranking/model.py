@@ -69,9 +69,13 @@ class RankingModel:
         """
         try:
             facts = json.loads(path.read_text(encoding="utf-8"))
-            if facts["format"] != FORMAT or facts["traits"] != list(TRAITS):
-                problem = "it was fitted by another version of spacy-medlink"
-                raise Errors.ranker_mismatch(path=path.parent, problem=problem)
+            known = facts["format"] == FORMAT and facts["traits"] == list(TRAITS)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise _incomplete(path, error) from error
+        if not known:
+            problem = "it was fitted by another version of spacy-medlink"
+            raise Errors.ranker_mismatch(path=path.parent, problem=problem)
+        try:
             mean, scale, weights = (
                 np.asarray(facts[name], dtype=np.float64) for name in ("mean", "scale", "weights")
             )
@@ -79,7 +83,9 @@ class RankingModel:
             if own.shape[1] != len(TRAITS) or not np.isfinite(own).all() or (scale <= 0).any():
                 raise ValueError("numbers that cannot be")
             return cls(mean, scale, weights, int(facts["top"]), dict(facts["fitted_for"]))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise Errors.assets_incomplete(
-                path=path.parent, problem=f"{path.name}: {error}"
-            ) from error
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise _incomplete(path, error) from error
+
+
+def _incomplete(path: Path, error: Exception) -> Exception:
+    return Errors.assets_incomplete(path=path.parent, problem=f"{path.name}: {error}")
