@@ -102,6 +102,8 @@ class Candidate:
         "source", "preferred", "id"; "" where the score did.
     tied (Tuple[int, ...]): rows of all concepts that only the order of ids put behind it, itself
         first; () where there are none.
+    plain (Any): for whoever writes it down: what need not be made again while it is remembered. A
+        copy by `dataclasses.replace` has none.
     """
 
     row: int
@@ -113,6 +115,7 @@ class Candidate:
     form: str = ""
     decided: str = ""
     tied: tuple[int, ...] = ()
+    plain: Any = field(default_factory=lambda: None, init=False, repr=False, compare=False)
 
 
 class Hits(NamedTuple):

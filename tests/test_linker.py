@@ -91,7 +91,10 @@ def test_values_are_plain(tiny_assets):
 def test_spans_do_not_share_values(tiny_assets):
     nlp = pipeline(tiny_assets)
     one, other = nlp("heart attack"), nlp("heart attack")
-    one.ents[0]._.candidates[0]["types"].append("mine")
+    for candidate in one.ents[0]._.candidates:
+        candidate["types"].append("mine")
+        candidate["scores"]["mine"] = candidate["ranks"]["mine"] = 1
+        candidate["name"] = "mine"
     one.ents[0]._.codes["MINE"] = []
     one.ents[0]._.kb_ents.clear()
     assert values(other.ents) == values(nlp("heart attack").ents)

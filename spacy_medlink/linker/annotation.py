@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 NIL = "NIL"
 _FACTS_KEPT = 65_536
+_DIGITS = 6
 
 
 class Link(NamedTuple):
@@ -77,17 +78,29 @@ class LinkWriter:
         return self._facts(row).id
 
     def _candidate(self, candidate: Candidate) -> dict[str, Any]:
-        fact = self._facts(candidate.row)
+        # Candidates are remembered by the engine: what never changes of one is made once.
+        plain = candidate.plain
+        if plain is None:
+            plain = candidate.plain = self._plain(candidate)
+        id, name, types, matched, score, scores = plain
         return {
-            "id": fact.id,
-            "name": fact.name,
-            "matched": self._name(candidate.name_row),
-            "score": round(candidate.score, 6),
+            "id": id,
+            "name": name,
+            "matched": matched,
+            "score": score,
             "prob": candidate.prob,
-            "scores": {tier: round(value, 6) for tier, value in candidate.scores.items()},
-            "ranks": dict(candidate.ranks),
-            "types": list(fact.types),
+            "scores": scores.copy(),
+            "ranks": candidate.ranks.copy(),
+            "types": [*types],
         }
+
+    def _plain(self, candidate: Candidate) -> tuple[Any, ...]:
+        fact = self._facts(candidate.row)
+        scores = {tier: round(value, _DIGITS) for tier, value in candidate.scores.items()}
+        return (
+            fact.id, fact.name, fact.types, self._name(candidate.name_row),
+            round(candidate.score, _DIGITS), scores,
+        )  # fmt: skip
 
     def _composite(self, parts: "Sequence[Part]") -> Link:
         """The first part is the link; the best of each part come first among the candidates."""
