@@ -1,11 +1,13 @@
 """What the components have in common: they pickle by what their state says, and work in batches."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from spacy.pipeline import Pipe
 from spacy.tokens import Doc
-from spacy.util import minibatch
+
+Finish = Callable[[Doc], None]
 
 
 class PicklablePipe(Pipe):
@@ -27,26 +29,33 @@ class PicklablePipe(Pipe):
         self.__dict__.update(state)
 
     def _in_batches(
-        self, stream: Iterable[Doc], size: int, work: Callable[[Sequence[Doc]], None]
+        self, stream: Iterable[Doc], size: int, work: Callable[[list[Doc]], Finish | None]
     ) -> Iterator[Doc]:
-        """Work on the Docs of a stream, so many at a time; those that fail are not passed on."""
-        # spaCy's function has no types.
-        for docs in minibatch(stream, size=size):  # type: ignore[no-untyped-call]
-            yield from self._together(docs, work)
+        """Work on the Docs of a stream, so many at a time; those that fail are not passed on.
+
+        work (Callable): on a batch. What it returns, if anything, is called with each Doc in turn
+            when it is passed on, so that no more is written than what somebody wants to read.
+        """
+        docs = iter(stream)
+        while batch := list(islice(docs, size)):
+            yield from self._together(batch, work)
 
     def _together(
-        self, docs: Sequence[Doc], work: Callable[[Sequence[Doc]], None]
+        self, docs: list[Doc], work: Callable[[list[Doc]], Finish | None]
     ) -> Iterator[Doc]:
         """Work on Docs together; if that fails, one by one, so that only the bad ones are lost."""
         try:
-            work(docs)
+            finish = work(docs)
+            while docs:
+                if finish is not None:
+                    finish(docs[0])
+                # Let go at once: a batch that held on to what was passed on would make the garbage
+                # collector go through all of it, time and again.
+                yield docs.pop(0)
         except Exception as error:
             if len(docs) == 1:
-                self.get_error_handler()(self.name, self, list(docs), error)
+                self.get_error_handler()(self.name, self, docs, error)
                 return
-        else:
-            yield from docs
-            return
         for doc in docs:
             yield from self._together([doc], work)
 

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -119,7 +120,7 @@ class MedicalLinker(TrainableLinker):
         """Link the entities of one Doc, in place."""
         error_handler = self.get_error_handler()
         try:
-            self._annotate([doc])
+            self._annotate([doc])(doc)
         except Exception as error:
             error_handler(self.name, self, [doc], error)
         return doc
@@ -142,14 +143,7 @@ class MedicalLinker(TrainableLinker):
         RETURNS (List[List[Link]]): for each Doc, a link for each of its spans, in their order.
         RAISES (MedlinkError): E162, E213 for a filter that names what the knowledge base has not.
         """
-        mentions = [self.mentions(doc) for doc in docs]
-        flat = [mention for own in mentions for mention in own]
-        if not flat:
-            self._warn_if_always_empty(len(docs))
-            return [[] for _ in docs]
-        self._docs_without_spans = -1
-        links = iter(self._links(flat, self._only(filters)))
-        return [[next(links) for _ in own] for own in mentions]
+        return list(self._links_of(docs, filters))
 
     def set_annotations(self, docs: Sequence[Doc], links: Sequence[Sequence[Link]]) -> None:
         """Write links on the spans of Docs."""
@@ -169,11 +163,11 @@ class MedicalLinker(TrainableLinker):
         mentions = [
             Mention(text, label=label, expansions=lexicon.expansions(text, label)) for text in texts
         ]
-        return self._links(mentions, self._only(filters))
+        return list(self._links(mentions, self._only(filters)))
 
     def link_spans(self, doc: Doc, spans: Sequence[Span]) -> list[Link]:
         """Link any spans of a Doc without changing it."""
-        return self._links(self._mentions_of(doc, spans), self._only({})) if spans else []
+        return list(self._links(self._mentions_of(doc, spans), self._only({}))) if spans else []
 
     def explain(self, span: Span | str, **filters: Sequence[str] | None) -> "Explanation":
         """Say why a span is linked as it is.
@@ -238,16 +232,32 @@ class MedicalLinker(TrainableLinker):
 
     # Helpers
 
-    def _annotate(self, docs: Sequence[Doc]) -> None:
-        self.set_annotations(docs, self.predict(docs))
+    def _annotate(self, docs: Sequence[Doc]) -> Callable[[Doc], None]:
+        """Decide on the mentions of Docs; what is returned writes the links on each, in order."""
+        links, writer = self._links_of(docs, {}), self._span_writer
+        return lambda doc: writer.write(doc, next(links))
 
-    def _links(self, mentions: Sequence[Mention], only: "Only") -> list[Link]:
+    def _links_of(
+        self, docs: Sequence[Doc], filters: Mapping[str, Sequence[str] | None]
+    ) -> Iterator[list[Link]]:
+        """Decide on the mentions of Docs, and make the links of each Doc when they are asked for.
+
+        A decision refers to what is remembered; a link is forty containers of its own.
+        """
+        mentions = [self.mentions(doc) for doc in docs]
+        counts = [len(own) for own in mentions]
+        flat = [mention for own in mentions for mention in own]
+        if not flat:
+            self._warn_if_always_empty(len(docs))
+            return ([] for _ in counts)
+        self._docs_without_spans = -1
+        links = self._links(flat, self._only(filters))
+        return (list(islice(links, count)) for count in counts)
+
+    def _links(self, mentions: Sequence[Mention], only: "Only") -> Iterator[Link]:
         decisions = self._decide(mentions, only)
         parts = self._parts(mentions, decisions, only)
-        writer = self.writer
-        return [
-            writer.link(decision, parts.get(place, ())) for place, decision in enumerate(decisions)
-        ]
+        return map(self.writer.link, decisions, map(parts.get, range(len(decisions)), repeat(())))
 
     def _decide(self, mentions: Sequence[Mention], only: "Only") -> "list[Decision]":
         """The one place where candidates become links: rank, estimate, back off, compare."""
@@ -325,7 +335,7 @@ class MedicalLinker(TrainableLinker):
         if self._docs_without_spans >= _DOCS_BEFORE_WARNING:
             message = Warnings.no_entities.format(name=self.name, docs=self._docs_without_spans)
             self._docs_without_spans = -1
-            warnings.warn(message, stacklevel=3)
+            warnings.warn(message, stacklevel=4)
 
     def _warn_filtered_out(self, label: str, only: "Only") -> None:
         given = " and ".join(map(str, self.engine.scopes.of(label, only).selection))

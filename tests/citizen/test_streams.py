@@ -5,6 +5,7 @@ import logging
 import subprocess
 import sys
 import tracemalloc
+import weakref
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -158,6 +159,35 @@ def test_without_a_handler_the_error_is_raised(tiny_assets, fragile):
     (bad,) = make_docs(nlp, 1, bad={0})
     with pytest.raises(TypeError):
         nlp(bad)
+
+
+def test_what_cannot_be_written_on_one_document_is_lost_for_it_alone(tiny_assets, monkeypatch):
+    from spacy_medlink.linker.writing import SpanWriter
+
+    nlp = pipeline(tiny_assets, mentions=False)
+    write, failed = SpanWriter.write, []
+
+    def fails_at_two(self, doc, links):
+        return write(self, doc, links) if "2" not in doc.text else failed.missing
+
+    monkeypatch.setattr(SpanWriter, "write", fails_at_two)
+    nlp.set_error_handler(lambda name, pipe, docs, error: failed.append((name, docs[0].text)))
+    docs = list(nlp.pipe(make_docs(nlp, 5)))
+    assert [doc.text[-1] for doc in docs] == ["0", "1", "3", "4"]
+    assert {ent.kb_id_ for doc in docs for ent in doc.ents} == {"HP:0001945"}
+    assert failed == [("medical_linker", "fever, number 2")]
+
+
+def test_what_was_passed_on_is_let_go(tiny_assets):
+    """A batch of thousands of links that outlive their reading is work for the collector."""
+    nlp = pipeline(tiny_assets)
+    docs = list(map(nlp.make_doc, TEXTS))
+    alive = list(map(weakref.ref, docs))
+    stream = nlp.get_pipe("medical_linker").pipe(iter(docs.copy()), batch_size=len(docs))
+    del docs
+    for place, doc in enumerate(stream):
+        assert [one() is None for one in alive[:place]] == [True] * place
+        assert doc is alive[place]()
 
 
 def test_spacys_own_logging_handler(tiny_assets, fragile, caplog):
