@@ -1,8 +1,9 @@
 """Normalisation of names and mentions, and the hashes by which the exact tier finds them.
 
 A *key* is what two strings must share to match in the exact tier: lower case, without accents,
-punctuation, possessive and plural endings. Keys compose: the key of a phrase is the keys of its
-tokens joined by spaces, which lets `medical_mentions` try every n-gram of a text cheaply.
+punctuation, possessive and plural endings, in American spelling. Keys compose: the key of a phrase
+is the keys of its tokens joined by spaces, which lets `medical_mentions` try every n-gram of a text
+cheaply.
 """
 
 import re
@@ -13,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 import xxhash
 
+from .spelling import american
 from .types import Hashes1d
 
 # Everything that separates tokens: white space, ASCII punctuation but for "+", Latin-1 signs,
@@ -49,6 +51,10 @@ def normalise(text: str) -> str:
 
 
 @lru_cache(maxsize=65536)
+def _folded(token: str) -> str:
+    return american(_singular(token))
+
+
 def _singular(token: str) -> str:
     # Only endings whose removal cannot change a word into another common one; Latin plurals and
     # other languages are left to the n-gram and dense tiers.
@@ -64,15 +70,12 @@ def _singular(token: str) -> str:
 
 
 def key(text: str) -> str:
-    """Make the key of the exact tier: `normalise`, then plural endings removed token by token.
+    """Make the key of the exact tier: `normalise`, then each token in the singular and as American.
 
     text (str): a name, a mention, or one token of it.
     RETURNS (str): the key, "" when the text has none.
     """
-    normal = normalise(text)
-    if "s" not in normal:
-        return normal
-    return " ".join([_singular(token) for token in normal.split(" ")])
+    return " ".join([_folded(token) for token in normalise(text).split(" ")])
 
 
 def hash_key(key: str) -> int:

@@ -24,6 +24,7 @@ FLOORS = [
         "errors",
         "files",
         "text",
+        "spelling",
         "hashes",
         "abbreviations",
         "progress",

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ..spelling import american
 from ..text import normalise
 from ..threads import threads
 from ..types import Floats1d, Floats2d, Hits, Ints2d
@@ -154,7 +155,7 @@ class _Part(NamedTuple):
 
 @lru_cache(maxsize=1 << 16)
 def _word_grams(word: str) -> tuple[int, ...]:
-    padded = f" {word} "
+    padded = f" {american(word)} "
     return tuple(
         zlib.crc32(padded[i : i + _N].encode("utf-8", "surrogatepass")) & (_BUCKETS - 1)
         for i in range(max(1, len(padded) - _N + 1))

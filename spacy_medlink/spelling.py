@@ -1,0 +1,72 @@
+"""British spelling as American: "haemorrhagic oedema" and "hemorrhagic edema" are one name.
+
+Both a terminology's names and a text's mentions are folded, so that a rule need not be right about
+every word that it meets ("exercise" becomes "exercize" on both sides): it must only not make two
+words of different meaning the same.
+"""
+
+import re
+
+# In the order in which they are tried at a place; what is written in the text, and what it becomes.
+_PARTS = {
+    # ae and oe of Greek and Latin stems
+    "haem": "hem",
+    "aemi": "emi",
+    "aesthe": "esthe",
+    "aesthi": "esthi",
+    "aetiol": "etiol",
+    "anaest": "anest",
+    "gynaec": "gynec",
+    "paed": "ped",
+    "paeni": "peni",
+    "phaeo": "pheo",
+    "palaeo": "paleo",
+    "naev": "nev",
+    "caec": "cec",
+    "caes": "ces",
+    "faec": "fec",
+    "oedem": "edem",
+    "oesoph": "esoph",
+    "oestr": "estr",
+    "rrhoea": "rrhea",
+    "rrhoei": "rrhei",
+    "pnoea": "pnea",
+    "pnoei": "pnei",
+    "foet": "fet",
+    "coel": "cel",
+    "amoeb": "ameb",
+    # Words in -our that are no other word without the u, as four is
+    "tumour": "tumor",
+    "colour": "color",
+    "behaviour": "behavior",
+    "odour": "odor",
+    "humour": "humor",
+    "labour": "labor",
+    "vapour": "vapor",
+    "favour": "favor",
+    "rigour": "rigor",
+    # Others
+    "leuco": "leuko",
+    "sulph": "sulf",
+    "manoeuvre": "maneuver",
+    "aluminium": "aluminum",
+}
+_ENDINGS = (
+    (re.compile(r"(fib|cent|lit|met|tit|goit|calib)re$"), r"\1er"),
+    (re.compile(r"is(e|ed|er|ing|ation)$"), r"iz\1"),
+    (re.compile(r"ys(e|ed|er|ing)$"), r"yz\1"),
+    (re.compile(r"^grey(ish)?$"), r"gray\1"),
+    (re.compile(r"^mould"), "mold"),
+)
+_PART = re.compile("|".join(_PARTS))
+
+
+def american(word: str) -> str:
+    """Spell a word as in American English; other words stay what they are.
+
+    word (str): in lower case and in the singular.
+    """
+    word = _PART.sub(lambda found: _PARTS[found.group()], word)
+    for pattern, spelling in _ENDINGS:
+        word = pattern.sub(spelling, word)
+    return word
