@@ -269,12 +269,16 @@ class MedicalLinker(TrainableLinker):
             rankings, self.threshold, calibrator=engine.calibrator, backoff=self._backoff(only)
         )
         return [
-            decision._replace(
-                ranking=decision.ranking[: self.top_k],
-                reason=self._reason(mention, decision, only),
-            )
+            self._kept(mention, decision, only)
             for mention, decision in zip(mentions, decisions, strict=True)
         ]
+
+    def _kept(self, mention: Mention, decision: "Decision", only: "Only") -> "Decision":
+        if not decision.ranking:
+            return decision._replace(reason=self._reason(mention, decision, only))
+        if len(decision.ranking) <= self.top_k:
+            return decision
+        return decision._replace(ranking=decision.ranking[: self.top_k])
 
     @property
     def _depth(self) -> int:
@@ -287,7 +291,7 @@ class MedicalLinker(TrainableLinker):
     def _reason(self, mention: Mention, decision: "Decision", only: "Only") -> str:
         from ..linking.decision import FILTERED
 
-        mask = None if decision.ranking else self.engine.scopes.of(mention.label, only).mask
+        mask = self.engine.scopes.of(mention.label, only).mask
         if mask is None or mask.count:
             return decision.reason
         self._warn_filtered_out(mention.label, only)

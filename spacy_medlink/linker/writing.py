@@ -1,6 +1,6 @@
 """How links are put on the spans of a Doc, and what becomes of links that are there already."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from spacy.tokens import Doc, Span
@@ -35,11 +35,12 @@ class SpanWriter(NamedTuple):
         links (Sequence[Link]): one for each of `spans(doc)`.
         """
         waiting = iter(links)
+        setter = _setter(self.prefix)
         if self.keys is None:
-            self._write_ents(doc, waiting)
+            self._write_ents(doc, waiting, setter)
         for key in self.keys or ():
             if key in doc.spans:
-                self._write_group(doc, key, waiting)
+                self._write_group(doc, key, waiting, setter)
 
     def _groups(self, doc: Doc) -> Iterator[Iterable[Span]]:
         if self.keys is None:
@@ -49,7 +50,7 @@ class SpanWriter(NamedTuple):
     def _is_wanted(self, span: Span) -> bool:
         return span.label_ not in self.discard
 
-    def _write_ents(self, doc: Doc, links: Iterator[Link]) -> None:
+    def _write_ents(self, doc: Doc, links: Iterator[Link], set_attributes: "_Setter") -> None:
         # What is set on a span of `doc.ents` is lost: the tokens have it.
         for ent in filter(self._is_wanted, doc.ents):
             link = next(links)
@@ -58,9 +59,11 @@ class SpanWriter(NamedTuple):
             chosen = self._choose(ent, link)
             for token in ent:
                 token.ent_kb_id_ = chosen
-            self._set_attributes(ent, link)
+            set_attributes(ent, link)
 
-    def _write_group(self, doc: Doc, key: str, links: Iterator[Link]) -> None:
+    def _write_group(
+        self, doc: Doc, key: str, links: Iterator[Link], set_attributes: "_Setter"
+    ) -> None:
         # Spans of a group cannot be changed in place: the group is made anew.
         group, spans = doc.spans[key], []
         for span in group:
@@ -69,7 +72,7 @@ class SpanWriter(NamedTuple):
                 chosen = self._choose(span, link)
                 label, id = span.label, span.id
                 span = Span(doc, span.start, span.end, label=label, kb_id=chosen, span_id=id)
-                self._set_attributes(span, link)
+                set_attributes(span, link)
             spans.append(span)
         doc.spans[key] = type(group)(doc, name=group.name, attrs=group.attrs, spans=spans)
 
@@ -78,19 +81,39 @@ class SpanWriter(NamedTuple):
 
     def _choose(self, span: Span, link: Link) -> str:
         """Choose between the `kb_id` that a span has and that of a link."""
+        if self.merge == "replace":
+            return link.id
         present: str = span.kb_id_
         if self.merge == "leave":
             return present
-        if self.merge == "replace" or present in ("", NIL):
+        if present in ("", NIL):
             return link.id
         if self.merge == "better" and link.id != NIL and _is_better(link, span):
             return link.id
         return present
 
-    def _set_attributes(self, span: Span, link: Link) -> None:
+
+_Setter = Callable[[Span, Link], None]
+
+
+def _setter(prefix: str) -> _Setter:
+    """Make what sets the attributes of a span; a link has them in their order, behind its id."""
+    names = [prefix + name for name in SPAN_ATTRIBUTES]
+    known = [Span.get_extension(name) if Span.has_extension(name) else None for name in names]
+    own_setters = any(one is None or one[3] is not None for one in known)
+
+    def set_one_by_one(span: Span, link: Link) -> None:
         own = span._  # made anew each time it is asked for
-        for name in SPAN_ATTRIBUTES:
-            own.set(self.prefix + name, getattr(link, name))
+        for name, value in zip(names, link[1:], strict=True):
+            own.set(name, value)
+
+    def set_all(span: Span, link: Link) -> None:
+        # What `span._.set` does where there is no setter of a user's, in a fifth of the time.
+        data, start, end = span.doc.user_data, span.start_char, span.end_char
+        for name, value in zip(names, link[1:], strict=True):
+            data["._.", name, start, end] = value
+
+    return set_one_by_one if own_setters else set_all
 
 
 def _is_better(link: Link, span: Span) -> bool:
