@@ -38,16 +38,11 @@ def mentions_of(
 
 
 def _mention(text: str, span: Span, long_form: str, lexicon: Lexicon) -> Mention:
-    return Mention(
-        text=span.text,
-        long_form=long_form,
-        label=span.label_,
-        left=text[max(0, span.start_char - CONTEXT) : span.start_char],
-        right=text[span.end_char : span.end_char + CONTEXT],
-        expansions=()
-        if long_form or not len(lexicon)
-        else lexicon.expansions(span.text, span.label_),
-    )
+    start, end, label = span.start_char, span.end_char, span.label_
+    own = text[start:end]  # `span.text` joins the tokens anew
+    expansions = () if long_form or not len(lexicon) else lexicon.expansions(own, label)
+    left, right = text[max(0, start - CONTEXT) : start], text[end : end + CONTEXT]
+    return Mention(own, long_form, label, left, right, expansions)
 
 
 def _reading(span: Span) -> str:

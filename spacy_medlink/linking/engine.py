@@ -266,5 +266,5 @@ class LinkingEngine:
 
 def _key(mention: Mention, scope: Scope, k: int) -> _Key:
     """Make of a mention what is looked up and remembered: white space, line ends too, is one."""
-    text, long_form = (" ".join(one.split()) for one in (mention.text, mention.long_form))
-    return text, long_form, mention.expansions, scope, k
+    text, long_form, _, _, _, expansions = mention
+    return " ".join(text.split()), " ".join(long_form.split()), expansions, scope, k
