@@ -1,7 +1,7 @@
 """How links are put on the spans of a Doc, and what becomes of links that are there already."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from spacy.tokens import Doc, Span
 
@@ -109,7 +109,8 @@ def _setter(prefix: str) -> _Setter:
 
     def set_all(span: Span, link: Link) -> None:
         # What `span._.set` does where there is no setter of a user's, in a fifth of the time.
-        data, start, end = span.doc.user_data, span.start_char, span.end_char
+        data: dict[Any, Any] = span.doc.user_data
+        start, end = span.start_char, span.end_char
         for name, value in zip(names, link[1:], strict=True):
             data["._.", name, start, end] = value
 
