@@ -1,6 +1,5 @@
 """Readers and a batcher for `spacy train`: annotated text, or the knowledge base's own names."""
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +8,7 @@ from spacy.tokens import Span
 from spacy.training import Example
 
 from .errors import Errors, Warnings
+from .telling import tell
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -41,7 +41,7 @@ def gold_reader(path: str, label: str = _LABEL) -> Reader:
             yield example
         if left_out:
             text = Warnings.off_tokens.format(path=file, count=left_out, n=count)
-            warnings.warn(text, stacklevel=2)
+            tell(text)
 
     return read
 

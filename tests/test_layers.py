@@ -25,6 +25,7 @@ FLOORS = [
         "files",
         "text",
         "spelling",
+        "telling",
         "hashes",
         "abbreviations",
         "progress",

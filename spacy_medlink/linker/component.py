@@ -1,6 +1,5 @@
 """MedicalLinker: links the entities of Docs."""
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, repeat
 from pathlib import Path
@@ -12,6 +11,7 @@ from spacy.vocab import Vocab
 
 from ..errors import Errors, Warnings
 from ..extensions import register_extensions
+from ..telling import tell
 from ..types import Candidate, Mention
 from .annotation import Link
 from .learning import TrainableLinker
@@ -339,11 +339,11 @@ class MedicalLinker(TrainableLinker):
         if self._docs_without_spans >= _DOCS_BEFORE_WARNING:
             message = Warnings.no_entities.format(name=self.name, docs=self._docs_without_spans)
             self._docs_without_spans = -1
-            warnings.warn(message, stacklevel=4)
+            tell(message)
 
     def _warn_filtered_out(self, label: str, only: "Only") -> None:
         given = " and ".join(map(str, self.engine.scopes.of(label, only).selection))
         if given not in self._told:
             self._told.add(given)
             message = Warnings.filtered_out.format(name=self.name, filter=given)
-            warnings.warn(message, stacklevel=4)
+            tell(message)

@@ -1,10 +1,10 @@
 """What a linker holds: its assets and its engine, opened when first needed."""
 
 import threading
-import warnings
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Errors, Warnings
+from ..telling import tell
 from .annotation import LinkWriter
 from .persistence import PersistentLinker
 from .settings import DEFAULT_CONFIG, attribute, scope_settings
@@ -118,17 +118,13 @@ class OpenedLinker(PersistentLinker):
         self._assets = assets
         if is_starter(assets):
             concepts = assets.manifest["kb"]["concepts"]
-            warnings.warn(
-                Warnings.starter_kb.format(name=self.name, concepts=concepts), stacklevel=4
-            )
+            tell(Warnings.starter_kb.format(name=self.name, concepts=concepts))
 
     def _make_engine(self) -> "LinkingEngine":
         assets, settings = self.assets, self.settings
         if self.cui_scheme and self.cui_scheme not in (schemes := assets.kb.code_schemes()):
             known = ", ".join(schemes) or "none"
-            warnings.warn(
-                Warnings.no_code.format(scheme=self.cui_scheme, schemes=known), stacklevel=4
-            )
+            tell(Warnings.no_code.format(scheme=self.cui_scheme, schemes=known))
         engine = assets.engine(
             settings["tiers"],
             fusion=settings["fusion"],

@@ -1,0 +1,19 @@
+"""tell: a warning at the line of the user's own code, however deep within libraries it arises."""
+
+import sys
+import warnings
+
+# A component is made, initialised and run by these.
+_BETWEEN = frozenset({__name__.partition(".")[0], "spacy", "thinc", "confection", "catalogue"})
+
+
+def tell(message: str) -> None:
+    """Warn, naming the innermost line that is neither ours nor spaCy's."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and _package_of(frame.f_globals) in _BETWEEN:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, stacklevel=level)
+
+
+def _package_of(names: dict[str, object]) -> str:
+    return str(names.get("__name__", "")).partition(".")[0]
