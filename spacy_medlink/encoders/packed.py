@@ -1,7 +1,7 @@
 """Packed reading: the pieces of many texts laid end to end, none of them padding.
 
 Everything in a transformer's layer but attention works on each word piece by itself, so that texts
-need no rectangle there. Attention is computed for texts of the same length, rounded up, together.
+need no rectangle there.
 
 Here candidates read the mention, and the mention does not read them: it is then the same for all of
 its candidates, and runs once. In re-ranking, "query tokens do not need to attend to the passage"
@@ -9,59 +9,48 @@ its candidates, and runs once. In re-ranking, "query tokens do not need to atten
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from .packed_attention import Readers, Run, project, read_mentions, read_own, together
 from .pairs import Pieces
 
-# Lengths are rounded up to these: a text is computed with as much padding in any company.
-_STEP, _STEP_BEFORE = 8, 16
+# Rows that a processor computes together, and what their number is rounded up to: what is computed
+# between two layers stays in its cache, and a product of a shape that was seen before needs no
+# preparation, which takes half a millisecond where numbers are bf16.
+_ROWS, _STEP = 512, 32
+_RUN = 1024  # pieces of texts of the same length that read themselves together
 
-Positions = NDArray[np.int64]
-
-
-class Group(NamedTuple):
-    """Texts whose attention is computed together.
-
-    queries (Tensor): their packed pieces, (n, longest). keys (Tensor): the pieces that these read,
-        (n, most). bias (Tensor): 0, or -inf where a key is padding, (n, 1, 1, most).
-    """
-
-    queries: torch.Tensor
-    keys: torch.Tensor
-    bias: torch.Tensor
-
-
-class Plan(NamedTuple):
-    """Who reads what in a layer.
-
-    first (int): the first packed piece that reads. groups (List[Group]): of all that read; queries
-        count from `first`. order (Tensor): where in the groups, laid end to end, each piece is.
-    """
-
-    first: int
-    groups: list[Group]
-    order: torch.Tensor
+Integers = NDArray[np.int64]
 
 
 class Packing(NamedTuple):
-    """Mentions, each once, then candidates, laid end to end.
+    """Candidates, then mentions, each once, laid end to end; the shortest of either first.
 
-    ids, types, positions (Tensor): of the word pieces, (n_pieces,).
-    every, last (Plan): for all layers but the last; there the candidates alone go on.
-    text (Tensor): number of the candidate of each of its pieces, (n_pieces - last.first,).
+    ids, types, positions (Tensor): of different word pieces, (n_different,): in the first layer
+        pieces that are the same at the same place are computed once.
+    pieces (Tensor): which of these each piece is, (n_pieces,), and whatever behind that.
+    reading (int): pieces of candidates. candidates, mentions (List[Run]): how long they are.
+    readers (List[Readers]): of each mention. order (Tensor): candidates' pieces by mention,
+        (reading,).
+    pairs (Tensor): place of the pair of each candidate's piece, (reading,). n_pairs (int): all.
     """
 
     ids: torch.Tensor
     types: torch.Tensor
     positions: torch.Tensor
-    every: Plan
-    last: Plan
-    text: torch.Tensor
+    pieces: torch.Tensor
+    reading: int
+    candidates: list[Run]
+    mentions: list[Run]
+    readers: list[Readers]
+    order: torch.Tensor
+    pairs: torch.Tensor
+    n_pairs: int
 
 
 def can_pack(transformer: Any) -> bool:
@@ -105,28 +94,62 @@ def shared(pieces: Sequence[Pieces], batch_pieces: int) -> Iterator[list[int]]:
 def pack(pieces: Sequence[Pieces], device: torch.device) -> Packing:
     """Lay pairs end to end; mentions that are the same in every piece are laid once."""
     heads: dict[tuple[int, ...], int] = {}
-    owners = [heads.setdefault(tuple(one.ids[: one.second]), len(heads)) for one in pieces]
-    texts: list[Sequence[int]] = [*heads, *(one.ids[one.second :] for one in pieces)]
-    lengths = np.fromiter(map(len, texts), dtype=np.int64)
-    starts = np.fromiter(accumulate(lengths.tolist(), initial=0), dtype=np.int64)
-    n_heads = len(heads)
-    before = np.concatenate([np.full(n_heads, -1), np.asarray(owners, dtype=np.int64)])
-    own = np.repeat(np.arange(len(texts)), lengths)
-    offsets = np.where(before >= 0, lengths[before], 0)
-    positions = np.arange(starts[-1]) - starts[own] + offsets[own]
-    first = int(starts[n_heads])
-
-    def tensor(values: Any) -> torch.Tensor:
-        return torch.from_numpy(np.asarray(values)).to(device)
-
-    return Packing(
-        tensor(np.fromiter((piece for text in texts for piece in text), dtype=np.int64)),
-        tensor((own >= n_heads).astype(np.int64)),
-        tensor(positions),
-        _plan(starts, lengths, before, 0, device),
-        _plan(starts, lengths, before, n_heads, device),
-        tensor(own[first:] - n_heads),
+    mention_of = _integers(
+        heads.setdefault(tuple(one.ids[: one.second]), len(heads)) for one in pieces
     )
+    tails = [one.ids[one.second :] for one in pieces]
+    by_length, pairs = (
+        np.argsort(_integers(map(len, texts)), kind="stable") for texts in (list(heads), tails)
+    )
+    place = np.argsort(by_length)  # of each mention among the mentions
+    own = list(heads)
+    texts = [*(tails[pair] for pair in pairs), *(own[head] for head in by_length)]
+    return _lay(texts, place[mention_of[pairs]], pairs, device)
+
+
+def _lay(
+    texts: Sequence[Sequence[int]], mention_of: Integers, pairs: Integers, device: torch.device
+) -> Packing:
+    """Lay texts as they come: a candidate for each of `mention_of`, then the mentions."""
+    count, lengths = len(mention_of), _integers(map(len, texts))
+    starts, of = np.cumsum([0, *lengths]), np.repeat(np.arange(len(texts)), lengths)
+    reading, before = int(starts[count]), np.zeros(len(texts), dtype=np.int64)
+    before[:count] = lengths[count:][mention_of]
+    ids = _integers(piece for text in texts for piece in text)
+    positions, types = np.arange(len(ids)) - (starts[:-1] - before)[of], of < count
+    code = (ids * (int(positions.max()) + 1) + positions) * 2 + types
+    _, different, which = np.unique(code, return_index=True, return_inverse=True)
+    asked = mention_of[of[:reading]]
+    ends = np.cumsum([0, *np.bincount(asked, minlength=len(texts) - count)])
+    bounds = zip(starts[count:].tolist(), ends.tolist(), strict=True)
+
+    def tensor(values: NDArray[Any]) -> torch.Tensor:
+        return torch.from_numpy(values.astype(np.int64)).to(device)
+
+    different = np.pad(different, (0, -len(different) % _STEP))
+    return Packing(
+        tensor(ids[different]), tensor(types[different]), tensor(positions[different]),
+        tensor(np.pad(which, (0, -len(which) % _STEP))),
+        reading, _runs(lengths[:count]), _runs(lengths[count:]),
+        [Readers(a[0], b[0], a[1], b[1]) for a, b in pairwise(bounds)],
+        tensor(np.argsort(asked, kind="stable")), tensor(pairs[of[:reading]]), count,
+    )  # fmt: skip
+
+
+def _runs(lengths: Integers) -> list[Run]:
+    """Divide texts, the shortest first, into those of the same length."""
+    found = []
+    for length, texts in zip(*np.unique(lengths[lengths > 0], return_counts=True), strict=True):
+        most = max(1, _RUN // int(length))
+        found += [
+            Run(min(most, int(texts) - start), int(length))
+            for start in range(0, int(texts), most)
+        ]  # fmt: skip
+    return found
+
+
+def _integers(values: Any) -> Integers:
+    return np.fromiter(values, dtype=np.int64)
 
 
 def read(
@@ -139,46 +162,40 @@ def read(
     """
     hidden = _embed(transformer, packing, has_types)
     layers = transformer.encoder.layer
-    for number, layer in enumerate(layers, 1):
-        hidden = _run(layer, hidden, packing.last if number == len(layers) else packing.every)
-    return _mean(hidden.float(), packing, special)
+    for number, layer in enumerate(layers):
+        projected = project(layer.attention.self, hidden)
+        if number == 0:
+            hidden, projected = (x.index_select(0, packing.pieces) for x in (hidden, projected))
+        # In the last layer the candidates alone go on.
+        attended = _attend(projected, packing, is_last=number == len(layers) - 1)
+        hidden = _finish(layer, attended, hidden[: len(attended)])
+    return _mean(hidden[: packing.reading].float(), packing, special)
 
 
-def _plan(
-    starts: Positions, lengths: Positions, before: Positions, first: int, device: torch.device
-) -> Plan:
-    """Plan the attention of the texts from number `first` on."""
-    begin = int(starts[first])
-    rounded = -(-lengths // _STEP) * _STEP
-    rounded_before = np.where(before >= 0, -(-lengths[before] // _STEP_BEFORE) * _STEP_BEFORE, 0)
-    kinds: dict[tuple[int, int], list[int]] = {}
-    for text in range(first, len(lengths)):
-        kinds.setdefault((int(rounded[text]), int(rounded_before[text])), []).append(text)
-    groups, order, laid = [], np.zeros(int(starts[-1]) - begin, dtype=np.int64), 0
-    for (width, width_before), members in sorted(kinds.items()):
-        texts = np.asarray(members)
-        queries, padding = _rectangle(starts[texts], lengths[texts], width)
-        keys, keys_padding = queries, padding
-        if width_before:
-            heads = before[texts]
-            more, more_padding = _rectangle(starts[heads], lengths[heads], width_before)
-            keys, keys_padding = np.hstack([more, keys]), np.hstack([more_padding, keys_padding])
-        bias = np.where(keys_padding, -np.inf, 0).astype(np.float32)[:, None, None, :]
-        order[(queries - begin)[~padding]] = laid + np.flatnonzero(~padding.ravel())
-        laid += queries.size
-        own = np.where(padding, 0, queries - begin)
-        arrays = (torch.from_numpy(array).to(device) for array in (own, keys, bias))
-        groups.append(Group(*arrays))
-    return Plan(begin, groups, torch.from_numpy(order).to(device))
+def _attend(projected: torch.Tensor, packing: Packing, is_last: bool) -> torch.Tensor:
+    """Compute what pieces read: (n, dim), padded."""
+    candidates = projected[: packing.reading]
+    found = [
+        together(
+            read_own(candidates, packing.candidates),
+            read_mentions(projected, packing.readers, packing.order),
+        )
+    ]
+    if not is_last:
+        found.append(read_own(projected[packing.reading :], packing.mentions).values)
+    padding = -sum(map(len, found)) % _STEP
+    return torch.cat([*found, found[0].new_zeros(padding, *found[0].shape[1:])]).flatten(1)
 
 
-def _rectangle(
-    starts: Positions, lengths: Positions, width: int
-) -> tuple[Positions, NDArray[np.bool_]]:
-    """List the pieces of texts: (n, width), and which places are padding, with piece 0 in them."""
-    place = np.arange(width)
-    padding = place >= lengths[:, None]
-    return np.where(padding, 0, starts[:, None] + place), padding
+def _finish(layer: Any, attended: torch.Tensor, hidden: torch.Tensor) -> torch.Tensor:
+    """Compute what of a layer comes after attention; on a processor some rows at a time."""
+    rows = _ROWS if hidden.device.type == "cpu" else len(hidden)
+    done = []
+    for start in range(0, len(hidden), rows):
+        part = slice(start, start + rows)
+        mixed = layer.attention.output(attended[part], hidden[part])
+        done.append(layer.output(layer.intermediate(mixed), mixed))
+    return torch.cat(done)
 
 
 def _embed(transformer: Any, packing: Packing, has_types: bool) -> torch.Tensor:
@@ -193,39 +210,10 @@ def _embed(transformer: Any, packing: Packing, has_types: bool) -> torch.Tensor:
     return embedded
 
 
-def _run(layer: Any, hidden: torch.Tensor, plan: Plan) -> torch.Tensor:
-    """Run a layer; what does not read in the plan ends here."""
-    own = layer.attention.self
-    reading = hidden[plan.first :]
-    width = int(own.attention_head_size)
-    queries = own.query(reading) * width**-0.5
-    keys, values = own.key(hidden), own.value(hidden)
-    parts = [_attend(queries, keys, values, group, width) for group in plan.groups]
-    attended = layer.attention.output(torch.cat(parts).index_select(0, plan.order), reading)
-    done: torch.Tensor = layer.output(layer.intermediate(attended), attended)
-    return done
-
-
-def _attend(
-    queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, group: Group, width: int
-) -> torch.Tensor:
-    """Compute what the pieces of a group read: (n x longest, dim)."""
-    texts = len(group.queries)
-    q, k, v = (
-        whole.index_select(0, places.reshape(-1)).view(texts, places.shape[1], -1, width)
-        for whole, places in (
-            (queries, group.queries), (keys, group.keys), (values, group.keys),
-        )
-    )  # fmt: skip
-    scores = q.transpose(1, 2) @ k.permute(0, 2, 3, 1) + group.bias.to(q.dtype)
-    read_: torch.Tensor = (scores.softmax(-1).to(v.dtype) @ v.transpose(1, 2)).transpose(1, 2)
-    return read_.reshape(group.queries.numel(), -1)
-
-
 def _mean(hidden: torch.Tensor, packing: Packing, special: torch.Tensor) -> torch.Tensor:
-    text, pairs = packing.text, int(packing.text[-1]) + 1
-    words = ~torch.isin(packing.ids[packing.last.first :], special)
-    empty = torch.zeros(pairs, device=text.device).index_add(0, text, words.float()) == 0
-    weights = (words | empty[text]).float()
-    sums = hidden.new_zeros(pairs, hidden.shape[1]).index_add(0, text, hidden * weights[:, None])
+    place, count = packing.pairs, packing.n_pairs
+    words = ~torch.isin(packing.ids, special)[packing.pieces[: packing.reading]]
+    empty = torch.zeros(count, device=place.device).index_add(0, place, words.float()) == 0
+    weights = (words | empty[place]).float()
+    sums = hidden.new_zeros(count, hidden.shape[1]).index_add(0, place, hidden * weights[:, None])
     return torch.nn.functional.normalize(sums, dim=1)

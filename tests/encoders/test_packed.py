@@ -59,6 +59,37 @@ def test_it_is_attention_with_a_mask(kind, has_types):
     assert (found[:5] - found[5:]).abs().max() > 0.01, "the mention was not read"
 
 
+def test_many_texts_of_a_length_and_many_rows_are_what_each_is_alone():
+    heads = ([2, 4, 5, 3], [2, 6, 7, 8, 9, 3], [2, 9, 3])
+    numbers = torch.Generator().manual_seed(0)
+    many = [
+        Pieces([*heads[place % 2], *torch.randint(20, 40, (4 + place % 3,), generator=numbers), 3],
+               len(heads[place % 2]))
+        for place in range(720)
+    ]  # fmt: skip
+    many.append(Pieces([*heads[2], 21, 3], 3))  # a mention that few pieces read
+    model, cpu = transformer("bert"), torch.device("cpu")
+    packing = pack(many, cpu)
+    assert any(one.length == two.length for one, two in pairwise(packing.candidates))
+    with torch.inference_mode():
+        found = read(model, packing, SPECIAL, True)
+        for place in (0, 1, 2, 357, 719, 720):
+            one = many[place]
+            torch.testing.assert_close(found[place], by_mask(model, one, True), atol=1e-6, rtol=0)
+            alone = read(model, pack([one], cpu), SPECIAL, True)[0]
+            torch.testing.assert_close(found[place], alone, atol=1e-6, rtol=0)
+
+
+def test_pieces_that_are_the_same_are_embedded_once():
+    one, four = (pack(PIECES * count, torch.device("cpu")) for count in (1, 4))
+    assert torch.equal(one.ids, four.ids) and four.reading == 4 * one.reading
+    laid = four.pieces[: four.reading + 3 + 18]
+    assert four.types[laid].sum() == four.reading
+    # The mentions come last, the shorter one first, and count from 0.
+    assert four.ids[laid][-21:].tolist() == [*HEADS[0], *HEADS[1]]
+    assert four.positions[laid][-21:].tolist() == [*range(3), *range(18)]
+
+
 def test_gradients_are_those_of_attention_with_a_mask():
     packed, masked = transformer("bert"), transformer("bert")
     read(packed, pack(PIECES, torch.device("cpu")), SPECIAL, True)[:, 0].sum().backward()
@@ -70,8 +101,8 @@ def test_gradients_are_those_of_attention_with_a_mask():
 
 def test_a_mention_is_laid_once():
     packing = pack(PIECES, torch.device("cpu"))
-    assert len(packing.ids) == 3 + 18 + 2 * (2 + 4 + 9 + 1 + 3)
-    assert packing.last.first == 3 + 18
+    assert packing.reading == 2 * (2 + 4 + 9 + 1 + 3)
+    assert sum(run.texts * run.length for run in packing.mentions) == 3 + 18
 
 
 @pytest.mark.parametrize("batch_pieces", [1, 10, 25, 1000])
