@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,11 +84,30 @@ class NameFacts:
         return first, float(np.log1p(end - first))
 
 
+class Form(NamedTuple):
+    """What was looked up: its key, the words of that, and the last of them."""
+
+    key: str
+    words: frozenset[str]
+    last: str
+
+    @classmethod
+    def of(cls, text: str) -> "Form":
+        """Make it of a text, of which only the beginning counts."""
+        own = key(text[:_CHARACTERS])
+        return cls(own, frozenset(own.split()), own.rpartition(" ")[2])
+
+
 def traits_of(ranking: Sequence[Candidate], facts: NameFacts) -> Traits:
     """Describe the candidates of a ranking, best first. RETURNS (Traits): (n, len(TRAITS))."""
     best = ranking[0].score if ranking else 0.0
+    forms = {text: Form.of(text) for text in {one.form for one in ranking}}
     rows = [
-        [*_retrieved(one, place, best), *_written(one, facts), *_known(one, facts)]
+        [
+            *_retrieved(one, place, best),
+            *_written(one, forms[one.form], facts),
+            *_known(one, forms[one.form], facts),
+        ]
         for place, one in enumerate(ranking, start=1)
     ]
     return np.asarray(rows, dtype=np.float64).reshape(len(ranking), len(TRAITS))
@@ -106,24 +126,28 @@ def _retrieved(one: Candidate, place: int, best: float) -> list[float]:
     ]
 
 
-def _written(one: Candidate, facts: NameFacts) -> list[float]:
-    text, name = key(one.form[:_CHARACTERS]), facts.key_of(one.name_row)
-    mine, its = frozenset(text.split()), facts.words_of(one.name_row)
+def _written(one: Candidate, form: Form, facts: NameFacts) -> list[float]:
+    text, name = form.key, facts.key_of(one.name_row)
+    mine, its = form.words, facts.words_of(one.name_row)
     added, missing = its - mine, mine - its
-    telling = any(len(word) == 1 or any(map(str.isdigit, word)) for word in added | missing)
     return [
         Indel.normalized_similarity(text, name),
         min(_LONGEST, len(name) / max(1, len(text))),
         len(added) / max(1, len(its)),
         len(missing) / max(1, len(mine)),
-        float(telling),
-        float(text.rpartition(" ")[2] == name.rpartition(" ")[2]),
+        float(any(map(_tells, added)) or any(map(_tells, missing))),
+        float(form.last == name.rpartition(" ")[2]),
     ]
 
 
-def _known(one: Candidate, facts: NameFacts) -> list[float]:
+@lru_cache(maxsize=_KEPT)
+def _tells(word: str) -> bool:
+    """Tell whether a word is a number, or has one, or is a letter."""
+    return len(word) == 1 or any(map(str.isdigit, word))
+
+
+def _known(one: Candidate, form: Form, facts: NameFacts) -> list[float]:
     first, names = facts.names_of(one.row)
-    text = key(one.form[:_CHARACTERS])
-    is_it = facts.key_of(first) == text
-    prior, ending = facts.prior_of(one.row), facts.ending(text, one.row)
+    is_it = facts.key_of(first) == form.key
+    prior, ending = facts.prior_of(one.row), facts.ending(form.key, one.row)
     return [float(one.name_row == first), float(is_it), names, *prior, ending]
