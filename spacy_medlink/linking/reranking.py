@@ -45,8 +45,8 @@ class CandidateTexts:
         return text
 
     def _write(self, candidate: Candidate) -> str:
-        concept = self._kb.concept_at(candidate.row)
-        matched = concept.names[candidate.name_row - concept.first_name].text
+        concept = self._kb.concept_at(candidate.row, names=False)
+        matched = self._kb.text_at(candidate.name_row)
         parts = [matched]
         if key(concept.name) != key(matched):
             parts.append(concept.name)
