@@ -6,7 +6,7 @@ import re
 import sqlite3
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ _SEARCH = (
     " WHERE text LIKE ? ESCAPE '\\')) WHERE place = 1 ORDER BY begins DESC, size, row LIMIT ?"
 )
 _LONGEST_SEARCH = 5000
+_load_types = lru_cache(4096)(schema.load_list)  # few lists are those of many concepts
 _SIGNED = 1 << 63
 _WRAP = 1 << 64
 
@@ -122,6 +123,18 @@ class KnowledgeBase:
         """
         found = self._db.execute(f"{_CONCEPT} WHERE row = ?", (row,)).fetchone()
         return self._concept(found) if names else _concept(found, ())
+
+    def brief_at(self, row: int) -> tuple[str, str, tuple[str, ...]]:
+        """Get (id, preferred name, types) of the concept of a row, sooner than `concept_at`."""
+        query = "SELECT id, name, types FROM concept WHERE row = ?"
+        id, name, types = self._db.execute(query, (row,)).fetchone()
+        return id, name, _load_types(types)
+
+    def codes_at(self, row: int) -> dict[str, tuple[str, ...]]:
+        """Get the codes, by vocabulary, of the concept of a row."""
+        query = "SELECT codes FROM concept WHERE row = ?"
+        (codes,) = self._db.execute(query, (row,)).fetchone()
+        return schema.load_codes(codes)
 
     def text_at(self, row: int) -> str:
         """Get the text of the name of a row, 0 <= row < n_names."""

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from ..linking.composite import Part
     from ..linking.decision import Decision
 
+_Brief = tuple[str, str, tuple[str, ...]]
+
 NIL = "NIL"
 _FACTS_KEPT = 65_536
 _DIGITS = 6
@@ -36,11 +38,12 @@ class Link(NamedTuple):
     parts: list[dict[str, Any]]
 
 
-class _ConceptFacts(NamedTuple):
+class _Linked(NamedTuple):
+    """What is said of a concept that is linked, and of no mere candidate."""
+
     id: str
-    cui: str | None
     name: str
-    types: tuple[str, ...]
+    cui: str | None
     codes: dict[str, tuple[str, ...]]
 
 
@@ -52,8 +55,10 @@ class LinkWriter:
 
     def __init__(self, kb: "KnowledgeBase", cui_scheme: str | None) -> None:
         self._kb, self.cui_scheme = kb, cui_scheme
-        self._facts: Callable[[int], _ConceptFacts] = lru_cache(_FACTS_KEPT)(self._read)
+        # Tuples of texts, which the garbage collector need not look into.
+        self._brief: Callable[[int], _Brief] = lru_cache(_FACTS_KEPT)(kb.brief_at)
         self._name: Callable[[int], str] = lru_cache(_FACTS_KEPT)(kb.text_at)
+        self._linked: Callable[[int], _Linked] = lru_cache(_FACTS_KEPT)(self._read)
 
     def link(self, decision: "Decision", parts: "Sequence[Part]" = ()) -> Link:
         """Make the link of a mention; of a composite one, of its parts."""
@@ -61,12 +66,12 @@ class LinkWriter:
             return self._composite(parts)
         candidates = self.candidates(decision.ranking)
         kb_ents = [[item["id"], item["score"]] for item in candidates]
-        tied = [self._facts(row).id for row in decision.tied]
+        tied = [self.id_of(row) for row in decision.tied]
         if decision.chosen is None:
             return Link(NIL, None, kb_ents, candidates, {}, tied, decision.reason, [], [])
-        best = self._facts(decision.chosen.row)
+        best = self._linked(decision.chosen.row)
         codes = {vocabulary: list(values) for vocabulary, values in best.codes.items()}
-        leaves = [self._facts(row).id for row in decision.leaves]
+        leaves = [self.id_of(row) for row in decision.leaves]
         return Link(best.id, best.cui, kb_ents, candidates, codes, tied, "", leaves, [])
 
     def candidates(self, ranking: Sequence[Candidate]) -> list[dict[str, Any]]:
@@ -75,7 +80,7 @@ class LinkWriter:
 
     def id_of(self, row: int) -> str:
         """Get the id of a concept."""
-        return self._facts(row).id
+        return self._brief(row)[0]
 
     def _candidate(self, candidate: Candidate) -> dict[str, Any]:
         # Candidates are remembered by the engine: what never changes of one is made once.
@@ -95,12 +100,9 @@ class LinkWriter:
         }
 
     def _plain(self, candidate: Candidate) -> tuple[Any, ...]:
-        fact = self._facts(candidate.row)
         scores = {tier: round(value, _DIGITS) for tier, value in candidate.scores.items()}
-        return (
-            fact.id, fact.name, fact.types, self._name(candidate.name_row),
-            round(candidate.score, _DIGITS), scores,
-        )  # fmt: skip
+        matched, score = self._name(candidate.name_row), round(candidate.score, _DIGITS)
+        return (*self._brief(candidate.row), matched, score, scores)
 
     def _composite(self, parts: "Sequence[Part]") -> Link:
         """The first part is the link; the best of each part come first among the candidates."""
@@ -112,8 +114,8 @@ class LinkWriter:
         for item in best:
             others.pop(item["id"], None)
         ordered = [*best, *sorted(others.values(), key=lambda item: (-item["score"], item["id"]))]
-        facts = [self._facts(part.ranking[0].row) for part in parts]
-        tied = [self._facts(row).id for row in parts[0].ranking[0].tied]
+        facts = [self._linked(part.ranking[0].row) for part in parts]
+        tied = [self.id_of(row) for row in parts[0].ranking[0].tied]
         return Link(
             facts[0].id, facts[0].cui, [[item["id"], item["score"]] for item in ordered],
             ordered, {vocabulary: list(codes) for vocabulary, codes in facts[0].codes.items()},
@@ -125,10 +127,10 @@ class LinkWriter:
             ],
         )  # fmt: skip
 
-    def _read(self, row: int) -> _ConceptFacts:
-        concept = self._kb.concept_at(row, names=False)
-        codes = {vocabulary: tuple(values) for vocabulary, values in concept.codes.items()}
-        cui: str | None = concept.id
+    def _read(self, row: int) -> _Linked:
+        id, name, _ = self._brief(row)
+        codes = self._kb.codes_at(row)
+        cui: str | None = id
         if self.cui_scheme is not None:
             cui = next(iter(codes.get(self.cui_scheme, ())), None)
-        return _ConceptFacts(concept.id, cui, concept.name, concept.types, codes)
+        return _Linked(id, name, cui, codes)

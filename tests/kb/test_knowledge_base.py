@@ -55,6 +55,10 @@ def test_names_and_rows(tiny_kb):
     assert [tiny_kb.concept_at(row) for row in range(len(tiny_kb))] == list(tiny_kb)
     bare = [tiny_kb.concept_at(row, names=False) for row in range(len(tiny_kb))]
     assert bare == [replace(concept, names=()) for concept in tiny_kb]
+    briefs = [tiny_kb.brief_at(row) for row in range(len(tiny_kb))]
+    assert briefs == [(concept.id, concept.name, concept.types) for concept in tiny_kb]
+    codes = [tiny_kb.codes_at(row) for row in range(len(tiny_kb))]
+    assert any(codes) and codes == [concept.codes for concept in tiny_kb]
     texts = [tiny_kb.text_at(row) for row in range(tiny_kb.n_names)]
     assert texts == list(tiny_kb.iter_texts())
     rows = tiny_kb.name_concepts()
