@@ -169,6 +169,32 @@ def test_in_a_pipeline(cross, tiny_assets, tmp_path):
     assert "rerank" not in off.link_texts(["PE"])[0].candidates[0]["scores"]
 
 
+def test_what_was_read_in_a_stream_is_not_read_again(cross, tiny_assets, tmp_path, monkeypatch):
+    made = store_reranker(tiny_assets, tmp_path / "new", cross, {})
+    nlp = spacy.blank("en")
+    nlp.add_pipe("medical_linker", config={"assets": str(made.path)})
+    read, score = [], CrossEncoder.score
+
+    def counted(self, pairs, *more):
+        read.extend(pairs)
+        return score(self, pairs, *more)
+
+    monkeypatch.setattr(CrossEncoder, "score", counted)
+
+    def docs(texts):
+        for text in texts:
+            doc = nlp.make_doc(text)
+            doc.ents = [doc.char_span(4, 6, label="DISORDER")]
+            yield doc
+
+    first = list(nlp.pipe(docs(["The PE was seen."] * 3 + ["Old PE was gone."]), batch_size=1))
+    assert len(read) == len(set(read)) and len({pair.mention for pair in read}) == 2
+    count = len(read)
+    again = list(nlp.pipe(docs(["Old PE was gone.", "The PE was seen."]), batch_size=2))
+    assert len(read) == count > 2
+    assert [doc.ents[0].kb_id_ for doc in again] == [doc.ents[0].kb_id_ for doc in first[:1:-1]]
+
+
 def test_a_reranker_of_the_config(cross, tiny_assets, tmp_path):
     cross.save(tmp_path / "cross")
     model = {"@architectures": "spacy-medlink.CrossEncoder.v1", "name": str(tmp_path / "cross")}
