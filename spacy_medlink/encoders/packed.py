@@ -166,10 +166,16 @@ def read(
         projected = project(layer.attention.self, hidden)
         if number == 0:
             hidden, projected = (x.index_select(0, packing.pieces) for x in (hidden, projected))
-        # In the last layer the candidates alone go on.
-        attended = _attend(projected, packing, is_last=number == len(layers) - 1)
-        hidden = _finish(layer, attended, hidden[: len(attended)])
-    return _mean(hidden[: packing.reading].float(), packing, special)
+        is_last = number == len(layers) - 1
+        attended = _attend(projected, packing, is_last)
+        if is_last:  # what is averaged goes on alone
+            counted = _counted(packing, special)
+            rows = torch.nn.functional.pad(counted, (0, -len(counted) % _STEP))
+            attended, hidden = (x.index_select(0, rows) for x in (attended, hidden))
+        hidden = _finish(layer, attended, hidden)
+    sums = hidden.new_zeros(packing.n_pairs, hidden.shape[1], dtype=torch.float32)
+    done = hidden[: len(counted)].float()
+    return torch.nn.functional.normalize(sums.index_add(0, packing.pairs[counted], done), dim=1)
 
 
 def _attend(projected: torch.Tensor, packing: Packing, is_last: bool) -> torch.Tensor:
@@ -210,10 +216,9 @@ def _embed(transformer: Any, packing: Packing, has_types: bool) -> torch.Tensor:
     return embedded
 
 
-def _mean(hidden: torch.Tensor, packing: Packing, special: torch.Tensor) -> torch.Tensor:
-    place, count = packing.pairs, packing.n_pairs
+def _counted(packing: Packing, special: torch.Tensor) -> torch.Tensor:
+    """List the candidates' pieces that are averaged: the words, or all where there is none."""
     words = ~torch.isin(packing.ids, special)[packing.pieces[: packing.reading]]
-    empty = torch.zeros(count, device=place.device).index_add(0, place, words.float()) == 0
-    weights = (words | empty[place]).float()
-    sums = hidden.new_zeros(count, hidden.shape[1]).index_add(0, place, hidden * weights[:, None])
-    return torch.nn.functional.normalize(sums, dim=1)
+    empty = torch.zeros(packing.n_pairs, device=words.device)
+    empty = empty.index_add(0, packing.pairs, words.float()) == 0
+    return torch.nonzero(words | empty[packing.pairs]).squeeze(1)
