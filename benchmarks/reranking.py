@@ -16,7 +16,14 @@ import typer
 from benchmarks.measured import machine, write_results
 from spacy_medlink.assets import ENCODER, Assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.encoders.cross_encoder import FULL, ONE_WAY, CrossEncoder, CrossSettings
+from spacy_medlink.encoders.cross_encoder import (
+    FULL,
+    LAST,
+    MEAN,
+    ONE_WAY,
+    CrossEncoder,
+    CrossSettings,
+)
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.linking.reranking import Reranker
 from spacy_medlink.measuring import load_gold
@@ -32,6 +39,7 @@ class Kind(NamedTuple):
     name: str
     attention: str
     layers: float = 1.0
+    pooling: str = MEAN
 
 
 KINDS = (
@@ -39,6 +47,7 @@ KINDS = (
     Kind("one way", ONE_WAY),
     Kind("one way, two thirds of the layers", ONE_WAY, 2 / 3),
     Kind("one way, half of the layers", ONE_WAY, 1 / 2),
+    Kind("the same, closing piece", ONE_WAY, 1 / 2, LAST),
 )
 
 
@@ -55,7 +64,7 @@ def measure(assets: Assets, mentions: Path, top: int, limit: int) -> dict[str, A
     base = BiEncoder.load(assets.path / ENCODER)
     rates, layers = {}, int(base.module.config.num_hidden_layers)
     for kind in KINDS:
-        settings = CrossSettings(top=top, attention=kind.attention)
+        settings = CrossSettings(top=top, attention=kind.attention, pooling=kind.pooling)
         encoder = CrossEncoder.of(base, settings, round(kind.layers * layers))
         rates[kind.name] = _rates(encoder, assets.kb, asked, rankings)
         typer.echo(f"{kind.name}: {rates[kind.name]}", err=True)

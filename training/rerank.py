@@ -65,6 +65,7 @@ def rerank(
     settings = CrossSettings(
         recipe.max_length, recipe.context, recipe.definitions, LOSSES[recipe.loss][1],
         top=recipe.top, kb=kb_fingerprint(own.manifest["kb"]), attention=recipe.attention,
+        pooling=recipe.pooling,
     )  # fmt: skip
     encoder = CrossEncoder.of(base, settings, recipe.layers)
 

@@ -32,6 +32,8 @@ _STEP = 8
 ACTIVATIONS = ("softmax", "softmax_nil", "sigmoid")
 FULL, ONE_WAY = "full", "one_way"
 ATTENTIONS = (FULL, ONE_WAY)
+MEAN, LAST = "mean", "last"
+POOLINGS = (MEAN, LAST)
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,9 @@ class CrossSettings:
     encoder, kb (str): fingerprints of the bi-encoder and the knowledge base that it was made for.
     attention (str): "full": mention and candidate read each other; "one_way": the candidate reads
         the mention, which then runs once for all its candidates, and the candidate's pieces are
-        averaged. It must be the same in training.
+        averaged. pooling (str): "mean", or with "one_way" the "last": the piece that closes the
+        candidate says it all, and the last layer runs for that one alone. Both must be the same in
+        training.
     """
 
     max_length: int = 96
@@ -59,6 +63,7 @@ class CrossSettings:
     encoder: str = ""
     kb: str = ""
     attention: str = FULL
+    pooling: str = MEAN
 
 
 class PairScorer(torch.nn.Module):
@@ -95,6 +100,7 @@ class CrossEncoder:
             rule = f"must be one of {', '.join(ACTIVATIONS)}"
             raise Errors.bad_setting(name="activation", value=settings.activation, rule=rule)
         _check_attention(settings.attention, base.module)
+        _check_pooling(settings)
         longest = int(getattr(base.module.config, "max_position_embeddings", settings.max_length))
         limit = min(settings.max_length, int(base.tokenizer.model_max_length), longest)
         self.settings = replace(settings, max_length=limit)
@@ -178,6 +184,8 @@ class CrossEncoder:
         settings = asdict(self.settings)
         if self.settings.attention == FULL:  # as all had it before there was a choice
             del settings["attention"]
+        if self.settings.pooling == MEAN:
+            del settings["pooling"]
         digest.update(json.dumps(settings, sort_keys=True).encode())
         return digest.hexdigest()
 
@@ -225,8 +233,9 @@ class CrossEncoder:
         self, transformer: torch.nn.Module, pieces: Sequence[Pieces], length: int
     ) -> torch.Tensor:
         if self.settings.attention == ONE_WAY:
-            packing, special = pack(pieces, self.base.device), self.base.special
-            pooled = read(transformer, packing, special.to(self.base.device), self._has_types)
+            packing = pack(pieces, self.base.device)
+            special, last = self.base.special.to(self.base.device), self.settings.pooling == LAST
+            pooled = read(transformer, packing, special, self._has_types, last)
         else:
             pooled = self._read(transformer, pieces, length)
         # Pooling scales to length 1; the head learns faster from numbers around 1.
@@ -277,6 +286,15 @@ def _check_attention(attention: str, transformer: torch.nn.Module) -> None:
     if attention == ONE_WAY and not can_pack(transformer):
         rule = "needs a transformer with the layers of BERT; this one takes full"
         raise Errors.bad_setting(name="attention", value=attention, rule=rule)
+
+
+def _check_pooling(settings: CrossSettings) -> None:
+    if settings.pooling not in POOLINGS:
+        rule = f"must be one of {', '.join(POOLINGS)}"
+        raise Errors.bad_setting(name="pooling", value=settings.pooling, rule=rule)
+    if settings.pooling == LAST and settings.attention != ONE_WAY:
+        rule = f"needs attention = {ONE_WAY!r}"
+        raise Errors.bad_setting(name="pooling", value=settings.pooling, rule=rule)
 
 
 def _keep_layers(transformer: Any, count: int) -> None:

@@ -153,11 +153,12 @@ def _integers(values: Any) -> Integers:
 
 
 def read(
-    transformer: Any, packing: Packing, special: torch.Tensor, has_types: bool
+    transformer: Any, packing: Packing, special: torch.Tensor, has_types: bool, last: bool = False
 ) -> torch.Tensor:
-    """Run packed pairs through a transformer, and average each candidate's pieces.
+    """Run packed pairs through a transformer, and average each candidate's pieces, or take one.
 
-    special (Tensor): ids of special tokens, which stay out of the mean.
+    special (Tensor): ids of special tokens, which stay out of the mean. last (bool): take the piece
+        that closes the candidate instead; the last layer then runs for that one alone.
     RETURNS (Tensor): (n_pairs, dim), float32, rows of length 1.
     """
     hidden = _embed(transformer, packing, has_types)
@@ -168,8 +169,8 @@ def read(
             hidden, projected = (x.index_select(0, packing.pieces) for x in (hidden, projected))
         is_last = number == len(layers) - 1
         attended = _attend(projected, packing, is_last)
-        if is_last:  # what is averaged goes on alone
-            counted = _counted(packing, special)
+        if is_last:  # what counts goes on alone
+            counted = _closing(packing) if last else _counted(packing, special)
             rows = torch.nn.functional.pad(counted, (0, -len(counted) % _STEP))
             attended, hidden = (x.index_select(0, rows) for x in (attended, hidden))
         hidden = _finish(layer, attended, hidden)
@@ -214,6 +215,12 @@ def _embed(transformer: Any, packing: Packing, has_types: bool) -> torch.Tensor:
         input_ids=packing.ids[None], token_type_ids=types[None], position_ids=positions[None]
     )[0]
     return embedded
+
+
+def _closing(packing: Packing) -> torch.Tensor:
+    """List the last piece of each candidate."""
+    ends = packing.pairs[1:] != packing.pairs[:-1]
+    return torch.nonzero(torch.nn.functional.pad(ends, (0, 1), value=True)).squeeze(1)
 
 
 def _counted(packing: Packing, special: torch.Tensor) -> torch.Tensor:

@@ -35,7 +35,7 @@ def transformer(kind):
         return XlmRoberta(config, add_pooling_layer=False).eval()
 
 
-def by_mask(model, one, has_types):
+def by_mask(model, one, has_types, last=False):
     """The same with the whole pair in a rectangle, and what may not be read masked out."""
     length = len(one.ids)
     mask = torch.ones(1, length, length)
@@ -45,16 +45,19 @@ def by_mask(model, one, has_types):
     hidden = model(
         input_ids=torch.tensor([one.ids]), attention_mask=mask, token_type_ids=types
     ).last_hidden_state[0, one.second :]
+    if last:
+        return torch.nn.functional.normalize(hidden[-1], dim=0)
     words = ~torch.isin(torch.tensor(one.ids[one.second :]), SPECIAL)
     return torch.nn.functional.normalize(hidden[words if words.any() else ~words].sum(0), dim=0)
 
 
+@pytest.mark.parametrize("last", [False, True])
 @pytest.mark.parametrize(("kind", "has_types"), [("bert", True), ("roberta", False)])
-def test_it_is_attention_with_a_mask(kind, has_types):
+def test_it_is_attention_with_a_mask(kind, has_types, last):
     model = transformer(kind)
     with torch.inference_mode():
-        found = read(model, pack(PIECES, torch.device("cpu")), SPECIAL, has_types)
-        want = torch.stack([by_mask(model, one, has_types) for one in PIECES])
+        found = read(model, pack(PIECES, torch.device("cpu")), SPECIAL, has_types, last)
+        want = torch.stack([by_mask(model, one, has_types, last) for one in PIECES])
     torch.testing.assert_close(found, want, atol=1e-6, rtol=0)
     assert (found[:5] - found[5:]).abs().max() > 0.01, "the mention was not read"
 

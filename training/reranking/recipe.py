@@ -7,7 +7,7 @@ from typing import Any, get_type_hints
 
 from spacy.util import load_config
 
-from spacy_medlink.encoders.cross_encoder import ATTENTIONS
+from spacy_medlink.encoders.cross_encoder import ATTENTIONS, POOLINGS
 from spacy_medlink.errors import Errors
 
 from ..recipe.checks import check_keys
@@ -17,6 +17,7 @@ _NAMED = {
     "loss": tuple(LOSSES),
     "precision": ("auto", "fp32", "bf16"),
     "attention": ATTENTIONS,
+    "pooling": POOLINGS,
 }
 _OPTIONAL = ("max_minutes", "layers")
 _FROM_0 = ("beside", "context", "warmup", "patience", "seed")
@@ -36,7 +37,9 @@ class RerankRecipe:
     patience (int): epochs without a gain on dev before training stops.
     max_minutes (Optional[float]): of the training loop. precision (str): as for other trainings.
     attention (str): "full", or "one_way", in which the mention does not read the candidate: three
-        times as fast to train and to use. layers (Optional[int]): only the first of the encoder's.
+        times as fast to train and to use. pooling (str): "mean", or with "one_way" "last": the
+        piece that closes a candidate says it all. layers (Optional[int]): only the first of the
+        encoder's.
     """
 
     loss: str = "listwise"
@@ -56,6 +59,7 @@ class RerankRecipe:
     precision: str = "auto"
     seed: int = 0
     attention: str = "full"
+    pooling: str = "mean"
     layers: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
