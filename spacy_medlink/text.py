@@ -75,7 +75,9 @@ def key(text: str) -> str:
     text (str): a name, a mention, or one token of it.
     RETURNS (str): the key, "" when the text has none.
     """
-    return " ".join([_folded(token) for token in normalise(text).split(" ")])
+    tokens = normalise(text).split(" ")
+    # Numbers and codes have neither plurals nor spellings, and would fill the cache.
+    return " ".join([_folded(one) if one.isalpha() or one[-1:] == "s" else one for one in tokens])
 
 
 def hash_key(key: str) -> int:
