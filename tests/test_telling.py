@@ -7,7 +7,7 @@ import spacy
 from spacy_medlink.telling import tell
 
 
-def test_the_line_is_that_of_the_caller(tiny_assets):
+def test_the_line_is_that_of_the_caller():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         tell("straight")
@@ -24,8 +24,7 @@ def test_the_line_is_outside_of_spacy():
     assert [one.filename for one in found] == [__file__]
 
 
-def test_a_whole_program_of_ours_warns_too():
-    # As `python -m` runs one: there is no line of a user's.
+def test_functions_of_ours_are_passed_over():
     names = {"__name__": "spacy_medlink.program", "tell": tell}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

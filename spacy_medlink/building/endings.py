@@ -15,29 +15,41 @@ _NAME_WEIGHT = 0.3  # of a name beside a mention: annotators choose endings, nam
 _SEED = 0
 
 
-def learn_endings(kb: KnowledgeBase, lines: Sequence[Remembered]) -> Endings | None:
+Example = tuple[str, str, float]
+"""Key of a text, ending of what it means, and what it counts."""
+
+
+def name_examples(kb: KnowledgeBase) -> list[Example]:
+    """Take names as examples, without those that annotated mentions gave: the memory says them."""
+    concepts = kb.name_concepts()
+    chosen = np.random.default_rng(_SEED).permutation(kb.n_names)[:_NAMES]
+    ending_at: dict[int, str] = {}
+    examples = []
+    for row in np.sort(chosen).tolist():
+        name, concept = kb.name_at(row), int(concepts[row])
+        if name.source == SOURCE:
+            continue
+        if concept not in ending_at:
+            ending_at[concept] = ending_of(kb.concept_at(concept, names=False).id)
+        examples.append((key(name.text), ending_at[concept], _NAME_WEIGHT))
+    return examples
+
+
+def learn_endings(names: Sequence[Example], lines: Sequence[Remembered]) -> Endings | None:
     """Learn what ids end with.
 
-    lines (Sequence[Remembered]): what annotated mentions were. Names that such mentions gave the
-        knowledge base are left out: the lines say the same, and can be without some.
+    names (Sequence[Example]): of `name_examples`. lines (Sequence[Remembered]): what annotated
+        mentions were.
     RETURNS (Optional[Endings]): None where ids have no endings to tell apart.
     """
     from ..ranking.fitting_endings import fit_endings
 
     # A mention that comes ten times does not teach ten times as much.
-    examples = [
+    mentions = [
         (line.key.lstrip("^"), ending_of(line.id), float(np.sqrt(line.votes)))
         for line in lines if not line.label
     ]  # fmt: skip
-    concepts = kb.name_concepts()
-    chosen = np.random.default_rng(_SEED).permutation(kb.n_names)[:_NAMES]
-    ending_at: dict[int, str] = {}
-    for row in np.sort(chosen).tolist():
-        name, concept = kb.name_at(row), int(concepts[row])
-        if concept not in ending_at:
-            ending_at[concept] = ending_of(kb.concept_at(concept, names=False).id)
-        if name.source != SOURCE:
-            examples.append((key(name.text), ending_at[concept], _NAME_WEIGHT))
+    examples = [*mentions, *names]
     if not any(ending for _, ending, _ in examples):
         return None
     texts, endings, weights = zip(*examples, strict=True)

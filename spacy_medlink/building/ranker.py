@@ -20,7 +20,7 @@ from ..ranking import Endings, Lists, RankingModel, fit, traits_of
 from ..ranking.model import TOP
 from ..retrieval.memory import read_memory
 from ..types import Progress
-from .endings import learn_endings
+from .endings import learn_endings, name_examples
 from .unannotated import Asked, ask_unannotated
 from .variant import left_out, write_variant
 
@@ -92,11 +92,12 @@ def fit_ranker(
 def _endings(assets: Assets) -> Endings | None:
     """Learn what ids end with from all that is known."""
     remembering = assets.manifest.get("memory") is not None
-    return learn_endings(assets.kb, read_memory(assets.path / MEMORY) if remembering else [])
+    lines = read_memory(assets.path / MEMORY) if remembering else []
+    return learn_endings(name_examples(assets.kb), lines)
 
 
 def _lists(asked: Sequence[Asked]) -> Lists:
-    traits = [traits_of(one.ranking, one.facts) for one in asked]
+    traits = [traits_of(one.ranking, one.facts()) for one in asked]
     right = [
         np.asarray([own.row in one.case.right for own in one.ranking], dtype=np.bool_)
         for one in asked

@@ -5,11 +5,13 @@ that became names, would leave nothing to learn from them.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..assets import MEMORY, Assets
 from ..kb import KnowledgeBase
@@ -21,7 +23,7 @@ from ..ranking import NameFacts
 from ..retrieval.mask import Mask
 from ..retrieval.memory import MentionMemory, Remembered, memory_key, read_memory
 from ..types import Candidate, Mention, Progress
-from .endings import learn_endings
+from .endings import Example, learn_endings, name_examples
 from .mention_names import SOURCE
 
 _FOLDS = 5
@@ -32,13 +34,14 @@ _BATCH = 512
 class Asked(NamedTuple):
     """A case, what was retrieved for it as if its document were not annotated, and its fold.
 
-    facts (NameFacts): of all names, as far as the other folds are annotated.
+    facts (Callable[[], NameFacts]): of all names, as far as the other folds are annotated; made
+        when they are first asked for.
     """
 
     case: Case
     ranking: list[Candidate]
     fold: int
-    facts: NameFacts
+    facts: Callable[[], NameFacts]
 
 
 def ask_unannotated(
@@ -58,13 +61,14 @@ def ask_unannotated(
     remembering = assets.manifest.get("memory") is not None
     lines = read_memory(assets.path / MEMORY) if remembering else []
     row_of = {id: row for row, id in enumerate(kb.iter_ids())}
+    names = cache(partial(name_examples, kb))
     for fold in progress(range(_FOLDS), _FOLDS, "looking mentions up"):
         own = [case for case in cases if fold_of[case.doc] == fold]
         left = forget(lines, own, kb)
         memory = MentionMemory.of(left, row_of) if remembering else None
         engine = assets.engine(calibrator=False, rescorer=None, memory=memory or False)
         mask = _without(kb, own, left)
-        facts = name_facts(kb, engine.name_concept, left, learn_endings(kb, left))
+        facts = cache(partial(_facts, kb, engine.name_concept, left, names))
         distinct = list(dict.fromkeys(case.mention._replace(left="", right="") for case in own))
         rankings: dict[Mention, list[Candidate]] = {}
         for start in range(0, len(distinct), _BATCH):
@@ -100,6 +104,15 @@ def forget(
         for line in lines
     )
     return [line for line in left if line.votes > 0]
+
+
+def _facts(
+    kb: KnowledgeBase,
+    name_concept: NDArray[np.int32],
+    left: Sequence[Remembered],
+    names: Callable[[], Sequence[Example]],
+) -> NameFacts:
+    return name_facts(kb, name_concept, left, learn_endings(names(), left))
 
 
 def _without(kb: KnowledgeBase, cases: Sequence[Case], left: Sequence[Remembered]) -> Mask:

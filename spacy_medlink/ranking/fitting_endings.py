@@ -8,6 +8,7 @@ import numpy as np
 from .endings import Endings, features_of
 
 _TIMES = 3  # that an ending must occur, and a feature
+_MOST = 200  # endings: ICD-10-CM has thousands, and each costs as much as another
 _INVERSE_PENALTY = 10.0
 _MOST_ITERATIONS = 200
 
@@ -22,8 +23,10 @@ def fit_endings(
     RETURNS (Optional[Endings]): None where there are not two endings to tell apart.
     """
     often = Counter(endings)
-    chosen = [place for place, ending in enumerate(endings) if often[ending] >= _TIMES]
-    told = sorted({endings[place] for place in chosen})
+    common = sorted(often, key=lambda ending: (-often[ending], ending))[:_MOST]
+    told = sorted(ending for ending in common if often[ending] >= _TIMES)
+    among = set(told)
+    chosen = [place for place, ending in enumerate(endings) if ending in among]
     if len(told) < 2:
         return None
     from scipy.sparse import csr_array

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import load_file, save_file
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.ranking import Endings, ending_of
+from spacy_medlink.ranking import Endings, ending_of, fitting_endings
 from spacy_medlink.ranking.endings import LEAST, features_of
 from spacy_medlink.ranking.fitting_endings import fit_endings
 
@@ -85,6 +85,14 @@ def test_without_two_endings_there_is_nothing_to_tell_apart():
     assert fit_endings([], [], []) is None
     assert fit_endings(TEXTS, ["3"] * len(TEXTS), [1.0] * len(TEXTS)) is None
     assert fit_endings(["a", "b", "c", "d"], ["3", "3", "3", "6"], [1.0] * 4) is None
+
+
+def test_of_many_endings_the_most_common_are_told_apart(monkeypatch):
+    monkeypatch.setattr(fitting_endings, "_MOST", 2)
+    ends = ["1"] * 5 + ["2"] * 4 + ["3"] * 3
+    found = fit_endings(["tumour"] * len(ends), ends, [1.0] * len(ends))
+    assert found.endings == ("1", "2")
+    assert found.log_probability("tumour", "8000/3") == LEAST
 
 
 def test_files_keep_everything(grades, tmp_path):

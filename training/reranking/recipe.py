@@ -7,7 +7,7 @@ from typing import Any, get_type_hints
 
 from spacy.util import load_config
 
-from spacy_medlink.encoders.cross_encoder import ATTENTIONS, POOLINGS
+from spacy_medlink.encoders.cross_encoder import ATTENTIONS, LAST, ONE_WAY, POOLINGS
 from spacy_medlink.errors import Errors
 
 from ..recipe.checks import check_keys
@@ -90,7 +90,11 @@ def read_rerank_recipe(path: Path, overrides: Mapping[str, Any] | None = None) -
     hints = get_type_hints(RerankRecipe)
     for name, value in values.items():
         _check(name, value, hints[name])
-    return RerankRecipe(**values)
+    recipe = RerankRecipe(**values)
+    # Found out before mentions are looked up, for minutes.
+    fits = recipe.pooling != LAST or recipe.attention == ONE_WAY
+    _require(fits, "pooling", recipe.pooling, f'needs attention = "{ONE_WAY}"')
+    return recipe
 
 
 def _check(name: str, value: Any, hint: Any) -> None:

@@ -91,6 +91,7 @@ def test_the_same_text_many_times_proves_little():
         ({"reranking.definitions": 1}, "E502"),
         ({"reranking.attention": "sideways"}, "E502"),
         ({"reranking.pooling": "first"}, "E502"),
+        ({"reranking.pooling": "last"}, "E502"),  # it needs one_way
         ({"reranking.layers": 0}, "E502"),
         ({"reranking.layers": 1.5}, "E502"),
         ({"reranking.rate": 1}, "E501"),
