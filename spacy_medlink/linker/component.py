@@ -190,7 +190,8 @@ class MedicalLinker(TrainableLinker):
 
     def mentions(self, doc: Doc) -> list[Mention]:
         """Make the mentions of a Doc that are to be linked."""
-        return self._mentions_of(doc, self.spans(doc))
+        spans = self.spans(doc)
+        return mentions_of(doc, spans, self.resolve_abbreviations, self.abbreviations)
 
     def spans(self, doc: Doc) -> list[Span]:
         """List the spans of a Doc that are to be linked, in the order of their links."""
@@ -330,7 +331,9 @@ class MedicalLinker(TrainableLinker):
         return SpanWriter(keys, self.prefix, discard, self.overwrite, self.merge)
 
     def _mentions_of(self, doc: Doc, spans: Sequence[Span]) -> list[Mention]:
-        return mentions_of(doc, spans, self.resolve_abbreviations, self.abbreviations)
+        return mentions_of(
+            doc, spans, self.resolve_abbreviations, self.abbreviations, self.spans(doc)
+        )
 
     def _warn_if_always_empty(self, docs: int) -> None:
         if self._docs_without_spans < 0:

@@ -1,11 +1,12 @@
 """The mentions of a Doc: their text, context, and what their abbreviations stand for."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 from spacy.tokens import Doc, Span
 
-from ..abbreviations import find_definitions, written_out
+from ..abbreviations import find_definitions, implied_definitions, written_out
 from ..extensions import READING
 from ..lexicon import Lexicon
 from ..types import Mention
@@ -14,18 +15,24 @@ CONTEXT = 64  # characters on each side
 
 
 def mentions_of(
-    doc: Doc, spans: Sequence[Span], resolve_abbreviations: bool, lexicon: Lexicon
+    doc: Doc,
+    spans: Sequence[Span],
+    resolve_abbreviations: bool,
+    lexicon: Lexicon,
+    beside: Iterable[Span] = (),
 ) -> list[Mention]:
     """Make a mention of each span.
 
     resolve_abbreviations (bool): look for what the document defines: by itself, and in
-        `doc._.abbreviations` and `span._.long_form` where a component has written them.
+        `doc._.abbreviations` and `span._.long_form` where a component has written them; and for
+        what its mentions show abbreviations to mean.
     lexicon (Lexicon): what undefined abbreviations may stand for.
+    beside (Iterable[Span]): further mentions of the document, which may show that, too.
     """
     if not spans:
         return []
     text = doc.text
-    defined = _definitions(doc, text) if resolve_abbreviations else {}
+    defined = _definitions(doc, text, chain(spans, beside)) if resolve_abbreviations else {}
     return [
         _mention(
             text,
@@ -50,7 +57,7 @@ def _reading(span: Span) -> str:
     return str(span._.get(READING) or "") if Span.has_extension(READING) else ""
 
 
-def _definitions(doc: Doc, text: str) -> dict[str, str]:
+def _definitions(doc: Doc, text: str, spans: Iterable[Span]) -> dict[str, str]:
     """Find what the document defines; a component that looked for it knows better than we do."""
     defined = find_definitions(text)
     if Doc.has_extension("abbreviations"):
@@ -58,7 +65,8 @@ def _definitions(doc: Doc, text: str) -> dict[str, str]:
             short, long = _pair(found)
             if short and long:
                 defined[short] = long
-    return defined
+    mentions = (text[span.start_char : span.end_char] for span in spans)
+    return defined | implied_definitions(mentions, defined)
 
 
 def _pair(found: Any) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from ..abbreviations import find_definitions, written_out
+from ..abbreviations import find_definitions, implied_definitions, written_out
 from ..errors import Errors
 from ..evaluation import split_composite
 from ..gold import GoldDocument, GoldMention, read_gold
@@ -76,7 +76,7 @@ class GoldSet:
             # without a document belong together where they say so.
             bare = document.text is None and len(document.mentions) == 1
             doc = f"id {document.doc_id}" if bare else str(number)
-            defined = find_definitions(text) if resolve_abbreviations else {}
+            defined = _definitions(document) if resolve_abbreviations else {}
             for gold in document.mentions:
                 long_form = written_out(gold.text, defined)
                 left = text[max(0, gold.start - _CONTEXT) : max(0, gold.start)]
@@ -105,6 +105,12 @@ def load_gold(
     if not ids:
         raise Errors.nothing_left(path=path)
     return GoldSet(Path(path), documents, find_ids(kb, ids, scheme), mismatches, repeated)
+
+
+def _definitions(document: GoldDocument) -> dict[str, str]:
+    """Find what a document's abbreviations mean, as the linker does."""
+    defined = find_definitions(document.text or "")
+    return defined | implied_definitions((own.text for own in document.mentions), defined)
 
 
 def _parts(mention: Mention, gold: GoldMention) -> tuple[Mention, ...]:

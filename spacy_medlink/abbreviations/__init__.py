@@ -1,0 +1,12 @@
+"""Abbreviations: what a document defines or shows them to mean, and mentions written out by that.
+
+definitions: "atrial septal defect (ASD)".
+implied: "overactive bladder" in one place of a document and "OAB" in another.
+expansion: a mention with its abbreviations written out.
+"""
+
+from .definitions import find_definitions
+from .expansion import written_out
+from .implied import implied_definitions
+
+__all__ = ["find_definitions", "implied_definitions", "written_out"]

@@ -1,0 +1,194 @@
+"""Abbreviations that a document defines itself: "atrial septal defect (ASD)".
+
+The algorithm is that of Schwartz & Hearst, "A simple algorithm for identifying abbreviation
+definitions in biomedical text", Pacific Symposium on Biocomputing 2003, sections 3.1-3.2. What goes
+beyond it is said where it stands.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+
+_BRACKETS = re.compile(r"\(([^][()]{2,120})\)|\[([^][()]{2,120})\]")
+_WORD_START = re.compile(r"\S+")
+_CLAUSE_END = re.compile(r"[.;!?]\s(?=[A-Z])|\n\s*\n")
+_TWO = re.compile(r"([A-Z]{2,6})(?:\s?/\s?|\s+(?:and|or|y|und|et|e)\s+)([A-Z]{2,6})")
+_WORD_BEFORE = re.compile(r"(\S+)\s+(?:and|or|and/or|y|und|et|e)\s*$")
+_JOINT = re.compile(r"[-/\u2010\u2011]")
+_MAX_SHORT_CHARS = 10
+_MAX_SHORT_WORDS = 2
+
+_Definition = tuple[str, str]
+
+
+def find_definitions(text: str) -> dict[str, str]:
+    """Find the abbreviations that a text defines, in either order ("long (short)", "short (long)").
+
+    text (str): the document.
+    RETURNS (Dict[str, str]): short form to long form; the first definition of a short form wins.
+    """
+    found: dict[str, str] = {}
+    if "(" not in text and "[" not in text:
+        return found
+    for match in _BRACKETS.finditer(text):
+        inside = re.split(r"[;,]\s", match.group(1) or match.group(2))[0].strip()
+        before = _clause_before(text, match.start())
+        for short, long in _defined(inside, before, found):
+            found.setdefault(short, long)
+    return found
+
+
+def _defined(inside: str, before: str, known: Mapping[str, str]) -> Iterator[_Definition]:
+    """List what brackets and the words before them define."""
+    if two := _TWO.fullmatch(inside):
+        yield from _coordinated(two[1], two[2], before)
+    if _is_short_form(inside):
+        if long := _long_form_before(inside, before):
+            yield inside, long
+            yield from _by_joints(inside, long)
+        elif _is_plural(inside):
+            if long := _long_form_before(inside[:-1], before):
+                yield inside, long
+        else:
+            yield from _last_joint(inside, before, known)
+        if long and _is_plural(inside):
+            yield inside[:-1], long
+        return
+    short = before.split()[-1] if before.split() else ""
+    if _is_short_form(short) and (long := _long_form(short, inside)):
+        yield short, long
+
+
+def _long_form_before(short: str, before: str) -> str:
+    words = _last_words(before, short)
+    return _initials(short, words) or _long_form(short, words) or _permuted(short, before)
+
+
+def _is_plural(short: str) -> bool:
+    """Tell "VSDs", which defines "VSD", too."""
+    return len(short) > 2 and short[-1] == "s" and short[-2].isupper()
+
+
+def _initials(short: str, text: str) -> str:
+    """Beyond the paper: initials of whole words go before letters from inside a shorter text.
+
+    "attenuated adenomatous polyposis coli (AAPC)" has its second A from "attenuated".
+    """
+    words = text.split()[-len(short) :]
+    if len(short) < 3 or not short.isalpha() or len(words) < len(short):
+        return ""
+    if any(word[0].lower() != char.lower() for word, char in zip(words, short, strict=True)):
+        return ""
+    return " ".join(words)
+
+
+def _by_joints(short: str, long: str) -> Iterator[_Definition]:
+    """Beyond the paper: "hyperparathyroidism-jaw tumor syndrome (HPT-JT)" defines HPT and JT."""
+    parts = _JOINT.split(short)
+    if len(parts) < 2 or not all(part.isalpha() and part.isupper() for part in parts):
+        return  # "5-HT" does not define HT
+    end, found = len(long), list[_Definition]()
+    for part in reversed(parts):
+        start, stop = _matched(part, long[:end])
+        if start < 0:
+            return
+        found.append((part, long[start:stop]))
+        end = start
+    for part, its in found:
+        if _is_short_form(part) and not _implausible(part, its):
+            yield part, its
+
+
+def _last_joint(short: str, before: str, known: Mapping[str, str]) -> Iterator[_Definition]:
+    """Beyond the paper: behind a part that is known, "(ATT)-associated liver failure (ATT-LF)"."""
+    *first, last = _JOINT.split(short)
+    if first and all(part in known for part in first) and _is_short_form(last):
+        if long := _long_form_before(last, before):
+            yield last, long
+
+
+def _coordinated(first: str, second: str, before: str) -> Iterator[_Definition]:
+    """Beyond the paper: "Duchenne and Becker muscular dystrophy (DMD/BMD)" defines both."""
+    long = _initials(second, _last_words(before, second))
+    other = _WORD_BEFORE.search(before[: -len(long)]) if long and before.endswith(long) else None
+    if other is None:
+        return
+    yield second, long
+    if its := _initials(first, f"{other[1]} {long.partition(' ')[2]}"):
+        yield first, its
+
+
+def _is_short_form(text: str) -> bool:
+    """Section 3.1: 2 to 10 characters, at most two words, a letter, alphanumeric at the start.
+
+    Beyond the paper at least one upper-case letter or digit is asked for: "(see below)" is prose.
+    """
+    return (
+        2 <= len(text) <= _MAX_SHORT_CHARS
+        and len(text.split()) <= _MAX_SHORT_WORDS
+        and text[0].isalnum()
+        and any(char.isalpha() for char in text)
+        and any(char.isupper() or char.isdigit() for char in text)
+    )
+
+
+def _clause_before(text: str, end: int) -> str:
+    start = max(0, end - 300)
+    start = max(start, text.rfind("(", start, end) + 1, text.rfind(")", start, end) + 1)
+    window = text[start:end]
+    cut = 0
+    for boundary in _CLAUSE_END.finditer(window):
+        cut = boundary.end()
+    return window[cut:].rstrip()
+
+
+def _last_words(text: str, short: str) -> str:
+    """Section 3.1: the long form has at most min(|A| + 5, 2 |A|) words, |A| the short's length."""
+    limit = min(len(short) + 5, 2 * len(short))
+    starts = [match.start() for match in _WORD_START.finditer(text)]
+    return text[starts[-limit] :] if len(starts) > limit else text
+
+
+def _long_form(short: str, text: str) -> str:
+    """Section 3.2: match the short form's characters from the right, the first at a word start."""
+    position, _ = _matched(short, text)
+    if position < 0:
+        return ""
+    # The paper keeps the whole first word, hyphenated parts included.
+    while position > 0 and not text[position - 1].isspace():
+        position -= 1
+    long = text[position:].strip(" \t\r\n\"'[]{},")
+    return "" if _implausible(short, long) else " ".join(long.split())
+
+
+def _matched(short: str, text: str) -> tuple[int, int]:
+    """Find where the match begins, and where the word of its last character ends; -1 if nowhere."""
+    position, end = len(text), -1
+    for index in range(len(short) - 1, -1, -1):
+        char = short[index].lower()
+        if not char.isalnum():
+            continue
+        position -= 1
+        while position >= 0 and (
+            text[position].lower() != char
+            or (index == 0 and position > 0 and text[position - 1].isalnum())
+        ):
+            position -= 1
+        if position < 0:
+            return -1, -1
+        end = position if end < 0 else end
+    while 0 <= end < len(text) and text[end].isalnum():
+        end += 1
+    return position, end
+
+
+def _permuted(short: str, text: str) -> str:
+    """Beyond the paper: initials in another order, "myotonic dystrophy (DM)" from the Latin."""
+    words = text.split()[-len(short) :]
+    if not short.isalpha() or not short.isupper() or len(words) < len(short):
+        return ""
+    initials = [word[0].lower() for word in words]
+    return " ".join(words) if sorted(initials) == sorted(short.lower()) else ""
+
+
+def _implausible(short: str, long: str) -> bool:
+    return len(long) <= len(short) or short in long.split() or len(long.split()) > 2 * len(short)
