@@ -237,6 +237,30 @@ def test_abbreviations_mean_what_the_document_says(tiny_assets):
         assert [ent.kb_id_ for ent in nlp("The PE was small.").ents] == ["HP:0001698"]
 
 
+def test_an_abbreviation_means_the_mention_that_it_abbreviates(tiny_assets):
+    """Nothing defines it, but the document has it in full, which the terminology may not know."""
+    text = "Zystic quorbid fever at night. QQF. The ZQF was treated."
+    nlp = pipeline(tiny_assets, mentions=False)
+    doc = nlp.make_doc(text)
+    wanted = ("Zystic quorbid fever", "QQF", "ZQF")
+    doc.ents = [
+        doc.char_span(text.index(part), text.index(part) + len(part), label="A") for part in wanted
+    ]
+    linker = nlp.get_pipe("medical_linker")
+    forms = [[form["text"] for form in linker.explain(ent).forms] for ent in doc.ents]
+    assert forms == [["Zystic quorbid fever"], ["QQF"], ["Zystic quorbid fever", "ZQF"]]
+    assert linker.link_spans(doc, [doc.ents[2]]) == linker.link_spans(doc, list(doc.ents))[2:]
+    long, _, short = nlp(doc).ents
+    assert short._.candidates[0]["score"] == long._.candidates[0]["score"]
+    assert (
+        pipeline(tiny_assets, mentions=False, resolve_abbreviations=False)
+        .get_pipe("medical_linker")
+        .mentions(doc)[2]
+        .long_form
+        == ""
+    )
+
+
 def test_abbreviations_within_a_mention_mean_it_too(tiny_assets):
     text = "A pulmonary embolism (PE) was seen: a PE event."
     nlp = pipeline(tiny_assets, mentions=False)

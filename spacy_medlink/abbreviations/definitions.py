@@ -101,9 +101,9 @@ def _by_joints(short: str, long: str) -> Iterator[_Definition]:
 def _last_joint(short: str, before: str, known: Mapping[str, str]) -> Iterator[_Definition]:
     """Beyond the paper: behind a part that is known, "(ATT)-associated liver failure (ATT-LF)"."""
     *first, last = _JOINT.split(short)
-    if first and all(part in known for part in first) and _is_short_form(last):
-        if long := _long_form_before(last, before):
-            yield last, long
+    behind = first and all(part in known for part in first) and _is_short_form(last)
+    if behind and (long := _long_form_before(last, before)):
+        yield last, long
 
 
 def _coordinated(first: str, second: str, before: str) -> Iterator[_Definition]:

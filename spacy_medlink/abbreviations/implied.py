@@ -1,8 +1,8 @@
 """Abbreviations that a document uses beside their long form and never defines.
 
-"congestive heart failure" in one line of a note and "CHF" in another. Of 280 undefined abbreviations
-among the mentions of two training corpora, 87 had such a partner, which meant the same in every
-case.
+"congestive heart failure" in one line of a note and "CHF" in another. Of 277 undefined
+abbreviations among the mentions of two training corpora (NCBI disease, BC5CDR), 87 had such a
+partner, and it meant the same in every case.
 """
 
 import re

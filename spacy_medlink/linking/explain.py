@@ -120,7 +120,7 @@ def _forms(
 def _why(form: str, mention: Mention) -> str:
     if form == mention.text:
         return "the mention"
-    return "the document defines it" if form == mention.long_form else "the lexicon says so"
+    return "the document spells it out" if form == mention.long_form else "the lexicon says so"
 
 
 def _filters(

@@ -41,9 +41,9 @@ def test_matched_name_tiers_and_runner_up(explain, tiny_kb):
 def test_the_abbreviation_that_was_used(explain):
     found = explain("A pulmonary embolism (PE), large.", "PE")
     assert [(form["text"], form["why"], form["kept"]) for form in found.forms] == [
-        ("pulmonary embolism", "the document defines it", True), ("PE", "the mention", False),
+        ("pulmonary embolism", "the document spells it out", True), ("PE", "the mention", False),
     ]  # fmt: skip
-    assert "form 'pulmonary embolism' (the document defines it): best HP:0002204" in str(found)
+    assert "form 'pulmonary embolism' (the document spells it out): best HP:0002204" in str(found)
 
 
 def test_what_filters_removed(explain, tiny_kb):
