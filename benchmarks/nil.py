@@ -38,7 +38,7 @@ _SIMULATIONS = 200
 
 
 def measure(assets: Path, train: Path, dev: Path, workplace: Path) -> dict[str, Any]:
-    """Calibrate in three ways, and test each.
+    """Calibrate in four ways, and test each.
 
     RETURNS (Dict): `ways`: by name the `facts` of the manifest and `tests`: by target precision
         the threshold, and the means of the draws with the least and the most of each measure.
@@ -48,15 +48,19 @@ def measure(assets: Path, train: Path, dev: Path, workplace: Path) -> dict[str, 
     with_memory = build_assets(
         workplace / "with_memory", plain.kb.path, update=assets, memory=[remembered]
     )
-    ways: dict[str, tuple[Assets, Path | None]] = {
-        "names of the knowledge base": (plain, None),
-        "training mentions": (plain, train),
-        "half of the training mentions; the other half remembered": (with_memory, rest),
+    with_all = build_assets(workplace / "with_all", plain.kb.path, update=assets, memory=[train])
+    ways: dict[str, tuple[Assets, dict[str, Path]]] = {
+        "names of the knowledge base": (plain, {}),
+        "training mentions": (plain, {"dev": train}),
+        "half of the training mentions; the other half remembered": (with_memory, {"dev": rest}),
+        "training mentions, all remembered (`--train`)": (with_all, {"train": train}),
     }
     questions = gold_questions(dev, plain.kb)
     found, drawn = {}, {}
     for name, (own, gold) in ways.items():
-        calibrated = calibrate_assets(own, workplace / "calibrated", gold)
+        calibrated = calibrate_assets(
+            own, workplace / "calibrated", gold.get("dev"), train=gold.get("train")
+        )
         engine, facts = own.engine(calibrator=False), calibrated.facts
         if own.path not in drawn:
             drawn[own.path] = [_draw(engine, own.kb, questions, draw) for draw in range(_DRAWS)]

@@ -586,4 +586,8 @@ class Warnings:
         "[W406] {path} is not drawn, since matplotlib is not installed: "
         "`pip install 'spacy-medlink[train]'`."
     )
+    calibrated_on_memory = (
+        "[W407] The memory of corrections learned from {path}, too, so its links are right more "
+        "often than those of other text will be. Say that it did (`--train` instead of `--dev`)."
+    )
     baseline_left_out = "[W404] The baseline {name} is left out: {reason}."

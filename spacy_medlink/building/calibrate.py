@@ -7,12 +7,15 @@ from ..assets import CALIBRATOR, Assets
 from ..calibration import Point, Trials, best_threshold, fit, points
 from ..calibration.quality import calibration_error
 from ..calibration.trials import Floats
-from ..errors import Errors
+from ..errors import Errors, Warnings
 from ..files import sha256_of
+from ..linking.ranker import with_facts
 from ..progress import no_progress
+from ..telling import tell
 from ..types import Progress
-from .questions import count_concepts, gold_questions, name_questions
-from .removal import NIL_SHARE, ask
+from .questions import Question, count_concepts, gold_questions, name_questions, questions_of
+from .removal import NIL_SHARE, Asked, ask
+from .unannotated import folds
 from .variant import write_variant
 
 TARGET_PRECISION = 0.95
@@ -46,6 +49,7 @@ def calibrate_assets(
     out: str | Path,
     dev: str | Path | None = None,
     *,
+    train: str | Path | None = None,
     target_precision: float = TARGET_PRECISION,
     nil_share: float = NIL_SHARE,
     progress: Progress = no_progress,
@@ -53,22 +57,32 @@ def calibrate_assets(
     """Fit a calibrator to a linker as its assets make it by default.
 
     out (Path): directory to write, which may be that of the assets: they are replaced when all is
-        done. dev (Optional[Path]): gold mentions; None takes names of the knowledge base.
+        done. dev (Optional[Path]): gold mentions that nothing else learned from.
+    train (Optional[Path]): gold mentions that memory, names and ranker learned from, too, but not
+        the encoder: each fifth of the documents is asked as if it had not been annotated. Without
+        either, names of the knowledge base play the mentions.
     target_precision (float): of the links above the threshold to choose, its standard error off.
     nil_share (float): share of the concepts whose mentions are asked without them, 0..1.
     RAISES (MedlinkError): E107 and E4xx for the gold file, E413 too few mentions, E414 for a
-        precision that no threshold gives, E109 the disk.
+        precision that no threshold gives, E109 the disk, E302 for both files.
     """
-    kb, engine = assets.kb, assets.engine(calibrator=False)
+    if dev is not None and train is not None:
+        rule = "only one file can be calibrated on, and train is given, too"
+        raise Errors.bad_setting(name="dev", value=str(dev), rule=rule)
+    kb, engine, gold = assets.kb, assets.engine(calibrator=False), dev or train
     # Without their context equal mentions are asked once.
     in_context = getattr(engine.rescorer, "reads_context", engine.rescorer is not None)
-    questions = name_questions(kb) if dev is None else gold_questions(dev, kb, in_context)
-    asked = ask(engine, kb, questions, nil_share, progress)
+    if train is not None:
+        questions, asked = _ask_folds(assets, Path(train), in_context, nil_share, progress)
+    else:
+        _warn_if_remembered(assets, dev)
+        questions = name_questions(kb) if dev is None else gold_questions(dev, kb, in_context)
+        asked = ask(engine, kb, questions, nil_share, progress)
     mentions, concepts = sum(one.count for one in questions), count_concepts(questions)
     trials = asked.trials
     if min(mentions, len(trials.right)) < _NEEDED_MENTIONS or concepts < _NEEDED_CONCEPTS:
         raise Errors.too_few_trials(
-            source=kb.path if dev is None else dev, trials=mentions, concepts=concepts,
+            source=gold or kb.path, trials=mentions, concepts=concepts,
             needed=_NEEDED_MENTIONS, needed_concepts=_NEEDED_CONCEPTS,
         )  # fmt: skip
     fitted = fit(trials)
@@ -89,7 +103,8 @@ def calibrate_assets(
         "calibration_error": round(error, _DIGITS),
         "log_loss": {kind: round(loss, _DIGITS) for kind, loss in fitted.losses.items()},
         "nil_share": nil_share,
-        "fitted_on": _describe(dev),
+        "fitted_on": _describe(gold),
+        "as_if_unannotated": train is not None,
         "mentions": mentions,
         "concepts": concepts,
     }  # fmt: skip
@@ -102,6 +117,31 @@ def calibrate_assets(
         add=lambda path: calibrator.save(path / CALIBRATOR),
     )
     return Calibrated(made, chosen, curve, trials, fitted.probs)
+
+
+def _ask_folds(
+    assets: Assets, train: Path, in_context: bool, nil_share: float, progress: Progress
+) -> tuple[list[Question], Asked]:
+    """Ask the mentions of each fold of documents as if these had not been annotated."""
+    questions, parts = list[Question](), list[Asked]()
+    for fold in folds(assets, train, progress):
+        engine = fold.engine(assets)
+        engine.rescorer = with_facts(engine.rescorer, fold.facts)
+        own = questions_of(fold.cases, in_context)
+        if own:
+            parts.append(ask(engine, assets.kb, own, nil_share, gone=fold.gone))
+            questions += own
+    return questions, Asked.together(parts)
+
+
+def _warn_if_remembered(assets: Assets, dev: str | Path | None) -> None:
+    """Warn where the memory of corrections knows the answers."""
+    memory = assets.manifest.get("memory")
+    if dev is None or memory is None:
+        return
+    own = sha256_of(Path(dev))
+    if any(source["sha256"] == own for source in memory["sources"]):
+        tell(Warnings.calibrated_on_memory.format(path=dev))
 
 
 def _describe(dev: str | Path | None) -> dict[str, str]:

@@ -38,8 +38,16 @@ def learn_memory(paths: Sequence[Path], kb: KnowledgeBase) -> Learned:
         unknown += sum(not _count(votes, case, kb) for case in cases)
         facts = {"name": path.name, "sha256": sha256_of(path), "mentions": len(cases)}
         sources.append(facts)
-    lines = [line for entry, own in sorted(votes.items()) if (line := _winner(entry, own))]
+    lines = _winners(votes)
     return Learned(lines, {"sources": sources, **_counts(lines), "not_in_kb": unknown})
+
+
+def learn_lines(cases: Iterable[Case], kb: KnowledgeBase) -> list[Remembered]:
+    """Learn from annotated mentions what `learn_memory` learns from their files."""
+    votes: Votes = {}
+    for case in cases:
+        _count(votes, case, kb)
+    return _winners(votes)
 
 
 def carry_over(lines: Iterable[Remembered], facts: dict[str, Any], kb: KnowledgeBase) -> Learned:
@@ -62,6 +70,10 @@ def _count(votes: Votes, case: Case, kb: KnowledgeBase) -> bool:
         for label in dict.fromkeys((case.gold.type, "")):
             votes.setdefault((own, label), Counter()).update(ids)
     return True
+
+
+def _winners(votes: Votes) -> list[Remembered]:
+    return [line for entry, own in sorted(votes.items()) if (line := _winner(entry, own))]
 
 
 def _winner(entry: tuple[str, str], votes: Counter[str]) -> Remembered | None:

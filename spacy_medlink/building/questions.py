@@ -4,12 +4,16 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..kb import KnowledgeBase
 from ..text import key
 from ..types import Mention
+
+if TYPE_CHECKING:
+    from ..measuring.gold_set import Case
 
 _SAMPLE = 2000  # names that play the mentions
 _SEED = 1  # not the sample on which the fusion was chosen
@@ -41,9 +45,14 @@ def gold_questions(
     """
     from ..measuring import load_gold
 
+    return questions_of(load_gold(path, kb).cases(), with_context)
+
+
+def questions_of(cases: "Iterable[Case]", with_context: bool = False) -> list[Question]:
+    """Make questions of annotated mentions, equal ones once."""
     counts: Counter[tuple[Mention, frozenset[int]]] = Counter(
         (case.mention if with_context else case.mention._replace(left="", right=""), case.right)
-        for case in load_gold(path, kb).cases()
+        for case in cases
         if case.mention.text.strip()
     )
     return [Question(mention, right, count) for (mention, right), count in counts.items()]

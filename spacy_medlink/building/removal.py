@@ -38,6 +38,14 @@ class Asked(NamedTuple):
     trials: Trials
     unanswered: tuple[float, float]
 
+    @classmethod
+    def together(cls, parts: "Sequence[Asked]") -> "Asked":
+        """Unite what was asked in several parts."""
+        columns = zip(*(one.trials for one in parts), strict=True)
+        trials = Trials(*(np.concatenate(column) for column in columns))
+        nothing, answerable = zip(*(one.unanswered for one in parts), strict=True)
+        return cls(trials, (sum(nothing), sum(answerable)))
+
 
 class _Round(NamedTuple):
     """Questions that are asked with the same names: with what weight, and which may be right."""
@@ -52,13 +60,14 @@ def ask(
     questions: Sequence[Question],
     nil_share: float = NIL_SHARE,
     progress: Progress = no_progress,
+    gone: Sequence[int] = (),
 ) -> Asked:
     """Ask questions of an engine, with and without the concepts that they are about.
 
     nil_share (float): share of the concepts that is removed; 0 removes none, and only what the
-    gold file calls NIL is.
+        gold file calls NIL is. gone (Sequence[int]): name rows that are out of it all the time.
     """
-    rounds = list(_rounds(engine, list(kb.iter_ids()), questions, nil_share))
+    rounds = list(_rounds(engine, list(kb.iter_ids()), questions, nil_share, gone))
     names = names_of(engine, kb)
     batches = [
         (one.mask, one.questions[start : start + _BATCH])
@@ -106,13 +115,17 @@ def without(engine: LinkingEngine, removed: Flags, hidden: Sequence[int] = ()) -
 
 
 def _rounds(
-    engine: LinkingEngine, ids: Sequence[str], questions: Sequence[Question], nil_share: float
+    engine: LinkingEngine,
+    ids: Sequence[str],
+    questions: Sequence[Question],
+    nil_share: float,
+    gone: Sequence[int],
 ) -> Iterator[_Round]:
     """Deal out the questions; names are asked for as they are, too, or no match would be exact."""
     parts = max(_LEAST_PARTS, round(1 / nil_share)) if nil_share else 1
     part = parts_of(ids, parts) if nil_share else np.full(len(ids), -1, dtype=np.int64)
     own = [_part_of(one, part, parts) for one in questions]
-    hidden = [row for one in questions for row in one.hidden]
+    hidden = [*gone, *(row for one in questions for row in one.hidden)]
     for number in range(parts):
         removed = part == number
         asked, as_they_are = [], []
@@ -130,7 +143,7 @@ def _rounds(
                 asked.append((question, share, left))
         yield _Round(without(engine, removed, hidden), asked)
         if as_they_are:
-            yield _Round(without(engine, removed), as_they_are)
+            yield _Round(without(engine, removed, gone), as_they_are)
 
 
 def _part_of(question: Question, part: NDArray[np.int64], parts: int) -> int:

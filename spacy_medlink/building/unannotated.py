@@ -8,13 +8,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..assets import MEMORY, Assets
+from ..files import sha256_of
 from ..kb import KnowledgeBase
+from ..linking import LinkingEngine
 from ..linking.ranker import name_facts
 from ..measuring import load_gold
 from ..measuring.gold_set import Case
@@ -24,6 +26,7 @@ from ..retrieval.mask import Mask
 from ..retrieval.memory import MentionMemory, Remembered, memory_key, read_memory
 from ..types import Candidate, Mention, Progress
 from .endings import Example, learn_endings, name_examples
+from .memory import learn_lines
 from .mention_names import SOURCE
 
 _FOLDS = 5
@@ -44,6 +47,51 @@ class Asked(NamedTuple):
     facts: Callable[[], NameFacts]
 
 
+class Fold(NamedTuple):
+    """Documents that are looked up as if they had not been annotated.
+
+    number (int): from 0. cases (List[Case]): their mentions. memory (Optional[MentionMemory]): what
+        the other documents say. gone (List[int]): rows of the names that only these gave.
+    facts (Callable[[], NameFacts]): of all names, as far as the others are annotated; made when
+        they are first asked for.
+    """
+
+    number: int
+    cases: list[Case]
+    memory: MentionMemory | None
+    gone: list[int]
+    facts: Callable[[], NameFacts]
+
+    def engine(self, assets: Assets, **settings: Any) -> LinkingEngine:
+        """Make an engine that remembers what the other documents say."""
+        return assets.engine(calibrator=False, memory=self.memory or False, **settings)
+
+
+def folds(assets: Assets, gold: Path, progress: Progress = no_progress) -> Iterator[Fold]:
+    """Deal the documents of a gold file into five folds.
+
+    RAISES (MedlinkError): E107, E401-E404, E407 for the file.
+    """
+    kb = assets.kb
+    cases = [one for one in load_gold(gold, kb).cases() if one.mention.text.strip()]
+    fold_of = _folds([case.doc for case in cases])
+    remembering = assets.manifest.get("memory") is not None
+    lines = read_memory(assets.path / MEMORY) if remembering else []
+    alone = remembering and _is_all_of_it(assets, gold)
+    row_of = {id: row for row, id in enumerate(kb.iter_ids())}
+    names = cache(partial(name_examples, kb))
+    name_concept = kb.name_concepts().astype(np.int32)
+    for number in progress(range(_FOLDS), _FOLDS, "looking mentions up"):
+        own = [case for case in cases if fold_of[case.doc] == number]
+        if alone:
+            left = learn_lines((one for one in cases if fold_of[one.doc] != number), kb)
+        else:
+            left = forget(lines, own, kb)
+        memory = MentionMemory.of(left, row_of) if remembering else None
+        facts = cache(partial(_facts, kb, name_concept, left, names))
+        yield Fold(number, own, memory, _gone(kb, own, left), facts)
+
+
 def ask_unannotated(
     assets: Assets, gold: Path, top: int, progress: Progress = no_progress
 ) -> Iterator[Asked]:
@@ -55,28 +103,29 @@ def ask_unannotated(
     top (int): candidates of each.
     RAISES (MedlinkError): E107, E401-E404, E407 for the file.
     """
-    kb = assets.kb
-    cases = [one for one in load_gold(gold, kb).cases() if one.mention.text.strip()]
-    fold_of = _folds([case.doc for case in cases])
-    remembering = assets.manifest.get("memory") is not None
-    lines = read_memory(assets.path / MEMORY) if remembering else []
-    row_of = {id: row for row, id in enumerate(kb.iter_ids())}
-    names = cache(partial(name_examples, kb))
-    for fold in progress(range(_FOLDS), _FOLDS, "looking mentions up"):
-        own = [case for case in cases if fold_of[case.doc] == fold]
-        left = forget(lines, own, kb)
-        memory = MentionMemory.of(left, row_of) if remembering else None
-        engine = assets.engine(calibrator=False, rescorer=None, memory=memory or False)
-        mask = _without(kb, own, left)
-        facts = cache(partial(_facts, kb, engine.name_concept, left, names))
-        distinct = list(dict.fromkeys(case.mention._replace(left="", right="") for case in own))
+    for fold in folds(assets, gold, progress):
+        engine = fold.engine(assets, rescorer=None)
+        allowed = np.ones(assets.kb.n_names, dtype=np.bool_)
+        allowed[fold.gone] = False
+        mask = Mask.of(allowed)
+        distinct = list(dict.fromkeys(map(_bare, fold.cases)))
         rankings: dict[Mention, list[Candidate]] = {}
         for start in range(0, len(distinct), _BATCH):
             part = distinct[start : start + _BATCH]
             rankings.update(zip(part, engine.rank_within(part, top, mask), strict=True))
-        for case in own:
-            ranking = rankings[case.mention._replace(left="", right="")]
-            yield Asked(case, ranking, fold, facts)
+        for case in fold.cases:
+            yield Asked(case, rankings[_bare(case)], fold.number, fold.facts)
+
+
+def _bare(case: Case) -> Mention:
+    """Leave out what stands around a mention."""
+    return case.mention._replace(left="", right="")
+
+
+def _is_all_of_it(assets: Assets, gold: Path) -> bool:
+    """Tell whether a memory learned from this file and no other."""
+    sources = assets.manifest["memory"]["sources"]
+    return [source["sha256"] for source in sources] == [sha256_of(gold)]
 
 
 def forget(
@@ -115,17 +164,17 @@ def _facts(
     return name_facts(kb, name_concept, left, learn_endings(names(), left))
 
 
-def _without(kb: KnowledgeBase, cases: Sequence[Case], left: Sequence[Remembered]) -> Mask:
-    """Mask the names that only these mentions gave."""
-    allowed = np.ones(kb.n_names, dtype=np.bool_)
+def _gone(kb: KnowledgeBase, cases: Sequence[Case], left: Sequence[Remembered]) -> list[int]:
+    """List the names that only these mentions gave."""
     own = {memory_key(case.mention.long_form or case.mention.text) for case in cases}
     gone = own - {line.key for line in left}
+    rows = []
     for row in sorted({row for case in cases for row in case.right}):
         concept = kb.concept_at(row)
         for place, name in enumerate(concept.names):
             if name.source == SOURCE and memory_key(name.text) in gone:
-                allowed[concept.first_name + place] = False
-    return Mask.of(allowed)
+                rows.append(concept.first_name + place)
+    return rows
 
 
 def _folds(docs: Sequence[str]) -> dict[str, int]:

@@ -28,6 +28,13 @@ def command(
             "names of the knowledge base."
         ),
     ] = None,
+    train: Annotated[
+        Path | None,
+        typer.Option(
+            help="Gold mentions that memory, names and ranker learned from, too, but not the "
+            "encoder: each fifth of the documents is asked as if it had not been annotated."
+        ),
+    ] = None,
     target_precision: Annotated[
         float, typer.Option(min=0, max=1, help="Precision that links are to have.")
     ] = 0.95,
@@ -54,6 +61,7 @@ def command(
         assets=assets,
         out=out,
         dev=dev,
+        train=train,
         target_precision=target_precision,
         nil_share=nil_share,
         diagram=diagram or out.resolve().with_name(f"{out.resolve().name}.reliability.png"),
@@ -67,6 +75,7 @@ def calibrate_linker(
     assets: Path,
     out: Path,
     dev: Path | None = None,
+    train: Path | None = None,
     target_precision: float = 0.95,
     nil_share: float = 0.2,
     diagram: Path | None = None,
@@ -74,10 +83,10 @@ def calibrate_linker(
 ) -> "Calibrated":
     """Calibrate the linker of assets.
 
-    out (Path): directory to write, which may be `assets`. dev, target_precision, nil_share: see
-        `calibrate_assets`. diagram (Optional[Path]): PNG to draw; a warning says where it cannot.
-    RAISES (MedlinkError): E201-E204 for the assets, E107 and E4xx for the gold file, E413-E414
-        where nothing can be said, E109 the disk.
+    out (Path): directory to write, which may be `assets`. diagram (Optional[Path]): PNG to draw; a
+        warning says where it cannot. The others: see `calibrate_assets`.
+    RAISES (MedlinkError): E201-E204 for the assets, E107 and E4xx for the gold file, E302 for
+        both of them, E413-E414 where nothing can be said, E109 the disk.
     """
     from ..assets import Assets
     from ..building.calibrate import calibrate_assets
@@ -90,6 +99,7 @@ def calibrate_linker(
         Assets(assets),
         out,
         dev,
+        train=train,
         target_precision=target_precision,
         nil_share=nil_share,
         progress=progress or no_progress,

@@ -1,6 +1,6 @@
 """CandidateRanker: orders the first candidates anew by a small model over their traits."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -88,6 +88,15 @@ class Chain:
         for one in self.rescorers:
             found = one.rescore(mentions, found)
         return found
+
+
+def with_facts(rescorer: Rescorer | None, facts: Callable[[], NameFacts]) -> Rescorer | None:
+    """Make a copy of what orders candidates whose ranker knows other facts, if it has one."""
+    if isinstance(rescorer, CandidateRanker):
+        return CandidateRanker(rescorer.model, facts())
+    if isinstance(rescorer, Chain):
+        return Chain([with_facts(one, facts) or one for one in rescorer.rescorers])
+    return rescorer
 
 
 def name_facts(

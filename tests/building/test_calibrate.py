@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 import spacy
 from spacy.vocab import Vocab
+from typer.testing import CliRunner
 
 from spacy_medlink.assets import CALIBRATOR, Assets
 from spacy_medlink.building import build_assets
 from spacy_medlink.building.calibrate import calibrate_assets
 from spacy_medlink.building.questions import gold_questions, name_questions
 from spacy_medlink.building.removal import ask, parts_of, without
+from spacy_medlink.cli import app
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import build_kb
 from spacy_medlink.linker import MedicalLinker
@@ -168,6 +170,63 @@ def test_calibrating_twice_gives_the_same_bytes(place, calibrated, tmp_path):
     for file in (CALIBRATOR, "manifest.json"):
         own, other = tmp_path / "own" / file, place / "calibrated" / file
         assert own.read_bytes() == other.read_bytes()
+
+
+def documents(path, place):
+    """Write the gold mentions of `place` as documents of four."""
+    lines = [json.loads(line) for line in (place / "gold.jsonl").read_text().splitlines()]
+    # "pancreas" without its last letter is remembered as if it were its plural.
+    lines = [line for line in lines if "pancrea" not in line["mention"]]
+    with path.open("w") as file:
+        for number in range(0, len(lines), 4):
+            text, mentions = "", []
+            for one in lines[number : number + 4]:
+                end = len(text) + len(one["mention"])
+                mentions.append({**one, "start": len(text), "end": end})
+                text += f"{one['mention']} and "
+            own = {"doc_id": f"d{number}", "text": text, "mentions": mentions}
+            file.write(json.dumps(own) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def remembering(place):
+    gold = documents(place / "documents.jsonl", place)
+    return build_assets(place / "remembering", place / "kb", memory=[gold]), gold
+
+
+def test_what_is_remembered_can_be_calibrated_on_as_if_it_were_not(place, remembering, tmp_path):
+    """All mentions of these documents differ, so that without its own a memory knows none."""
+    assets, gold = remembering
+    plain = calibrate_assets(
+        Assets(place / "assets"), tmp_path / "plain", gold, target_precision=0.8
+    )
+    honest = calibrate_assets(assets, tmp_path / "honest", train=gold, target_precision=0.8)
+    assert honest.facts["as_if_unannotated"] and not plain.facts["as_if_unannotated"]
+    assert honest.facts["fitted_on"]["file"] == gold.name
+    for name in ("mentions", "concepts"):
+        assert honest.facts[name] == plain.facts[name]
+
+    def described(calibrated):
+        return sorted(map(tuple, calibrated.trials.features.round(5).tolist()))
+
+    assert described(honest) == described(plain)
+    assert honest.assets.engine(calibrator=True).calibrator is not None
+    with pytest.warns(UserWarning, match="W407.*--train"):
+        deceived = calibrate_assets(assets, tmp_path / "deceived", gold, target_precision=0.8)
+    assert described(deceived) != described(plain)
+    with pytest.raises(MedlinkError, match=r"E302.*dev"):
+        calibrate_assets(assets, tmp_path / "out", gold, train=gold)
+
+
+def test_the_command_calibrates_on_what_was_remembered(remembering, tmp_path):
+    assets, gold = remembering
+    arguments = ["--train", str(gold), "--output", str(tmp_path / "out")]
+    result = CliRunner().invoke(
+        app, ["calibrate", str(assets.path), *arguments, "--target-precision", "0.8"]
+    )
+    assert result.exit_code == 0, result.output
+    assert "documents.jsonl" in result.output and "chosen" in result.output
 
 
 def test_too_few_mentions_and_too_high_a_precision_are_refused(place, tmp_path):

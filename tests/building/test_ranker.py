@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 import spacy
 from typer.testing import CliRunner
@@ -9,10 +10,11 @@ from typer.testing import CliRunner
 from spacy_medlink.assets import MEMORY, RANKER_FILE, Assets
 from spacy_medlink.building import build_assets
 from spacy_medlink.building.calibrate import calibrate_assets
+from spacy_medlink.building.memory import learn_memory
 from spacy_medlink.building.mention_names import add_mention_names
 from spacy_medlink.building.ranker import fit_ranker
 from spacy_medlink.building.rerankers import store_reranker
-from spacy_medlink.building.unannotated import forget
+from spacy_medlink.building.unannotated import folds, forget
 from spacy_medlink.cli import app
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
@@ -24,7 +26,7 @@ from spacy_medlink.manifest import kb_fingerprint
 from spacy_medlink.measuring import load_gold
 from spacy_medlink.retrieval.concepts import RESOLUTION
 from spacy_medlink.retrieval.fusion import ReciprocalRankFusion
-from spacy_medlink.retrieval.memory import Remembered, read_memory
+from spacy_medlink.retrieval.memory import MentionMemory, Remembered, read_memory
 from spacy_medlink.types import Concept, Mention, Name
 from training.rerank import _lists
 from training.reranking.recipe import RerankRecipe
@@ -204,6 +206,33 @@ def test_what_was_learned_from_a_document_is_not_known_while_it_trains_a_reranke
     assert any(
         kb.name_at(one.name_row).source == "mentions" for each in held for one in each.candidates
     )
+
+
+def test_a_fold_remembers_what_the_other_documents_say(place, tmp_path):
+    """Not what is left of a count of all: who else would have won must win."""
+    texts = [f"{site} trouble" for site in SITES] * 6
+    lines = [
+        {"doc_id": str(n), "text": text, "mentions": [
+            {"mention": text, "start": 0, "end": len(text), "ids": ["CD"[n % 5 % 2] + f"{n % 3}"]}
+        ]}
+        for n, text in enumerate(texts)
+    ]  # fmt: skip
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    other = tmp_path / "other.jsonl"
+    assets = build_assets(tmp_path / "assets", place / "kb", memory=[gold])
+    row_of = {id: row for row, id in enumerate(assets.kb.iter_ids())}
+    whole = MentionMemory.of(read_memory(assets.path / MEMORY), row_of).find(texts, "")
+    changed = 0
+    for fold in folds(assets, gold):
+        own = {int(case.doc_id) for case in fold.cases}
+        left = [json.dumps(line) + "\n" for n, line in enumerate(lines) if n not in own]
+        other.write_text("".join(left), encoding="utf-8")
+        learned = learn_memory([other], assets.kb).lines
+        want = MentionMemory.of(learned, row_of).find(texts, "")
+        assert np.array_equal(fold.memory.find(texts, ""), want)
+        changed += int((want != whole).sum())
+    assert changed
 
 
 def test_in_a_pipeline_and_with_a_calibrator(place, fitted, tmp_path):
