@@ -21,6 +21,7 @@ from .kb_diff import command as kb_diff_command
 from .kb_info import command as kb_info_command
 from .kb_search import command as kb_search_command
 from .kb_show import command as kb_show_command
+from .learn import command as learn_command
 from .link import command as link_command
 from .report import command as report_command
 
@@ -55,6 +56,7 @@ kb_app.command("show")(kb_show_command)
 kb_app.command("search")(kb_search_command)
 kb_app.command("diff")(kb_diff_command)
 app.command("build")(build_command)
+app.command("learn")(learn_command)
 app.command("fit-ranker")(fit_ranker_command)
 app.command("calibrate")(calibrate_command)
 app.command("link")(link_command)

@@ -1,0 +1,69 @@
+"""`medlink learn`: all that annotated text teaches without training, in one command."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def command(
+    assets: Annotated[
+        Path, typer.Argument(metavar="ASSETS", help="The directory of assets to improve.")
+    ],
+    train: Annotated[
+        Path,
+        typer.Argument(
+            metavar="TRAIN",
+            help="Gold mentions to learn from, which the encoder was not fine-tuned on.",
+        ),
+    ],
+    new_concepts: Annotated[
+        bool,
+        typer.Option("--new-concepts", help="Let ids that the terminology lacks become concepts."),
+    ] = False,
+    top: Annotated[
+        int,
+        typer.Option(help="Candidates that the ranker orders; with more, higher places gain."),
+    ] = 10,
+    target_precision: Annotated[
+        float, typer.Option(min=0, max=1, help="Precision that links are to have.")
+    ] = 0.95,
+    output: Annotated[
+        Path | None,
+        typer.Option(help="New directory of assets. By default, ASSETS itself is replaced."),
+    ] = None,
+) -> None:
+    """Learn names, corrections, a ranker and probabilities from annotated text."""
+    from ..assets import Assets
+    from ..building.learn import learn
+    from ..progress import show_progress
+
+    done = learn(
+        Assets(assets),
+        output or assets,
+        train,
+        new_concepts=new_concepts,
+        top=top,
+        target_precision=target_precision,
+        progress=show_progress,
+    )
+    manifest = done.facts
+    typer.echo(f"names       {done.names:,} mentions that the terminology did not have")
+    memory = manifest["memory"]
+    typer.echo(f"memory      {memory['mentions']:,} mentions, {memory['conflicts']:,} ambiguous")
+    ranker, calibrator = manifest.get("ranker"), manifest.get("calibrator")
+    if ranker is not None:
+        before, after = (100 * ranker[part]["acc@1"] for part in ("retrieval", "ranked"))
+        typer.echo(
+            f"ranker      acc@1 {before:.1f} to {after:.1f} on {ranker['mentions']:,} mentions "
+            "that the memory does not know"
+        )
+    if calibrator is not None:
+        expected = calibrator["expected"]
+        typer.echo(
+            f"threshold   {calibrator['threshold']:.3f}: precision "
+            f"{100 * expected['precision']:.1f}, coverage {100 * expected['coverage']:.1f} expected"
+        )
+    for part, why in done.left_out.items():
+        typer.echo(f"{part:<11} left out: {why}")
+    typer.echo(str(done.assets.path))

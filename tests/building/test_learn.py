@@ -1,0 +1,115 @@
+"""Learning from annotated text in one go: what it comes to, what is left out, what is refused."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from spacy_medlink.assets import CALIBRATOR, MEMORY, RANKER_FILE, Assets
+from spacy_medlink.building import build_assets
+from spacy_medlink.building.calibrate import calibrate_assets
+from spacy_medlink.building.learn import learn
+from spacy_medlink.building.mention_names import add_mention_names
+from spacy_medlink.building.ranker import fit_ranker
+from spacy_medlink.cli import app
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import build_kb
+from spacy_medlink.retrieval.memory import read_memory
+from tests.building.test_ranker import CONCEPTS, PAIRS, links, write_gold
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    path = tmp_path_factory.mktemp("learn")
+    build_kb(path / "kb", CONCEPTS)
+    write_gold(path / "gold.jsonl", lambda place: "D")
+    build_assets(path / "plain", path / "kb")
+    return path
+
+
+@pytest.fixture(scope="module")
+def learned(place):
+    return learn(
+        Assets(place / "plain"), place / "learned", place / "gold.jsonl", target_precision=0.5
+    )
+
+
+def test_everything_is_learned(place, learned):
+    manifest = Assets(place / "learned", verify=True).manifest
+    assert learned.names == len(PAIRS) and not learned.left_out
+    assert manifest["memory"]["sources"][0]["name"] == "gold.jsonl"
+    assert manifest["ranker"]["fitted_on"]["file"] == "gold.jsonl"
+    assert manifest["calibrator"]["as_if_unannotated"]
+    assert learned.assets.kb.manifest["mention_names"]["names"] == len(PAIRS)
+    engine = learned.assets.engine()
+    assert engine.memory is not None and engine.rescorer is not None
+    assert engine.calibrator is not None
+    texts = [f"{site} {kind}" for site, kind in PAIRS[:9]]
+    assert links(Assets(place / "plain"), texts) == [f"C{n}" for n in range(9)]
+    assert links(learned.assets, texts) == [f"D{n}" for n in range(9)]
+    # Of what was never said it has learned which vocabulary is meant.
+    assert links(learned.assets, ["a stenosis, of the lung"])[0].startswith("D")
+
+
+def test_it_is_the_same_as_one_step_after_the_other(place, learned, tmp_path):
+    gold = place / "gold.jsonl"
+    add_mention_names(tmp_path / "kb", Assets(place / "plain").kb, [gold])
+    built = build_assets(tmp_path / "built", tmp_path / "kb", update=place / "plain", memory=[gold])
+    ranked = fit_ranker(built, tmp_path / "ranked", gold).assets
+    done = calibrate_assets(ranked, tmp_path / "done", train=gold, target_precision=0.5).assets
+    assert read_memory(done.path / MEMORY) == read_memory(learned.assets.path / MEMORY)
+    for name in (RANKER_FILE, CALIBRATOR):
+        assert (done.path / name).read_bytes() == (learned.assets.path / name).read_bytes()
+
+
+def test_in_place_again_and_nothing_is_left_behind(place, learned, tmp_path):
+    own = tmp_path / "own"
+    Assets(place / "plain").copy_to(own)
+    for _ in range(2):
+        done = learn(Assets(own), own, place / "gold.jsonl", target_precision=0.5)
+        assert done.facts["ranker"] == learned.facts["ranker"]
+    assert [path.name for path in tmp_path.iterdir()] == ["own"]
+
+
+def test_what_there_is_too_little_text_for_is_left_out(place, tmp_path):
+    few = tmp_path / "few.jsonl"
+    lines = (place / "gold.jsonl").read_text("utf-8").splitlines(keepends=True)
+    few.write_text("".join(lines[:3]), encoding="utf-8")
+    done = learn(Assets(place / "plain"), tmp_path / "few", few)
+    assert done.left_out.keys() == {"ranker", "calibrator"}
+    assert done.facts["left_out"]["ranker"] and done.facts["left_out"]["calibrator"]
+    assert done.facts["memory"]["mentions"] == done.names == 9
+    assert done.assets.engine().calibrator is None
+    assert links(done.assets, ["heart carcinoma"]) == ["D0"]
+
+
+def test_what_is_remembered_is_not_forgotten_in_silence(place, learned, tmp_path):
+    other = write_gold(tmp_path / "other.jsonl", lambda place: "C")
+    with pytest.raises(MedlinkError, match=r"E302.*gold\.jsonl"):
+        learn(learned.assets, tmp_path / "out", other)
+    (tmp_path / "bad.jsonl").write_text("{", encoding="utf-8")
+    with pytest.raises(MedlinkError, match="E40"):
+        learn(Assets(place / "plain"), tmp_path / "out", tmp_path / "bad.jsonl")
+    assert not (tmp_path / "out").exists()
+
+
+def test_ids_that_the_terminology_lacks_become_concepts(place, tmp_path):
+    text = "quorbid fever"
+    line = {"mention": text, "start": 0, "end": len(text), "ids": ["Z9"]}
+    gold = tmp_path / "gold.jsonl"
+    known = (place / "gold.jsonl").read_text("utf-8")
+    gold.write_text(known + json.dumps({"doc_id": "z", "text": text, "mentions": [line]}) + "\n")
+    done = learn(
+        Assets(place / "plain"), tmp_path / "out", gold, new_concepts=True, target_precision=0.5
+    )
+    assert links(done.assets, [text]) == ["Z9"]
+
+
+def test_the_command(place, learned, tmp_path):
+    arguments = [str(place / "plain"), str(place / "gold.jsonl"), "--target-precision", "0.5"]
+    result = CliRunner().invoke(app, ["learn", *arguments, "--output", str(tmp_path / "out")])
+    assert result.exit_code == 0, result.output
+    lines = result.output.splitlines()
+    first = [line.split()[0] for line in lines[-5:]]
+    assert first == ["names", "memory", "ranker", "threshold", str(tmp_path / "out")]
+    assert Assets(tmp_path / "out").manifest["calibrator"] == learned.facts["calibrator"]
