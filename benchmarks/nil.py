@@ -1,13 +1,15 @@
 """How far probabilities and thresholds can be trusted: `python -m benchmarks.nil ASSETS`.
 
 ASSETS are over MEDIC, with an encoder and without a memory of corrections. The mentions are those
-of the NCBI disease corpus in the data directory (MEDLINK_DATA). Calibrators are fitted as `medlink
+of the NCBI disease corpus, or the diseases of BC5CDR (`--corpus bc5cdr`), in the data directory
+(MEDLINK_DATA). Calibrators are fitted as `medlink
 calibrate` does it, on training mentions or on names of the knowledge base, and tested on the
 development mentions with a fifth of their concepts removed from the knowledge base, drawn anew five
 times. Figures go to OUTPUT as JSON, and to a Markdown table beside it.
 """
 
 import gzip
+import json
 import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -30,6 +32,7 @@ from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.linking import LinkingEngine
 
 DATA = Path(os.environ.get("MEDLINK_DATA", Path(__file__).parents[2] / "shared" / "data"))
+_CORPORA = {"ncbi_disease": "the NCBI disease corpus", "bc5cdr": "BC5CDR (diseases)"}
 _DRAWS = 5
 _TARGETS = (0.95, 0.96, 0.97)
 _DIGITS = 3
@@ -77,10 +80,20 @@ def measure(assets: Path, train: Path, dev: Path, workplace: Path) -> dict[str, 
     return {"mentions": mentions, "ways": found, "machine": machine()}
 
 
+def _diseases(corpus: str, part: str, workplace: Path) -> Path:
+    """Write a part of a corpus with its diseases alone: MEDIC has nothing else."""
+    with gzip.open(DATA / f"{corpus}.{part}.jsonl.gz", "rt", encoding="utf-8") as file:
+        documents = [json.loads(line) for line in file]
+    path = workplace / f"{corpus}.{part}.jsonl"
+    for document in documents:
+        document["mentions"] = [own for own in document["mentions"] if own["type"] != "Chemical"]
+    path.write_text("".join(json.dumps(one) + "\n" for one in documents), encoding="utf-8")
+    return path
+
+
 def _halves(train: Path, workplace: Path) -> tuple[Path, Path]:
     """Split the documents in two: what is remembered must not be what is calibrated on."""
-    with gzip.open(train, "rt", encoding="utf-8") as file:
-        lines = file.readlines()
+    lines = train.read_text(encoding="utf-8").splitlines(keepends=True)
     halves = (workplace / "remembered.jsonl", workplace / "rest.jsonl")
     middle = len(lines) // 2
     for path, own in zip(halves, (lines[:middle], lines[middle:]), strict=True):
@@ -174,8 +187,9 @@ def table(results: dict[str, Any]) -> str:
         [
             *lines,
             "",
-            f"{results['mentions']:,} development mentions of the NCBI disease corpus, MEDIC; a "
-            f"fifth of their concepts removed ({100 * test['nil']['mean']:.0f} % of the mentions), "
+            f"{results['mentions']:,} development mentions of {_CORPORA[results['corpus']]}, "
+            "MEDIC; a fifth of their concepts removed "
+            f"({100 * test['nil']['mean']:.0f} % of the mentions), "
             f"{_DRAWS} draws: mean (least to most). The threshold was chosen where the calibrator "
             "was fitted: the lowest whose precision, its standard error off, reaches the target. "
             "Precision: right links of all links. Coverage: links, right or wrong, of the mentions "
@@ -188,14 +202,15 @@ def table(results: dict[str, Any]) -> str:
 
 def main(
     assets: Annotated[Path, typer.Argument(help="Assets over MEDIC, without a memory.")],
+    corpus: Annotated[str, typer.Option(help="ncbi_disease or bc5cdr.")] = "ncbi_disease",
     output: Annotated[Path, typer.Option(help="Where the figures go, JSON.")] = Path(
         "benchmarks/results/nil.json"
     ),
 ) -> None:
     """Measure calibration and abstention."""
-    train, dev = (DATA / f"ncbi_disease.{part}.jsonl.gz" for part in ("train", "dev"))
-    with TemporaryDirectory() as workplace:
-        results = measure(assets, train, dev, Path(workplace))
+    with TemporaryDirectory() as place:
+        train, dev = (_diseases(corpus, part, Path(place)) for part in ("train", "dev"))
+        results = {"corpus": corpus, **measure(assets, train, dev, Path(place))}
     write_results(output, results, table(results))
 
 

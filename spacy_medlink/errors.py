@@ -213,6 +213,13 @@ class Errors:
         "without it (`ranker = false`).",
     )
 
+    memory_lost = Message(
+        "E220",
+        "The assets at {path} remember {count} mentions that {train} has not, such as {example!r}, "
+        "and would forget them. Give one file that has all annotated text, or start from assets "
+        "that have not learned yet.",
+    )
+
     # 3xx: the spaCy components
     bad_threshold = Message(
         "E301", "threshold is {threshold}, but must lie between 0 and 1. Change it in the config."

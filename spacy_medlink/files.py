@@ -80,6 +80,20 @@ class OwnedDirectory:
         weakref.finalize(self, _remove_own, self.path, os.getpid())
 
 
+@contextmanager
+def working_directory(path: Path) -> Iterator[Path]:
+    """Give an empty directory beside `path`, on its disk, that is gone when the block ends.
+
+    RAISES (MedlinkError): E109 when the disk is full or the place cannot be written.
+    """
+    path = _named(path)
+    temporary = _beside(path).with_suffix(".tmp-work")
+    with _reporting(path, temporary):
+        temporary.mkdir(parents=True)
+        yield temporary
+        _remove(temporary)
+
+
 def link_or_copy(source: Path, destination: Path) -> None:
     """Hard-link a file, or copy it where links are not possible."""
     try:

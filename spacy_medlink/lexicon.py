@@ -59,6 +59,9 @@ class Lexicon:
         """Write the entries as `parse` reads them."""
         return "".join("\t".join(entry).rstrip("\t") + "\n" for entry in self.entries)
 
+    def __contains__(self, text: str) -> bool:
+        return text.strip() in self._by_short
+
     def expansions(self, text: str, label: str = "") -> tuple[str, ...]:
         """List the long forms of a short form, those for the label before those for any."""
         known = self._by_short.get(text.strip(), ())

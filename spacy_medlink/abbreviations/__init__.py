@@ -1,7 +1,7 @@
 """Abbreviations: what a document defines or shows them to mean, and mentions written out by that.
 
 definitions: "atrial septal defect (ASD)".
-implied: "overactive bladder" in one place of a document and "OAB" in another.
+implied: "congestive heart failure" in one place of a document and "CHF" in another.
 expansion: a mention with its abbreviations written out.
 """
 

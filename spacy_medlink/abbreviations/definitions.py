@@ -8,12 +8,14 @@ beyond it is said where it stands.
 import re
 from collections.abc import Iterator, Mapping
 
-_BRACKETS = re.compile(r"\(([^][()]{2,120})\)|\[([^][()]{2,120})\]")
+_PARENTHESIS = re.compile(r"\(([^()]{2,120})\)")
 _WORD_START = re.compile(r"\S+")
 _CLAUSE_END = re.compile(r"[.;!?]\s(?=[A-Z])|\n\s*\n")
 _TWO = re.compile(r"([A-Z]{2,6})(?:\s?/\s?|\s+(?:and|or|y|und|et|e)\s+)([A-Z]{2,6})")
 _WORD_BEFORE = re.compile(r"(\S+)\s+(?:and|or|and/or|y|und|et|e)\s*$")
-_JOINT = re.compile(r"[-/\u2010\u2011]")
+_JOINT = re.compile(r"[-\u2010\u2011]")
+# No long form begins with one, nor does a part of one end with it.
+_FUNCTION_WORDS = frozenset("a an and as at by for from in is of on or the to was with".split())
 _MAX_SHORT_CHARS = 10
 _MAX_SHORT_WORDS = 2
 
@@ -27,35 +29,47 @@ def find_definitions(text: str) -> dict[str, str]:
     RETURNS (Dict[str, str]): short form to long form; the first definition of a short form wins.
     """
     found: dict[str, str] = {}
-    if "(" not in text and "[" not in text:
+    if "(" not in text:
         return found
-    for match in _BRACKETS.finditer(text):
-        inside = re.split(r"[;,]\s", match.group(1) or match.group(2))[0].strip()
+    derived: dict[str, str] = {}
+    for match in _PARENTHESIS.finditer(text):
+        inside = re.split(r"[;,]\s", match.group(1))[0].strip()
         before = _clause_before(text, match.start())
-        for short, long in _defined(inside, before, found):
+        short, long = _defined(inside, before)
+        if long:
             found.setdefault(short, long)
-    return found
+        for short, its in _derived(inside, before, long, derived | found):
+            derived.setdefault(short, its)
+    return derived | found  # what is defined itself wins
 
 
-def _defined(inside: str, before: str, known: Mapping[str, str]) -> Iterator[_Definition]:
-    """List what brackets and the words before them define."""
+def _defined(inside: str, before: str) -> _Definition:
+    """Say what a parenthesis and the words before it define; ("", "") if nothing."""
+    if not _is_short_form(inside):
+        short = before.split()[-1] if before.split() else ""
+        return (short, _long_form(short, inside)) if _is_short_form(short) else ("", "")
+    if long := _long_form_before(inside, before):
+        return inside, long
+    return (inside, _long_form_before(inside[:-1], before)) if _is_plural(inside) else ("", "")
+
+
+def _derived(
+    inside: str, before: str, long: str, known: Mapping[str, str]
+) -> Iterator[_Definition]:
+    """List what follows from a definition, or from what looks like one.
+
+    long (str): the long form of what is inside, "" if there is none. known: so far.
+    """
     if two := _TWO.fullmatch(inside):
         yield from _coordinated(two[1], two[2], before)
-    if _is_short_form(inside):
-        if long := _long_form_before(inside, before):
-            yield inside, long
-            yield from _by_joints(inside, long)
-        elif _is_plural(inside):
-            if long := _long_form_before(inside[:-1], before):
-                yield inside, long
-        else:
-            yield from _last_joint(inside, before, known)
-        if long and _is_plural(inside):
+    elif long and _is_short_form(inside):
+        yield from _by_joints(inside, long)
+        # Its last letter is that of a plural, or of nothing: the s of "HBs" is that of "surface".
+        plural = _is_plural(inside) and (long[-1] == "s" or not _long_form(inside, long))
+        if plural and _long_form(inside[:-1], long) == long:
             yield inside[:-1], long
-        return
-    short = before.split()[-1] if before.split() else ""
-    if _is_short_form(short) and (long := _long_form(short, inside)):
-        yield short, long
+    elif _is_short_form(inside):
+        yield from _last_joint(inside, before, known)
 
 
 def _long_form_before(short: str, before: str) -> str:
@@ -65,7 +79,7 @@ def _long_form_before(short: str, before: str) -> str:
 
 def _is_plural(short: str) -> bool:
     """Tell "VSDs", which defines "VSD", too."""
-    return len(short) > 2 and short[-1] == "s" and short[-2].isupper()
+    return len(short) > 2 and short[-1] == "s" and short[:-1].isupper()
 
 
 def _initials(short: str, text: str) -> str:
@@ -191,4 +205,11 @@ def _permuted(short: str, text: str) -> str:
 
 
 def _implausible(short: str, long: str) -> bool:
-    return len(long) <= len(short) or short in long.split() or len(long.split()) > 2 * len(short)
+    words = long.split()
+    return (
+        len(long) <= len(short)
+        or short in words
+        or len(words) > 2 * len(short)
+        or (words[0].lower() in _FUNCTION_WORDS and len(words) > 1)
+        or words[-1].lower() in _FUNCTION_WORDS
+    )

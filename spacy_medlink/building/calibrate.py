@@ -75,16 +75,17 @@ def calibrate_assets(
     if train is not None:
         questions, asked = _ask_folds(assets, Path(train), in_context, nil_share, progress)
     else:
-        _warn_if_remembered(assets, dev)
         questions = name_questions(kb) if dev is None else gold_questions(dev, kb, in_context)
-        asked = ask(engine, kb, questions, nil_share, progress)
+        _warn_if_remembered(assets, dev)
+        asked = ask(engine, kb, questions, nil_share, progress) if questions else None
     mentions, concepts = sum(one.count for one in questions), count_concepts(questions)
-    trials = asked.trials
-    if min(mentions, len(trials.right)) < _NEEDED_MENTIONS or concepts < _NEEDED_CONCEPTS:
+    answered = 0 if asked is None else len(asked.trials.right)
+    if asked is None or min(mentions, answered) < _NEEDED_MENTIONS or concepts < _NEEDED_CONCEPTS:
         raise Errors.too_few_trials(
             source=gold or kb.path, trials=mentions, concepts=concepts,
             needed=_NEEDED_MENTIONS, needed_concepts=_NEEDED_CONCEPTS,
         )  # fmt: skip
+    trials = asked.trials
     fitted = fit(trials)
     curve = points(fitted.probs, trials, asked.unanswered)
     chosen = best_threshold(curve, target_precision)
@@ -121,7 +122,7 @@ def calibrate_assets(
 
 def _ask_folds(
     assets: Assets, train: Path, in_context: bool, nil_share: float, progress: Progress
-) -> tuple[list[Question], Asked]:
+) -> tuple[list[Question], Asked | None]:
     """Ask the mentions of each fold of documents as if these had not been annotated."""
     questions, parts = list[Question](), list[Asked]()
     for fold in folds(assets, train, progress):
@@ -131,7 +132,7 @@ def _ask_folds(
         if own:
             parts.append(ask(engine, assets.kb, own, nil_share, gone=fold.gone))
             questions += own
-    return questions, Asked.together(parts)
+    return questions, Asked.together(parts) if parts else None
 
 
 def _warn_if_remembered(assets: Assets, dev: str | Path | None) -> None:

@@ -2,19 +2,20 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from ..assets import Assets
+from ..assets import MEMORY, Assets
 from ..errors import Errors, MedlinkError
-from ..files import sha256_of
+from ..files import working_directory
+from ..measuring import load_gold
 from ..progress import no_progress
 from ..ranking.model import TOP
+from ..retrieval.memory import memory_key, read_memory
 from ..types import Progress
 from .build import build_assets
 from .calibrate import TARGET_PRECISION, calibrate_assets
 from .mention_names import add_mention_names
-from .ranker import fit_ranker
+from .ranker import check_top, fit_ranker
 from .variant import left_out, write_variant
 
 # What says that there is too little text for a part, which is then left out.
@@ -24,7 +25,7 @@ _TOO_LITTLE = frozenset({"E413", "E414", "E530"})
 class Learned(NamedTuple):
     """assets (Assets): what was written. names (int): mentions that became names.
 
-    left_out (Dict[str, str]): "ranker" or "calibrator", and why it is not there.
+    left_out (Dict[str, str]): "ranker", "calibrator" or "reranker", and why it is not there.
     """
 
     assets: Assets
@@ -57,16 +58,15 @@ def learn(
         that the encoder was not fine-tuned on. new_concepts (bool): ids that the knowledge base
         lacks become concepts. top (int): candidates that the ranker orders.
     target_precision (float): of the links above the threshold.
-    RAISES (MedlinkError): E107, E401-E404, E407 for the file, E302 where the assets remember
-        another file, which they would forget, E109 the disk.
+    RAISES (MedlinkError): E107, E401-E404, E407 for the file, E220 where the assets remember what
+        it has not, E302 for a top below 2, E109 the disk.
     """
-    train, out = Path(train), Path(out)
+    # What is at `out` may be where we are: paths must hold when it is replaced.
+    train, out = Path(train).resolve(), Path(out).resolve()
+    check_top(top)
     _check_memory(assets, train)
-    out.parent.mkdir(parents=True, exist_ok=True)
     missing: dict[str, str] = {}
-    # Beside the place where all will be, so that files are linked and not copied.
-    with TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as place:
-        work = Path(place)
+    with working_directory(out) as work:
         added = add_mention_names(work / "names.kb", assets.kb, [train], new_concepts)
         made = build_assets(
             work / "built", added.kb.path, update=assets.path, memory=[train], progress=progress
@@ -86,7 +86,19 @@ def learn(
                 progress=progress,
             ).assets  # fmt: skip
 
+        def calibrate_on_names() -> Assets:
+            named = calibrate_assets(
+                made, work / "named", target_precision=target_precision, progress=progress
+            ).assets
+            del missing["calibrator"]
+            return named
+
         made = _or_without(calibrate, made, "calibrator", missing)
+        if "calibrator" in missing and assets.manifest.get("calibrator") is not None:
+            # They had probabilities; those of names are better than none.
+            made = _or_without(calibrate_on_names, made, "calibrator", missing)
+        if assets.manifest.get("reranker") is not None:
+            missing["reranker"] = "scores have changed: train it again (python -m training.rerank)"
         reasons = dict(made.manifest.get("left_out") or {})
         for part, why in missing.items():
             reasons |= left_out(made, part, why)
@@ -108,11 +120,11 @@ def _or_without(
 
 
 def _check_memory(assets: Assets, train: Path) -> None:
-    memory = assets.manifest.get("memory")
-    others = [
-        source["name"] for source in (memory["sources"] if memory else ())
-        if source["sha256"] != sha256_of(train)
-    ]  # fmt: skip
-    if others:
-        rule = f"the assets remember {', '.join(others)}, too: give one file that has it all"
-        raise Errors.bad_setting(name="train", value=str(train), rule=rule)
+    """Refuse to forget what the assets remember: the file must have all of it."""
+    cases = load_gold(train, assets.kb).cases()
+    if assets.manifest.get("memory") is None:
+        return
+    said = {memory_key(case.mention.long_form or case.mention.text) for case in cases}
+    lost = sorted({line.key for line in read_memory(assets.path / MEMORY)} - said)
+    if lost:
+        raise Errors.memory_lost(path=assets.path, count=len(lost), train=train, example=lost[0])

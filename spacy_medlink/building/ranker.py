@@ -59,10 +59,11 @@ def fit_ranker(
     RAISES (MedlinkError): E107, E401-E404, E407 for the file, E530 for too few mentions, E109, E302
         for a top below 2.
     """
-    if top < 2:
-        raise Errors.bad_setting(name="top", value=top, rule="must be at least 2")
+    check_top(top)
     every = ask_unannotated(assets, Path(gold), top, progress)
     asked = [one for one in every if one.case.right and not remembered(one.ranking)]
+    if not asked:
+        raise Errors.too_few_rows(path=gold, found=0, wanted=_NEEDED, what="mentions to rank")
     lists = _lists(asked)
     if (found := int(lists.tells.sum())) < _NEEDED:
         raise Errors.too_few_rows(
@@ -87,6 +88,12 @@ def fit_ranker(
     facts["endings"] = len(endings.endings) if endings is not None else 0
     model = replace(fitted.model, top=top)
     return RankerFitted(_write(assets, Path(out), model, endings, facts, kept), facts, bool(kept))
+
+
+def check_top(top: int) -> None:
+    """Refuse to order a single candidate: E302."""
+    if top < 2:
+        raise Errors.bad_setting(name="top", value=top, rule="must be at least 2")
 
 
 def _endings(assets: Assets) -> Endings | None:

@@ -5,7 +5,7 @@ that became names, would leave nothing to learn from them.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -89,7 +89,9 @@ def folds(assets: Assets, gold: Path, progress: Progress = no_progress) -> Itera
             left = forget(lines, own, kb)
         memory = MentionMemory.of(left, row_of) if remembering else None
         facts = cache(partial(_facts, kb, name_concept, left, names))
-        yield Fold(number, own, memory, _gone(kb, own, left), facts)
+        said = {line.key for line in left}
+        said.update(_key(one) for one in cases if fold_of[one.doc] != number)
+        yield Fold(number, own, memory, _gone(kb, own, said), facts)
 
 
 def ask_unannotated(
@@ -140,7 +142,7 @@ def forget(
     for case in cases:
         if case.gold.ids and not case.right:
             continue  # the memory has not learned from what the knowledge base lacks
-        own = memory_key(case.mention.long_form or case.mention.text)
+        own = _key(case)
         for label in dict.fromkeys((case.gold.type, "")):
             said[own, label] += 1
             for row in case.right:
@@ -164,10 +166,13 @@ def _facts(
     return name_facts(kb, name_concept, left, learn_endings(names(), left))
 
 
-def _gone(kb: KnowledgeBase, cases: Sequence[Case], left: Sequence[Remembered]) -> list[int]:
-    """List the names that only these mentions gave."""
-    own = {memory_key(case.mention.long_form or case.mention.text) for case in cases}
-    gone = own - {line.key for line in left}
+def _key(case: Case) -> str:
+    return memory_key(case.mention.long_form or case.mention.text)
+
+
+def _gone(kb: KnowledgeBase, cases: Sequence[Case], said: Set[str]) -> list[int]:
+    """List the names that only these mentions gave; `said` are the keys of what others said."""
+    gone = {_key(case) for case in cases} - said
     rows = []
     for row in sorted({row for case in cases for row in case.right}):
         concept = kb.concept_at(row)

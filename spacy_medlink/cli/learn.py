@@ -60,9 +60,11 @@ def command(
         )
     if calibrator is not None:
         expected = calibrator["expected"]
+        on = "names of the terminology" if "names" in calibrator["fitted_on"] else "this text"
         typer.echo(
             f"threshold   {calibrator['threshold']:.3f}: precision "
-            f"{100 * expected['precision']:.1f}, coverage {100 * expected['coverage']:.1f} expected"
+            f"{100 * expected['precision']:.1f}, coverage {100 * expected['coverage']:.1f} "
+            f"expected on {on}"
         )
     for part, why in done.left_out.items():
         typer.echo(f"{part:<11} left out: {why}")

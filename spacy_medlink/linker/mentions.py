@@ -32,7 +32,9 @@ def mentions_of(
     if not spans:
         return []
     text = doc.text
-    defined = _definitions(doc, text, chain(spans, beside)) if resolve_abbreviations else {}
+    defined: dict[str, str] = {}
+    if resolve_abbreviations:
+        defined = _definitions(doc, text, chain(spans, beside), lexicon)
     return [
         _mention(
             text,
@@ -57,7 +59,7 @@ def _reading(span: Span) -> str:
     return str(span._.get(READING) or "") if Span.has_extension(READING) else ""
 
 
-def _definitions(doc: Doc, text: str, spans: Iterable[Span]) -> dict[str, str]:
+def _definitions(doc: Doc, text: str, spans: Iterable[Span], lexicon: Lexicon) -> dict[str, str]:
     """Find what the document defines; a component that looked for it knows better than we do."""
     defined = find_definitions(text)
     if Doc.has_extension("abbreviations"):
@@ -66,7 +68,9 @@ def _definitions(doc: Doc, text: str, spans: Iterable[Span]) -> dict[str, str]:
             if short and long:
                 defined[short] = long
     mentions = (text[span.start_char : span.end_char] for span in spans)
-    return defined | implied_definitions(mentions, defined)
+    implied = implied_definitions(mentions, defined)
+    # A lexicon was written for these documents; what mentions imply is a guess.
+    return defined | {short: its for short, its in implied.items() if short not in lexicon}
 
 
 def _pair(found: Any) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from spacy_medlink.cli import app
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import build_kb
 from spacy_medlink.retrieval.memory import read_memory
+from spacy_medlink.types import Concept, Name
 from tests.building.test_ranker import CONCEPTS, PAIRS, links, write_gold
 
 
@@ -83,10 +84,52 @@ def test_what_there_is_too_little_text_for_is_left_out(place, tmp_path):
     assert links(done.assets, ["heart carcinoma"]) == ["D0"]
 
 
+def test_what_had_probabilities_keeps_some(tmp_path):
+    few = tmp_path / "few.jsonl"
+    names = [
+        Concept(f"X{n}", f"{site} {kind}", (Name(f"{site} {kind}"), Name(f"{kind} of the {site}")))
+        for n, (site, kind) in enumerate(PAIRS)
+    ]
+    build_kb(tmp_path / "kb", names)
+    few.write_text(
+        json.dumps({"text": "odd", "mentions": [
+            {"mention": "odd", "start": 0, "end": 3, "ids": ["X1"]}
+        ]})
+    )  # fmt: skip
+    own = build_assets(tmp_path / "own", tmp_path / "kb")
+    own = calibrate_assets(own, tmp_path / "own", target_precision=0.5).assets
+    done = learn(own, tmp_path / "own", few, target_precision=0.5)
+    assert done.left_out.keys() == {"ranker"}
+    assert done.facts["calibrator"]["fitted_on"] == {"names": "of the knowledge base"}
+    assert links(done.assets, ["odd"]) == ["X1"]
+
+
 def test_what_is_remembered_is_not_forgotten_in_silence(place, learned, tmp_path):
-    other = write_gold(tmp_path / "other.jsonl", lambda place: "C")
-    with pytest.raises(MedlinkError, match=r"E302.*gold\.jsonl"):
+    lines = (place / "gold.jsonl").read_text("utf-8").splitlines(keepends=True)
+    other = tmp_path / "other.jsonl"
+    other.write_text("".join(lines[3:]), encoding="utf-8")
+    with pytest.raises(MedlinkError, match=r"E220.* 9 mentions.*other\.jsonl.*heart abscess"):
         learn(learned.assets, tmp_path / "out", other)
+    more = {"mention": "odd heart", "start": 0, "end": 9, "ids": ["D0"]}
+    line = json.dumps({"doc_id": "more", "text": "odd heart", "mentions": [more]})
+    other.write_text("".join([*reversed(lines), line]), encoding="utf-8")
+    done = learn(learned.assets, tmp_path / "more", other, target_precision=0.5)
+    assert done.names == 1 and links(done.assets, ["odd heart", "heart carcinoma"]) == ["D0"] * 2
+    for path, code in (("none.jsonl", "E107"), ("blank.jsonl", "E5|E413")):
+        (tmp_path / "blank.jsonl").write_text(
+            json.dumps({"text": " ", "mentions": [{**more, "mention": " ", "end": 1}]})
+        )
+        if code == "E107":
+            with pytest.raises(MedlinkError, match=code):
+                learn(learned.assets, tmp_path / "out", tmp_path / path)
+        else:
+            blank = learn(Assets(place / "plain"), tmp_path / "blank", tmp_path / path)
+            assert blank.left_out.keys() == {"ranker", "calibrator"}
+    (tmp_path / "file").write_text("")
+    with pytest.raises(MedlinkError, match="E109"):
+        learn(learned.assets, tmp_path / "file" / "out", place / "gold.jsonl")
+    with pytest.raises(MedlinkError, match="E302"):
+        learn(learned.assets, tmp_path / "out", place / "gold.jsonl", top=1)
     (tmp_path / "bad.jsonl").write_text("{", encoding="utf-8")
     with pytest.raises(MedlinkError, match="E40"):
         learn(Assets(place / "plain"), tmp_path / "out", tmp_path / "bad.jsonl")
