@@ -191,6 +191,7 @@ def test_time_is_linear(name):
         ("Duchenne and other muscular dystrophies (DMD/BMD)", {}),
         # A pair that shares nothing, or not its initials, is none; "and" begins no long form.
         ("Alzheimer and Parkinson disease (AD/PD)", {}),
+        ("he was treated at the (TAT) clinic", {}),
         ("Crohn's disease and ulcerative colitis (CD/UC)",
          {"CD/UC": "Crohn's disease and ulcerative colitis"}),
         ("alcohol abuse and dependence (AA/AD)", {"AA/AD": "alcohol abuse and dependence"}),

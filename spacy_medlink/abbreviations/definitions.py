@@ -6,6 +6,7 @@ beyond it is said where it stands.
 """
 
 import re
+from collections import ChainMap
 from collections.abc import Iterator, Mapping
 
 _PARENTHESIS = re.compile(r"\(([^()]{2,120})\)")
@@ -32,15 +33,16 @@ def find_definitions(text: str) -> dict[str, str]:
     if "(" not in text:
         return found
     derived: dict[str, str] = {}
+    known = ChainMap(found, derived)
     for match in _PARENTHESIS.finditer(text):
         inside = re.split(r"[;,]\s", match.group(1))[0].strip()
         before = _clause_before(text, match.start())
         short, long = _defined(inside, before)
         if long:
             found.setdefault(short, long)
-        for short, its in _derived(inside, before, long, derived | found):
+        for short, its in _derived(inside, before, long, known):
             derived.setdefault(short, its)
-    return derived | found  # what is defined itself wins
+    return dict(known)  # what is defined itself wins
 
 
 def _defined(inside: str, before: str) -> _Definition:
@@ -92,7 +94,8 @@ def _initials(short: str, text: str) -> str:
         return ""
     if any(word[0].lower() != char.lower() for word, char in zip(words, short, strict=True)):
         return ""
-    return " ".join(words)
+    long = " ".join(words)
+    return "" if _implausible(short, long) else long
 
 
 def _by_joints(short: str, long: str) -> Iterator[_Definition]:
@@ -200,8 +203,9 @@ def _permuted(short: str, text: str) -> str:
     words = text.split()[-len(short) :]
     if not short.isalpha() or not short.isupper() or len(words) < len(short):
         return ""
-    initials = [word[0].lower() for word in words]
-    return " ".join(words) if sorted(initials) == sorted(short.lower()) else ""
+    initials, long = [word[0].lower() for word in words], " ".join(words)
+    fits = sorted(initials) == sorted(short.lower()) and not _implausible(short, long)
+    return long if fits else ""
 
 
 def _implausible(short: str, long: str) -> bool:

@@ -10,10 +10,11 @@ from ..files import working_directory
 from ..measuring import load_gold
 from ..progress import no_progress
 from ..ranking.model import TOP
-from ..retrieval.memory import memory_key, read_memory
+from ..retrieval.memory import read_memory
 from ..types import Progress
 from .build import build_assets
 from .calibrate import TARGET_PRECISION, calibrate_assets
+from .memory import key_of
 from .mention_names import add_mention_names
 from .ranker import check_top, fit_ranker
 from .variant import left_out, write_variant
@@ -124,7 +125,7 @@ def _check_memory(assets: Assets, train: Path) -> None:
     cases = load_gold(train, assets.kb).cases()
     if assets.manifest.get("memory") is None:
         return
-    said = {memory_key(case.mention.long_form or case.mention.text) for case in cases}
+    said = set(map(key_of, cases))
     lost = sorted({line.key for line in read_memory(assets.path / MEMORY)} - said)
     if lost:
         raise Errors.memory_lost(path=assets.path, count=len(lost), train=train, example=lost[0])

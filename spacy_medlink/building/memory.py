@@ -60,9 +60,14 @@ def carry_over(lines: Iterable[Remembered], facts: dict[str, Any], kb: Knowledge
     return Learned(kept, {**facts, **_counts(kept)})
 
 
+def key_of(case: Case) -> str:
+    """Make the key under which a mention is remembered: of its long form, where it has one."""
+    return memory_key(case.mention.long_form or case.mention.text)
+
+
 def _count(votes: Votes, case: Case, kb: KnowledgeBase) -> bool:
     """Count a mention's vote; False when the knowledge base lacks its concept."""
-    own = memory_key(case.mention.long_form or case.mention.text)
+    own = key_of(case)
     if case.gold.ids and not case.right:
         return False
     if own:

@@ -26,7 +26,7 @@ from ..retrieval.mask import Mask
 from ..retrieval.memory import MentionMemory, Remembered, memory_key, read_memory
 from ..types import Candidate, Mention, Progress
 from .endings import Example, learn_endings, name_examples
-from .memory import learn_lines
+from .memory import key_of, learn_lines
 from .mention_names import SOURCE
 
 _FOLDS = 5
@@ -90,7 +90,7 @@ def folds(assets: Assets, gold: Path, progress: Progress = no_progress) -> Itera
         memory = MentionMemory.of(left, row_of) if remembering else None
         facts = cache(partial(_facts, kb, name_concept, left, names))
         said = {line.key for line in left}
-        said.update(_key(one) for one in cases if fold_of[one.doc] != number)
+        said.update(key_of(one) for one in cases if fold_of[one.doc] != number)
         yield Fold(number, own, memory, _gone(kb, own, said), facts)
 
 
@@ -142,7 +142,7 @@ def forget(
     for case in cases:
         if case.gold.ids and not case.right:
             continue  # the memory has not learned from what the knowledge base lacks
-        own = _key(case)
+        own = key_of(case)
         for label in dict.fromkeys((case.gold.type, "")):
             said[own, label] += 1
             for row in case.right:
@@ -166,13 +166,9 @@ def _facts(
     return name_facts(kb, name_concept, left, learn_endings(names(), left))
 
 
-def _key(case: Case) -> str:
-    return memory_key(case.mention.long_form or case.mention.text)
-
-
 def _gone(kb: KnowledgeBase, cases: Sequence[Case], said: Set[str]) -> list[int]:
     """List the names that only these mentions gave; `said` are the keys of what others said."""
-    gone = {_key(case) for case in cases} - said
+    gone = {key_of(case) for case in cases} - said
     rows = []
     for row in sorted({row for case in cases for row in case.right}):
         concept = kb.concept_at(row)

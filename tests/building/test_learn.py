@@ -1,19 +1,24 @@
 """Learning from annotated text in one go: what it comes to, what is left out, what is refused."""
 
 import json
+from inspect import signature
 
 import pytest
 from typer.testing import CliRunner
 
 from spacy_medlink.assets import CALIBRATOR, MEMORY, RANKER_FILE, Assets
 from spacy_medlink.building import build_assets
-from spacy_medlink.building.calibrate import calibrate_assets
+from spacy_medlink.building.calibrate import TARGET_PRECISION, calibrate_assets
 from spacy_medlink.building.learn import learn
 from spacy_medlink.building.mention_names import add_mention_names
 from spacy_medlink.building.ranker import fit_ranker
+from spacy_medlink.building.variant import write_variant
 from spacy_medlink.cli import app
+from spacy_medlink.cli.fit_ranker import command as fit_ranker_command
+from spacy_medlink.cli.learn import command as learn_command
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import build_kb
+from spacy_medlink.ranking.model import TOP
 from spacy_medlink.retrieval.memory import read_memory
 from spacy_medlink.types import Concept, Name
 from tests.building.test_ranker import CONCEPTS, PAIRS, links, write_gold
@@ -115,25 +120,45 @@ def test_what_is_remembered_is_not_forgotten_in_silence(place, learned, tmp_path
     other.write_text("".join([*reversed(lines), line]), encoding="utf-8")
     done = learn(learned.assets, tmp_path / "more", other, target_precision=0.5)
     assert done.names == 1 and links(done.assets, ["odd heart", "heart carcinoma"]) == ["D0"] * 2
-    for path, code in (("none.jsonl", "E107"), ("blank.jsonl", "E5|E413")):
-        (tmp_path / "blank.jsonl").write_text(
-            json.dumps({"text": " ", "mentions": [{**more, "mention": " ", "end": 1}]})
-        )
-        if code == "E107":
-            with pytest.raises(MedlinkError, match=code):
-                learn(learned.assets, tmp_path / "out", tmp_path / path)
-        else:
-            blank = learn(Assets(place / "plain"), tmp_path / "blank", tmp_path / path)
-            assert blank.left_out.keys() == {"ranker", "calibrator"}
+
+
+def test_bad_input(place, learned, tmp_path):
+    plain, gold = Assets(place / "plain"), place / "gold.jsonl"
+    for assets in (plain, learned.assets):
+        with pytest.raises(MedlinkError, match="E107"):
+            learn(assets, tmp_path / "out", tmp_path / "none.jsonl")
+    with pytest.raises(MedlinkError, match="E302"):
+        learn(plain, tmp_path / "out", gold, top=1)
     (tmp_path / "file").write_text("")
     with pytest.raises(MedlinkError, match="E109"):
-        learn(learned.assets, tmp_path / "file" / "out", place / "gold.jsonl")
-    with pytest.raises(MedlinkError, match="E302"):
-        learn(learned.assets, tmp_path / "out", place / "gold.jsonl", top=1)
+        learn(plain, tmp_path / "file" / "out", gold)
     (tmp_path / "bad.jsonl").write_text("{", encoding="utf-8")
     with pytest.raises(MedlinkError, match="E40"):
         learn(Assets(place / "plain"), tmp_path / "out", tmp_path / "bad.jsonl")
     assert not (tmp_path / "out").exists()
+
+
+def test_mentions_of_white_space_teach_nothing(place, tmp_path):
+    own = {"mention": " ", "start": 0, "end": 1, "ids": ["D0"]}
+    (tmp_path / "blank.jsonl").write_text(json.dumps({"text": " ", "mentions": [own]}))
+    done = learn(Assets(place / "plain"), tmp_path / "blank", tmp_path / "blank.jsonl")
+    assert done.left_out.keys() == {"ranker", "calibrator"} and not done.names
+
+
+def test_a_reranker_that_no_longer_fits_is_named(place, tmp_path):
+    plain = Assets(place / "plain")
+    write_variant(plain, tmp_path / "own", {"reranker": {"weight": 0.1}})
+    done = learn(
+        Assets(tmp_path / "own"), tmp_path / "own", place / "gold.jsonl", target_precision=0.5
+    )
+    assert done.left_out.keys() == {"reranker"} == done.facts["left_out"].keys() & {"reranker"}
+    assert done.facts.get("reranker") is None
+
+
+def test_defaults_are_written_once_in_effect():
+    for command in (learn_command, fit_ranker_command):
+        assert signature(command).parameters["top"].default == TOP
+    assert signature(learn_command).parameters["target_precision"].default == TARGET_PRECISION
 
 
 def test_ids_that_the_terminology_lacks_become_concepts(place, tmp_path):
