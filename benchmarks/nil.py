@@ -8,9 +8,6 @@ development mentions with a fifth of their concepts removed from the knowledge b
 times. Figures go to OUTPUT as JSON, and to a Markdown table beside it.
 """
 
-import gzip
-import json
-import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -19,6 +16,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from benchmarks.diseases import CORPORA, diseases
 from benchmarks.measured import machine, write_results
 from spacy_medlink.assets import Assets
 from spacy_medlink.building import build_assets
@@ -31,8 +29,6 @@ from spacy_medlink.calibration.thresholds import at_threshold
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.linking import LinkingEngine
 
-DATA = Path(os.environ.get("MEDLINK_DATA", Path(__file__).parents[2] / "shared" / "data"))
-_CORPORA = {"ncbi_disease": "the NCBI disease corpus", "bc5cdr": "BC5CDR (diseases)"}
 _DRAWS = 5
 _TARGETS = (0.95, 0.96, 0.97)
 _DIGITS = 3
@@ -78,17 +74,6 @@ def measure(assets: Path, train: Path, dev: Path, workplace: Path) -> dict[str, 
         found[name] = {"facts": facts, "tests": tests}
     mentions = sum(one.count for one in questions)
     return {"mentions": mentions, "ways": found, "machine": machine()}
-
-
-def _diseases(corpus: str, part: str, workplace: Path) -> Path:
-    """Write a part of a corpus with its diseases alone: MEDIC has nothing else."""
-    with gzip.open(DATA / f"{corpus}.{part}.jsonl.gz", "rt", encoding="utf-8") as file:
-        documents = [json.loads(line) for line in file]
-    path = workplace / f"{corpus}.{part}.jsonl"
-    for document in documents:
-        document["mentions"] = [own for own in document["mentions"] if own["type"] != "Chemical"]
-    path.write_text("".join(json.dumps(one) + "\n" for one in documents), encoding="utf-8")
-    return path
 
 
 def _halves(train: Path, workplace: Path) -> tuple[Path, Path]:
@@ -187,7 +172,7 @@ def table(results: dict[str, Any]) -> str:
         [
             *lines,
             "",
-            f"{results['mentions']:,} development mentions of {_CORPORA[results['corpus']]}, "
+            f"{results['mentions']:,} development mentions of {CORPORA[results['corpus']]}, "
             "MEDIC; a fifth of their concepts removed "
             f"({100 * test['nil']['mean']:.0f} % of the mentions), "
             f"{_DRAWS} draws: mean (least to most). The threshold was chosen where the calibrator "
@@ -209,7 +194,7 @@ def main(
 ) -> None:
     """Measure calibration and abstention."""
     with TemporaryDirectory() as place:
-        train, dev = (_diseases(corpus, part, Path(place)) for part in ("train", "dev"))
+        train, dev = (diseases(corpus, part, Path(place)) for part in ("train", "dev"))
         results = {"corpus": corpus, **measure(assets, train, dev, Path(place))}
     write_results(output, results, table(results))
 
