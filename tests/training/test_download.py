@@ -22,7 +22,8 @@ def _zip(**members: str) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, text in members.items():
-            archive.writestr(f"{name}.txt", text)
+            # Without a given time, the clock's is written: two archives of the same would differ.
+            archive.writestr(zipfile.ZipInfo(f"{name}.txt"), text)
     return buffer.getvalue()
 
 
