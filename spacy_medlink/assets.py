@@ -261,7 +261,11 @@ class Assets:
             facets=self.facets,
             filters=self.filters,
             fusion=fusion,
-            **{"weights": self._weights_of(chosen), **settings},
+            **{
+                "weights": self._weights_of(chosen),
+                "identifiers_of": self._identifiers_of,
+                **settings,
+            },
         )
         if "rescorer" not in settings:
             if reranker is None and (tiers is None or self._are_all(tiers)):
@@ -282,6 +286,12 @@ class Assets:
             tiers, engine.fusion, engine.weights, made_by["fingerprint"] if made_by else "",
             getattr(engine.rescorer, "fingerprint", ""),
         )  # fmt: skip
+
+    def _identifiers_of(self, row: int) -> frozenset[str]:
+        """List the id of a concept and its codes, as identifiers in texts are written."""
+        from .identifiers import spellings
+
+        return spellings(self.kb.brief_at(row)[0], self.kb.codes_at(row))
 
     def _fitting(self, engine: "LinkingEngine", insist: bool) -> "RankingCalibrator | None":
         """Get the calibrator, if it was fitted for what an engine does."""

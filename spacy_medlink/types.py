@@ -78,6 +78,7 @@ class Mention(NamedTuple):
     left, right (str): context before and after, for rerankers.
     expansions (Tuple[str, ...]): what a lexicon says the text may abbreviate, where the document
         does not.
+    identifiers (Tuple[str, ...]): what the document writes beside it, such as "OMIM:301500".
     """
 
     text: str
@@ -86,6 +87,7 @@ class Mention(NamedTuple):
     left: str = ""
     right: str = ""
     expansions: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -99,7 +101,8 @@ class Candidate:
     ranks (Dict[str, int]): the concept's place in the answer of each tier that proposed it, from 1.
     form (str): what was looked up: the mention's own text, or a form of it that says more.
     decided (str): what put it before the next one of equal score: "memory", "exact", "type",
-        "source", "preferred", "id"; "" where the score did.
+        "source", "preferred", "id"; "identifier" where the document writes it, whatever the score;
+        "" where the score did.
     tied (Tuple[int, ...]): rows of all concepts that only the order of ids put behind it, itself
         first; () where there are none.
     plain (Any): for whoever writes it down: what need not be made again while it is remembered. A

@@ -28,6 +28,7 @@ FLOORS = [
         "telling",
         "hashes",
         "abbreviations",
+        "identifiers",
         "progress",
         "concept_urls",
         "lru",

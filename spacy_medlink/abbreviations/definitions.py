@@ -10,13 +10,15 @@ from collections import ChainMap
 from collections.abc import Iterator, Mapping
 
 _PARENTHESIS = re.compile(r"\(([^()]{2,120})\)")
-_WORD_START = re.compile(r"\S+")
 _CLAUSE_END = re.compile(r"[.;!?]\s(?=[A-Z])|\n\s*\n")
 _TWO = re.compile(r"([A-Z]{2,6})(?:\s?/\s?|\s+(?:and|or|y|und|et|e)\s+)([A-Z]{2,6})")
 _WORD_BEFORE = re.compile(r"(\S+)\s+(?:and|or|and/or|y|und|et|e)\s*$")
 _JOINT = re.compile(r"[-\u2010\u2011]")
 # No long form begins with one, nor does a part of one end with it.
 _FUNCTION_WORDS = frozenset("a an and as at by for from in is of on or the to was with".split())
+_BRACKET = re.compile(r"[()]")
+_PART_END = re.compile(r"[;,]\s")
+_WORD_CHARS = 40  # that are looked at for the word before a parenthesis
 _MAX_SHORT_CHARS = 10
 _MAX_SHORT_WORDS = 2
 
@@ -35,7 +37,9 @@ def find_definitions(text: str) -> dict[str, str]:
     derived: dict[str, str] = {}
     known = ChainMap(found, derived)
     for match in _PARENTHESIS.finditer(text):
-        inside = re.split(r"[;,]\s", match.group(1))[0].strip()
+        inside = _PART_END.split(match[1], maxsplit=1)[0].strip()
+        if not _may_define(inside, text, match.start()):
+            continue
         before = _clause_before(text, match.start())
         short, long = _defined(inside, before)
         if long:
@@ -43,6 +47,14 @@ def find_definitions(text: str) -> dict[str, str]:
         for short, its in _derived(inside, before, long, known):
             derived.setdefault(short, its)
     return dict(known)  # what is defined itself wins
+
+
+def _may_define(inside: str, text: str, start: int) -> bool:
+    """Tell whether there is a short form at all, within a parenthesis or right before it."""
+    if _is_short_form(inside):
+        return True
+    word = _BRACKET.sub(" ", text[max(0, start - _WORD_CHARS) : start]).split()[-1:]
+    return bool(word and _is_short_form(word[0])) or _TWO.fullmatch(inside) is not None
 
 
 def _defined(inside: str, before: str) -> _Definition:
@@ -143,8 +155,8 @@ def _is_short_form(text: str) -> bool:
         2 <= len(text) <= _MAX_SHORT_CHARS
         and len(text.split()) <= _MAX_SHORT_WORDS
         and text[0].isalnum()
-        and any(char.isalpha() for char in text)
-        and any(char.isupper() or char.isdigit() for char in text)
+        and any(map(str.isalpha, text))
+        and (text.lower() != text or any(map(str.isdigit, text)))
     )
 
 
@@ -161,8 +173,8 @@ def _clause_before(text: str, end: int) -> str:
 def _last_words(text: str, short: str) -> str:
     """Section 3.1: the long form has at most min(|A| + 5, 2 |A|) words, |A| the short's length."""
     limit = min(len(short) + 5, 2 * len(short))
-    starts = [match.start() for match in _WORD_START.finditer(text)]
-    return text[starts[-limit] :] if len(starts) > limit else text
+    parts = text.rsplit(None, limit)
+    return text[len(parts[0]) :].lstrip() if len(parts) > limit else text
 
 
 def _long_form(short: str, text: str) -> str:
@@ -179,23 +191,28 @@ def _long_form(short: str, text: str) -> str:
 
 def _matched(short: str, text: str) -> tuple[int, int]:
     """Find where the match begins, and where the word of its last character ends; -1 if nowhere."""
-    position, end = len(text), -1
+    position, end, lowered = len(text), -1, _lowered(text)
     for index in range(len(short) - 1, -1, -1):
         char = short[index].lower()
         if not char.isalnum():
             continue
-        position -= 1
-        while position >= 0 and (
-            text[position].lower() != char
-            or (index == 0 and position > 0 and text[position - 1].isalnum())
-        ):
-            position -= 1
+        position = lowered.rfind(char, 0, position)
+        while index == 0 and position > 0 and text[position - 1].isalnum():
+            position = lowered.rfind(char, 0, position)
         if position < 0:
             return -1, -1
         end = position if end < 0 else end
     while 0 <= end < len(text) and text[end].isalnum():
         end += 1
     return position, end
+
+
+def _lowered(text: str) -> str:
+    """Fold case without moving a character: that of a dotted capital I is two."""
+    lowered = text.lower()
+    if len(lowered) == len(text):
+        return lowered
+    return "".join(low if len(low := char.lower()) == 1 else char for char in text)
 
 
 def _permuted(short: str, text: str) -> str:

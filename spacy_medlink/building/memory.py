@@ -9,10 +9,9 @@ from ..files import sha256_of
 from ..kb import KnowledgeBase
 from ..measuring import load_gold
 from ..measuring.gold_set import Case
-from ..retrieval.memory import Remembered, memory_key
+from ..retrieval.memory import NIL, Entry, Remembered, memory_key, spelling_of
 
-_NIL = ""
-Votes = dict[tuple[str, str], Counter[str]]
+Votes = dict[Entry, Counter[str]]
 
 
 class Learned(NamedTuple):
@@ -25,9 +24,10 @@ class Learned(NamedTuple):
 def learn_memory(paths: Sequence[Path], kb: KnowledgeBase) -> Learned:
     """Learn from gold files.
 
-    The most mentions win, then the first id in alphabetical order. Mentions that are mostly NIL, or
-    whose ids the knowledge base lacks, are not remembered. Of an abbreviation that its document
-    defines, the long form is.
+    The most mentions win, then the first id in alphabetical order. Where mentions of one key are
+    spelled in ways of which one has another winner, each way is remembered, too. Mentions that are
+    mostly NIL are not remembered, unless another spelling of them is; nor are those whose ids the
+    knowledge base lacks. Of an abbreviation that its document defines, the long form is.
 
     RAISES (MedlinkError): E107, E401-E404, E407 for the files.
     """
@@ -54,7 +54,7 @@ def carry_over(lines: Iterable[Remembered], facts: dict[str, Any], kb: Knowledge
     """Take a memory over to another release: retired ids are followed, lost ones left out."""
     kept = []
     for line in lines:
-        resolved = kb.resolve(line.id)
+        resolved = kb.resolve(line.id) if line.id != NIL else NIL
         if resolved is not None:
             kept.append(line._replace(id=resolved))
     return Learned(kept, {**facts, **_counts(kept)})
@@ -65,30 +65,42 @@ def key_of(case: Case) -> str:
     return memory_key(case.mention.long_form or case.mention.text)
 
 
+def entries_of(case: Case) -> list[Entry]:
+    """List the entries of a memory that a mention votes in."""
+    own, spelling = key_of(case), spelling_of(case.mention.long_form or case.mention.text)
+    labels = dict.fromkeys((case.gold.type, ""))
+    return [(own, label, how) for label in labels for how in (spelling, "")] if own else []
+
+
 def _count(votes: Votes, case: Case, kb: KnowledgeBase) -> bool:
     """Count a mention's vote; False when the knowledge base lacks its concept."""
-    own = key_of(case)
     if case.gold.ids and not case.right:
         return False
-    if own:
-        ids = sorted(kb.concept_at(row).id for row in case.right) or [_NIL]
-        for label in dict.fromkeys((case.gold.type, "")):
-            votes.setdefault((own, label), Counter()).update(ids)
+    ids = sorted(kb.concept_at(row, names=False).id for row in case.right) or [NIL]
+    for entry in entries_of(case):
+        votes.setdefault(entry, Counter()).update(ids)
     return True
 
 
 def _winners(votes: Votes) -> list[Remembered]:
-    return [line for entry, own in sorted(votes.items()) if (line := _winner(entry, own))]
+    every = [_winner(entry, own) for entry, own in sorted(votes.items())]
+    general = {line[:2]: line.id for line in every if not line.spelling}
+    told_apart = {line.key for line in every if line.spelling and line.id != general[line[:2]]}
+    return [
+        line for line in every
+        if (line.key in told_apart if line.spelling else line.id != NIL)
+    ]  # fmt: skip
 
 
-def _winner(entry: tuple[str, str], votes: Counter[str]) -> Remembered | None:
+def _winner(entry: Entry, votes: Counter[str]) -> Remembered:
     id, count = min(votes.items(), key=lambda item: (-item[1], item[0]))
-    return Remembered(*entry, id, count, votes.total()) if id != _NIL else None
+    key, label, spelling = entry
+    return Remembered(key, label, id, count, votes.total(), spelling)
 
 
 def _counts(lines: Sequence[Remembered]) -> dict[str, int]:
     return {
         "mentions": len({line.key for line in lines}),
         "entries": len(lines),
-        "conflicts": sum(line.votes < line.of for line in lines if not line.label),
+        "conflicts": sum(line.votes < line.of for line in lines if line.is_general),
     }

@@ -51,11 +51,17 @@ def gold_questions(
 def questions_of(cases: "Iterable[Case]", with_context: bool = False) -> list[Question]:
     """Make questions of annotated mentions, equal ones once."""
     counts: Counter[tuple[Mention, frozenset[int]]] = Counter(
-        (case.mention if with_context else case.mention._replace(left="", right=""), case.right)
+        (_asked(case.mention, with_context), case.right)
         for case in cases
         if case.mention.text.strip()
     )
     return [Question(mention, right, count) for (mention, right), count in counts.items()]
+
+
+def _asked(mention: Mention, with_context: bool) -> Mention:
+    """Leave out what the document says that the mention is: no threshold is asked for that."""
+    left, right = (mention.left, mention.right) if with_context else ("", "")
+    return mention._replace(left=left, right=right, identifiers=())
 
 
 def name_questions(kb: KnowledgeBase, sample: int = _SAMPLE) -> list[Question]:

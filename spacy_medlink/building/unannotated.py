@@ -23,10 +23,10 @@ from ..measuring.gold_set import Case
 from ..progress import no_progress
 from ..ranking import NameFacts
 from ..retrieval.mask import Mask
-from ..retrieval.memory import MentionMemory, Remembered, memory_key, read_memory
+from ..retrieval.memory import NIL, Entry, MentionMemory, Remembered, memory_key, read_memory
 from ..types import Candidate, Mention, Progress
 from .endings import Example, learn_endings, name_examples
-from .memory import key_of, learn_lines
+from .memory import entries_of, key_of, learn_lines
 from .mention_names import SOURCE
 
 _FOLDS = 5
@@ -120,8 +120,8 @@ def ask_unannotated(
 
 
 def _bare(case: Case) -> Mention:
-    """Leave out what stands around a mention."""
-    return case.mention._replace(left="", right="")
+    """Leave out what stands around a mention, and what its document says that it is."""
+    return case.mention._replace(left="", right="", identifiers=())
 
 
 def _is_all_of_it(assets: Assets, gold: Path) -> bool:
@@ -137,20 +137,19 @@ def forget(
 
     What nobody else said is gone; who else would have won is not known any more.
     """
-    said: Counter[tuple[str, str]] = Counter()
-    right: Counter[tuple[str, str, str]] = Counter()
+    said: Counter[Entry] = Counter()
+    right: Counter[tuple[Entry, str]] = Counter()
     for case in cases:
         if case.gold.ids and not case.right:
             continue  # the memory has not learned from what the knowledge base lacks
-        own = key_of(case)
-        for label in dict.fromkeys((case.gold.type, "")):
-            said[own, label] += 1
-            for row in case.right:
-                right[own, label, kb.concept_at(row, names=False).id] += 1
+        for entry in entries_of(case):
+            said[entry] += 1
+            for id in {kb.concept_at(row, names=False).id for row in case.right} or {NIL}:
+                right[entry, id] += 1
     left = (
         line._replace(
-            votes=line.votes - right[line.key, line.label, line.id],
-            of=line.of - said[line.key, line.label],
+            votes=line.votes - right[line.entry, line.id],
+            of=line.of - said[line.entry],
         )
         for line in lines
     )

@@ -6,6 +6,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ..identifiers import is_identified
 from ..text import is_short_form, key
 from ..types import Candidate
 
@@ -22,7 +23,7 @@ FEATURES = (
     "exact",  # 1 where the exact tier found it
     "rival",  # 1 where the exact tier found the runner-up too
     "tied",  # 1 where only the order of ids puts it first
-    "memory",  # 1 where corrections say so
+    "memory",  # 1 where corrections, or an identifier in the document, say so
     "preferred",  # 1 where the name that matched is the concept's preferred one
     "names",  # logarithm of 1 + names of the concept: much spoken of, much named
     "short form",  # 1 for short upper-case texts
@@ -81,8 +82,10 @@ def _describe(ranking: Sequence[Candidate], first_name: int, end: int) -> list[f
     exact = own.get("exact", 0.0)
     asked = [tier for tier in _TIERS if tier in own]
     first = sum(best.ranks.get(tier) == 1 for tier in asked)
+    # Nothing competes with what the document itself identifies.
+    identified = is_identified(own)
     margin, rival = _MARGIN, False
-    if len(ranking) > 1:
+    if len(ranking) > 1 and not identified:
         margin = min(max(best.score - ranking[1].score, 0.0), _MARGIN)
         rival = ranking[1].scores.get("exact", 0.0) > 0
     return [
@@ -95,7 +98,7 @@ def _describe(ranking: Sequence[Candidate], first_name: int, end: int) -> list[f
         float(exact > 0),
         float(rival),
         float(bool(best.tied)),
-        float(own.get("memory", 0.0) > 0),
+        float(identified or own.get("memory", 0.0) > 0),
         float(best.name_row == first_name),
         float(np.log1p(end - first_name)),
         float(is_short_form(best.form.strip())),

@@ -51,6 +51,9 @@ def command(
             "must be."
         ),
     ] = "any",
+    identifiers: Annotated[
+        bool, typer.Option(help="Heed identifiers that documents write beside their mentions.")
+    ] = True,
     train: Annotated[
         str,
         typer.Option(
@@ -143,6 +146,7 @@ def command(
         reference=reference,
         min_distance=min_distance,
         composites=_one_of(composites, COMPOSITES, "--composites"),
+        resolve_identifiers=identifiers,
         only_known=only_known,
         baselines=baselines,
         base=base,

@@ -56,6 +56,8 @@ class MedicalLinker(TrainableLinker):
     source_order (Optional[List[str]]): sources whose names win ties, best first.
     memory (bool): let mentions be what corrections say, where the assets have any.
     resolve_abbreviations (bool): look up what the document defines an abbreviation to mean.
+    resolve_identifiers (bool): link to the concept whose identifier the document writes beside a
+        mention, as in "Fabry disease (OMIM 301500)".
     lexicon (Optional[str]): file of what undefined abbreviations may mean; it is saved with the
         component.
     composite (bool): link the parts of "breast and ovarian cancer" each by itself.
@@ -167,7 +169,10 @@ class MedicalLinker(TrainableLinker):
 
     def link_spans(self, doc: Doc, spans: Sequence[Span]) -> list[Link]:
         """Link any spans of a Doc without changing it."""
-        return list(self._links(self._mentions_of(doc, spans), self._only({}))) if spans else []
+        if not spans:
+            return []
+        mentions = self._mentions_of(doc, spans, self._span_writer.every(doc))
+        return list(self._links(mentions, self._only({})))
 
     def explain(self, span: Span | str, **filters: Sequence[str] | None) -> "Explanation":
         """Say why a span is linked as it is.
@@ -182,7 +187,8 @@ class MedicalLinker(TrainableLinker):
         if isinstance(span, str):
             mention = Mention(span, expansions=self.abbreviations.expansions(span))
         else:
-            mention = self._mentions_of(span.doc, [span])[0]
+            every = self._span_writer.every(span.doc)
+            mention = self._mentions_of(span.doc, [span], every)[0]
         only = self._only(filters)
         (decision,) = self._decide([mention], only)
         parts = self._parts([mention], [decision], only).get(0, ())
@@ -191,7 +197,8 @@ class MedicalLinker(TrainableLinker):
     def mentions(self, doc: Doc) -> list[Mention]:
         """Make the mentions of a Doc that are to be linked."""
         spans = self.spans(doc)
-        return mentions_of(doc, spans, self.resolve_abbreviations, self.abbreviations)
+        left = self._span_writer.every(doc) if self.labels_discard else ()
+        return self._mentions_of(doc, spans, left)
 
     def spans(self, doc: Doc) -> list[Span]:
         """List the spans of a Doc that are to be linked, in the order of their links."""
@@ -330,9 +337,16 @@ class MedicalLinker(TrainableLinker):
         keys = keys_of(self.spans_key)
         return SpanWriter(keys, self.prefix, discard, self.overwrite, self.merge)
 
-    def _mentions_of(self, doc: Doc, spans: Sequence[Span]) -> list[Mention]:
+    def _mentions_of(
+        self, doc: Doc, spans: Sequence[Span], beside: Iterable[Span]
+    ) -> list[Mention]:
         return mentions_of(
-            doc, spans, self.resolve_abbreviations, self.abbreviations, self.spans(doc)
+            doc,
+            spans,
+            self.resolve_abbreviations,
+            self.abbreviations,
+            self.resolve_identifiers,
+            beside,
         )
 
     def _warn_if_always_empty(self, docs: int) -> None:

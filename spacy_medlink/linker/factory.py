@@ -37,6 +37,7 @@ def make_medical_linker(
     source_order: list[str] | None,
     memory: bool,
     resolve_abbreviations: bool,
+    resolve_identifiers: bool,
     lexicon: str | None,
     composite: bool,
     backoff: bool,

@@ -1,15 +1,18 @@
 """The mentions of a Doc: their text, context, and what their abbreviations stand for."""
 
 from collections.abc import Iterable, Sequence
-from itertools import chain
+from itertools import repeat
 from typing import Any
 
 from spacy.tokens import Doc, Span
 
 from ..abbreviations import find_definitions, implied_definitions, written_out
 from ..extensions import READING
+from ..identifiers import find_identifiers, identifiers_of
 from ..lexicon import Lexicon
+from ..text import key
 from ..types import Mention
+from .doc_text import text_of
 
 CONTEXT = 64  # characters on each side
 
@@ -19,6 +22,7 @@ def mentions_of(
     spans: Sequence[Span],
     resolve_abbreviations: bool,
     lexicon: Lexicon,
+    resolve_identifiers: bool = False,
     beside: Iterable[Span] = (),
 ) -> list[Mention]:
     """Make a mention of each span.
@@ -27,39 +31,53 @@ def mentions_of(
         `doc._.abbreviations` and `span._.long_form` where a component has written them; and for
         what its mentions show abbreviations to mean.
     lexicon (Lexicon): what undefined abbreviations may stand for.
-    beside (Iterable[Span]): further mentions of the document, which may show that, too.
+    resolve_identifiers (bool): look for identifiers that the document writes beside its mentions.
+    beside (Iterable[Span]): further mentions of the document, which may show that or have them.
     """
     if not spans:
         return []
-    text = doc.text
-    defined: dict[str, str] = {}
+    text, every = text_of(doc), [*spans, *beside]
+    places = [(span.start_char, span.end_char) for span in every]
+    texts = [text[start:end] for start, end in places]  # `span.text` joins the tokens anew
+    long_forms = _readings(doc, every)
     if resolve_abbreviations:
-        defined = _definitions(doc, text, chain(spans, beside), lexicon)
-    return [
-        _mention(
-            text,
-            span,
-            _reading(span) or (_long_form(span, defined) if resolve_abbreviations else ""),
-            lexicon,
-        )
-        for span in spans
-    ]
+        defined = _definitions(doc, text, texts, lexicon)
+        long_forms = [
+            reading or _long_form(span) or (written_out(own, defined) if defined else "")
+            for reading, span, own in zip(long_forms, every, texts, strict=True)
+        ]
+    written: Iterable[tuple[str, ...]] = repeat(())
+    if resolve_identifiers and (found := find_identifiers(text)):
+        meanings = [key(long or own) for long, own in zip(long_forms, texts, strict=True)]
+        written = identifiers_of(text, found, places, meanings)
+    labels = [span.label_ for span in spans]
+    facts = zip(labels, places, texts, long_forms, written, strict=False)  # of spans alone
+    return [_mention(text, *own, lexicon) for own in facts]
 
 
-def _mention(text: str, span: Span, long_form: str, lexicon: Lexicon) -> Mention:
-    start, end, label = span.start_char, span.end_char, span.label_
-    own = text[start:end]  # `span.text` joins the tokens anew
+def _mention(
+    text: str,
+    label: str,
+    place: tuple[int, int],
+    own: str,
+    long_form: str,
+    identifiers: tuple[str, ...],
+    lexicon: Lexicon,
+) -> Mention:
+    start, end = place
     expansions = () if long_form or not len(lexicon) else lexicon.expansions(own, label)
     left, right = text[max(0, start - CONTEXT) : start], text[end : end + CONTEXT]
-    return Mention(own, long_form, label, left, right, expansions)
+    return Mention(own, long_form, label, left, right, expansions, identifiers)
 
 
-def _reading(span: Span) -> str:
-    """Read `span._.reading`: what a mention says, as `medical_mentions` read it."""
-    return str(span._.get(READING) or "") if Span.has_extension(READING) else ""
+def _readings(doc: Doc, spans: Sequence[Span]) -> list[str]:
+    """Read `span._.reading`: what mentions say, as `medical_mentions` read it."""
+    if not doc.user_data or not Span.has_extension(READING):  # which is where it is kept
+        return [""] * len(spans)
+    return [str(span._.get(READING) or "") for span in spans]
 
 
-def _definitions(doc: Doc, text: str, spans: Iterable[Span], lexicon: Lexicon) -> dict[str, str]:
+def _definitions(doc: Doc, text: str, mentions: Iterable[str], lexicon: Lexicon) -> dict[str, str]:
     """Find what the document defines; a component that looked for it knows better than we do."""
     defined = find_definitions(text)
     if Doc.has_extension("abbreviations"):
@@ -67,7 +85,6 @@ def _definitions(doc: Doc, text: str, spans: Iterable[Span], lexicon: Lexicon) -
             short, long = _pair(found)
             if short and long:
                 defined[short] = long
-    mentions = (text[span.start_char : span.end_char] for span in spans)
     implied = implied_definitions(mentions, defined)
     # A lexicon was written for these documents; what mentions imply is a guess.
     return defined | {short: its for short, its in implied.items() if short not in lexicon}
@@ -78,15 +95,11 @@ def _pair(found: Any) -> tuple[str, str]:
     if isinstance(found, dict):
         return str(found.get("short_text", "")), str(found.get("long_text", ""))
     if isinstance(found, Span):
-        return found.text, _own_long_form(found)
+        return found.text, _long_form(found)
     return "", ""
 
 
-def _long_form(span: Span, defined: dict[str, str]) -> str:
-    return _own_long_form(span) or (written_out(span.text, defined) if defined else "")
-
-
-def _own_long_form(span: Span) -> str:
+def _long_form(span: Span) -> str:
     """Read `span._.long_form`: a span or a text."""
     if not Span.has_extension("long_form"):
         return ""

@@ -27,6 +27,7 @@ class OpenedLinker(PersistentLinker):
     spans_key: str | list[str] | None
     labels_discard: list[str] | None
     resolve_abbreviations: bool
+    resolve_identifiers: bool
     composite: bool
     backoff: bool
     backoff_margin: float

@@ -27,6 +27,7 @@ DEFAULT_CONFIG: dict[str, Any] = {
     "source_order": None,
     "memory": True,
     "resolve_abbreviations": True,
+    "resolve_identifiers": True,
     "lexicon": None,
     "composite": False,
     "backoff": False,

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from spacy.tokens import Doc, Span
 
 from ..extensions import SPAN_ATTRIBUTES, registered_prefixes
+from ..identifiers import is_identified
 from .annotation import NIL, Link
 
 
@@ -27,7 +28,11 @@ class SpanWriter(NamedTuple):
 
     def spans(self, doc: Doc) -> list[Span]:
         """List the spans of a Doc that are to be linked: of each group in turn."""
-        return [span for group in self._groups(doc) for span in group if self._is_wanted(span)]
+        return [span for span in self.every(doc) if self._is_wanted(span)]
+
+    def every(self, doc: Doc) -> list[Span]:
+        """List the spans of the groups that are linked, those that are left as they are, too."""
+        return [span for group in self._groups(doc) for span in group]
 
     def write(self, doc: Doc, links: Sequence[Link]) -> None:
         """Write links on the spans of a Doc.
@@ -130,6 +135,10 @@ def _is_better(link: Link, span: Span) -> bool:
         if candidate["id"] == span.kb_id_
     ]
     if own is None or not others:
+        return False
+    if is_identified(own["scores"]):  # nothing knows better than the document
+        return True
+    if any(is_identified(other["scores"]) for other in others):
         return False
     by = "score" if any(one["prob"] is None for one in (own, *others)) else "prob"
     return bool(own[by] > max(other[by] for other in others))

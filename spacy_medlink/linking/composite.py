@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..calibration.features import DEPTH
+from ..identifiers import is_identified
 from ..types import Candidate, Mention
 from .decision import is_believed, wanted_of, with_probabilities
 
@@ -89,11 +90,15 @@ def link_parts(
     """
     found: dict[int, list[tuple[str, ...]]] = {}
     for place, (mention, ranking) in enumerate(zip(mentions, rankings, strict=True)):
-        named = ranking and ranking[0].scores.get("exact", 0) >= _NAMED
+        named = ranking and (
+            ranking[0].scores.get("exact", 0) >= _NAMED or is_identified(ranking[0].scores)
+        )
         if not named and (ways := readings(mention.long_form or mention.text)):
             found[place] = ways
     asked = {
-        (place, part): mentions[place]._replace(text=part, long_form="", expansions=())
+        (place, part): mentions[place]._replace(
+            text=part, long_form="", expansions=(), identifiers=()
+        )
         for place, ways in found.items() for way in ways for part in way
     }  # fmt: skip
     wanted = wanted_of(threshold, engine.calibrator)

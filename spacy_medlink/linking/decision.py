@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from ..identifiers import is_identified
 from ..types import Calibrator, Candidate
 from .backoff import Backoff
 
@@ -50,7 +51,12 @@ def decide(
 
 
 def is_believed(best: Candidate, wanted: float) -> bool:
-    """Tell whether a first candidate is probable enough; without a probability, its score is."""
+    """Tell whether a first candidate is probable enough; without a probability, its score is.
+
+    What the document itself identifies needs no threshold.
+    """
+    if is_identified(best.scores):
+        return True
     value = best.score if best.prob is None else best.prob
     return round(value, _DIGITS) >= wanted
 
@@ -64,7 +70,12 @@ def _decide(ranking: list[Candidate], threshold: float, backoff: Backoff | None)
     if not ranking:
         return Decision(None, ranking, NOTHING_FOUND)
     leaves: tuple[int, ...] = ()
-    if backoff is not None and (above := backoff.ancestor_of(ranking)) is not None:
+    above = (
+        None
+        if backoff is None or is_identified(ranking[0].scores)
+        else backoff.ancestor_of(ranking)
+    )
+    if above is not None:
         ancestor, leaves = above
         ranking = [ancestor, *(one for one in ranking if one.row != ancestor.row)]
     best = ranking[0]

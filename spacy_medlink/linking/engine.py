@@ -3,10 +3,11 @@
 For each mention every form of it (the text, and the long form where there is one) is looked up in
 the memory of corrections and the exact tier, searched in the n-gram and dense tiers, and the union
 of the names found is scored by all tiers on equal terms, fused, and ranked by concept. A rescorer,
-where there is one, then orders the candidates anew.
+where there is one, then orders the candidates anew, and what the document identifies goes first.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,7 @@ from ..retrieval.concepts import MEMORY, rank_concepts, set_ranks
 from ..retrieval.fusion import WeightedFusion
 from ..types import Calibrator, Candidate, Encoder, Floats2d, Fusion, Ints2d, Mention, Rescorer
 from .forms import best_of, forms_of, has_letters
+from .identified import DEPTH, IdentifiersOf, identified_first
 from .scopes import Scope, Scopes, ScopeSettings
 from .tiers import Found, Tiers
 
@@ -29,7 +31,9 @@ if TYPE_CHECKING:  # only the tiers that are used should be paid for
     from ..retrieval.memory import MentionMemory
     from ..retrieval.ngram import NgramIndex
 
-_Key = tuple[str, str, tuple[str, ...], Scope, int]
+_Key = tuple[str, str, tuple[str, ...], Scope, bool, int]
+"""Text, long form, expansions, scope, whether all tiers are to be asked, candidates."""
+_KEPT = 16_384  # concepts whose identifiers are remembered
 _WIDER = 4  # times as many names are asked for where too few concepts were found
 
 
@@ -48,6 +52,8 @@ class LinkingEngine:
     exact_first (bool): take the answer of memory and exact tier, where they have one, without
         asking the others: much faster, but with fewer alternatives.
     rescorer (Optional[Rescorer]): orders the candidates anew, with the mention's context.
+    identifiers_of (Optional[IdentifiersOf]): of concepts, for mentions with identifiers; without it
+        these are not looked at.
     calibrator (Optional[Calibrator]): for whoever decides: probabilities of first candidates.
     cache_size (int): mentions whose ranking is remembered.
     RAISES (MedlinkError): E162, E213 for filters that name what the knowledge base has not.
@@ -71,6 +77,7 @@ class LinkingEngine:
         enough: int = 0,
         exact_first: bool = False,
         rescorer: Rescorer | None = None,
+        identifiers_of: IdentifiersOf | None = None,
         calibrator: Calibrator | None = None,
         cache_size: int = 65536,
     ) -> None:
@@ -82,6 +89,7 @@ class LinkingEngine:
         self.scopes = Scopes(filters, facets, scope or ScopeSettings(), memory is not None)
         self.names_per_tier, self.enough = names_per_tier, enough
         self.exact_first = exact_first
+        self.identifiers_of = None if identifiers_of is None else lru_cache(_KEPT)(identifiers_of)
         self._cache: Lru[_Key, list[Candidate]] = Lru(cache_size)
 
     exact = property(lambda self: self.tiers.exact)
@@ -107,11 +115,10 @@ class LinkingEngine:
         RAISES (MedlinkError): E162, E213 for a filter that names what the knowledge base has not.
         """
         scopes = {label: self.scopes.of(label, only) for label in {one.label for one in mentions}}
-        width = self._width(k)
-        keys = [_key(one, scopes[one.label], width) for one in mentions]
+        keys = self._keys(mentions, scopes, k)
         found = {key: self._cache.get(key) for key in dict.fromkeys(keys)}
         missing = [key for key, ranking in found.items() if ranking is None]
-        for key, ranking in zip(missing, self._rank_new(missing, width), strict=True):
+        for key, ranking in zip(missing, self._rank_new(missing), strict=True):
             found[key] = ranking
             self._cache.put(key, ranking)
         return self._rescored(mentions, [found[key] or [] for key in keys], k)
@@ -119,8 +126,9 @@ class LinkingEngine:
     def rank_unfiltered(self, mentions: Sequence[Mention], k: int) -> list[list[Candidate]]:
         """Rank as if there were no filter at all, to tell what filters removed."""
         free = {one.label: self.scopes.unfiltered(one.label) for one in mentions}
-        keys = [_key(one, free[one.label], k) for one in mentions]
-        return self._rank_new(keys, k)
+        return self._rank_new(
+            [_key(one, free[one.label], not self.exact_first, k) for one in mentions]
+        )
 
     def rank_within(
         self, mentions: Sequence[Mention], k: int, mask: "Mask"
@@ -130,9 +138,8 @@ class LinkingEngine:
         For whoever asks what would be linked if something were missing; nothing is remembered.
         """
         scopes = {label: self.scopes.within(label, mask) for label in {o.label for o in mentions}}
-        width = self._width(k)
-        keys = [_key(one, scopes[one.label], width) for one in mentions]
-        return self._rescored(mentions, self._rank_new(keys, width), k)
+        keys = self._keys(mentions, scopes, k)
+        return self._rescored(mentions, self._rank_new(keys), k)
 
     def rank_names(self, texts: Sequence[str], k: int) -> list[list[tuple[int, float]]]:
         """Rank names instead of concepts: (name row, fused score), the papers' protocol.
@@ -165,24 +172,45 @@ class LinkingEngine:
         """Forget remembered rankings, after a change of weights or tiers."""
         self._cache.clear()
 
-    def _width(self, k: int) -> int:
-        """Count the candidates to find: a rescorer may look at more than are wanted."""
-        return max(k, getattr(self.rescorer, "top", 0))
+    def _keys(self, mentions: Sequence[Mention], scopes: Mapping[str, Scope], k: int) -> list[_Key]:
+        """Say what to look up: what orders candidates anew may look at more than are wanted."""
+        width, heeded = max(k, getattr(self.rescorer, "top", 0)), self.identifiers_of is not None
+        return [
+            _key(one, scopes[one.label], True, max(width, DEPTH))
+            if heeded and one.identifiers
+            else _key(one, scopes[one.label], not self.exact_first, width)
+            for one in mentions
+        ]
 
     def _rescored(
         self, mentions: Sequence[Mention], rankings: list[list[Candidate]], k: int
     ) -> list[list[Candidate]]:
-        if self.rescorer is None:
-            return rankings
-        return [own[:k] for own in self.rescorer.rescore(mentions, rankings)]
+        """Order candidates anew, and keep as many as are wanted."""
+        if self.rescorer is not None:
+            rankings = self.rescorer.rescore(mentions, rankings)
+        if self.identifiers_of is not None:
+            perfect = float(self._perfect)
+            rankings = [
+                identified_first(one, own, self.identifiers_of, perfect) if one.identifiers else own
+                for one, own in zip(mentions, rankings, strict=True)
+            ]
+        return [own[:k] if len(own) > k else own for own in rankings]
 
-    def _rank_new(self, keys: Sequence[_Key], k: int) -> list[list[Candidate]]:
+    def _rank_new(self, keys: Sequence[_Key]) -> list[list[Candidate]]:
+        """Look up what is not remembered: together what is looked up in the same way."""
+        found: dict[_Key, list[Candidate]] = {}
+        for way in dict.fromkeys(key[-2:] for key in keys):
+            own = [key for key in keys if key[-2:] == way]
+            found.update(zip(own, self._rank_alike(own, *way), strict=True))
+        return [found[key] for key in keys]
+
+    def _rank_alike(self, keys: Sequence[_Key], all_tiers: bool, k: int) -> list[list[Candidate]]:
         forms = {key: forms_of(*key[:3]) for key in keys}
         by_scope: dict[Scope, dict[str, list[Candidate]]] = {}
         for key in keys:
             by_scope.setdefault(key[3], {}).update((form, []) for form in forms[key])
         for scope, by_form in by_scope.items():
-            first = [form for form in by_form if self.exact_first or not has_letters(form)]
+            first = [form for form in by_form if not (all_tiers and has_letters(form))]
             if self.exact is not None and first:
                 by_form.update(self._rank_exact(first, scope, k))
         waiting = {
@@ -264,7 +292,7 @@ class LinkingEngine:
         return self.encoder.encode(texts) if self.dense is not None and self.encoder else None
 
 
-def _key(mention: Mention, scope: Scope, k: int) -> _Key:
+def _key(mention: Mention, scope: Scope, all_tiers: bool, k: int) -> _Key:
     """Make of a mention what is looked up and remembered: white space, line ends too, is one."""
-    text, long_form, _, _, _, expansions = mention
-    return " ".join(text.split()), " ".join(long_form.split()), expansions, scope, k
+    text, long_form = " ".join(mention.text.split()), " ".join(mention.long_form.split())
+    return text, long_form, mention.expansions, scope, all_tiers, k

@@ -31,6 +31,7 @@ class Explanation:
         `tty`), `tiers` (`score`, and `rank` where the tier proposed it), `form`.
     runner_up (Optional[Dict]): `id`, `name`, `margin` (how much less it scores), and `decided`,
         what put it behind where the margin is 0.
+    identifiers (List[str]): that the document writes beside the mention.
     tied, backed_off (List[str]): ids, see `Decision`. parts (List[Dict]): of a composite mention.
     """
 
@@ -41,6 +42,7 @@ class Explanation:
     filters: dict[str, Any]
     candidates: list[dict[str, Any]]
     runner_up: dict[str, Any] | None
+    identifiers: list[str] = field(default_factory=list)
     tied: list[str] = field(default_factory=list)
     backed_off: list[str] = field(default_factory=list)
     parts: list[dict[str, Any]] = field(default_factory=list)
@@ -83,6 +85,7 @@ def explain(
         filters=_filters(engine, kb, mention, decision, k, only),
         candidates=[_candidate(kb, one) for one in decision.ranking],
         runner_up=_runner_up(kb, decision.ranking),
+        identifiers=list(mention.identifiers),
         tied=[kb.concept_at(row, names=False).id for row in decision.tied],
         backed_off=[kb.concept_at(row, names=False).id for row in decision.leaves],
         parts=[{"text": part.text, **_candidate(kb, part.ranking[0])} for part in parts],
@@ -98,7 +101,9 @@ def _forms(
     only: "Only",
 ) -> list[dict[str, Any]]:
     forms = forms_of_mention(mention)
-    alone = [mention._replace(text=form, long_form="", expansions=()) for form in forms]
+    alone = [
+        mention._replace(text=form, long_form="", expansions=(), identifiers=()) for form in forms
+    ]
     kept = decision.ranking[0].form or mention.text if decision.ranking else ""
     found = []
     for form, ranking in zip(forms, engine.rank(alone, k, only), strict=True):

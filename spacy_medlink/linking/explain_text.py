@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from .explain import Explanation
 
 _DECIDED = {
+    "identifier": "the document writes its identifier",
     "memory": "corrections say so",
     "exact": "its name is nearer to the mention",
     "type": "its type fits the entity label",
@@ -25,6 +26,8 @@ def _lines(own: "Explanation") -> Iterator[str]:
     label = f" [{own.label}]" if own.label else ""
     yield f"{_one_line(own.mention)}{label} -> {_link(own)}"
     yield from _forms(own)
+    if own.identifiers:
+        yield f"  the document writes {', '.join(own.identifiers)}"
     yield from _filters(own)
     for place, candidate in enumerate(own.candidates, 1):
         yield from _candidate(place, candidate)

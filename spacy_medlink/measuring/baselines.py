@@ -42,7 +42,7 @@ def make_baselines(
     for tier in (EXACT, NGRAM):
         if tier in assets.tiers:
             # Without the memory of corrections: a baseline has learned nothing.
-            made[tier] = Baseline(tier, engines.make([tier], memory=False))
+            made[tier] = Baseline(tier, engines.make([tier], memory=False, identifiers_of=None))
         else:
             left_out[tier] = "the assets have no such tier"
     if assets.kb.n_names <= TFIDF_LIMIT:

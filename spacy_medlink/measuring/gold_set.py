@@ -1,8 +1,9 @@
 """Gold mentions beside a knowledge base: which concepts are right for each."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,7 +11,9 @@ from ..abbreviations import find_definitions, implied_definitions, written_out
 from ..errors import Errors
 from ..evaluation import split_composite
 from ..gold import GoldDocument, GoldMention, read_gold
+from ..identifiers import find_identifiers, identifiers_of
 from ..kb import KnowledgeBase
+from ..text import key
 from ..types import BadLine, Mention
 from .gold_ids import UNKNOWN, Found, find_ids
 
@@ -64,10 +67,14 @@ class GoldSet:
         return dict(sorted(counts.items()))
 
     def cases(
-        self, resolve_abbreviations: bool = True, split_composites: bool = False
+        self,
+        resolve_abbreviations: bool = True,
+        split_composites: bool = False,
+        resolve_identifiers: bool = True,
     ) -> Iterator[Case]:
         """Stream the mentions, abbreviations that their document defines expanded.
 
+        resolve_identifiers (bool): with the identifiers that their document writes beside them.
         split_composites (bool): take mentions apart that name several concepts.
         """
         for number, document in enumerate(self.documents):
@@ -77,11 +84,12 @@ class GoldSet:
             bare = document.text is None and len(document.mentions) == 1
             doc = f"id {document.doc_id}" if bare else str(number)
             defined = _definitions(document) if resolve_abbreviations else {}
-            for gold in document.mentions:
-                long_form = written_out(gold.text, defined)
+            long_forms = [written_out(gold.text, defined) for gold in document.mentions]
+            written = _identifiers(document, long_forms) if resolve_identifiers else repeat(())
+            for gold, long_form, own in zip(document.mentions, long_forms, written, strict=False):
                 left = text[max(0, gold.start - _CONTEXT) : max(0, gold.start)]
                 right = text[gold.end : gold.end + _CONTEXT] if gold.end >= 0 else ""
-                mention = Mention(gold.text, long_form, gold.type, left, right)
+                mention = Mention(gold.text, long_form, gold.type, left, right, identifiers=own)
                 parts = _parts(mention, gold) if split_composites else (mention,)
                 yield Case(
                     mention, self.rows(gold), gold, doc, document.lang, document.doc_id, parts
@@ -113,9 +121,19 @@ def _definitions(document: GoldDocument) -> dict[str, str]:
     return defined | implied_definitions((own.text for own in document.mentions), defined)
 
 
+def _identifiers(document: GoldDocument, long_forms: Sequence[str]) -> Iterable[tuple[str, ...]]:
+    """Find what a document writes beside its mentions, as the linker does."""
+    own, text = document.mentions, document.text or ""
+    found = find_identifiers(text)
+    if not found or any(gold.end < 0 for gold in own):
+        return repeat(())
+    meanings = [key(long or gold.text) for gold, long in zip(own, long_forms, strict=True)]
+    return identifiers_of(text, found, [(gold.start, gold.end) for gold in own], meanings)
+
+
 def _parts(mention: Mention, gold: GoldMention) -> tuple[Mention, ...]:
     """Take a composite mention apart; the long form, where the document defines one."""
     texts = split_composite(mention.long_form or mention.text, len(gold.ids))
     if len(texts) < 2:
         return (mention,)
-    return tuple(mention._replace(text=text, long_form="") for text in texts)
+    return tuple(mention._replace(text=text, long_form="", identifiers=()) for text in texts)

@@ -7,6 +7,7 @@ from typing import Any
 from ..assets import Assets
 from ..errors import Errors
 from ..evaluation import Outcome, compute_metrics, compute_totals, pack
+from ..identifiers import is_identified
 from ..linking import TIERS
 from ..progress import no_progress
 from ..reports.metrics_file import FORMAT, SCHEMA
@@ -47,7 +48,13 @@ def measure(
     RAISES (MedlinkError): E405 for a tier that was not built, E107 and E4xx for training mentions.
     """
     tiers = _chosen(assets, settings)
-    every = list(gold.cases(settings.resolve_abbreviations, settings.composites == "biosyn"))
+    every = list(
+        gold.cases(
+            settings.resolve_abbreviations,
+            settings.composites == "biosyn",
+            settings.resolve_identifiers,
+        )
+    )
     cases = [case for case in every if _counts(case, settings)]
     splits = make_splits(assets.kb, cases, settings)
     engines = Engines(assets, max(settings.ks))
@@ -66,6 +73,7 @@ def measure(
         "tiers_used": tiers,
         **compute_metrics(outcomes, settings.ks),
         "mismatches": len(gold.mismatches),
+        "identified": sum(bool(own) and is_identified(own[0].scores) for own in judged.candidates),
         "gold": _describe_gold(gold, every, cases),
         "splits": bench.splits(outcomes),
         "kb": describe_kb(assets.kb),
@@ -137,19 +145,21 @@ class _Bench:
         self._assets, self._engines, self._cases, self._splits = assets, engines, cases, splits
         self._settings, self._progress = settings, progress
 
-    def judge_tiers(self, tiers: list[str], memory: bool = True) -> Judged:
-        engine = self._engines.make(tiers, memory=memory)
+    def judge_tiers(self, tiers: list[str], **settings: Any) -> Judged:
+        engine = self._engines.make(tiers, **settings)
         engine.search([_WARM_UP])  # so that loading and first-time costs stay out of the speed
         retriever = (
             None
             if engine.rescorer is None
-            else self._engines.make(tiers, memory=memory, rescorer=None)
+            else self._engines.make(tiers, rescorer=None, **settings)
         )
         threshold = self._settings.threshold
         return self._judge(engine, " + ".join(tiers), threshold, self._settings.keep, retriever)
 
     def measure_tier(self, tier: str) -> Metrics:
-        return self.totals(self.judge_tiers([tier], memory=False), [tier])
+        # What a document says or corrections do is no merit of a tier.
+        alone = self.judge_tiers([tier], memory=False, identifiers_of=None)
+        return self.totals(alone, [tier])
 
     def measure_baseline(self, baseline: Baseline) -> Metrics:
         judged = self._judge(baseline.ranker, baseline.name)

@@ -17,7 +17,8 @@ class Settings:
     protocol (str): "concepts" or "names", which the ranks count.
     threshold (Optional[float]): links that score less (whose probability is less, where there is a
         calibrator) are NIL; None for what the assets recommend, 0 where they do not.
-    resolve_abbreviations (bool): expand what a document defines.
+    resolve_abbreviations (bool): expand what a document defines. resolve_identifiers (bool): heed
+        what it writes beside its mentions.
     train (str): file of training mentions: filtered splits, unseen mentions and codes. "" for none.
     reference (str): "dictionary" filters by the knowledge base's names; a file stands for `train`.
     min_distance (float): of the second split, Levenshtein over length.
@@ -37,6 +38,7 @@ class Settings:
     protocol: str = "concepts"
     threshold: float | None = None
     resolve_abbreviations: bool = True
+    resolve_identifiers: bool = True
     train: str = ""
     reference: str = ""
     min_distance: float = 0.2

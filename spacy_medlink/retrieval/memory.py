@@ -10,17 +10,23 @@ from numpy.typing import NDArray
 
 from ..errors import Errors
 from ..hashes import positions
-from ..text import hash_keys, is_short_form, key
+from ..text import hash_keys, is_short_form, key, normalise
 from ..types import Hashes1d, Ints1d
 
 _FILE = "memory.jsonl"
+NIL = ""
+
+Entry = tuple[str, str, str]
+"""What votes are counted for: key, label, spelling."""
 
 
 class Remembered(NamedTuple):
     """A line of the memory.
 
     key (str): of the mention, `memory_key`. label (str): entity label, "" for any.
-    id (str): of the concept. votes, of (int): mentions that said so, and that there were.
+    id (str): of the concept, "" where a spelling is of none. votes, of (int): mentions that said
+        so, and that there were.
+    spelling (str): `spelling_of` the mentions that the line speaks of, "" for all with its key.
     """
 
     key: str
@@ -28,6 +34,17 @@ class Remembered(NamedTuple):
     id: str
     votes: int
     of: int
+    spelling: str = ""
+
+    @property
+    def entry(self) -> Entry:
+        """What it is the winner of."""
+        return self.key, self.label, self.spelling
+
+    @property
+    def is_general(self) -> bool:
+        """Whether it speaks of all mentions with its key."""
+        return not (self.label or self.spelling)
 
 
 class MentionMemory:
@@ -35,12 +52,18 @@ class MentionMemory:
 
     hashes (Hashes1d): of key and label, ascending. concepts (NDArray[int32]): concept row of each.
     labels (FrozenSet[str]): the labels that corrections had.
+    spelled (bool): whether any of them holds for one spelling alone.
     """
 
     def __init__(
-        self, hashes: Hashes1d, concepts: NDArray[np.int32], labels: frozenset[str]
+        self,
+        hashes: Hashes1d,
+        concepts: NDArray[np.int32],
+        labels: frozenset[str],
+        spelled: bool = False,
     ) -> None:
         self._hashes, self._concepts, self.labels = hashes, concepts, labels
+        self._spelled = spelled
 
     def __len__(self) -> int:
         return len(self._hashes)
@@ -51,27 +74,38 @@ class MentionMemory:
 
         row_of (Dict[str, int]): concept row by id.
         """
+        row_of = {**row_of, NIL: -1}
         known = [line for line in lines if line.id in row_of]
-        hashes = hash_keys(_entry(line.key, line.label) for line in known)
+        hashes = hash_keys(_entry(line.spelling or line.key, line.label) for line in known)
         rows = np.fromiter((row_of[line.id] for line in known), dtype=np.int32, count=len(known))
         order = np.argsort(hashes, kind="stable")
         labels = frozenset(line.label for line in known if line.label)
-        return cls(hashes[order], rows[order], labels)
+        spelled = any(line.spelling for line in known)
+        return cls(hashes[order], rows[order], labels, spelled)
 
     def find(self, texts: Sequence[str], label: str = "") -> Ints1d:
         """Find the concept rows of mentions: (n,), -1 where nothing is remembered.
 
+        What holds for a spelling goes before what holds for a key, and in each what holds for the
+        label before what holds for any.
+
         label (str): of the mentions. What is remembered under another label alone is taken too:
             corpora label the same thing differently (an adjective, a class, a disease).
         """
-        keys = [memory_key(one) for one in texts]
-        place = positions(self._hashes, hash_keys(_entry(one, "") for one in keys))
-        if label in self.labels:
-            own = positions(self._hashes, hash_keys(_entry(one, label) for one in keys))
+        place = self._places([memory_key(one) for one in texts], label)
+        if self._spelled:
+            own = self._places([spelling_of(one) for one in texts], label)
             place = np.where(own >= 0, own, place)
         if not len(self):
             return place
         return np.where(place >= 0, self._concepts[np.maximum(place, 0)], -1).astype(np.int64)
+
+    def _places(self, keys: Sequence[str], label: str) -> Ints1d:
+        place = positions(self._hashes, hash_keys(_entry(one, "") for one in keys))
+        if label in self.labels:
+            own = positions(self._hashes, hash_keys(_entry(one, label) for one in keys))
+            place = np.where(own >= 0, own, place)
+        return place
 
 
 def memory_key(text: str) -> str:
@@ -79,7 +113,20 @@ def memory_key(text: str) -> str:
 
     The key of the exact tier, with a mark on short upper-case forms: "ALL" is not "all".
     """
-    own = key(text)
+    return _marked(key(text), text)
+
+
+def spelling_of(text: str) -> str:
+    """Make what two mentions share that are written alike, but for case and punctuation.
+
+    It tells apart what keys do not: "breast and ovarian cancers" may be two, where the singular is
+    one; and it is no key.
+    """
+    own = _marked(normalise(text), text)
+    return f"={own}" if own else ""
+
+
+def _marked(own: str, text: str) -> str:
     return f"^{own}" if own and is_short_form(text.strip()) else own
 
 

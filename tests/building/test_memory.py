@@ -128,3 +128,43 @@ def test_keys():
     assert memory_key("Heart Attacks") == memory_key("heart-attack")
     assert memory_key("ALL") != memory_key("all")
     assert memory_key("--") == ""
+
+
+def test_spellings_are_told_apart_where_they_mean_something_else(tiny_kb, tmp_path):
+    """Plural endings and British spelling are folded by keys; now and then they tell."""
+    said = [
+        ("chest cold", "HP:0002090"), ("chest cold", "HP:0002090"), ("Chest-cold", "HP:0002090"),
+        ("chest colds", "HP:0002099"), ("chest colds", "HP:0002090"), ("Chest Colds", "HP:0002099"),
+        ("lung trouble", "HP:0002090"), ("lung troubles", "HP:0002090"),
+    ]  # fmt: skip
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text("".join(json.dumps({"mention": text, "ids": [id]}) + "\n" for text, id in said))
+    assets = build_assets(tmp_path / "assets", tiny_kb.path, memory=[gold])
+    links = {text: best(assets, text)[0] for text, _ in said}
+    assert links.pop("chest colds") == links.pop("Chest Colds") == "HP:0002099"
+    assert set(links.values()) == {"HP:0002090"}
+    assert assets.manifest["memory"]["mentions"] == 2
+    spelled = [line for line in read_memory(assets.path / "memory") if line.spelling]
+    assert {line.key for line in spelled} == {memory_key("chest cold")}, "only where it tells"
+    assert not any(line.is_general for line in spelled)
+
+
+def test_a_spelling_may_be_none_where_others_are_one_and_one_where_others_are_none(
+    tiny_kb, tmp_path
+):
+    said = [
+        *[("chest cold", "")] * 3, *[("chest colds", "HP:0002099")] * 2,
+        *[("lung trouble", "HP:0002090")] * 3, *[("lung troubles", "")] * 2,
+    ]  # fmt: skip
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text(
+        "".join(
+            json.dumps({"mention": text, "ids": [id] if id else []}) + "\n" for text, id in said
+        )
+    )
+    assets = build_assets(tmp_path / "assets", tiny_kb.path, memory=[gold])
+    rows = assets.memory.find(list(dict(said)))
+    found = [assets.kb.concept_at(row).id if row >= 0 else "" for row in rows.tolist()]
+    assert found == ["", "HP:0002099", "HP:0002090", ""]
+    again = build_assets(tmp_path / "again", tiny_kb.path, update=assets.path)
+    assert again.memory.find(list(dict(said))).tolist() == rows.tolist()

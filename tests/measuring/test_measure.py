@@ -319,3 +319,17 @@ def test_baselines_have_no_memory(tiny_kb: KnowledgeBase, tmp_path: Path) -> Non
     report = _measure(assets, gold, each_tier=True)
     assert report["acc@1"] == 1.0
     assert report["baselines"]["exact"]["acc@1"] == report["tiers"]["exact"]["acc@1"] == 0.0
+
+
+def test_links_by_identifiers_are_counted_and_can_be_left_aside(
+    tiny_assets: Assets, tmp_path: Path
+) -> None:
+    text = "The PE (HP:0002204) was small."
+    mention = {"start": 4, "end": 6, "mention": "PE", "ids": ["HP:0002204"]}
+    path = tmp_path / "gold.jsonl"
+    path.write_text(json.dumps({"doc_id": "1", "text": text, "mentions": [mention]}) + "\n")
+    for heeded in (True, False):
+        settings = Settings(resolve_identifiers=heeded, each_tier=True)
+        report = measure(tiny_assets, load_gold(path, tiny_assets.kb), settings)
+        assert (report["identified"], report["acc@1"]) == (int(heeded), float(heeded))
+        assert report["tiers"]["exact"]["acc@1"] == report["baselines"]["exact"]["acc@1"] == 0.0

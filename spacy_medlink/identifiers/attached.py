@@ -1,0 +1,215 @@
+"""Which mentions of a document its identifiers are written for.
+
+An identifier stands behind its mention, or begins a line or an item of a list before it. "Fabry
+disease (FD; OMIM 301500)" says it of both mentions, but "recessive dysplasia (EDM4, OMIM 226900)"
+of EDM4 alone; "Fabry disease (FD) is an X-linked disorder (OMIM 301500)" of its subject, too. Who
+looks mentions up decides by what they may be at all.
+"""
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Sequence, Set
+from typing import NamedTuple
+
+from .found import Identifier
+
+_OPENS, _CLOSES = "([{", ")]}"
+_REACH = 200  # characters from an identifier back to the bracket around it, or to a subject
+_BEHIND = 9  # characters from an identifier on to the mention that it stands before
+_SIGNS = ":=|\u2013\u2014-"
+# From a mention to an identifier behind it, also out of its own brackets: "... (A-T) (MIM 208900)".
+_AFTER = re.compile(rf"[)\]]?[ \t,{_SIGNS}]{{0,5}}")
+# The same within brackets, where a comma makes it one of several things that are said.
+_RIGHT_AFTER = re.compile(r"[ \t:=]{0,3}")
+_TO_NEXT = re.compile(rf"[)\]]?[ \t{_SIGNS}]{{0,5}}")  # from an identifier to a mention behind it
+_IN_LIST = re.compile(r"[ \t,;|/]{0,5}")  # from a mention to the next item
+_BLANK = re.compile(r"\s*")
+_ITEM = re.compile(r"[ \t]*(?:(?:\d{1,3}[.)]+|[-*\u2022\u2013])[ \t]+)?")
+_HEADING = re.compile(r"[ \t]*(?:[^\W\d_][\w /-]{0,30}:[ \t]*)")
+_COPULA = re.compile(
+    r"[)\]]?\s*(?:is|are|was|were)\s(?:also\s)?(?:an?|the)\s"
+    r"(?:(?!(?:of|for|in|to|with|by|from|on|after)\s)[\w-]+\s){0,4}"
+)
+
+
+class _Spot(NamedTuple):
+    """A mention: first character, last character + 1, number among those given, meaning."""
+
+    start: int
+    end: int
+    number: int
+    meaning: str
+
+
+_Spots = frozenset[_Spot]
+_NONE: _Spots = frozenset()
+
+
+def identifiers_of(
+    text: str,
+    found: Sequence[Identifier],
+    places: Sequence[tuple[int, int]],
+    meanings: Sequence[str],
+) -> list[tuple[str, ...]]:
+    """List the identifiers that a document writes for each of its mentions.
+
+    What is written for one mention holds for those that mean the same, unless others are written
+    for them. Two of one vocabulary are none: nobody knows which is meant.
+
+    found (Sequence[Identifier]): where the text writes identifiers.
+    places (Sequence[Tuple[int, int]]): first character and last character + 1 of each mention.
+    meanings (Sequence[str]): the key of each, abbreviations written out.
+    RETURNS (List[Tuple[str, ...]]): such as ("OMIM:301500",), () for most.
+    """
+    spots = sorted(
+        _Spot(*place, number, meaning)
+        for number, (place, meaning) in enumerate(zip(places, meanings, strict=True))
+    )
+    starts = [spot.start for spot in spots]
+    own: list[dict[Identifier, None]] = [{} for _ in places]
+    named: set[_Spot] = set()  # mentions whose identifier stands before them
+    last = 0
+    for one in found:
+        begin = bisect_left(starts, one.start - 2 * _REACH)
+        near = spots[begin : bisect_left(starts, one.end + _BEHIND)]
+        behind = _mention_behind(text, one, near, named)
+        named |= behind
+        for spot in behind or _meant(text, one, last, near, named):
+            own[spot.number][one] = None
+        last = one.end
+    return _shared([_written(its) for its in own], list(map(bool, own)), meanings)
+
+
+def _written(own: Iterable[Identifier]) -> tuple[str, ...]:
+    codes = list(dict.fromkeys((one.vocabulary, one.code) for one in own))
+    count = Counter(vocabulary for vocabulary, _ in codes)
+    return tuple(f"{name}:{code}" for name, code in codes if count[name] == 1)
+
+
+def _shared(
+    written: Sequence[tuple[str, ...]], has_own: Sequence[bool], meanings: Sequence[str]
+) -> list[tuple[str, ...]]:
+    """Give what is written for one mention to all that mean the same, if it is one thing.
+
+    has_own (Sequence[bool]): whether anything is written for a mention, if only what is none.
+    """
+    by_meaning: dict[str, set[tuple[str, ...]]] = {}
+    for meaning, its in zip(meanings, written, strict=True):
+        if its and meaning:
+            by_meaning.setdefault(meaning, set()).add(its)
+    shared = {meaning: next(iter(its)) for meaning, its in by_meaning.items() if len(its) == 1}
+    return [
+        its if own else shared.get(meaning, ())
+        for its, own, meaning in zip(written, has_own, meanings, strict=True)
+    ]
+
+
+def _mention_behind(text: str, one: Identifier, near: Sequence[_Spot], named: Set[_Spot]) -> _Spots:
+    """Find the mention that an identifier stands before, at the begin of a line or an item."""
+    next_ones = frozenset(
+        spot
+        for spot in near
+        if spot.start >= one.end and _fits(_TO_NEXT, text, one.end, spot.start)
+    )
+    if not next_ones:
+        return _NONE
+    start = one.start
+    if start and text[start - 1] in _OPENS:
+        if not text.startswith(tuple(_CLOSES), one.end):
+            return next_ones  # the first thing in brackets
+        start -= 1
+    if _ends_before(text, start, near, _IN_LIST) & named or _begins(_ITEM, text, start):
+        return next_ones
+    of_before = _ends_before(text, start, near, _AFTER)
+    return next_ones if not of_before and _begins(_HEADING, text, start) else _NONE
+
+
+def _meant(
+    text: str, one: Identifier, last: int, near: Sequence[_Spot], named: Set[_Spot]
+) -> _Spots:
+    """List the mentions that an identifier stands behind.
+
+    last (int): where the identifier before it ends. named: have an identifier already.
+    """
+    if around := frozenset(
+        spot for spot in near if spot.start <= one.start and one.end <= spot.end
+    ):
+        return around
+    opened = _opened(text, one.start)
+    if opened < 0:
+        of_before = _ends_before(text, one.start, near, _AFTER) - named
+        return _with_heads(text, of_before, near) | _subject(text, one.start, of_before, near)
+    within = [spot for spot in near if opened < spot.start and spot.end <= one.start]
+    if right_before := _ends_before(text, one.start, within, _RIGHT_AFTER) - named:
+        return _with_heads(text, right_before, near)
+    if within:
+        items = frozenset(spot for spot in within if spot.start >= last) - named
+        return _with_heads(text, items, near)
+    of_before = _ends_before(text, opened, near, _BLANK) | _ends_before(text, opened, near, _AFTER)
+    of_before -= named
+    return _with_heads(text, of_before, near) | _subject(text, opened, of_before, near)
+
+
+def _fits(pattern: re.Pattern[str], text: str, start: int, end: int) -> bool:
+    return pattern.fullmatch(text, start, end) is not None
+
+
+def _begins(pattern: re.Pattern[str], text: str, place: int) -> bool:
+    """Tell whether nothing but what a pattern allows stands before a place on its line."""
+    return _fits(pattern, text, text.rfind("\n", 0, place) + 1, place)
+
+
+def _ends_before(text: str, place: int, spots: Iterable[_Spot], gap: re.Pattern[str]) -> _Spots:
+    """Find the mentions between which and a place nothing but a gap is."""
+    return frozenset(
+        spot for spot in spots if spot.end <= place and _fits(gap, text, spot.end, place)
+    )
+
+
+def _opened(text: str, place: int) -> int:
+    """Find the bracket that is open at a place, -1 if none is."""
+    for at in range(place - 1, max(-1, place - _REACH), -1):
+        if text[at] in _CLOSES:
+            return -1
+        if text[at] in _OPENS:
+            return at
+    return -1
+
+
+def _with_heads(text: str, spots: _Spots, near: Sequence[_Spot]) -> _Spots:
+    """Add what stands before the brackets around mentions and means the same.
+
+    But for words before it, where brackets hold an abbreviation: "hereditary Fabry disease (FD)".
+    """
+    heads: _Spots = _NONE
+    for spot in spots:
+        opened = _opened(text, spot.start)
+        if opened >= 0 and spot.meaning:
+            before = _ends_before(text, opened, near, _BLANK)
+            ending = f" {spot.meaning}" if _is_abbreviation(spot) else None
+            heads |= frozenset(
+                one
+                for one in before
+                if one.meaning == spot.meaning or (ending and one.meaning.endswith(ending))
+            )
+    return spots | heads
+
+
+def _is_abbreviation(spot: _Spot) -> bool:
+    return len(spot.meaning) > spot.end - spot.start
+
+
+def _subject(text: str, place: int, said: _Spots, near: Sequence[_Spot]) -> _Spots:
+    """Find what a sentence says to be what is identified: "Fabry disease is a rare disorder".
+
+    said: the mentions that end before the identifier; where there are none, words may.
+    """
+    begin = min((spot.start for spot in said), default=place)
+    earlier = [spot for spot in near if begin - _REACH <= spot.end <= begin]
+    if not earlier:
+        return _NONE
+    last = max(earlier, key=lambda spot: (spot.end, -spot.start))
+    if not _fits(_COPULA, text, last.end, begin):
+        return _NONE
+    return _with_heads(text, frozenset([last]), near)

@@ -1,0 +1,62 @@
+"""What the document itself says a mention is: "Fabry disease (OMIM 301500)"."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from ..identifiers import IDENTIFIER, identifies
+from ..retrieval.concepts import RESOLUTION
+from ..types import Candidate, Mention
+
+DEPTH = 50  # candidates among which what is identified must be: a code may be somebody else's
+
+IdentifiersOf = Callable[[int], frozenset[str]]
+"""Of a concept row: `identifiers.spellings` of its id and codes."""
+
+
+def identified_first(
+    mention: Mention,
+    ranking: Sequence[Candidate],
+    own_of: IdentifiersOf,
+    perfect: float,
+) -> list[Candidate]:
+    """Put the concepts first whose identifier the document writes for a mention.
+
+    They keep their order and their distance. Each has one part in as many as there are of the
+    identifier, as its score; a single one scores as a name does that is the mention.
+
+    ranking (Sequence[Candidate]): best first, DEPTH of them. own_of (IdentifiersOf): of the
+        candidates. perfect (float): what a name scores that is the mention.
+    RETURNS (List[Candidate]): as it was, where no candidate is identified.
+    """
+    chosen = _identified(mention, ranking, own_of)
+    if not chosen:
+        return list(ranking)
+    ahead = [ranking[place] for place in chosen]
+    rest = [one for place, one in enumerate(ranking) if place not in set(chosen)]
+    top = max(perfect, ranking[0].score) if len(ahead) == 1 else ranking[0].score
+    lift, share = top - ahead[0].score, 1 / len(ahead)
+    alike = [one.row for one in ahead if _is_equal(one, ahead[0])]
+    first = [
+        replace(
+            one,
+            score=one.score + lift,
+            scores={**one.scores, IDENTIFIER: share},
+            decided=IDENTIFIER if one is ahead[-1] else one.decided,
+            tied=tuple(alike) if one is ahead[0] and ranking[0].tied and len(alike) > 1 else (),
+        )
+        for one in ahead
+    ]
+    return [*first, *(replace(one, tied=()) if one.tied else one for one in rest)]
+
+
+def _identified(mention: Mention, ranking: Sequence[Candidate], own_of: IdentifiersOf) -> list[int]:
+    """List the places of the candidates that an identifier is of, the first that is of any."""
+    own = [own_of(one.row) for one in ranking]
+    for identifier in mention.identifiers:
+        if found := [place for place, its in enumerate(own) if identifies(identifier, its)]:
+            return found
+    return []
+
+
+def _is_equal(one: Candidate, other: Candidate) -> bool:
+    return round(one.score / RESOLUTION) == round(other.score / RESOLUTION)
