@@ -17,6 +17,7 @@ import xxhash
 from ..errors import Errors
 from ..types import Floats2d
 from .adapters import adapter_reduction, divided, load_adapters, save_adapters
+from .native import has_native_bf16
 from .pooling import pool
 
 Pooling = Literal["mean", "cls"]
@@ -276,13 +277,6 @@ def _batches(pieces: Sequence[Sequence[int]], batch_pieces: int) -> Iterator[lis
         count = max(1, batch_pieces // len(pieces[order[start]]))
         yield order[start : start + count]
         start += count
-
-
-def has_native_bf16(device: torch.device) -> bool:
-    """Tell whether a device computes bf16 itself."""
-    if device.type == "cuda":
-        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
-    return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
 
 
 def _calm_threads_in_children() -> None:

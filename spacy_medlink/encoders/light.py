@@ -15,7 +15,8 @@ from safetensors import safe_open
 from tokenizers import Tokenizer
 
 from .bert import Bert, can_run
-from .bi_encoder import SETTINGS_FILE, BiEncoder, fingerprint_of, has_native_bf16
+from .bi_encoder import SETTINGS_FILE, BiEncoder, fingerprint_of
+from .native import has_native_bf16
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 
+from spacy_medlink.encoders.native import has_native_bf16
 from spacy_medlink.errors import Errors
 
 
@@ -37,7 +38,7 @@ class Precision:
             rule = f"the device is {device.type}, and fp16 needs CUDA: choose 'auto' or 'bf16'"
             raise Errors.bad_value(key="training.precision", value=name, rule=rule)
         if name == "auto":
-            name = "bf16" if _native_bf16(device) else "fp32"
+            name = "bf16" if has_native_bf16(device) else "fp32"
         self.name = name
         self._device = device
         self.scaler = torch.amp.GradScaler(device.type, enabled=name == "fp16")
@@ -48,9 +49,3 @@ class Precision:
             return nullcontext()
         dtype = torch.bfloat16 if self.name == "bf16" else torch.float16
         return torch.autocast(self._device.type, dtype=dtype)
-
-
-def _native_bf16(device: torch.device) -> bool:
-    if device.type == "cuda":
-        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
-    return device.type == "cpu" and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())

@@ -1,0 +1,30 @@
+"""Which number formats a device computes itself, and does not merely imitate."""
+
+import torch
+
+# As `torch.cpu.get_capabilities` names them: Intel and AMD, then ARM.
+_BF16 = ("avx512_bf16", "amx_bf16", "avx10_2", "bf16", "sve_bf16")
+# What torch before 2.12 has in its place.
+_BF16_BEFORE = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
+
+
+def has_native_bf16(device: torch.device) -> bool:
+    """Tell whether a device computes bf16 itself.
+
+    oneDNN says that it supports bf16 on any processor with AVX-512, where it imitates it, five
+    times as slow as fp32. What torch says of the processor decides; with a torch that does not say
+    it, fp32 is used.
+    """
+    if device.type == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    if device.type != "cpu" or not _has_kernels():
+        return False
+    capabilities = getattr(torch.cpu, "get_capabilities", None)
+    if capabilities is not None:
+        has = capabilities()
+        return any(has.get(name, False) for name in _BF16)
+    return any(getattr(torch.cpu, name, bool)() for name in _BF16_BEFORE)
+
+
+def _has_kernels() -> bool:
+    return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())

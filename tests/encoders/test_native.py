@@ -1,0 +1,70 @@
+"""The number format that is chosen is one that the processor computes, not one that it imitates."""
+
+from time import perf_counter
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from spacy_medlink.encoders import native
+from spacy_medlink.encoders.native import has_native_bf16
+
+CPU = torch.device("cpu")
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "expected"),
+    [
+        ({"avx512_f": True, "avx512_bf16": False, "amx_bf16": False}, False),  # Ice Lake
+        ({"avx512_f": True, "avx512_bf16": True, "amx_bf16": False}, True),  # Zen 4
+        ({"avx512_bf16": True, "amx_bf16": True}, True),  # Sapphire Rapids
+        ({"neon": True, "bf16": True}, True),  # Graviton 3
+        ({"neon": True, "bf16": False}, False),
+        ({}, False),
+    ],
+)
+def test_what_the_processor_can_do_decides(monkeypatch, capabilities, expected):
+    monkeypatch.setattr(native, "_has_kernels", lambda: True)
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: capabilities, raising=False)
+    assert has_native_bf16(CPU) is expected
+    monkeypatch.setattr(native, "_has_kernels", lambda: False)
+    assert has_native_bf16(CPU) is False  # no kernels
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ({}, False),
+        ({"_is_avx512_bf16_supported": True}, True),
+        ({"_is_avx512_bf16_supported": False, "_is_amx_tile_supported": False}, False),
+        ({"_is_avx512_bf16_supported": False, "_is_amx_tile_supported": True}, True),
+    ],
+)
+def test_torch_that_does_not_list_capabilities(monkeypatch, said, expected):
+    before = {name: lambda answer=answer: answer for name, answer in said.items()}
+    monkeypatch.setattr(torch, "cpu", SimpleNamespace(**before))
+    monkeypatch.setattr(native, "_has_kernels", lambda: True)
+    assert has_native_bf16(CPU) is expected
+
+
+def test_other_devices():
+    assert has_native_bf16(torch.device("mps")) is False
+    assert has_native_bf16(torch.device("meta")) is False
+
+
+def test_it_is_not_the_slower_one():
+    """Where bf16 is imitated it takes five times as long as fp32."""
+    texts, weights = torch.randn(512, 384), torch.randn(1536, 384)
+
+    def seconds(dtype: torch.dtype) -> float:
+        given = texts.to(dtype), weights.to(dtype)
+        best = float("inf")
+        for _ in range(20):
+            start = perf_counter()
+            torch.nn.functional.linear(*given)
+            best = min(best, perf_counter() - start)
+        return best
+
+    formats = torch.bfloat16, torch.float32
+    chosen, other = formats if has_native_bf16(CPU) else formats[::-1]
+    assert seconds(chosen) < 2 * seconds(other)
