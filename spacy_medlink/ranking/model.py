@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..errors import Errors
 from .traits import TRAITS, Traits
 
-FORMAT = 2
+FORMAT = 3
 TOP = 10  # candidates that are described, where nothing else was asked for
 Floats = NDArray[np.float64]
 

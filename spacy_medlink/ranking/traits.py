@@ -24,7 +24,7 @@ TRAITS = (
     "ngram",  # score of the tier
     "dense",
     "exact",  # 1 where the exact tier found it
-    "spelling",  # 1 - Indel distance of the keys, normalised
+    "spelling",  # 1 - Indel distance of the keys, normalised; of an inverted name's either order
     "length",  # length of the name's key over that of the text's, up to _LONGEST
     "added",  # share of the matched name's words that the text has not
     "missing",  # share of the text's words that the name has not
@@ -63,8 +63,10 @@ class NameFacts:
         endings: Endings | None = None,
     ) -> None:
         self._name_concept = name_concept
+        self._text_of = text_of
         self.key_of = lru_cache(_KEPT)(lambda row: key(text_of(row)[:_CHARACTERS]))
         self.words_of = lru_cache(_KEPT)(lambda row: frozenset(self.key_of(row).split()))
+        self.upright_of = lru_cache(_KEPT)(self._upright_of)
         self.prior_of = lru_cache(_KEPT)(prior.of)
         self.names_of = lru_cache(_KEPT)(self._names_of)
         self._id_of = lru_cache(_KEPT)(id_of) if id_of is not None else None
@@ -76,6 +78,11 @@ class NameFacts:
         if self._endings is None or self._id_of is None:
             return 0.0
         return round(self._endings.log_probability(text, self._id_of(concept)), _DIGITS)
+
+    def _upright_of(self, row: int) -> str:
+        """Make the key of a name turned: MeSH has "Epilepsy, Generalized, Idiopathic"."""
+        parts = self._text_of(row)[:_CHARACTERS].split(", ")
+        return key(" ".join(reversed(parts))) if len(parts) > 1 else self.key_of(row)
 
     def _names_of(self, concept: int) -> tuple[int, float]:
         """RETURNS: the concept's first name row, log of 1 + how many it has."""
@@ -130,13 +137,14 @@ def _written(one: Candidate, form: Form, facts: NameFacts) -> list[float]:
     text, name = form.key, facts.key_of(one.name_row)
     mine, its = form.words, facts.words_of(one.name_row)
     added, missing = its - mine, mine - its
+    upright = facts.upright_of(one.name_row)
     return [
-        Indel.normalized_similarity(text, name),
+        max(Indel.normalized_similarity(text, order) for order in {name, upright}),
         min(_LONGEST, len(name) / max(1, len(text))),
         len(added) / max(1, len(its)),
         len(missing) / max(1, len(mine)),
         float(any(map(_tells, added)) or any(map(_tells, missing))),
-        float(form.last == name.rpartition(" ")[2]),
+        float(form.last == upright.rpartition(" ")[2]),
     ]
 
 

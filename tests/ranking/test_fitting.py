@@ -134,6 +134,27 @@ def test_traits():
     assert first["scheme"] == second["scheme"] > facts([("X1", 9)]).prior_of(0).scheme
 
 
+@pytest.mark.parametrize(
+    ("text", "name", "spelling", "last_word"),
+    [
+        ("idiopathic generalised epilepsies", "Epilepsy, Generalized, Idiopathic", 1.0, 1.0),
+        ("epilepsy generalized idiopathic", "Epilepsy, Generalized, Idiopathic", 1.0, 0.0),
+        ("idiopathic epilepsy", "epilepsy", None, 1.0),
+        ("epilepsy", "Tuberculosis,Pulmonary", None, 0.0),  # without a space: 1,25-dihydroxy...
+        ("pulmonary tuberculosis", "Tuberculosis,Pulmonary", None, 0.0),
+        ("fever", ", fever", 1.0, 1.0),
+        ("fever", ", ", 0.0, 0.0),
+    ],
+)
+def test_inverted_names_are_read_in_either_order(text, name, spelling, last_word):
+    own = NameFacts(np.zeros(1, np.int32), lambda row: name, Prior([], lambda row: ""))
+    (found,) = traits_of([Candidate(0, 0, 0.5, {}, form=text)], own)
+    traits = dict(zip(TRAITS, found.tolist(), strict=True))
+    assert traits["last word"] == last_word
+    assert spelling in (None, traits["spelling"])
+    assert (traits["spelling"] == 1.0) == (spelling == 1.0)
+
+
 @given(st.text(max_size=40), st.text(max_size=40))
 def test_traits_are_numbers_whatever_is_written(text, name):
     own = NameFacts(np.zeros(1, np.int32), lambda row: name, Prior([], lambda row: ""))
