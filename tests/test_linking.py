@@ -10,6 +10,7 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.starter import starter_assets
 from spacy_medlink.text import is_short_form
 from spacy_medlink.types import Mention
+from tests.rankings import assert_same
 
 TOLERANCE = 2e-3  # cosines of bf16 sums
 TEXTS = [
@@ -107,7 +108,7 @@ def test_threads_get_the_same_rankings(tiny_assets):
     engine = fresh(tiny_assets, cache_size=3)
     with ThreadPoolExecutor(8) as pool:
         for found in pool.map(lambda _: rank(engine, *TEXTS), range(24)):
-            assert found == want
+            assert_same(found, want)
 
 
 @pytest.mark.parametrize("size", [0, 1, 5, 1000])
@@ -115,7 +116,7 @@ def test_the_cache_changes_nothing_and_is_bounded(tiny_assets, size):
     engine = fresh(tiny_assets, cache_size=size)
     want = rank(fresh(tiny_assets), *TEXTS)
     for _ in range(2):
-        assert [own[:1] for own in rank(engine, *TEXTS)] == [own[:1] for own in want]
+        assert_same([own[:1] for own in rank(engine, *TEXTS)], [own[:1] for own in want])
         for text, ranking in zip(TEXTS, want, strict=True):
             found = rank(engine, text)[0]
             assert [one.row for one in found[:1]] == [one.row for one in ranking[:1]]
