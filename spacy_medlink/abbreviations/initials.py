@@ -41,16 +41,18 @@ def abbreviates(short: str, text: str) -> bool:
     """
     short = short.lower()
     ends = {0}  # how much of the short form the words so far may have spelled
-    for word in _WORD.findall(text.lower()):
+    for lent in _lent(text):
         ends = {
-            end + len(letters)
-            for end in ends
-            for letters in _initials(word)
-            if short.startswith(letters, end)
+            end + len(letters) for end in ends for letters in lent if short.startswith(letters, end)
         }
         if not ends:
             return False
     return len(short) in ends
+
+
+@lru_cache(maxsize=4_096)  # each text is compared with all short forms of its document
+def _lent(text: str) -> tuple[frozenset[str], ...]:
+    return tuple(map(_initials, _WORD.findall(text.lower())))
 
 
 @lru_cache(maxsize=4_096)
