@@ -34,7 +34,7 @@ def join(medic: list[dict[str, Any]], others: list[dict[str, Any]]) -> Iterator[
                 concepts_of[key(name)].add(place)
     joined, rest = defaultdict(list), []
     for concept in others:
-        names = list(dict.fromkeys(map(str, _english(concept))))
+        names = list(dict.fromkeys(_english(concept)))
         shared = [concepts_of[own] for own in dict.fromkeys(map(key, names)) if own in concepts_of]
         votes = Counter(place for places in shared if len(places) == 1 for place in places)
         if votes:

@@ -1,5 +1,7 @@
 """Abbreviations that a document defines: both orders, layout, what is no definition, and speed."""
 
+import gzip
+import json
 import re
 
 import pytest
@@ -325,6 +327,31 @@ def test_initials_that_do_not_abbreviate(short, text):
 @given(st.lists(st.sampled_from("heart Lung of de überfunktion hyperthyroidism 2".split())))
 def test_first_letters_of_all_words_abbreviate(words):
     assert abbreviates("".join(word[0] for word in words), " ".join(words))
+
+
+def test_initials_explain_the_abbreviations_of_a_terminology(data_dir):
+    """By another name of the concept they are meant to; by one of another concept hardly ever."""
+    with gzip.open(data_dir / "medic_2012.kb.jsonl.gz", "rt", encoding="utf-8") as file:
+        concepts = [json.loads(line) for line in file]
+    shorts, by_letter = [], {}
+    for place, concept in enumerate(concepts):
+        names = [concept["canonical_name"], *concept["aliases"]]
+        shorts += [(one, place, names) for one in names if re.fullmatch("[A-Z]{3,6}", one)]
+        by_letter.setdefault(names[0][0].lower(), []).append((names[0], place))
+    ways = (_first_letters, abbreviates)
+    own = [sum(any(way(one, name) for name in names) for one, _, names in shorts) for way in ways]
+    assert (len(shorts), own) == (1639, [476, 643])
+    pairs = [
+        (one, name)
+        for one, place, _ in shorts
+        for name, other in by_letter[one[0].lower()] if other != place
+    ]  # fmt: skip
+    chance = [10_000 * sum(way(*pair) for pair in pairs) / len(pairs) for way in ways]
+    assert [round(share) for share in chance] == [4, 6]
+
+
+def _first_letters(short, text):
+    return short.lower() == "".join(word[0] for word in re.findall(r"[^\W_]+", text.lower()))
 
 
 def test_a_document_of_many_abbreviations_takes_little_time():

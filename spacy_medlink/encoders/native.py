@@ -4,7 +4,7 @@ import torch
 
 # As `torch.cpu.get_capabilities` names them: Intel and AMD, then ARM.
 _BF16 = ("avx512_bf16", "amx_bf16", "avx10_2", "bf16", "sve_bf16")
-# What torch before 2.12 has in its place.
+# What releases of torch without that list have in its place.
 _BF16_BEFORE = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
 
 

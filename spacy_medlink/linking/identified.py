@@ -32,7 +32,7 @@ def identified_first(
     if not chosen:
         return list(ranking)
     ahead = [ranking[place] for place in chosen]
-    rest = [one for place, one in enumerate(ranking) if place not in set(chosen)]
+    rest = [one for place, one in enumerate(ranking) if place not in chosen]
     top = max(perfect, ranking[0].score) if len(ahead) == 1 else ranking[0].score
     lift, share = top - ahead[0].score, 1 / len(ahead)
     alike = [one.row for one in ahead if _is_equal(one, ahead[0])]
