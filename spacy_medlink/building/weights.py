@@ -125,7 +125,9 @@ def _try(
 ) -> Quality:
     quality: Quality = {}
     for choice in choices(list(scores)):
-        fused = np.where(usable, choice.fusion(scores), np.float32(-np.inf))
+        fused = choice.fusion(scores)
+        # A tier that does not know a name scores it 0. Equal zeros would all come first.
+        fused = np.where(usable & (fused > 0), fused, np.float32(-np.inf))
         quality[choice] = reciprocal_ranks(rows, fused, engine.name_concept, gold)
     return quality
 

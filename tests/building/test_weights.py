@@ -160,6 +160,14 @@ def test_weights_from_a_gold_file(tmp_path, spelling, tiny_encoder, dev_file):
     assert sum(fusion["weights"].values()) == pytest.approx(1)
 
 
+def test_a_tier_gets_no_credit_for_what_it_does_not_find(tmp_path, spelling, tiny_encoder, dev_file):
+    """No mention of the file is a name: the exact tier knows none of them."""
+    assets = build_assets(tmp_path / "a", spelling, tiny_encoder, dev=dev_file)
+    on = assets.manifest["fusion"]["chosen_on"]
+    assert on["mrr_by_other"]["exact alone"] == 0
+    assert on["choice"] != "exact alone"
+
+
 @given(
     st.lists(
         st.tuples(st.integers(0, 5), st.sampled_from([-np.inf, 0.1, 0.5, 0.9])),
