@@ -33,7 +33,7 @@ from ..retrieval.ngram import NgramIndex
 from ..types import Progress
 from .dense import DenseBuild
 from .memory import Learned, carry_over, learn_memory
-from .update import Update
+from .update import Update, kept_fusion
 from .weights import DEFAULT_WEIGHTS, choose_weights
 
 if TYPE_CHECKING:  # torch and transformers are not needed to build the starter's tiers
@@ -96,7 +96,7 @@ def build_assets(
         dense = DenseBuild(bi_encoder, spec, reuse, search, training_sample)
         engine = _build_tiers(path, knowledge, dense, ngram_limit, progress)
         tiers = [tier for tier in TIERS if getattr(engine, tier) is not None]
-        fusion = reuse.fusion(tiers) if reuse is not None and dev is None else None
+        fusion = kept_fusion(old, reuse, tiers) if dev is None else None
         facts = {
             "kb": knowledge.manifest,
             "tiers": tiers,

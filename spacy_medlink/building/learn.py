@@ -51,9 +51,10 @@ def learn(
 ) -> Learned:
     """Write assets that know what annotated text says.
 
-    Its mentions become names of their concepts, and the memory of corrections; then the ranker and
-    the calibrator are fitted to the same text, each fifth of the documents looked up as if it had
-    not been annotated. The encoder stays as it is, and only new names are encoded.
+    Its mentions become names of their concepts, and the memory of corrections; they choose the
+    fusion, each as if it were new, where no file given to the build has. Then the ranker and the
+    calibrator are fitted to the same text, each fifth of the documents looked up as if it had not
+    been annotated. The encoder stays as it is, and only new names are encoded.
 
     out (Path): directory to write, which may be that of the assets. train (Path): gold mentions
         that the encoder was not fine-tuned on. new_concepts (bool): ids that the knowledge base
@@ -70,8 +71,9 @@ def learn(
     with working_directory(out) as work:
         added = add_mention_names(work / "names.kb", assets.kb, [train], new_concepts)
         made = build_assets(
-            work / "built", added.kb.path, update=assets.path, memory=[train], progress=progress
-        )
+            work / "built", added.kb.path, update=assets.path, memory=[train],
+            dev=None if _has_chosen(assets) else train, progress=progress,
+        )  # fmt: skip
 
         def rank() -> Assets:
             fitted = fit_ranker(made, work / "ranked", train, top=top, progress=progress)
@@ -118,6 +120,14 @@ def _or_without(
             raise
         missing[part] = error.message
         return assets
+
+
+def _has_chosen(assets: Assets) -> bool:
+    """Tell whether text other than what they remember has chosen the fusion."""
+    chosen_on = assets.manifest["fusion"].get("chosen_on") or {}
+    memory = assets.manifest.get("memory") or {"sources": []}
+    learned = {source["sha256"] for source in memory["sources"]}
+    return "file" in chosen_on and chosen_on["sha256"] not in learned
 
 
 def _check_memory(assets: Assets, train: Path) -> None:

@@ -86,17 +86,6 @@ class Update:
         same_spec = not self.why_not and old.manifest["index"]["spec"] == spec
         self.trained: Path | None = old.path / DENSE_FILE if same_spec else None
 
-    def fusion(self, tiers: Sequence[str]) -> dict[str, Any] | None:
-        """Get the old fusion weights, when they hold for the new assets too.
-
-        They do when tiers and encoder are the same and most names are: choosing anew would only
-        move every score a little from release to release.
-        """
-        known = self.known
-        if known is None or list(tiers) != self.old.tiers or known.reused < known.encoded:
-            return None
-        return dict(self.old.manifest["fusion"])
-
     def as_manifest(self, names: int) -> dict[str, Any]:
         """List what was used, for the manifest.
 
@@ -113,6 +102,22 @@ class Update:
             "dropped": known.dropped if known else facts["kb"]["names"],
             "why_not": self.why_not,
         }
+
+
+def kept_fusion(
+    old: Assets | None, reuse: Update | None, tiers: Sequence[str]
+) -> dict[str, Any] | None:
+    """Get the old fusion weights, when they hold for the new assets too.
+
+    They do when tiers and encoder are the same and most names are: choosing anew would only move
+    every score a little from release to release.
+    """
+    if old is None or list(tiers) != old.tiers:
+        return None
+    known = reuse.known if reuse is not None else None
+    if "dense" in tiers and (known is None or known.reused < known.encoded):
+        return None
+    return dict(old.manifest["fusion"])
 
 
 def _why_not(old: dict[str, Any], encoder: "BiEncoder", spec: str) -> str:

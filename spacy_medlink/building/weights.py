@@ -3,6 +3,9 @@
 Without annotated text a sample of names plays the mentions: each is looked for with itself (and
 what has the same key) taken out of its concept, so that it must be found through another name.
 
+Names that mentions gave are not found by mentions with the same key: so the text that they come
+from can choose, too, as if each of its mentions were new.
+
 The choice is the one with the best mean reciprocal rank; those within one standard error of the
 best count as equal, and of these the one nearest to the default is taken, if it is no worse than
 the best tier by itself. So fusing never loses to a tier on what chose it.
@@ -20,6 +23,7 @@ from ..linking import LinkingEngine
 from ..text import key
 from ..types import Floats2d, Ints2d
 from .choices import DEFAULT_NGRAM, DEFAULT_WEIGHTS, Choice, choices, normalised
+from .mention_names import SOURCE
 
 __all__ = ["DEFAULT_WEIGHTS", "choose_weights"]
 
@@ -38,16 +42,18 @@ def choose_weights(
     """Choose the fusion of the tiers.
 
     engine (LinkingEngine): with its tiers; its weights are not changed.
-    dev (Optional[Path]): gold mentions to choose on; None takes names of the knowledge base.
+    dev (Optional[Path]): gold mentions to choose on; None, or fewer than 50, takes names of the
+        knowledge base.
     RETURNS (Dict[str, Any]): `function` and `weights` (they sum to 1, so that a perfect match
         scores 1.0) and `chosen_on`: what, how many, and the mean reciprocal rank of each choice.
     RAISES (MedlinkError): E107, E401-E404, E407 for the gold file.
     """
     tiers = [tier for tier in ("exact", "ngram", "dense") if getattr(engine, tier) is not None]
     default = {tier: DEFAULT_WEIGHTS[tier] for tier in tiers}
-    if dev is None and ("dense" not in tiers or "ngram" not in tiers):
-        return {"weights": normalised(default), "chosen_on": None}
-    quality, facts = _on_gold(engine, kb, dev, tiers) if dev is not None else _on_names(engine, kb)
+    quality, facts = _on_gold(engine, kb, dev, tiers) if dev is not None else ({}, {})
+    on_names = not quality and "dense" in tiers and "ngram" in tiers
+    if on_names:
+        quality, facts = _on_names(engine, kb)
     if not quality:
         return {"weights": normalised(default), "chosen_on": None}
     best = best_choice(quality)
@@ -58,7 +64,7 @@ def choose_weights(
     others = {choice.name: mean for choice, mean in means.items() if choice.ngram is None}
     facts |= {"mrr_by_ngram_weight": by_ngram, "mrr_by_other": others, "choice": best.name}
     weights = {tier: best.weights.get(tier, 0.0) for tier in tiers}
-    if dev is None and best.ngram is not None:
+    if on_names and best.ngram is not None:
         weights["exact"] = default.get("exact", 0.0)  # which held-out names cannot weigh
     weights = {tier: weights[tier] for tier in tiers}
     return {"function": best.function, "weights": normalised(weights), "chosen_on": facts}
@@ -97,10 +103,15 @@ def _on_gold(
     if len(queries) < _TOO_FEW:
         return {}, {}
     rows, _, scores = engine.search([text for text, _ in queries])
+    usable = rows >= 0
+    for index in range(len(queries)) if "exact" in scores else ():
+        same = np.unique(rows[index][usable[index] & (scores["exact"][index] > 0)])
+        said = [row for row in same.tolist() if kb.name_at(row).source == SOURCE]
+        usable[index] &= ~np.isin(rows[index], said)
     scores = {tier: values for tier, values in scores.items() if tier in tiers}
     gold = [right for _, right in queries]
     facts = {"file": dev.name, "sha256": sha256_of(dev), "mentions": len(queries)}
-    return _try(engine, rows, scores, rows >= 0, gold), facts
+    return _try(engine, rows, scores, usable, gold), facts
 
 
 def _sample(kb: KnowledgeBase) -> list[tuple[int, str]]:

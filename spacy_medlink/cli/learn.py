@@ -51,6 +51,9 @@ def command(
     typer.echo(f"names       {done.names:,} mentions that the terminology did not have")
     memory = manifest["memory"]
     typer.echo(f"memory      {memory['mentions']:,} mentions, {memory['conflicts']:,} ambiguous")
+    on = manifest["fusion"]["chosen_on"] or {}
+    if "file" in on:
+        typer.echo(f"fusion      {on['choice']}, chosen on {on['mentions']:,} mentions")
     ranker, calibrator = manifest.get("ranker"), manifest.get("calibrator")
     if ranker is not None:
         before, after = (100 * ranker[part]["acc@1"] for part in ("retrieval", "ranked"))

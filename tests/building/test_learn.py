@@ -60,12 +60,27 @@ def test_everything_is_learned(place, learned):
 def test_it_is_the_same_as_one_step_after_the_other(place, learned, tmp_path):
     gold = place / "gold.jsonl"
     add_mention_names(tmp_path / "kb", Assets(place / "plain").kb, [gold])
-    built = build_assets(tmp_path / "built", tmp_path / "kb", update=place / "plain", memory=[gold])
+    built = build_assets(
+        tmp_path / "built", tmp_path / "kb", update=place / "plain", memory=[gold], dev=gold
+    )
     ranked = fit_ranker(built, tmp_path / "ranked", gold).assets
     done = calibrate_assets(ranked, tmp_path / "done", train=gold, target_precision=0.5).assets
     assert read_memory(done.path / MEMORY) == read_memory(learned.assets.path / MEMORY)
+    assert done.manifest["fusion"] == learned.facts["fusion"]
     for name in (RANKER_FILE, CALIBRATOR):
         assert (done.path / name).read_bytes() == (learned.assets.path / name).read_bytes()
+
+
+def test_the_fusion_is_chosen_on_the_text_unless_other_text_has(place, learned, tmp_path):
+    on = learned.facts["fusion"]["chosen_on"]
+    assert (on["file"], on["mentions"]) == ("gold.jsonl", len(PAIRS))
+    lines = (place / "gold.jsonl").read_text("utf-8").splitlines(keepends=True)
+    (tmp_path / "dev.jsonl").write_text("".join(lines[:-1]), encoding="utf-8")
+    chosen = build_assets(tmp_path / "own", place / "kb", dev=tmp_path / "dev.jsonl")
+    done = learn(chosen, tmp_path / "own", place / "gold.jsonl", target_precision=0.5)
+    assert done.facts["fusion"] == chosen.manifest["fusion"]
+    again = learn(learned.assets, tmp_path / "again", place / "gold.jsonl", target_precision=0.5)
+    assert again.facts["fusion"] == learned.facts["fusion"]
 
 
 def test_in_place_again_and_nothing_is_left_behind(place, learned, tmp_path):
@@ -178,6 +193,6 @@ def test_the_command(place, learned, tmp_path):
     result = CliRunner().invoke(app, ["learn", *arguments, "--output", str(tmp_path / "out")])
     assert result.exit_code == 0, result.output
     lines = result.output.splitlines()
-    first = [line.split()[0] for line in lines[-5:]]
-    assert first == ["names", "memory", "ranker", "threshold", str(tmp_path / "out")]
+    first = [line.split()[0] for line in lines[-6:]]
+    assert first == ["names", "memory", "fusion", "ranker", "threshold", str(tmp_path / "out")]
     assert Assets(tmp_path / "out").manifest["calibrator"] == learned.facts["calibrator"]

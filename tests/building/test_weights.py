@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from spacy_medlink.building import build_assets
 from spacy_medlink.building.choices import choices
+from spacy_medlink.building.mention_names import add_mention_names
 from spacy_medlink.building.weights import best_choice, choose_weights, reciprocal_ranks
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.linking import LinkingEngine
@@ -160,12 +161,31 @@ def test_weights_from_a_gold_file(tmp_path, spelling, tiny_encoder, dev_file):
     assert sum(fusion["weights"].values()) == pytest.approx(1)
 
 
-def test_a_tier_gets_no_credit_for_what_it_does_not_find(tmp_path, spelling, tiny_encoder, dev_file):
+def test_no_credit_for_what_is_not_found(tmp_path, spelling, tiny_encoder, dev_file):
     """No mention of the file is a name: the exact tier knows none of them."""
     assets = build_assets(tmp_path / "a", spelling, tiny_encoder, dev=dev_file)
     on = assets.manifest["fusion"]["chosen_on"]
     assert on["mrr_by_other"]["exact alone"] == 0
     assert on["choice"] != "exact alone"
+
+
+def test_names_that_mentions_gave_count_as_new(tmp_path, spelling, tiny_encoder, dev_file):
+    """All mentions of the file are names, which every tier finds by heart."""
+    added = add_mention_names(tmp_path / "kb", KnowledgeBase(spelling), [dev_file])
+    assert added.facts["names"] == 120
+    assets = build_assets(tmp_path / "a", tmp_path / "kb", tiny_encoder, dev=dev_file)
+    plain = build_assets(tmp_path / "b", spelling, tiny_encoder, dev=dev_file)
+    own, other = (one.manifest["fusion"]["chosen_on"] for one in (assets, plain))
+    assert own["mrr_by_other"]["exact alone"] == 0
+    for name in ("ngram alone", "dense alone"):
+        assert own["mrr_by_other"][name] == pytest.approx(other["mrr_by_other"][name], abs=0.1)
+
+
+def test_too_little_text_leaves_the_choice_to_names(tmp_path, spelling, tiny_encoder, dev_file):
+    few = tmp_path / "few.jsonl"
+    few.write_text("".join(dev_file.read_text().splitlines(keepends=True)[:49]))
+    assets = build_assets(tmp_path / "a", spelling, tiny_encoder, dev=few)
+    assert assets.manifest["fusion"]["chosen_on"]["names"] == 120
 
 
 @given(
