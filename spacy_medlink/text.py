@@ -80,6 +80,11 @@ def key(text: str) -> str:
     return " ".join([_folded(one) if one.isalpha() or one[-1:] == "s" else one for one in tokens])
 
 
+def upright(name: str) -> str:
+    """Turn a name that is written for an index: "Epilepsy, Generalized, Idiopathic" of MeSH."""
+    return " ".join(reversed(name.split(", ")))
+
+
 def hash_key(key: str) -> int:
     """Hash a key (64 bit, unsigned, the same on every machine and in every version)."""
     return xxhash.xxh3_64_intdigest(key.encode("utf-8", "surrogatepass"))

@@ -65,7 +65,7 @@ def found(nlp, text):
         ("Parkinson disease, Parkinsons disease", ["Parkinson disease", "Parkinsons disease"]),
         ("Covid 19, COVID-19", ["Covid 19", "COVID-19"]),
         ("non-small-cell lung cancer stage", ["non-small-cell lung cancer stage"]),
-        ("heart (attack)", ["heart (attack"]),
+        ("heart (attack)", ["heart (attack)"]),
         ("HER2+ tumor", ["HER2+", "tumor"]),
         ("HER2 positive", []),
         ("with C. difficile", ["C. difficile"]),

@@ -18,8 +18,9 @@ import typer
 from spacy_medlink.assets import Assets
 from spacy_medlink.dictionary import Choice, allowed_names, name_words
 from spacy_medlink.errors import Errors
+from spacy_medlink.finding.heads import Heads
 from spacy_medlink.retrieval.mask import Mask
-from spacy_medlink.text import is_short_form, key
+from spacy_medlink.text import is_short_form, key, upright
 
 from .verbs import run
 
@@ -101,6 +102,7 @@ class _Trial:
         self.texts = list(assets.kb.iter_texts())
         self._concepts = assets.kb.name_concepts()
         self._rows = np.flatnonzero(allowed).tolist()
+        self._heads = Heads(self.texts[row] for row in self._rows)
         self._keys = {key(self.texts[row]) for row in self._rows}
 
     def sample(self, count: int) -> list[int]:
@@ -132,7 +134,8 @@ class _Trial:
     ) -> list[tuple[float, bool]]:
         """Find (dense score, whether it is of the right concept) of the nearest name.
 
-        A name that says more than the text scores 0, as with the component.
+        A name that says more than the text scores 0, and a text that ends as names do not, as with
+        the component.
         held_out (Sequence[int]): rows of the texts, where they are names: names with the same
             words are passed over.
         """
@@ -150,9 +153,9 @@ class _Trial:
                 name = sorted(name_words(self.texts[row]))
                 if held_out and name == words:
                     continue
-                is_part = set(words) < set(name)
+                is_cut = set(words) < set(name) or not self._heads.ends(upright(text))
                 right = bool(held_out) and self._concepts[row] == self._concepts[held_out[place]]
-                found.append((0.0 if is_part else score, bool(right)))
+                found.append((0.0 if is_cut else score, bool(right)))
                 break
         return found
 

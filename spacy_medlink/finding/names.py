@@ -10,7 +10,7 @@ from ..dictionary import any_order_key
 from ..retrieval.exact import ExactIndex
 from ..text import hash_keys, key
 from .coordinations import coordinations
-from .words import Match, clause_runs, crosses_paragraphs, is_hyphen, part, runs, saying
+from .words import Match, clause_runs, closes_bracket, falls_apart, is_hyphen, part, runs, saying
 
 _ONE_WORD_MORE = 2  # tokens of a hyphen and what it joins
 
@@ -82,8 +82,9 @@ class NameFinder:
             length = bisect_right(ends, gram) + 1
             first = gram - (ends[length - 2] if length > 1 else 0)
             start, end = places[first], places[first + length - 1] + 1
+            end += closes_bracket(doc, start, end)
             text = doc[start:end].text
-            rows = () if crosses_paragraphs(text) else self._rows(int(found[gram]), text)
+            rows = () if falls_apart(doc, start, end) else self._rows(int(found[gram]), text)
             if rows:
                 yield Match(start, end, saying(doc, range(start, end)), rows)
 
@@ -101,7 +102,7 @@ class NameFinder:
         for number, own in self._known([key(text) for text in texts]):
             start, end = spans[number]
             text = texts[number]
-            rows = () if crosses_paragraphs(text) else self._rows(own, text)
+            rows = () if falls_apart(doc, start, end) else self._rows(own, text)
             if rows:
                 yield Match(start, end, saying(doc, range(start, end)), rows, text)
 

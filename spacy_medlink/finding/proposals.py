@@ -1,8 +1,9 @@
 """Proposals: runs of words that no dictionary has, but that the linker finds close to a name.
 
 As in PhenoTagger (Luo et al. 2021), whose classifier judges every n-gram of a text. Here the
-linker's own ranking judges, and only runs all of whose words are words of names are asked about:
-that leaves out most of what there is, and of what would be wrong ("showed myopia").
+linker's own ranking judges, and only runs all of whose words are words of names, and that end as
+names do, are asked about: that leaves out most of what there is, and of what would be wrong
+("showed myopia", "abnormal clavicular").
 """
 
 import re
@@ -16,6 +17,7 @@ from spacy.tokens import Doc
 
 from ..dictionary import is_link, name_words
 from ..types import Candidate, Mention
+from .heads import Heads
 from .words import Match, clause_runs, saying
 
 if TYPE_CHECKING:
@@ -47,10 +49,9 @@ class Proposer:
         self._longest, self._label = longest, label
         self._allowed = np.zeros(len(engine.name_concept), dtype=np.bool_)
         self._allowed[allowed] = True
-        self._words = {
-            word for text, one in zip(texts, self._allowed, strict=True) if one
-            for word in name_words(text)
-        }  # fmt: skip
+        own = [text for text, one in zip(texts, self._allowed, strict=True) if one]
+        self._words = {word for text in own for word in name_words(text)}
+        self._heads = Heads(own)
 
     def propose(self, docs: Sequence[Doc], found: Sequence[Sequence[Match]]) -> list[list[Match]]:
         """Propose mentions beside those that were found; the runs of all Docs are encoded together.
@@ -81,7 +82,9 @@ class Proposer:
         ]
         near = _by_word(found)
         for start, end in clause_runs(doc, self._longest):
-            if all(fits[start:end]) and _may_stand(saying(doc, range(start, end)), near):
+            if not all(fits[start:end]) or not self._heads.ends(doc[start:end].text):
+                continue
+            if _may_stand(saying(doc, range(start, end)), near):
                 yield start, end
 
     def _is_known(self, text: str) -> bool:

@@ -10,6 +10,8 @@ from spacy.tokens import Doc, Token
 from ..text import key
 
 _PARAGRAPH = re.compile(r"\n\s*\n")
+_SENTENCE_ENDS = frozenset(". ! ? ; 。".split())  # as a token: that of "E. coli" is not
+_OPENING = {")": "(", "]": "["}
 
 
 class Match(NamedTuple):
@@ -60,9 +62,27 @@ def ends_clause(token: Token) -> bool:
     return (token.is_punct and token.text != "-") or "\n" in token.text
 
 
-def crosses_paragraphs(text: str) -> bool:
-    """Tell whether a text goes over an empty line."""
-    return bool(_PARAGRAPH.search(text))
+def falls_apart(doc: Doc, start: int, end: int) -> bool:
+    """Tell whether words do not belong together: two sentences, or half of what brackets hold.
+
+    Punctuation is no part of a key: "... (G6PD) deficiency" has the key of a name, from within the
+    brackets on, and so has "... spondylitis. Ankylosing ...", of "Spondylitis, Ankylosing".
+    """
+    if any(token.text in _SENTENCE_ENDS for token in doc[start : end - 1]):
+        return True
+    text = doc[start:end].text
+    return any(text.count(left) != text.count(right) for right, left in _OPENING.items()) or bool(
+        _PARAGRAPH.search(text)
+    )
+
+
+def closes_bracket(doc: Doc, start: int, end: int) -> bool:
+    """Tell whether the next token closes a bracket within: "Hyperlipidemia (acquired", ")"."""
+    opening = _OPENING.get(doc[end].text) if end < len(doc) else None
+    if opening is None:
+        return False
+    text = doc[start:end].text
+    return text.count(opening) > text.count(doc[end].text)
 
 
 def clause_runs(doc: Doc, longest: int) -> Iterator[tuple[int, int]]:

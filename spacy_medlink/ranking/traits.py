@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Indel
 
-from ..text import key
+from ..text import key, upright
 from ..types import Candidate
 from .endings import Endings
 from .prior import Prior
@@ -80,9 +80,9 @@ class NameFacts:
         return round(self._endings.log_probability(text, self._id_of(concept)), _DIGITS)
 
     def _upright_of(self, row: int) -> str:
-        """Make the key of a name turned: MeSH has "Epilepsy, Generalized, Idiopathic"."""
-        parts = self._text_of(row)[:_CHARACTERS].split(", ")
-        return key(" ".join(reversed(parts))) if len(parts) > 1 else self.key_of(row)
+        """Make the key of a name in the order of speech."""
+        text = self._text_of(row)[:_CHARACTERS]
+        return key(upright(text)) if ", " in text else self.key_of(row)
 
     def _names_of(self, concept: int) -> tuple[int, float]:
         """RETURNS: the concept's first name row, log of 1 + how many it has."""

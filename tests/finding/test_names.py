@@ -122,3 +122,35 @@ def test_hyphens(assets: Assets, text: str, ents: list[tuple[str, str]]) -> None
 def test_stopped_readings(assets: Assets) -> None:
     nlp = pipeline(assets, **GROUP, stop=["palmar pit"])
     assert ("palmar and plantar pits", "PALM") not in links(nlp, TEXT)
+
+
+TORN = {"AS": "Spondylitis, Ankylosing", "G6PD": "G6PD deficiency", "COLI": "E. coli infection"}
+
+
+@pytest.fixture(scope="module")
+def torn(tmp_path_factory: pytest.TempPathFactory) -> Assets:
+    directory = tmp_path_factory.mktemp("torn")
+    build_kb(directory / "kb", (Concept(id, name, (Name(name),)) for id, name in TORN.items()))
+    return build_assets(directory / "assets", directory / "kb")
+
+
+@pytest.mark.parametrize(
+    ("text", "ents"),
+    [
+        ("Spondylitis, ankylosing", {("Spondylitis, ankylosing", "AS")}),
+        ("It is a spondylitis. Ankylosing is another", set()),
+        ("No spondylitis; ankylosing", set()),
+        ("glucose-6-phosphate dehydrogenase (G6PD) deficiency", set()),
+        ("a (G6PD deficiency)", {("G6PD deficiency", "G6PD")}),
+        ("G6PD [deficiency", set()),
+        ("[G6PD] deficiency", set()),
+        ("G6PD (deficiency)", {("G6PD (deficiency)", "G6PD")}),
+        ("It was a G6PD deficiency.", {("G6PD deficiency", "G6PD")}),
+        ("an E. coli infection", {("E. coli infection", "COLI")}),
+        ("an E.\n\ncoli infection", set()),
+    ],
+)
+def test_names_do_not_go_over_sentences_and_brackets(
+    torn: Assets, text: str, ents: set[tuple[str, str]]
+) -> None:
+    assert links(pipeline(torn), text) == ents
