@@ -82,7 +82,7 @@ def key(text: str) -> str:
 
 def upright(name: str) -> str:
     """Turn a name that is written for an index: "Epilepsy, Generalized, Idiopathic" of MeSH."""
-    return " ".join(reversed(name.split(", ")))
+    return " ".join(reversed(name.split(", "))) if ", " in name else name
 
 
 def hash_key(key: str) -> int:

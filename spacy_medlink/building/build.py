@@ -72,8 +72,9 @@ def build_assets(
         have, if the encoder is the same; the manifest's "update" says what was.
     memory (Sequence[Path]): gold mentions that are to be linked as they are there; without any,
         what `update` remembers.
-    dev (Optional[Path]): gold mentions on which the fusion is chosen; None takes names of the
-        knowledge base.
+    dev (Optional[Path]): gold mentions on which the fusion is chosen, 50 or more; without them it
+        stays as `update` has it, if most names do, else names of the knowledge base choose. Names
+        that these mentions gave count as new.
     search (Optional[SearchSettings]): how far a search of the index goes; 0 takes the default.
     training_sample (int): vectors that train an index which must be trained; 0 takes 262,144.
     ngram_limit (int): names up to which there is an n-gram tier; the manifest's "left_out" says
@@ -96,7 +97,7 @@ def build_assets(
         dense = DenseBuild(bi_encoder, spec, reuse, search, training_sample)
         engine = _build_tiers(path, knowledge, dense, ngram_limit, progress)
         tiers = [tier for tier in TIERS if getattr(engine, tier) is not None]
-        fusion = kept_fusion(old, reuse, tiers) if dev is None else None
+        kept = kept_fusion(old, reuse, tiers)
         facts = {
             "kb": knowledge.manifest,
             "tiers": tiers,
@@ -105,7 +106,7 @@ def build_assets(
             "index": dense.facts,
             "memory": learned.facts if learned is not None else None,
             "update": reuse.as_manifest(knowledge.n_names) if reuse is not None else None,
-            "fusion": fusion or choose_weights(engine, knowledge, Path(dev) if dev else None),
+            "fusion": choose_weights(engine, knowledge, Path(dev) if dev else None, kept),
             "versions": _versions(),
         }
         write_manifest(path, facts)

@@ -52,7 +52,7 @@ def learn(
     """Write assets that know what annotated text says.
 
     Its mentions become names of their concepts, and the memory of corrections; they choose the
-    fusion, each as if it were new, where no file given to the build has. Then the ranker and the
+    fusion, each as if it were new, where no other text has. Then the ranker and the
     calibrator are fitted to the same text, each fifth of the documents looked up as if it had not
     been annotated. The encoder stays as it is, and only new names are encoded.
 

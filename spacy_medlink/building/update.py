@@ -109,8 +109,9 @@ def kept_fusion(
 ) -> dict[str, Any] | None:
     """Get the old fusion weights, when they hold for the new assets too.
 
-    They do when tiers and encoder are the same and most names are: choosing anew would only move
-    every score a little from release to release.
+    They do when tiers and encoder are the same and most names are, which only vectors tell: without
+    a dense tier it is taken for granted. Choosing anew would only move every score a little from
+    release to release.
     """
     if old is None or list(tiers) != old.tiers:
         return None

@@ -3,8 +3,8 @@
 Without annotated text a sample of names plays the mentions: each is looked for with itself (and
 what has the same key) taken out of its concept, so that it must be found through another name.
 
-Names that mentions gave are not found by mentions with the same key: so the text that they come
-from can choose, too, as if each of its mentions were new.
+Names that mentions of the very file gave are not found by mentions with the same key: so the text
+that they come from can choose, too, as if each of its mentions were new.
 
 The choice is the one with the best mean reciprocal rank; those within one standard error of the
 best count as equal, and of these the one nearest to the default is taken, if it is no worse than
@@ -37,13 +37,16 @@ Quality = dict[Choice, NDArray[np.float64]]
 
 
 def choose_weights(
-    engine: LinkingEngine, kb: KnowledgeBase, dev: Path | None = None
+    engine: LinkingEngine,
+    kb: KnowledgeBase,
+    dev: Path | None = None,
+    kept: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Choose the fusion of the tiers.
 
     engine (LinkingEngine): with its tiers; its weights are not changed.
-    dev (Optional[Path]): gold mentions to choose on; None, or fewer than 50, takes names of the
-        knowledge base.
+    dev (Optional[Path]): gold mentions to choose on; None, or fewer than 50, takes `kept`, which is
+        what was chosen before, and without that names of the knowledge base.
     RETURNS (Dict[str, Any]): `function` and `weights` (they sum to 1, so that a perfect match
         scores 1.0) and `chosen_on`: what, how many, and the mean reciprocal rank of each choice.
     RAISES (MedlinkError): E107, E401-E404, E407 for the gold file.
@@ -51,6 +54,8 @@ def choose_weights(
     tiers = [tier for tier in ("exact", "ngram", "dense") if getattr(engine, tier) is not None]
     default = {tier: DEFAULT_WEIGHTS[tier] for tier in tiers}
     quality, facts = _on_gold(engine, kb, dev, tiers) if dev is not None else ({}, {})
+    if not quality and kept is not None:
+        return kept
     on_names = not quality and "dense" in tiers and "ngram" in tiers
     if on_names:
         quality, facts = _on_names(engine, kb)
@@ -103,15 +108,21 @@ def _on_gold(
     if len(queries) < _TOO_FEW:
         return {}, {}
     rows, _, scores = engine.search([text for text, _ in queries])
-    usable = rows >= 0
-    for index in range(len(queries)) if "exact" in scores else ():
-        same = np.unique(rows[index][usable[index] & (scores["exact"][index] > 0)])
-        said = [row for row in same.tolist() if kb.name_at(row).source == SOURCE]
-        usable[index] &= ~np.isin(rows[index], said)
+    usable, digest = rows >= 0, sha256_of(dev)
+    if "exact" in scores and digest in _taught(kb):
+        for index in range(len(queries)):
+            same = np.unique(rows[index][usable[index] & (scores["exact"][index] > 0)])
+            said = [row for row in same.tolist() if kb.name_at(row).source == SOURCE]
+            usable[index] &= ~np.isin(rows[index], said)
     scores = {tier: values for tier, values in scores.items() if tier in tiers}
     gold = [right for _, right in queries]
-    facts = {"file": dev.name, "sha256": sha256_of(dev), "mentions": len(queries)}
+    facts = {"file": dev.name, "sha256": digest, "mentions": len(queries)}
     return _try(engine, rows, scores, usable, gold), facts
+
+
+def _taught(kb: KnowledgeBase) -> set[str]:
+    """List the files whose mentions became names, by their SHA-256."""
+    return {one["sha256"] for one in kb.manifest.get("mention_names", {}).get("sources", ())}
 
 
 def _sample(kb: KnowledgeBase) -> list[tuple[int, str]]:

@@ -49,7 +49,9 @@ def command(
     ] = None,
     dev: Annotated[
         Path | None,
-        typer.Option(help="Gold mentions on which the weights of the tiers are chosen."),
+        typer.Option(
+            help="Gold mentions, 50 or more, on which the weights of the tiers are chosen."
+        ),
     ] = None,
     ef_search: Annotated[
         int, typer.Option(min=0, help="Candidates in hand in an HNSW index. [default: 256]")

@@ -7,10 +7,10 @@ import numpy as np
 from spacy.tokens import Doc
 
 from ..dictionary import any_order_key
-from ..retrieval.exact import ExactIndex
+from ..retrieval.exact import SAME_STRING, ExactIndex
 from ..text import hash_keys, key
 from .coordinations import coordinations
-from .words import Match, clause_runs, closes_bracket, falls_apart, is_hyphen, part, runs, saying
+from .words import Match, clause_runs, falls_apart, is_hyphen, part, runs, saying, with_brackets
 
 _ONE_WORD_MORE = 2  # tokens of a hyphen and what it joins
 
@@ -82,11 +82,13 @@ class NameFinder:
             length = bisect_right(ends, gram) + 1
             first = gram - (ends[length - 2] if length > 1 else 0)
             start, end = places[first], places[first + length - 1] + 1
-            end += closes_bracket(doc, start, end)
-            text = doc[start:end].text
-            rows = () if falls_apart(doc, start, end) else self._rows(int(found[gram]), text)
+            first_token, end = with_brackets(doc, start, end)
+            rows = self._rows(
+                int(found[gram]), doc[first_token:end].text,
+                as_written=first_token < start or falls_apart(doc, first_token, end),
+            )  # fmt: skip
             if rows:
-                yield Match(start, end, saying(doc, range(start, end)), rows)
+                yield Match(first_token, end, saying(doc, range(first_token, end)), rows)
 
     def _joined(self, doc: Doc) -> Iterator[Match]:
         """Find "pre-auricular pit" where the dictionary has "preauricular pit"."""
@@ -100,8 +102,8 @@ class NameFinder:
                     spans.append((start, end))
                     texts.append(_without_hyphens(doc, start, end))
         for number, own in self._known([key(text) for text in texts]):
-            start, end = spans[number]
-            text = texts[number]
+            start, end = with_brackets(doc, *spans[number])
+            text = _without_hyphens(doc, start, end)
             rows = () if falls_apart(doc, start, end) else self._rows(own, text)
             if rows:
                 yield Match(start, end, saying(doc, range(start, end)), rows, text)
@@ -126,8 +128,10 @@ class NameFinder:
         for place in np.flatnonzero(found >= 0).tolist():
             yield asked[place], int(found[place])
 
-    def _rows(self, place: int, text: str) -> tuple[int, ...]:
-        return tuple(row for row, _ in self._exact.rows_of(place, text))
+    def _rows(self, place: int, text: str, as_written: bool = False) -> tuple[int, ...]:
+        """List the rows of the names that a text is; of the same text alone, if as_written."""
+        least = SAME_STRING if as_written else 0.0
+        return tuple(row for row, score in self._exact.rows_of(place, text) if score >= least)
 
 
 def _without_hyphens(doc: Doc, start: int, end: int) -> str:

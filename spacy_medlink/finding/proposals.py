@@ -49,9 +49,9 @@ class Proposer:
         self._longest, self._label = longest, label
         self._allowed = np.zeros(len(engine.name_concept), dtype=np.bool_)
         self._allowed[allowed] = True
-        own = [text for text, one in zip(texts, self._allowed, strict=True) if one]
-        self._words = {word for text in own for word in name_words(text)}
-        self._heads = Heads(own)
+        self._heads = Heads(
+            text for text, one in zip(texts, self._allowed, strict=True) if one
+        )  # fmt: skip
 
     def propose(self, docs: Sequence[Doc], found: Sequence[Sequence[Match]]) -> list[list[Match]]:
         """Propose mentions beside those that were found; the runs of all Docs are encoded together.
@@ -90,7 +90,7 @@ class Proposer:
     def _is_known(self, text: str) -> bool:
         if _QUOTES.search(text):
             return False
-        return all(word in self._words for word in name_words(text))
+        return all(word in self._heads.words for word in name_words(text))
 
     def _near(
         self, doc: Doc, places: Iterable[tuple[int, int]], best: dict[str, Candidate]

@@ -10,8 +10,10 @@ from spacy.tokens import Doc, Token
 from ..text import key
 
 _PARAGRAPH = re.compile(r"\n\s*\n")
-_SENTENCE_ENDS = frozenset(". ! ? ; 。".split())  # as a token: that of "E. coli" is not
-_OPENING = {")": "(", "]": "["}
+# As tokens: that of "E. coli" is not.
+_SENTENCE_ENDS = frozenset(". .. ... … ! ? ; 。 ！ ？ ； । ؟".split())
+_OPENING = {")": "(", "]": "[", "}": "{", "）": "（"}
+_CLOSING = {left: right for right, left in _OPENING.items()}
 
 
 class Match(NamedTuple):
@@ -71,18 +73,30 @@ def falls_apart(doc: Doc, start: int, end: int) -> bool:
     if any(token.text in _SENTENCE_ENDS for token in doc[start : end - 1]):
         return True
     text = doc[start:end].text
-    return any(text.count(left) != text.count(right) for right, left in _OPENING.items()) or bool(
-        _PARAGRAPH.search(text)
-    )
+    return any(_unpaired(text)) or bool(_PARAGRAPH.search(text))
 
 
-def closes_bracket(doc: Doc, start: int, end: int) -> bool:
-    """Tell whether the next token closes a bracket within: "Hyperlipidemia (acquired", ")"."""
-    opening = _OPENING.get(doc[end].text) if end < len(doc) else None
-    if opening is None:
-        return False
-    text = doc[start:end].text
-    return text.count(opening) > text.count(doc[end].text)
+def with_brackets(doc: Doc, start: int, end: int) -> tuple[int, int]:
+    """Take the brackets before and after that belong to those within: "(R)-salbutamol"."""
+    closed, opened = _unpaired(doc[start:end].text)
+    while opened and end < len(doc) and doc[end].text in _OPENING:
+        end, opened = end + 1, opened - 1
+    while closed and start > 0 and doc[start - 1].text in _CLOSING:
+        start, closed = start - 1, closed - 1
+    return start, end
+
+
+def _unpaired(text: str) -> tuple[int, int]:
+    """RETURNS: how many brackets close that were not opened, how many stay open."""
+    closed, opened = 0, []
+    for sign in text:
+        if sign in _CLOSING:
+            opened.append(sign)
+        elif sign in _OPENING and opened and opened[-1] == _OPENING[sign]:
+            opened.pop()
+        else:
+            closed += sign in _OPENING
+    return closed, len(opened)
 
 
 def clause_runs(doc: Doc, longest: int) -> Iterator[tuple[int, int]]:

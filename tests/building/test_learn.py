@@ -79,8 +79,20 @@ def test_the_fusion_is_chosen_on_the_text_unless_other_text_has(place, learned, 
     chosen = build_assets(tmp_path / "own", place / "kb", dev=tmp_path / "dev.jsonl")
     done = learn(chosen, tmp_path / "own", place / "gold.jsonl", target_precision=0.5)
     assert done.facts["fusion"] == chosen.manifest["fusion"]
-    again = learn(learned.assets, tmp_path / "again", place / "gold.jsonl", target_precision=0.5)
-    assert again.facts["fusion"] == learned.facts["fusion"]
+    # What it has chosen itself it chooses again: the file may have more.
+    more = (place / "gold.jsonl").read_text("utf-8") + lines[0].replace("heart", "odd heart")
+    (tmp_path / "more.jsonl").write_text(more, encoding="utf-8")
+    again = learn(learned.assets, tmp_path / "again", tmp_path / "more.jsonl", target_precision=0.5)
+    assert again.facts["fusion"]["chosen_on"]["file"] == "more.jsonl"
+
+
+def test_too_little_text_leaves_the_fusion_alone(place, tmp_path):
+    chosen = build_assets(tmp_path / "own", place / "kb", dev=place / "gold.jsonl")
+    few = tmp_path / "few.jsonl"
+    lines = (place / "gold.jsonl").read_text("utf-8").splitlines(keepends=True)
+    few.write_text("".join(lines[:3]), encoding="utf-8")
+    again = build_assets(tmp_path / "again", place / "kb", update=tmp_path / "own", dev=few)
+    assert again.manifest["fusion"] == chosen.manifest["fusion"]
 
 
 def test_in_place_again_and_nothing_is_left_behind(place, learned, tmp_path):

@@ -177,6 +177,11 @@ def test_names_that_mentions_gave_count_as_new(tmp_path, spelling, tiny_encoder,
     plain = build_assets(tmp_path / "b", spelling, tiny_encoder, dev=dev_file)
     own, other = (one.manifest["fusion"]["chosen_on"] for one in (assets, plain))
     assert own["mrr_by_other"]["exact alone"] == 0
+    # Other text may speak of them.
+    other_text = tmp_path / "other.jsonl"
+    other_text.write_text(dev_file.read_text() + "\n")
+    known = build_assets(tmp_path / "c", tmp_path / "kb", tiny_encoder, dev=other_text)
+    assert known.manifest["fusion"]["chosen_on"]["mrr_by_other"]["exact alone"] == 1
     for name in ("ngram alone", "dense alone"):
         assert own["mrr_by_other"][name] == pytest.approx(other["mrr_by_other"][name], abs=0.1)
 

@@ -124,7 +124,12 @@ def test_stopped_readings(assets: Assets) -> None:
     assert ("palmar and plantar pits", "PALM") not in links(nlp, TEXT)
 
 
-TORN = {"AS": "Spondylitis, Ankylosing", "G6PD": "G6PD deficiency", "COLI": "E. coli infection"}
+TORN = {
+    "AS": "Spondylitis, Ankylosing", "G6PD": "G6PD deficiency", "COLI": "E. coli infection",
+    "SALB": "(R)-salbutamol", "AVIUM": "Mycobacterium avium subsp. paratuberculosis",
+    "LEIDEN": "Factor V Leiden; thrombophilia", "ENZYME": "Deficiency (of enzyme (G6PD))",
+    "PIT": "Preauricular pit (left)", "HEP": "Acute hepatitis (B)",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
