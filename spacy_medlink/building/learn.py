@@ -52,9 +52,9 @@ def learn(
     """Write assets that know what annotated text says.
 
     Its mentions become names of their concepts, and the memory of corrections; they choose the
-    fusion, each as if it were new, where no other text has. Then the ranker and the
-    calibrator are fitted to the same text, each fifth of the documents looked up as if it had not
-    been annotated. The encoder stays as it is, and only new names are encoded.
+    fusion, each as if it were new, where no other text has. Then the ranker and the calibrator are
+    fitted to the same text, each fifth of the documents looked up as if it had not been annotated.
+    The encoder stays as it is, and only new names are encoded.
 
     out (Path): directory to write, which may be that of the assets. train (Path): gold mentions
         that the encoder was not fine-tuned on. new_concepts (bool): ids that the knowledge base

@@ -45,8 +45,8 @@ def choose_weights(
     """Choose the fusion of the tiers.
 
     engine (LinkingEngine): with its tiers; its weights are not changed.
-    dev (Optional[Path]): gold mentions to choose on; None, or fewer than 50, takes `kept`, which is
-        what was chosen before, and without that names of the knowledge base.
+    dev (Optional[Path]): gold mentions to choose on. kept (Optional[Dict]): what was chosen before,
+        taken where there are fewer than 50 mentions; without it names of the knowledge base choose.
     RETURNS (Dict[str, Any]): `function` and `weights` (they sum to 1, so that a perfect match
         scores 1.0) and `chosen_on`: what, how many, and the mean reciprocal rank of each choice.
     RAISES (MedlinkError): E107, E401-E404, E407 for the gold file.

@@ -26,7 +26,7 @@ class Heads:
     preposition does not count: "anomaly" ends "anomaly of the ribs". Nor does the order of an
     index: "failure" ends "Failure, Renal, Acute". Nor a tag: "Myopia (disorder)".
 
-    texts (Iterable[str]): names. words (AbstractSet[str]): all words of these.
+    texts (Iterable[str]): names. words (FrozenSet[str]): all words of these.
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
@@ -36,7 +36,7 @@ class Heads:
             name = upright(text.rpartition(" (")[0] or text) if text[-1:] == ")" else upright(text)
             names.update({part for word in text.split() for part in _keys(word)})
             ends.update([_head(name)])
-        self.words = names.keys()
+        self.words = frozenset(names)
         self._heads = frozenset(
             word for word, count in names.items() if ends[word] + 1 >= _SHARE * (count + 2)
         )

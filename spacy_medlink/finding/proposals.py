@@ -49,9 +49,7 @@ class Proposer:
         self._longest, self._label = longest, label
         self._allowed = np.zeros(len(engine.name_concept), dtype=np.bool_)
         self._allowed[allowed] = True
-        self._heads = Heads(
-            text for text, one in zip(texts, self._allowed, strict=True) if one
-        )  # fmt: skip
+        self._heads = Heads(text for text, one in zip(texts, self._allowed, strict=True) if one)
 
     def propose(self, docs: Sequence[Doc], found: Sequence[Sequence[Match]]) -> list[list[Match]]:
         """Propose mentions beside those that were found; the runs of all Docs are encoded together.
