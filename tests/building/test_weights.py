@@ -186,6 +186,16 @@ def test_names_that_mentions_gave_count_as_new(tmp_path, spelling, tiny_encoder,
         assert own["mrr_by_other"][name] == pytest.approx(other["mrr_by_other"][name], abs=0.1)
 
 
+def test_what_text_chose_does_not_hold_for_other_names(
+    tmp_path, spelling, unrelated, tiny_encoder, dev_file
+):
+    chosen = build_assets(tmp_path / "a", spelling, tiny_encoder, dev=dev_file)
+    again = build_assets(tmp_path / "b", spelling, update=chosen.path)
+    assert again.manifest["fusion"] == chosen.manifest["fusion"]
+    other = build_assets(tmp_path / "c", unrelated, update=chosen.path)
+    assert other.manifest["fusion"]["chosen_on"]["names"] == 120
+
+
 def test_too_little_text_leaves_the_choice_to_names(tmp_path, spelling, tiny_encoder, dev_file):
     few = tmp_path / "few.jsonl"
     few.write_text("".join(dev_file.read_text().splitlines(keepends=True)[:49]))

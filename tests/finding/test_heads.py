@@ -9,7 +9,8 @@ NAMES = [
     "Clavicular fracture", "Broad clavicular heads", "Lateral clavicular hook", "Short clavicle",
     "Failure, Renal, Acute", "Renal cyst", "Renal agenesis", "Renal stones",
     "Carcinoma de colon", "Hook", "DEGENERATION OF LIVER", "Degeneration with spots",
-    "Degeneration in old age", "Myopia (disorder)", "High myopia (disorder)",
+    "Degeneration in old age", "Degeneration from drugs", "Degeneration due to age",
+    "Myopia (disorder)", "High myopia (disorder)",
 ]  # fmt: skip
 
 

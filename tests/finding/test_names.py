@@ -153,6 +153,18 @@ def torn(tmp_path_factory: pytest.TempPathFactory) -> Assets:
         ("It was a G6PD deficiency.", {("G6PD deficiency", "G6PD")}),
         ("an E. coli infection", {("E. coli infection", "COLI")}),
         ("an E.\n\ncoli infection", set()),
+        # As the name is written, whatever it is.
+        ("(R)-salbutamol", {("(R)-salbutamol", "SALB")}),
+        ("subtype (R) salbutamol", set()),
+        (f"a {TORN['AVIUM']}.", {(TORN["AVIUM"], "AVIUM")}),
+        (f"a {TORN['LEIDEN']}.", {(TORN["LEIDEN"], "LEIDEN")}),
+        ("deficiency (of enzyme (G6PD)), mild", {("deficiency (of enzyme (G6PD))", "ENZYME")}),
+        ("pre-auricular pit (left) and", {("pre-auricular pit (left)", "PIT")}),
+        ("an (acute) hepatitis (B)", set()),
+        ("an acute hepatitis [B)", set()),
+        ("a pre-auricular pit (left, small", set()),
+        ("a G6PD... Deficiency of", set()),
+        ("a （G6PD） deficiency", set()),
     ],
 )
 def test_names_do_not_go_over_sentences_and_brackets(

@@ -19,9 +19,9 @@ from spacy_medlink.types import Candidate
 
 NAMES = [
     "Bridged sella turcica", "Schwann cell tumour", "Lung cyst", "Congenital cystic lung",
-    "Severe", "Abnormality of the ribs",
+    "Severe", "Abnormality of the ribs", "Congenital tumour",
 ]  # fmt: skip
-BRIDGED, SCHWANN, CYST, CYSTIC, SEVERE, RIBS = range(len(NAMES))
+BRIDGED, SCHWANN, CYST, CYSTIC, SEVERE, RIBS, TUMOUR = range(len(NAMES))
 NEAR = {  # what a linker would say: row of the name, dense score
     "bridged lung turcica": (BRIDGED, 0.9),
     "Schwann cell": (SCHWANN, 0.95),
@@ -30,6 +30,7 @@ NEAR = {  # what a linker would say: row of the name, dense score
     "lung of ribs": (RIBS, 0.85),
     "congenital sella": (SEVERE, 0.99),
     "bridged ribs": (RIBS, 0.79),
+    "tumour congenital": (TUMOUR, 0.9),
 }
 
 
@@ -69,6 +70,7 @@ def propose(text: str, *found: Match) -> tuple[list[str], list[str]]:
         ("lung of ribs", ["lung of ribs"]),
         ("bridged ribs", []),  # not near enough
         ("Schwann cell", []),  # a part of a name
+        ("tumour congenital", []),  # no name ends so
         ("congenital sella", []),  # its best name may not be found
         ("bridged lung, turcica", []),  # not over the end of a clause
         ("bridged lung and turcica", []),

@@ -6,6 +6,7 @@ import pytest
 from spacy_medlink.assets import Assets
 from spacy_medlink.building import build_assets
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.finding.heads import Heads
 from training.proposals import THRESHOLDS, Figures, choose_threshold, judge_thresholds
 
 
@@ -19,6 +20,13 @@ def test_figures_of_names(tiny_assets: Assets) -> None:
     assert 0 < figures[0].wrong <= 2
     assert judge_thresholds(tiny_assets) == figures
     assert choose_threshold(figures, 20) in THRESHOLDS
+
+
+def test_what_ends_as_no_name_does_is_not_accepted(
+    tiny_assets: Assets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Heads, "ends", lambda heads, text: False)
+    assert all(one.right == one.wrong == 0 for one in judge_thresholds(tiny_assets))
 
 
 def test_only_a_branch(tiny_assets: Assets) -> None:
