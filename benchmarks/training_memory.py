@@ -24,7 +24,7 @@ from training.data.prepared import open_material, prepare
 from training.data.sampler import PairSampler
 from training.embedded import place_model
 
-_WANTED = Wanted(Reading(True), 50, 0, 0.1, 8000, 0)
+_WANTED = Wanted(Reading(), 50, 0, 0.1, 8000, 0)
 
 
 def prepare_names(kb: str, base: str, place: str) -> dict[str, Any]:

@@ -165,6 +165,10 @@ class Errors:
         "E206", "The encoder at {path} cannot be loaded: {reason}. Check or replace the files."
     )
     bad_pooling = Message("E207", "Unknown pooling {pooling!r}. Use 'mean' or 'cls'.")
+    bad_preparation = Message(
+        "E250",
+        "Unknown Unicode normalisation {value!r} in the settings of an encoder. Known: {known}.",
+    )
     vectors_not_finite = Message(
         "E208",
         "The encoder gave {count} vectors that are not finite (first text: number {first}). The "

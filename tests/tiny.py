@@ -108,18 +108,25 @@ TINY_RECORDS: list[Record] = [
 ]  # fmt: skip
 
 
-def write_tiny_encoder(path: Path, seed: int = 0) -> Path:
+def write_tiny_encoder(path: Path, seed: int = 0, cased: bool = False) -> Path:
     """Write a random one-layer BERT and its WordPiece tokenizer.
 
+    cased (bool): let the tokenizer keep the letter case, and know capitals.
     RETURNS (Path): the directory, which transformers loads like any other.
     """
     import torch
     from transformers import BertConfig, BertModel, BertTokenizerFast
 
     vocabulary = _vocabulary()
+    if cased:
+        capitals = string.ascii_uppercase
+        vocabulary += [*capitals, *(f"##{letter}" for letter in capitals)]
     words = path / "vocab.txt"
     words.write_text("\n".join(vocabulary), encoding="utf8")
-    BertTokenizerFast(vocab_file=str(words), model_max_length=64).save_pretrained(path)
+    tokenizer = BertTokenizerFast(
+        vocab_file=str(words), model_max_length=64, do_lower_case=not cased
+    )
+    tokenizer.save_pretrained(path)
     config = BertConfig(
         vocab_size=len(vocabulary),
         hidden_size=32,

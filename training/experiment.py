@@ -68,7 +68,7 @@ class Experiment(Study):
         self._relations = make_relations(recipe, kb, self._material)
 
     def _gather(self, wanted: Wanted, prepared: Path | None) -> Material:
-        cutter = Cutter(self._encoder.tokenizer._tokenizer, self._encoder.max_length)
+        cutter = Cutter.of(self._encoder)
         if prepared is None:
             return read_material(self._kb, cutter, wanted)
         place = self._ranks.from_first(lambda: prepare(self._kb, cutter, wanted, prepared))
@@ -82,7 +82,6 @@ class Experiment(Study):
             self._base,
             self._material.kb_names,
             self.holdout,
-            recipe.data.lower_case,
             recipe.selection,
             self._precision,
             None if recipe.objective.loss in MEMORY_LOSSES else recipe.holdout.among,
@@ -128,7 +127,7 @@ def _wanted(recipe: Recipe, bitext: Path | None) -> Wanted:
         raise Errors.bitext_missing(order=order)
     if order == "none" and bitext is not None:
         raise Errors.bitext_unused(path=bitext)
-    reading = Reading(data.lower_case, data.languages, data.obsolete, data.trade_names)
+    reading = Reading(data.languages, data.obsolete, data.trade_names)
     return Wanted(
         reading,
         data.pairs_per_concept,

@@ -59,13 +59,10 @@ class Finetuning(Study):
         self._kb_names: TrainingNames = read_names(
             kb,
             tokenize,
-            data.lower_case,
             languages=data.languages,
             obsolete=data.obsolete,
         )
-        self.names: NamesAndMentions = join(
-            self._kb_names, self.mentions, tokenize, data.lower_case
-        )
+        self.names: NamesAndMentions = join(self._kb_names, self.mentions, tokenize)
 
     @cached_property
     def yardstick(self) -> GoldYardstick:

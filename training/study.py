@@ -16,7 +16,7 @@ from .choosing.selection import Halves, Selection, select
 from .data.names import TrainingNames
 from .data.sampler import Sampler
 from .loop.adapting import Adaptation
-from .loop.modules import prepare
+from .loop.modules import preparation_of, prepare
 from .loop.precision import Precision, find_device
 from .loop.ranks import ALONE, Ranks
 from .loop.task import Task
@@ -58,6 +58,7 @@ class Study(ABC):
         self._device = find_device(str(device))
         self._precision = Precision(recipe.training.precision, self._device)
         base.module.to(self._device)
+        base.preparation = preparation_of(base, recipe.data)
         self._base = base
         self._encoder = prepare(base, recipe.encoder, self._device)
         self._adaptation = Adaptation(self._encoder, recipe.adapter, recipe.training.seed)
@@ -186,4 +187,4 @@ class Study(ABC):
         if reduction and adapter_reduction(module) is None:
             add_adapters(module, reduction)
         module.load_state_dict(selection.weights)
-        return BiEncoder(own.tokenizer, module, own.pooling, own.max_length)
+        return own.over(module)

@@ -4,7 +4,7 @@ import copy
 import json
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from multiprocessing import parent_process
 from pathlib import Path
@@ -19,6 +19,7 @@ from ..types import Floats2d
 from .adapters import adapter_reduction, divided, load_adapters, save_adapters
 from .native import has_native_bf16
 from .pooling import pool
+from .preparation import AS_IT_IS, Preparation
 
 Pooling = Literal["mean", "cls"]
 SETTINGS_FILE = "medlink_encoder.json"
@@ -36,10 +37,16 @@ class BiEncoder:
     tokenizer (PreTrainedTokenizerFast): the model's own. module (torch.nn.Module): transformer.
     pooling (str): "mean" over the words' pieces (special tokens left out), or "cls".
     max_length (int): in word pieces, at most what the model can take; what is longer is cut.
+    preparation (Preparation): what is done to texts before they are cut into pieces.
     """
 
     def __init__(
-        self, tokenizer: Any, module: torch.nn.Module, pooling: str = "mean", max_length: int = 64
+        self,
+        tokenizer: Any,
+        module: torch.nn.Module,
+        pooling: str = "mean",
+        max_length: int = 64,
+        preparation: Preparation = AS_IT_IS,
     ) -> None:
         if pooling not in ("mean", "cls"):
             raise Errors.bad_pooling(pooling=pooling)
@@ -47,6 +54,7 @@ class BiEncoder:
         self.module = module.eval()
         self.pooling = pooling
         self.max_length = min(max_length, _longest(tokenizer, module))
+        self.preparation = preparation
         self._fast: tuple[int, torch.nn.Module] | None = None
         self._lock = threading.Lock()
         # A word that the model does not know is a word all the same.
@@ -72,10 +80,15 @@ class BiEncoder:
             module,
             pooling or saved.get("pooling", "mean"),
             max_length or saved.get("max_length", 64),
+            Preparation.of(saved),
         )
 
+    def over(self, module: torch.nn.Module) -> "BiEncoder":
+        """Make an encoder with another module and everything else as here."""
+        return BiEncoder(self.tokenizer, module, self.pooling, self.max_length, self.preparation)
+
     def save(self, directory: str | Path) -> None:
-        """Write an ordinary Hugging Face directory (safetensors), with pooling and length beside.
+        """Write an ordinary Hugging Face directory (safetensors), with the other settings beside.
 
         Adapters go into a file of their own; whatever loads the directory else gets the base.
         RAISES (OSError): when the disk is full.
@@ -90,6 +103,7 @@ class BiEncoder:
             raise OSError(str(error)) from error
         self.tokenizer.save_pretrained(path)
         settings: dict[str, Any] = {"pooling": self.pooling, "max_length": self.max_length}
+        settings |= self.preparation.as_settings()
         if reduction:
             settings["adapter_reduction"] = reduction
         (path / SETTINGS_FILE).write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
@@ -105,9 +119,8 @@ class BiEncoder:
         return next(self.module.parameters()).device
 
     def fingerprint(self) -> str:
-        """Identify what decides about the vectors: weights, vocabulary, pooling, length."""
-        weights, vocabulary = self.module.state_dict(), self.tokenizer.get_vocab()
-        return fingerprint_of(weights.items(), vocabulary, self.pooling, self.max_length)
+        """Identify what decides about the vectors: weights, vocabulary and settings."""
+        return fingerprint_of(self, self.module.state_dict().items())
 
     def encode(self, texts: Sequence[str], batch_pieces: int = _BATCH_PIECES) -> Floats2d:
         """Encode strings.
@@ -135,7 +148,8 @@ class BiEncoder:
     def tokenize(self, texts: Sequence[str]) -> list[list[int]]:
         """Cut strings into word-piece ids, special tokens included, at most max_length each."""
         # The backend is called without its truncation state, which threads would share.
-        encodings = self.tokenizer._tokenizer.encode_batch(list(texts), add_special_tokens=True)
+        prepared = self.preparation(texts)
+        encodings = self.tokenizer._tokenizer.encode_batch(prepared, add_special_tokens=True)
         return [_cut(encoding.ids, self.max_length) for encoding in encodings]
 
     def forward(self, pieces: Sequence[Sequence[int]]) -> torch.Tensor:
@@ -179,19 +193,19 @@ class BiEncoder:
             return self._fast[1]
 
 
-def fingerprint_of(
-    weights: Iterable[tuple[str, torch.Tensor]],
-    vocabulary: Mapping[str, int],
-    pooling: str,
-    max_length: int,
-) -> str:
-    """Identify an encoder by what decides about its vectors; see BiEncoder.fingerprint."""
+def fingerprint_of(encoder: BiEncoder, weights: Iterable[tuple[str, torch.Tensor]]) -> str:
+    """Identify an encoder with these full weights; see BiEncoder.fingerprint."""
     digest = xxhash.xxh3_128()
     for name, tensor in sorted(weights, key=lambda item: item[0]):
         digest.update(name.encode())
         digest.update(tensor.detach().cpu().contiguous().view(torch.uint8).numpy().data)
+    vocabulary = encoder.tokenizer.get_vocab()
     digest.update(json.dumps(sorted(vocabulary.items(), key=lambda item: item[1])).encode())
-    digest.update(f"{pooling} {max_length}".encode())
+    digest.update(f"{encoder.pooling} {encoder.max_length}".encode())
+    # Encoders of earlier versions prepared nothing: their fingerprints stay what they were.
+    if encoder.preparation:
+        settings = json.dumps(encoder.preparation.as_settings(), sort_keys=True)
+        digest.update(settings.encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
 
 

@@ -109,7 +109,7 @@ class CrossEncoder:
         if head is not None:
             self.module.head.load_state_dict(head.state_dict())
         self.module.eval()
-        self._template = Template.of(base.tokenizer, limit, settings.context)
+        self._template = Template.of(base.tokenizer, limit, settings.context, base.preparation)
         self._has_types = int(getattr(base.module.config, "type_vocab_size", 1) or 1) > 1
 
     @classmethod
@@ -124,8 +124,7 @@ class CrossEncoder:
         module = copy.deepcopy(encoder.module)
         if layers is not None:
             _keep_layers(module, layers)
-        base = BiEncoder(encoder.tokenizer, module, encoder.pooling, encoder.max_length)
-        return cls(base, replace(settings, encoder=encoder.fingerprint()))
+        return cls(encoder.over(module), replace(settings, encoder=encoder.fingerprint()))
 
     @classmethod
     def load(cls, directory: str | Path) -> "CrossEncoder":

@@ -17,6 +17,7 @@ from tokenizers import Tokenizer
 from .bert import Bert, can_run
 from .bi_encoder import SETTINGS_FILE, BiEncoder, fingerprint_of
 from .native import has_native_bf16
+from .preparation import Preparation
 
 
 @dataclass(frozen=True)
@@ -61,9 +62,14 @@ def _open_light(directory: Path) -> tuple[BiEncoder, str] | None:
             weights = {name: file.get_tensor(name).float() for name in sorted(file.keys())}
         native = has_native_bf16(torch.device("cpu"))
         module = Bert(config, weights, torch.bfloat16 if native else torch.float32)
-        encoder = BiEncoder(tokenizer, module, settings["pooling"], settings["max_length"])
-        facts = encoder.pooling, encoder.max_length
-        return encoder, fingerprint_of(weights.items(), tokenizer.get_vocab(), *facts)
+        encoder = BiEncoder(
+            tokenizer,
+            module,
+            settings["pooling"],
+            settings["max_length"],
+            Preparation.of(settings),
+        )
+        return encoder, fingerprint_of(encoder, weights.items())
     except Exception:  # of many classes; loading it whole will meet the same, and say it
         return None
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..types import Mention
+from .preparation import AS_IT_IS, Preparation
 
 # The mention stands between these; both are words of any vocabulary, so that none need be added.
 _OPEN, _CLOSE = "[", "]"
@@ -31,6 +32,7 @@ class Template:
 
     before, between, after (List[int]): the special tokens around them.
     max_length (int): of the whole. context (int): on each side of the mention; in word pieces.
+    preparation (Preparation): what is done to each text, without a prefix.
     """
 
     tokenizer: Any
@@ -39,9 +41,16 @@ class Template:
     after: list[int]
     max_length: int
     context: int
+    preparation: Preparation = AS_IT_IS
 
     @classmethod
-    def of(cls, tokenizer: Any, max_length: int, context: int) -> "Template":
+    def of(
+        cls,
+        tokenizer: Any,
+        max_length: int,
+        context: int,
+        preparation: Preparation = AS_IT_IS,
+    ) -> "Template":
         """Read from a tokenizer what it puts around two texts."""
         fast = tokenizer._tokenizer
         word = fast.encode("a", add_special_tokens=False).ids
@@ -51,7 +60,7 @@ class Template:
         first, second = starts[0], starts[-1]
         return cls(
             tokenizer, ids[:first], ids[first + size : second], ids[second + size :],
-            max_length, context,
+            max_length, context, preparation.without_prefix(),
         )  # fmt: skip
 
     def cut(self, pairs: Sequence[Pair]) -> list[Pieces]:
@@ -65,7 +74,8 @@ class Template:
         for pair in pairs:
             texts.setdefault(pair.candidate, len(texts))
         fast = self.tokenizer._tokenizer
-        encodings = fast.encode_batch(list(texts), add_special_tokens=False)
+        prepared = self.preparation(list(texts))
+        encodings = fast.encode_batch(prepared, add_special_tokens=False)
         ids = {text: encoding.ids for text, encoding in zip(texts, encodings, strict=True)}
         return [
             self._together([ids[text] for text in parts[pair.mention]], ids[pair.candidate], ids)

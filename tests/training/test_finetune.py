@@ -96,9 +96,9 @@ def test_nothing_to_learn_is_an_error(tmp_path, tiny_kb):
 @pytest.fixture
 def joined(train, tiny_kb, tiny_encoder):
     encoder = BiEncoder.load(tiny_encoder)
-    names = read_names(tiny_kb, encoder.tokenize, True)
+    names = read_names(tiny_kb, encoder.tokenize)
     mentions = read_mentions(train, tiny_kb)
-    return names, mentions, join(names, mentions, encoder.tokenize, True), encoder
+    return names, mentions, join(names, mentions, encoder.tokenize), encoder
 
 
 def test_mentions_among_names(joined, tiny_kb):
@@ -110,7 +110,7 @@ def test_mentions_among_names(joined, tiny_kb):
     assert not both.trainable[both.is_mention].any()
     for position, row in enumerate(both.rows.tolist()):
         text = tiny_kb.name_at(row).text if row >= 0 else mentions.texts[-1 - row]
-        assert both.tokens.take([position]) == encoder.tokenize([text.lower()])
+        assert both.tokens.take([position]) == encoder.tokenize([text])
         if row < 0:
             assert both.concepts[position] == mentions.concepts[-1 - row]
 

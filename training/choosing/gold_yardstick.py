@@ -11,7 +11,7 @@ from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.measuring import load_gold
 from spacy_medlink.types import Floats2d, Ints1d
 
-from ..data.names import TokenTable, TrainingNames, spelled
+from ..data.names import TokenTable, TrainingNames
 from ..loop.encoding import encode_names
 from ..loop.precision import Precision
 from ..recipe.settings import Recipe
@@ -48,7 +48,7 @@ class GoldYardstick:
         """
         self._names, self._precision = names, precision
         cases = list(load_gold(gold, kb).cases())
-        texts = [spelled(_form(case.mention), recipe.data.lower_case) for case in cases]
+        texts = [_form(case.mention) for case in cases]
         distinct = {text: number for number, text in enumerate(dict.fromkeys(texts))}
         self._tokens = TokenTable.build(iter(distinct), base.tokenize)
         self._query: Ints1d = np.array([distinct[text] for text in texts], dtype=np.int64)

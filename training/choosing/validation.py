@@ -10,7 +10,7 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.types import Floats2d, Ints1d
 
 from ..data.holdout import Query
-from ..data.names import TokenTable, TrainingNames, spelled
+from ..data.names import TokenTable, TrainingNames
 from ..loop.encoding import encode_names
 from ..loop.precision import Precision
 
@@ -31,9 +31,9 @@ class QuerySet:
         return len(self.concepts)
 
 
-def query_set(queries: Sequence[Query], encoder: BiEncoder, lower_case: bool) -> QuerySet:
+def query_set(queries: Sequence[Query], encoder: BiEncoder) -> QuerySet:
     """Prepare held-out names for encoding."""
-    texts = (spelled(query.text, lower_case) for query in queries)
+    texts = (query.text for query in queries)
     concepts = np.array([query.concept for query in queries], dtype=np.int64)
     return QuerySet(TokenTable.build(texts, encoder.tokenize), concepts)
 

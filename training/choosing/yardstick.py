@@ -40,7 +40,6 @@ class Yardstick:
         base: BiEncoder,
         names: TrainingNames,
         holdout: Holdout,
-        lower_case: bool,
         settings: SelectionSettings,
         precision: Precision,
         among: int | None = None,
@@ -50,8 +49,8 @@ class Yardstick:
         self._all: Ints1d = among_which(names.concepts, golds, among)
         self._concepts: Ints1d = names.concepts[self._all]
         self._queries: dict[str, QuerySet] = {
-            "dev": query_set(holdout.dev, base, lower_case),
-            "test": query_set(holdout.test, base, lower_case),
+            "dev": query_set(holdout.dev, base),
+            "test": query_set(holdout.test, base),
         }
         self.vectors: Floats2d = encode_names(
             base, names.tokens, self._all, precision, what="Encoding names with the base"

@@ -13,7 +13,7 @@ import numpy as np
 from spacy_medlink.errors import Errors
 from spacy_medlink.kb.readers.lines import numbered_lines
 
-from .names import Block, Tokenize, chunks, flattened, spelled, string_hash
+from .names import Block, Tokenize, chunks, flattened, string_hash
 
 _UNKNOWN = -1  # the number of the language that a bitext does not tell
 
@@ -36,9 +36,7 @@ def read_bitext(path: Path) -> Iterator[tuple[str, str]]:
             yield cells[0], cells[1]
 
 
-def bitext_blocks(
-    path: Path, tokenize: Tokenize, lower_case: bool, first_concept: int
-) -> Iterator[Block]:
+def bitext_blocks(path: Path, tokenize: Tokenize, first_concept: int) -> Iterator[Block]:
     """Read a bitext as training names: every pair is the two names of a pseudo-concept.
 
     first_concept (int): number of the first pseudo-concept, above those of the knowledge base.
@@ -52,6 +50,6 @@ def bitext_blocks(
             np.array([string_hash(text) for text in texts], dtype=np.uint64),
             np.ones(count, dtype=bool),
             np.full(count, _UNKNOWN, dtype=np.int16),
-            *flattened(tokenize([spelled(text, lower_case) for text in texts])),
+            *flattened(tokenize(texts)),
         )
         first_concept += len(chunk)

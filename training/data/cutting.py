@@ -5,27 +5,37 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.preparation import AS_IT_IS, Preparation
+
 
 @dataclass(frozen=True)
 class Cutter:
     """Cuts strings as `BiEncoder.tokenize` does; can be sent to another process.
 
     backend (tokenizers.Tokenizer): of the encoder's tokenizer. max_length (int): in word pieces.
+    preparation (Preparation): the encoder's.
     """
 
     backend: Any
     max_length: int
+    preparation: Preparation = AS_IT_IS
+
+    @classmethod
+    def of(cls, encoder: BiEncoder) -> "Cutter":
+        """Take from an encoder what cutting needs."""
+        return cls(encoder.tokenizer._tokenizer, encoder.max_length, encoder.preparation)
 
     def __call__(self, texts: Sequence[str]) -> list[list[int]]:
         """Cut strings, special tokens included."""
         # The fast one, which newer versions have, does not follow where each piece was.
         encode = getattr(self.backend, "encode_batch_fast", self.backend.encode_batch)
-        encodings = encode(list(texts), add_special_tokens=True)
+        encodings = encode(self.preparation(texts), add_special_tokens=True)
         return [self._cut(encoding.ids) for encoding in encodings]
 
     def fingerprint(self) -> str:
         """Identify what decides about the pieces."""
-        text = f"{self.max_length} {self.backend.to_str()}"
+        text = f"{self.max_length} {self.preparation} {self.backend.to_str()}"
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
     def _cut(self, ids: list[int]) -> list[int]:

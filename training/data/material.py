@@ -111,7 +111,7 @@ def read_material(kb: KnowledgeBase, tokenize: Tokenize, wanted: Wanted) -> Mate
 def translations(kb: KnowledgeBase, tokenize: Tokenize, wanted: Wanted) -> Iterator[Block]:
     """Read the bitext, if there is one."""
     if wanted.bitext:
-        yield from bitext_blocks(wanted.bitext, tokenize, wanted.reading.lower_case, len(kb))
+        yield from bitext_blocks(wanted.bitext, tokenize, len(kb))
 
 
 def pair_up(kb: KnowledgeBase, names: TrainingNames, wanted: Wanted) -> Pairs:

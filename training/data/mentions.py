@@ -12,7 +12,7 @@ from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.measuring import load_gold
 from spacy_medlink.types import Hashes1d, Ints1d
 
-from .names import Tokenize, TokenTable, TrainingNames, spelled, string_hash
+from .names import Tokenize, TokenTable, TrainingNames, string_hash
 
 
 @dataclass(frozen=True)
@@ -82,16 +82,14 @@ class NamesAndMentions(TrainingNames):
     is_mention: NDArray[np.bool_]
 
 
-def join(
-    names: TrainingNames, mentions: Mentions, tokenize: Tokenize, lower_case: bool
-) -> NamesAndMentions:
+def join(names: TrainingNames, mentions: Mentions, tokenize: Tokenize) -> NamesAndMentions:
     """Put mentions among the names, in the order of their concepts.
 
     A mention that is spelled as a name of its concept is left out: the name itself is there.
     """
     strings = np.array([string_hash(text) for text in mentions.texts], dtype=np.uint64)
     new = np.flatnonzero(~_are_names(names, mentions.concepts, strings))
-    tokens = TokenTable.build((spelled(mentions.texts[one], lower_case) for one in new), tokenize)
+    tokens = TokenTable.build((mentions.texts[one] for one in new), tokenize)
     concepts = np.concatenate([names.concepts, mentions.concepts[new]])
     order = np.argsort(concepts, kind="stable")
     is_mention = np.arange(len(concepts)) >= len(names)

@@ -85,13 +85,11 @@ class TrainingNames:
 class Reading:
     """How the names of a knowledge base are read.
 
-    lower_case (bool): whether the encoder is to see lower-cased names.
     languages (Collection[str]): languages to train on, all when empty.
     obsolete (bool): whether to train on names that the source marks as obsolete.
     trade_names (bool): whether to train on what a substance's brands are called.
     """
 
-    lower_case: bool
     languages: Collection[str] = ()
     obsolete: bool = True
     trade_names: bool = True
@@ -124,7 +122,6 @@ class Block(NamedTuple):
 def read_names(
     kb: KnowledgeBase,
     tokenize: Tokenize,
-    lower_case: bool,
     skip: Collection[int] = (),
     languages: Collection[str] = (),
     obsolete: bool = True,
@@ -134,9 +131,9 @@ def read_names(
 
     tokenize (Callable): strings to word-piece ids (`BiEncoder.tokenize`).
     skip (Collection[int]): name rows to leave out, such as those held out for validation.
-    lower_case, languages, obsolete, trade_names: see `Reading`.
+    languages, obsolete, trade_names: see `Reading`.
     """
-    how = Reading(lower_case, languages, obsolete, trade_names)
+    how = Reading(languages, obsolete, trade_names)
     names, _ = joined([empty_block(), *name_blocks(kb, tokenize, how, frozenset(skip))])
     return names
 
@@ -157,7 +154,7 @@ def name_blocks(
     found = (entry for entry in distinct_names(kb, first, last) if entry[0] not in skip)
     for chunk in chunks(found):
         rows, concepts, names, strings = zip(*chunk, strict=True)
-        pieces = tokenize([spelled(name.text, how.lower_case) for name in names])
+        pieces = tokenize([name.text for name in names])
         yield Block(
             np.array(rows, dtype=np.int64),
             np.array(concepts, dtype=np.int64),
@@ -192,11 +189,6 @@ def joined(blocks: Sequence[Block]) -> tuple[TrainingNames, NDArray[np.int16]]:
 def language_codes(kb: KnowledgeBase) -> list[str]:
     """List the languages of a knowledge base in the order of their numbers."""
     return sorted(kb.manifest["by_lang"])
-
-
-def spelled(text: str, lower_case: bool) -> str:
-    """Spell a name as the encoder is to see it."""
-    return text.lower() if lower_case else text
 
 
 def string_hash(text: str) -> int:

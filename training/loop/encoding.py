@@ -60,7 +60,7 @@ def _for_inference(encoder: BiEncoder, precision: Precision) -> BiEncoder:
     module = copy.deepcopy(encoder.module)
     if precision.name != "fp32":
         module = module.to(torch.bfloat16 if precision.name == "bf16" else torch.float16)
-    return BiEncoder(encoder.tokenizer, module, encoder.pooling, encoder.max_length)
+    return encoder.over(module)
 
 
 def _batches(lengths: Ints1d) -> Iterator[Ints1d]:

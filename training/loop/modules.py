@@ -1,14 +1,24 @@
 """The module as training wants it: attention, dropout, and the layers that stay as they are."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import torch
 from transformers import AutoModel
 
 from spacy_medlink.encoders.adapters import adapter_reduction, add_adapters
 from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.preparation import Preparation
 
-from ..recipe.settings import EncoderSettings
+from ..recipe.settings import DataSettings, EncoderSettings
+
+
+def preparation_of(encoder: BiEncoder, settings: DataSettings) -> Preparation:
+    """Say how the trained encoder prepares texts: the base's way, in the recipe's letter case.
+
+    A tokenizer that lower-cases by itself needs no help, and keeps the fingerprint of its base.
+    """
+    return replace(encoder.preparation, lower_case=settings.lower_case and _keeps_case(encoder))
 
 
 def prepare(encoder: BiEncoder, settings: EncoderSettings, device: torch.device) -> BiEncoder:
@@ -34,12 +44,18 @@ def prepare(encoder: BiEncoder, settings: EncoderSettings, device: torch.device)
         module.to(device),
         settings.pooling or encoder.pooling,
         settings.max_length or encoder.max_length,
+        encoder.preparation,
     )
 
 
 def trained(module: torch.nn.Module) -> list[torch.nn.Parameter]:
     """List the parameters that training changes."""
     return [parameter for parameter in module.parameters() if parameter.requires_grad]
+
+
+def _keeps_case(encoder: BiEncoder) -> bool:
+    fast = encoder.tokenizer._tokenizer
+    return bool(fast.encode("Fever").ids != fast.encode("fever").ids)
 
 
 def _left_alone(module: torch.nn.Module, settings: EncoderSettings) -> Iterator[torch.nn.Parameter]:

@@ -10,10 +10,10 @@ class DataSettings:
     """Which names are trained on.
 
     pairs (str): "all" for each name with each, or "preferred" for the preferred name with each of
-    the others. pairs_per_concept (int): positive pairs a concept, at most. lower_case (bool): of
-    all names. languages (List[str]): languages to train on, [] for all; ["en"] for English only,
-    ["es"] for one language, ["en", "es"] for English plus one. obsolete (bool): names marked so
-    too.
+    the others. pairs_per_concept (int): positive pairs a concept, at most.
+    lower_case (bool): the encoder sees all texts lower-cased, in training and afterwards.
+    languages (List[str]): languages to train on, [] for all; ["en"] for English only, ["es"] for
+    one language, ["en", "es"] for English plus one. obsolete (bool): names marked so too.
     trade_names (bool): what the brands of a substance are called too, where the knowledge base has
     such names (of the UMLS: the release's MRREL says which brands there are).
     """

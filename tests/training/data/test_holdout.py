@@ -64,9 +64,7 @@ def test_halves_are_even_and_the_seed_decides(tiny_kb: KnowledgeBase) -> None:
 
 def test_training_never_sees_a_held_out_name(tiny_kb: KnowledgeBase) -> None:
     holdout = make_holdout(tiny_kb, 0.5, 100, seed=0)
-    names = read_names(
-        tiny_kb, lambda texts: [[0] for _ in texts], lower_case=True, skip=holdout.rows
-    )
+    names = read_names(tiny_kb, lambda texts: [[0] for _ in texts], skip=holdout.rows)
     assert not set(names.rows.tolist()) & set(holdout.rows)
     assert not {string_hash(query.text) for query in holdout.dev} & set(names.strings.tolist())
 

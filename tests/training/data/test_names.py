@@ -27,7 +27,7 @@ def test_token_table_gives_back_what_was_tokenised() -> None:
 
 
 def test_names_are_those_of_the_knowledge_base(tiny_kb: KnowledgeBase) -> None:
-    names = read_names(tiny_kb, _letters, lower_case=False)
+    names = read_names(tiny_kb, _letters)
     assert names.trainable.all()
     assert (np.diff(names.concepts) >= 0).all()
     for position, row in enumerate(names.rows.tolist()):
@@ -38,24 +38,17 @@ def test_names_are_those_of_the_knowledge_base(tiny_kb: KnowledgeBase) -> None:
         assert name in concept.names
 
 
-def test_lower_case_is_an_option(tiny_kb: KnowledgeBase) -> None:
-    names = read_names(tiny_kb, _letters, lower_case=True)
-    texts = [_text(names.tokens, position) for position in range(len(names))]
-    assert "type ii diabetes mellitus" in texts
-    assert texts == [text.lower() for text in texts]
-
-
 def test_rows_to_skip_are_not_there(tiny_kb: KnowledgeBase) -> None:
-    names = read_names(tiny_kb, _letters, lower_case=True, skip=[0, 5])
+    names = read_names(tiny_kb, _letters, skip=[0, 5])
     assert not {0, 5} & set(names.rows.tolist())
-    assert len(names) == len(read_names(tiny_kb, _letters, lower_case=True)) - 2
+    assert len(names) == len(read_names(tiny_kb, _letters)) - 2
 
 
 def test_other_languages_and_obsolete_names_stay_but_are_not_trained_on(
     tiny_kb: KnowledgeBase,
 ) -> None:
-    everything = read_names(tiny_kb, _letters, lower_case=True)
-    names = read_names(tiny_kb, _letters, lower_case=True, languages=["en"], obsolete=False)
+    everything = read_names(tiny_kb, _letters)
+    names = read_names(tiny_kb, _letters, languages=["en"], obsolete=False)
     assert names.rows.tolist() == everything.rows.tolist()
     for row, trainable in zip(names.rows.tolist(), names.trainable.tolist(), strict=True):
         name = tiny_kb.name_at(row)

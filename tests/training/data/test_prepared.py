@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.preparation import Preparation
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase
 from training.data import prepared
@@ -17,13 +18,13 @@ from training.data.material import Material, Wanted, read_material
 from training.data.names import Reading
 from training.data.prepared import open_material, prepare
 
-WANTED = Wanted(Reading(True, ("en", "de")), 50, 0, 0.5, 100, 0)
+WANTED = Wanted(Reading(("en", "de")), 50, 0, 0.5, 100, 0)
 
 
 @pytest.fixture
 def cutter(tiny_encoder: Path) -> Cutter:
     encoder = BiEncoder.load(tiny_encoder)
-    return Cutter(encoder.tokenizer._tokenizer, encoder.max_length)
+    return Cutter.of(encoder)
 
 
 @pytest.fixture
@@ -65,7 +66,7 @@ def test_what_lies_on_disk_is_what_would_be_read_into_memory(
 def test_a_cutter_cuts_like_its_encoder(tiny_encoder: Path) -> None:
     encoder = BiEncoder.load(tiny_encoder, max_length=6)
     texts = ["fever", "", "high blood pressure of the lung", "hipertensión"]
-    cutter = Cutter(encoder.tokenizer._tokenizer, encoder.max_length)
+    cutter = Cutter.of(encoder)
     assert cutter(texts) == encoder.tokenize(texts)
     assert cutter.fingerprint() != replace(cutter, max_length=5).fingerprint()
 
@@ -87,12 +88,13 @@ def test_it_is_made_once_and_again_when_anything_differs(
     assert len(made) == 1
     others = [
         replace(wanted, seed=1),
-        replace(wanted, reading=replace(wanted.reading, lower_case=False)),
+        replace(wanted, reading=replace(wanted.reading, obsolete=False)),
         replace(wanted, bitext=None),
     ]
     places = {prepare(tiny_kb, cutter, other, tmp_path / "p") for other in others}
-    places.add(prepare(tiny_kb, replace(cutter, max_length=9), wanted, tmp_path / "p"))
-    assert len(places | {first}) == 5
+    for one in (replace(cutter, max_length=9), replace(cutter, preparation=Preparation(True))):
+        places.add(prepare(tiny_kb, one, wanted, tmp_path / "p"))
+    assert len(places | {first}) == 6
     assert wanted.bitext is not None
     wanted.bitext.write_text("Herz\theart\n", encoding="utf-8")
     assert prepare(tiny_kb, cutter, wanted, tmp_path / "p") not in {*places, first}
