@@ -16,8 +16,9 @@ from .data.relations import Relations, RelationSampler
 from .data.sampler import NameSampler, PairSampler, Sampler, SequenceSampler
 from .objectives.joint import JointObjective, Part
 from .objectives.memory import MEMORY_LOSSES
+from .objectives.name_memory import NameMemory
 from .objectives.protocol import Objective
-from .objectives.registry import LOSSES, MINERS, BatchObjective
+from .objectives.registry import LOSSES, MINERS, BatchObjective, MinedMemoryObjective
 from .objectives.transe import TransE
 from .objectives.typing_head import TypeHead, concept_types
 from .recipe.settings import Recipe
@@ -71,10 +72,12 @@ def _main(
             own.loss_settings, material.names, vectors(), device
         )
         return objective
-    return BatchObjective(
-        MINERS[own.miner].with_settings(own.miner_settings),
-        LOSSES[own.loss].with_settings(own.loss_settings),
-    )
+    miner = MINERS[own.miner].with_settings(own.miner_settings)
+    loss = LOSSES[own.loss].with_settings(own.loss_settings)
+    if not own.neighbours:
+        return BatchObjective(miner, loss)
+    memory = NameMemory(material.names, vectors(), device)
+    return MinedMemoryObjective(miner, loss, memory, own.neighbours)
 
 
 def make_sampler(

@@ -84,7 +84,7 @@ class Experiment(Study):
             self.holdout,
             recipe.selection,
             self._precision,
-            None if recipe.objective.loss in MEMORY_LOSSES else recipe.holdout.among,
+            None if recipe.objective.remembers(MEMORY_LOSSES) else recipe.holdout.among,
         )
 
     def _sampler(self) -> Sampler:

@@ -28,9 +28,19 @@ def speed(progress: Progress) -> float:
     return progress.names / max(progress.training_seconds, 1e-9)
 
 
-def training_figures(progress: Progress, base_shortlist: Figures) -> dict[str, Any]:
-    """Collect what the training did."""
+def ending(stopped_by: str) -> str:
+    """Say of a training that the clock stopped that it is not what the recipe gives."""
+    if stopped_by != "minutes":
+        return ""
+    return "; stopped by --max-minutes before the recipe was done"
+
+
+def training_figures(
+    progress: Progress, stopped_by: str, base_shortlist: Figures
+) -> dict[str, Any]:
+    """Collect what the training did, and what ended it (`Trainer.stopped_by`)."""
     return {
+        "stopped_by": stopped_by,
         "steps": progress.step,
         "names": progress.names,
         "seconds": round(progress.seconds, 1),

@@ -23,7 +23,7 @@ from .loop.task import Task
 from .loop.trainer import Trainer
 from .objectives.protocol import Objective
 from .recipe.settings import Recipe
-from .report import describe, speed, training_figures, verdict
+from .report import describe, ending, speed, training_figures, verdict
 from .weights import Weights, copy_weights
 
 
@@ -106,7 +106,7 @@ class Study(ABC):
         progress = trainer.progress
         self._say(
             f"Trained {progress.names:,} names in {progress.seconds:.0f} s"
-            f" ({speed(progress):.0f} names/s)"
+            f" ({speed(progress):.0f} names/s){ending(trainer.stopped_by())}"
         )
         selection, shipped = self._select(trainer.best)
         self._say(f"Shipped: {describe(shipped)} ({verdict(selection)})")
@@ -115,7 +115,7 @@ class Study(ABC):
             "shipped": shipped,
             "trained_part": selection.part,
             "tried": [{"part": part, "dev_shortlist": dev} for part, dev in selection.tried],
-            "training": training_figures(progress, base_shortlist),
+            "training": training_figures(progress, trainer.stopped_by(), base_shortlist),
             "data": {**self._facts(), **self._trained(), **self.yardstick.facts()},
             "precision": self._precision.name,
             "device": str(self._device),

@@ -89,11 +89,21 @@ class Trainer:
         return copy_weights(self._module)
 
     def part_done(self) -> float:
-        """Compute how much of the training is done, 0..1, by steps or by minutes."""
-        by_steps = self.progress.step / self._steps
+        """Compute how much of the training is done, 0..1, by names, steps or minutes."""
+        wanted = self._recipe.training.names
+        done = self.progress.names / wanted if wanted else self.progress.step / self._steps
         minutes = self._recipe.training.max_minutes
         by_time = self.progress.seconds / (60 * minutes) if minutes else 0.0
-        return min(1.0, max(by_steps, by_time))
+        return min(1.0, max(done, by_time))
+
+    def stopped_by(self) -> str:
+        """Say what ended the training: "names" or "epochs", its work; "patience"; or "minutes"."""
+        wanted, progress = self._recipe.training.names, self.progress
+        if wanted and progress.names >= wanted:
+            return "names"
+        if not wanted and progress.step >= self._steps:
+            return "epochs"
+        return "minutes" if self.part_done() >= 1 else "patience"
 
     def _is_done(self) -> bool:
         patience = self._recipe.training.patience

@@ -1,18 +1,14 @@
 """A loss over all names of the knowledge base, whose vectors are remembered from step to step."""
 
-import numpy as np
 import torch
 
-from spacy_medlink.errors import Errors
 from spacy_medlink.types import Floats2d
 
 from ..data.names import TrainingNames
-from ..data.synonyms import SynonymTable
 from ..weights import Weights
 from .mining import Indices
+from .name_memory import NameMemory
 from .protocol import Batch, Choice, Stateless
-
-_MOST = 2_000_000
 
 
 class MemoryObjective(Stateless):
@@ -20,12 +16,8 @@ class MemoryObjective(Stateless):
 
         loss = -log(sum over positives exp(s / t) / sum over all exp(s / t))
 
-    with s the cosine to a remembered vector, t the temperature. A batch shows a name a few hundred
-    others, hardly one of them confusable; the memory shows it every name that it must be told
-    apart from. It starts with the base's vectors; what is encoded for a step replaces its part of
-    it (Wu et al. 2018, "Unsupervised feature learning via non-parametric instance discrimination";
-    the sum over synonyms is that of BioSyn, Sung et al. 2020). What was not encoded for long lags
-    behind, which also ties the encoder to its base.
+    with s the cosine to a vector of NameMemory, t the temperature. The sum over synonyms is that of
+    BioSyn, Sung et al. 2020.
 
     Twins (the same string in another concept) count neither for nor against.
 
@@ -36,22 +28,15 @@ class MemoryObjective(Stateless):
     def __init__(
         self, names: TrainingNames, vectors: Floats2d, device: torch.device, *, temperature: float
     ) -> None:
-        if len(names) > _MOST:
-            rule = f"it remembers all names, at most {_MOST:,}; there are {len(names):,}"
-            raise Errors.bad_value(key="objective.loss", value="all_names", rule=rule)
         self._temperature = temperature
-        self._memory = torch.tensor(vectors, device=device)
-        self._table = SynonymTable(names)
-        self._waiting: list[tuple[torch.Tensor, torch.Tensor]] = []
+        self._memory = NameMemory(names, vectors, device)
 
     def __call__(self, vectors: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, int]:
         """Compute the loss of vectors, (n, dim), and count the positive pairs."""
         own = vectors.detach().float()
-        self._waiting.append((batch.names, own))
-        names = batch.names.cpu().numpy()
-        rows, synonyms = self._indices(self._table.synonyms(names))
-        ignored = self._indices(self._table.ignored(names))
-        value, gradient = self._loss(own, rows, synonyms, ignored)
+        self._memory.note(batch.names, own)
+        rows, synonyms = self._memory.synonyms(batch.names)
+        value, gradient = self._loss(own, rows, synonyms, self._memory.ignored(batch.names))
         # Linear in the vectors, with the loss's value and gradient: autograd over the matrix of
         # all similarities would pass over it, and copy it, several times more.
         linear = (vectors.float() * gradient).sum()
@@ -65,7 +50,7 @@ class MemoryObjective(Stateless):
 
         rows, synonyms (Tensor): positive pairs, index into the batch and position in the memory.
         """
-        logits = (vectors @ self._memory.T).div_(self._temperature)
+        logits = (vectors @ self._memory.vectors.T).div_(self._temperature)
         self._hide(logits, ignored)
         positive = logits[rows, synonyms]
         # In place, pass by pass: the matrix is the largest thing in memory by far.
@@ -92,7 +77,7 @@ class MemoryObjective(Stateless):
             to the memory, (m, n_names).
         """
         gradient = torch.zeros_like(vectors)
-        gradient[learning] = slopes @ self._memory
+        gradient[learning] = slopes @ self._memory.vectors
         return gradient
 
     def _hide(self, logits: torch.Tensor, ignored: Indices) -> None:
@@ -100,22 +85,16 @@ class MemoryObjective(Stateless):
         logits[ignored] = -torch.inf
 
     def after_step(self) -> None:
-        """Remember the batches; not before, as the backward pass needs the old vectors."""
-        for names, vectors in self._waiting:
-            self._memory[names] = vectors
-        self._waiting.clear()
+        """Remember the batches."""
+        self._memory.after_step()
 
     def state(self) -> Weights:
         """Get the memory."""
-        return {"memory": self._memory}
+        return self._memory.state()
 
     def load_state(self, state: Weights) -> None:
         """Put the memory back."""
-        self._memory.copy_(state["memory"])
-
-    def _indices(self, pairs: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
-        first, second = torch.from_numpy(pairs).to(self._memory.device)
-        return first, second
+        self._memory.load_state(state)
 
 
 def logsumexp_by(values: torch.Tensor, groups: torch.Tensor, count: int) -> torch.Tensor:

@@ -60,11 +60,11 @@ class MentionMemoryObjective(MemoryObjective):
         """Compute the loss of vectors, (n, dim), and count the positive pairs."""
         if self._after and self._trained >= self._after:
             fresh = torch.from_numpy(self._encode(self._names))
-            self._memory[torch.from_numpy(self._names)] = fresh.to(self._memory.device)
+            self._memory.vectors[torch.from_numpy(self._names)] = fresh.to(batch.names.device)
             self._trained = 0
         self._trained += len(vectors)
         self._batch = batch.names
-        self._memory[batch.names] = vectors.detach().float()
+        self._memory.vectors[batch.names] = vectors.detach().float()
         return super().__call__(vectors, batch)
 
     @torch.no_grad()
@@ -73,10 +73,10 @@ class MentionMemoryObjective(MemoryObjective):
 
         mentions (Ints1d): positions, (n,). RETURNS (Ints1d): positions, (n * count,).
         """
-        rows = torch.from_numpy(mentions).to(self._memory.device)
-        scores = self._memory[rows] @ self._memory.T
-        self._hide(scores, self._indices(self._table.ignored(mentions)))
-        scores[self._indices(self._table.synonyms(mentions))] = -torch.inf
+        rows = torch.from_numpy(mentions).to(self._memory.vectors.device)
+        scores = self._memory.vectors[rows] @ self._memory.vectors.T
+        self._hide(scores, self._memory.ignored(rows))
+        scores[self._memory.synonyms(rows)] = -torch.inf
         found: Ints1d = scores.topk(count, dim=1).indices.cpu().numpy().ravel()
         return found
 

@@ -17,13 +17,27 @@ class HardPairMiner:
     def __init__(self, margin: float) -> None:
         self.margin = margin
 
-    def __call__(self, vectors: torch.Tensor, labels: torch.Tensor) -> Indices:
-        """Mine. vectors: (n, dim) of length 1. labels: (n,). RETURNS pairs (a, p, a, n)."""
+    def __call__(
+        self,
+        vectors: torch.Tensor,
+        labels: torch.Tensor,
+        ref_emb: torch.Tensor | None = None,
+        ref_labels: torch.Tensor | None = None,
+    ) -> Indices:
+        """Mine.
+
+        vectors (Tensor): anchors, (n, dim). labels (Tensor): (n,).
+        ref_emb, ref_labels (Optional[Tensor]): what anchors are compared with, (m, dim) and (m,),
+            the anchors first; the anchors alone when left out. PML's miners call them so.
+        RETURNS (Indices): pairs (a, p, a, n).
+        """
         with torch.no_grad():
             unit = torch.nn.functional.normalize(vectors.float(), dim=1)
-            distance = torch.cdist(unit, unit)
-            same = labels[:, None] == labels[None]
-            positive = same & ~torch.eye(len(labels), dtype=torch.bool, device=labels.device)
+            others = unit if ref_emb is None else torch.nn.functional.normalize(ref_emb.float())
+            distance = torch.cdist(unit, others)
+            same = labels[:, None] == (labels if ref_labels is None else ref_labels)[None]
+            own = torch.eye(*same.shape, dtype=torch.bool, device=labels.device)
+            positive = same & ~own
             farthest = distance.masked_fill(~positive, -torch.inf).amax(dim=1, keepdim=True)
             nearest = distance.masked_fill(same, torch.inf).amin(dim=1, keepdim=True)
             keep_positive = positive & (nearest - distance <= self.margin)
@@ -31,8 +45,19 @@ class HardPairMiner:
         return (*torch.where(keep_positive), *torch.where(keep_negative))
 
 
+def without_own(mined: Indices) -> Indices:
+    """Leave out positives that are the anchor itself, which stands among its references."""
+    keep = mined[0] != mined[1]
+    if len(mined) == 3:
+        return tuple(part[keep] for part in mined)
+    return (mined[0][keep], mined[1][keep], *mined[2:])
+
+
 def without_twins(mined: Indices, strings: torch.Tensor) -> Indices:
-    """Leave out negatives that are the anchor's own string."""
+    """Leave out negatives that are the anchor's own string.
+
+    strings (Tensor): of what anchors are compared with, the anchors first.
+    """
     anchors, negatives = mined[-3 if len(mined) == 3 else 2], mined[-1]
     keep = strings[anchors] != strings[negatives]
     if len(mined) == 3:

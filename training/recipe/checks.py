@@ -63,7 +63,9 @@ RULES = [
     _one_of("optimizer.decay", "linear", "constant"),
     _at_least("optimizer.clip", 0),
     _above_zero("training.epochs"),
+    _at_least("training.names", 0),
     _above_zero("training.max_minutes"),
+    _at_least("objective.neighbours", 0),
     _one_of("training.precision", "auto", "fp32", "bf16", "fp16"),
     _at_least("training.sub_batches", 1),
     _at_least("training.accumulation", 1),
@@ -132,6 +134,11 @@ def check_together(recipe: Recipe, memory_losses: Collection[str]) -> None:
     RAISES (MedlinkError): E502.
     """
     own = recipe.objective
+    if own.neighbours:
+        rule = f"must be 0 with the loss {own.loss}, which compares with all names anyway"
+        _refuse(own.loss in memory_losses, "objective.neighbours", own.neighbours, rule)
+        rule = "must be 'none' with objective.neighbours, which knows the names of the terminology"
+        _refuse(recipe.bitext.order != "none", "bitext.order", recipe.bitext.order, rule)
     if own.loss in memory_losses:
         with_all = f"with the loss {own.loss}, which compares with all names"
         _refuse(own.miner != "none", "objective.miner", own.miner, f"must be 'none' {with_all}")

@@ -1,6 +1,6 @@
 """What a recipe can say: one dataclass a section, each key with its default."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -106,14 +106,21 @@ class EncoderSettings:
 class ObjectiveSettings:
     """Miner and loss by name (`training.objectives.registry`), each with its own settings.
 
+    neighbours (int): 0 mines in the batch alone, as the papers do; else so many nearest wrong names
+    of each name, out of a memory of all names, are mined too, and its synonyms.
     The loss "all_names" (`training.objectives.memory`) compares with all names, not with those of
     the batch; it takes no miner.
     """
 
     miner: str = "triplet_margin"
     loss: str = "multi_similarity"
+    neighbours: int = 0
     miner_settings: Mapping[str, float] = field(default_factory=dict)
     loss_settings: Mapping[str, float] = field(default_factory=dict)
+
+    def remembers(self, memory_losses: Container[str]) -> bool:
+        """Tell whether the base's vectors of all names are needed."""
+        return self.neighbours > 0 or self.loss in memory_losses
 
 
 @dataclass(frozen=True)
@@ -171,8 +178,9 @@ class OptimizerSettings:
 class TrainingSettings:
     """The loop.
 
-    epochs (float): passes over the pairs. max_minutes (float): wall-clock budget, None for none;
-    the learning rate reaches its end by whichever of the two comes first.
+    epochs (float): passes over the pairs. names (int): names to train on, in place of epochs; 0
+    leaves it to them. max_minutes (float): None, or a safety net: the learning rate reaches its end
+    with whichever comes first, and the figures say that the clock has stopped the training.
     precision (str): "auto" (bf16 where the processor computes it natively), "fp32", "bf16" or
     "fp16" (with a scaler, CUDA only). sub_batches (int): parts, sorted by length, in which a batch
     is encoded. cached_gradients (bool): encode twice, so that memory holds one part at a time.
@@ -183,6 +191,7 @@ class TrainingSettings:
 
     seed: int = 0
     epochs: float = 1.0
+    names: int = 0
     max_minutes: float | None = None
     precision: str = "auto"
     sub_batches: int = 4

@@ -6,9 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_medlink.errors import MedlinkError
 from training.data.names import TokenTable, TrainingNames
-from training.objectives import memory
 from training.objectives.memory import MemoryObjective, logsumexp_by
 from training.objectives.protocol import Batch
 
@@ -111,10 +109,3 @@ def test_logsumexp_by_group(entries: list[tuple[float, int]]) -> None:
     for group in range(4):
         expected = torch.logsumexp(values[groups == group], dim=0)
         torch.testing.assert_close(found[group], expected)
-
-
-def test_too_many_names_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "_MOST", 1)
-    names = _names([0, 0], [1, 2], [True, True])
-    with pytest.raises(MedlinkError, match=r"E502.*at most 1; there are 2"):
-        MemoryObjective(names, _unit(2).numpy(), CPU, temperature=TEMPERATURE)

@@ -1,0 +1,120 @@
+"""NameMemory: a vector of every name, renewed as names are trained on."""
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from spacy_medlink.errors import Errors
+from spacy_medlink.types import Floats2d
+
+from ..data.names import TrainingNames
+from ..data.synonyms import SynonymTable
+from ..weights import Weights
+from .mining import Indices
+from .protocol import Batch
+
+_MOST = 2_000_000
+
+
+class References(NamedTuple):
+    """What the names of a batch are compared with; the batch itself comes first.
+
+    vectors (Tensor): (m, dim), with gradients for the batch. labels, strings (Tensor): (m,).
+    """
+
+    vectors: torch.Tensor
+    labels: torch.Tensor
+    strings: torch.Tensor
+
+
+class NameMemory:
+    """Remembers the vectors of all names from step to step.
+
+    A batch shows a name a few hundred others, hardly one of them confusable; the memory shows it
+    every name that it must be told apart from. It starts with the base's vectors; what is encoded
+    for a step replaces its part of it (Wu et al. 2018, "Unsupervised feature learning via
+    non-parametric instance discrimination"; Wang et al. 2020, "Cross-batch memory for embedding
+    learning"). What was not encoded for long lags behind, which also ties the encoder to its base.
+
+    names (TrainingNames): all names. vectors (Floats2d): the base's vectors of them, (n, dim).
+    RAISES (MedlinkError): E502 for more names than fit.
+    """
+
+    def __init__(self, names: TrainingNames, vectors: Floats2d, device: torch.device) -> None:
+        if len(names) > _MOST:
+            rule = f"it remembers all names, at most {_MOST:,}; there are {len(names):,}"
+            raise Errors.bad_value(key="objective", value="memory of names", rule=rule)
+        self.vectors = torch.tensor(vectors, device=device)
+        self._names = names
+        self._table = SynonymTable(names)
+        self._waiting: list[tuple[torch.Tensor, torch.Tensor]] = []
+
+    def note(self, names: torch.Tensor, vectors: torch.Tensor) -> None:
+        """Keep the vectors of a batch until `after_step`: the backward pass needs the old ones."""
+        self._waiting.append((names, vectors.detach().float()))
+
+    def after_step(self) -> None:
+        """Remember the vectors that were noted."""
+        for names, vectors in self._waiting:
+            self.vectors[names] = vectors
+        self._waiting.clear()
+
+    def synonyms(self, names: torch.Tensor) -> Indices:
+        """Pair each of some names, positions (n,), with the other trainable names of its concept.
+
+        RETURNS: index into the names, and position of the synonym.
+        """
+        return self._indices(self._table.synonyms(names.cpu().numpy()))
+
+    def ignored(self, names: torch.Tensor) -> Indices:
+        """Pair each of some names, positions (n,), with what counts neither for nor against it.
+
+        RETURNS: index into the names, and position of the other one; see SynonymTable.
+        """
+        return self._indices(self._table.ignored(names.cpu().numpy()))
+
+    @torch.no_grad()
+    def nearest_wrong(self, vectors: torch.Tensor, names: torch.Tensor, count: int) -> torch.Tensor:
+        """Find the names of other concepts that are nearest to some names.
+
+        vectors (Tensor): of the names, (n, dim). names (Tensor): positions, (n,).
+        RETURNS (Tensor): positions, (n, count).
+        """
+        scores = vectors @ self.vectors.T
+        scores[self.ignored(names)] = -torch.inf
+        scores[self.synonyms(names)] = -torch.inf
+        return scores.topk(min(count, scores.shape[1]), dim=1).indices
+
+    def references(self, vectors: torch.Tensor, batch: Batch, neighbours: int) -> References:
+        """Gather what a batch is compared with: itself, its synonyms, and its nearest wrong names.
+
+        vectors (Tensor): of the batch, (n, dim), with gradients.
+        neighbours (int): nearest wrong names of each name of the batch.
+        """
+        own = vectors.detach().float()
+        near = self.nearest_wrong(own, batch.names, neighbours).flatten()
+        more = torch.unique(torch.cat([near, self.synonyms(batch.names)[1]]))
+        more = more[~torch.isin(more, batch.names)]
+        positions = more.cpu().numpy()
+        labels = self._tensor(self._names.concepts[positions])
+        strings = self._tensor(self._names.strings[positions].view(np.int64))
+        return References(
+            torch.cat([vectors.float(), self.vectors[more]]),
+            torch.cat([batch.labels, labels]),
+            torch.cat([batch.strings, strings]),
+        )
+
+    def state(self) -> Weights:
+        """Get the vectors."""
+        return {"memory": self.vectors}
+
+    def load_state(self, state: Weights) -> None:
+        """Put the vectors back."""
+        self.vectors.copy_(state["memory"])
+
+    def _indices(self, pairs: np.ndarray) -> Indices:
+        return tuple(self._tensor(row) for row in pairs)
+
+    def _tensor(self, values: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(np.ascontiguousarray(values)).to(self.vectors.device)
