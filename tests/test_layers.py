@@ -34,6 +34,7 @@ FLOORS = [
         "lru",
         "lexicon",
         "threads",
+        "util",
     },
     {"encoders", "ranking", "evaluation", "gold", "reports", "calibration"},
     {"kb", "retrieval", "manifest"},

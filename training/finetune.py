@@ -12,6 +12,7 @@ import typer
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.util.devices import AUTO
 
 from .finetuning import Finetuning
 from .loop.interruption import EXIT_CODE, StoppedError
@@ -21,7 +22,7 @@ from .recipe.overrides import parse_overrides
 from .recipe.reading import read_recipe
 from .recipe.settings import Recipe
 from .saving import save_result
-from .verbs import run
+from .verbs import Device, run
 
 
 def finetune(
@@ -34,7 +35,7 @@ def finetune(
     output: Path,
     run: Path,
     resume: bool = False,
-    device: str = "cpu",
+    device: str = AUTO,
     say: Callable[[str], None] = lambda line: None,
 ) -> dict[str, Any]:
     """Train by a recipe on the mentions of a gold file.
@@ -65,7 +66,7 @@ def main(
     ] = None,
     max_minutes: Annotated[float | None, typer.Option(help="Budget of the training loop.")] = None,
     resume: Annotated[bool, typer.Option(help="Go on from the checkpoint.")] = False,
-    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1 ...")] = "cpu",
+    device: Device = AUTO,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="Another value: section.key=value.")
     ] = None,

@@ -12,16 +12,16 @@ import typer
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.util.devices import AUTO, find_device
 
 from .experiment import Experiment
 from .loop.interruption import EXIT_CODE, StoppedError
-from .loop.precision import find_device
 from .loop.ranks import all_ranks, is_first_rank, own_device
 from .recipe.overrides import parse_overrides
 from .recipe.reading import read_recipe
 from .recipe.settings import Recipe
 from .saving import save_result
-from .verbs import run
+from .verbs import Device, run
 
 HOLDOUT, PREPARED = "holdout", "prepared"
 
@@ -38,7 +38,7 @@ def pretrain(
     output: Path,
     run: Path,
     resume: bool = False,
-    device: str = "cpu",
+    device: str = AUTO,
     bitext: Path | None = None,
     prepared: Path | None = None,
     say: Callable[[str], None] = _silent,
@@ -87,7 +87,7 @@ def main(
     ] = None,
     max_minutes: Annotated[float | None, typer.Option(help="Budget of the training loop.")] = None,
     resume: Annotated[bool, typer.Option(help="Go on from the checkpoint.")] = False,
-    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1 ...")] = "cpu",
+    device: Device = AUTO,
     bitext: Annotated[
         Path | None, typer.Option(help="Translations: a text, a tab, its translation a line.")
     ] = None,

@@ -15,16 +15,16 @@ import typer
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.files import replacing_file
 from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.util.devices import AUTO, find_device
 
 from .corpora.tally import Tally
-from .loop.precision import find_device
 from .representations.mcsm import NEIGHBOURS, mcsm, read_typed
 from .representations.picture import METHODS, TSNE, choose_names, draw, place, separation
 from .representations.relations import HeadSettings, classify
 from .representations.similarity import read_pairs, similarity
 from .representations.triplets import divide, read_triplets
 from .representations.vectors import encode_terms
-from .verbs import run
+from .verbs import Device, run
 
 Encoder = Annotated[Path, typer.Option(help="Directory of an encoder.")]
 Pooling = Annotated[str, typer.Option(help="mean or cls; default: as the encoder was saved.")]
@@ -63,7 +63,7 @@ def relations_verb(
     learning_rate: Annotated[float, typer.Option(help="Of the linear layer.")] = 1e-2,
     encoder_rate: Annotated[float, typer.Option(help="Of the encoder, with --tune.")] = 2e-5,
     seed: Annotated[int, typer.Option(help="Of the division, the order, the layer.")] = 0,
-    device: Annotated[str, typer.Option(help="cpu, cuda ...")] = "cpu",
+    device: Device = AUTO,
     pooling: Pooling = "",
     strict: Strict = False,
     output: Output = None,
@@ -77,7 +77,7 @@ def relations_verb(
     else:
         train, held_out = found, read_triplets(test, tally, knowledge)
     model = BiEncoder.load(encoder, pooling or None)
-    model.module.to(find_device(device))
+    model.move(find_device(device))
     settings = HeadSettings(tune, epochs, batch, learning_rate, encoder_rate, seed)
     results = classify(model, train, held_out, settings)
     _report({"task": "relations", **results}, encoder, tally, output)

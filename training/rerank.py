@@ -21,16 +21,16 @@ from spacy_medlink.files import sha256_of
 from spacy_medlink.linking.blending import remembered
 from spacy_medlink.linking.reranking import CandidateTexts
 from spacy_medlink.manifest import kb_fingerprint
+from spacy_medlink.util.devices import AUTO, CPU, find_device
 
 from .loop.interruption import EXIT_CODE, StoppedError
-from .loop.precision import find_device
 from .recipe.overrides import parse_overrides
 from .reranking.choosing import by_weight, choose, figures
 from .reranking.lists import RankedList, gold_lists, name_lists, unannotated_lists
 from .reranking.loop import RerankTrainer
 from .reranking.losses import LOSSES
 from .reranking.recipe import RerankRecipe, read_rerank_recipe
-from .verbs import run
+from .verbs import Device, run
 
 _DEV_SHARE = 0.25  # of the names that play mentions
 
@@ -44,7 +44,7 @@ def rerank(
     output: Path,
     run: Path,
     resume: bool = False,
-    device: str = "cpu",
+    device: str = AUTO,
     say: Callable[[str], None] = lambda line: None,
 ) -> Assets:
     """Train a reranker, choose its weight, and write assets with it, or without and why.
@@ -61,7 +61,7 @@ def rerank(
         raise Errors.encoder_needed(path=own.path)
     training, held = _lists(own, recipe, train, dev)
     base = BiEncoder.load(own.path / ENCODER)
-    base.module.to(find_device(device))
+    base.move(find_device(device))
     settings = CrossSettings(
         recipe.max_length, recipe.context, recipe.definitions, LOSSES[recipe.loss][1],
         top=recipe.top, kb=kb_fingerprint(own.manifest["kb"]), attention=recipe.attention,
@@ -97,7 +97,7 @@ def rerank(
     say(f"Retrieval: {before}\nReranked:  {after} (weight {chosen.weight})")
     if own.manifest.get("calibrator") is not None:
         say("The calibrator is left out: fit it to the new scores with `medlink calibrate`.")
-    encoder.base.module.to("cpu")
+    encoder.move(CPU)
     return store_reranker(own, output, encoder.using(weight=chosen.weight), facts)
 
 
@@ -145,7 +145,7 @@ def main(
     ] = None,
     max_minutes: Annotated[float | None, typer.Option(help="Budget of the training loop.")] = None,
     resume: Annotated[bool, typer.Option(help="Go on from the checkpoint.")] = False,
-    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1 ...")] = "cpu",
+    device: Device = AUTO,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="Another value: reranking.key=value.")
     ] = None,

@@ -10,6 +10,7 @@ import torch
 
 from spacy_medlink.encoders.adapters import adapter_reduction, add_adapters
 from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.util.devices import find_device
 
 from .choosing.measures import Measures
 from .choosing.selection import Halves, Selection, select
@@ -17,7 +18,7 @@ from .data.names import TrainingNames
 from .data.sampler import Sampler
 from .loop.adapting import Adaptation
 from .loop.modules import preparation_of, prepare
-from .loop.precision import Precision, find_device
+from .loop.precision import Precision
 from .loop.ranks import ALONE, Ranks
 from .loop.task import Task
 from .loop.trainer import Trainer
@@ -57,7 +58,7 @@ class Study(ABC):
         self._recipe, self._say, self._ranks = recipe, say, ranks
         self._device = find_device(str(device))
         self._precision = Precision(recipe.training.precision, self._device)
-        base.module.to(self._device)
+        base.move(self._device)
         base.preparation = preparation_of(base, recipe.data)
         self._base = base
         self._encoder = prepare(base, recipe.encoder, self._device)

@@ -2,10 +2,17 @@
 
 import sys
 from collections.abc import Callable
+from typing import Annotated
 
 import typer
 
 from spacy_medlink.errors import MedlinkError
+
+Device = Annotated[
+    str,
+    typer.Option(help="auto (a GPU where there is one), cpu, cuda, cuda:1 ... or mps."),
+]
+"""The option `--device` of a verb that runs a network."""
 
 
 def run(main: Callable[..., None] | None = None, **verbs: Callable[..., None]) -> None:

@@ -18,7 +18,7 @@ def interpolate(base: Weights, trained: Weights, part: float) -> Weights:
     keep more of what the general model can do outside the training data.
     """
     return {
-        name: torch.lerp(tensor.float(), trained[name].float(), part).to(tensor.dtype)
+        name: torch.lerp(tensor.float(), trained[name].float(), part).type(tensor.dtype)
         if tensor.is_floating_point()
         else trained[name].clone()
         for name, tensor in base.items()

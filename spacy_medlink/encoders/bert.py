@@ -10,7 +10,13 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import torch
-from torch.nn.functional import embedding, gelu, layer_norm, linear
+from torch.nn.functional import (
+    embedding,
+    gelu,
+    layer_norm,
+    linear,
+    scaled_dot_product_attention,
+)
 
 Weights = Mapping[str, torch.Tensor]
 _ROBERTA = ("roberta", "xlm-roberta", "camembert")
@@ -42,7 +48,7 @@ class Bert(torch.nn.Module):
         is_roberta = config["model_type"] in _ROBERTA
         self._padding = int(config["pad_token_id"]) if is_roberta else None
         for name in ("word_embeddings", "position_embeddings", "token_type_embeddings"):
-            self._keep(name, weights[f"embeddings.{name}.weight"].to(dtype))
+            self._keep(name, weights[f"embeddings.{name}.weight"].type(dtype))
         self._keep_both("first_norm", weights, "embeddings.LayerNorm.", dtype)
         for number in range(int(config["num_hidden_layers"])):
             self._keep_layer(number, weights, dtype)
@@ -61,12 +67,19 @@ class Bert(torch.nn.Module):
         hidden = hidden + (types[0] if token_type_ids is None else embedding(token_type_ids, types))
         hidden = self._norm(hidden, "first_norm")
         bias = None
-        if not bool(attention_mask.all()):
+        # On a GPU a look at the mask would wait for all that was asked of it before.
+        if not hidden.is_cpu or not bool(attention_mask.all()):
             least = torch.finfo(hidden.dtype).min
-            bias = (1 - attention_mask[:, None, None, :]).to(hidden.dtype) * least
+            bias = (1 - attention_mask[:, None, None, :]).type(hidden.dtype) * least
         for number in range(self.config.num_hidden_layers):
             hidden = self._layer(hidden, bias, str(number))
         return Output(hidden)
+
+    def _apply(self, fn: Any, recurse: bool = True) -> "Bert":
+        """Move or convert the weights, which may make new ones."""
+        super()._apply(fn, recurse)
+        self._weights = dict(self.named_parameters())
+        return self
 
     def _layer(self, hidden: torch.Tensor, bias: torch.Tensor | None, own: str) -> torch.Tensor:
         attended = self._linear(self._attend(hidden, bias, own), own + "mix")
@@ -79,6 +92,9 @@ class Bert(torch.nn.Module):
         width = dim // self._heads
         whole = self._linear(hidden, own + "qkv").view(count, length, 3, self._heads, width)
         queries, keys, values = whole.permute(2, 0, 3, 1, 4)
+        if not hidden.is_cpu:
+            fused = scaled_dot_product_attention(queries, keys, values, attn_mask=bias)
+            return fused.transpose(1, 2).reshape(count, length, dim)
         scores = queries @ keys.transpose(2, 3) * width**-0.5
         if bias is not None:
             scores = scores + bias
@@ -102,7 +118,7 @@ class Bert(torch.nn.Module):
         own, theirs = str(number), _LAYER.format(number)
         for kind in ("weight", "bias"):
             parts = [
-                weights[f"{theirs}attention.self.{name}.{kind}"].to(dtype)
+                weights[f"{theirs}attention.self.{name}.{kind}"].type(dtype)
                 for name in ("query", "key", "value")
             ]
             self._keep(own + "qkv" + ("" if kind == "weight" else "_bias"), torch.cat(parts))
@@ -113,8 +129,8 @@ class Bert(torch.nn.Module):
         self._keep_both(own + "down_norm", weights, theirs + "output.LayerNorm.", dtype)
 
     def _keep_both(self, name: str, weights: Weights, theirs: str, dtype: torch.dtype) -> None:
-        self._keep(name, weights[theirs + "weight"].to(dtype))
-        self._keep(name + "_bias", weights[theirs + "bias"].to(dtype))
+        self._keep(name, weights[theirs + "weight"].type(dtype))
+        self._keep(name + "_bias", weights[theirs + "bias"].type(dtype))
 
     def _keep(self, name: str, tensor: torch.Tensor) -> None:
         parameter = torch.nn.Parameter(tensor, requires_grad=False)

@@ -16,6 +16,7 @@ import xxhash
 
 from ..errors import Errors
 from ..types import Floats2d
+from ..util import devices
 from .adapters import adapter_reduction, divided, load_adapters, save_adapters
 from .native import has_native_bf16
 from .pooling import pool
@@ -24,7 +25,6 @@ from .preparation import AS_IT_IS, Preparation
 Pooling = Literal["mean", "cls"]
 SETTINGS_FILE = "medlink_encoder.json"
 ADAPTERS_FILE = "medlink_adapters.safetensors"
-_BATCH_PIECES = 1024
 
 
 class BiEncoder:
@@ -59,22 +59,28 @@ class BiEncoder:
         self._lock = threading.Lock()
         # A word that the model does not know is a word all the same.
         special = set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}
-        self.special = torch.tensor(sorted(special))
+        self.special = torch.tensor(sorted(special), device=self.device)
 
     @classmethod
     def load(
-        cls, source: str | Path, pooling: str | None = None, max_length: int | None = None
+        cls,
+        source: str | Path,
+        pooling: str | None = None,
+        max_length: int | None = None,
+        device: torch.device = devices.CPU,
     ) -> "BiEncoder":
         """Load from a directory, or from the Hugging Face Hub by name.
 
         source (str): a directory with config.json and weights as safetensors, or a Hub name.
         pooling, max_length: default to what was saved with the model, else "mean" and 64.
+        device (torch.device): where it encodes, as `util.devices` finds it.
         RAISES (MedlinkError): E205 no such directory, E206 files that cannot be read.
         """
-        tokenizer, module = load_transformer(source)
+        tokenizer, module = load_transformer(source, devices.attention_for(device))
         saved = _read_settings(Path(source))
         if reduction := saved.get("adapter_reduction"):
             load_adapters(module, Path(source) / ADAPTERS_FILE, reduction)
+        module = devices.moved(module, device)
         return cls(
             tokenizer,
             module,
@@ -116,17 +122,25 @@ class BiEncoder:
     @property
     def device(self) -> torch.device:
         """Where the module is."""
-        return next(self.module.parameters()).device
+        return devices.device_of(self.module)
+
+    def move(self, device: torch.device) -> "BiEncoder":
+        """Encode on another device from now on. RETURNS itself."""
+        devices.moved(self.module, device)
+        self.special = devices.moved(self.special, device)
+        self.refresh()
+        return self
 
     def fingerprint(self) -> str:
         """Identify what decides about the vectors: weights, vocabulary and settings."""
         return fingerprint_of(self, self.module.state_dict().items())
 
-    def encode(self, texts: Sequence[str], batch_pieces: int = _BATCH_PIECES) -> Floats2d:
+    def encode(self, texts: Sequence[str], batch_pieces: int | None = None) -> Floats2d:
         """Encode strings.
 
         texts (Sequence[str]): any strings; an empty one gets a valid vector too.
-        batch_pieces (int): word pieces in a batch, padding included.
+        batch_pieces (Optional[int]): word pieces in a batch, padding included; None for what suits
+            the device. Where memory does not suffice, batches are halved.
         RETURNS (Floats2d): (n_texts, dim), float32, rows of length 1.
         RAISES (MedlinkError): E208 when the model gives vectors that are not finite.
         """
@@ -136,10 +150,12 @@ class BiEncoder:
         _calm_threads_in_children()
         pieces = self.tokenize(texts)
         module = self.inference_module()
+        size = batch_pieces or devices.batch_pieces(self.device, self.dim)
         with torch.inference_mode():
-            for batch in _batches(pieces, batch_pieces):
-                output = self._run(module, [pieces[index] for index in batch])
-                vectors[batch] = output.float().cpu().numpy()
+            parts = list(self._runs(module, pieces, size))
+            # Fetched once: waiting for every batch would leave a GPU idle between them.
+            order = [row for rows, _ in parts for row in rows]
+            vectors[order] = devices.fetched(torch.cat([output for _, output in parts]).float())
         bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
         if len(bad):
             raise Errors.vectors_not_finite(count=len(bad), first=int(bad[0]))
@@ -168,11 +184,33 @@ class BiEncoder:
         """
         self.module = self.inference_module()
 
+    def _runs(
+        self, module: torch.nn.Module, pieces: Sequence[Sequence[int]], size: int
+    ) -> Iterator[tuple[list[int], torch.Tensor]]:
+        """Encode in batches of strings of similar length, the longest first: little is padded.
+
+        size (int): word pieces in a batch; halved whenever the device runs out of memory.
+        """
+        order = sorted(range(len(pieces)), key=lambda index: -len(pieces[index]))
+        start = 0
+        while start < len(order):
+            length = len(pieces[order[start]])
+            rows = order[start : start + max(1, size // length)]
+            try:
+                output = self._run(module, [pieces[row] for row in rows])
+            except (RuntimeError, MemoryError) as error:
+                if len(rows) == 1 or not devices.is_out_of_memory(error):
+                    raise
+                size = len(rows) // 2 * length
+                devices.free_memory()
+                continue
+            yield rows, output
+            start += len(rows)
+
     def _run(self, module: torch.nn.Module, pieces: Sequence[Sequence[int]]) -> torch.Tensor:
-        ids, mask = pad(pieces, self.tokenizer.pad_token_id or 0)
-        ids, mask = ids.to(self.device), mask.to(self.device)
+        ids, mask = pad(pieces, self.tokenizer.pad_token_id or 0, self.device)
         hidden = module(input_ids=ids, attention_mask=mask).last_hidden_state
-        return pool(hidden, ids, mask, self.pooling, self.special.to(ids.device))
+        return pool(hidden, ids, mask, self.pooling, self.special)
 
     def inference_module(self) -> torch.nn.Module:
         """Get the module in the precision that encodes fastest, made anew after a training step.
@@ -188,7 +226,7 @@ class BiEncoder:
             if self._fast is None or self._fast[0] != version:
                 module = self.module
                 if next(module.parameters()).dtype != torch.bfloat16:
-                    module = copy.deepcopy(module).to(torch.bfloat16).eval().requires_grad_(False)
+                    module = copy.deepcopy(module).bfloat16().eval().requires_grad_(False)
                 self._fast = (version, module)
             return self._fast[1]
 
@@ -209,21 +247,30 @@ def fingerprint_of(encoder: BiEncoder, weights: Iterable[tuple[str, torch.Tensor
     return digest.hexdigest()
 
 
-def pad(pieces: Sequence[Sequence[int]], pad_id: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Pad id lists to a rectangle.
+def pad(
+    pieces: Sequence[Sequence[int]], pad_id: int, device: torch.device = devices.CPU
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Pad id lists to a rectangle, and send it to a device in one transfer.
 
     RETURNS (Tuple[Tensor, Tensor]): ids and attention mask, each (n, longest), int64.
     """
     lengths = np.fromiter(map(len, pieces), dtype=np.int64)
-    ids = np.full((len(pieces), int(lengths.max())), pad_id, dtype=np.int64)
-    mask = np.arange(ids.shape[1]) < lengths[:, None]
-    ids[mask] = np.fromiter((piece for row in pieces for piece in row), dtype=np.int64)
-    return torch.from_numpy(ids), torch.from_numpy(mask.astype(np.int64))
+    table = np.full((len(pieces), 1 + int(lengths.max())), pad_id, dtype=np.int64)
+    places = np.arange(table.shape[1])[None]
+    table[(places > 0) & (places <= lengths[:, None])] = np.fromiter(
+        (piece for row in pieces for piece in row), dtype=np.int64
+    )
+    table[:, 0] = lengths
+    both = devices.sent(table, device)
+    ids = both[:, 1:]
+    mask = torch.arange(ids.shape[1], device=ids.device) < both[:, :1]
+    return ids, mask.long()
 
 
-def load_transformer(source: str | Path) -> tuple[Any, torch.nn.Module]:
+def load_transformer(source: str | Path, attention: str = "eager") -> tuple[Any, torch.nn.Module]:
     """Load tokenizer and transformer, weights from safetensors only and without remote code.
 
+    attention (str): which implementation of `transformers` to run, "eager" or "sdpa".
     RAISES (MedlinkError): E205 no such directory, E206 files that cannot be read.
     """
     from transformers import AutoModel, AutoTokenizer
@@ -236,9 +283,8 @@ def load_transformer(source: str | Path) -> tuple[Any, torch.nn.Module]:
         tokenizer = AutoTokenizer.from_pretrained(  # type: ignore[no-untyped-call]
             str(source), use_fast=True, **options
         )
-        # Names are short: the plain product beats the fused kernel by a factor of two on a CPU.
         module = AutoModel.from_pretrained(
-            str(source), use_safetensors=True, attn_implementation="eager", **options
+            str(source), use_safetensors=True, attn_implementation=attention, **options
         )
     except (OSError, ValueError, KeyError) as error:
         if is_path:
@@ -281,16 +327,6 @@ def _longest(tokenizer: Any, module: torch.nn.Module) -> int:
 def _cut(ids: list[int], max_length: int) -> list[int]:
     # The last piece is the separator, which models expect to see.
     return ids if len(ids) <= max_length else [*ids[: max_length - 1], ids[-1]]
-
-
-def _batches(pieces: Sequence[Sequence[int]], batch_pieces: int) -> Iterator[list[int]]:
-    """Group strings of similar length, the longest first, so that little is padded."""
-    order = sorted(range(len(pieces)), key=lambda index: -len(pieces[index]))
-    start = 0
-    while start < len(order):
-        count = max(1, batch_pieces // len(pieces[order[start]]))
-        yield order[start : start + count]
-        start += count
 
 
 def _calm_threads_in_children() -> None:

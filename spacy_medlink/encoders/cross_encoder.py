@@ -18,7 +18,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from ..errors import Errors
-from ..types import Floats1d
+from ..types import Floats1d, Ints2d
+from ..util import devices
 from .bi_encoder import BiEncoder
 from .packed import can_pack, pack, read, shared
 from .pairs import Pair, Pieces, Template
@@ -105,7 +106,7 @@ class CrossEncoder:
         limit = min(settings.max_length, int(base.tokenizer.model_max_length), longest)
         self.settings = replace(settings, max_length=limit)
         self.base = base
-        self.module = PairScorer(base.module).to(base.device)
+        self.module = devices.moved(PairScorer(base.module), base.device)
         if head is not None:
             self.module.head.load_state_dict(head.state_dict())
         self.module.eval()
@@ -127,13 +128,13 @@ class CrossEncoder:
         return cls(encoder.over(module), replace(settings, encoder=encoder.fingerprint()))
 
     @classmethod
-    def load(cls, directory: str | Path) -> "CrossEncoder":
-        """Load what `save` wrote.
+    def load(cls, directory: str | Path, device: torch.device = devices.CPU) -> "CrossEncoder":
+        """Load what `save` wrote, to score on a device.
 
         RAISES (MedlinkError): E205 no such directory, E206 files that cannot be read.
         """
         path = Path(directory)
-        base = BiEncoder.load(path)
+        base = BiEncoder.load(path, device=device)
         try:
             values = json.loads((path / SETTINGS_FILE).read_text("utf-8"))
             known = {field.name for field in fields(CrossSettings)}
@@ -188,10 +189,11 @@ class CrossEncoder:
         digest.update(json.dumps(settings, sort_keys=True).encode())
         return digest.hexdigest()
 
-    def score(self, pairs: Sequence[Pair], batch_pieces: int = _BATCH_PIECES) -> Floats1d:
+    def score(self, pairs: Sequence[Pair], batch_pieces: int | None = None) -> Floats1d:
         """Score pairs; the higher the likelier.
 
-        pairs (Sequence[Pair]): of any mentions. batch_pieces (int): word pieces in a batch.
+        pairs (Sequence[Pair]): of any mentions. batch_pieces (Optional[int]): word pieces in a
+            batch; None for what suits the device.
         RETURNS (Floats1d): logits, (n_pairs,), float32.
         RAISES (MedlinkError): E208 when the model gives scores that are not finite.
         """
@@ -200,10 +202,16 @@ class CrossEncoder:
             return scores
         pieces = self.tokenize(pairs)
         transformer = self.base.inference_module()
+        size = batch_pieces or max(
+            _BATCH_PIECES, devices.batch_pieces(self.base.device, self.base.dim)
+        )
         with torch.inference_mode():
-            for batch, length in self._batches(pieces, batch_pieces):
-                logits = self._run(transformer, [pieces[place] for place in batch], length)
-                scores[batch] = logits.cpu().numpy()
+            parts = [
+                (batch, self._run(transformer, [pieces[place] for place in batch], length))
+                for batch, length in self._batches(pieces, size)
+            ]
+            order = [place for batch, _ in parts for place in batch]
+            scores[order] = devices.fetched(torch.cat([logits for _, logits in parts]))
         bad = np.flatnonzero(~np.isfinite(scores))
         if len(bad):
             raise Errors.vectors_not_finite(count=len(bad), first=int(bad[0]))
@@ -216,6 +224,12 @@ class CrossEncoder:
     def forward(self, pieces: Sequence[Pieces]) -> torch.Tensor:
         """Run the module on pairs, with gradients: logits (n,) on its device."""
         return self._run(self.base.module, pieces, max(len(one.ids) for one in pieces))
+
+    def move(self, device: torch.device) -> "CrossEncoder":
+        """Score on another device from now on. RETURNS itself."""
+        self.base.move(device)
+        devices.moved(self.module, device)
+        return self
 
     def refresh(self) -> None:
         """Score with the weights as they are now: to be called where `param.data` was replaced."""
@@ -233,7 +247,7 @@ class CrossEncoder:
     ) -> torch.Tensor:
         if self.settings.attention == ONE_WAY:
             packing = pack(pieces, self.base.device)
-            special, last = self.base.special.to(self.base.device), self.settings.pooling == LAST
+            special, last = self.base.special, self.settings.pooling == LAST
             pooled = read(transformer, packing, special, self._has_types, last)
         else:
             pooled = self._read(transformer, pieces, length)
@@ -245,10 +259,12 @@ class CrossEncoder:
         self, transformer: torch.nn.Module, pieces: Sequence[Pieces], length: int
     ) -> torch.Tensor:
         base, device = self.base, self.base.device
-        ids, types, mask = (part.to(device) for part in _pad(pieces, length, _pad_id(base)))
+        ids, types, mask = (
+            devices.sent(part, device) for part in _pad(pieces, length, _pad_id(base))
+        )
         more = {"token_type_ids": types} if self._has_types else {}
         hidden = transformer(input_ids=ids, attention_mask=mask, **more).last_hidden_state
-        return pool(hidden, ids, mask, base.pooling, base.special.to(device))
+        return pool(hidden, ids, mask, base.pooling, base.special)
 
 
 def batches(lengths: Sequence[int], batch_pieces: int) -> list[tuple[list[int], int]]:
@@ -266,16 +282,14 @@ def batches(lengths: Sequence[int], batch_pieces: int) -> list[tuple[list[int], 
     return found
 
 
-def _pad(
-    pieces: Sequence[Pieces], length: int, pad_id: int
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def _pad(pieces: Sequence[Pieces], length: int, pad_id: int) -> tuple[Ints2d, Ints2d, Ints2d]:
     """Pad to a rectangle: ids, segments and attention mask, each (n, length), int64."""
     ids = np.full((len(pieces), length), pad_id, dtype=np.int64)
     types, mask = np.zeros_like(ids), np.zeros_like(ids)
     for row, one in enumerate(pieces):
         end = len(one.ids)
         ids[row, :end], types[row, one.second : end], mask[row, :end] = one.ids, 1, 1
-    return torch.from_numpy(ids), torch.from_numpy(types), torch.from_numpy(mask)
+    return ids, types, mask
 
 
 def _check_attention(attention: str, transformer: torch.nn.Module) -> None:

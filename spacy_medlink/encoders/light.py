@@ -14,6 +14,7 @@ import torch
 from safetensors import safe_open
 from tokenizers import Tokenizer
 
+from ..util import devices
 from .bert import Bert, can_run
 from .bi_encoder import SETTINGS_FILE, BiEncoder, fingerprint_of
 from .native import has_native_bf16
@@ -36,21 +37,22 @@ class LightTokenizer:
         return vocabulary
 
 
-def open_to_encode(directory: Path) -> tuple[BiEncoder, str]:
+def open_to_encode(directory: Path, device: torch.device = devices.CPU) -> tuple[BiEncoder, str]:
     """Open an encoder that `BiEncoder.save` wrote, to encode only.
 
+    device (torch.device): where it encodes.
     RETURNS (Tuple[BiEncoder, str]): in the precision that encodes fastest, and its fingerprint.
     RAISES (MedlinkError): E205 no such directory, E206 files that cannot be read.
     """
-    opened = _open_light(directory)
+    opened = _open_light(directory, device)
     if opened is None:
-        encoder = BiEncoder.load(directory)
+        encoder = BiEncoder.load(directory, device=device)
         opened = encoder, encoder.fingerprint()
         encoder.halve()
     return opened
 
 
-def _open_light(directory: Path) -> tuple[BiEncoder, str] | None:
+def _open_light(directory: Path, device: torch.device) -> tuple[BiEncoder, str] | None:
     """Open without `transformers`; None where that cannot be, or something is not as expected."""
     try:
         config = _read(directory / "config.json")
@@ -60,8 +62,9 @@ def _open_light(directory: Path) -> tuple[BiEncoder, str] | None:
         tokenizer = _tokenizer(directory)
         with safe_open(directory / "model.safetensors", framework="pt") as file:
             weights = {name: file.get_tensor(name).float() for name in sorted(file.keys())}
-        native = has_native_bf16(torch.device("cpu"))
+        native = has_native_bf16(device)
         module = Bert(config, weights, torch.bfloat16 if native else torch.float32)
+        module = devices.moved(module, device)
         encoder = BiEncoder(
             tokenizer,
             module,

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from ..util.devices import sent
 from .packed_attention import Readers, Run, project, read_mentions, read_own, together
 from .pairs import Pieces
 
@@ -124,7 +125,7 @@ def _lay(
     bounds = zip(starts[count:].tolist(), ends.tolist(), strict=True)
 
     def tensor(values: NDArray[Any]) -> torch.Tensor:
-        return torch.from_numpy(values.astype(np.int64)).to(device)
+        return sent(values.astype(np.int64), device)
 
     different = np.pad(different, (0, -len(different) % _STEP))
     return Packing(

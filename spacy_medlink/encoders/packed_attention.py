@@ -101,7 +101,7 @@ def read_mentions(projected: torch.Tensor, readers: Sequence[Readers], order: to
 def together(one: Read, other: Read) -> torch.Tensor:
     """Join what the same pieces read of two things, as if these were one: (n, heads, width)."""
     # The share of one in the sum of the weights: 2^a / (2^a + 2^b).
-    share = torch.sigmoid((one.level - other.level) * log(2)).to(one.values.dtype)
+    share = torch.sigmoid((one.level - other.level) * log(2)).type(one.values.dtype)
     return torch.lerp(other.values, one.values, share[..., None])
 
 
@@ -122,4 +122,6 @@ def _read(
 
 def _as(dtype: torch.dtype, turned: torch.Tensor) -> torch.Tensor:
     """Lay out and convert at once."""
-    return turned.to(dtype, memory_format=torch.contiguous_format)
+    return torch.empty_like(turned, dtype=dtype, memory_format=torch.contiguous_format).copy_(
+        turned
+    )

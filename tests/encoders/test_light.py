@@ -15,6 +15,7 @@ from spacy_medlink.encoders.adapters import add_adapters
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.light import open_to_encode
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.util.devices import CPU
 
 TEXTS = ["fever", "heart attack", "Diabète", "[MASK] fever [SEP]", "血圧 😀", "x" * 300, "", "PE"]
 SAME = 0.02  # as in test_bi_encoder
@@ -31,7 +32,7 @@ def saved(tiny_encoder: Path, tmp_path: Path) -> Path:
 def test_it_is_the_same_encoder(tiny_encoder, tmp_path, pooling, length):
     whole = BiEncoder.load(tiny_encoder, pooling, length)
     whole.save(tmp_path / "saved")
-    found = light._open_light(tmp_path / "saved")
+    found = light._open_light(tmp_path / "saved", CPU)
     assert found is not None
     encoder, fingerprint = found
     assert fingerprint == whole.fingerprint()
@@ -69,7 +70,7 @@ def test_models_that_are_not_bert(saved, tmp_path):
     AutoTokenizer.from_pretrained(saved).save_pretrained(tmp_path / "other")
     whole = BiEncoder.load(tmp_path / "other")
     whole.save(tmp_path / "other_saved")
-    assert light._open_light(tmp_path / "other_saved") is None
+    assert light._open_light(tmp_path / "other_saved", CPU) is None
     encoder, fingerprint = open_to_encode(tmp_path / "other_saved")
     assert fingerprint == whole.fingerprint()
     np.testing.assert_allclose(encoder.encode(TEXTS), whole.encode(TEXTS), atol=SAME)

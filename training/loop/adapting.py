@@ -8,6 +8,7 @@ import torch
 from spacy_medlink.encoders.adapters import adapter_parameters, adapter_reduction, add_adapters
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import Errors
+from spacy_medlink.util.devices import device_of, moved
 
 from ..recipe.settings import AdapterSettings
 from .modules import trained
@@ -41,9 +42,9 @@ class Adaptation:
 
 def _add_bottlenecks(module: torch.nn.Module, reduction: int) -> None:
     if adapter_reduction(module) is None:  # a base that has some trains these on
-        device = next(module.parameters()).device
+        device = device_of(module)
         add_adapters(module, reduction)
-        module.to(device)
+        moved(module, device)
     module.requires_grad_(False)
     for parameter in adapter_parameters(module):
         parameter.requires_grad = True

@@ -9,6 +9,7 @@ import torch
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.progress import no_progress, show_progress
 from spacy_medlink.types import Floats2d, Ints1d
+from spacy_medlink.util.devices import sent
 
 from ..data.names import TokenTable
 from .precision import Precision
@@ -26,8 +27,8 @@ def encode_sorted(
     order = sorted_parts(pieces, parts)
     with precision.autocast():
         vectors = [encoder.forward([pieces[index] for index in part]) for part in order]
-    back = torch.from_numpy(np.argsort(np.concatenate(order), kind="stable"))
-    return torch.cat(vectors)[back.to(vectors[0].device)]
+    back = sent(np.argsort(np.concatenate(order), kind="stable"), vectors[0].device)
+    return torch.cat(vectors)[back]
 
 
 def sorted_parts(pieces: Sequence[Sequence[int]], parts: int) -> list[Ints1d]:
@@ -59,7 +60,7 @@ def _for_inference(encoder: BiEncoder, precision: Precision) -> BiEncoder:
     """Copy an encoder, its weights in the format that computes fastest, as linking will do."""
     module = copy.deepcopy(encoder.module)
     if precision.name != "fp32":
-        module = module.to(torch.bfloat16 if precision.name == "bf16" else torch.float16)
+        module = module.bfloat16() if precision.name == "bf16" else module.half()
     return encoder.over(module)
 
 

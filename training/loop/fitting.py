@@ -1,18 +1,8 @@
-"""Out of memory: how to tell, and how large a batch would have fitted."""
+"""Out of memory: how large a batch would have fitted."""
 
 from collections.abc import Callable
 
-import torch
-
-# Processors have no exception of their own for it.
-_SIGNS = ("can't allocate memory", "not enough memory", "out of memory")
-
-
-def is_out_of_memory(error: BaseException) -> bool:
-    """Tell whether an error says that a device, or the machine, has no memory left."""
-    if isinstance(error, MemoryError | torch.cuda.OutOfMemoryError):
-        return True
-    return isinstance(error, RuntimeError) and any(sign in str(error) for sign in _SIGNS)
+from spacy_medlink.util.devices import free_memory, is_out_of_memory
 
 
 def largest_fit(attempt: Callable[[int], object], count: int) -> int:
@@ -22,7 +12,7 @@ def largest_fit(attempt: Callable[[int], object], count: int) -> int:
     RETURNS (int): names that fitted, 0 when not even one did.
     """
     while count := count // 2:
-        torch.cuda.empty_cache()
+        free_memory()
         try:
             attempt(count)
         except Exception as error:

@@ -8,10 +8,11 @@ import torch
 
 from spacy_medlink.errors import Errors, MedlinkError
 from spacy_medlink.types import Ints1d
+from spacy_medlink.util.devices import is_out_of_memory, sent
 
 from ..objectives.protocol import Batch
 from ..recipe.settings import Recipe
-from .fitting import is_out_of_memory, largest_fit
+from .fitting import largest_fit
 from .gradients import LossOf, backward
 from .modules import trained
 from .precision import Precision
@@ -115,7 +116,7 @@ class Learner:
     def _batch(self, names: Ints1d, number: int) -> Batch:
         own, device = self._task.names, self._task.encoder.device
         columns = (names, own.concepts[names], own.strings[names].view(np.int64))
-        positions, labels, strings = (torch.from_numpy(column).to(device) for column in columns)
+        positions, labels, strings = (sent(column, device) for column in columns)
         return Batch(positions, labels, strings, number)
 
     def _check_finite(self, what: str, value: torch.Tensor, names: Ints1d) -> None:

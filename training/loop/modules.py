@@ -9,6 +9,7 @@ from transformers import AutoModel
 from spacy_medlink.encoders.adapters import adapter_reduction, add_adapters
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.preparation import Preparation
+from spacy_medlink.util.devices import attention_for, moved
 
 from ..recipe.settings import DataSettings, EncoderSettings
 
@@ -23,8 +24,7 @@ def preparation_of(encoder: BiEncoder, settings: DataSettings) -> Preparation:
 
 def prepare(encoder: BiEncoder, settings: EncoderSettings, device: torch.device) -> BiEncoder:
     """Make the encoder to train: the base's weights in a module of its own, on the device."""
-    # Measured on CPUs: the backward pass of SDPA in bf16 costs more than plain attention.
-    attention = settings.attention or ("sdpa" if device.type == "cuda" else "eager")
+    attention = settings.attention or attention_for(device)
     base = encoder.module
     module = AutoModel.from_config(  # type: ignore[no-untyped-call]
         base.config, attn_implementation=attention
@@ -41,7 +41,7 @@ def prepare(encoder: BiEncoder, settings: EncoderSettings, device: torch.device)
         parameter.requires_grad = False
     return BiEncoder(
         encoder.tokenizer,
-        module.to(device),
+        moved(module, device),
         settings.pooling or encoder.pooling,
         settings.max_length or encoder.max_length,
         encoder.preparation,

@@ -1,4 +1,4 @@
-"""Devices and number formats of training: which there are, autocast, the scaler of fp16."""
+"""Number formats of training: which there are, autocast, the scaler of fp16."""
 
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -7,23 +7,6 @@ import torch
 
 from spacy_medlink.encoders.native import has_native_bf16
 from spacy_medlink.errors import Errors
-
-
-def find_device(name: str) -> torch.device:
-    """Find a device by name ("cpu", "cuda", "cuda:1", "mps").
-
-    RAISES (MedlinkError): E508 when this machine, or this build of torch, does not have it.
-    """
-    known = ["cpu"]
-    known += [f"cuda:{number}" for number in range(torch.cuda.device_count())]
-    known += ["mps"] if torch.backends.mps.is_available() else []
-    try:
-        device = torch.device(name)
-        torch.empty(1, device=device)
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
-        reason = str(error).splitlines()[0]
-        raise Errors.no_device(device=name, reason=reason, known=", ".join(known)) from error
-    return device
 
 
 class Precision:

@@ -16,6 +16,7 @@ import torch
 import torch.distributed as dist
 
 from spacy_medlink.types import Ints1d
+from spacy_medlink.util.devices import CPU, find_device, sent
 
 Value = TypeVar("Value")
 # While the first rank encodes a large knowledge base to measure an encoder, the others wait.
@@ -60,8 +61,8 @@ class Ranks:
         dist.all_gather(received, sent)
         received[self.rank] = own
         parts = [part[: len(share)] for part, share in zip(received, shares, strict=True)]
-        back = torch.from_numpy(np.argsort(np.concatenate(shares), kind="stable"))
-        return torch.cat(parts)[back.to(own.device)]
+        back = sent(np.argsort(np.concatenate(shares), kind="stable"), own.device)
+        return torch.cat(parts)[back]
 
     def add_gradients(self, parameters: Sequence[torch.nn.Parameter]) -> None:
         """Replace gradients by their sum over the ranks: the gradient of the joint batch."""
@@ -75,11 +76,7 @@ class Ranks:
         """Tell whether any rank was asked to stop, and how long training took on the first."""
         if self.count == 1:
             return asked, seconds
-        facts = torch.tensor(
-            [float(asked), seconds if self.is_first else 0.0],
-            dtype=torch.float64,
-            device=self._device,
-        )
+        facts = sent(np.array([float(asked), seconds if self.is_first else 0.0]), self._device)
         dist.all_reduce(facts)
         return bool(facts[0] > 0), float(facts[1])
 
@@ -114,13 +111,14 @@ class Ranks:
             start += gradient.numel()
 
 
-ALONE = Ranks(0, 1, torch.device("cpu"))
+ALONE = Ranks(0, 1, CPU)
 
 
 def own_device(device: str) -> str:
-    """Name the device of this rank: of "cuda", the one that torchrun means for it."""
+    """Name the device of this rank: of "cuda" or "auto", the GPU that torchrun means for it."""
     local = os.environ.get("LOCAL_RANK", "")
-    return f"{device}:{local}" if device == "cuda" and local else device
+    is_cuda = find_device(device).type == "cuda" and ":" not in device
+    return f"cuda:{local}" if is_cuda and local else device
 
 
 def is_first_rank() -> bool:

@@ -3,6 +3,8 @@
 import numpy as np
 import torch
 
+from spacy_medlink.util.devices import moved, sent
+
 from ..data.candidates import Candidates
 from ..data.mentions import NamesAndMentions
 from ..weights import Weights
@@ -33,18 +35,18 @@ class MarginalObjective:
     ) -> None:
         self._concepts, self._is_mention = names.concepts, names.is_mention
         self._candidates, self._temperature = candidates, temperature
-        self._weight = torch.nn.Parameter(torch.tensor(sparse_weight, device=device))
+        self._weight = torch.nn.Parameter(moved(torch.tensor(sparse_weight), device))
 
     def __call__(self, vectors: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, int]:
         """Compute the loss of vectors, (n, dim), and count the right candidates."""
         positions = batch.names.cpu().numpy()
         queries = np.flatnonzero(self._is_mention[positions])
         found, spelling = self._candidates.of(positions[queries])
-        places = torch.from_numpy(np.searchsorted(positions, found)).to(vectors.device)
+        places = sent(np.searchsorted(positions, found), vectors.device)
         rights = self._concepts[found] == self._concepts[positions[queries], None]
-        right = torch.from_numpy(rights).to(vectors.device)
-        sparse = torch.from_numpy(spelling).to(vectors.device)
-        own = vectors[torch.from_numpy(queries).to(vectors.device)]
+        right = sent(rights, vectors.device)
+        sparse = sent(spelling, vectors.device)
+        own = vectors[sent(queries, vectors.device)]
         dense = torch.einsum("nd,nkd->nk", own.float(), vectors[places].float())
         scores = (dense + self._weight * sparse) / self._temperature
         likelihood = torch.log_softmax(scores, dim=1).masked_fill(~right, -torch.inf)

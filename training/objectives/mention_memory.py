@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from spacy_medlink.types import Floats2d, Ints1d
+from spacy_medlink.util.devices import sent
 
 from ..data.mentions import NamesAndMentions
 from ..weights import Weights
@@ -51,16 +52,17 @@ class MentionMemoryObjective(MemoryObjective):
         super().__init__(names, memory, device, temperature=temperature)
         self._encode = encode
         self._names = np.flatnonzero(~names.is_mention)
-        self._mentions = torch.from_numpy(positions).to(device)
+        self._mentions = sent(positions, device)
         self._after = renewal * len(self._names)
         self._trained = 0
-        self._batch = torch.empty(0, dtype=torch.int64, device=device)
+        self._batch = sent(np.empty(0, dtype=np.int64), device)
 
     def __call__(self, vectors: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, int]:
         """Compute the loss of vectors, (n, dim), and count the positive pairs."""
         if self._after and self._trained >= self._after:
-            fresh = torch.from_numpy(self._encode(self._names))
-            self._memory.vectors[torch.from_numpy(self._names)] = fresh.to(batch.names.device)
+            device = batch.names.device
+            fresh = sent(self._encode(self._names), device)
+            self._memory.vectors[sent(self._names, device)] = fresh
             self._trained = 0
         self._trained += len(vectors)
         self._batch = batch.names
@@ -73,7 +75,7 @@ class MentionMemoryObjective(MemoryObjective):
 
         mentions (Ints1d): positions, (n,). RETURNS (Ints1d): positions, (n * count,).
         """
-        rows = torch.from_numpy(mentions).to(self._memory.vectors.device)
+        rows = sent(mentions, self._memory.vectors.device)
         scores = self._memory.vectors[rows] @ self._memory.vectors.T
         self._hide(scores, self._memory.ignored(rows))
         scores[self._memory.synonyms(rows)] = -torch.inf

@@ -7,6 +7,7 @@ import torch
 
 from spacy_medlink.errors import Errors
 from spacy_medlink.types import Floats2d
+from spacy_medlink.util.devices import sent
 
 from ..data.names import TrainingNames
 from ..data.synonyms import SynonymTable
@@ -45,7 +46,7 @@ class NameMemory:
         if len(names) > _MOST:
             rule = f"it remembers all names, at most {_MOST:,}; there are {len(names):,}"
             raise Errors.bad_value(key="objective", value="memory of names", rule=rule)
-        self.vectors = torch.tensor(vectors, device=device)
+        self.vectors = sent(vectors.copy(), device)
         self._names = names
         self._table = SynonymTable(names)
         self._waiting: list[tuple[torch.Tensor, torch.Tensor]] = []
@@ -117,4 +118,4 @@ class NameMemory:
         return tuple(self._tensor(row) for row in pairs)
 
     def _tensor(self, values: np.ndarray) -> torch.Tensor:
-        return torch.from_numpy(np.ascontiguousarray(values)).to(self.vectors.device)
+        return sent(values, self.vectors.device)

@@ -5,6 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
+from spacy_medlink.util.devices import moved, sent
+
 from ..data.relations import KINDS, Triples
 from .protocol import Batch
 
@@ -29,17 +31,16 @@ class TransE:
         self._draw, self._margin = draw, margin
         generator = torch.Generator().manual_seed(seed)
         start = _SPREAD * torch.randn(len(KINDS), dim, generator=generator)
-        self._relations = torch.nn.Parameter(start.to(device))
+        self._relations = torch.nn.Parameter(moved(start, device))
 
     def __call__(self, vectors: torch.Tensor, batch: Batch) -> torch.Tensor:
         """Compute the loss of vectors, (n, dim)."""
         triples = self._draw(batch.number)
         names = batch.names.cpu().numpy()
         heads, tails, wrong = (
-            vectors[torch.from_numpy(np.searchsorted(names, part)).to(vectors.device)]
-            for part in triples[:3]
+            vectors[sent(np.searchsorted(names, part), vectors.device)] for part in triples[:3]
         )
-        kinds = torch.from_numpy(triples.kinds).to(vectors.device)
+        kinds = sent(triples.kinds, vectors.device)
         arrived = heads + self._relations[kinds]
         right = torch.linalg.vector_norm(arrived - tails, dim=1)
         astray = torch.linalg.vector_norm(arrived - wrong, dim=1)

@@ -3,6 +3,7 @@
 import torch
 
 from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.util.devices import moved
 
 from .protocol import Batch
 
@@ -16,11 +17,11 @@ class TypeHead:
     """
 
     def __init__(self, types: torch.Tensor, dim: int, seed: int, device: torch.device) -> None:
-        self._types = types.to(device)
+        self._types = moved(types, device)
         generator = torch.Generator().manual_seed(seed)
         start = torch.randn(int(types.max()) + 1, dim, generator=generator) / dim**0.5
-        self._weight = torch.nn.Parameter(start.to(device))
-        self._bias = torch.nn.Parameter(torch.zeros(len(start), device=device))
+        self._weight = torch.nn.Parameter(moved(start, device))
+        self._bias = torch.nn.Parameter(torch.zeros(len(start), device=self._weight.device))
 
     def __call__(self, vectors: torch.Tensor, batch: Batch) -> torch.Tensor:
         """Compute the loss of vectors, (n, dim); names without a type do not count."""

@@ -13,6 +13,7 @@ import torch
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.types import Floats2d, Ints1d
+from spacy_medlink.util.devices import moved, sent
 
 from .triplets import Triplet
 from .vectors import encode_terms
@@ -78,7 +79,7 @@ class _Classifier:
         self._encoder, self._settings = encoder, settings
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(settings.seed)
-            self._head = torch.nn.Linear(2 * encoder.dim, relations).to(encoder.device)
+            self._head = moved(torch.nn.Linear(2 * encoder.dim, relations), encoder.device)
         # Vectors have length 1: without this, a linear layer would take long to tell them apart.
         self._scale = encoder.dim**0.5
 
@@ -97,8 +98,8 @@ class _Classifier:
                 if frozen is None:
                     features = self._forward([triplets[place] for place in part.tolist()])
                 else:
-                    features = torch.from_numpy(frozen[part]).to(self._encoder.device)
-                target = torch.from_numpy(labels[part]).to(self._encoder.device)
+                    features = sent(frozen[part], self._encoder.device)
+                target = sent(labels[part], self._encoder.device)
                 loss = torch.nn.functional.cross_entropy(self._head(features), target)
                 optimizer.zero_grad()
                 loss.backward()  # type: ignore[no-untyped-call]
@@ -107,7 +108,7 @@ class _Classifier:
             self._encoder.refresh()
 
     def predict(self, triplets: Sequence[Triplet]) -> Ints1d:
-        features = torch.from_numpy(self._features(triplets)).to(self._encoder.device)
+        features = sent(self._features(triplets), self._encoder.device)
         with torch.inference_mode():
             given: Ints1d = self._head(features).argmax(dim=1).cpu().numpy()
         return given

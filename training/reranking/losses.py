@@ -6,6 +6,8 @@ from typing import Any
 import torch
 from numpy.typing import NDArray
 
+from spacy_medlink.util.devices import sent
+
 Flags = Sequence[NDArray[Any]]
 Loss = Callable[[torch.Tensor, Flags], torch.Tensor]
 _MARGIN = 1.0
@@ -60,5 +62,5 @@ LOSSES: dict[str, tuple[Loss, str]] = {
 
 def _parts(logits: torch.Tensor, right: Flags) -> list[tuple[torch.Tensor, torch.Tensor]]:
     parts = torch.split(logits, [len(own) for own in right])
-    flags = [torch.from_numpy(own).to(logits.device) for own in right]
+    flags = [sent(own, logits.device) for own in right]
     return list(zip(parts, flags, strict=True))

@@ -1,0 +1,113 @@
+"""Devices: where tensors are made, moved and kept. No other module decides that.
+
+A name is "auto" (CUDA where torch finds it, else the processor), "cpu", "cuda", "cuda:1" or "mps".
+"""
+
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ..errors import Errors
+
+AUTO = "auto"
+CPU = torch.device("cpu")
+
+# Word pieces in a batch. A processor's caches want few; a GPU is idle unless it has many.
+_PIECES_ON_CPU = 1024
+_LEAST_PIECES, _MOST_PIECES = 4096, 1 << 17
+# What a word piece takes in memory while its layer runs, in numbers of the size of a vector.
+_WIDTHS = 64
+
+# Processors have no exception of their own for it.
+_SIGNS = ("can't allocate memory", "not enough memory", "out of memory")
+
+Movable = TypeVar("Movable", torch.Tensor, torch.nn.Module)
+
+
+def find_device(name: str = AUTO) -> torch.device:
+    """Find a device by name.
+
+    RAISES (MedlinkError): E508 when this machine, or this build of torch, does not have it.
+    """
+    if name == AUTO:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        reason = str(error).splitlines()[0]
+        known = ", ".join(known_devices())
+        raise Errors.no_device(device=name, reason=reason, known=known) from error
+    return device
+
+
+def known_devices() -> list[str]:
+    """List the names of the devices of this machine."""
+    known = ["cpu"]
+    known += [f"cuda:{number}" for number in range(torch.cuda.device_count())]
+    return known + (["mps"] if torch.backends.mps.is_available() else [])
+
+
+def device_of(module: torch.nn.Module) -> torch.device:
+    """Tell where a module is."""
+    return next(module.parameters()).device
+
+
+def moved(what: Movable, device: torch.device) -> Movable:
+    """Move a tensor or a module; a module is changed in place."""
+    return what.to(device)
+
+
+def sent(array: NDArray[Any], device: torch.device) -> torch.Tensor:
+    """Make a tensor of an array; on a processor it shares the array's memory.
+
+    To a GPU it goes through pinned memory, so that the copy waits for nothing.
+    """
+    tensor = torch.from_numpy(np.ascontiguousarray(array))
+    if device.type == "cuda":
+        return tensor.pin_memory().to(device, non_blocking=True)
+    return tensor if device.type == "cpu" else tensor.to(device)
+
+
+def fetched(tensor: torch.Tensor) -> NDArray[Any]:
+    """Get a tensor as an array. This waits for the device: call it once for many batches."""
+    array: NDArray[Any] = tensor.detach().cpu().numpy()
+    return array
+
+
+def batch_pieces(device: torch.device, width: int) -> int:
+    """Say how many word pieces a batch may have, padding included.
+
+    width (int): of the vectors; a GPU takes what fits into half of its free memory.
+    """
+    if device.type == "cpu":
+        return _PIECES_ON_CPU
+    if device.type != "cuda":
+        return _LEAST_PIECES
+    free, _ = torch.cuda.mem_get_info(device)
+    fitting = free // 2 // (4 * _WIDTHS * width)
+    return int(min(max(fitting, _LEAST_PIECES), _MOST_PIECES))
+
+
+def attention_for(device: torch.device) -> str:
+    """Name the attention of `transformers` that is faster for names.
+
+    Names are short: on a processor the plain product beats the fused kernel by a factor of two, and
+    the fused kernel's backward pass in bf16 costs more still.
+    """
+    return "sdpa" if device.type == "cuda" else "eager"
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Tell whether an error says that a device, or the machine, has no memory left."""
+    if isinstance(error, MemoryError | torch.cuda.OutOfMemoryError):
+        return True
+    return isinstance(error, RuntimeError) and any(sign in str(error) for sign in _SIGNS)
+
+
+def free_memory() -> None:
+    """Give back what torch keeps of a GPU's memory, after it ran out."""
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
