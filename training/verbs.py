@@ -2,10 +2,20 @@
 
 import sys
 from collections.abc import Callable
+from typing import Annotated
 
 import typer
 
 from spacy_medlink.errors import MedlinkError
+
+Overwrite = Annotated[
+    bool,
+    typer.Option(
+        "--overwrite",
+        help="Replace a file that this verb did not write, or lose what lies in a directory of "
+        "its own besides.",
+    ),
+]
 
 
 def run(main: Callable[..., None] | None = None, **verbs: Callable[..., None]) -> None:
