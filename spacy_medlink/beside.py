@@ -109,10 +109,15 @@ def _make(target: Path) -> tuple[Path, BinaryIO | None]:
     """Make a directory and lock it."""
     while True:
         place = Path(mkdtemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent))
-        with suppress(FileNotFoundError):  # it looked abandoned before it was locked
+        try:
             lock = _hold(place)
             if (place / _LOCK).exists():
                 return place, lock
+        except FileNotFoundError:
+            continue  # it looked abandoned before it was locked
+        except BaseException:
+            remove(place)
+            raise
 
 
 def _hold(place: Path) -> BinaryIO | None:

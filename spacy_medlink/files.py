@@ -1,7 +1,6 @@
 """Writing that is all or nothing: build beside, fsync, swap in whole; and checksums."""
 
 import ctypes
-import errno
 import hashlib
 import os
 import shutil
@@ -164,31 +163,24 @@ def _sync(path: Path) -> None:
 
 def _swap(new: Path, path: Path) -> None:
     """Put a directory in the place of another, or of none; the old one stays where it was built."""
-    while not _exchange(new, path):
-        if os.path.lexists(path):
+    if _exchange(new, path):
+        return
+    with only_one(path.parent):
+        if not _exchange(new, path):  # another writer may have been first
             _swap_in_two_steps(new, path)
-            return
-        try:
-            os.replace(new, path)
-            return
-        except OSError as error:
-            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
-                raise
-            # Another writer was first: ours takes the place of its directory.
 
 
 def _swap_in_two_steps(new: Path, path: Path) -> None:
-    # A kill between them is mended by `recover` at the next opening.
-    with only_one(path.parent):
-        old = new.with_name(OLD)
-        if os.path.lexists(path):
-            os.replace(path, old)
-        try:
-            os.replace(new, path)
-        except BaseException:
-            if os.path.lexists(old) and not os.path.lexists(path):
-                os.replace(old, path)
-            raise
+    old = new.with_name(OLD)
+    if os.path.lexists(path):
+        os.replace(path, old)
+    try:
+        # A kill before this is mended by `recover` at the next opening.
+        os.replace(new, path)
+    except BaseException:
+        if os.path.lexists(old) and not os.path.lexists(path):
+            os.replace(old, path)
+        raise
 
 
 def _exchange(first: Path, second: Path) -> bool:

@@ -57,9 +57,13 @@ class PersistentLinker(PicklablePipe):
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()) -> None:
         """Save into a directory: the assets (hard-linked or copied), or a reference to them.
 
-        RAISES (MedlinkError): E120-E124 where it holds something else under their names.
+        RAISES (MedlinkError): E109 when it cannot be written, E120-E124 where something else has
+            its names.
         """
-        Path(path).mkdir(parents=True, exist_ok=True)
+        try:
+            Path(path).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise Errors.write_failed(path=path, reason=error.strerror or error) from error
         abbreviations = self.abbreviations
         if "assets" not in exclude:
             check_output(Path(path) / "assets", ASSETS, improves=self.assets.path)
