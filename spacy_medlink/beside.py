@@ -113,6 +113,8 @@ def _make(target: Path) -> tuple[Path, BinaryIO | None]:
             lock = _hold(place)
             if (place / _LOCK).exists():
                 return place, lock
+            if lock is not None:
+                lock.close()
         except FileNotFoundError:
             continue  # it looked abandoned before it was locked
         except BaseException:
@@ -141,7 +143,7 @@ def _looking(place: Path) -> Iterator[bool]:
         file = (place / _LOCK).open("r+b")
     except FileNotFoundError:
         # Killed before it was locked, or after it was emptied; else it is none of ours.
-        yield not any(place.iterdir())
+        yield _is_empty(place)
         return
     except OSError:
         yield False
@@ -174,6 +176,13 @@ def _places(target: Path) -> Iterator[Path]:
         drawn = place.name[len(target.name) + 2 : -len(".tmp")]
         if "." not in drawn and place.is_dir() and not place.is_symlink():
             yield place
+
+
+def _is_empty(place: Path) -> bool:
+    try:
+        return not any(place.iterdir())
+    except OSError:  # it is gone
+        return False
 
 
 def _is_stale(place: Path) -> bool:
