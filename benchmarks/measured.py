@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from spacy_medlink.files import replacing_file
+from spacy_medlink.outputs import FileKind
 
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+_RESULTS = FileKind("results of a benchmark")  # in git: the old ones are not lost
 _EVERY = 0.05  # seconds between two looks at the memory
 
 
@@ -96,7 +98,7 @@ def write_results(output: Path, results: dict[str, Any], table: str) -> None:
     output.parent.mkdir(parents=True, exist_ok=True)
     texts = {output: json.dumps(results, indent=2), output.with_suffix(".md"): table}
     for path, text in texts.items():
-        with replacing_file(path) as place:
+        with replacing_file(path, _RESULTS, overwrite=True) as place:
             place.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
     print(table)
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from .errors import Errors
 from .files import link_or_copy, recover, replacing_directory
 from .kb import KnowledgeBase
-from .manifest import MANIFEST, check_files, kb_fingerprint, read_manifest
+from .manifest import ASSETS, MANIFEST, check_files, kb_fingerprint, read_manifest
 
 if TYPE_CHECKING:  # these bring faiss, scipy and torch, which are loaded when first needed
     from .calibration import RankingCalibrator
@@ -343,7 +343,7 @@ class Assets:
 
         Built files are never changed in place, so that sharing them is safe.
         """
-        with replacing_directory(Path(target)) as temporary:
+        with replacing_directory(Path(target), ASSETS, improves=self.path) as temporary:
             for name in self.files:
                 destination = temporary / name
                 destination.parent.mkdir(parents=True, exist_ok=True)

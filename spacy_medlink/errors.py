@@ -71,6 +71,32 @@ class Errors:
         "Could not write {path}: {reason}. What was there before is untouched. Free some space or "
         "choose another place, then run the command again.",
     )
+    # 12x: what a writer must not replace
+    output_is_foreign = Message(
+        "E120",
+        "{path} is not {kind} that this command wrote before: it is, or holds, {found}. Nothing "
+        "was touched. Give a place that does not exist, or move away what is there.",
+    )
+    output_has_more = Message(
+        "E121",
+        "{path} is {kind}, but also holds {found}, which would be lost. Nothing was touched. Move "
+        "that away, or pass `--overwrite` (`overwrite=True`) to lose it.",
+    )
+    output_is_input = Message(
+        "E122",
+        "Writing {path} would destroy {input}, which this command reads. Nothing was touched. Give "
+        "another place to write to.",
+    )
+    output_is_protected = Message(
+        "E123",
+        "{path} is {what}, and all of a directory is replaced that is written to. Nothing was "
+        "touched. Give a directory of its own, such as one that does not exist yet.",
+    )
+    output_file_exists = Message(
+        "E124",
+        "{path} has {size} bytes already, and is not {kind} that this command wrote before. It "
+        "was not touched. Give another place, or pass `--overwrite` (`overwrite=True`).",
+    )
     # 15x: UMLS and MeSH
     unsorted_rows = Message(
         "E150",
@@ -138,8 +164,9 @@ class Errors:
     # 2xx: assets, encoders, retrieval
     assets_missing = Message(
         "E201",
-        "No assets at {path}. Build them with `medlink build {path} --kb KB --encoder MODEL`, or "
-        "give `assets` another directory or the name of an installed pipeline package.",
+        "No assets at {path}. Build some with `medlink build OUT --kb KB --encoder MODEL`, where "
+        "OUT is a new directory, or give `assets` another directory or the name of an installed "
+        "pipeline package.",
     )
     assets_incomplete = Message(
         "E202",

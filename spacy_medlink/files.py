@@ -1,18 +1,19 @@
 """Writing that is all or nothing: build beside, fsync, swap in whole; and checksums."""
 
 import ctypes
-import glob
 import hashlib
 import os
 import shutil
 import sys
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
 
+from .beside import OLD, beside, find_old, only_one, remove
 from .errors import Errors
+from .outputs import DirectoryKind, FileKind, PathLike, check_output
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
@@ -29,38 +30,62 @@ def sha256_of(path: Path) -> str:
 
 
 @contextmanager
-def replacing_file(path: Path) -> Iterator[Path]:
+def replacing_file(
+    path: Path,
+    kind: FileKind,
+    inputs: Iterable[PathLike | None] = (),
+    *,
+    improves: PathLike | None = None,
+    overwrite: bool = False,
+) -> Iterator[Path]:
     """Give a temporary path beside `path`; when the block ends well, it takes its place.
 
-    A crash or an error at any moment leaves the old file, or the new one, never a part.
-    RAISES (MedlinkError): E109 when the disk is full or the place cannot be written.
+    A crash or an error at any moment leaves the old file, or the new one, never a part. Of several
+    writers the last one to finish stays.
+
+    kind, inputs, improves, overwrite: what may be replaced; see `outputs.check_output`.
+    RAISES (MedlinkError): E109 when the disk is full or the place cannot be written, E120-E124
+        where something of the user's would be lost.
     """
-    path = _named(path)
-    temporary = _beside(path)
-    with _reporting(path, temporary):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        yield temporary
-        _sync(temporary)
-        os.replace(temporary, path)
+    path, given = _named(path), list(inputs)
+    check_output(path, kind, given, improves=improves, overwrite=overwrite)
+    with _reporting(path), beside(path) as place:
+        new = place / path.name
+        yield new
+        check_output(path, kind, given, improves=improves, overwrite=overwrite, new=new)
+        _sync(new)
+        os.replace(new, path)
         _sync(path.parent)
 
 
 @contextmanager
-def replacing_directory(path: Path) -> Iterator[Path]:
+def replacing_directory(
+    path: Path,
+    kind: DirectoryKind,
+    inputs: Iterable[PathLike | None] = (),
+    *,
+    improves: PathLike | None = None,
+    overwrite: bool = False,
+) -> Iterator[Path]:
     """Give an empty directory beside `path`; when the block ends well, it takes its place whole.
 
-    RAISES (MedlinkError): E109 when the disk is full or the place cannot be written.
+    kind, inputs, improves, overwrite: what may be replaced; see `outputs.check_output`.
+    RAISES (MedlinkError): E109 when the disk is full or the place cannot be written, E120-E124
+        where something of the user's would be lost.
     """
-    path = _named(path)
-    temporary = _beside(path)
-    with _reporting(path, temporary):
-        temporary.mkdir(parents=True)
-        yield temporary
-        for file in sorted(temporary.rglob("*"), reverse=True):
+    path, given = _named(path), list(inputs)
+    recover(path)
+    check_output(path, kind, given, improves=improves, overwrite=overwrite)
+    with _reporting(path), beside(path) as place:
+        new = place / path.name
+        new.mkdir()
+        yield new
+        kind.seal(new)
+        for file in sorted(new.rglob("*"), reverse=True):
             _sync(file)
-        _swap(temporary, path)
+        check_output(path, kind, given, improves=improves, overwrite=overwrite)
+        _swap(new, path)
         _sync(path.parent)
-        _remove(temporary)
 
 
 class OwnedDirectory:
@@ -87,11 +112,8 @@ def working_directory(path: Path) -> Iterator[Path]:
     RAISES (MedlinkError): E109 when the disk is full or the place cannot be written.
     """
     path = _named(path)
-    temporary = _beside(path).with_suffix(".tmp-work")
-    with _reporting(path, temporary):
-        temporary.mkdir(parents=True)
-        yield temporary
-        _remove(temporary)
+    with _reporting(path), beside(path) as place:
+        yield place
 
 
 def link_or_copy(source: Path, destination: Path) -> None:
@@ -105,9 +127,12 @@ def link_or_copy(source: Path, destination: Path) -> None:
 def recover(path: Path) -> None:
     """Finish a swap of directories that was interrupted where the system cannot exchange them."""
     path = _named(path)
-    old = path.with_name(f".{path.name}.old")
-    if not path.exists() and old.exists():
-        os.replace(old, path)
+    if os.path.lexists(path) or find_old(path) is None:
+        return
+    with only_one(path.parent):
+        old = find_old(path)
+        if old is not None and not os.path.lexists(path):
+            os.replace(old, path)
 
 
 def _named(path: Path) -> Path:
@@ -115,53 +140,17 @@ def _named(path: Path) -> Path:
     return path if path.name not in ("", "..") else path.resolve()
 
 
-def _beside(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
-
-
 @contextmanager
-def _reporting(path: Path, temporary: Path) -> Iterator[None]:
+def _reporting(path: Path) -> Iterator[None]:
     try:
-        _remove(temporary)  # of a killed process that had our number
-        _remove_leftovers(path)
         yield
     except OSError as error:
-        _remove(temporary)
         raise Errors.write_failed(path=path, reason=error.strerror or error) from error
-    except BaseException:
-        _remove(temporary)
-        raise
-
-
-def _remove_leftovers(path: Path) -> None:
-    """Remove what killed builds of the same target left behind, unless their process still runs."""
-    for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp*"):
-        owner = leftover.name.removeprefix(f".{path.name}.").split(".")[0]
-        if owner.isdigit() and not _is_running(int(owner)):
-            _remove(leftover)
-
-
-def _is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _remove_own(path: Path, owner: int) -> None:
     if os.getpid() == owner:
-        _remove(path)
-
-
-def _remove(path: Path) -> None:
-    with suppress(OSError):  # what cannot be removed is reported if it is in the way
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
+        remove(path)
 
 
 def _sync(path: Path) -> None:
@@ -173,15 +162,25 @@ def _sync(path: Path) -> None:
 
 
 def _swap(new: Path, path: Path) -> None:
-    if not path.exists():
-        os.replace(new, path)
-    elif not _exchange(new, path):
-        # Two steps: a kill between them is mended by `recover` at the next opening.
-        old = path.with_name(f".{path.name}.old")
-        _remove(old)
+    """Put a directory in the place of another, or of none; the old one stays where it was built."""
+    if _exchange(new, path):
+        return
+    with only_one(path.parent):
+        if not _exchange(new, path):  # another writer may have been first
+            _swap_in_two_steps(new, path)
+
+
+def _swap_in_two_steps(new: Path, path: Path) -> None:
+    old = new.with_name(OLD)
+    if os.path.lexists(path):
         os.replace(path, old)
+    try:
+        # A kill before this is mended by `recover` at the next opening.
         os.replace(new, path)
-        _remove(old)
+    except BaseException:
+        if os.path.lexists(old) and not os.path.lexists(path):
+            os.replace(old, path)
+        raise
 
 
 def _exchange(first: Path, second: Path) -> bool:

@@ -8,10 +8,22 @@ from typing import Any
 
 from .errors import Errors
 from .files import sha256_of
+from .outputs import DirectoryKind, read_json
 
 SCHEMA = 1
 MANIFEST = "manifest.json"
 _FACTS = ("kb", "tiers", "encoder", "fusion", "files")
+
+
+def _files_of(path: Path) -> list[str] | None:
+    """List the files of assets, of any schema; None in a directory of something else."""
+    found = read_json(path / MANIFEST)
+    if not isinstance(found, dict) or not {"schema", *_FACTS} <= found.keys():
+        return None
+    return [*found["files"], MANIFEST] if isinstance(found["files"], dict) else None
+
+
+ASSETS = DirectoryKind("a directory of assets", _files_of)  # what a writer of them may replace
 
 
 def kb_fingerprint(kb: Mapping[str, Any]) -> str:

@@ -200,9 +200,13 @@ def test_copy_to_links_and_outlives_the_original(tmp_path, own):
 
 
 def test_copy_to_replaces_what_was_there(tmp_path, plain):
-    (tmp_path / "target").mkdir()
-    (tmp_path / "target" / "old").touch()
     plain.copy_to(tmp_path / "target")
+    text = (plain.path / "manifest.json").read_text()
+    (tmp_path / "target" / "manifest.json").unlink()  # it is shared
+    (tmp_path / "target" / "manifest.json").write_text(
+        text.replace('"files": {', '"files": {"old": {}, ')
+    )
+    (tmp_path / "target" / "old").touch()
     plain.copy_to(str(tmp_path / "target"))
     assert not (tmp_path / "target" / "old").exists()
     Assets(tmp_path / "target", verify=True)
@@ -246,7 +250,10 @@ def test_paths_with_dots(own, monkeypatch, dots):
 
 
 def test_an_interrupted_swap_is_finished_when_opened(own):
-    own.rename(own.with_name(".assets.old"))
+    place = own.with_name(".assets.abcdefgh.tmp")  # as a killed writer leaves it
+    place.mkdir()
+    (place / "lock").touch()
+    own.rename(place / "old")
     assert len(Assets(own).kb) == 12
 
 

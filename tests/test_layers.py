@@ -23,6 +23,8 @@ FLOORS = [
         "types",
         "errors",
         "files",
+        "beside",
+        "outputs",
         "text",
         "spelling",
         "telling",

@@ -61,7 +61,7 @@ def test_saving_shares_the_files(tmp_path, nlp, source):
     assets = Assets(tmp_path / "saved" / "medical_linker" / "assets", verify=True)
     assert all((assets.path / name).samefile(source.path / name) for name in assets.files)
     mentions = sorted(file.name for file in (tmp_path / "saved").glob("medical_mentions/exact/*"))
-    assert mentions == ["check.npy", "hash.npy", "row.npy", "start.npy"]
+    assert mentions == ["check.npy", "hash.npy", "medlink_files.json", "row.npy", "start.npy"]
 
 
 def test_saving_over_itself(tmp_path, nlp, source, want):

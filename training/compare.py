@@ -18,13 +18,16 @@ from spacy_medlink.building import build_assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.files import replacing_file
 from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.outputs import check_output, companion, marked
 from spacy_medlink.progress import show_progress
 from spacy_medlink.types import Concept, Mention
 
 from .data.holdout import Holdout, Query
-from .verbs import run
+from .verbs import Overwrite, run
 
 RANKS = (1, 5, 20)
+_FORMAT = "spacy-medlink comparison"
+_RESULTS = marked("a comparison of tiers and encoders", f'"format": "{_FORMAT}"')
 _PARTS = {"exact": [EXACT], "ngram": [NGRAM], "dense": [DENSE_FILE, "encoder"]}
 
 
@@ -116,14 +119,20 @@ def main(
     base: Annotated[Path, typer.Option(help="The encoder before training.")],
     trained: Annotated[Path, typer.Option(help="The encoder after training.")],
     output: Annotated[Path, typer.Option(help="JSON file; the table goes beside it as .md.")],
+    overwrite: Overwrite = False,
 ) -> None:
     """Compare tiers and encoders on held-out names."""
+    inputs, page = [kb, holdout, base, trained], output.with_suffix(".md")
+    as_table = companion("the table of a comparison", _RESULTS, output)
+    check_output(page, as_table, inputs, overwrite=overwrite)
+    check_output(output, _RESULTS, inputs, overwrite=overwrite)
     results = compare(kb, holdout, base, trained)
     text = table(results)
-    with replacing_file(output.with_suffix(".md")) as path:
+    with replacing_file(output, _RESULTS, inputs, overwrite=overwrite) as path:
+        facts = json.dumps({"format": _FORMAT, **results}, indent=2)
+        path.write_text(facts + "\n", encoding="utf-8")
+    with replacing_file(page, as_table, inputs, overwrite=overwrite) as path:
         path.write_text(text + "\n", encoding="utf-8")
-    with replacing_file(output) as path:
-        path.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
     typer.echo(text)
 
 

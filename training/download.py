@@ -15,7 +15,7 @@ from spacy_medlink.progress import show_progress
 
 from .fetching.place import Settings, download, take
 from .fetching.sources import Source, find_source
-from .verbs import run
+from .verbs import Overwrite, run
 
 
 def main(
@@ -28,15 +28,17 @@ def main(
         typer.Option(help="Take this file instead, got by hand; may be given again."),
     ] = None,
     release: Annotated[str, typer.Option(help="Release of the UMLS, such as 2024AB.")] = "",
+    overwrite: Overwrite = False,
 ) -> None:
     """Download and unpack a corpus or terminology; its licence is shown first."""
     source = find_source(name)
     directory = output or Path("corpora") / source.name
     typer.echo(f"{source.name}: {source.licence}. See {source.homepage}")
     if file:
-        take(source, file, directory, typer.echo)
+        take(source, file, directory, typer.echo, overwrite)
     else:
-        download(source, directory, _settings(source, release), typer.echo)
+        settings = _settings(source, release)._replace(overwrite=overwrite)
+        download(source, directory, settings, typer.echo)
     typer.echo(f"{source.name} -> {directory}")
 
 

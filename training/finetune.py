@@ -12,6 +12,7 @@ import typer
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.outputs import check_output
 from spacy_medlink.util.devices import AUTO
 
 from .finetuning import Finetuning
@@ -21,8 +22,8 @@ from .objectives.mention_memory import MENTION_LOSSES
 from .recipe.overrides import parse_overrides
 from .recipe.reading import read_recipe
 from .recipe.settings import Recipe
-from .saving import save_result
-from .verbs import Device, run
+from .saving import ENCODER, save_result
+from .verbs import Device, Overwrite, run
 
 
 def finetune(
@@ -37,20 +38,24 @@ def finetune(
     resume: bool = False,
     device: str = AUTO,
     say: Callable[[str], None] = lambda line: None,
+    overwrite: bool = False,
 ) -> dict[str, Any]:
     """Train by a recipe on the mentions of a gold file.
 
     train, dev (Path): gold files. output (Path): replaced, whole, when all is done: a Hugging Face
         directory with the figures (metrics.json), and log and picture of the training beside it.
-    run (Path): directory for checkpoint and log while training.
+    run (Path): directory for checkpoint and log while training. overwrite (bool): lose what lies
+        in OUTPUT besides a trained encoder.
     RETURNS (Dict[str, Any]): what metrics.json holds.
     RAISES (MedlinkError): E1xx and E2xx for a bad knowledge base or base model, E4xx for a gold
         file, E5xx. (StoppedError): after Ctrl-C, when all is saved in `run`.
     """
+    inputs = [kb, base, train, dev]
+    check_output(output, ENCODER, inputs, overwrite=overwrite)
     study = Finetuning(recipe, KnowledgeBase(kb), BiEncoder.load(base), train, dev, device, say)
     result = study.run(run, resume)
     assert result is not None  # one process alone is the first rank
-    save_result(result, output, run, kb.name)
+    save_result(result, output, run, kb.name, inputs=inputs, overwrite=overwrite)
     return result.figures
 
 
@@ -70,6 +75,7 @@ def main(
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="Another value: section.key=value.")
     ] = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Fine-tune an encoder on annotated text; ship it if it beats its base on the dev file."""
     overrides = parse_overrides(set_ or [])
@@ -87,6 +93,7 @@ def main(
             resume=resume,
             device=device,
             say=typer.echo,
+            overwrite=overwrite,
         )
     except (StoppedError, KeyboardInterrupt) as stop:
         typer.echo(str(stop) or "Stopped.", err=True)

@@ -11,8 +11,11 @@ import spacy
 import typer
 
 from spacy_medlink.files import replacing_directory
+from spacy_medlink.outputs import DirectoryKind, check_output
 
-from .verbs import run
+from .verbs import Overwrite, run
+
+PIPELINE = DirectoryKind("a packaged pipeline")
 
 
 def make_pipeline(
@@ -25,16 +28,18 @@ def make_pipeline(
     version: str,
     spans_key: str | None = None,
     mentions: Mapping[str, Any] | None = None,
+    overwrite: bool = False,
 ) -> None:
     """Save a blank pipeline with `medical_mentions` and `medical_linker` over assets.
 
     lang (str): language code. cui_scheme (Optional[str]): what `_.cui` holds.
     name, version (str): for the package's metadata.
     spans_key (Optional[str]): of both components. mentions (Optional[Mapping]): other settings of
-        `medical_mentions`.
+        `medical_mentions`. overwrite (bool): lose what lies in the pipeline's directory besides.
     RAISES (MedlinkError): E201-E204 when the assets are not whole, E302 for a bad setting, E106 for
-        a branch that there is not.
+        a branch that there is not, E120-E123 for what is at `output`.
     """
+    check_output(output, PIPELINE, [assets], overwrite=overwrite)
     nlp = spacy.blank(lang)
     nlp.meta.update({"name": name, "version": version, "license": "see the terminology's licence"})
     finder = nlp.add_pipe("medical_mentions", config={"spans_key": spans_key, **(mentions or {})})
@@ -44,7 +49,7 @@ def make_pipeline(
     # The directory is needed only now: the pipeline carries its own copy and never looks for it.
     for component in (finder, linker):
         component.initialize(lambda: [], nlp=nlp, assets=assets)  # type: ignore[attr-defined]
-    with replacing_directory(output) as path:
+    with replacing_directory(output, PIPELINE, [assets], overwrite=overwrite) as path:
         nlp.to_disk(path)
 
 
@@ -75,6 +80,7 @@ def main(
     nested: Annotated[
         bool, typer.Option(help="Of overlapping spans, keep those within others.")
     ] = True,
+    overwrite: Overwrite = False,
 ) -> None:
     """Make a pipeline of assets."""
     make_pipeline(
@@ -92,6 +98,7 @@ def main(
             "propose": propose,
             "nested": nested,
         },
+        overwrite=overwrite,
     )
     typer.echo(f"{output}: a spaCy pipeline over {assets}")
 

@@ -12,6 +12,7 @@ import typer
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.outputs import check_output
 from spacy_medlink.util.devices import AUTO, find_device
 
 from .experiment import Experiment
@@ -20,8 +21,8 @@ from .loop.ranks import all_ranks, is_first_rank, own_device
 from .recipe.overrides import parse_overrides
 from .recipe.reading import read_recipe
 from .recipe.settings import Recipe
-from .saving import save_result
-from .verbs import Device, run
+from .saving import ENCODER, save_result
+from .verbs import Device, Overwrite, run
 
 HOLDOUT, PREPARED = "holdout", "prepared"
 
@@ -42,6 +43,7 @@ def pretrain(
     bitext: Path | None = None,
     prepared: Path | None = None,
     say: Callable[[str], None] = _silent,
+    overwrite: bool = False,
 ) -> dict[str, Any]:
     """Train by a recipe.
 
@@ -51,12 +53,15 @@ def pretrain(
     bitext (Optional[Path]): translations, tab-separated, for a recipe with an order in [bitext].
     prepared (Optional[Path]): directory where names and pairs are kept, ready for the next training
         with the same settings for them; in `run` if left out.
+    overwrite (bool): lose what lies in OUTPUT besides a trained encoder.
     Started by torchrun on several devices, each call trains a share, and the first one writes.
 
     RETURNS (Dict[str, Any]): what metrics.json holds; nothing but on the first rank.
     RAISES (MedlinkError): E1xx and E2xx for a bad knowledge base or base model, E5xx.
         (StoppedError): after Ctrl-C, when all is saved in `run`.
     """
+    inputs = [kb, base, bitext]
+    check_output(output, ENCODER, inputs, overwrite=overwrite)
     place = find_device(own_device(device))
     with all_ranks(place) as ranks:
         told = say if ranks.is_first else _silent
@@ -73,7 +78,10 @@ def pretrain(
         result = experiment.run(run, resume)
     if result is None:
         return {}
-    save_result(result, output, run, kb.name, lambda path: experiment.holdout.save(path / HOLDOUT))
+    save_result(
+        result, output, run, kb.name, lambda path: experiment.holdout.save(path / HOLDOUT),
+        inputs, overwrite,
+    )  # fmt: skip
     return result.figures
 
 
@@ -97,6 +105,7 @@ def main(
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="Another value: section.key=value.")
     ] = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Train an encoder on the names of a knowledge base; ship it if it beats its base."""
     overrides = parse_overrides(set_ or [])
@@ -114,6 +123,7 @@ def main(
             bitext=bitext,
             prepared=prepared,
             say=typer.echo,
+            overwrite=overwrite,
         )
     except (StoppedError, KeyboardInterrupt) as stop:
         if is_first_rank():

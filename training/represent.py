@@ -8,28 +8,32 @@ python -m training.represent picture KB names.png --encoder BASE --encoder TRAIN
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.files import replacing_file
 from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.outputs import check_output, marked
 from spacy_medlink.util.devices import AUTO, find_device
 
 from .corpora.tally import Tally
 from .representations.mcsm import NEIGHBOURS, mcsm, read_typed
-from .representations.picture import METHODS, TSNE, choose_names, draw, place, separation
+from .representations.picture import METHODS, PICTURE, TSNE, choose_names, draw, place, separation
 from .representations.relations import HeadSettings, classify
 from .representations.similarity import read_pairs, similarity
 from .representations.triplets import divide, read_triplets
 from .representations.vectors import encode_terms
-from .verbs import Device, run
+from .verbs import Device, Overwrite, run
 
 Encoder = Annotated[Path, typer.Option(help="Directory of an encoder.")]
 Pooling = Annotated[str, typer.Option(help="mean or cls; default: as the encoder was saved.")]
 Output = Annotated[Path | None, typer.Option(help="Write the figures here, JSON.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Stop at the first row that is bad.")]
+
+_FORMAT = "spacy-medlink figures of an encoder"
+_FIGURES = marked("figures of an encoder", f'"format": "{_FORMAT}"')
 
 
 def similarity_verb(
@@ -40,12 +44,15 @@ def similarity_verb(
     pooling: Pooling = "",
     strict: Strict = False,
     output: Output = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Correlate the cosines of pairs of terms with how alike people find them (Spearman)."""
+    inputs: list[Path | None] = [pairs, encoder]
+    _check(output, inputs, overwrite)
     tally = Tally(strict)
     rated = read_pairs(pairs, tally)
     found = similarity(BiEncoder.load(encoder, pooling or None), rated)
-    _report({"task": "similarity", **found}, encoder, tally, output)
+    _report({"task": "similarity", **found}, encoder, tally, _Target(output, inputs, overwrite))
 
 
 def relations_verb(
@@ -67,8 +74,11 @@ def relations_verb(
     pooling: Pooling = "",
     strict: Strict = False,
     output: Output = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Classify what terms are to each other, by a linear layer over both vectors (CODER)."""
+    inputs: list[Path | None] = [triplets, encoder, kb, test]
+    _check(output, inputs, overwrite)
     tally = Tally(strict)
     knowledge = KnowledgeBase(kb) if kb is not None else None
     found = read_triplets(triplets, tally, knowledge)
@@ -80,7 +90,7 @@ def relations_verb(
     model.move(find_device(device))
     settings = HeadSettings(tune, epochs, batch, learning_rate, encoder_rate, seed)
     results = classify(model, train, held_out, settings)
-    _report({"task": "relations", **results}, encoder, tally, output)
+    _report({"task": "relations", **results}, encoder, tally, _Target(output, inputs, overwrite))
 
 
 def mcsm_verb(
@@ -94,12 +104,15 @@ def mcsm_verb(
     seed: Annotated[int, typer.Option(help="Of the draw.")] = 0,
     pooling: Pooling = "",
     output: Output = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Measure whether concepts of a type lie beside each other (MCSM)."""
+    inputs: list[Path | None] = [kb, encoder]
+    _check(output, inputs, overwrite)
     typed = read_typed(KnowledgeBase(kb), limit, seed)
     vectors = encode_terms(BiEncoder.load(encoder, pooling or None), typed.terms)
     results = mcsm(vectors, typed.types, type or (), k)
-    _report({"task": "mcsm", **results}, encoder, Tally(), output)
+    _report({"task": "mcsm", **results}, encoder, Tally(), _Target(output, inputs, overwrite))
 
 
 def picture_verb(
@@ -115,8 +128,12 @@ def picture_verb(
     seed: Annotated[int, typer.Option(help="Of the draw and of the places.")] = 0,
     pooling: Pooling = "",
     output: Output = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Draw names in the plane, coloured by concept (SAPBERT, figure 1)."""
+    inputs: list[Path | None] = [kb, *encoder]
+    check_output(picture, PICTURE, inputs, overwrite=overwrite)
+    _check(output, inputs, overwrite)
     if method not in METHODS:
         raise typer.BadParameter(f"{method!r} is not tsne or umap.", param_hint="--method")
     drawn = choose_names(KnowledgeBase(kb), concepts, names, id or (), seed)
@@ -126,22 +143,38 @@ def picture_verb(
         title = path.name if path.name not in panels else str(path)
         panels[title] = place(vectors, method, seed)
         nearest[title] = separation(vectors, drawn.concepts)
-    with replacing_file(picture) as file:
+    with replacing_file(picture, PICTURE, inputs, overwrite=overwrite) as file:
         draw(file, panels, drawn.concepts)
     found = {
         "task": "picture", "method": method, "names": len(drawn.names),
         "concepts": len(set(drawn.concepts)), "nearest_is_synonym": nearest,
     }  # fmt: skip
-    _report(found, encoder[0], Tally(), output)
+    _report(found, encoder[0], Tally(), _Target(output, inputs, overwrite))
 
 
-def _report(found: dict[str, Any], encoder: Path, tally: Tally, output: Path | None) -> None:
+class _Target(NamedTuple):
+    """Where figures go, what they were made of, and whether another file may be replaced."""
+
+    output: Path | None
+    inputs: list[Path | None]
+    overwrite: bool
+
+
+def _check(output: Path | None, inputs: list[Path | None], overwrite: bool) -> None:
+    """Find out before the work whether the figures may be written."""
+    if output is not None:
+        check_output(output, _FIGURES, inputs, overwrite=overwrite)
+
+
+def _report(found: dict[str, Any], encoder: Path, tally: Tally, target: _Target) -> None:
     for what, count in (tally.dropped + tally.faults).items():
         typer.echo(f"{count:,} left out: {what}", err=True)
     left_out = dict(tally.dropped + tally.faults)
-    text = json.dumps({"encoder": encoder.name, **found, "left_out": left_out}, indent=2)
+    figures = {"format": _FORMAT, "encoder": encoder.name, **found, "left_out": left_out}
+    text = json.dumps(figures, indent=2)
+    output, inputs, overwrite = target
     if output is not None:
-        with replacing_file(output) as path:
+        with replacing_file(output, _FIGURES, inputs, overwrite=overwrite) as path:
             path.write_text(text + "\n", encoding="utf-8")
     typer.echo(text)
 

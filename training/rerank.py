@@ -20,7 +20,8 @@ from spacy_medlink.errors import Errors
 from spacy_medlink.files import sha256_of
 from spacy_medlink.linking.blending import remembered
 from spacy_medlink.linking.reranking import CandidateTexts
-from spacy_medlink.manifest import kb_fingerprint
+from spacy_medlink.manifest import ASSETS, kb_fingerprint
+from spacy_medlink.outputs import check_output
 from spacy_medlink.util.devices import AUTO, CPU, find_device
 
 from .loop.interruption import EXIT_CODE, StoppedError
@@ -30,7 +31,7 @@ from .reranking.lists import RankedList, gold_lists, name_lists, unannotated_lis
 from .reranking.loop import RerankTrainer
 from .reranking.losses import LOSSES
 from .reranking.recipe import RerankRecipe, read_rerank_recipe
-from .verbs import Device, run
+from .verbs import Device, Overwrite, run
 
 _DEV_SHARE = 0.25  # of the names that play mentions
 
@@ -46,6 +47,7 @@ def rerank(
     resume: bool = False,
     device: str = AUTO,
     say: Callable[[str], None] = lambda line: None,
+    overwrite: bool = False,
 ) -> Assets:
     """Train a reranker, choose its weight, and write assets with it, or without and why.
 
@@ -53,9 +55,11 @@ def rerank(
     dev (Optional[Path]): gold file that the assets have not learned from, to choose the weight by;
         without one a fifth of the training documents.
     output (Path): assets, replaced when all is done. run (Path): for checkpoint and log.
+    overwrite (bool): lose what lies in OUTPUT besides assets.
     RAISES (MedlinkError): E2xx for the assets, E4xx for the gold files, E5xx.
         (StoppedError): after Ctrl-C.
     """
+    check_output(output, ASSETS, [train, dev], improves=assets, overwrite=overwrite)
     own = Assets(assets)
     if own.manifest["encoder"] is None:
         raise Errors.encoder_needed(path=own.path)
@@ -93,12 +97,12 @@ def rerank(
         measured = f"acc@1 {before['acc@1']}, mrr {before['mrr']}"
         why = f"it does not beat retrieval beyond doubt ({measured})"
         say(f"The reranker is left out: {why}.")
-        return leave_out_reranker(own, output, why)
+        return leave_out_reranker(own, output, why, overwrite)
     say(f"Retrieval: {before}\nReranked:  {after} (weight {chosen.weight})")
     if own.manifest.get("calibrator") is not None:
         say("The calibrator is left out: fit it to the new scores with `medlink calibrate`.")
     encoder.move(CPU)
-    return store_reranker(own, output, encoder.using(weight=chosen.weight), facts)
+    return store_reranker(own, output, encoder.using(weight=chosen.weight), facts, overwrite)
 
 
 def _lists(
@@ -149,6 +153,7 @@ def main(
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="Another value: reranking.key=value.")
     ] = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Train a reranker on annotated text, or on names; keep it if it beats retrieval."""
     if train is None and dev is not None:
@@ -167,6 +172,7 @@ def main(
             resume=resume,
             device=device,
             say=typer.echo,
+            overwrite=overwrite,
         )
     except (StoppedError, KeyboardInterrupt) as stop:
         typer.echo(str(stop) or "Stopped.", err=True)

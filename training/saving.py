@@ -1,10 +1,11 @@
 """What a training leaves behind: encoder, figures, log and picture, all at once or nothing."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from spacy_medlink.files import replacing_directory
+from spacy_medlink.outputs import DirectoryKind, PathLike
 
 from .loop.metrics import read_log
 from .loop.plot import plot
@@ -12,6 +13,7 @@ from .loop.trainer import METRICS
 from .study import Result
 
 FIGURES, PICTURE = "metrics.json", "training.png"
+ENCODER = DirectoryKind("a trained encoder")
 
 
 def _nothing_more(path: Path) -> None:
@@ -24,14 +26,17 @@ def save_result(
     run: Path,
     title: str,
     also: Callable[[Path], None] = _nothing_more,
+    inputs: Iterable[PathLike | None] = (),
+    overwrite: bool = False,
 ) -> None:
     """Replace a directory by the result of a training.
 
     run (Path): directory of the training, for its log. title (str): of the picture.
-    also (Callable): writes what else belongs into the directory.
-    RAISES (MedlinkError): E109 when it cannot be written.
+    also (Callable): writes what else belongs into the directory. inputs, overwrite: what may be
+        replaced; see `outputs.check_output`.
+    RAISES (MedlinkError): E109 when it cannot be written, E120-E123 for what is there.
     """
-    with replacing_directory(output) as path:
+    with replacing_directory(output, ENCODER, inputs, overwrite=overwrite) as path:
         result.encoder.save(path)
         also(path)
         (path / FIGURES).write_text(json.dumps(result.figures, indent=2) + "\n", "utf-8")

@@ -14,6 +14,15 @@ Device = Annotated[
 ]
 """The option `--device` of a verb that runs a network."""
 
+Overwrite = Annotated[
+    bool,
+    typer.Option(
+        "--overwrite",
+        help="Replace a file that this verb did not write, or lose what lies in a directory of "
+        "its own besides.",
+    ),
+]
+
 
 def run(main: Callable[..., None] | None = None, **verbs: Callable[..., None]) -> None:
     """Parse the command line for a typer function and call it.

@@ -19,11 +19,22 @@ from typing import Any
 
 from ..errors import Errors
 from ..files import replacing_file
+from ..outputs import PRIVATE, FileKind, check_output
 from .documents import Done
 
 LINKED, ASIDE = "+", "-"  # what a line of a part begins with
 _PART = re.compile(r"part-(\d+)\.jsonl")
 _JOB = "job.json"
+
+
+def _is_aside(path: Path) -> bool:
+    with path.open("rb") as file:
+        first = json.loads(file.readline())
+    return isinstance(first, dict) and {"doc_id", "place", "problem"} <= first.keys()
+
+
+LINKS_FILE = FileKind("a file of links")  # nothing in it says who wrote it
+ASIDE_FILE = FileKind("a file of documents that were set aside", _is_aside)
 
 
 def part_file(directory: Path, number: int) -> Path:
@@ -63,11 +74,11 @@ class Journal:
     """The directory of a run's parts.
 
     output (Path): what the run writes in the end. job (Dict): what must be the same when it is
-        resumed: input, pipeline and settings, as JSON.
+        resumed: input, pipeline and settings, as JSON. overwrite (bool): replace an output.
     """
 
-    def __init__(self, output: Path, job: dict[str, Any]) -> None:
-        self.output = output
+    def __init__(self, output: Path, job: dict[str, Any], overwrite: bool = False) -> None:
+        self.output, self._overwrite = output, overwrite
         self.directory = output.with_name(f".{output.name}.parts")
         self.aside = output.with_name(f"{output.name}.bad.jsonl")
         self._job = json.loads(json.dumps(job))
@@ -78,8 +89,9 @@ class Journal:
         restart (bool): throw away what an earlier run has done.
         RETURNS (Set[int]): the parts that are done.
         RAISES (MedlinkError): E613 when an earlier run had another job, E109 when the directory
-            cannot be written.
+            cannot be written, E120 or E124 when something else is where documents are set aside.
         """
+        check_output(self.aside, ASIDE_FILE)
         if restart:
             self._remove()
         done = self._done()
@@ -90,7 +102,7 @@ class Journal:
             if changed:
                 raise Errors.other_job(path=self.directory, what="another " + ", ".join(changed))
         else:
-            with replacing_file(job) as temporary:
+            with replacing_file(job, PRIVATE) as temporary:
                 temporary.write_text(json.dumps(self._job), encoding="utf-8")
         return done
 
@@ -105,14 +117,16 @@ class Journal:
 
         parts (int): how many there are. set_aside (int): documents that could not be linked.
         with_text (bool): whether records have a text.
-        RAISES (MedlinkError): E109 when the output cannot be written; the parts stay.
+        RAISES (MedlinkError): E109 when the output cannot be written, E124 when something else has
+            come there; the parts stay.
         """
         if set_aside:
-            with replacing_file(self.aside) as temporary, temporary.open("wb") as file:
+            with replacing_file(self.aside, ASIDE_FILE) as temporary, temporary.open("wb") as file:
                 file.writelines(self._lines(parts, ASIDE))
         else:
+            check_output(self.aside, ASIDE_FILE)
             self.aside.unlink(missing_ok=True)
-        with replacing_file(self.output) as temporary:
+        with replacing_file(self.output, LINKS_FILE, overwrite=self._overwrite) as temporary:
             _write(self.output.name.lower(), temporary, self._lines(parts, LINKED), with_text)
         self._remove()
 

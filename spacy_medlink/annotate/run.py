@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 
 from .. import __version__
 from ..errors import Errors
+from ..outputs import check_output
 from ..pipelines import STARTER, is_pipeline, pipeline_directory
 from ..progress import no_progress
 from ..types import Progress
 from .documents import PART_DOCUMENTS, Done
 from .inputs import DEFAULT_COLUMNS, Columns, hash_of, open_input
-from .journal import Journal, only_process
+from .journal import LINKS_FILE, Journal, only_process
 from .local import run_local
 from .parts import PartStream
 from .records import PLAIN, Shape
@@ -67,6 +68,7 @@ def annotate_file(
     RAISES (MedlinkError): E610-E617, E107, E109, E165, and what `open_pipeline` raises.
     """
     _check(path, output)
+    check_output(output, LINKS_FILE, [path, source], overwrite=overwrite)
     opened = open_input(path, columns)
     linker = dict(settings or {})
     described = {
@@ -75,7 +77,7 @@ def annotate_file(
         "settings": [linker, shape, max_length, part_size],
         "version": __version__,
     }
-    journal = Journal(output, described)
+    journal = Journal(output, described, overwrite)
     with only_process(output):
         if output.exists() and not overwrite and not journal.directory.exists():
             raise Errors.output_exists(path=output)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import MedlinkError
 from ..files import replacing_file
+from ..outputs import PRIVATE
 from ..pipelines import linker_of, open_pipeline
 from .documents import Document, Done, Part
 from .journal import ASIDE, LINKED, part_file
@@ -65,7 +66,7 @@ class PartWorker:
         """
         set_aside = 0
         with (
-            replacing_file(part_file(self._job.directory, part.number)) as temporary,
+            replacing_file(part_file(self._job.directory, part.number), PRIVATE) as temporary,
             temporary.open("w", encoding="utf-8") as file,
         ):
             for document, doc, problem in self._linked(part.documents):

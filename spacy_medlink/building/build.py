@@ -22,7 +22,8 @@ from ..assets import (
 from ..files import link_or_copy, replacing_directory
 from ..kb import KnowledgeBase
 from ..linking import TIERS, LinkingEngine
-from ..manifest import write_manifest
+from ..manifest import ASSETS, write_manifest
+from ..outputs import check_output
 from ..progress import no_progress
 from ..retrieval.arrays import save_arrays
 from ..retrieval.exact import ExactIndex
@@ -60,8 +61,9 @@ def build_assets(
     training_sample: int = 0,
     ngram_limit: int = NGRAM_LIMIT,
     progress: Progress = no_progress,
+    overwrite: bool = False,
 ) -> Assets:
-    """Build the assets of a linker; what is at `out` is replaced when all is done.
+    """Build the assets of a linker; assets at `out` are replaced when all is done.
 
     out (Path): directory to write. kb (Path): a file that `medlink kb build` wrote.
     encoder (Optional[str]): directory or Hub name of a transformer; None takes that of `update`,
@@ -80,17 +82,22 @@ def build_assets(
     ngram_limit (int): names up to which there is an n-gram tier; the manifest's "left_out" says
         when there is none.
     progress (Progress): shows how far encoding has come.
+    overwrite (bool): lose what `out` holds besides assets.
     RETURNS (Assets): the new assets, opened.
     RAISES (MedlinkError): E101-E103 the knowledge base, E201-E204 the old assets, E205-E209 encoder
-        and index, E4xx the gold files, E109 the disk.
+        and index, E4xx the gold files, E109 the disk, E120-E123 what `out` holds.
     """
+    inputs = [kb, encoder, *memory, dev]
+    check_output(out, ASSETS, inputs, improves=update, overwrite=overwrite)
     knowledge = KnowledgeBase(kb)
     old = Assets(update) if update is not None else None
     bi_encoder, source = _open_encoder(encoder, pooling, old)
     spec = index or _spec_of(old)
     reuse = Update(old, bi_encoder, spec) if old is not None and bi_encoder is not None else None
     learned = _memory([Path(one) for one in memory], old, knowledge)
-    with replacing_directory(Path(out)) as path:
+    with replacing_directory(
+        Path(out), ASSETS, inputs, improves=update, overwrite=overwrite
+    ) as path:
         link_or_copy(knowledge.path, path / KB_FILE)
         if learned is not None:
             write_memory(path / MEMORY, learned.lines)

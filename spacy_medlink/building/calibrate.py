@@ -10,6 +10,8 @@ from ..calibration.trials import Floats
 from ..errors import Errors, Warnings
 from ..files import sha256_of
 from ..linking.ranker import with_facts
+from ..manifest import ASSETS
+from ..outputs import check_output
 from ..progress import no_progress
 from ..telling import tell
 from ..types import Progress
@@ -53,6 +55,7 @@ def calibrate_assets(
     target_precision: float = TARGET_PRECISION,
     nil_share: float = NIL_SHARE,
     progress: Progress = no_progress,
+    overwrite: bool = False,
 ) -> Calibrated:
     """Fit a calibrator to a linker as its assets make it by default.
 
@@ -63,9 +66,11 @@ def calibrate_assets(
         either, names of the knowledge base play the mentions.
     target_precision (float): of the links above the threshold to choose, its standard error off.
     nil_share (float): share of the concepts whose mentions are asked without them, 0..1.
+    overwrite (bool): lose what `out` holds besides assets.
     RAISES (MedlinkError): E107 and E4xx for the gold file, E413 too few mentions, E414 for a
         precision that no threshold gives, E109 the disk, E302 for both files.
     """
+    check_output(out, ASSETS, [dev, train], improves=assets.path, overwrite=overwrite)
     if dev is not None and train is not None:
         rule = "only one file can be calibrated on, and train is given, too"
         raise Errors.bad_setting(name="dev", value=str(dev), rule=rule)
@@ -116,6 +121,8 @@ def calibrate_assets(
         {"calibrator": facts},
         without=[CALIBRATOR],
         add=lambda path: calibrator.save(path / CALIBRATOR),
+        inputs=[dev, train],
+        overwrite=overwrite,
     )
     return Calibrated(made, chosen, curve, trials, fitted.probs)
 

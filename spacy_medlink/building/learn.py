@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 from ..assets import MEMORY, Assets
 from ..errors import Errors, MedlinkError
 from ..files import working_directory
+from ..manifest import ASSETS
 from ..measuring import load_gold
+from ..outputs import check_output
 from ..progress import no_progress
 from ..ranking.model import TOP
 from ..retrieval.memory import read_memory
@@ -48,6 +50,7 @@ def learn(
     top: int = TOP,
     target_precision: float = TARGET_PRECISION,
     progress: Progress = no_progress,
+    overwrite: bool = False,
 ) -> Learned:
     """Write assets that know what annotated text says.
 
@@ -59,12 +62,13 @@ def learn(
     out (Path): directory to write, which may be that of the assets. train (Path): gold mentions
         that the encoder was not fine-tuned on. new_concepts (bool): ids that the knowledge base
         lacks become concepts. top (int): candidates that the ranker orders.
-    target_precision (float): of the links above the threshold.
+    target_precision (float): of the links above the threshold. overwrite (bool): lose what `out`
+        holds besides assets.
     RAISES (MedlinkError): E107, E401-E404, E407 for the file, E220 where the assets remember what
-        it has not, E302 for a top below 2, E109 the disk.
+        it has not, E302 for a top below 2, E109 the disk, E120-E123 what `out` holds.
     """
-    # What is at `out` may be where we are: paths must hold when it is replaced.
-    train, out = Path(train).resolve(), Path(out).resolve()
+    train, out = Path(train), Path(out)
+    check_output(out, ASSETS, [train], improves=assets.path, overwrite=overwrite)
     check_top(top)
     _check_memory(assets, train)
     missing: dict[str, str] = {}
@@ -105,7 +109,7 @@ def learn(
         reasons = dict(made.manifest.get("left_out") or {})
         for part, why in missing.items():
             reasons |= left_out(made, part, why)
-        done = write_variant(made, out, {"left_out": reasons})
+        done = write_variant(made, out, {"left_out": reasons}, inputs=[train], overwrite=overwrite)
     return Learned(done, added.facts["names"], missing)
 
 

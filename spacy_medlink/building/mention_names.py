@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 from ..files import sha256_of
 from ..kb import KnowledgeBase, KnowledgeBaseBuilder
 from ..kb.filters import name_identity, with_names
+from ..kb.schema import KB
 from ..measuring import load_gold
 from ..measuring.gold_set import Case
+from ..outputs import check_output
 from ..types import Concept, Name, Record
 
 SOURCE = "mentions"
@@ -34,7 +36,11 @@ class _Votes(NamedTuple):
 
 
 def add_mention_names(
-    out: Path, kb: KnowledgeBase, gold: Sequence[Path], new_concepts: bool = False
+    out: Path,
+    kb: KnowledgeBase,
+    gold: Sequence[Path],
+    new_concepts: bool = False,
+    overwrite: bool = False,
 ) -> Added:
     """Write a knowledge base that calls concepts what annotated text calls them, too.
 
@@ -47,8 +53,12 @@ def add_mention_names(
     out (Path): file to write; it appears whole or not at all. gold (Sequence[Path]): gold files.
     new_concepts (bool): let ids that the knowledge base lacks become concepts, called what most of
         their mentions are; otherwise mentions of these teach nothing. Retired ids stay retired.
-    RAISES (MedlinkError): E107, E401-E404, E407 for the files, E109 when it cannot be written.
+    overwrite (bool): replace a file of something else.
+    RAISES (MedlinkError): E107, E401-E404, E407 for the files, E109 when it cannot be written,
+        E120-E124 for what is at `out`.
     """
+    inputs = [kb.path, *gold]
+    check_output(out, KB, inputs, overwrite=overwrite)
     votes, sources = _count(kb, gold, new_concepts)
     names = _names(kb, votes)
     facts = {
@@ -58,7 +68,7 @@ def add_mention_names(
         "new_concepts": sum(isinstance(key, str) for key in names),
     }
     manifest = {**kb.manifest, "mention_names": facts}
-    with KnowledgeBaseBuilder(out, manifest) as builder:
+    with KnowledgeBaseBuilder(out, manifest, inputs, overwrite=overwrite) as builder:
         for record in _with_names(kb, names):
             builder.add(record)
     return Added(KnowledgeBase(out), facts)

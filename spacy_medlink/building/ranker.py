@@ -15,6 +15,8 @@ from ..evaluation.clustered import standard_error
 from ..files import sha256_of
 from ..linking.blending import blend, remembered
 from ..linking.ranker import RANKER, WEIGHT, softmax
+from ..manifest import ASSETS
+from ..outputs import check_output
 from ..progress import no_progress
 from ..ranking import Endings, Lists, RankingModel, fit, traits_of
 from ..ranking.model import TOP
@@ -38,6 +40,14 @@ class RankerFitted(NamedTuple):
     kept: bool
 
 
+class _Place(NamedTuple):
+    """Where to write, what was read for it, and whether what lies there besides may be lost."""
+
+    out: Path
+    gold: Path
+    overwrite: bool
+
+
 def fit_ranker(
     assets: Assets,
     out: str | Path,
@@ -45,6 +55,7 @@ def fit_ranker(
     *,
     top: int = TOP,
     progress: Progress = no_progress,
+    overwrite: bool = False,
 ) -> RankerFitted:
     """Fit a ranker to annotated text, and write the assets with it if it beats retrieval.
 
@@ -56,9 +67,11 @@ def fit_ranker(
     gold (Path): documents that the encoder was not fine-tuned on, or what it knows by heart would
         count for more than it is worth.
     top (int): candidates that are ordered; more of them cost time, and come into higher places.
+    overwrite (bool): lose what `out` holds besides assets.
     RAISES (MedlinkError): E107, E401-E404, E407 for the file, E530 for too few mentions, E109, E302
-        for a top below 2.
+        for a top below 2, E120-E123 what `out` holds.
     """
+    check_output(out, ASSETS, [gold], improves=assets.path, overwrite=overwrite)
     check_top(top)
     every = ask_unannotated(assets, Path(gold), top, progress)
     asked = [one for one in every if one.case.right and not remembered(one.ranking)]
@@ -87,7 +100,8 @@ def fit_ranker(
     endings = _endings(assets) if kept else None
     facts["endings"] = len(endings.endings) if endings is not None else 0
     model = replace(fitted.model, top=top)
-    return RankerFitted(_write(assets, Path(out), model, endings, facts, kept), facts, bool(kept))
+    place = _Place(Path(out), Path(gold), overwrite)
+    return RankerFitted(_write(assets, place, model, endings, facts, kept), facts, bool(kept))
 
 
 def check_top(top: int) -> None:
@@ -149,7 +163,7 @@ def _figures(ranks: NDArray[np.float64]) -> dict[str, float]:
 
 def _write(
     assets: Assets,
-    out: Path,
+    place: _Place,
     model: RankingModel,
     endings: Endings | None,
     facts: dict[str, Any],
@@ -179,4 +193,7 @@ def _write(
             if endings is not None:
                 endings.save(path / ENDINGS_FILE)
 
-    return write_variant(assets, out, changes, without=without, add=add)
+    out, gold, overwrite = place
+    return write_variant(
+        assets, out, changes, without=without, add=add, inputs=[gold], overwrite=overwrite
+    )

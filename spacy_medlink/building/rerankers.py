@@ -11,24 +11,31 @@ if TYPE_CHECKING:
 
 
 def store_reranker(
-    assets: Assets, out: str | Path, encoder: "CrossEncoder", facts: dict[str, Any]
+    assets: Assets,
+    out: str | Path,
+    encoder: "CrossEncoder",
+    facts: dict[str, Any],
+    overwrite: bool = False,
 ) -> Assets:
     """Write the assets with a reranker, in place of one that they have.
 
     Their calibrator is left out: it was fitted to other scores.
 
     out (Path): directory to write, which may be that of the assets. facts (Dict): for the manifest.
-    RAISES (MedlinkError): E217 when it was made for others, E109 the disk.
+    overwrite (bool): lose what `out` holds besides assets.
+    RAISES (MedlinkError): E217 when it was made for others, E109 the disk, E120-E123.
     """
     assets.check_reranker(encoder, Path(out) / RERANKER)
     about = {"fingerprint": encoder.fingerprint(), "top": encoder.settings.top,
              "weight": encoder.settings.weight, **facts}  # fmt: skip
-    return _write(assets, Path(out), encoder, about, "")
+    return _write(assets, Path(out), encoder, about, "", overwrite)
 
 
-def leave_out_reranker(assets: Assets, out: str | Path, why: str) -> Assets:
+def leave_out_reranker(
+    assets: Assets, out: str | Path, why: str, overwrite: bool = False
+) -> Assets:
     """Write the assets without a reranker; the manifest's "left_out" says why."""
-    return _write(assets, Path(out), None, None, why)
+    return _write(assets, Path(out), None, None, why, overwrite)
 
 
 def _write(
@@ -37,6 +44,7 @@ def _write(
     encoder: "CrossEncoder | None",
     about: dict[str, Any] | None,
     why: str,
+    overwrite: bool,
 ) -> Assets:
     facts = {RERANKER: about, "left_out": left_out(assets, RERANKER, why)}
     without = [RERANKER]
@@ -49,4 +57,4 @@ def _write(
             (path / RERANKER).mkdir()
             encoder.save(path / RERANKER)
 
-    return write_variant(assets, out, facts, without=without, add=add)
+    return write_variant(assets, out, facts, without=without, add=add, overwrite=overwrite)

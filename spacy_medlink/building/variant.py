@@ -1,12 +1,13 @@
 """write_variant: assets again, with a part put in, replaced or left out."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ..assets import Assets
 from ..files import link_or_copy, replacing_directory
-from ..manifest import write_manifest
+from ..manifest import ASSETS, write_manifest
+from ..outputs import PathLike
 
 _OWN = ("schema", "files")  # that writing a manifest sets itself
 
@@ -18,16 +19,21 @@ def write_variant(
     *,
     without: Collection[str] = (),
     add: Callable[[Path], None] = lambda path: None,
+    inputs: Iterable[PathLike | None] = (),
+    overwrite: bool = False,
 ) -> Assets:
     """Write assets of which all but some parts are the same; their files are shared if possible.
 
     out (Path): directory to write, which may be that of the assets. facts (Mapping): for the
         manifest, in place of what it says. without (Collection[str]): files or directories at the
         top that are left out. add (Callable[[Path], None]): writes new ones into the directory.
-    RAISES (MedlinkError): E109 the disk.
+    inputs (Iterable[Path]): what else the caller reads. overwrite (bool): lose what `out` holds
+        besides assets.
+    RAISES (MedlinkError): E109 the disk, E120-E123 for what `out` holds.
     """
     kept = {name: fact for name, fact in assets.manifest.items() if name not in _OWN}
-    with replacing_directory(out) as path:
+    own = assets.path
+    with replacing_directory(out, ASSETS, inputs, improves=own, overwrite=overwrite) as path:
         for name in assets.files[1:]:
             if name.split("/")[0] not in without:
                 (path / name).parent.mkdir(parents=True, exist_ok=True)

@@ -3,8 +3,12 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ..outputs import marked
+
 _INCHES = (5.0, 5.4)
 _DPI = 150
+_SOFTWARE = "spacy-medlink reliability diagram"
+DIAGRAM = marked("a reliability diagram", _SOFTWARE)
 
 
 def draw_reliability(path: Path, bins: Sequence[Mapping[str, float]], error: float) -> None:
@@ -30,4 +34,4 @@ def draw_reliability(path: Path, bins: Sequence[Mapping[str, float]], error: flo
     below.bar(middles, [one["weight"] for one in bins], width=widths, edgecolor="white")
     below.set(xlabel="probability of the first answer", ylabel="mentions")
     # What a file says of the day and the library would make equal diagrams differ.
-    figure.savefig(path, dpi=_DPI, format="png", metadata={"Software": None})
+    figure.savefig(path, dpi=_DPI, format="png", metadata={"Software": _SOFTWARE})

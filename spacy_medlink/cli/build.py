@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .output import table
+from .output import Overwrite, table
 
 if TYPE_CHECKING:
     from ..assets import Assets
@@ -73,8 +73,9 @@ def command(
     starter: Annotated[
         bool, typer.Option("--starter", help="Take the built-in starter knowledge base.")
     ] = False,
+    overwrite: Overwrite = False,
 ) -> None:
-    """Encode all names, build the tiers, write assets; what is at OUT is replaced at the end."""
+    """Encode all names, build the tiers, write assets; assets at OUT are replaced at the end."""
     from ..progress import show_progress
 
     if starter == (kb is not None):
@@ -96,6 +97,7 @@ def command(
         k_factor=k_factor,
         training_sample=training_sample,
         progress=show_progress,
+        overwrite=overwrite,
     )
     typer.echo(_summary(assets, time.perf_counter() - began))
     if "dense" not in assets.tiers:
@@ -119,6 +121,7 @@ def build_linker_assets(
     k_factor: int = 0,
     training_sample: int = 0,
     progress: "Progress | None" = None,
+    overwrite: bool = False,
 ) -> "Assets":
     """Build the assets of a linker.
 
@@ -128,7 +131,7 @@ def build_linker_assets(
     update (Optional[Path]): assets built before, whose vectors are reused.
     memory (Sequence[Path]), dev (Optional[Path]): gold mentions to remember, and to choose the
         fusion on. ef_search, nprobe, k_factor, training_sample (int): of the index, 0 for the
-        defaults.
+        defaults. overwrite (bool): lose what `out` holds besides assets.
     RETURNS (Assets): the new assets, opened.
     RAISES (MedlinkError): E1xx and E2xx, for what is wrong with the parts or the disk.
     """
@@ -152,6 +155,7 @@ def build_linker_assets(
         search=SearchSettings(ef_search, nprobe, k_factor),
         training_sample=training_sample,
         progress=progress or no_progress,
+        overwrite=overwrite,
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import Warnings
-from .output import table
+from .output import Overwrite, table
 
 if TYPE_CHECKING:
     from ..building.calibrate import Calibrated
@@ -52,6 +52,7 @@ def command(
         Path | None,
         typer.Option(help="Reliability diagram, PNG. [default: OUTPUT.reliability.png]"),
     ] = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Fit probabilities of links, choose the threshold for a precision, and store both."""
     from ..progress import show_progress
@@ -66,6 +67,7 @@ def command(
         nil_share=nil_share,
         diagram=diagram or out.resolve().with_name(f"{out.resolve().name}.reliability.png"),
         progress=show_progress,
+        overwrite=overwrite,
     )
     typer.echo(_report(calibrated))
 
@@ -80,21 +82,27 @@ def calibrate_linker(
     nil_share: float = 0.2,
     diagram: Path | None = None,
     progress: "Progress | None" = None,
+    overwrite: bool = False,
 ) -> "Calibrated":
     """Calibrate the linker of assets.
 
     out (Path): directory to write, which may be `assets`. diagram (Optional[Path]): PNG to draw; a
-        warning says where it cannot. The others: see `calibrate_assets`.
+        warning says where it cannot. overwrite (bool): lose what `out` holds besides assets, and a
+        file at `diagram` that is none. The others: see `calibrate_assets`.
     RAISES (MedlinkError): E201-E204 for the assets, E107 and E4xx for the gold file, E302 for
         both of them, E413-E414 where nothing can be said, E109 the disk.
     """
     from ..assets import Assets
     from ..building.calibrate import calibrate_assets
-    from ..calibration.diagram import draw_reliability
+    from ..calibration.diagram import DIAGRAM, draw_reliability
     from ..calibration.quality import calibration_error, reliability_bins
     from ..files import replacing_file
+    from ..outputs import check_output
     from ..progress import no_progress
 
+    inputs = [dev, train]
+    if diagram is not None:
+        check_output(diagram, DIAGRAM, inputs, overwrite=overwrite)
     calibrated = calibrate_assets(
         Assets(assets),
         out,
@@ -103,6 +111,7 @@ def calibrate_linker(
         target_precision=target_precision,
         nil_share=nil_share,
         progress=progress or no_progress,
+        overwrite=overwrite,
     )
     if diagram is None:
         return calibrated
@@ -110,7 +119,7 @@ def calibrate_linker(
     bins = reliability_bins(probs, trials.right, trials.weights)
     error = calibration_error(probs, trials.right, trials.weights)
     try:
-        with replacing_file(diagram) as temporary:
+        with replacing_file(diagram, DIAGRAM, inputs, overwrite=overwrite) as temporary:
             draw_reliability(temporary, bins, error)
     except ImportError:
         warnings.warn(Warnings.no_diagram.format(path=diagram), stacklevel=2)

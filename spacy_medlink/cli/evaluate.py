@@ -9,7 +9,7 @@ import typer
 from ..errors import Errors, MedlinkError, Warnings
 from ..pipelines import STARTER, linked_spans, linker_of, open_pipeline
 from .metrics_report import metrics_report
-from .output import write_text
+from .output import Overwrite, write_text
 from .parsing import choices, depths
 
 if TYPE_CHECKING:
@@ -129,13 +129,18 @@ def command(
         int, typer.Option(min=1, max=100, help="Candidates of each mention to keep.")
     ] = 5,
     output: Annotated[Path | None, typer.Option(help="Write the metrics here, JSON.")] = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Measure linking against gold mentions."""
     from ..measuring import Settings
     from ..measuring.settings import COMPOSITES, PROTOCOLS
+    from ..outputs import check_output
     from ..progress import show_progress
-    from ..reports import dump_metrics
+    from ..reports import METRICS_FILE, dump_metrics
 
+    if output is not None:
+        inputs: list[Path | str | None] = [gold, source, train or None, reference or None, against]
+        check_output(output, METRICS_FILE, inputs, overwrite=overwrite)
     settings = Settings(
         ks=depths(k),
         tiers=choices(tiers, _TIERS, "--tiers"),
@@ -165,7 +170,7 @@ def command(
         progress=show_progress,
     )
     if output is not None:
-        write_text(output, dump_metrics(metrics))
+        write_text(output, dump_metrics(metrics), METRICS_FILE, inputs, overwrite)
     typer.echo(metrics_report(metrics, settings.ks))
 
 

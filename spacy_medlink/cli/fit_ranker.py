@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from .output import Overwrite
+
 _AGAIN = {
     "reranker": "Train it again with `python -m training.rerank`.",
     "calibrator": "Fit it again with `medlink calibrate`.",
@@ -26,6 +28,7 @@ def command(
         Path | None,
         typer.Option(help="New directory of assets. By default, ASSETS itself is replaced."),
     ] = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Fit a small model that orders candidates; it is left out where it does not help."""
     from ..assets import Assets
@@ -34,7 +37,9 @@ def command(
 
     own = Assets(assets)
     had = [part for part in ("reranker", "calibrator") if own.manifest.get(part) is not None]
-    fitted = fit_ranker(own, output or assets, train, top=top, progress=show_progress)
+    fitted = fit_ranker(
+        own, output or assets, train, top=top, progress=show_progress, overwrite=overwrite
+    )
     facts = fitted.facts
     typer.echo(
         f"{facts['mentions']:,} mentions of {facts['documents']:,} documents, each judged by a "

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from .kb_summary import bad_line_report, summary
+from .output import Overwrite
 
 
 def command(
@@ -20,6 +21,7 @@ def command(
     skip_bad_lines: Annotated[
         bool, typer.Option("--skip-bad-lines", help="Count and report bad concepts; do not stop.")
     ] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Build a knowledge base from scispaCy's; `medlink kb build --from scispacy` can do more."""
     from ..kb import build_knowledge_base
@@ -31,6 +33,7 @@ def command(
         sources=[("scispacy", path)],
         skip_bad_lines=skip_bad_lines,
         progress=show_progress,
+        overwrite=overwrite,
     )
     typer.echo(summary(built))
     for line in bad_line_report(built.report.bad_lines):

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from .output import Overwrite
+
 
 def command(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The knowledge base to write.")],
@@ -16,12 +18,13 @@ def command(
         bool,
         typer.Option("--new-concepts", help="Let ids that KB lacks become concepts."),
     ] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write a knowledge base that has the mentions of annotated text as names, too."""
     from ..building.mention_names import add_mention_names
     from ..kb import KnowledgeBase
 
-    added = add_mention_names(out, KnowledgeBase(kb), gold, new_concepts)
+    added = add_mention_names(out, KnowledgeBase(kb), gold, new_concepts, overwrite)
     facts = added.facts
     new = f", {facts['new_concepts']:,} of them new" if new_concepts else ""
     typer.echo(f"{facts['names']:,} names added to {facts['concepts']:,} concepts{new}: {out}")

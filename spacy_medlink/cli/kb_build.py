@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from .kb_summary import bad_line_report, summary
+from .output import Overwrite
 from .parsing import comma_list, lines_of, pairs
 
 
@@ -65,8 +66,9 @@ def command(
     skip_bad_lines: Annotated[
         bool, typer.Option("--skip-bad-lines", help="Count and report bad lines; do not stop.")
     ] = False,
+    overwrite: Overwrite = False,
 ) -> None:
-    """Build a knowledge base; what is at OUT is replaced when all is done."""
+    """Build a knowledge base; one that is at OUT is replaced when all is done."""
     from ..kb import build_knowledge_base
     from ..kb.filters import Filters
     from ..progress import show_progress
@@ -96,6 +98,8 @@ def command(
         update=update,
         skip_bad_lines=skip_bad_lines,
         progress=show_progress,
+        overwrite=overwrite,
+        inputs=[allow_ids, deny_ids, allow_names, deny_names],
     )
     typer.echo(summary(built))
     for line in bad_line_report(built.report.bad_lines):

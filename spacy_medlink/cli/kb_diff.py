@@ -1,14 +1,19 @@
 """`medlink kb diff`: what changed from one knowledge base to the next."""
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .output import echo_json, table, write_json
+from ..outputs import marked
+from .output import Overwrite, echo_json, table, write_text
 
 if TYPE_CHECKING:
     from ..kb.diff import KbDiff
+
+_FORMAT = "spacy-medlink kb diff"
+_DIFF = marked("a comparison of knowledge bases", f'"format": "{_FORMAT}"')
 
 
 def command(
@@ -20,11 +25,13 @@ def command(
     examples: Annotated[int, typer.Option(min=0, help="Changes of each kind to list.")] = 5,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     output: Annotated[Path | None, typer.Option(help="Write JSON to this file too.")] = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Compare two knowledge bases."""
     found = compare_knowledge_bases(old=old, new=new, gold=gold, examples=examples)
     if output is not None:
-        write_json(output, _as_dict(found))
+        text = json.dumps({"format": _FORMAT, **_as_dict(found)}, indent=2, ensure_ascii=False)
+        write_text(output, text + "\n", _DIFF, [old, new, gold], overwrite)
     if as_json:
         echo_json(_as_dict(found))
         return

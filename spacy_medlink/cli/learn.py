@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from .output import Overwrite
+
 
 def command(
     assets: Annotated[
@@ -32,6 +34,7 @@ def command(
         Path | None,
         typer.Option(help="New directory of assets. By default, ASSETS itself is replaced."),
     ] = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Learn names, corrections, a ranker and probabilities from annotated text."""
     from ..assets import Assets
@@ -46,6 +49,7 @@ def command(
         top=top,
         target_precision=target_precision,
         progress=show_progress,
+        overwrite=overwrite,
     )
     manifest = done.facts
     typer.echo(f"names       {done.names:,} mentions that the terminology did not have")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..pipelines import linked_spans, linker_of, open_pipeline
-from .output import echo_json, table, write_text
+from .output import Overwrite, echo_json, table, write_text
 from .parsing import comma_list, lines_of, read_text
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ def command(
         bool, typer.Option("--explain", help="Say why: tiers, filters, runner-up, ties.")
     ] = False,
     lang: Annotated[str, typer.Option(help="Language of the text, for assets: en, es.")] = "en",
+    overwrite: Overwrite = False,
 ) -> None:
     """Find and link the mentions of a text: one line each."""
     if (text is None) == (file is None):
@@ -83,9 +84,9 @@ def command(
         **{name: value for name, value in settings.items() if value is not None},
     )
     if html is not None:
-        from .page import render_page
+        from .page import PAGE, render_page
 
-        write_text(html, render_page(text, links, lang))
+        write_text(html, render_page(text, links, lang), PAGE, [file, source], overwrite)
     if as_json:
         echo_json([_plain(link) for link in links])
     elif explain and links:

@@ -1,11 +1,22 @@
 """Plain tables, JSON, and files that appear whole."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
+
+from ..outputs import FileKind, PathLike
+
+Overwrite = Annotated[
+    bool,
+    typer.Option(
+        "--overwrite",
+        help="Replace a file that this verb did not write, or lose what lies in a directory of "
+        "its own besides.",
+    ),
+]
 
 
 def table(rows: Sequence[Sequence[object]], header: Sequence[str] = ()) -> str:
@@ -37,23 +48,22 @@ def echo_json(value: Any) -> None:
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text(
+    path: Path,
+    text: str,
+    kind: FileKind,
+    inputs: Iterable[PathLike | None] = (),
+    overwrite: bool = False,
+) -> None:
     """Write a file, whole or not at all.
 
-    RAISES (MedlinkError): E109 when it cannot be written.
+    kind, inputs, overwrite: what it may replace; see `outputs.check_output`.
+    RAISES (MedlinkError): E109 when it cannot be written, E120-E124 for what is there.
     """
     from ..files import replacing_file
 
-    with replacing_file(path) as temporary:
+    with replacing_file(path, kind, inputs, overwrite=overwrite) as temporary:
         temporary.write_text(text, encoding="utf-8")
-
-
-def write_json(path: Path, value: Any) -> None:
-    """Write a value as JSON, whole or not at all.
-
-    RAISES (MedlinkError): E109 when it cannot be written.
-    """
-    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 def _text(cell: object) -> str:

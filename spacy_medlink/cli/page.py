@@ -5,16 +5,19 @@ from html import escape
 from typing import Any
 
 from ..concept_urls import concept_url
+from ..outputs import marked
 
 # Dark text on each of these has a contrast of at least 7 to 1 (WCAG AAA).
 _COLOURS = ("#cfe8ff", "#d6f5d6", "#ffe3b3", "#f3d9fa", "#ffd6d6", "#d0f4f0", "#e8e4c9", "#e0e0ff")
 _NIL_COLOUR = "#e5e5e5"
 _NIL = "NIL"
+PAGE = marked("a page of links", '<meta name="generator" content="medlink link">')
 _PAGE = """<!DOCTYPE html>
 <html lang="{lang}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="medlink link">
 <title>Linked concepts</title>
 <style>
 body {{ font: 16px/1.6 system-ui, sans-serif; color: #1a1a1a; background: #fff;

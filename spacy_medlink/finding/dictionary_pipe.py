@@ -3,23 +3,26 @@
 import threading
 from collections.abc import Iterable
 from pathlib import Path
-from shutil import rmtree
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from spacy.util import SimpleFrozenList
 from spacy.util import from_bytes as unpack
 from spacy.util import to_bytes as pack
 
+from ..beside import remove
 from ..component import PicklablePipe
 from ..dictionary import Choice, make_dictionary
 from ..errors import Errors
 from ..files import link_or_copy, replacing_directory
+from ..outputs import DirectoryKind, check_output
 
 if TYPE_CHECKING:
     from ..retrieval.exact import ExactIndex
     from .name_facts import NameFacts
 
 _EXACT, _FACTS = "exact", "facts"
+_SAVED = DirectoryKind("the dictionary of a saved component")
+_SAVED_FACTS = DirectoryKind("the facts of a saved dictionary")
 
 Self = TypeVar("Self", bound="DictionaryPipe")
 
@@ -84,17 +87,19 @@ class DictionaryPipe(PicklablePipe):
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()) -> None:
         """Save the dictionary (the exact tier's arrays), whole or not at all.
 
-        RAISES (MedlinkError): E109 when it cannot be written.
+        RAISES (MedlinkError): E109 when it cannot be written, E120-E123 where something else has
+            its names.
         """
         if _EXACT not in exclude:
+            check_output(Path(path) / _FACTS, _SAVED_FACTS)
             # Beside, not in place: these may be the very files that are mapped.
-            with replacing_directory(Path(path) / _EXACT) as directory:
+            with replacing_directory(Path(path) / _EXACT, _SAVED) as directory:
                 self._save(directory)
             facts = self.facts if self.facts_for else None
             if facts is None:  # others would be taken for those of this dictionary
-                rmtree(Path(path) / _FACTS, ignore_errors=True)
+                remove(Path(path) / _FACTS)
             else:
-                with replacing_directory(Path(path) / _FACTS) as directory:
+                with replacing_directory(Path(path) / _FACTS, _SAVED_FACTS) as directory:
                     facts.save(directory)
 
     def from_disk(

@@ -9,7 +9,9 @@ from types import TracebackType
 
 from ..errors import Errors
 from ..files import replacing_file
+from ..outputs import PathLike
 from ..types import Record, Retired
+from . import schema
 from .writer import BuildReport, TableWriter
 
 # A string that is no Unicode text (half a surrogate pair) is refused on its way into SQLite.
@@ -25,10 +27,24 @@ class KnowledgeBaseBuilder:
 
     path (Path): the file to write.
     manifest (Mapping): facts to keep with it, JSON-able (sources, checksums, filters).
+    inputs (Iterable[Path]): what the records are read from. improves (Optional[Path]): the
+        knowledge base before this one, whose place it may take.
+    overwrite (bool): replace a file that is no knowledge base.
     """
 
-    def __init__(self, path: str | Path, manifest: Mapping[str, object] | None = None) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        manifest: Mapping[str, object] | None = None,
+        inputs: Iterable[PathLike | None] = (),
+        *,
+        improves: PathLike | None = None,
+        overwrite: bool = False,
+    ) -> None:
         self.path = Path(path)
+        self._replacing = replacing_file(
+            self.path, schema.KB, inputs, improves=improves, overwrite=overwrite
+        )
         self.manifest = dict(manifest or {})
 
     @property
@@ -38,7 +54,7 @@ class KnowledgeBaseBuilder:
 
     def __enter__(self) -> "KnowledgeBaseBuilder":
         with ExitStack() as stack:
-            self._temporary = stack.enter_context(replacing_file(self.path))
+            self._temporary = stack.enter_context(self._replacing)
             try:
                 self._writer = TableWriter(self._temporary)
             except sqlite3.Error as error:
@@ -104,14 +120,20 @@ class KnowledgeBaseBuilder:
 
 
 def build_kb(
-    path: str | Path, records: Iterable[Record], manifest: Mapping[str, object] | None = None
+    path: str | Path,
+    records: Iterable[Record],
+    manifest: Mapping[str, object] | None = None,
+    *,
+    overwrite: bool = False,
 ) -> BuildReport:
     """Build a knowledge base from records.
 
     RETURNS (BuildReport): counts of what was written.
-    RAISES (MedlinkError): E104 without any concept, E109 when it cannot be written.
+    overwrite (bool): replace a file that is no knowledge base.
+    RAISES (MedlinkError): E104 without any concept, E109 when it cannot be written, E120-E124 for
+        what is there.
     """
-    with KnowledgeBaseBuilder(path, manifest) as builder:
+    with KnowledgeBaseBuilder(path, manifest, overwrite=overwrite) as builder:
         for record in records:
             builder.add(record)
     return builder.report

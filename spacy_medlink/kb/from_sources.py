@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import Errors
+from ..outputs import check_output
 from ..progress import no_progress
 from ..types import BadLine, Progress, Record
 from .builder import KnowledgeBaseBuilder
@@ -16,6 +17,7 @@ from .knowledge_base import KnowledgeBase
 from .provenance import facts_of
 from .readers import get_reader
 from .rekey import rekey
+from .schema import KB
 from .writer import BuildReport
 
 
@@ -38,6 +40,8 @@ def build_knowledge_base(
     update: Path | None = None,
     skip_bad_lines: bool = False,
     progress: Progress | None = None,
+    overwrite: bool = False,
+    inputs: Sequence[Path | None] = (),
 ) -> Built:
     """Build a knowledge base from one or more sources.
 
@@ -49,9 +53,13 @@ def build_knowledge_base(
     options (Optional[Mapping[str, Any]]): passed to the readers, such as `lang`.
     update (Optional[Path]): the knowledge base before this one, whose ids stay known.
     skip_bad_lines (bool): collect bad lines in the report; otherwise the first one is an error.
+    overwrite (bool): replace a file that is no knowledge base. inputs (Sequence[Path]): what else
+        the caller has read, which must not be replaced.
     RETURNS (Built): the knowledge base, opened.
-    RAISES (MedlinkError): E1xx, for what is wrong with a source or the disk.
+    RAISES (MedlinkError): E1xx, for what is wrong with a source, the disk, or what is at `out`.
     """
+    read = [*(path for _, path in sources), curation, *inputs]
+    check_output(out, KB, read, improves=update, overwrite=overwrite)
     history = History(KnowledgeBase(update)) if update else None
     filters = filters or Filters()
     removed: Counter[str] = Counter()
@@ -61,7 +69,8 @@ def build_knowledge_base(
     records = filters.apply(_records(sources, options or {}, collected, progress), removed)
     if id_scheme:
         records = rekey(records, id_scheme, dropped=removed)
-    with KnowledgeBaseBuilder(out, facts_of(sources, filters, id_scheme)) as builder:
+    facts = facts_of(sources, filters, id_scheme)
+    with KnowledgeBaseBuilder(out, facts, read, improves=update, overwrite=overwrite) as builder:
         records = rules.apply(records) if curation else records
         for record in history.apply(records) if history else records:
             builder.add(record)

@@ -10,9 +10,13 @@ import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from json.encoder import encode_basestring
+from pathlib import Path
+
+from ..outputs import FileKind
 
 VERSION = 1
 _APPLICATION_ID = 0x4D4C4B42  # "MLKB"
+_HEADER, _ID_AT = b"SQLite format 3\0", 68  # as SQLite's file format puts them
 
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -37,6 +41,14 @@ CREATE TABLE retired (
 ) WITHOUT ROWID;
 """
 
+
+def _is_ours(path: Path) -> bool:
+    with path.open("rb") as file:
+        head = file.read(_ID_AT + 4)
+    return head.startswith(_HEADER) and head[_ID_AT:] == _APPLICATION_ID.to_bytes(4, "big")
+
+
+KB = FileKind("a knowledge base", _is_ours)  # what a writer of one may replace
 CONCEPT_INDEX = "CREATE UNIQUE INDEX concept_id ON concept (id)"
 
 

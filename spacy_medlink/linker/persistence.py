@@ -1,6 +1,5 @@
 """Saving and loading a linker: its assets go with it, whole."""
 
-import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -8,17 +7,23 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import srsly
 from spacy.util import SimpleFrozenList
 
+from ..beside import remove
 from ..component import PicklablePipe
 from ..errors import Errors
 from ..extensions import register_extensions
 from ..files import replacing_file
 from ..lexicon import Lexicon
+from ..manifest import ASSETS
+from ..outputs import FileKind, check_output, marked
 from .reference import REFERENCE, Reference
 
 if TYPE_CHECKING:
     from ..assets import Assets
 
 _LEXICON = "lexicon.tsv"
+_HEAD = "# The lexicon of a saved medical_linker\n"
+_LEXICON_FILE = marked("the lexicon of a saved linker", _HEAD)
+_REFERENCE_FILE = FileKind("the reference of a saved linker", Reference.is_in)
 Own = TypeVar("Own", bound="PersistentLinker")
 
 
@@ -50,12 +55,23 @@ class PersistentLinker(PicklablePipe):
         return self._lexicon
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()) -> None:
-        """Save into a directory: the assets (hard-linked or copied), or a reference to them."""
-        Path(path).mkdir(parents=True, exist_ok=True)
+        """Save into a directory: the assets (hard-linked or copied), or a reference to them.
+
+        RAISES (MedlinkError): E109 when it cannot be written, E120-E124 where something else has
+            its names.
+        """
+        try:
+            Path(path).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise Errors.write_failed(path=path, reason=error.strerror or error) from error
+        abbreviations = self.abbreviations
         if "assets" not in exclude:
+            check_output(Path(path) / "assets", ASSETS, improves=self.assets.path)
+            check_output(Path(path) / REFERENCE, _REFERENCE_FILE)
             self._save_assets(Path(path))
-        if len(self.abbreviations):
-            (Path(path) / _LEXICON).write_text(self.abbreviations.dump(), encoding="utf-8")
+        if len(abbreviations):
+            with replacing_file(Path(path) / _LEXICON, _LEXICON_FILE) as temporary:
+                temporary.write_text(_HEAD + abbreviations.dump(), encoding="utf-8")
 
     def from_disk(
         self: Own, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()
@@ -143,12 +159,11 @@ class PersistentLinker(PicklablePipe):
         inside, reference = path / "assets", path / REFERENCE
         if not self._is_referring:
             self.assets.copy_to(inside)
-            reference.unlink(missing_ok=True)
+            remove(reference)
         elif self.assets.path.resolve() != inside.resolve():
-            with replacing_file(reference) as temporary:
+            with replacing_file(reference, _REFERENCE_FILE) as temporary:
                 temporary.write_text(Reference.to(self.assets, path).dump(), encoding="utf-8")
-            if inside.is_dir():  # of an earlier saving
-                shutil.rmtree(inside)
+            remove(inside)  # of an earlier saving
 
     def _saved_assets(self, path: Path) -> "Assets":
         from ..assets import Assets

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import Errors, MedlinkError
+from ..outputs import read_json
 
 if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
     from ..assets import Assets
@@ -33,6 +34,12 @@ class Reference:
         """Refer to assets. saved (Optional[Path]): directory of the component that refers."""
         path = assets.path.resolve()
         return cls(str(path), _way(saved, path), _digest(path))
+
+    @classmethod
+    def is_in(cls, path: Path) -> bool:
+        """Tell whether a file holds a reference."""
+        found = read_json(path)
+        return isinstance(found, dict) and found.keys() == {"path", "relative", "manifest"}
 
     @classmethod
     def parse(cls, text: str, saved: str | Path) -> "Reference":

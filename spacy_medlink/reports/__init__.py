@@ -1,11 +1,11 @@
 """Reports about measured linkers: files of metrics, comparisons, and pages for people."""
 
 from .comparison import compare_metrics
-from .metrics_file import dump_metrics, read_metrics, read_records
+from .metrics_file import METRICS_FILE, dump_metrics, read_metrics, read_records
 from .run import Run, open_runs
 from .write import write_report
 
 __all__ = [
-    "Run", "compare_metrics", "dump_metrics", "open_runs", "read_metrics", "read_records",
-    "write_report",
+    "METRICS_FILE", "Run", "compare_metrics", "dump_metrics", "open_runs", "read_metrics",
+    "read_records", "write_report",
 ]  # fmt: skip

@@ -8,8 +8,10 @@ from typing import Any
 
 from ..errors import Errors
 from ..evaluation import Record, unpack
+from ..outputs import marked
 
 FORMAT, SCHEMA = "spacy-medlink metrics", 1
+METRICS_FILE = marked("a file of metrics", f'"format": "{FORMAT}"')
 _CONCEPTS, _MENTIONS = "concepts", "mentions"
 _NEEDED = ("n", "mrr", "ks", "protocol", "tiers_used", "kb", "manifest", _CONCEPTS, _MENTIONS)
 

@@ -13,10 +13,12 @@ from .plain import is_number, shown
 from .run import Run
 from .tables import Table
 
+GENERATOR = '<meta name="generator" content="medlink report">'
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
+{generator}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; \
@@ -76,8 +78,8 @@ def render_report(title: str, runs: Sequence[Run], tables: Sequence[Table]) -> s
         f"<script>\n{_resource('browser.js')}</script>"
     )
     return _PAGE.format(
-        title=escape(title), style=_resource("page.css"), summary=_summary(runs),
-        contents=contents, body=body, script=script,
+        generator=GENERATOR, title=escape(title), style=_resource("page.css"),
+        summary=_summary(runs), contents=contents, body=body, script=script,
     )  # fmt: skip
 
 

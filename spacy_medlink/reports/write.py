@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..files import replacing_file
-from .page import render_report
+from ..outputs import check_output, companion, marked
+from .page import GENERATOR, render_report
 from .plain import harmless, to_csv, to_markdown
 from .run import Run
 from .tables import make_tables
@@ -18,11 +19,22 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def write_report(directory: Path, runs: Sequence[Run], title: str = "") -> list[Path]:
+_REPORT = marked("the page of a report", GENERATOR)
+
+
+def write_report(
+    directory: Path,
+    runs: Sequence[Run],
+    title: str = "",
+    inputs: Sequence[Path] = (),
+    overwrite: bool = False,
+) -> list[Path]:
     """Write a report; files of other names in the directory are left alone.
 
+    inputs (Sequence[Path]): what it is made of. overwrite (bool): replace files of these names
+        that are of no report.
     RETURNS (List[Path]): the files, the page first.
-    RAISES (MedlinkError): E109 when one cannot be written.
+    RAISES (MedlinkError): E109 when one cannot be written, E120-E124 for what is there.
     """
     title = title or f"Linking measured: {', '.join(run.name for run in runs)}"
     tables = make_tables(runs)
@@ -32,8 +44,14 @@ def write_report(directory: Path, runs: Sequence[Run], title: str = "") -> list[
         **{f"{table.name}.csv": to_csv(table) for table in tables},
         MENTIONS: _mentions(runs),
     }
+    beside = companion("part of a report", _REPORT, directory / PAGE)
+    kinds = {name: _REPORT if name == PAGE else beside for name in texts}
+    for name, kind in kinds.items():  # all of them before the first is written
+        check_output(directory / name, kind, inputs, overwrite=overwrite)
     for name, text in texts.items():
-        with replacing_file(directory / name) as temporary:
+        with replacing_file(
+            directory / name, kinds[name], inputs, overwrite=overwrite
+        ) as temporary:
             temporary.write_text(text, encoding="utf-8")
     return [directory / name for name in texts]
 

@@ -13,6 +13,7 @@ from spacy.vocab import Vocab
 
 from ..errors import Errors
 from ..files import OwnedDirectory, link_or_copy, recover, replacing_directory
+from ..outputs import DirectoryKind, read_json
 from ..retrieval.exact import SAME_KEY, SAME_STRING
 from ..text import is_short_form, key
 from ..types import Concept
@@ -23,6 +24,16 @@ if TYPE_CHECKING:  # sqlite is loaded when a knowledge base is opened, faiss whe
 
 _KB, _INDEX, _SETTINGS = "kb.sqlite", "dense.faiss", "settings.json"
 WIDTH = 64
+
+
+def _files_of(path: Path) -> list[str] | None:
+    settings = read_json(path / _SETTINGS)
+    if not isinstance(settings, dict) or settings.keys() != {"width", "files"}:
+        return None
+    return [*settings["files"], _SETTINGS]
+
+
+_SAVED = DirectoryKind("a saved MedlinkKB", _files_of)
 _LARGEST = 1 << 30  # bytes
 
 
@@ -84,9 +95,9 @@ class MedlinkKB(SpacyKB):  # type: ignore[misc]  # spaCy's class is Cython, with
     def to_disk(self, path: str | Path, exclude: Iterable[str] = SimpleFrozenList()) -> None:
         """Save into a directory; files are hard-linked where possible.
 
-        RAISES (MedlinkError): E109 when it cannot be written.
+        RAISES (MedlinkError): E109 when it cannot be written, E120-E123 where something else is.
         """
-        with replacing_directory(Path(path)) as temporary:
+        with replacing_directory(Path(path), _SAVED) as temporary:
             for name, file in self._files().items():
                 link_or_copy(file, temporary / name)
             srsly.write_json(temporary / _SETTINGS, self._settings())

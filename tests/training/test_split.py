@@ -36,7 +36,10 @@ def test_documents_are_divided(tmp_path: Path) -> None:
     first = apart.read_bytes()
     split_gold(gold, kept, apart, 0.2, 0)
     assert apart.read_bytes() == first
-    split_gold(gold, kept, apart, 0.2, 1)
+    with pytest.raises(MedlinkError, match="E124"):
+        split_gold(gold, kept, apart, 0.2, 1)
+    assert apart.read_bytes() == first
+    split_gold(gold, kept, apart, 0.2, 1, overwrite=True)
     assert apart.read_bytes() != first
 
 

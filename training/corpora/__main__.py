@@ -10,7 +10,7 @@ import typer
 
 from spacy_medlink.progress import show_progress
 
-from ..verbs import run
+from ..verbs import Overwrite, run
 from .convert import convert
 from .registry import find_corpus
 from .tally import Tally
@@ -27,11 +27,12 @@ def main(
     show_text: Annotated[
         bool, typer.Option(help="Quote the documents where offsets do not fit.")
     ] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Convert a corpus and report what was left out, and why."""
     corpus = find_corpus(name)
     tally = Tally(strict, show_text)
-    convert(corpus, source, output, tally, split or (), show_progress)
+    convert(corpus, source, output, tally, split or (), show_progress, overwrite)
     typer.echo(f"{name} -> {output}; ids of {corpus.ids}")
     for line in tally.report():
         typer.echo(line)

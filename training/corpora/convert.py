@@ -11,6 +11,7 @@ from typing import TextIO
 
 from spacy_medlink.errors import Errors
 from spacy_medlink.files import replacing_file
+from spacy_medlink.outputs import FileKind
 from spacy_medlink.progress import no_progress
 from spacy_medlink.types import Progress
 
@@ -18,6 +19,8 @@ from .records import Document
 from .registry import Corpus
 from .tally import Tally
 from .writing import to_record
+
+_GOLD = FileKind("a converted corpus")  # gold looks the same, whoever made it
 
 
 def convert(
@@ -27,17 +30,23 @@ def convert(
     tally: Tally,
     splits: Collection[str] = (),
     progress: Progress = no_progress,
+    overwrite: bool = False,
 ) -> None:
     """Write a corpus as gold mentions, all or nothing.
 
     source (Path): what `training.download` left: a file or a directory.
     output (Path): JSON lines, `.gz` compresses.
     splits (Collection[str]): keep these alone; "dev" takes "dev1" and "dev2" too.
+    overwrite (bool): replace a file that has something else.
     RAISES (MedlinkError): E107 no source, E701 or E702 no such corpus, E703 a fault when the tally
-        is strict, E705 nothing came out, E706 an unknown split, E109 nothing can be written.
+        is strict, E705 nothing came out, E706 an unknown split, E109 nothing can be written,
+        E120-E124 for what is at `output`.
     """
     seen: set[str] = set()
-    with replacing_file(output) as path, _writer(path, output.suffix == ".gz") as file:
+    with (
+        replacing_file(output, _GOLD, [source], overwrite=overwrite) as path,
+        _writer(path, output.suffix == ".gz") as file,
+    ):
         documents = _kept(without_repeats(corpus.read(source, tally), tally), splits, seen)
         for document in progress(documents, None, f"reading {corpus.name}"):
             file.write(json.dumps(to_record(document, tally), ensure_ascii=False) + "\n")

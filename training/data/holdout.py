@@ -10,11 +10,13 @@ import xxhash
 from spacy_medlink.errors import Errors
 from spacy_medlink.files import replacing_directory
 from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.outputs import DirectoryKind
 from spacy_medlink.types import Concept
 
 from .names import distinct_names, string_hash
 
 FACTS_FILE = "holdout.json"
+HOLDOUT = DirectoryKind("a hold-out")
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class Holdout:
             "dev": [asdict(query) for query in self.dev],
             "test": [asdict(query) for query in self.test],
         }
-        with replacing_directory(directory) as path:
+        with replacing_directory(directory, HOLDOUT) as path:
             (path / FACTS_FILE).write_text(json.dumps(facts, ensure_ascii=False), "utf-8")
             for half, queries in (("dev", self.dev), ("test", self.test)):
                 (path / f"{half}.jsonl").write_text("".join(map(_mention, queries)), "utf-8")

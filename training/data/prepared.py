@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from spacy_medlink.files import replacing_directory
 from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.outputs import DirectoryKind
 
 from .cutting import Cutter
 from .holdout import Holdout
@@ -26,6 +27,7 @@ from .names import Block, Reading, TokenTable, TrainingNames, empty_block, name_
 
 _FORMAT = 1
 _MANIFEST, _HOLDOUT, _PAIRS, _OFFSETS = "manifest.json", "holdout", "pairs.npy", "offsets.npy"
+_MATERIAL = DirectoryKind("prepared names and pairs")
 _ALONE = 200_000  # names up to which starting processes costs more than it gains
 _MOST_PROCESSES = 8
 _COPY = 1 << 22  # items
@@ -66,7 +68,7 @@ def prepare(
     key = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
     directory = place / key[:16]
     if not _is_whole(directory, key):
-        with replacing_directory(directory) as path:
+        with replacing_directory(directory, _MATERIAL) as path:
             n_kb = _write(kb, cutter, wanted, path, processes or _processes(kb))
             files = {file.name: file.stat().st_size for file in path.glob("*.npy")}
             manifest = {"key": key, "made_of": facts, "n_kb": n_kb, "files": files}

@@ -4,10 +4,11 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from spacy_medlink.errors import Errors, MedlinkError
 from spacy_medlink.files import replacing_directory, sha256_of
+from spacy_medlink.outputs import DirectoryKind, check_output, files_in, read_json
 from spacy_medlink.progress import no_progress
 from spacy_medlink.types import Progress
 
@@ -24,12 +25,14 @@ class Settings(NamedTuple):
     """How to download.
 
     release (str): of sources that have several. key (str): the user's, for the server.
+    overwrite (bool): lose what lies in an earlier download besides.
     """
 
     release: str = ""
     key: str = ""
     progress: Progress = no_progress
     sleep: Sleep = time.sleep
+    overwrite: bool = False
 
 
 class _Got(NamedTuple):
@@ -46,27 +49,31 @@ def download(source: Source, output: Path, settings: Settings, tell: Tell) -> No
     """Download all files of a source and unpack them; finished files are kept for the next try.
 
     RAISES (MedlinkError): E711, E712, E717 for a file, E713 when it is behind a form, E714 for an
-        archive, E715 and E716 for keys and releases, E718 when the output is something else.
+        archive, E715 and E716 for keys and releases, E718 when the output is something else, E121
+        when it holds more.
     """
     if source.how:
         raise Errors.behind_form(name=source.name, how=source.how, homepage=source.homepage)
-    _check_output(source, output)
+    _check_output(source, output, (), settings.overwrite)
     parts = output.parent / f".{output.name}.parts"
     got = []
     for number, remote in enumerate(source.files):
         found = _one(source, remote, parts / str(number), settings)
         _tell_checksum(found, tell)
         got.append(found)
-    _assemble(source, got, output)
+    _assemble(source, got, output, settings.overwrite)
     _clear(parts)
 
 
-def take(source: Source, files: Sequence[Path], output: Path, tell: Tell) -> None:
+def take(
+    source: Source, files: Sequence[Path], output: Path, tell: Tell, overwrite: bool = False
+) -> None:
     """Unpack files that the user has got by hand, as `download` would.
 
-    RAISES (MedlinkError): E107 no such file, E712 a saved web page, E714, E717, E718.
+    overwrite (bool): lose what lies in an earlier download besides.
+    RAISES (MedlinkError): E107 no such file, E712 a saved web page, E714, E717, E718, E121, E122.
     """
-    _check_output(source, output)
+    _check_output(source, output, files, overwrite)
     known = {target_name(url): each for each in source.files for url in each.urls}
     got = []
     for path in files:
@@ -81,7 +88,7 @@ def take(source: Source, files: Sequence[Path], output: Path, tell: Tell) -> Non
         found = _Got(path, remote, path.name, path.name, digest)
         _tell_checksum(found, tell)
         got.append(found)
-    _assemble(source, got, output)
+    _assemble(source, got, output, overwrite)
 
 
 def _one(source: Source, remote: Remote, folder: Path, settings: Settings) -> _Got:
@@ -106,37 +113,48 @@ def _one(source: Source, remote: Remote, folder: Path, settings: Settings) -> _G
     raise AssertionError("a file without an address")
 
 
-def _assemble(source: Source, got: Sequence[_Got], output: Path) -> None:
+def _assemble(source: Source, got: Sequence[_Got], output: Path, overwrite: bool) -> None:
     files = [
         {"origin": each.origin, "sha256": each.sha256, "bytes": each.path.stat().st_size}
         for each in got
     ]
-    about = {
+    about: dict[str, Any] = {
         "name": source.name,
         "licence": source.licence,
         "homepage": source.homepage,
         "files": files,
     }
-    with replacing_directory(output) as directory:
+    with replacing_directory(output, _kind(source), overwrite=overwrite) as directory:
         for each in got:
             unpack(each.path, directory / each.remote.place, each.name)
+        about["unpacked"] = files_in(directory)
         text = json.dumps(about, indent=2, ensure_ascii=False) + "\n"
         (directory / MANIFEST).write_text(text, encoding="utf-8")
 
 
-def _check_output(source: Source, output: Path) -> None:
+def _kind(source: Source) -> DirectoryKind:
+    """Describe a download; one that an older version made has only its manifest for sure."""
+
+    def files_of(path: Path) -> list[str] | None:
+        about = read_json(path / MANIFEST)
+        if not isinstance(about, dict) or about.get("name") != source.name:
+            return None
+        return [*about.get("unpacked", ()), MANIFEST]
+
+    return DirectoryKind(f"a download of {source.name}", files_of)
+
+
+def _check_output(source: Source, output: Path, inputs: Sequence[Path], overwrite: bool) -> None:
     """Refuse to replace anything but an earlier download of the same source.
 
-    RAISES (MedlinkError): E718.
+    RAISES (MedlinkError): E718, and E121-E123 as `outputs.check_output` does.
     """
-    if not output.exists() or (output.is_dir() and not any(output.iterdir())):
-        return
     try:
-        before = json.loads((output / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        before = None
-    if not isinstance(before, dict) or before.get("name") != source.name:
-        raise Errors.not_a_download(path=output)
+        check_output(output, _kind(source), inputs, overwrite=overwrite)
+    except MedlinkError as error:
+        if error.code != Errors.output_is_foreign.code:
+            raise
+        raise Errors.not_a_download(path=output) from error
 
 
 def _tell_checksum(got: _Got, tell: Tell) -> None:

@@ -11,6 +11,7 @@ from safetensors.torch import load_file, save_file
 
 from spacy_medlink.errors import Errors
 from spacy_medlink.files import recover, replacing_directory
+from spacy_medlink.outputs import DirectoryKind, check_output
 
 from ..objectives.protocol import Objective
 from ..weights import Weights
@@ -18,6 +19,7 @@ from ..weights import Weights
 _STATE, _MODEL = "state.json", "model.safetensors"
 _BEST, _OPTIMIZER = "best.safetensors", "optimizer.safetensors"
 _OBJECTIVE = "objective.safetensors"
+_CHECKPOINT = DirectoryKind("a checkpoint")
 
 
 @dataclass
@@ -49,6 +51,14 @@ class Parts(NamedTuple):
     objective: Objective
 
 
+def check_place(directory: Path) -> None:
+    """Find out before the training whether a checkpoint may be written.
+
+    RAISES (MedlinkError): E120, E121, E123 where something else is.
+    """
+    check_output(directory, _CHECKPOINT)
+
+
 def save_checkpoint(
     directory: Path, parts: Parts, best: Weights, progress: Progress, made_with: str
 ) -> None:
@@ -64,7 +74,7 @@ def save_checkpoint(
         "groups": [{**group, "params": len(group["params"])} for group in state["param_groups"]],
         "scaler": parts.scaler.state_dict(),
     }
-    with replacing_directory(directory) as path:
+    with replacing_directory(directory, _CHECKPOINT) as path:
         save_file(_contiguous(parts.module.state_dict()), path / _MODEL)
         save_file(best, path / _BEST)
         save_file(_flat_state(state["state"]) | _random_state(), path / _OPTIMIZER)

@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from spacy_medlink.outputs import check_output, marked
+
 from .checkpoint import Progress
 
 _EVERY = 10
 _PARTS = 1000
+LOG = marked("the log of a training", '{"step": ')
 
 
 class MetricsLog:
@@ -21,9 +24,12 @@ class MetricsLog:
 
     path (Optional[Path]): the file, None for a rank that writes none.
     step (int): lines after this step are dropped; they come again.
+    RAISES (MedlinkError): E120, E124 where a file of something else is.
     """
 
     def __init__(self, path: Path | None, step: int) -> None:
+        if path is not None:
+            check_output(path, LOG)
         path = path or Path(os.devnull)
         path.parent.mkdir(parents=True, exist_ok=True)
         kept = [line for line in read_log(path) if line["step"] <= step] if step else []

@@ -10,7 +10,7 @@ from spacy_medlink.errors import Errors, MedlinkError
 
 from ..recipe.settings import Recipe
 from ..weights import Weights, copy_weights
-from .checkpoint import Parts, Progress, load_checkpoint, save_checkpoint
+from .checkpoint import Parts, Progress, check_place, load_checkpoint, save_checkpoint
 from .interruption import Interruption, StoppedError
 from .learner import Learner, NotFiniteError
 from .metrics import MetricsLog, ProgressBar
@@ -64,6 +64,7 @@ class Trainer:
         if resume:
             self._load()
         else:
+            check_place(self._checkpoint)
             torch.manual_seed(self._recipe.training.seed)
         first = self._ranks.is_first
         log = MetricsLog(self._directory / METRICS if first else None, self.progress.step)

@@ -16,13 +16,17 @@ import typer
 
 from spacy_medlink.errors import Errors
 from spacy_medlink.files import replacing_file
+from spacy_medlink.outputs import check_output, companion, marked
 
-from ..verbs import run
+from ..verbs import Overwrite, run
 from .layout import read_layout
 from .measuring import Material, measure_systems
 from .published import read_published
 from .represented import read_represented
 from .table import as_markdown, make_table
+
+_FORMAT = "spacy-medlink table"
+_TABLE = marked("a table of a paper", f'"format": "{_FORMAT}"')
 
 
 def main(
@@ -53,8 +57,14 @@ def main(
     work: Annotated[Path, typer.Option(help="Keeps the assets that are built.")] = Path(
         "models/tables"
     ),
+    overwrite: Overwrite = False,
 ) -> None:
     """Measure systems by a paper's protocol, and print its table with ours beside it."""
+    page = output.with_suffix(".md")
+    kinds = {output: _TABLE, page: companion("a table of a paper", _TABLE, output)}
+    inputs = [layout, kb, gold, train or None]
+    for path, kind in kinds.items():
+        check_output(path, kind, inputs, overwrite=overwrite)
     laid = read_layout(layout).with_changes(pooling, note)
     if figures:
         corpus, rows = read_represented(_named(figures, "--figures"))
@@ -72,11 +82,9 @@ def main(
         rows = list(measure_systems(laid, material, encoders, linkers, work, _say))
     table = make_table(laid, corpus or "corpus", rows, read_published(laid.paper, corpus or "?"))
     text = as_markdown(table)
-    for path, content in (
-        (output, json.dumps(table, indent=2, ensure_ascii=False)),
-        (output.with_suffix(".md"), text),
-    ):
-        with replacing_file(path) as place:
+    facts = json.dumps({"format": _FORMAT, **table}, indent=2, ensure_ascii=False)
+    for path, content in ((output, facts), (page, text)):
+        with replacing_file(path, kinds[path], inputs, overwrite=overwrite) as place:
             place.write_text(content + "\n", encoding="utf-8")
     typer.echo(text)
 

@@ -13,10 +13,13 @@ import numpy as np
 
 from spacy_medlink.errors import Errors
 from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.outputs import marked
 from spacy_medlink.types import Floats2d
 
 TSNE, UMAP = "tsne", "umap"
 METHODS = (TSNE, UMAP)
+_SOFTWARE = "spacy-medlink picture of names"
+PICTURE = marked("a picture of names", _SOFTWARE)
 _PERPLEXITY = 15.0
 _INCHES, _DPI = 5.6, 150
 _COLOURS = 10  # of matplotlib's tab10, which the eye tells apart; beyond, markers change
@@ -118,7 +121,7 @@ def draw(path: Path, panels: Mapping[str, Floats2d], concepts: Sequence[str]) ->
         frameon=False,
     )  # fmt: skip
     # What a file says of the day and the library would make equal pictures differ.
-    figure.savefig(path, dpi=_DPI, format="png", metadata={"Software": None})
+    figure.savefig(path, dpi=_DPI, format="png", metadata={"Software": _SOFTWARE})
 
 
 def separation(vectors: Floats2d, concepts: Sequence[str]) -> float | None:

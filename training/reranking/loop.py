@@ -13,7 +13,7 @@ from spacy_medlink.encoders.pairs import Pair
 from spacy_medlink.errors import Errors
 from spacy_medlink.linking.reranking import CandidateTexts
 
-from ..loop.checkpoint import Parts, Progress, load_checkpoint, save_checkpoint
+from ..loop.checkpoint import Parts, Progress, check_place, load_checkpoint, save_checkpoint
 from ..loop.interruption import Interruption, StoppedError
 from ..loop.metrics import MetricsLog
 from ..loop.precision import Precision
@@ -84,6 +84,7 @@ class RerankTrainer:
         if resume:
             self._best, self.progress = load_checkpoint(checkpoint, parts, self._made_with)
         else:
+            check_place(checkpoint)
             torch.manual_seed(self._recipe.seed)
         log = MetricsLog(self._directory / METRICS, self.progress.step)
         try:

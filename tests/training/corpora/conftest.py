@@ -50,7 +50,7 @@ def converted(tmp_path: Path) -> Convert:
     ) -> Converted:
         source = write_files(tmp_path / "source", files) / file
         output, tally = tmp_path / "gold.jsonl", Tally(strict)
-        convert(find_corpus(name), source, output, tally, splits)
+        convert(find_corpus(name), source, output, tally, splits, overwrite=True)
         lines = output.read_text(encoding="utf8").splitlines()
         records = [json.loads(line) for line in lines]
         gold = list(read_gold(output, strict=True))

@@ -1,0 +1,193 @@
+"""A directory of ours beside a target, on the target's disk: where things are built before a swap.
+
+Its name is drawn at random and exists only once, so that writers with one process number (threads,
+containers on a shared disk) never meet. Its owner holds a lock in it; what a killed owner left is
+known by the lock being free, and removed by the next writer of the same target.
+"""
+
+import glob
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import BinaryIO
+
+_LOCK = "lock"
+OLD = "old"  # what a swap in two steps has moved out of the way
+_LOCKED = b"spacy-medlink: temporary, in use while this file is locked\n"
+_UNLOCKED = b"spacy-medlink: temporary, and this disk has no locks\n"
+_STALE = 2 * 24 * 3600.0  # seconds without a change, where there are no locks
+
+
+@contextmanager
+def beside(target: Path) -> Iterator[Path]:
+    """Make a directory beside a target; it is gone when the block ends, in whatever way.
+
+    RAISES (OSError): where it cannot be made.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    remove_leftovers(target)
+    owner = os.getpid()
+    place, lock = _make(target)
+    try:
+        yield place
+    finally:
+        if os.getpid() == owner:  # a forked child that unwinds must not take it from its parent
+            _dissolve(place, lock)
+
+
+def remove_leftovers(target: Path) -> None:
+    """Remove what killed writers left beside a target."""
+    for place in _places(target):
+        with _looking(place) as abandoned:
+            needed = os.path.lexists(place / OLD) and not os.path.lexists(target)
+            if abandoned and not needed:
+                _dissolve(place, None)
+
+
+def find_old(target: Path) -> Path | None:
+    """Find what a writer, killed between the two steps of a swap, has moved out of the way."""
+    for place in _places(target):
+        with _looking(place) as abandoned:
+            if abandoned and os.path.lexists(place / OLD):
+                return place / OLD
+    return None
+
+
+@contextmanager
+def only_one(directory: Path, patience: float = 60.0) -> Iterator[None]:
+    """Keep other swaps in a directory waiting, those of other threads and processes.
+
+    patience (float): seconds after which the block is entered all the same: whoever holds the lock
+        so long is none of ours. So it is where directories cannot be locked.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    file = os.open(directory, os.O_RDONLY)
+    try:
+        end = time.monotonic() + patience
+        while try_lock(file) is False and time.monotonic() < end:
+            time.sleep(0.005)
+        yield
+    finally:
+        os.close(file)
+
+
+def try_lock(file: BinaryIO | int) -> bool | None:
+    """Lock a file for as long as it is open; the lock goes with the process, even a killed one.
+
+    RETURNS (Optional[bool]): whether it is ours now; None where there are no locks.
+    """
+    if sys.platform == "win32":
+        return None
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
+def remove(path: Path) -> None:
+    """Remove a file, a link or a directory of ours."""
+    with suppress(OSError):  # what cannot be removed is reported if it is in the way
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _make(target: Path) -> tuple[Path, BinaryIO | None]:
+    """Make a directory and lock it."""
+    while True:
+        place = Path(mkdtemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent))
+        try:
+            lock = _hold(place)
+            if (place / _LOCK).exists():
+                return place, lock
+            if lock is not None:
+                lock.close()
+        except FileNotFoundError:
+            continue  # it looked abandoned before it was locked
+        except BaseException:
+            remove(place)
+            raise
+
+
+def _hold(place: Path) -> BinaryIO | None:
+    """Lock a new directory; None where there are no locks."""
+    file = (place / _LOCK).open("x+b", buffering=0)
+    held = try_lock(file)
+    while held is False:  # somebody looks whether it is abandoned
+        time.sleep(0.001)
+        held = try_lock(file)
+    file.write(_LOCKED if held else _UNLOCKED)
+    if held:
+        return file
+    file.close()
+    return None
+
+
+@contextmanager
+def _looking(place: Path) -> Iterator[bool]:
+    """Tell whether the owner of a directory is gone; for the block, nobody else can have it."""
+    try:
+        file = (place / _LOCK).open("r+b")
+    except FileNotFoundError:
+        # Killed before it was locked, or after it was emptied; else it is none of ours.
+        yield _is_empty(place)
+        return
+    except OSError:
+        yield False
+        return
+    with file:
+        free = try_lock(file)
+        mark = file.read() if free is not False else None
+        if free is None or mark == _UNLOCKED:
+            yield mark in (_LOCKED, _UNLOCKED) and _is_stale(place)
+        else:
+            yield mark in (_LOCKED, b"")
+
+
+def _dissolve(place: Path, lock: BinaryIO | None) -> None:
+    """Remove a directory, the lock last: of a kill in between it is known as abandoned."""
+    with suppress(OSError):
+        for path in place.iterdir():
+            if path.name != _LOCK:
+                remove(path)
+    if sys.platform == "win32" and lock is not None:
+        lock.close()
+    remove(place)
+    if lock is not None:
+        lock.close()
+
+
+def _places(target: Path) -> Iterator[Path]:
+    for place in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
+        # ".kb.<random>.tmp" is of "kb", ".kb.old.<random>.tmp" of "kb.old".
+        drawn = place.name[len(target.name) + 2 : -len(".tmp")]
+        if "." not in drawn and place.is_dir() and not place.is_symlink():
+            yield place
+
+
+def _is_empty(place: Path) -> bool:
+    try:
+        return not any(place.iterdir())
+    except OSError:  # it is gone
+        return False
+
+
+def _is_stale(place: Path) -> bool:
+    try:
+        changed = max(path.lstat().st_mtime for path in (place, *place.rglob("*")))
+    except OSError:
+        return False
+    return time.time() - changed > _STALE
