@@ -47,7 +47,7 @@ def learn_endings(names: Sequence[Example], lines: Sequence[Remembered]) -> Endi
     # A mention that comes ten times does not teach ten times as much.
     mentions = [
         (line.key.lstrip("^"), ending_of(line.id), float(np.sqrt(line.votes)))
-        for line in lines if line.is_general
+        for line in lines if line.is_general and line.id
     ]  # fmt: skip
     examples = [*mentions, *names]
     if not any(ending for _, ending, _ in examples):

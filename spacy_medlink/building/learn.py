@@ -22,7 +22,7 @@ from .ranker import check_top, fit_ranker
 from .variant import left_out, write_variant
 
 # What says that there is too little text for a part, which is then left out.
-_TOO_LITTLE = frozenset({"E413", "E414", "E530"})
+_TOO_LITTLE = frozenset({"E407", "E413", "E414", "E530"})
 
 
 class Learned(NamedTuple):
@@ -64,8 +64,8 @@ def learn(
         lacks become concepts. top (int): candidates that the ranker orders.
     target_precision (float): of the links above the threshold. overwrite (bool): lose what `out`
         holds besides assets.
-    RAISES (MedlinkError): E107, E401-E404, E407 for the file, E220 where the assets remember what
-        it has not, E302 for a top below 2, E109 the disk, E120-E123 what `out` holds.
+    RAISES (MedlinkError): E107, E401-E404 for the file, E220 where the assets remember what it has
+        not, E302 for a top below 2, E109 the disk, E120-E123 what `out` holds.
     """
     train, out = Path(train), Path(out)
     check_output(out, ASSETS, [train], improves=assets.path, overwrite=overwrite)
@@ -136,7 +136,7 @@ def _has_chosen(assets: Assets) -> bool:
 
 def _check_memory(assets: Assets, train: Path) -> None:
     """Refuse to forget what the assets remember: the file must have all of it."""
-    cases = load_gold(train, assets.kb).cases()
+    cases = load_gold(train, assets.kb, nil_only=True).cases()
     if assets.manifest.get("memory") is None:
         return
     said = set(map(key_of, cases))

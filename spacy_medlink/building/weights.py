@@ -99,7 +99,7 @@ def _on_gold(
     from ..files import sha256_of
     from ..measuring import load_gold
 
-    cases = [case for case in load_gold(dev, kb).cases() if case.right]
+    cases = [case for case in load_gold(dev, kb, nil_only=True).cases() if case.right]
     queries: dict[tuple[str, frozenset[int]], None] = {}
     for case in cases:  # every mention counts once: frequent ones would choose for the rare
         text = case.mention.long_form or case.mention.text

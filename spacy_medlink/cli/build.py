@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .effects import memory_report
 from .output import Overwrite, table
 
 if TYPE_CHECKING:
@@ -205,12 +206,7 @@ def _index(facts: dict[str, Any] | None) -> list[str]:
 
 def _memory(facts: dict[str, Any] | None) -> list[str]:
     """Say what is remembered."""
-    if facts is None:
-        return []
-    return [
-        f"memory: {facts['mentions']:,} mentions, {facts['conflicts']:,} of them disputed; "
-        f"{facts['not_in_kb']:,} have no concept here"
-    ]
+    return [] if facts is None else list(memory_report(facts))
 
 
 def _reused(update: dict[str, Any] | None) -> list[str]:

@@ -28,3 +28,6 @@ def command(
     facts = added.facts
     new = f", {facts['new_concepts']:,} of them new" if new_concepts else ""
     typer.echo(f"{facts['names']:,} names added to {facts['concepts']:,} concepts{new}: {out}")
+    for reason, count in facts["no_effect"].items():
+        if count:
+            typer.echo(f"{count:,} mentions gave no name: {reason}", err=True)

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from .effects import curation_report
 from .kb_summary import bad_line_report, summary
 from .output import Overwrite
 from .parsing import comma_list, lines_of, pairs
@@ -104,6 +105,9 @@ def command(
     typer.echo(summary(built))
     for line in bad_line_report(built.report.bad_lines):
         typer.echo(line, err=True)
+    if curation is not None:
+        for line in curation_report(curation.name, built.kb.manifest["curation"]):
+            typer.echo(line, err=True)
 
 
 def _with_formats(

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from .effects import effect_report
 from .output import Overwrite
 
 
@@ -54,7 +55,13 @@ def command(
     manifest = done.facts
     typer.echo(f"names       {done.names:,} mentions that the terminology did not have")
     memory = manifest["memory"]
-    typer.echo(f"memory      {memory['mentions']:,} mentions, {memory['conflicts']:,} ambiguous")
+    nil = f"{memory['nil']:,} of them no concept, " if memory["nil"] else ""
+    typer.echo(
+        f"memory      {memory['mentions']:,} mentions, {nil}{memory['conflicts']:,} ambiguous"
+    )
+    for source in memory["sources"]:
+        for line in effect_report(source["name"], source["no_effect"]):
+            typer.echo(line, err=True)
     on = manifest["fusion"]["chosen_on"] or {}
     if "file" in on:
         typer.echo(f"fusion      {on['choice']}, chosen on {on['mentions']:,} mentions")

@@ -4,11 +4,13 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from ..errors import Errors
 from ..types import BadLine, Concept, Name, Record, Retired
+from .effects import REPEATED, UNKNOWN_ID, no_effect
 from .filters import name_identity, names_of, with_names
 from .readers.fields import FieldError, identifier, storable, surface
 from .readers.lines import numbered_lines, report
@@ -17,6 +19,9 @@ SOURCE = "curation"
 _ACTIONS = ("deny", "force", "add")
 _COLUMNS = ("action", "name", "id", "lang")
 _EXPECTED = "action (deny, force or add), name, id (may be missing for deny), and perhaps lang"
+_FACTS = ("action", "name", "id", "lang", "applied")
+# Why a rule changed nothing, beside the reasons of `effects`.
+_NO_NAME, _HAS_NAME = "no such name", "the concept has the name already"
 _Identity = tuple[str, bool]
 
 
@@ -25,6 +30,7 @@ class Rule:
     """One line of a curation file, and how often it did something.
 
     id (str): "" in a denial means every concept. lang (str): "" in a denial means every language.
+    no_effect (str): why it changed nothing; "" where it did, or was not applied yet.
     """
 
     line: int
@@ -33,6 +39,7 @@ class Rule:
     id: str = ""
     lang: str = ""
     applied: int = 0
+    no_effect: str = ""
 
     def matches(self, name: Name) -> bool:
         """Tell whether the rule's language is the name's."""
@@ -47,7 +54,8 @@ class Curation:
     - `force`: every other concept loses it, and this one has it;
     - `add`: this concept has it, others may.
 
-    Names are compared without regard to case, accents and punctuation, but "ALL" is not "all".
+    Names are compared without regard to case, accents and punctuation, but "ALL" is not "all"; so
+    a name that the concept has in another spelling is not added.
     Denials count before additions, so that a name can be denied everywhere and added once.
     """
 
@@ -58,7 +66,14 @@ class Curation:
     def __post_init__(self) -> None:
         self._removals: dict[_Identity, list[Rule]] = defaultdict(list)
         self._additions: dict[str, list[Rule]] = defaultdict(list)
+        self._seen_ids: set[str] = set()
+        said: set[tuple[str, _Identity, str, str]] = set()
         for rule in self.rules:
+            same = (rule.action, name_identity(rule.name), rule.id, rule.lang)
+            if same in said:
+                rule.no_effect = REPEATED
+                continue
+            said.add(same)
             if rule.action != "add":
                 self._removals[name_identity(rule.name)].append(rule)
             if rule.action != "deny":
@@ -74,27 +89,46 @@ class Curation:
             if isinstance(record, Retired):
                 yield record
                 continue
+            if record.id in self._named_ids:
+                self._seen_ids.add(record.id)
             curated = self._curated(record, waiting.pop(record.id, []))
             if curated is None:
                 self.emptied.append(record.id)
             else:
                 yield curated
         self.missing = sorted(waiting)
+        for rule in self.rules:
+            rule.no_effect = rule.no_effect or self._why_none(rule)
 
     def as_manifest(self) -> dict[str, object]:
         """List each rule with how often it was applied, and what went wrong.
 
         emptied: concepts that lost all their names. missing: concepts to get one that never came.
+        no_effect: rules that changed nothing, by reason, see `effects`.
         """
         rules = [
-            {key: value for key, value in vars(rule).items() if key != "line" and value != ""}
+            {key: value for key, value in vars(rule).items() if key in _FACTS and value != ""}
             for rule in self.rules
         ]
-        return {"rules": rules, "emptied": list(self.emptied), "missing": list(self.missing)}
+        return {
+            "rules": rules, "emptied": list(self.emptied), "missing": list(self.missing),
+            "no_effect": no_effect((rule.no_effect, rule.line) for rule in self.unused()),
+        }  # fmt: skip
 
     def unused(self) -> list[Rule]:
-        """List the rules that found nothing to do: no such name or concept."""
-        return [rule for rule in self.rules if not rule.applied]
+        """List the rules that changed nothing, or not what they should: see `no_effect` of each."""
+        return [rule for rule in self.rules if rule.no_effect]
+
+    @cached_property
+    def _named_ids(self) -> frozenset[str]:
+        return frozenset(rule.id for rule in self.rules if rule.id)
+
+    def _why_none(self, rule: Rule) -> str:
+        if rule.id and rule.id not in self._seen_ids:
+            return UNKNOWN_ID
+        if rule.applied:
+            return ""
+        return _NO_NAME if rule.action == "deny" else _HAS_NAME
 
     def _curated(self, concept: Concept, additions: list[Rule]) -> Concept | None:
         names = names_of(concept)
@@ -102,8 +136,11 @@ class Curation:
         if self._removals:
             kept = [name for name in names if not self._removed(concept.id, name)]
         for rule in additions:
-            rule.applied += 1
-            if not any(rule.name == name.text and rule.matches(name) for name in kept):
+            identity = name_identity(rule.name)
+            if not any(
+                name_identity(name.text) == identity and rule.matches(name) for name in kept
+            ):
+                rule.applied += 1
                 kept.append(Name(rule.name, rule.lang or "en", SOURCE, "CU"))
         if len(kept) == len(names) and not additions:
             return concept

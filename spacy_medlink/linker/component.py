@@ -274,7 +274,11 @@ class MedicalLinker(TrainableLinker):
         engine = self.engine
         rankings = engine.rank(mentions, self._depth, only)
         decisions = decide(
-            rankings, self.threshold, calibrator=engine.calibrator, backoff=self._backoff(only)
+            rankings,
+            self.threshold,
+            calibrator=engine.calibrator,
+            backoff=self._backoff(only),
+            denied=engine.denied(mentions),
         )
         return [
             self._kept(mention, decision, only)
@@ -297,10 +301,10 @@ class MedicalLinker(TrainableLinker):
         return max(self.top_k, _NEAR_TIES if self.backoff else DEPTH)
 
     def _reason(self, mention: Mention, decision: "Decision", only: "Only") -> str:
-        from ..linking.decision import FILTERED
+        from ..linking.decision import FILTERED, NOT_A_CONCEPT
 
         mask = self.engine.scopes.of(mention.label, only).mask
-        if mask is None or mask.count:
+        if mask is None or mask.count or decision.reason == NOT_A_CONCEPT:
             return decision.reason
         self._warn_filtered_out(mention.label, only)
         return FILTERED

@@ -89,11 +89,12 @@ def link_parts(
     RETURNS (Mapping[int, List[Part]]): parts by position of the mention.
     """
     found: dict[int, list[tuple[str, ...]]] = {}
+    denied = engine.denied(mentions)
     for place, (mention, ranking) in enumerate(zip(mentions, rankings, strict=True)):
         named = ranking and (
             ranking[0].scores.get("exact", 0) >= _NAMED or is_identified(ranking[0].scores)
         )
-        if not named and (ways := readings(mention.long_form or mention.text)):
+        if not (named or denied[place]) and (ways := readings(mention.long_form or mention.text)):
             found[place] = ways
     asked = {
         (place, part): mentions[place]._replace(
@@ -105,7 +106,11 @@ def link_parts(
     rankings_of_parts = with_probabilities(
         engine.rank(list(asked.values()), max(k, DEPTH), only), engine.calibrator
     )
-    ranked = {one: own[:k] for one, own in zip(asked, rankings_of_parts, strict=True)}
+    parts_denied = engine.denied(list(asked.values()))
+    ranked = {
+        one: [] if is_denied else own[:k]
+        for one, own, is_denied in zip(asked, rankings_of_parts, parts_denied, strict=True)
+    }
     linked = {}
     for place, ways in found.items():
         whole = max((one.score for one in rankings[place][:1]), default=0.0)

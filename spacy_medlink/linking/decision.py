@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import repeat
 from typing import NamedTuple
 
 from ..identifiers import is_identified
@@ -12,6 +13,7 @@ from .backoff import Backoff
 NOTHING_FOUND = "nothing found"
 FILTERED = "the filters leave nothing"
 BELOW_THRESHOLD = "below the threshold"
+NOT_A_CONCEPT = "corrections say that it is no concept"
 _DIGITS = 6  # a perfect match may be a millionth short of 1.0
 
 
@@ -38,16 +40,24 @@ def decide(
     *,
     calibrator: Calibrator | None = None,
     backoff: Backoff | None = None,
+    denied: Sequence[bool] = (),
 ) -> list[Decision]:
     """Choose a link for each ranking.
 
     threshold (Optional[float]): what the probability, or without a calibrator the score, must
         reach; None for what the calibrator recommends, 0 without one.
     backoff (Optional[Backoff]): links near ties to what is above all of them.
+    denied (Sequence[bool]): for each ranking, whether corrections say that its mention is no
+        concept; () for none. What the document itself identifies is linked all the same.
     """
     rankings = with_probabilities(rankings, calibrator)
     wanted = wanted_of(threshold, calibrator)
-    return [_decide(ranking, wanted, backoff) for ranking in rankings]
+    return [
+        Decision(None, ranking, NOT_A_CONCEPT)
+        if is_denied and not (ranking and is_identified(ranking[0].scores))
+        else _decide(ranking, wanted, backoff)
+        for ranking, is_denied in zip(rankings, denied or repeat(False), strict=False)
+    ]
 
 
 def is_believed(best: Candidate, wanted: float) -> bool:

@@ -123,6 +123,22 @@ class LinkingEngine:
             self._cache.put(key, ranking)
         return self._rescored(mentions, [found[key] or [] for key in keys], k)
 
+    def denied(self, mentions: Sequence[Mention]) -> list[bool]:
+        """Tell of each mention whether corrections say that it is no concept.
+
+        Of an abbreviation that its document defines, the long form is looked up.
+        """
+        memory = self.tiers.memory
+        if memory is None:
+            return [False] * len(mentions)
+        said: dict[tuple[str, str], bool] = {}
+        texts = [(one.label, one.long_form or one.text) for one in mentions]
+        for label in dict.fromkeys(label for label, _ in texts):
+            own = list(dict.fromkeys(text for other, text in texts if other == label))
+            found = memory.denies(own, label).tolist()
+            said.update(zip(((label, text) for text in own), found, strict=True))
+        return [said[one] for one in texts]
+
     def rank_unfiltered(self, mentions: Sequence[Mention], k: int) -> list[list[Candidate]]:
         """Rank as if there were no filter at all, to tell what filters removed."""
         free = {one.label: self.scopes.unfiltered(one.label) for one in mentions}

@@ -110,7 +110,7 @@ def name_facts(
     def id_of(row: int) -> str:
         return kb.concept_at(row, names=False).id
 
-    votes = ((line.id, line.votes) for line in lines if line.is_general)
+    votes = ((line.id, line.votes) for line in lines if line.is_general and line.id)
     prior = Prior(votes, id_of)
     return NameFacts(name_concept, lambda row: kb.name_at(row).text, prior, id_of, endings)
 

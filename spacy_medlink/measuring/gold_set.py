@@ -97,12 +97,17 @@ class GoldSet:
 
 
 def load_gold(
-    path: str | Path, kb: KnowledgeBase, strict: bool = False, scheme: str = ""
+    path: str | Path,
+    kb: KnowledgeBase,
+    strict: bool = False,
+    scheme: str = "",
+    nil_only: bool = False,
 ) -> GoldSet:
     """Read a gold file and find its ids in a knowledge base.
 
     strict (bool): raise where a mention is not what its offsets say, or an id of documents recurs.
     scheme (str): the vocabulary that the gold ids are codes of; "" finds them by all they may be.
+    nil_only (bool): take a file in which every mention is NIL, too.
     RAISES (MedlinkError): E107, E401-E404, E408 for the file, E407 when every mention is NIL.
     """
     mismatches: list[BadLine] = []
@@ -110,7 +115,7 @@ def load_gold(
     read = read_gold(path, strict=strict, mismatches=mismatches, repeated=repeated)
     documents = list(read)
     ids = {id for document in documents for mention in document.mentions for id in mention.ids}
-    if not ids:
+    if not (ids or nil_only):
         raise Errors.nothing_left(path=path)
     return GoldSet(Path(path), documents, find_ids(kb, ids, scheme), mismatches, repeated)
 

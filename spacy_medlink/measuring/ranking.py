@@ -149,7 +149,13 @@ def _rank(
     if by_names:
         return _rank_names(ranker, names, mentions, threshold)
     rankings = ranker.rank(mentions, max(depth, RETRIEVAL_DEPTH))
-    decisions = decide(rankings, threshold, calibrator=getattr(ranker, "calibrator", None))
+    denied = getattr(ranker, "denied", None)  # baselines remember nothing
+    decisions = decide(
+        rankings,
+        threshold,
+        calibrator=getattr(ranker, "calibrator", None),
+        denied=denied(mentions) if denied else (),
+    )
     return [
         _Ranked([one.row for one in decision.ranking], decision.ranking, decision.chosen is None)
         for decision in decisions

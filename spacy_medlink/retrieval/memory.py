@@ -24,8 +24,8 @@ class Remembered(NamedTuple):
     """A line of the memory.
 
     key (str): of the mention, `memory_key`. label (str): entity label, "" for any.
-    id (str): of the concept, "" where a spelling is of none. votes, of (int): mentions that said
-        so, and that there were.
+    id (str): of the concept, "" where the mention is no concept (NIL). votes, of (int): mentions
+        that said so, and that there were.
     spelling (str): `spelling_of` the mentions that the line speaks of, "" for all with its key.
     """
 
@@ -50,7 +50,8 @@ class Remembered(NamedTuple):
 class MentionMemory:
     """(normalised mention, label) to concept row.
 
-    hashes (Hashes1d): of key and label, ascending. concepts (NDArray[int32]): concept row of each.
+    hashes (Hashes1d): of key and label, ascending. concepts (NDArray[int32]): concept row of each,
+        -1 for a mention that is no concept.
     labels (FrozenSet[str]): the labels that corrections had.
     spelled (bool): whether any of them holds for one spelling alone.
     """
@@ -84,7 +85,7 @@ class MentionMemory:
         return cls(hashes[order], rows[order], labels, spelled)
 
     def find(self, texts: Sequence[str], label: str = "") -> Ints1d:
-        """Find the concept rows of mentions: (n,), -1 where nothing is remembered.
+        """Find the concept rows of mentions: (n,), -1 where none is remembered.
 
         What holds for a spelling goes before what holds for a key, and in each what holds for the
         label before what holds for any.
@@ -92,13 +93,25 @@ class MentionMemory:
         label (str): of the mentions. What is remembered under another label alone is taken too:
             corpora label the same thing differently (an adjective, a class, a disease).
         """
+        place = self._found(texts, label)
+        if not len(self):
+            return place
+        return np.where(place >= 0, self._concepts[np.maximum(place, 0)], -1).astype(np.int64)
+
+    def denies(self, texts: Sequence[str], label: str = "") -> NDArray[np.bool_]:
+        """Tell which mentions are no concept, as corrections say: (n,)."""
+        if not (self._concepts < 0).any():
+            return np.zeros(len(texts), dtype=np.bool_)
+        place = self._found(texts, label)
+        return (place >= 0) & (self._concepts[np.maximum(place, 0)] < 0)
+
+    def _found(self, texts: Sequence[str], label: str) -> Ints1d:
+        """Find the place of each mention in the table, -1 where it is not there."""
         place = self._places([memory_key(one) for one in texts], label)
         if self._spelled:
             own = self._places([spelling_of(one) for one in texts], label)
             place = np.where(own >= 0, own, place)
-        if not len(self):
-            return place
-        return np.where(place >= 0, self._concepts[np.maximum(place, 0)], -1).astype(np.int64)
+        return place
 
     def _places(self, keys: Sequence[str], label: str) -> Ints1d:
         place = positions(self._hashes, hash_keys(_entry(one, "") for one in keys))

@@ -89,7 +89,8 @@ def test_the_manifest_counts(assets, gold):
     lines = read_memory(assets.path / "memory")
     assert facts["entries"] == len(lines)
     assert Remembered("the sugar", "", "HP:0000819", 2, 3) in lines
-    assert not any(line.key in ("nothing", "unknown", "") for line in lines)
+    assert Remembered("nothing", "", "", 1, 1) in lines
+    assert not any(line.key in ("unknown", "") for line in lines)
     assert Assets(assets.path, verify=True).engine().memory is not None
 
 

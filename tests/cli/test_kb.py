@@ -119,6 +119,26 @@ def test_lists_and_curation(run: Run, tmp_path: Path, jsonl: Path) -> None:
     assert kb.manifest["curation"]["rules"][0]["applied"] == 1
 
 
+def test_rules_without_effect_are_shown(run: Run, tmp_path: Path, jsonl: Path) -> None:
+    rules = tmp_path / "rules.tsv"
+    rules.write_text(
+        "action\tname\tid\nadd\tcough!\tJ2\nadd\tpertussis\tJ7\n"
+        "deny\tmeasles\ndeny\tasma\ndeny\tasma\n",
+        encoding="utf-8",
+    )
+    out = tmp_path / "x.kb"
+    result = run("kb", "build", out, "--from", "jsonl", jsonl, "--curation", rules)
+    assert result.stderr.splitlines() == [
+        "rules.tsv: 5 rules, 1 of them changed something",
+        "rules.tsv: 1 without effect, no such name (line 4)",
+        "rules.tsv: 1 without effect, repeats an earlier line (line 6)",
+        "rules.tsv: 1 without effect, the concept has the name already (line 2)",
+        "rules.tsv: 1 without effect, unknown id (line 3)",
+    ]
+    found = KnowledgeBase(out).manifest["curation"]["no_effect"]
+    assert found["unknown id"] == {"count": 1, "lines": [3]}
+
+
 def test_id_scheme(run: Run, tmp_path: Path, obo: Path, jsonl: Path) -> None:
     out = tmp_path / "x.kb"
     run("kb", "build", out, "--from", "obo", "--from", "jsonl", obo, jsonl, "--id-scheme", "UMLS")

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -78,8 +79,39 @@ def test_manifest_tells_what_was_applied() -> None:
         ],
         "emptied": ["C3"],
         "missing": ["C9"],
+        "no_effect": {
+            "no such name": {"count": 1, "lines": [2]},
+            "unknown id": {"count": 1, "lines": [3]},
+        },
     }
     assert [rule.line for rule in curation.unused()] == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("rule", "why"),
+    [
+        (Rule(1, "deny", "cold"), ""),
+        (Rule(1, "deny", "cough"), "no such name"),
+        (Rule(1, "deny", "cold", "C2", "de"), "no such name"),
+        (Rule(1, "deny", "cold", "C9"), "unknown id"),
+        (Rule(1, "deny", "cold", "C0"), "unknown id"),  # retired
+        (Rule(1, "add", "COMMON-COLD", "C1"), "the concept has the name already"),
+        (Rule(1, "add", "common cold", "C1", "de"), ""),
+        (Rule(1, "add", "common cold", "C2"), ""),
+        (Rule(1, "force", "common cold", "C1"), "the concept has the name already"),
+        (Rule(1, "force", "cold", "C9"), "unknown id"),  # though others have lost it
+    ],
+)
+def test_a_rule_that_changes_nothing_says_why(rule: Rule, why: str) -> None:
+    curation = Curation([rule, replace(rule, line=2)])
+    before = [record.names for record in ALL if isinstance(record, Concept)]
+    after = [record.names for record in curation.apply(ALL) if isinstance(record, Concept)]
+    assert rule.no_effect == why
+    assert curation.rules[1].no_effect == "repeats an earlier line"
+    if why and rule.action != "force":
+        assert before == after
+    if not why:
+        assert before != after
 
 
 def test_pieces_of_a_concept_get_an_added_name_once(tmp_path: Path) -> None:

@@ -1,0 +1,46 @@
+"""What the command line says of lines that changed nothing."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..kb.effects import NoEffect
+
+
+def effect_report(what: str, found: "NoEffect") -> Iterator[str]:
+    """Say which lines had no effect and why, a line for each reason.
+
+    what (str): the name of the file, or what the lines are.
+    """
+    for reason, own in found.items():
+        count, lines = own["count"], own["lines"]
+        numbers = ", ".join(map(str, lines)) + (", ..." if count > len(lines) else "")
+        yield f"{what}: {count:,} without effect, {reason} (line {numbers})"
+
+
+def memory_report(facts: Mapping[str, Any]) -> Iterator[str]:
+    """Say what is remembered, and which mentions taught nothing.
+
+    facts (Mapping): "memory" of a manifest.
+    """
+    nil = facts.get("nil", 0)
+    none = f"{nil:,} of them no concept; " if nil else ""
+    yield (
+        f"memory: {facts['mentions']:,} mentions, {none}{facts['conflicts']:,} of them disputed; "
+        f"{facts['not_in_kb']:,} have no concept here"
+    )
+    for source in facts["sources"]:
+        yield from effect_report(source["name"], source.get("no_effect", {}))
+
+
+def curation_report(name: str, facts: Mapping[str, Any]) -> Iterable[str]:
+    """Say which rules changed nothing.
+
+    name (str): of the file. facts (Mapping): "curation" of the manifest of a knowledge base.
+    """
+    rules = facts["rules"]
+    used = sum(rule["applied"] > 0 for rule in rules)
+    yield f"{name}: {len(rules):,} rules, {used:,} of them changed something"
+    yield from effect_report(name, facts["no_effect"])
+    for id in facts["emptied"]:
+        yield f"{name}: {id} has lost its last name and is left out"
