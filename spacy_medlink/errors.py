@@ -97,6 +97,18 @@ class Errors:
         "{path} has {size} bytes already, and is not {kind} that this command wrote before. It "
         "was not touched. Give another place, or pass `--overwrite` (`overwrite=True`).",
     )
+    # 13x: what is wrong with sources, all at once
+    bad_lines = Message(
+        "E130",
+        "{count} lines cannot be read:\n{lines}\nMend them (`medlink kb check` lists all), or pass "
+        "`--skip-bad-lines` to count and report such lines.",
+    )
+    no_header = Message(
+        "E131",
+        "{path} seems to have no header: its first line, {found}, holds no name of a column that "
+        "is known, such as id and name. Say which column is which by number, such as `--columns "
+        "id=1,name=2`, or put a line with the names of the columns first.",
+    )
     # 15x: UMLS and MeSH
     unsorted_rows = Message(
         "E150",

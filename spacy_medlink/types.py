@@ -59,11 +59,12 @@ class Retired(NamedTuple):
 
 
 class BadLine(NamedTuple):
-    """A line of a source that was skipped, and why."""
+    """A line of a source that was skipped, why, and what was expected instead."""
 
     path: str
     line: int
     problem: str
+    expected: str = ""
 
 
 Record = Concept | Retired

@@ -21,6 +21,10 @@ from .schema import KB
 from .writer import BuildReport
 
 
+_SHOWN = 20  # bad lines in the message of an error
+_ENOUGH = 10_000  # bad lines: who has so many has given the wrong file
+
+
 class Built(NamedTuple):
     """A new knowledge base, the report of its build, and what the filters removed, by reason."""
 
@@ -52,11 +56,13 @@ def build_knowledge_base(
     curation (Optional[Path]): file of rules, applied last.
     options (Optional[Mapping[str, Any]]): passed to the readers, such as `lang`.
     update (Optional[Path]): the knowledge base before this one, whose ids stay known.
-    skip_bad_lines (bool): collect bad lines in the report; otherwise the first one is an error.
+    skip_bad_lines (bool): collect bad lines in the report; otherwise they are an error, which
+        lists the first of them and their number.
     overwrite (bool): replace a file that is no knowledge base. inputs (Sequence[Path]): what else
         the caller has read, which must not be replaced.
     RETURNS (Built): the knowledge base, opened.
-    RAISES (MedlinkError): E1xx, for what is wrong with a source, the disk, or what is at `out`.
+    RAISES (MedlinkError): E105 and E130 for bad lines, E1xx for what else is wrong with a source,
+        the disk, or what is at `out`.
     """
     read = [*(path for _, path in sources), curation, *inputs]
     check_output(out, KB, read, improves=update, overwrite=overwrite)
@@ -64,9 +70,9 @@ def build_knowledge_base(
     filters = filters or Filters()
     removed: Counter[str] = Counter()
     bad_lines: list[BadLine] = []
-    collected = bad_lines if skip_bad_lines else None
-    rules = read_curation(curation, collected) if curation else Curation()
-    records = filters.apply(_records(sources, options or {}, collected, progress), removed)
+    rules = read_curation(curation, bad_lines) if curation else Curation()
+    found = _records(sources, options or {}, bad_lines, progress)
+    records = filters.apply(found if skip_bad_lines else _all_sound(found, bad_lines), removed)
     if id_scheme:
         records = rekey(records, id_scheme, dropped=removed)
     facts = facts_of(sources, filters, id_scheme)
@@ -86,7 +92,7 @@ def build_knowledge_base(
 def _records(
     sources: Sequence[tuple[str, Path]],
     options: Mapping[str, Any],
-    bad_lines: list[BadLine] | None,
+    bad_lines: list[BadLine],
     progress: Progress | None,
 ) -> Iterator[Record]:
     for format, path in sources:
@@ -95,3 +101,23 @@ def _records(
             raise Errors.source_missing(path=path)
         records = reader(path, bad_lines, **options)
         yield from (progress or no_progress)(records, None, f"reading {path.name}")
+
+
+def _all_sound(records: Iterator[Record], bad_lines: list[BadLine]) -> Iterator[Record]:
+    """Stream records up to the first bad line; then only look for others, and raise.
+
+    RAISES (MedlinkError): E105 for a single bad line, E130 for several.
+    """
+    for record in records:
+        if not bad_lines:
+            yield record
+        elif len(bad_lines) >= _ENOUGH:
+            break
+    if len(bad_lines) > 1:
+        shown = [f"  {bad.path}, line {bad.line}: {bad.problem}" for bad in bad_lines[:_SHOWN]]
+        more = len(bad_lines) - len(shown)
+        lines = "\n".join([*shown, f"  ... and {more:,} more"] if more else shown)
+        count = f"{len(bad_lines):,}" + (" or more" if len(bad_lines) >= _ENOUGH else "")
+        raise Errors.bad_lines(count=count, lines=lines)
+    for bad in bad_lines:
+        raise Errors.bad_line(**bad._asdict())

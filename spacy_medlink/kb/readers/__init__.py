@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from ...errors import Errors
 from ...types import BadLine, Record
@@ -51,3 +52,21 @@ def read(format: str, path: str | Path, bad_lines: BadLines = None) -> Iterator[
     if not path.exists():
         raise Errors.source_missing(path=path)
     return reader(path, bad_lines)
+
+
+def read_numbered(
+    format: str, path: Path, bad_lines: BadLines = None, **options: Any
+) -> Iterator[tuple[int, Record]]:
+    """Stream records with the number of the line that each stands in; 0 where nobody knows.
+
+    A concept that several lines speak of may come in as many pieces.
+    RAISES (MedlinkError): as `read`.
+    """
+    reader = get_reader(format)
+    if not path.exists():
+        raise Errors.source_missing(path=path)
+    numbered = getattr(import_module(f".{FORMATS[format]}", __name__), "numbered", None)
+    if numbered is None:
+        return ((0, record) for record in reader(path, bad_lines, **options))
+    found: Iterator[tuple[int, Record]] = numbered(path, bad_lines, **options)
+    return found

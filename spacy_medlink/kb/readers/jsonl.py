@@ -21,6 +21,11 @@ def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]
     RAISES (MedlinkError): E105 for a bad line, unless `bad_lines` collects them; where just a name
         is empty, the rest of the line is kept.
     """
+    return (record for _, record in numbered(path, bad_lines))
+
+
+def numbered(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[tuple[int, Record]]:
+    """Stream what `read` does, each record with the number of its line."""
     for number, line in numbered_lines(path, bad_lines):
         if not line.strip():
             continue
@@ -32,7 +37,7 @@ def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]
         if isinstance(record, Concept) and has_blank_names(record):
             report(path, number, "an empty name", EXPECTED, bad_lines)
             record = without_blank_names(record)
-        yield record
+        yield number, record
 
 
 def record_of(data: Any) -> Record:

@@ -78,7 +78,7 @@ def report(
     """Collect a bad line, or raise it (E105) when nobody collects."""
     if bad_lines is None:
         raise Errors.bad_line(path=path, line=line, problem=problem, expected=expected)
-    bad_lines.append(BadLine(str(path), line, problem))
+    bad_lines.append(BadLine(str(path), line, problem, expected))
 
 
 def open_source(path: Path) -> IO[bytes]:

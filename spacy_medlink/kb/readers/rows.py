@@ -1,6 +1,7 @@
 """Rows of tab- or comma-separated files, with the numbers of their lines."""
 
 import csv
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -47,26 +48,48 @@ def _unquoted(cell: str) -> str:
 
 
 class _Feed:
-    """Hands lines to the csv module and remembers which ones it took for a row."""
+    """Hands lines to the csv module and remembers which ones it took for a row.
+
+    What a row takes is bounded by the longest cell that the csv module reads, 128 KB.
+    """
 
     def __init__(self, path: Path, bad_lines: list[BadLine] | None) -> None:
         self._lines = numbered_lines(path, bad_lines)
-        self.first = self.last = 0
+        self._again: deque[tuple[int, str]] = deque()
+        self._taken: list[tuple[int, str]] = []
+
+    @property
+    def first(self) -> int:
+        """The number of the row's first line."""
+        return self._taken[0][0]
+
+    @property
+    def last(self) -> int:
+        """The number of the row's last line so far."""
+        return self._taken[-1][0]
+
+    def next_row(self) -> None:
+        """Begin another row."""
+        self._taken.clear()
+
+    def give_back(self) -> None:
+        """Read the lines of this row again, but for its first."""
+        self._again.extendleft(reversed(self._taken[1:]))
 
     def __iter__(self) -> "_Feed":
         return self
 
     def __next__(self) -> str:
-        self.last, line = next(self._lines)
-        self.first = self.first or self.last
-        return line + "\n"
+        taken = self._again.popleft() if self._again else next(self._lines)
+        self._taken.append(taken)
+        return taken[1] + "\n"
 
 
 def _quoted(path: Path, bad_lines: list[BadLine] | None, delimiter: str) -> Iterator[Row]:
     feed = _Feed(path, bad_lines)
     rows = csv.reader(feed, delimiter=delimiter, strict=True)
     while True:
-        feed.first = 0
+        feed.next_row()
         try:
             cells = next(rows)
         except StopIteration:
@@ -74,5 +97,8 @@ def _quoted(path: Path, bad_lines: list[BadLine] | None, delimiter: str) -> Iter
         except csv.Error as error:
             problem = f"{error} (row up to line {feed.last})"
             report(path, feed.first, problem, "cells quoted as in RFC 4180", bad_lines)
+            # A quotation mark that nobody closes would take all lines behind it along.
+            feed.give_back()
+            rows = csv.reader(feed, delimiter=delimiter, strict=True)
             continue
         yield feed.first, cells

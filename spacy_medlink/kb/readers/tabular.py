@@ -13,8 +13,9 @@ from .lines import report
 from .pieces import united
 from .rows import Row, read_rows
 
-# What the columns of a table are usually called, in lower case with "_" for blanks.
-_HEADERS = {
+# The fields that a column can fill, and what such columns are usually called, in lower case with
+# "_" for blanks.
+FIELDS = {
     "id": ("id", "concept_id", "conceptid", "code", "cui", "curie", "identifier", "ui", "codigo"),
     "name": (
         "name", "preferred_name", "canonical_name", "preferred_term", "preferred_label", "label",
@@ -39,8 +40,11 @@ _CODE = "code:"
 
 
 @dataclass(frozen=True)
-class _Columns:
-    """Where the fields are: positions from 0; codes by vocabulary. `width` 0: any."""
+class Layout:
+    """Where the fields are: positions from 0; codes by vocabulary.
+
+    width (int): number of columns. has_header (bool): whether the first row is one.
+    """
 
     fields: Mapping[str, int]
     codes: Mapping[str, int]
@@ -69,36 +73,66 @@ def read(
     delimiter (str): between cells; "" for what the first line has most of.
     separator (str): between the values of synonyms, type, parents and codes.
     lang, source (str): of names in rows that do not say.
-    RAISES (MedlinkError): E161 without a column of ids or names; E105 for a bad line, unless
-        `bad_lines` collects them.
+    RAISES (MedlinkError): E131 without a header, E161 without a column of ids or names; E105 for a
+        bad line, unless `bad_lines` collects them.
     """
+    pieces = numbered(
+        path, bad_lines, columns=columns, delimiter=delimiter, separator=separator, lang=lang,
+        source=source,
+    )  # fmt: skip
+    return united(piece for _, piece in pieces)
+
+
+def numbered(
+    path: Path,
+    bad_lines: list[BadLine] | None = None,
+    *,
+    columns: Mapping[str, str | int] | None = None,
+    delimiter: str = "",
+    separator: str = "|",
+    lang: str = "en",
+    source: str = "",
+) -> Iterator[tuple[int, Concept]]:
+    """Stream what each row says of a concept, with the number of the row's line; see `read`."""
     rows = read_rows(path, bad_lines, delimiter)
     first = next(rows, None)
     if first is None:
         return
     layout = _layout(path, first[1], columns)
     data = rows if layout.has_header else chain([first], rows)
-    yield from united(_pieces(path, data, bad_lines, layout, separator, Name("", lang, source)))
+    yield from _pieces(path, data, bad_lines, layout, separator, Name("", lang, source))
+
+
+def layout_of(
+    path: Path, columns: Mapping[str, str | int] | None = None, delimiter: str = ""
+) -> tuple[Layout, list[str]] | None:
+    """Find the columns of a table.
+
+    RETURNS: where they are, and the cells of the first row; None for an empty table.
+    RAISES (MedlinkError): E131, E161 as `read` does.
+    """
+    first = next(read_rows(path, [], delimiter), None)
+    return None if first is None else (_layout(path, first[1], columns), first[1])
 
 
 def _pieces(
     path: Path,
     rows: Iterable[Row],
     bad_lines: list[BadLine] | None,
-    layout: _Columns,
+    layout: Layout,
     separator: str,
     default: Name,
-) -> Iterator[Concept]:
+) -> Iterator[tuple[int, Concept]]:
     for number, cells in rows:
         try:
             if len(cells) != layout.width:
                 raise FieldError(f"{len(cells)} columns", f"{layout.width} columns as in line 1")
-            yield _concept(cells, layout, separator, default)
+            yield number, _concept(cells, layout, separator, default)
         except FieldError as error:
             report(path, number, error.problem, error.expected, bad_lines)
 
 
-def _concept(cells: list[str], layout: _Columns, separator: str, default: Name) -> Concept:
+def _concept(cells: list[str], layout: Layout, separator: str, default: Name) -> Concept:
     def cell(field: str) -> str:
         position = layout.fields.get(field)
         return "" if position is None else cells[position].strip()
@@ -123,9 +157,11 @@ def _concept(cells: list[str], layout: _Columns, separator: str, default: Name) 
     )
 
 
-def _layout(path: Path, first: list[str], columns: Mapping[str, str | int] | None) -> _Columns:
+def _layout(path: Path, first: list[str], columns: Mapping[str, str | int] | None) -> Layout:
     headers = [_plain(cell) for cell in first]
     found = _mapped(path, first, columns) if columns else _usual(headers)
+    if not (columns or found):
+        raise Errors.no_header(path=path, found=", ".join(first)[:500])
     for field in ("id", "name"):
         if field not in found:
             raise Errors.no_column(path=path, column=field, found=", ".join(first)[:500])
@@ -133,15 +169,15 @@ def _layout(path: Path, first: list[str], columns: Mapping[str, str | int] | Non
     codes = {field[len(_CODE) :]: found[field] for field in found if field not in fields}
     by_header = columns is None or any(isinstance(column, str) for column in columns.values())
     has_header = by_header or {"id", "name"} <= set(_usual(headers))
-    return _Columns(fields, codes, len(first), has_header)
+    return Layout(fields, codes, len(first), has_header)
 
 
 def _mapped(path: Path, first: list[str], columns: Mapping[str, str | int]) -> dict[str, int]:
     headers = [cell.strip() for cell in first]
     found = {}
     for field, column in columns.items():
-        if field not in _HEADERS and not field.startswith(_CODE):
-            raise Errors.unknown_field(field=field, known=", ".join((*_HEADERS, f"{_CODE}SCHEME")))
+        if field not in FIELDS and not field.startswith(_CODE):
+            raise Errors.unknown_field(field=field, known=", ".join((*FIELDS, f"{_CODE}SCHEME")))
         position = headers.index(column) if column in headers else -1
         if isinstance(column, int) or (position < 0 and column.isdigit()):
             position = int(column) - 1
@@ -153,7 +189,7 @@ def _mapped(path: Path, first: list[str], columns: Mapping[str, str | int]) -> d
 
 def _usual(headers: list[str]) -> dict[str, int]:
     found: dict[str, int] = {}
-    for field, names in _HEADERS.items():
+    for field, names in FIELDS.items():
         position = next((headers.index(name) for name in names if name in headers), None)
         if position is not None:
             found[field] = position

@@ -46,7 +46,7 @@ def _preferred(records: list[Record]) -> int:
     return sum(name.tty == "PT" for record in records for name in getattr(record, "names", ()))
 
 
-NEVER, TABLE = frozenset[str](), frozenset({"E161"})
+NEVER, TABLE = frozenset[str](), frozenset({"E131", "E161"})
 CASES = [
     Case("obo", "hp.obo", samples.OBO.encode(), NEVER),
     Case("jsonl", "kb.jsonl", samples.JSONL.encode(), NEVER, len),
