@@ -17,6 +17,7 @@ from .fit_ranker import command as fit_ranker_command
 from .import_scispacy import command as import_scispacy_command
 from .kb_add_mentions import command as kb_add_mentions_command
 from .kb_build import command as kb_build_command
+from .kb_check import command as kb_check_command
 from .kb_diff import command as kb_diff_command
 from .kb_info import command as kb_info_command
 from .kb_search import command as kb_search_command
@@ -50,6 +51,7 @@ app.add_typer(kb_app)
 app.add_typer(import_app)
 import_app.command("scispacy-kb")(import_scispacy_command)
 kb_app.command("build")(kb_build_command)
+kb_app.command("check")(kb_check_command)
 kb_app.command("add-mentions")(kb_add_mentions_command)
 kb_app.command("info")(kb_info_command)
 kb_app.command("show")(kb_show_command)

@@ -1,6 +1,5 @@
 """`medlink kb build`: from terminology files to a knowledge base."""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +9,7 @@ from .effects import curation_report
 from .kb_summary import bad_line_report, summary
 from .output import Overwrite
 from .parsing import comma_list, lines_of, pairs
+from .sources import COLUMNS_HELP, with_formats
 
 
 def command(
@@ -54,9 +54,7 @@ def command(
     id_scheme: Annotated[
         str, typer.Option(help="Give concepts their codes in this vocabulary as ids: UMLS.")
     ] = "",
-    columns: Annotated[
-        str, typer.Option(help="Columns of a table: id=CODE,name=TERM, or their numbers.")
-    ] = "",
+    columns: Annotated[str, typer.Option(help=COLUMNS_HELP)] = "",
     lang: Annotated[
         str, typer.Option(help="Language of names where the source does not say.")
     ] = "",
@@ -91,7 +89,7 @@ def command(
     options: dict[str, Any] = {"columns": pairs(columns, "--columns"), "lang": lang}
     built = build_knowledge_base(
         out=out,
-        sources=_with_formats(sources, formats, options),
+        sources=with_formats(sources, formats, options),
         filters=filters,
         id_scheme=id_scheme,
         curation=curation,
@@ -108,26 +106,3 @@ def command(
     if curation is not None:
         for line in curation_report(curation.name, built.kb.manifest["curation"]):
             typer.echo(line, err=True)
-
-
-def _with_formats(
-    sources: Sequence[Path], formats: Sequence[str], options: Mapping[str, Any]
-) -> list[tuple[str, Path]]:
-    """Pair sources with formats; what does not fit is a usage error."""
-    import inspect
-
-    from ..kb.readers import FORMATS, get_reader
-
-    for format in formats:
-        if format not in FORMATS:
-            message = f"{format!r} is not one of {', '.join(sorted(FORMATS))}."
-            raise typer.BadParameter(message, param_hint="--from")
-        taken = inspect.signature(get_reader(format)).parameters
-        for name in (name for name, value in options.items() if value and name not in taken):
-            message = f"the format {format} has no such setting."
-            raise typer.BadParameter(message, param_hint=f"--{name}")
-    if len(formats) not in (1, len(sources)):
-        message = f"{len(formats)} formats for {len(sources)} sources."
-        raise typer.BadParameter(message, param_hint="--from")
-    each = formats if len(formats) == len(sources) else [formats[0]] * len(sources)
-    return list(zip(each, sources, strict=True))

@@ -20,7 +20,6 @@ from .rekey import rekey
 from .schema import KB
 from .writer import BuildReport
 
-
 _SHOWN = 20  # bad lines in the message of an error
 _ENOUGH = 10_000  # bad lines: who has so many has given the wrong file
 

@@ -146,6 +146,20 @@ C0020538||hypertension
 D006973+D000001||high blood pressure
 """
 
+FAULTY_CSV = """\
+id,name,synonyms,parents
+K1,Fever,Pyrexia|Pyrexia,
+k2,Cough,,K1
+K2,Cold,,K9
+K3,"Stray,x
+K4,,x,
+K5,a,b
+K1,Fever,Pyrexia|Pyrexia,
+K6,Gout "x,,K6
+K7,A,,K8
+K8,B,,k7
+"""
+
 GAZETTEER = """\
 code\tlanguage\tterm\tsemantic_tag\tmainterm
 73211009\tes\tDM\tdisorder\t0

@@ -20,7 +20,9 @@ from ...errors import Errors, MedlinkError
 from ...types import BadLine, Concept, Name, Record, Retired
 from ..second_process import last_words, start
 
-_Batch = tuple[list[tuple[Any, ...]], list[list[Any]], list[tuple[str, int, str, str]], tuple[str, ...]]
+_Batch = tuple[
+    list[tuple[Any, ...]], list[list[Any]], list[tuple[str, int, str, str]], tuple[str, ...]
+]
 """Records without names, names by column, bad lines, and how it ends: () not yet, ("",) well,
 (code, message) with an error."""
 

@@ -95,10 +95,15 @@ def _quoted(path: Path, bad_lines: list[BadLine] | None, delimiter: str) -> Iter
         except StopIteration:
             return
         except csv.Error as error:
-            problem = f"{error} (row up to line {feed.last})"
+            problem = f"{_hint(error)}{error} (row up to line {feed.last})"
             report(path, feed.first, problem, "cells quoted as in RFC 4180", bad_lines)
             # A quotation mark that nobody closes would take all lines behind it along.
             feed.give_back()
             rows = csv.reader(feed, delimiter=delimiter, strict=True)
             continue
         yield feed.first, cells
+
+
+def _hint(error: csv.Error) -> str:
+    quoting = "expected after" in str(error) or "unexpected end" in str(error)
+    return "a stray quotation mark: " if quoting else ""

@@ -66,10 +66,10 @@ def read(
 
     Rows with one id are united; the first row's name is the preferred one.
 
-    columns (Optional[Mapping[str, str | int]]): field to header or number from 1. Fields: id,
-        name, synonyms, lang, type, source, tty, definition, parents, and "code:ICD10CM" for codes.
-        None finds them by usual headers. With numbers alone, the first row is data unless it
-        holds usual headers.
+    columns (Optional[Mapping[str, str | int]]): field to header or number from 1 ("2" is the
+        second column). Fields: id, name, synonyms, lang, type, source, tty, definition, parents,
+        and "code:ICD10CM" for codes. None finds them by usual headers. With numbers alone, the
+        first row is data unless it holds usual headers.
     delimiter (str): between cells; "" for what the first line has most of.
     separator (str): between the values of synonyms, type, parents and codes.
     lang, source (str): of names in rows that do not say.
@@ -167,7 +167,7 @@ def _layout(path: Path, first: list[str], columns: Mapping[str, str | int] | Non
             raise Errors.no_column(path=path, column=field, found=", ".join(first)[:500])
     fields = {field: place for field, place in found.items() if not field.startswith(_CODE)}
     codes = {field[len(_CODE) :]: found[field] for field in found if field not in fields}
-    by_header = columns is None or any(isinstance(column, str) for column in columns.values())
+    by_header = not columns or any(_number(column, len(first)) < 0 for column in columns.values())
     has_header = by_header or {"id", "name"} <= set(_usual(headers))
     return Layout(fields, codes, len(first), has_header)
 
@@ -178,13 +178,20 @@ def _mapped(path: Path, first: list[str], columns: Mapping[str, str | int]) -> d
     for field, column in columns.items():
         if field not in FIELDS and not field.startswith(_CODE):
             raise Errors.unknown_field(field=field, known=", ".join((*FIELDS, f"{_CODE}SCHEME")))
-        position = headers.index(column) if column in headers else -1
-        if isinstance(column, int) or (position < 0 and column.isdigit()):
-            position = int(column) - 1
-        if not 0 <= position < len(first):
+        position = _number(column, len(first))
+        if position < 0 and column in headers:
+            position = headers.index(str(column))
+        if position < 0:
             raise Errors.no_column(path=path, column=column, found=", ".join(first)[:500])
         found[field] = position
     return found
+
+
+def _number(column: str | int, width: int) -> int:
+    """Read a number from 1, which the command line gives as text; -1 where it is none."""
+    if isinstance(column, str) and not (column.isascii() and column.isdigit()):
+        return -1
+    return int(column) - 1 if 1 <= int(column) <= width else -1
 
 
 def _usual(headers: list[str]) -> dict[str, int]:

@@ -1,0 +1,221 @@
+"""check_sources: all that is wrong with terminology files, at once and before anything is built."""
+
+import re
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..errors import MedlinkError
+from ..text import hash_key
+from ..types import BadLine, Concept, Record
+from .check_graph import PLACE, rings
+from .readers import FORMATS, read_numbered, tabular
+from .scratch import scratch
+
+ERROR, WARNING = "error", "warning"
+_TABLES = """
+CREATE TABLE piece (digest INTEGER PRIMARY KEY, file INT, line INT, id TEXT, folded TEXT);
+CREATE TABLE name (id TEXT, text TEXT, lang TEXT, file INT, line INT);
+CREATE TABLE above (child TEXT, parent TEXT, file INT, line INT);
+"""
+_INDICES = """
+CREATE INDEX piece_id ON piece (id);
+CREATE INDEX piece_folded ON piece (folded);
+CREATE INDEX name_id ON name (id, text, lang);
+"""
+_CASE = (
+    f"SELECT folded, id, min(file * {PLACE} + line) AS place FROM piece WHERE folded IN"
+    " (SELECT folded FROM piece GROUP BY folded HAVING count(DISTINCT id) > 1)"
+    " GROUP BY id ORDER BY folded, place, id"
+)
+_TWICE = (
+    "SELECT id, text, file, max(line), count(*) FROM name GROUP BY id, text, lang"
+    " HAVING count(*) > 1 ORDER BY file, 4, id, text"
+)
+_ORPHANS = (
+    "SELECT child, parent, file, line FROM above WHERE NOT EXISTS"
+    " (SELECT 1 FROM piece WHERE piece.id = parent) ORDER BY rowid"
+)
+_ALIKE = "SELECT id FROM piece WHERE folded = ? ORDER BY id LIMIT 1"
+_MOST = 0.9  # of the ids of a table must look alike for its first line to be judged by them
+_SAMPLE = 1_000  # ids
+_HALF = 1 << 63
+
+
+class Problem(NamedTuple):
+    """Something wrong with a source.
+
+    severity (str): "error": a build would stop; "warning": it would not.
+    line (int): 0 where it is of no line, or where the format does not tell.
+    kind (str): what it is, the same words for the same thing. text (str): what is wrong here.
+    """
+
+    path: str
+    line: int
+    severity: str
+    kind: str
+    text: str
+
+
+class Checked(NamedTuple):
+    """What was found: problems by file and line, and how much was read.
+
+    concepts (int): distinct ids. names (int): as the files have them.
+    """
+
+    problems: list[Problem]
+    concepts: int
+    names: int
+
+    @property
+    def errors(self) -> int:
+        """The number of problems that would stop a build."""
+        return sum(one.severity == ERROR for one in self.problems)
+
+
+def check_sources(
+    sources: Sequence[tuple[str, Path]], options: Mapping[str, Any] | None = None
+) -> Checked:
+    """Read terminology files and list all that is wrong with them, each file and all together.
+
+    sources (Sequence[Tuple[str, Path]]): format and path of each. options (Optional[Mapping[str,
+        Any]]): passed to the readers, such as `columns`.
+    RAISES (MedlinkError): E108 for an unknown format, E164 without room for temporary files; what
+        is wrong with the files is among the problems.
+    """
+    options = options or {}
+    problems: list[Problem] = []
+    names = 0
+    with scratch(_TABLES) as db:
+        db.execute("BEGIN")
+        for number, (format, path) in enumerate(sources):
+            bad: list[BadLine] = []
+            counts: Counter[str] = Counter()
+            try:
+                records = read_numbered(format, path, bad, **options)
+                problems += _noted(db, number, str(path), records, format, counts)
+                problems += _header(format, path, options)
+            except MedlinkError as error:
+                problems.append(Problem(str(path), 0, ERROR, "source", str(error)))
+            problems += (
+                Problem(one.path, one.line, ERROR, "bad line", f"{one.problem}, expected "
+                        f"{one.expected}") for one in bad
+            )  # fmt: skip
+            names += counts["names"]
+        db.execute("COMMIT")
+        db.executescript(_INDICES)
+        problems += _together(db, [str(path) for _, path in sources])
+        (concepts,) = db.execute("SELECT count(DISTINCT id) FROM piece").fetchone()
+    order = {str(path): place for place, (_, path) in enumerate(sources)}
+    problems.sort(key=lambda one: (order.get(one.path, len(order)), one.line, one.severity))
+    return Checked(problems, concepts, names)
+
+
+def _noted(
+    db: sqlite3.Connection,
+    file: int,
+    path: str,
+    records: Iterable[tuple[int, Record]],
+    format: str,
+    counts: Counter[str],
+) -> Iterator[Problem]:
+    """Put what is compared later into the tables; give what a record shows by itself."""
+    for line, record in records:
+        if not isinstance(record, Concept):
+            continue
+        counts["names"] += len(record.names) or 1
+        digest = hash_key(repr(record)) - _HALF  # SQLite has signed numbers
+        row = (digest, file, line, record.id, record.id.casefold())
+        if not db.execute("INSERT OR IGNORE INTO piece VALUES (?,?,?,?,?)", row).rowcount:
+            query = "SELECT file, line FROM piece WHERE digest = ?"
+            other, first = db.execute(query, (digest,)).fetchone()
+            where = f"line {first}" if first else f"another entry of {record.id}"
+            where += "" if other == file else " of another file"
+            yield Problem(path, line, WARNING, "duplicate row", f"the same as {where}")
+            continue
+        names = [(record.id, *one, file, line) for one in _further_names(record)]
+        db.executemany("INSERT INTO name VALUES (?,?,?,?,?)", names)
+        above = [(record.id, parent, file, line) for parent in record.parents]
+        db.executemany("INSERT INTO above VALUES (?,?,?,?)", above)
+        if FORMATS[format] == "tabular":
+            yield from _stray(path, line, record)
+
+
+def _further_names(concept: Concept) -> list[tuple[str, str]]:
+    """List the names (text, language) beside the preferred one, which rows may repeat."""
+    names = [(name.text, name.lang) for name in concept.names]
+    first = next((one for one in names if one[0] == concept.name), None)
+    if first is not None:
+        names.remove(first)
+    return names
+
+
+def _stray(path: str, line: int, concept: Concept) -> Iterator[Problem]:
+    """Find quotation marks that belong to no pair, and what they did: line ends within a name."""
+    for text in dict.fromkeys((concept.id, *(name.text for name in concept.names))):
+        if text.count('"') % 2:
+            said = f"a quotation mark without its other half in {text[:60]!r}"
+            yield Problem(path, line, WARNING, "stray quote", said)
+        elif "\n" in text:
+            said = f"a line end within {text[:60]!r}: was a quotation mark not closed?"
+            yield Problem(path, line, WARNING, "stray quote", said)
+
+
+def _header(format: str, path: Path, options: Mapping[str, Any]) -> Iterator[Problem]:
+    """Compare the first line of a table with the ids below it: is it a header, or is it data?"""
+    if FORMATS[format] != "tabular":
+        return
+    found = tabular.layout_of(path, options.get("columns"))
+    if found is None:
+        return
+    layout, first = found
+    place = layout.fields["id"]
+    ids = [concept.id for concept in _some(path, options)]
+    own = first[place].strip()
+    if not layout.has_header:
+        ids = ids[1:]
+    if len(ids) < 2:
+        return
+    shape, count = Counter(map(_shape, ids)).most_common(1)[0]
+    with_digits = sum(any(map(str.isdigit, id)) for id in ids)
+    if layout.has_header and "9" in shape and count >= _MOST * len(ids) and _shape(own) == shape:
+        said = f"taken as a header, but {own!r} looks like an id: name the columns by number"
+        yield Problem(str(path), 1, WARNING, "header", said)
+    elif not layout.has_header and with_digits >= _MOST * len(ids) and own.isalpha():
+        said = f"taken as data, but looks like a header ({', '.join(first)[:100]}): remove it, or "
+        yield Problem(str(path), 1, WARNING, "header", said + "name the columns as it does")
+
+
+def _some(path: Path, options: Mapping[str, Any]) -> Iterator[Concept]:
+    for _, (_, piece) in zip(range(_SAMPLE), tabular.numbered(path, [], **options), strict=False):
+        yield piece
+
+
+def _shape(id: str) -> str:
+    return re.sub(r"\d+", "9", re.sub(r"[^\W\d_]+", "A", id))
+
+
+def _together(db: sqlite3.Connection, paths: Sequence[str]) -> Iterator[Problem]:
+    """Find what only all records together show."""
+    first: tuple[str, str] = ("", "")
+    for folded, id, place in db.execute(_CASE):
+        file, line = divmod(place, PLACE)
+        if folded != first[0]:
+            first = (folded, id)
+            continue
+        said = f"the id {id!r} differs from {first[1]!r} in case only"
+        yield Problem(paths[file], line, WARNING, "ids alike", said)
+    for id, text, file, line, count in db.execute(_TWICE):
+        said = f"{id} has the name {text[:60]!r} {count} times"
+        yield Problem(paths[file], line, WARNING, "duplicate name", said)
+    for child, parent, file, line in db.execute(_ORPHANS).fetchall():
+        alike = db.execute(_ALIKE, (parent.casefold(),)).fetchone()
+        hint = f"; there is {alike[0]!r}" if alike else ""
+        said = f"the parent {parent!r} of {child} is not there{hint}"
+        yield Problem(paths[file], line, WARNING, "unknown parent", said)
+    for ring, place in rings(db):
+        file, line = divmod(place, PLACE)
+        said = f"{' -> '.join(ring)}: each is below the next"
+        yield Problem(paths[file], line, WARNING, "cycle", said)
