@@ -1,19 +1,29 @@
 """`medlink kb diff`: what changed from one knowledge base to the next."""
 
 import json
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..outputs import marked
-from .output import Overwrite, echo_json, table, write_text
+from ..outputs import FileKind
+from .output import Overwrite, table, write_text
 
 if TYPE_CHECKING:
+    from ..kb import KnowledgeBase
     from ..kb.diff import KbDiff
 
 _FORMAT = "spacy-medlink kb diff"
-_DIFF = marked("a comparison of knowledge bases", f'"format": "{_FORMAT}"')
+# What files begin with, by which the verb knows its own.
+_JSON_MARK, _HTML_MARK = f'"format": "{_FORMAT}"', f'name="generator" content="{_FORMAT}"'
+_TEXT_MARK = f"{_FORMAT}: "
+_BEGINNING = 4096  # bytes
+# Changes of each kind that a format lists unless told otherwise.
+_LIMITS = {"text": 10, "html": 200, "json": 1000, "jsonl": 0}
+_ENDINGS = {".txt": "text", ".html": "html", ".htm": "html", ".json": "json", ".jsonl": "jsonl"}
+_WIDEST = 60  # characters of a cell
 
 
 def command(
@@ -22,27 +32,43 @@ def command(
     gold: Annotated[
         Path | None, typer.Option(help="Gold mentions: say what becomes of their links.")
     ] = None,
-    examples: Annotated[int, typer.Option(min=0, help="Changes of each kind to list.")] = 5,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    output: Annotated[Path | None, typer.Option(help="Write JSON to this file too.")] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            "--limit", "--examples", min=0,
+            help="Changes of each kind to list. [default: 10 in text, 200 in HTML, 1000 in JSON]",
+        ),
+    ] = None,
+    format: Annotated[
+        str,
+        typer.Option(
+            help="text, json, html, or jsonl (every change, one a line); by default what the name "
+            "of --output ends with says, else text."
+        ),
+    ] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: --format json.")] = False,
+    output: Annotated[
+        Path | None, typer.Option(help="Write to this file; counts are printed all the same.")
+    ] = None,
     overwrite: Overwrite = False,
-) -> None:
-    """Compare two knowledge bases."""
-    found = compare_knowledge_bases(old=old, new=new, gold=gold, examples=examples)
-    if output is not None:
-        text = json.dumps({"format": _FORMAT, **_as_dict(found)}, indent=2, ensure_ascii=False)
-        write_text(output, text + "\n", _DIFF, [old, new, gold], overwrite)
+) -> None:  # fmt: skip
+    """Compare two knowledge bases: concepts, names, codes, types, parents, definitions, sources."""
+    chosen = _format(format, output)
+    shown = "text" if output is not None else chosen
     if as_json:
-        echo_json(_as_dict(found))
-        return
-    if not found.counts:
-        typer.echo("Nothing changed.")
-        return
-    typer.echo(table(sorted(found.counts.items()), ("change", "count")))
-    for kind, changes in sorted(found.examples.items()):
-        if changes:
-            rows = [(change.id, change.other, change.text, change.lang) for change in changes]
-            typer.echo(f"\n{kind}\n{table(rows)}")
+        shown, chosen = "json", chosen if output is not None else "json"
+    if chosen == "jsonl":
+        _stream(old, new, gold, output, overwrite)
+        if output is None or not as_json:
+            return
+    most = max(_LIMITS[one] if limit is None else limit for one in (chosen, shown))
+    found = compare_knowledge_bases(old=old, new=new, gold=gold, examples=most)
+    title = f"{old.name} and {new.name} compared"
+    if output is not None and chosen != "jsonl":
+        text = _rendered(found, chosen, limit, title) + "\n"
+        text = _TEXT_MARK + title + "\n\n" + text if chosen == "text" else text
+        write_text(output, text, _DIFF, [old, new, gold], overwrite)
+    typer.echo(_rendered(found, shown, limit, title))
 
 
 def compare_knowledge_bases(
@@ -53,18 +79,116 @@ def compare_knowledge_bases(
     examples (int): changes of each kind to keep.
     RAISES (MedlinkError): E101-E103 for the files, E107, E401-E404 for the gold mentions.
     """
-    from ..kb import KnowledgeBase
     from ..kb.diff import diff
 
-    return diff(KnowledgeBase(old), KnowledgeBase(new), gold, examples)
+    return diff(_open(old), _open(new), gold, examples)
 
 
-def _as_dict(found: "KbDiff") -> dict[str, Any]:
+def _open(path: Path) -> "KnowledgeBase":
+    from .opening import open_kb
+
+    return open_kb(path)
+
+
+def _format(given: str, output: Path | None) -> str:
+    if given in _LIMITS:
+        return given
+    if given:
+        message = f"{given!r} is not one of {', '.join(_LIMITS)}."
+        raise typer.BadParameter(message, param_hint="--format")
+    if output is None:
+        return "text"
+    if output.suffix.lower() not in _ENDINGS:
+        message = f"{output} ends with none of {', '.join(_ENDINGS)}; give --format."
+        raise typer.BadParameter(message, param_hint="--output")
+    return _ENDINGS[output.suffix.lower()]
+
+
+def _is_ours(path: Path) -> bool:
+    with path.open("rb") as file:
+        head = file.read(_BEGINNING)
+    marks = (_JSON_MARK, _HTML_MARK)
+    return head.startswith(_TEXT_MARK.encode()) or any(mark.encode() in head for mark in marks)
+
+
+_DIFF = FileKind("a comparison of knowledge bases", _is_ours)
+
+
+def _stream(old: Path, new: Path, gold: Path | None, output: Path | None, overwrite: bool) -> None:
+    """Write every change, one a line, without keeping any."""
+    from ..files import replacing_file
+
+    bases = _open(old), _open(new)
+    if output is None:
+        _write_lines(bases, gold, None)
+        return
+    with (
+        replacing_file(output, _DIFF, [old, new, gold], overwrite=overwrite) as path,
+        path.open("w", encoding="utf-8") as file,
+    ):
+        _write_lines(bases, gold, file)
+
+
+def _write_lines(
+    bases: tuple["KnowledgeBase", "KnowledgeBase"], gold: Path | None, file: IO[str] | None
+) -> None:
+    from ..kb.diff import changes, gold_changes
+
+    names = {"old": bases[0].path.name, "new": bases[1].path.name}
+    typer.echo(json.dumps({"format": _FORMAT, **names}, ensure_ascii=False), file=file)
+    for change in chain(changes(*bases), gold_changes(*bases, gold) if gold else ()):
+        said = {name: value for name, value in change._asdict().items() if value}
+        typer.echo(json.dumps(said, ensure_ascii=False), file=file)
+
+
+def _rendered(found: "KbDiff", format: str, limit: int | None, title: str) -> str:
+    facts = _as_dict(found, _LIMITS[format] if limit is None else limit)
+    if format == "json":
+        return json.dumps({"format": _FORMAT, **facts}, indent=2, ensure_ascii=False)
+    if format == "html":
+        from ..reports.kb_diff import render_kb_diff
+
+        return render_kb_diff(facts, title)
+    return "\n".join(_lines(found, facts)) if found.counts else "Nothing changed."
+
+
+def _lines(found: "KbDiff", facts: dict[str, Any]) -> Iterator[str]:
+    from ..reports.kb_diff import counted, used_columns
+
+    totals = [
+        (f"{one.what} {one.label}".strip(), one.before, one.after)
+        for one in found.totals if one.before != one.after
+    ]  # fmt: skip
+    if totals:
+        yield table(totals, ("", "before", "after")) + "\n"
+    rows = [
+        (kind, count, counted(found.labels.get(kind, {})))
+        for kind, count in sorted(found.counts.items())
+    ]
+    yield table(rows, ("change", "count", ""))
+    for kind, changes in facts["examples"].items():
+        if not changes:
+            continue
+        more = found.counts[kind] - len(changes)
+        used = used_columns(changes)
+        cells = [[_short(one[column]) for column in used] for one in changes]
+        yield f"\n{kind}\n{table(cells, list(used.values()))}"
+        if more:
+            yield f"... and {more:,} more"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _WIDEST else text[: _WIDEST - 3] + "..."
+
+
+def _as_dict(found: "KbDiff", limit: int) -> dict[str, Any]:
     return {
+        "totals": [vars(total) for total in found.totals],
         "counts": dict(sorted(found.counts.items())),
+        "labels": {kind: dict(sorted(own.items())) for kind, own in sorted(found.labels.items())},
         "gold_links": found.gold_links,
         "examples": {
-            kind: [change._asdict() for change in changes]
+            kind: [change._asdict() for change in changes[:limit]]
             for kind, changes in sorted(found.examples.items())
         },
     }

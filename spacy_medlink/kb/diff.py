@@ -1,16 +1,21 @@
-"""What changed between two knowledge bases, in bounded memory."""
+"""What changed between two knowledge bases, in bounded memory.
+
+Concepts are compared by joins over the two files; of names, only those that one concept has lost or
+gained are noted, in a temporary file, to see which have moved to another.
+"""
 
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
-from ..gold import GoldMention, read_gold
+from .diff_changes import Change, Facts, NameRow, fact_changes, name_changes
+from .diff_gold import gold_changes, gold_verdict, mentions_of
 from .knowledge_base import KnowledgeBase
 from .scratch import scratch
+
+__all__ = ["Change", "KbDiff", "Total", "changes", "diff", "gold_changes"]
 
 _TABLES = """
 CREATE TABLE gone (text TEXT, lang TEXT, id TEXT);
@@ -22,17 +27,22 @@ CREATE INDEX come_name ON come (text, lang);
 """
 # Ids of one that the other lacks, in the order of their rows.
 _ONLY_IN = (
-    "SELECT id, name FROM {one}.concept AS mine"
+    "SELECT id, name, first_name, n_names FROM {one}.concept AS mine"
     " WHERE NOT EXISTS (SELECT 1 FROM {other}.concept AS theirs WHERE theirs.id = mine.id)"
     " ORDER BY row"
 )
 _SHARED = (
-    "SELECT o.id, o.name, n.name, o.first_name, o.n_names, n.first_name, n.n_names"
+    "SELECT o.id, o.name, n.name, o.first_name, o.n_names, n.first_name, n.n_names,"
+    " o.types, o.codes, o.parents, o.definition, n.types, n.codes, n.parents, n.definition"
     " FROM old.concept AS o JOIN new.concept AS n ON n.id = o.id ORDER BY o.row"
 )
 _NAMES = (
-    "SELECT name.text, label.text FROM {base}.name JOIN {base}.label ON label.row = name.lang"
-    " WHERE name.row >= ? AND name.row < ? ORDER BY name.row"
+    "SELECT text, lang, source, tty, obsolete FROM {base}.name WHERE row >= ? AND row < ?"
+    " ORDER BY row"
+)
+_SUCCESSORS = (
+    "SELECT o.id, o.replaced_by, n.replaced_by FROM old.retired AS o JOIN new.retired AS n"
+    " ON n.id = o.id WHERE n.replaced_by != o.replaced_by ORDER BY o.id"
 )
 _MOVED = (
     "SELECT gone.id, come.id, gone.text, gone.lang FROM gone JOIN come"
@@ -44,32 +54,43 @@ _UNMATCHED = (
 )
 
 
-class Change(NamedTuple):
-    """One difference.
+@dataclass(frozen=True)
+class Total:
+    """A number that both knowledge bases have.
 
-    kind (str): "concept new", "concept retired", "concept merged", "concept vanished" (gone, and
-        the new base says nothing of it), "concept renamed"; "name new", "name dropped", "name
-        moved"; "gold merged", "gold lost", "gold gained" (an id found again), "gold unknown" (in
-        neither), "gold findable" and "gold unfindable" (an exact match of the mention has a gold
-        id, now or no more).
-    id, other (str): the concept, and the one that it or its name went to.
-    text, lang (str): the name, or the mention.
+    what (str): "concepts", "names", "retired ids", "names by language", "names by source",
+        "concepts with codes". label (str): the language, source or vocabulary.
     """
 
-    kind: str
-    id: str
-    other: str = ""
-    text: str = ""
-    lang: str = ""
+    what: str
+    label: str
+    before: int
+    after: int
 
 
 @dataclass
 class KbDiff:
-    """Counts of changes by kind, and the first of each kind."""
+    """Counts of changes by kind, and the first of each kind.
+
+    totals (List[Total]): of both. labels (Dict[str, Counter[str]]): changes of a kind by language
+        of the name, or by vocabulary of the codes.
+    """
 
     counts: Counter[str] = field(default_factory=Counter)
     examples: dict[str, list[Change]] = field(default_factory=dict)
     gold_links: int = 0
+    totals: list[Total] = field(default_factory=list)
+    labels: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def note(self, found: Iterable[Change], examples: int) -> None:
+        """Count changes, and keep the first of each kind."""
+        for change in found:
+            self.counts[change.kind] += 1
+            if label := change.label or change.lang:
+                self.labels.setdefault(change.kind, Counter())[label] += 1
+            kept = self.examples.setdefault(change.kind, [])
+            if len(kept) < examples:
+                kept.append(change)
 
 
 def diff(
@@ -82,33 +103,28 @@ def diff(
     RAISES (MedlinkError): E164 without room for temporary files, E107 and E401-E404 for the file
         of gold mentions.
     """
-    found = KbDiff()
-
-    def note(changes: Iterator[Change]) -> None:
-        for change in changes:
-            found.counts[change.kind] += 1
-            kept = found.examples.setdefault(change.kind, [])
-            if len(kept) < examples:
-                kept.append(change)
-
-    note(changes(old, new))
+    found = KbDiff(totals=list(_totals(old, new)))
+    found.note(changes(old, new), examples)
     if gold is not None:
-        verdict = _gold_verdict(old, new)
-        for mention in _mentions(gold):
+        verdict = gold_verdict(old, new)
+        for mention in mentions_of(gold):
             found.gold_links += len(mention.ids)
-            note(verdict(mention))
+            found.note(verdict(mention), examples)
     return found
 
 
 def changes(old: KnowledgeBase, new: KnowledgeBase) -> Iterator[Change]:
     """Stream the differences: concepts first, in the order of their rows, then names."""
+    labels = {"old": old.labels, "new": new.labels}
     with scratch(_TABLES) as db:
         for name, base in (("old", old), ("new", new)):
             uri = base.path.absolute().as_uri() + "?mode=ro&immutable=1"
             db.execute(f"ATTACH ? AS {name}", (uri,))
         db.execute("BEGIN")
-        yield from _lone_concepts(db, new)
-        yield from _shared_concepts(db)
+        yield from _lone_concepts(db, new, labels)
+        yield from _shared_concepts(db, labels)
+        for id, before, after in db.execute(_SUCCESSORS):
+            yield Change("successor changed", id, before=before, after=after)
         db.execute("COMMIT")
         db.executescript(_INDICES)
         yield from _named(db, "name moved", _MOVED)
@@ -116,23 +132,30 @@ def changes(old: KnowledgeBase, new: KnowledgeBase) -> Iterator[Change]:
         yield from _named(db, "name new", _UNMATCHED.format(one="come", other="gone"))
 
 
-def gold_changes(old: KnowledgeBase, new: KnowledgeBase, gold: Path) -> Iterator[Change]:
-    """Stream what becomes of the links of a gold file, mention by mention."""
-    verdict = _gold_verdict(old, new)
-    for mention in _mentions(gold):
-        yield from verdict(mention)
+def _totals(old: KnowledgeBase, new: KnowledgeBase) -> Iterator[Total]:
+    """List the numbers of both, those that are the same too."""
+    yield Total("concepts", "", len(old), len(new))
+    yield Total("names", "", old.n_names, new.n_names)
+    retired = [int(base.manifest.get("retired", 0)) for base in (old, new)]
+    yield Total("retired ids", "", *retired)
+    for what, one, other in (
+        ("names by language", old.manifest.get("by_lang", {}), new.manifest.get("by_lang", {})),
+        ("names by source", old.manifest.get("by_source", {}), new.manifest.get("by_source", {})),
+        ("concepts with codes", old.count_codes(), new.count_codes()),
+    ):
+        for label in sorted({*one, *other}):
+            yield Total(what, label, one.get(label, 0), other.get(label, 0))
 
 
-def _mentions(gold: Path) -> Iterator[GoldMention]:
-    return (mention for document in read_gold(gold) for mention in document.mentions)
+_Labels = Mapping[str, Mapping[int, str]]
 
 
-def _lone_concepts(db: sqlite3.Connection, new: KnowledgeBase) -> Iterator[Change]:
-    for id, name in db.execute(_ONLY_IN.format(one="new", other="old")):
-        _note_names(db, "come", "new", id)
+def _lone_concepts(db: sqlite3.Connection, new: KnowledgeBase, labels: _Labels) -> Iterator[Change]:
+    for id, name, *place in db.execute(_ONLY_IN.format(one="new", other="old")):
+        _note(db, "come", id, [row[:2] for row in _names(db, "new", labels, *place)])
         yield Change("concept new", id, text=name)
-    for id, name in db.execute(_ONLY_IN.format(one="old", other="new")):
-        _note_names(db, "gone", "old", id)
+    for id, name, *place in db.execute(_ONLY_IN.format(one="old", other="new")):
+        _note(db, "gone", id, [row[:2] for row in _names(db, "old", labels, *place)])
         successor = new.resolve(id)
         if successor:
             yield Change("concept merged", id, successor, name)
@@ -141,68 +164,37 @@ def _lone_concepts(db: sqlite3.Connection, new: KnowledgeBase) -> Iterator[Chang
             yield Change("concept retired" if known else "concept vanished", id, text=name)
 
 
-def _note_names(db: sqlite3.Connection, table: str, base: str, id: str) -> None:
-    query = f"SELECT first_name, n_names FROM {base}.concept WHERE id = ?"
-    first, count = db.execute(query, (id,)).fetchone()
-    rows = db.execute(_NAMES.format(base=base), (first, first + count)).fetchall()
-    db.executemany(f"INSERT INTO {table} VALUES (?,?,?)", [(*row, id) for row in rows])
-
-
-def _shared_concepts(db: sqlite3.Connection) -> Iterator[Change]:
-    before, after = _NAMES.format(base="old"), _NAMES.format(base="new")
-    for row in db.execute(_SHARED):
-        id, old_name, new_name, old_first, old_count, new_first, new_count = row
-        had = db.execute(before, (old_first, old_first + old_count)).fetchall()
-        has = db.execute(after, (new_first, new_first + new_count)).fetchall()
+def _shared_concepts(db: sqlite3.Connection, labels: _Labels) -> Iterator[Change]:
+    for id, old_name, new_name, first, count, new_first, new_count, *facts in db.execute(_SHARED):
+        had = _names(db, "old", labels, first, count)
+        has = _names(db, "new", labels, new_first, new_count)
+        found: list[Change] = []
         if had != has:
-            for table, one, other in (("gone", had, has), ("come", has, had)):
-                known = set(other)
-                rows = [(*name, id) for name in one if name not in known]
-                db.executemany(f"INSERT INTO {table} VALUES (?,?,?)", rows)
+            found, gone, come = name_changes(id, had, has)
+            _note(db, "gone", id, gone)
+            _note(db, "come", id, come)
         if old_name != new_name:
             yield Change("concept renamed", id, id, f"{old_name} -> {new_name}")
+        if facts[:4] != facts[4:]:
+            yield from fact_changes(id, new_name, Facts(*facts[:4]), Facts(*facts[4:]))
+        yield from found
+
+
+def _names(
+    db: sqlite3.Connection, base: str, labels: _Labels, first: int, count: int
+) -> list[NameRow]:
+    text_of = labels[base]
+    rows = db.execute(_NAMES.format(base=base), (first, first + count))
+    return [
+        (text, text_of[lang], text_of[source], text_of[tty], bool(obsolete))
+        for text, lang, source, tty, obsolete in rows
+    ]
+
+
+def _note(db: sqlite3.Connection, table: str, id: str, names: Iterable[tuple[str, str]]) -> None:
+    db.executemany(f"INSERT INTO {table} VALUES (?,?,?)", [(*name, id) for name in names])
 
 
 def _named(db: sqlite3.Connection, kind: str, query: str) -> Iterator[Change]:
     for row in db.execute(query):
         yield Change(kind, *row)
-
-
-def _gold_verdict(
-    old: KnowledgeBase, new: KnowledgeBase
-) -> Callable[[GoldMention], Iterator[Change]]:
-    """Make the function that says what changes for a mention; equal mentions are looked up once."""
-    find_old, find_new = _finder(old), _finder(new)
-
-    @lru_cache(maxsize=1 << 16)
-    def fate(id: str) -> tuple[str, str]:
-        before, after = id in old, id in new
-        if before == after:
-            return ("", "") if before else ("gold unknown", "")
-        if after:
-            return "gold gained", ""
-        successor = new.resolve(id)
-        return ("gold merged", successor) if successor else ("gold lost", "")
-
-    def verdict(mention: GoldMention) -> Iterator[Change]:
-        wanted = set(mention.ids)
-        for id in mention.ids:
-            kind, successor = fate(id)
-            if kind:
-                yield Change(kind, id, successor, mention.text)
-            wanted.add(successor)
-        was = not wanted.isdisjoint(find_old(mention.text))
-        is_now = not wanted.isdisjoint(find_new(mention.text))
-        if was != is_now:
-            kind = "gold findable" if is_now else "gold unfindable"
-            yield Change(kind, "|".join(mention.ids), text=mention.text)
-
-    return verdict
-
-
-def _finder(base: KnowledgeBase) -> Callable[[str], frozenset[str]]:
-    @lru_cache(maxsize=1 << 16)
-    def find(text: str) -> frozenset[str]:
-        return frozenset(concept.id for concept in base.find(text))
-
-    return find
