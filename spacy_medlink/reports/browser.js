@@ -1,13 +1,16 @@
 "use strict";
-// Filters the mentions of the page and shows them, 25 at a time. Texts become text nodes, never
-// markup.
+// Filters the mentions of the page and shows them, 25 at a time, and exports what the reader says
+// that they should have been. Texts become text nodes, never markup.
 (() => {
   const data = JSON.parse(document.getElementById("mentions").textContent);
   const form = document.getElementById("filter");
   const list = document.getElementById("results");
   const count = document.getElementById("count");
   const more = document.getElementById("more");
+  const marks = document.getElementById("corrections");
   const STEP = 25;
+  const corrected = new Map(); // mention to the ids that it should have; [] for no concept
+  let saved = true;
   let found = [];
   let shown = 0;
 
@@ -79,6 +82,93 @@
     return said;
   };
 
+  // What a mention may be corrected to: [what the button says, ids], the gold ids first.
+  const choicesOf = (mention) => {
+    const choices = new Map();
+    const gold = (mention.r || []).length ? mention.r : mention.g || [];
+    if (gold.length) choices.set(gold.join(" "), [`gold: ${gold.join(", ")}`, gold]);
+    for (const [id] of mention.c || []) {
+      if (!choices.has(id)) choices.set(id, [nameOf(id) ? `${id} ${nameOf(id)}` : id, [id]]);
+    }
+    choices.set("", ["no concept (NIL)", []]);
+    return choices;
+  };
+
+  const idsOf = (text) => text.split(/[\s,|]+/).filter(Boolean);
+
+  const showMarks = () => {
+    marks.hidden = !corrected.size;
+    marks.querySelector("b").textContent = corrected.size.toLocaleString("en");
+  };
+
+  const correctionOf = (mention) => {
+    const fields = element("details", "correct");
+    const summary = element("summary", "", "Correct");
+    const say = () => {
+      const ids = corrected.get(mention);
+      summary.textContent = ids === undefined ? "Correct"
+        : `Corrected to ${ids.length ? ids.join(", ") : "no concept (NIL)"}`;
+      for (const button of fields.querySelectorAll("button[aria-pressed]")) {
+        const chosen = ids !== undefined && button.value === ids.join(" ");
+        button.setAttribute("aria-pressed", String(chosen));
+      }
+      showMarks();
+    };
+    const set = (ids) => {
+      corrected.set(mention, ids);
+      saved = false;
+      say();
+    };
+    const buttons = [...choicesOf(mention)].map(([key, [label, ids]]) => {
+      const button = element("button", "", label);
+      button.type = "button";
+      button.value = key;
+      button.setAttribute("aria-pressed", "false");
+      button.addEventListener("click", () => set(ids));
+      return button;
+    });
+    const other = element("input", "");
+    other.placeholder = "another id";
+    other.setAttribute("aria-label", "Another id that the mention should have");
+    other.addEventListener("change", () => {
+      const ids = idsOf(other.value);
+      if (ids.length) set(ids);
+    });
+    const undo = element("button", "undo", "take back");
+    undo.type = "button";
+    undo.addEventListener("click", () => {
+      corrected.delete(mention);
+      other.value = "";
+      say();
+    });
+    fields.append(summary, element("p", "choices", ...buttons, other, undo));
+    say();
+    return fields;
+  };
+
+  // One line of gold mentions, as `medlink build --memory` and `medlink learn` take them.
+  const lineOf = (mention, ids) => {
+    const line = { mention: mention.t, ids };
+    if (mention.y) line.type = mention.y;
+    if (mention.o) line.lang = mention.o;
+    if (mention.d) line.doc_id = mention.d;
+    if (mention.p) [line.start, line.end] = mention.p;
+    return JSON.stringify(line);
+  };
+
+  marks.querySelector("button").addEventListener("click", () => {
+    const lines = [...corrected].map(([mention, ids]) => `${lineOf(mention, ids)}\n`);
+    const link = element("a", "");
+    link.href = URL.createObjectURL(new Blob(lines, { type: "application/jsonl" }));
+    link.download = "corrections.jsonl";
+    link.click();
+    saved = true;
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  });
+  window.addEventListener("beforeunload", (event) => {
+    if (corrected.size && !saved) event.preventDefault();
+  });
+
   const card = (mention) => {
     const verdict = data.verdicts[mention.v || 0];
     const where = mention.p ? `${mention.d}, ${mention.p[0]}–${mention.p[1]}` : mention.d;
@@ -92,7 +182,8 @@
       mention.y ? element("span", "tag", mention.y) : null,
       ...ranksOf(mention).map((said) => element("span", "said", said)),
       mention.t === undefined ? null : element("span", "where", where));
-    return element("li", "card", tags, text, goldOf(mention), candidatesOf(mention));
+    return element("li", "card", tags, text, goldOf(mention), candidatesOf(mention),
+      mention.t === undefined ? null : correctionOf(mention));
   };
 
   const show = () => {

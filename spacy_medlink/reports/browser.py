@@ -41,6 +41,7 @@ def _mention(record: Record) -> dict[str, Any]:
         "y": record.type, "g": record.gold, "r": record.right, "k": record.rank,
         "f": record.retrieved, "v": VERDICTS.index(record.verdict), "n": record.abstained,
         "u": record.rollup, "c": [list(one) for one in record.candidates],
+        "o": record.lang if record.lang != "en" else "",
         "x": [flag for flag in _FLAGS if "yes" in record.labels.get(flag, ())],
     }  # fmt: skip
     return {name: value for name, value in found.items() if value not in (None, [], "", False)}

@@ -52,6 +52,9 @@ _FILTER = """<form id="filter" role="search" aria-label="Filter mentions">
 <input name="words" type="search" autocomplete="off"></label>
 </form>
 <p id="count" class="quiet" role="status" aria-live="polite"></p>
+<p id="corrections" role="status" aria-live="polite" hidden>Corrected: <b>0</b>
+<button type="button">Save corrections.jsonl</button>
+<span class="quiet">for <code>medlink build --memory</code> or <code>medlink learn</code></span></p>
 <ol id="results"></ol>
 <button id="more" type="button" hidden>Show more</button>
 <noscript><p>The browser of mentions needs JavaScript; mentions.csv holds the same.</p></noscript>
