@@ -129,7 +129,7 @@ class LinkingEngine:
         Of an abbreviation that its document defines, the long form is looked up.
         """
         memory = self.tiers.memory
-        if memory is None:
+        if memory is None or not memory.has_nil:
             return [False] * len(mentions)
         said: dict[tuple[str, str], bool] = {}
         texts = [(one.label, one.long_form or one.text) for one in mentions]

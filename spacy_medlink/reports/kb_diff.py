@@ -5,7 +5,6 @@ from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, StrictUndefined
-from markupsafe import Markup
 
 _MOST_LABELS = 8
 _HEADLINE = ("concepts", "names", "retired ids")
@@ -30,7 +29,7 @@ def render_kb_diff(found: Mapping[str, Any], title: str) -> str:
     totals = found["totals"]
     return template.render(
         title=title,
-        style=Markup(_resource("page.css")),  # our own file
+        style=_resource("page.css"),
         headline=[total for total in totals if total["what"] in _HEADLINE],
         parts=[
             total

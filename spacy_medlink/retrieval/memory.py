@@ -53,7 +53,8 @@ class MentionMemory:
     hashes (Hashes1d): of key and label, ascending. concepts (NDArray[int32]): concept row of each,
         -1 for a mention that is no concept.
     labels (FrozenSet[str]): the labels that corrections had.
-    spelled (bool): whether any of them holds for one spelling alone.
+    spelled (bool): whether any of them holds for one spelling alone. The attribute `has_nil` tells
+        whether any mention is no concept.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class MentionMemory:
     ) -> None:
         self._hashes, self._concepts, self.labels = hashes, concepts, labels
         self._spelled = spelled
+        self.has_nil = bool((concepts < 0).any())
 
     def __len__(self) -> int:
         return len(self._hashes)
@@ -100,7 +102,7 @@ class MentionMemory:
 
     def denies(self, texts: Sequence[str], label: str = "") -> NDArray[np.bool_]:
         """Tell which mentions are no concept, as corrections say: (n,)."""
-        if not (self._concepts < 0).any():
+        if not self.has_nil:
             return np.zeros(len(texts), dtype=np.bool_)
         place = self._found(texts, label)
         return (place >= 0) & (self._concepts[np.maximum(place, 0)] < 0)
