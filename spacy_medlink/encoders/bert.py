@@ -77,7 +77,7 @@ class Bert(torch.nn.Module):
 
     def _apply(self, fn: Any, recurse: bool = True) -> "Bert":
         """Move or convert the weights, which may make new ones."""
-        super()._apply(fn, recurse)
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]  # so torch has it
         self._weights = dict(self.named_parameters())
         return self
 

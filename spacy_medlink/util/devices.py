@@ -3,7 +3,7 @@
 A name is "auto" (CUDA where torch finds it, else the processor), "cpu", "cuda", "cuda:1" or "mps".
 """
 
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import torch
@@ -23,7 +23,7 @@ _WIDTHS = 64
 # Processors have no exception of their own for it.
 _SIGNS = ("can't allocate memory", "not enough memory", "out of memory")
 
-Movable = TypeVar("Movable", torch.Tensor, torch.nn.Module)
+Movable = TypeVar("Movable", bound=torch.Tensor | torch.nn.Module)
 
 
 def find_device(name: str = AUTO) -> torch.device:
@@ -57,7 +57,7 @@ def device_of(module: torch.nn.Module) -> torch.device:
 
 def moved(what: Movable, device: torch.device) -> Movable:
     """Move a tensor or a module; a module is changed in place."""
-    return what.to(device)
+    return cast(Movable, what.to(device))
 
 
 def sent(array: NDArray[Any], device: torch.device) -> torch.Tensor:
