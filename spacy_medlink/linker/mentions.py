@@ -12,7 +12,6 @@ from ..identifiers import find_identifiers, identifiers_of
 from ..lexicon import Lexicon
 from ..text import key
 from ..types import Mention
-from .doc_text import text_of
 
 CONTEXT = 64  # characters on each side
 
@@ -36,7 +35,7 @@ def mentions_of(
     """
     if not spans:
         return []
-    text, every = text_of(doc), [*spans, *beside]
+    text, every = doc.text, [*spans, *beside]
     places = [(span.start_char, span.end_char) for span in every]
     texts = [text[start:end] for start, end in places]  # `span.text` joins the tokens anew
     long_forms = _readings(doc, every)

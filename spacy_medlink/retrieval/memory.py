@@ -1,7 +1,7 @@
 """MentionMemory: what corrections say that mentions are, looked up before any name."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Errors
-from ..hashes import positions
-from ..text import hash_keys, is_short_form, key, normalise
-from ..types import Hashes1d, Ints1d
+from ..text import is_short_form, key, normalise
+from ..types import Ints1d
 
 _FILE = "memory.jsonl"
 NIL = ""
@@ -50,26 +49,22 @@ class Remembered(NamedTuple):
 class MentionMemory:
     """(normalised mention, label) to concept row.
 
-    hashes (Hashes1d): of key and label, ascending. concepts (NDArray[int32]): concept row of each,
-        -1 for a mention that is no concept.
+    rows (Mapping[str, int]): concept row by key and label, -1 for a mention that is no concept. The
+        strings themselves are compared: a mention can be written that has the hash of another.
     labels (FrozenSet[str]): the labels that corrections had.
     spelled (bool): whether any of them holds for one spelling alone. The attribute `has_nil` tells
         whether any mention is no concept.
     """
 
     def __init__(
-        self,
-        hashes: Hashes1d,
-        concepts: NDArray[np.int32],
-        labels: frozenset[str],
-        spelled: bool = False,
+        self, rows: Mapping[str, int], labels: frozenset[str], spelled: bool = False
     ) -> None:
-        self._hashes, self._concepts, self.labels = hashes, concepts, labels
+        self._rows, self.labels = rows, labels
         self._spelled = spelled
-        self.has_nil = bool((concepts < 0).any())
+        self.has_nil = any(row < 0 for row in rows.values())
 
     def __len__(self) -> int:
-        return len(self._hashes)
+        return len(self._rows)
 
     @classmethod
     def of(cls, lines: Iterable[Remembered], row_of: dict[str, int]) -> "MentionMemory":
@@ -79,12 +74,9 @@ class MentionMemory:
         """
         row_of = {**row_of, NIL: -1}
         known = [line for line in lines if line.id in row_of]
-        hashes = hash_keys(_entry(line.spelling or line.key, line.label) for line in known)
-        rows = np.fromiter((row_of[line.id] for line in known), dtype=np.int32, count=len(known))
-        order = np.argsort(hashes, kind="stable")
+        rows = {_entry(line.spelling or line.key, line.label): row_of[line.id] for line in known}
         labels = frozenset(line.label for line in known if line.label)
-        spelled = any(line.spelling for line in known)
-        return cls(hashes[order], rows[order], labels, spelled)
+        return cls(rows, labels, any(line.spelling for line in known))
 
     def find(self, texts: Sequence[str], label: str = "") -> Ints1d:
         """Find the concept rows of mentions: (n,), -1 where none is remembered.
@@ -95,32 +87,21 @@ class MentionMemory:
         label (str): of the mentions. What is remembered under another label alone is taken too:
             corpora label the same thing differently (an adjective, a class, a disease).
         """
-        place = self._found(texts, label)
-        if not len(self):
-            return place
-        return np.where(place >= 0, self._concepts[np.maximum(place, 0)], -1).astype(np.int64)
+        rows = (self._row(text, label) for text in texts)
+        return np.array([-1 if row is None else row for row in rows], dtype=np.int64)
 
     def denies(self, texts: Sequence[str], label: str = "") -> NDArray[np.bool_]:
         """Tell which mentions are no concept, as corrections say: (n,)."""
         if not self.has_nil:
             return np.zeros(len(texts), dtype=np.bool_)
-        place = self._found(texts, label)
-        return (place >= 0) & (self._concepts[np.maximum(place, 0)] < 0)
+        return np.array([self._row(text, label) == -1 for text in texts], dtype=np.bool_)
 
-    def _found(self, texts: Sequence[str], label: str) -> Ints1d:
-        """Find the place of each mention in the table, -1 where it is not there."""
-        place = self._places([memory_key(one) for one in texts], label)
-        if self._spelled:
-            own = self._places([spelling_of(one) for one in texts], label)
-            place = np.where(own >= 0, own, place)
-        return place
-
-    def _places(self, keys: Sequence[str], label: str) -> Ints1d:
-        place = positions(self._hashes, hash_keys(_entry(one, "") for one in keys))
-        if label in self.labels:
-            own = positions(self._hashes, hash_keys(_entry(one, label) for one in keys))
-            place = np.where(own >= 0, own, place)
-        return place
+    def _row(self, text: str, label: str) -> int | None:
+        """Look a mention up; None where nothing is remembered of it."""
+        own = (spelling_of(text), memory_key(text)) if self._spelled else (memory_key(text),)
+        labels = (label, "") if label in self.labels else ("",)
+        asked = (_entry(one, its) for one in own for its in labels)
+        return next((self._rows[entry] for entry in asked if entry in self._rows), None)
 
 
 def memory_key(text: str) -> str:

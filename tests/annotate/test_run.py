@@ -86,6 +86,20 @@ def test_the_output_is_a_file_of_mentions(
         assert len(file.readlines()) == 12
 
 
+def test_a_document_that_spacy_misreads_is_set_aside(tiny_assets: Assets, tmp_path: Path) -> None:
+    crafted = "ibruojyd<κu'3Ur"  # has the hash of "diabetes", and stands first
+    path = tmp_path / "crafted.jsonl"
+    texts = (f"history of {crafted}", "diabetes", "fever")
+    path.write_text(
+        "".join(json.dumps({"doc_id": text, "text": text}) + "\n" for text in texts), "utf-8"
+    )
+    found = annotate(tiny_assets, path, tmp_path / "out.jsonl")
+    assert [record["doc_id"] for record in found] == [texts[0], "fever"]
+    (aside,) = records(tmp_path / "out.jsonl.bad.jsonl")
+    assert aside["doc_id"] == "diabetes"
+    assert "crafted" in aside["problem"]
+
+
 def test_nil_says_why(tiny_assets: Assets, notes: Notes, tmp_path: Path) -> None:
     found = annotate(tiny_assets, notes(), tmp_path / "o.jsonl", settings={"threshold": 1.0})
     nils = [one for record in found for one in record["mentions"] if not one["ids"]]
