@@ -82,7 +82,11 @@ def any_order_key(words: Iterable[str]) -> str:
 
     words (Iterable[str]): as they are written; their inflections are taken off.
     """
-    parts = name_words(" ".join(words))
+    return any_order_key_of(name_words(" ".join(words)))
+
+
+def any_order_key_of(parts: Sequence[str]) -> str:
+    """Make the key of words in any order, of their own keys (`name_words`)."""
     if not 2 <= len(parts) <= _MOST_WORDS:
         return ""
     return _ANY_ORDER + " ".join(sorted(parts))

@@ -18,6 +18,7 @@ _CONJUNCTIONS = frozenset("and or and/or und oder y e et ou & /".split())
 _WORDS = 4  # of an element that share an end or a beginning, at most
 _OWN = 3  # tokens of another element that are its own, at most
 _LONGEST = 16  # tokens from beginning to end
+_BESIDE = 3  # tokens that a reading has, at least, beside those between its two elements
 
 
 class Reading(NamedTuple):
@@ -82,6 +83,8 @@ def _elements(doc: Doc, start: int, end: int) -> list[_Element]:
 def _partners(doc: Doc, elements: list[_Element], last: int, shortest: bool) -> Iterator[_Element]:
     """List the elements that may share words with the last; those between must be short."""
     for number in range(last - 1, -1, -1):
+        if elements[last].start - elements[number].end + _BESIDE > _LONGEST:
+            return  # every reading would be too long: without this, long lists take quadratic time
         if number < last - 1:
             between = elements[number + 1]
             if between.end - between.start > _OWN:

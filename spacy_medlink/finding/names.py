@@ -1,18 +1,24 @@
 """Names of the dictionary in a Doc: as they are written, joined up, and in any order."""
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice, pairwise
+from typing import TypeVar
 
 import numpy as np
 from spacy.tokens import Doc
 
-from ..dictionary import any_order_key
+from ..dictionary import any_order_key, any_order_key_of, name_words
 from ..retrieval.exact import SAME_STRING, ExactIndex
 from ..text import hash_keys, key
-from .coordinations import coordinations
+from .coordinations import Reading, coordinations
 from .words import Match, clause_runs, falls_apart, is_hyphen, part, runs, saying, with_brackets
 
 _ONE_WORD_MORE = 2  # tokens of a hyphen and what it joins
+# Keys that are looked up together: those of a whole long document take a hundred times its memory.
+_TOGETHER = 1 << 16
+
+Item = TypeVar("Item")
 
 
 class NameFinder:
@@ -44,18 +50,13 @@ class NameFinder:
 
     def find_coordinated(self, doc: Doc) -> list[Match]:
         """Find the names that a coordination stands for, each span once."""
-        readings = list(coordinations(doc))
-        texts = [" ".join(doc[place].text for place in one.tokens) for one in readings]
-        keys = [key(text) for text in texts]
-        if self._any_order:
-            keys += [
-                any_order_key(text.split()) if one.is_whole else ""
-                for one, text in zip(readings, texts, strict=True)
-            ]
+        readings = ((one, _text_of(doc, one)) for one in coordinations(doc))
+        as_written: list[tuple[Reading, str, int]] = []
+        any_order: list[tuple[Reading, str, int]] = []
+        for (one, text, is_any), place in self._known(self._with_keys(readings)):
+            (any_order if is_any else as_written).append((one, text, place))
         found: dict[tuple[int, str], Match] = {}
-        for number, place in self._known(keys):
-            number %= len(readings)
-            one, text = readings[number], texts[number]
+        for one, text, place in as_written + any_order:
             rows = self._rows(place, text)
             if rows:
                 start, end = one.tokens[0], one.tokens[-1] + 1
@@ -73,60 +74,89 @@ class NameFinder:
         # Punctuation has no key and takes no part: "type-2" and "type 2" are one.
         parts = [part(token.text) for token in doc]
         places = [index for index, (own, _) in enumerate(parts) if own]
-        grams, ends = runs([parts[index][0] for index in places], self._longest)
-        found = self._exact.find(hash_keys(grams))
-        for number, index in enumerate(places):
-            if parts[index][1] or doc[index].is_stop:
-                found[number] = -1  # the runs of one word come first
-        for gram in np.flatnonzero(found >= 0).tolist():
-            length = bisect_right(ends, gram) + 1
-            first = gram - (ends[length - 2] if length > 1 else 0)
+        words = [parts[index][0] for index in places]
+        for length, first, found in sorted(self._runs(words)):
+            if length == 1 and (parts[places[first]][1] or doc[places[first]].is_stop):
+                continue
             start, end = places[first], places[first + length - 1] + 1
             first_token, end = with_brackets(doc, start, end)
             rows = self._rows(
-                int(found[gram]), doc[first_token:end].text,
+                found, doc[first_token:end].text,
                 as_written=first_token < start or falls_apart(doc, first_token, end),
             )  # fmt: skip
             if rows:
                 yield Match(first_token, end, saying(doc, range(first_token, end)), rows)
 
+    def _runs(self, words: list[str]) -> Iterator[tuple[int, int, int]]:
+        """Look up all runs of words: (length, first word, place in the dictionary)."""
+        size = max(self._longest, _TOGETHER // self._longest)
+        for begin in range(0, len(words), size):
+            grams, ends = runs(words[begin : begin + size + self._longest - 1], self._longest)
+            found = self._exact.find(hash_keys(grams))
+            for gram in np.flatnonzero(found >= 0).tolist():
+                length = bisect_right(ends, gram) + 1
+                first = gram - (ends[length - 2] if length > 1 else 0)
+                if first < size:  # the others begin in the next part
+                    yield length, begin + first, int(found[gram])
+
     def _joined(self, doc: Doc) -> Iterator[Match]:
         """Find "pre-auricular pit" where the dictionary has "preauricular pit"."""
         hyphens = [place for place in range(1, len(doc) - 1) if is_hyphen(doc, place)]
-        spans, texts = [], []
+        if not hyphens:
+            return
+        joined = [token.text_with_ws for token in doc]
         for place in hyphens:
-            for start in range(max(0, place - self._longest), place):
-                for end in range(place + _ONE_WORD_MORE, min(len(doc), start + self._longest) + 1):
-                    if doc[start].is_punct or doc[end - 1].is_punct or doc[end - 1].is_space:
-                        continue
-                    spans.append((start, end))
-                    texts.append(_without_hyphens(doc, start, end))
-        for number, own in self._known([key(text) for text in texts]):
-            start, end = with_brackets(doc, *spans[number])
-            text = _without_hyphens(doc, start, end)
+            joined[place] = ""
+        spans = self._around(doc, hyphens)
+        keys = ((span, key(_joined_text(joined, *span))) for span in spans)
+        for span, own in self._known(keys):
+            start, end = with_brackets(doc, *span)
+            text = _joined_text(joined, start, end)
             rows = () if falls_apart(doc, start, end) else self._rows(own, text)
             if rows:
                 yield Match(start, end, saying(doc, range(start, end)), rows, text)
 
+    def _around(self, doc: Doc, hyphens: list[int]) -> Iterator[tuple[int, int]]:
+        """List the spans around hyphens, each once: at the first hyphen within it."""
+        is_punct = [token.is_punct for token in doc]
+        ends = [not (punct or token.is_space) for punct, token in zip(is_punct, doc, strict=True)]
+        for before, place in pairwise([-1, *hyphens]):
+            for start in range(max(0, place - self._longest, before + 1), place):
+                if is_punct[start]:
+                    continue
+                for end in range(place + _ONE_WORD_MORE, min(len(doc), start + self._longest) + 1):
+                    if ends[end - 1]:
+                        yield start, end
+
     def _in_any_order(self, doc: Doc, found: set[tuple[int, int]]) -> Iterator[Match]:
         """Find what is a name's words in another order, within a clause."""
-        spans, keys = [], []
-        for start, end in clause_runs(doc, self._longest):
-            if (start, end) not in found:
-                spans.append((start, end))
-                keys.append(any_order_key(token.text for token in doc[start:end]))
-        for number, place in self._known(keys):
-            start, end = spans[number]
+        words = [name_words(token.text) for token in doc]
+        keys = (
+            ((start, end), any_order_key_of([one for own in words[start:end] for one in own]))
+            for start, end in clause_runs(doc, self._longest)
+            if (start, end) not in found
+        )
+        for (start, end), place in self._known(keys):
             yield Match(
                 start, end, saying(doc, range(start, end)), tuple(self._exact.names_at(place))
             )
 
-    def _known(self, keys: list[str]) -> Iterator[tuple[int, int]]:
-        """List (number, place in the dictionary) of the keys that it has."""
-        asked = [number for number, one in enumerate(keys) if one]
-        found = self._exact.find(hash_keys(keys[number] for number in asked))
-        for place in np.flatnonzero(found >= 0).tolist():
-            yield asked[place], int(found[place])
+    def _with_keys(
+        self, readings: Iterable[tuple[Reading, str]]
+    ) -> Iterator[tuple[tuple[Reading, str, bool], str]]:
+        """Make the keys of readings: (reading, its text, whether the key is of any order), key."""
+        for one, text in readings:
+            yield (one, text, False), key(text)
+            if self._any_order and one.is_whole:
+                yield (one, text, True), any_order_key(text.split())
+
+    def _known(self, asked: Iterable[tuple[Item, str]]) -> Iterator[tuple[Item, int]]:
+        """List what has a key that the dictionary has, with its place there."""
+        waiting = (one for one in asked if one[1])
+        while batch := list(islice(waiting, _TOGETHER)):
+            found = self._exact.find(hash_keys(own for _, own in batch))
+            for number in np.flatnonzero(found >= 0).tolist():
+                yield batch[number][0], int(found[number])
 
     def _rows(self, place: int, text: str, as_written: bool = False) -> tuple[int, ...]:
         """List the rows of the names that a text is; of the same text alone, if as_written."""
@@ -134,9 +164,9 @@ class NameFinder:
         return tuple(row for row, score in self._exact.rows_of(place, text) if score >= least)
 
 
-def _without_hyphens(doc: Doc, start: int, end: int) -> str:
-    return "".join(
-        "" if token.text == "-" and start < token.i < end - 1 and is_hyphen(doc, token.i)
-        else token.text_with_ws
-        for token in doc[start:end]
-    ).strip()  # fmt: skip
+def _text_of(doc: Doc, reading: Reading) -> str:
+    return " ".join(doc[place].text for place in reading.tokens)
+
+
+def _joined_text(joined: list[str], start: int, end: int) -> str:
+    return "".join(joined[start:end]).strip()

@@ -119,7 +119,7 @@ def runs(words: Sequence[str], longest: int) -> tuple[list[str], list[int]]:
     own = list(words)
     joined: list[str] = []
     ends: list[int] = []
-    for length in range(1, longest + 1):
+    for length in range(1, min(longest, len(own)) + 1):
         if length > 1:
             own = [f"{run} {word}" for run, word in zip(own, words[length - 1 :], strict=False)]
         joined += own
