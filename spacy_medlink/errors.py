@@ -612,6 +612,15 @@ class Warnings:
         "[W104] {name}: no name of the knowledge base passes the filter ({filter}), so every "
         "mention it holds for is NIL. Change the setting."
     )
+    many_abbreviations = (
+        "[W340] A document has so many mentions that what its abbreviations stand for was looked "
+        "for among the first {shorts:,} abbreviations and the first {longs:,} mentions alone. "
+        "Split it into its notes."
+    )
+    long_mention = (
+        "[W341] A mention has more than {longest:,} characters: its abbreviations are not written "
+        "out. Check what makes the entities."
+    )
     off_tokens = (
         "[W105] {count:,} of the {n:,} mentions of {path} do not fall on the pipeline's tokens, or "
         "overlap with another, and are left out."

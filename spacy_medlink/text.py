@@ -28,6 +28,7 @@ _POSSESSIVE = re.compile(r"['’`]s(?!\w)")
 _ACCENTS = re.compile("[\u0300-\u036f\xad\ufeff]")
 # Headaches and earaches, not beaches and approaches.
 _ACHES = re.compile("(^|[^eot])aches$")
+_PIECE, _MARKS = 1024, 64  # characters that are decomposed at once, and marks that a cut leaves
 _SHORT = 5
 _CASED = 1 << 31
 
@@ -40,7 +41,7 @@ def normalise(text: str) -> str:
     """
     if not text.isascii():
         text = text.replace("´", "'")  # NFKD would make it a space and an accent
-        text = _ACCENTS.sub("", unicodedata.normalize("NFKD", text)).casefold()
+        text = _ACCENTS.sub("", _decomposed(text)).casefold()
     else:
         text = text.lower()
     if "'" in text or "’" in text or "`" in text:
@@ -48,6 +49,26 @@ def normalise(text: str) -> str:
     if "+" in text:  # a token of its own, as tokenizers have it: "HER2+" is not "HER2"
         text = text.replace("+", " + ")
     return _SEPARATORS.sub(" ", text).strip()
+
+
+def _decomposed(text: str) -> str:
+    """Decompose as NFKD does, in a time that grows with the text.
+
+    Combining marks are brought into their order by insertion, which takes quadratic time where a
+    letter has thousands. Text is cut before letters; a letter with _MARKS marks more than a piece
+    has room for, which no language writes, is cut too.
+    """
+    if len(text) <= _PIECE:
+        return unicodedata.normalize("NFKD", text)
+    pieces, start = [], 0
+    while start < len(text):
+        end = start + _PIECE
+        most = end + _MARKS
+        while end < min(most, len(text)) and unicodedata.combining(text[end]):
+            end += 1
+        pieces.append(unicodedata.normalize("NFKD", text[start:end]))
+        start = end
+    return "".join(pieces)
 
 
 @lru_cache(maxsize=65536)

@@ -1,12 +1,14 @@
 """Keys of names: what they fold, what they keep apart, how they compose, and their hashes."""
 
 import unicodedata
+from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from spacy_medlink import text as text_module
 from spacy_medlink.text import hash_key, hash_keys, is_short_form, key, normalise, surface_check
 from tests.timing import cpu_seconds
 
@@ -175,3 +177,10 @@ def test_long_text_takes_linear_time():
     text = "Ménière's diseases, " * 50_000  # a million characters
     assert cpu_seconds(lambda: key(text)) < 5
     assert cpu_seconds(lambda: normalise("'" * 1_000_000)) < 5
+
+
+@given(st.lists(TEXTS, max_size=4), st.integers(1, 300), st.integers(1, 40))
+def test_long_texts_are_decomposed_in_pieces(texts, repeats, piece):
+    text = "".join(texts) * repeats
+    with mock.patch.object(text_module, "_PIECE", piece):
+        assert text_module._decomposed(text) == unicodedata.normalize("NFKD", text)

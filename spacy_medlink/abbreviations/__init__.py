@@ -7,7 +7,7 @@ expansion: a mention with its abbreviations written out.
 """
 
 from .definitions import find_definitions
-from .expansion import written_out
+from .expansion import LongForms, written_out
 from .implied import implied_definitions
 
-__all__ = ["find_definitions", "implied_definitions", "written_out"]
+__all__ = ["LongForms", "find_definitions", "implied_definitions", "written_out"]

@@ -3,50 +3,89 @@
 import re
 from collections.abc import Iterable, Mapping
 
+LONGEST = 1_000  # characters of a mention, and of what it is written out to
 _NESTED = 2  # long forms within long forms; documents that define in circles end, too
 
 
 def written_out(text: str, defined: Mapping[str, str]) -> str:
-    """Write a mention's abbreviations out: "SJS type 2" is "Schwartz-Jampel syndrome type 2".
+    """Write one mention's abbreviations out, as LongForms does."""
+    return LongForms(defined).written_out(text)
+
+
+class LongForms:
+    """Writes mentions out: "SJS type 2" is "Schwartz-Jampel syndrome type 2".
 
     A short form in parentheses behind its own long form is dropped, and a plural is its singular.
     Abbreviations within a long form are written out, too: "attenuated FAP (AFAP)".
 
-    text (str): the mention. defined (Mapping[str, str]): long form of each short form.
-    RETURNS (str): "" where nothing is abbreviated.
+    defined (Mapping[str, str]): long form of each short form of a document.
     """
-    return _written_out(text, defined, _NESTED)
 
+    def __init__(self, defined: Mapping[str, str]) -> None:
+        self._defined = defined
+        self._order = {short: number for number, short in enumerate(defined)}
+        self._lengths = sorted({len(short) for short in defined})
+        self._known: dict[str, str] = {}  # a document says most of its mentions many times
 
-def _written_out(text: str, defined: Mapping[str, str], nested: int) -> str:
-    stripped = text.strip()
-    if stripped in defined:
-        return _whole(stripped, defined, nested)
-    inside = [short for short in defined if short in stripped]
-    if not inside:
-        return ""
-    if stripped[-1:] == "s" and stripped[:-1] in inside:
-        return _whole(stripped[:-1], defined, nested)
-    either = "|".join(map(re.escape, sorted(inside, key=lambda short: (-len(short), short))))
-    written = re.sub(
-        rf"(?<!\w)({either})s?(?!\w)(?=(?:\s+(\w+))?)",
-        lambda found: _without_next(_whole(found[1], defined, nested), found[2]),
-        _undefined(stripped, inside, defined),
-    )
-    return "" if written == stripped else " ".join(written.split())
+    def written_out(self, text: str) -> str:
+        """Write a mention out.
 
+        RETURNS (str): "" where nothing is abbreviated, or where the mention is or becomes longer
+            than LONGEST characters.
+        """
+        if not self._defined or len(text) > LONGEST:
+            return ""
+        if text not in self._known:
+            written = self._written_out(text, frozenset(), _NESTED)
+            self._known[text] = written if len(written) <= LONGEST else ""
+        return self._known[text]
 
-def _whole(short: str, defined: Mapping[str, str], nested: int) -> str:
-    """Look up a long form, and write out by the others what it abbreviates itself."""
-    long = defined[short]
-    if not nested or not any(other in long for other in defined if other != short):
-        return long
-    others = {other: its for other, its in defined.items() if other != short}
-    return _written_out(long, others, nested - 1) or long
+    def _written_out(self, text: str, but: frozenset[str], nested: int) -> str:
+        """Write out by all definitions but some."""
+        stripped = text.strip()
+        if stripped in self._defined and stripped not in but:
+            return self._whole(stripped, but, nested)
+        inside = [short for short in self._inside(stripped) if short not in but]
+        if not inside:
+            return ""
+        if stripped[-1:] == "s" and stripped[:-1] in inside:
+            return self._whole(stripped[:-1], but, nested)
+        either = "|".join(map(re.escape, sorted(inside, key=lambda short: (-len(short), short))))
+        written = re.sub(
+            rf"(?<!\w)({either})s?(?!\w)(?=(?:\s+(\w+))?)",
+            lambda found: _without_next(self._whole(found[1], but, nested), found[2]),
+            _undefined(stripped, inside, self._defined),
+        )
+        return "" if written == stripped else " ".join(written.split())
+
+    def _whole(self, short: str, but: frozenset[str], nested: int) -> str:
+        """Look up a long form, and write out by the others what it abbreviates itself."""
+        long, but = self._defined[short], but | {short}
+        if not nested or len(long) > LONGEST:
+            return long
+        written = self._written_out(long, but, nested - 1)
+        return written if written and len(written) <= LONGEST else long
+
+    def _inside(self, text: str) -> list[str]:
+        """List the short forms that occur in a text, in the order of their definitions.
+
+        Asking for each of them would take a time that grows with the square of a long document.
+        """
+        lengths = [length for length in self._lengths if length <= len(text)]
+        if len(self._defined) <= len(lengths) * len(text):
+            return [short for short in self._defined if short in text]
+        parts = {
+            text[start : start + length]
+            for length in lengths
+            for start in range(len(text) - length + 1)
+        }
+        return sorted(parts & self._defined.keys(), key=self._order.__getitem__)
 
 
 def _undefined(text: str, shorts: Iterable[str], defined: Mapping[str, str]) -> str:
     """Drop the definitions that a mention contains: "long form (short)" is "long form"."""
+    if "(" not in text:
+        return text
     for short in shorts:
         pattern = rf"({re.escape(defined[short])}\w?)\s*\({re.escape(short)}s?\)"
         text = re.sub(pattern, r"\1", text, flags=re.IGNORECASE)

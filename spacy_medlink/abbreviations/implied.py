@@ -6,10 +6,11 @@ abstracts, have such a partner, and it means the same in every case.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
+from ..errors import Warnings
 from ..text import key
-from .expansion import written_out
+from .expansion import LongForms
 from .initials import abbreviates
 
 _SHORT = re.compile(r"[^\W\d_]{3,6}")
@@ -17,7 +18,11 @@ _SHORTS, _LONGS = 500, 2_000  # different ones of a document that are compared
 _LONGEST = 120  # characters of a long form
 
 
-def implied_definitions(mentions: Iterable[str], defined: Mapping[str, str]) -> dict[str, str]:
+def implied_definitions(
+    mentions: Iterable[str],
+    defined: Mapping[str, str],
+    warn: Callable[[str], None] | None = None,
+) -> dict[str, str]:
     """Find mentions that abbreviate another mention of their document.
 
     An abbreviation has three to six capitals, which are the initials of the other mention's words,
@@ -26,16 +31,19 @@ def implied_definitions(mentions: Iterable[str], defined: Mapping[str, str]) -> 
 
     mentions (Iterable[str]): the texts of a document's mentions.
     defined (Mapping[str, str]): what is defined already: the long form of each short form.
+    warn (Optional[Callable]): is called with W340 where not all mentions are compared.
     RETURNS (Dict[str, str]): further short forms; none that two different mentions would explain.
     """
     shorts, longs = dict[str, None](), dict[str, list[str]]()
-    texts = dict.fromkeys(mentions)
+    texts, known = dict.fromkeys(mentions), LongForms(defined)
     for text in texts:
         short = text[:-1] if text[-1:] == "s" else text
-        if short.isupper() and _SHORT.fullmatch(short) and not written_out(short, defined):
+        if short.isupper() and _SHORT.fullmatch(short) and not known.written_out(short):
             shorts[short] = None
     if not shorts:
         return {}
+    if warn is not None and (len(shorts) > _SHORTS or len(texts) > _LONGS):
+        warn(Warnings.many_abbreviations.format(shorts=_SHORTS, longs=_LONGS))
     for text in list(texts)[:_LONGS]:
         if text.strip() and len(text) <= _LONGEST:
             longs.setdefault(text.lstrip()[0].lower(), []).append(text)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..linking import LinkingEngine
 
 _QUOTES = re.compile(r"[\"“”«»()\[\]]")  # in a token: the tokenizer has made two words one
+_TOGETHER = 16_384  # runs that are ranked together
 _Proposal = tuple[float, int, Match]
 
 
@@ -64,9 +65,11 @@ class Proposer:
                 for start, end in own
             )
         )
-        mentions = [Mention(text, label=self._label) for text in texts]
-        ranked = self._engine.rank(mentions, 1) if texts else []
-        best = {text: ranking[0] for text, ranking in zip(texts, ranked, strict=True) if ranking}
+        best: dict[str, Candidate] = {}
+        for start in range(0, len(texts), _TOGETHER):
+            part = texts[start : start + _TOGETHER]
+            ranked = self._engine.rank([Mention(text, label=self._label) for text in part], 1)
+            best.update((text, own[0]) for text, own in zip(part, ranked, strict=True) if own)
         return [
             self._chosen(own, self._near(doc, places, best))
             for doc, own, places in zip(docs, found, asked, strict=True)

@@ -62,12 +62,22 @@ def identifiers_of(
     meanings (Sequence[str]): the key of each, abbreviations written out.
     RETURNS (List[Tuple[str, ...]]): such as ("OMIM:301500",), () for most.
     """
+    spans = list(zip(places, meanings, strict=True))
+    # Groups of spans may have the same mention many times, and each is compared with those near it.
+    distinct = list(dict.fromkeys((*place, meaning) for place, meaning in spans))
+    written = dict(zip(distinct, _identifiers_of(text, found, distinct), strict=True))
+    return [written[(*place, meaning)] for place, meaning in spans]
+
+
+def _identifiers_of(
+    text: str, found: Sequence[Identifier], mentions: Sequence[tuple[int, int, str]]
+) -> list[tuple[str, ...]]:
+    """List the identifiers of mentions that are all different: (start, end, meaning)."""
     spots = sorted(
-        _Spot(*place, number, meaning)
-        for number, (place, meaning) in enumerate(zip(places, meanings, strict=True))
+        _Spot(start, end, number, meaning) for number, (start, end, meaning) in enumerate(mentions)
     )
     starts = [spot.start for spot in spots]
-    own: list[dict[Identifier, None]] = [{} for _ in places]
+    own: list[dict[Identifier, None]] = [{} for _ in mentions]
     named: set[_Spot] = set()  # mentions whose identifier stands before them
     last = 0
     for one in found:
@@ -78,6 +88,7 @@ def identifiers_of(
         for spot in behind or _meant(text, one, last, near, named):
             own[spot.number][one] = None
         last = one.end
+    meanings = [meaning for _, _, meaning in mentions]
     return _shared([_written(its) for its in own], list(map(bool, own)), meanings)
 
 
@@ -156,8 +167,13 @@ def _fits(pattern: re.Pattern[str], text: str, start: int, end: int) -> bool:
 
 
 def _begins(pattern: re.Pattern[str], text: str, place: int) -> bool:
-    """Tell whether nothing but what a pattern allows stands before a place on its line."""
-    return _fits(pattern, text, text.rfind("\n", 0, place) + 1, place)
+    """Tell whether nothing but what a pattern allows stands before a place on its line.
+
+    Lines that begin further away than _REACH are not looked at: a document may be one long line.
+    """
+    nearest = max(0, place - _REACH)
+    begin = text.rfind("\n", nearest, place) + 1
+    return (begin > 0 or nearest == 0) and _fits(pattern, text, begin, place)
 
 
 def _ends_before(text: str, place: int, spots: Iterable[_Spot], gap: re.Pattern[str]) -> _Spots:

@@ -1,7 +1,7 @@
 """MedicalLinker: links the entities of Docs."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice, repeat
+from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # opened lazily: spaCy imports this module with every `spacy.
     from ..retrieval.filters import Only
 
 _DOCS_BEFORE_WARNING = 20
+_MENTIONS_TOGETHER = 16_384  # of long documents; those of ordinary ones are linked at once
 _NEAR_TIES = 25  # candidates among which near ties are looked for
 
 
@@ -263,6 +264,14 @@ class MedicalLinker(TrainableLinker):
         return (list(islice(links, count)) for count in counts)
 
     def _links(self, mentions: Sequence[Mention], only: "Only") -> Iterator[Link]:
+        if len(mentions) <= _MENTIONS_TOGETHER:
+            return self._links_together(mentions, only)
+        # What is known of a candidate takes more memory than what is kept of it.
+        starts = range(0, len(mentions), _MENTIONS_TOGETHER)
+        parts = (mentions[start : start + _MENTIONS_TOGETHER] for start in starts)
+        return chain.from_iterable(self._links_together(part, only) for part in parts)
+
+    def _links_together(self, mentions: Sequence[Mention], only: "Only") -> Iterator[Link]:
         decisions = self._decide(mentions, only)
         parts = self._parts(mentions, decisions, only)
         return map(self.writer.link, decisions, map(parts.get, range(len(decisions)), repeat(())))
@@ -351,7 +360,13 @@ class MedicalLinker(TrainableLinker):
             self.abbreviations,
             self.resolve_identifiers,
             beside,
+            self._tell_once,
         )
+
+    def _tell_once(self, message: str) -> None:
+        if message not in self._told:
+            self._told.add(message)
+            tell(message)
 
     def _warn_if_always_empty(self, docs: int) -> None:
         if self._docs_without_spans < 0:

@@ -1,15 +1,18 @@
 """The mentions of a Doc: their text, context, and what their abbreviations stand for."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
 from typing import Any
 
 from spacy.tokens import Doc, Span
 
-from ..abbreviations import find_definitions, implied_definitions, written_out
+from ..abbreviations import LongForms, find_definitions, implied_definitions
+from ..abbreviations.expansion import LONGEST
+from ..errors import Warnings
 from ..extensions import READING
 from ..identifiers import find_identifiers, identifiers_of
 from ..lexicon import Lexicon
+from ..telling import tell
 from ..text import key
 from ..types import Mention
 
@@ -23,6 +26,7 @@ def mentions_of(
     lexicon: Lexicon,
     resolve_identifiers: bool = False,
     beside: Iterable[Span] = (),
+    warn: Callable[[str], None] = tell,
 ) -> list[Mention]:
     """Make a mention of each span.
 
@@ -32,6 +36,7 @@ def mentions_of(
     lexicon (Lexicon): what undefined abbreviations may stand for.
     resolve_identifiers (bool): look for identifiers that the document writes beside its mentions.
     beside (Iterable[Span]): further mentions of the document, which may show that or have them.
+    warn (Callable): is called with W340 or W341 where a document goes beyond what is looked at.
     """
     if not spans:
         return []
@@ -40,9 +45,12 @@ def mentions_of(
     texts = [text[start:end] for start, end in places]  # `span.text` joins the tokens anew
     long_forms = _readings(doc, every)
     if resolve_abbreviations:
-        defined = _definitions(doc, text, texts, lexicon)
+        defined = _definitions(doc, text, texts, lexicon, warn)
+        expand = LongForms(defined).written_out
+        if defined and any(len(own) > LONGEST for own in texts):
+            warn(Warnings.long_mention.format(longest=LONGEST))
         long_forms = [
-            reading or _long_form(span) or (written_out(own, defined) if defined else "")
+            reading or _long_form(span) or expand(own)
             for reading, span, own in zip(long_forms, every, texts, strict=True)
         ]
     written: Iterable[tuple[str, ...]] = repeat(())
@@ -76,7 +84,9 @@ def _readings(doc: Doc, spans: Sequence[Span]) -> list[str]:
     return [str(span._.get(READING) or "") for span in spans]
 
 
-def _definitions(doc: Doc, text: str, mentions: Iterable[str], lexicon: Lexicon) -> dict[str, str]:
+def _definitions(
+    doc: Doc, text: str, mentions: Iterable[str], lexicon: Lexicon, warn: Callable[[str], None]
+) -> dict[str, str]:
     """Find what the document defines; a component that looked for it knows better than we do."""
     defined = find_definitions(text)
     if Doc.has_extension("abbreviations"):
@@ -84,7 +94,7 @@ def _definitions(doc: Doc, text: str, mentions: Iterable[str], lexicon: Lexicon)
             short, long = _pair(found)
             if short and long:
                 defined[short] = long
-    implied = implied_definitions(mentions, defined)
+    implied = implied_definitions(mentions, defined, warn)
     # A lexicon was written for these documents; what mentions imply is a guess.
     return defined | {short: its for short, its in implied.items() if short not in lexicon}
 

@@ -7,7 +7,7 @@ from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple
 
-from ..abbreviations import find_definitions, implied_definitions, written_out
+from ..abbreviations import LongForms, find_definitions, implied_definitions
 from ..errors import Errors
 from ..evaluation import split_composite
 from ..gold import GoldDocument, GoldMention, read_gold
@@ -84,7 +84,8 @@ class GoldSet:
             bare = document.text is None and len(document.mentions) == 1
             doc = f"id {document.doc_id}" if bare else str(number)
             defined = _definitions(document) if resolve_abbreviations else {}
-            long_forms = [written_out(gold.text, defined) for gold in document.mentions]
+            expand = LongForms(defined).written_out
+            long_forms = [expand(gold.text) for gold in document.mentions]
             written = _identifiers(document, long_forms) if resolve_identifiers else repeat(())
             for gold, long_form, own in zip(document.mentions, long_forms, written, strict=False):
                 left = text[max(0, gold.start - _CONTEXT) : max(0, gold.start)]
