@@ -18,7 +18,6 @@ from .errors import Errors
 from .extensions import READING, register_reading
 from .finding.choosing import apart, without_nested
 from .finding.dictionary_pipe import DictionaryPipe
-from .finding.name_facts import LABELLINGS
 from .finding.words import Match
 from .text import key
 
@@ -128,7 +127,8 @@ class MedicalMentions(DictionaryPipe):
     linker (str): name of the linker that is asked; it must have been made from the same assets.
     nlp (Optional[Language]): the pipeline that has it; given by spaCy.
     RAISES (MedlinkError): E302 for max_tokens or max_concepts below 1, another `label_by`, a
-        `propose` out of 0..1, and when it is first asked without such a linker; when the dictionary
+        `propose` out of 0..1, a `linker` that is none, all settings of wrong types, and when it is
+        first asked without such a linker; when the dictionary
         is opened, E106 for a branch that there is not, E162 and E213 for an unknown type, group or
         language.
     """
@@ -157,16 +157,11 @@ class MedicalMentions(DictionaryPipe):
         linker: str = "medical_linker",
         nlp: Language | None = None,
     ) -> None:
-        if max_tokens < 1:
-            raise Errors.bad_setting(name="max_tokens", value=max_tokens, rule="must be at least 1")
-        if max_concepts is not None and max_concepts < 1:
-            rule = "must be at least 1"
-            raise Errors.bad_setting(name="max_concepts", value=max_concepts, rule=rule)
-        if label_by is not None and label_by not in LABELLINGS:
-            rule = f"must be one of {', '.join(LABELLINGS)}, or null"
-            raise Errors.bad_setting(name="label_by", value=label_by, rule=rule)
-        if propose is not None and not 0 <= propose <= 1:
-            raise Errors.bad_setting(name="propose", value=propose, rule="must be within 0..1")
+        from .finding.limits import MentionLimits
+        from .setting_types import check_limits
+
+        own = {key: value for key, value in locals().items() if key in DEFAULT_CONFIG}
+        check_limits(MentionLimits, own)
         choice = Choice(
             tuple(types or ()),
             tuple(languages or ()),
@@ -192,6 +187,9 @@ class MedicalMentions(DictionaryPipe):
         self.linker = linker
         self._nlp = nlp
         self._linker: Any = None  # of a pipeline that it was taken out of
+        if propose is not None and (linker == name or not self._may_ask(self._find_linker())):
+            rule = "must name a medical_linker, since `propose` is set"
+            raise Errors.bad_setting(name="linker", value=linker, rule=rule)
         self._proposer: Proposer | None = None
         register_reading()
 
@@ -321,7 +319,7 @@ class MedicalMentions(DictionaryPipe):
         from .finding.proposals import Proposer
 
         linker = self._find_linker()
-        if linker is None or linker.engine.dense is None:
+        if linker is None or not self._may_ask(linker) or linker.engine.dense is None:
             rule = f"needs the linker {self.linker!r}, with a dense tier, in the pipeline"
             raise Errors.bad_setting(name="propose", value=self.propose, rule=rule)
         texts = list(linker.kb.iter_texts())
@@ -332,6 +330,11 @@ class MedicalMentions(DictionaryPipe):
         return Proposer(
             linker.engine, texts, self.exact.rows, self.propose, self.max_tokens, self.label
         )
+
+    @staticmethod
+    def _may_ask(linker: Any) -> bool:
+        """Tell whether a component is a linker; it may be added to the pipeline later."""
+        return linker is None or hasattr(type(linker), "engine")
 
     def _find_linker(self) -> Any:
         if self._nlp is not None and self.linker in self._nlp.component_names:

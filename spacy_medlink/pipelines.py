@@ -33,10 +33,13 @@ def open_pipeline(source: str, lang: str = "en", **settings: Any) -> "Language":
         blank pipeline gets `medical_mentions` and `medical_linker`.
     lang (str): of the blank pipeline. settings: of the linker, such as `top_k`.
     RAISES (MedlinkError): E201-E204, E305 for the assets, E603 for a pipeline without a linker,
-        E604 for a language that spaCy cannot tokenise.
+        E604 for a language that spaCy cannot tokenise, E301, E302 for settings out of range.
     """
     import spacy
 
+    from .linker.settings import check
+
+    check(settings)  # spaCy would refuse some of them without a code
     if not is_pipeline(source):
         try:
             nlp = spacy.blank(lang)
@@ -49,8 +52,7 @@ def open_pipeline(source: str, lang: str = "en", **settings: Any) -> "Language":
     nlp = spacy.load(pipeline_directory(source))
     if not _linkers(nlp):
         raise Errors.no_linker(source=source)
-    for name, value in settings.items():
-        setattr(linker_of(nlp), name, value)
+    linker_of(nlp).configure(**settings)
     return nlp
 
 

@@ -21,7 +21,11 @@ def open_assets(source: str | Path | None) -> Assets:
 
         return starter_assets()
     path = Path(source)
-    if not path.exists() and is_package(str(source)):
+    try:
+        exists = path.exists()
+    except (OSError, ValueError) as error:  # too long, or nothing that a file could be called
+        raise Errors.unknown_assets_source(value=str(source)[:80]) from error
+    if not exists and is_package(str(source)):
         path = get_package_path(str(source))
     if (path / MANIFEST).exists() or not path.is_dir():
         if path.is_dir() or len(path.parts) > 1:

@@ -28,6 +28,7 @@ FLOORS = [
         "text",
         "spelling",
         "telling",
+        "setting_types",
         "hashes",
         "abbreviations",
         "identifiers",

@@ -106,6 +106,7 @@ class MedicalLinker(TrainableLinker):
             raise TypeError(f"unknown settings: {', '.join(sorted(unknown))}")
         self.vocab = vocab
         self.name = name
+        check({"assets": assets, **settings})
         self.source = None if assets is None else str(assets)
         for key, value in {**DEFAULT_CONFIG, **settings}.items():
             if key != "assets":
@@ -113,7 +114,6 @@ class MedicalLinker(TrainableLinker):
         self.cui_scheme = self.cui_scheme or None
         self.max_bytes_size = 1 << 30
         self._lexicon = None
-        check(self.settings)
         register_extensions(self.prefix)
         self._reset()
 
@@ -227,6 +227,15 @@ class MedicalLinker(TrainableLinker):
         if self.is_trainable:
             self._start_training()
         _ = self.engine
+
+    def configure(self, **settings: Any) -> None:
+        """Change settings of a linker that has not linked yet.
+
+        RAISES (MedlinkError): E301, E302 for settings out of range.
+        """
+        check({**self.settings, **settings})
+        for key, value in settings.items():
+            setattr(self, attribute(key), value)
 
     def check_prefix(self, nlp: Language) -> None:
         """Check that no other linker of a pipeline writes the same attributes.

@@ -50,9 +50,6 @@ DEFAULT_CONFIG: dict[str, Any] = {
     "copy_assets": True,
 }
 FILTERS = ("types", "sources", "languages", "allow", "deny")
-MERGES = ("replace", "fill", "better", "leave")
-_TIERS = {"exact", "ngram", "dense"}
-_SEARCH = {"ef_search", "nprobe", "k_factor"}
 
 
 def attribute(setting: str) -> str:
@@ -68,37 +65,15 @@ def keys_of(spans_key: str | Sequence[str] | None) -> list[str] | None:
 
 
 def check(settings: Mapping[str, Any]) -> None:
-    """Check values that types alone do not.
+    """Check settings, some or all.
 
-    RAISES (MedlinkError): E301 for a threshold outside 0..1, E302 for others out of range.
+    RAISES (MedlinkError): E301 for a threshold outside 0..1, E302 for others that are not what
+        they may be.
     """
-    for name in ("threshold", "backoff_margin"):
-        if settings[name] is not None and not 0 <= settings[name] <= 1:
-            raise (
-                Errors.bad_threshold(threshold=settings[name])
-                if name == "threshold"
-                else _bad(settings, name, "must lie between 0 and 1")
-            )
-    for name in ("top_k", "batch_size"):
-        if settings[name] < 1:
-            raise _bad(settings, name, "must be at least 1")
-    for name in ("cache_size", "n_threads"):
-        if settings[name] < 0:
-            raise _bad(settings, name, "must be at least 0")
-    if (settings["rerank_top"] or 0) < 0:
-        raise _bad(settings, "rerank_top", "must be at least 0, or null")
-    if settings["merge"] not in MERGES:
-        raise _bad(settings, "merge", f"must be one of {', '.join(MERGES)}")
-    keys = keys_of(settings["spans_key"])
-    if keys is not None and (not keys or len(set(keys)) < len(keys)):
-        raise _bad(settings, "spans_key", "must be a key, or a list of different keys")
-    tiers = settings["tiers"]
-    if tiers == [] or set(tiers or ()) - _TIERS:
-        rule = "must name at least one of exact, ngram, dense and nothing else"
-        raise _bad(settings, "tiers", rule)
-    index = settings["index"] or {}
-    if set(index) - _SEARCH or any(value < 1 for value in index.values()):
-        raise _bad(settings, "index", "may hold ef_search, nprobe and k_factor, each at least 1")
+    from ..setting_types import check_limits
+    from .limits import LinkerLimits
+
+    check_limits(LinkerLimits, {**DEFAULT_CONFIG, **settings}, {"threshold": Errors.bad_threshold})
 
 
 def make_filter(values: Mapping[str, Sequence[str] | None]) -> "Filter":
@@ -126,7 +101,3 @@ def scope_settings(settings: Mapping[str, Any]) -> "ScopeSettings":
         favoured=settings["favour"],
         source_order=tuple(settings["source_order"] or ()),
     )
-
-
-def _bad(settings: Mapping[str, Any], name: str, rule: str) -> Exception:
-    return Errors.bad_setting(name=name, value=settings[name], rule=rule)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import Errors
+from ..setting_types import is_weight
 from ..types import Floats2d, Fusion
 from .concepts import merge_forms, rank_concepts
 
@@ -44,9 +45,13 @@ class WeightedFusion:
     """The weighted sum of the tiers' scores.
 
     weights (Optional[Dict[str, float]]): of each tier; None takes those that the build chose.
+    RAISES (MedlinkError): E302 for weights that are no numbers from 0.
     """
 
     weights: Mapping[str, float] | None = None
+
+    def __post_init__(self) -> None:
+        _check_weights(self.weights)
 
     def __call__(self, scores: Mapping[str, Floats2d]) -> Floats2d:
         """Fuse."""
@@ -67,10 +72,16 @@ class ReciprocalRankFusion:
 
     weights (Optional[Dict[str, float]]): of each tier; None takes those that the build chose.
     k (int): how little the first ranks differ; the paper's 60.
+    RAISES (MedlinkError): E302 for weights or a k that are no numbers from 0.
     """
 
     weights: Mapping[str, float] | None = None
     k: int = 60
+
+    def __post_init__(self) -> None:
+        _check_weights(self.weights)
+        if not is_weight(self.k):
+            raise Errors.bad_setting(name="k", value=self.k, rule="must be a number from 0")
 
     def __call__(self, scores: Mapping[str, Floats2d]) -> Floats2d:
         """Fuse."""
@@ -104,6 +115,15 @@ def fusion_of(facts: Mapping[str, Any]) -> Fusion:
         problem = f"the fusion {name!r} is unknown"
         raise Errors.assets_mismatch(path="manifest.json", problem=problem)
     return FUSIONS[name](facts["weights"], **facts.get("settings", {}))
+
+
+def _check_weights(weights: Mapping[str, float] | None) -> None:
+    """Refuse what is no number, less than 0 or endless: E302."""
+    if weights is not None and not (
+        isinstance(weights, Mapping) and all(map(is_weight, weights.values()))
+    ):
+        rule = "must be numbers from 0, by tier, or null"
+        raise Errors.bad_setting(name="weights", value=weights, rule=rule)
 
 
 def _ranks(scores: Floats2d) -> Floats2d:
