@@ -621,6 +621,11 @@ class Warnings:
         "[W341] A mention has more than {longest:,} characters: its abbreviations are not written "
         "out. Check what makes the entities."
     )
+    repeated_ids = (
+        "[W342] {count:,} documents of {path} have an id that another one has before ({examples}): "
+        "their links cannot be told apart by it. Mend the ids, or number the documents with "
+        '`--id-column ""`.'
+    )
     off_tokens = (
         "[W105] {count:,} of the {n:,} mentions of {path} do not fall on the pipeline's tokens, or "
         "overlap with another, and are left out."

@@ -28,11 +28,17 @@ class Part(NamedTuple):
 
 
 class Done(NamedTuple):
-    """A part that is written: how many documents were linked, and how many set aside."""
+    """A part that is written.
+
+    linked, set_aside (int): documents. mentions, links (int): of those that were linked; what is
+        no link is NIL.
+    """
 
     number: int
     linked: int
     set_aside: int
+    mentions: int = 0
+    links: int = 0
 
     @property
     def documents(self) -> int:

@@ -50,8 +50,8 @@ def open_input(path: Path, columns: Columns) -> Input:
         files = text_files(path)
         if not files:
             raise _unknown(path, "there are no text files in it")
-        sizes = [(file, (path / file).stat().st_size) for file in files]
-        return Input(path, lambda: read_folder(path, files), len(files), {"files": hash_of(sizes)})
+        states = {"files": hash_of([(file, _state_of(path / file)) for file in files])}
+        return Input(path, lambda: read_folder(path, files), len(files), states)
     name = path.name.lower()
     state = _state(path)
     if name.endswith(LINES):
@@ -79,6 +79,14 @@ def hash_of(value: object) -> str:
 def _state(path: Path) -> dict[str, object]:
     stat = path.stat()
     return {"size": stat.st_size, "modified": stat.st_mtime_ns}
+
+
+def _state_of(path: Path) -> dict[str, object]:
+    """Describe a file of a directory; one that cannot be read is set aside later."""
+    try:
+        return _state(path)
+    except OSError:
+        return {}
 
 
 def _unknown(path: Path, problem: str) -> Exception:

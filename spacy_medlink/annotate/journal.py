@@ -21,8 +21,10 @@ from ..errors import Errors
 from ..files import replacing_file
 from ..outputs import PRIVATE, FileKind, check_output
 from .documents import Done
+from .repeated import IdsSeen, Repeated
 
-LINKED, ASIDE = "+", "-"  # what a line of a part begins with
+LINKED, ASIDE, COUNTS = "+", "-", "="  # what a line of a part begins with
+_END = 200  # bytes of a part in which its last line is, that of the counts
 _PART = re.compile(r"part-(\d+)\.jsonl")
 _JOB = "job.json"
 
@@ -97,7 +99,7 @@ class Journal:
         done = self._done()
         job = self.directory / _JOB
         if done:
-            found = json.loads(job.read_text(encoding="utf-8"))
+            found = _read_job(job)
             changed = [name for name in self._job if found.get(name) != self._job[name]]
             if changed:
                 raise Errors.other_job(path=self.directory, what="another " + ", ".join(changed))
@@ -108,33 +110,44 @@ class Journal:
 
     def count(self, part: int) -> Done:
         """Count the documents of a part that is done."""
-        with part_file(self.directory, part).open("rb") as file:
+        path = part_file(self.directory, part)
+        with path.open("rb") as file:
             kinds = Counter(line[:1] for line in file)
-        return Done(part, kinds[LINKED.encode()], kinds[ASIDE.encode()])
+        counts = _counts(path) or {}
+        return Done(part, kinds[LINKED.encode()], kinds[ASIDE.encode()], **counts)
 
-    def finish(self, parts: int, set_aside: int, with_text: bool) -> None:
+    def finish(self, parts: int, set_aside: int, with_text: bool) -> Repeated:
         """Put the parts together as the output and the file of what was set aside.
 
         parts (int): how many there are. set_aside (int): documents that could not be linked.
         with_text (bool): whether records have a text.
+        RETURNS (Repeated): the ids that several documents have.
         RAISES (MedlinkError): E109 when the output cannot be written, E124 when something else has
             come there; the parts stay.
         """
+        seen = IdsSeen()
         if set_aside:
             with replacing_file(self.aside, ASIDE_FILE) as temporary, temporary.open("wb") as file:
-                file.writelines(self._lines(parts, ASIDE))
+                file.writelines(seen.reading(self._lines(parts, ASIDE)))
         else:
             check_output(self.aside, ASIDE_FILE)
             self.aside.unlink(missing_ok=True)
+        linked = seen.reading(self._lines(parts, LINKED))
         with replacing_file(self.output, LINKS_FILE, overwrite=self._overwrite) as temporary:
-            _write(self.output.name.lower(), temporary, self._lines(parts, LINKED), with_text)
+            _write(self.output.name.lower(), temporary, linked, with_text)
+        repeated = seen.repeated(
+            line for kind in (LINKED, ASIDE) for line in self._lines(parts, kind)
+        )
         self._remove()
+        return repeated
 
     def _done(self) -> set[int]:
         if not self.directory.is_dir():
             return set()
         names = (_PART.fullmatch(file.name) for file in self.directory.iterdir())
-        return {int(match[1]) for match in names if match}
+        parts = {int(match[1]) for match in names if match}
+        # One that is damaged is linked again.
+        return {part for part in parts if _counts(part_file(self.directory, part)) is not None}
 
     def _lines(self, parts: int, kind: str) -> Iterator[bytes]:
         mark = kind.encode()
@@ -149,6 +162,35 @@ class Journal:
         with suppress(FileNotFoundError):
             self.directory.rename(gone)
         shutil.rmtree(gone, ignore_errors=True)
+
+
+def _read_job(path: Path) -> dict[str, Any]:
+    """Read what a run was begun with; {}, which is another job, where that is damaged."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def kept_parts(output: Path) -> int:
+    """Count the parts that a run has done which did not come to its end."""
+    journal = Journal(output, {})
+    return len(journal._done())
+
+
+def _counts(path: Path) -> dict[str, int] | None:
+    """Read the counts in the last line of a part; None where they are not whole."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - _END))
+            last = file.read().splitlines(keepends=True)[-1:] or [b""]
+        if not (last[0].startswith(COUNTS.encode()) and last[0].endswith(b"\n")):
+            return None
+        found = json.loads(last[0][1:])
+        return {name: int(found[name]) for name in ("mentions", "links")}
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def _write(name: str, path: Path, lines: Iterable[bytes], with_text: bool) -> None:

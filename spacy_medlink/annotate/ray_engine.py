@@ -53,7 +53,7 @@ def run_ray(job: Job, parts: PartStream, n_process: int = 1) -> Iterator[Done]:
     )
     try:
         for row in linked.iter_rows():
-            yield Done(int(row["number"]), int(row["linked"]), int(row["set_aside"]))
+            yield Done(*(int(row[name]) for name in Done._fields))
     except ray.exceptions.RayError as error:
         raise _own(error) or Errors.worker_died() from error
 

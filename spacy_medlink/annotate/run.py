@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .. import __version__
-from ..errors import Errors
+from ..errors import Errors, Warnings
 from ..outputs import check_output
 from ..pipelines import STARTER, is_pipeline, pipeline_directory
 from ..progress import no_progress
+from ..telling import tell
 from ..types import Progress
 from .documents import PART_DOCUMENTS, Done
 from .inputs import DEFAULT_COLUMNS, Columns, hash_of, open_input
@@ -17,6 +18,7 @@ from .journal import LINKS_FILE, Journal, only_process
 from .local import run_local
 from .parts import PartStream
 from .records import PLAIN, Shape
+from .repeated import Repeated
 from .worker import Job
 
 OUTPUTS = (".jsonl", ".jsonl.gz", ".parquet")
@@ -29,12 +31,22 @@ class Annotation(NamedTuple):
 
     linked, set_aside (int): documents, of this run and of those that it resumed.
     resumed (int): parts that were there already. aside (Optional[Path]): what was set aside.
+    mentions, links (int): of the documents; what is no link is NIL.
+    repeated (Repeated): ids that several documents have.
     """
 
     linked: int
     set_aside: int
     resumed: int
     aside: Path | None
+    mentions: int = 0
+    links: int = 0
+    repeated: Repeated = Repeated()
+
+    @property
+    def nil(self) -> int:
+        """Mentions that are linked to nothing."""
+        return self.mentions - self.links
 
 
 def annotate_file(
@@ -56,7 +68,8 @@ def annotate_file(
 ) -> Annotation:
     """Find and link the mentions of many documents.
 
-    A run that was killed goes on where it was; the output appears when all is done.
+    A run that was killed goes on where it was; the output appears when all is done. W342 says
+    which ids several documents have.
     source (str): assets, a saved pipeline, an installed package, or "starter".
     path (Path): JSON Lines, CSV, TSV (each plain or .gz), Parquet, or a directory of text files.
     output (Path): `.jsonl`, `.jsonl.gz` or `.parquet`; what cannot be linked is set aside in
@@ -86,9 +99,14 @@ def annotate_file(
         parts = PartStream(path.resolve(), columns, part_size, frozenset(done))
         finished = chain(map(journal.count, sorted(done)), _run(engine, job, parts, n_process))
         counts = _shown(finished, opened.total, progress)
-        journal.finish(counts.number, counts.set_aside, shape.with_text)
+        repeated = journal.finish(counts.number, counts.set_aside, shape.with_text)
+    if repeated.documents:
+        examples = ", ".join(map(repr, repeated.examples))
+        tell(Warnings.repeated_ids.format(count=repeated.documents, examples=examples, path=path))
     aside = journal.aside if counts.set_aside else None
-    return Annotation(counts.linked, counts.set_aside, len(done), aside)
+    return Annotation(
+        counts.linked, counts.set_aside, len(done), aside, counts.mentions, counts.links, repeated
+    )
 
 
 def _run(engine: str, job: Job, parts: PartStream, n_process: int) -> Iterator[Done]:
@@ -102,18 +120,21 @@ def _run(engine: str, job: Job, parts: PartStream, n_process: int) -> Iterator[D
 
 
 def _shown(finished: Iterable[Done], total: int | None, progress: Progress) -> Done:
-    """Count parts and documents as they are finished; progress counts documents."""
-    parts = linked = set_aside = 0
+    """Sum up parts, and what is in them, as they are finished; progress counts documents.
+
+    RETURNS (Done): its number is that of the parts.
+    """
+    counts = [0, 0, 0, 0, 0]
 
     def documents() -> Iterator[None]:
-        nonlocal parts, linked, set_aside
         for part in finished:
-            parts, linked, set_aside = parts + 1, linked + part.linked, set_aside + part.set_aside
+            for place, number in enumerate((1, *part[1:])):
+                counts[place] += number
             yield from repeat(None, part.documents)
 
     for _ in progress(documents(), total, "annotating"):
         pass
-    return Done(parts, linked, set_aside)
+    return Done(*counts)
 
 
 def _check(path: Path, output: Path) -> None:

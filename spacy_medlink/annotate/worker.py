@@ -11,7 +11,7 @@ from ..files import replacing_file
 from ..outputs import PRIVATE
 from ..pipelines import linker_of, open_pipeline
 from .documents import Document, Done, Part
-from .journal import ASIDE, LINKED, part_file
+from .journal import ASIDE, COUNTS, LINKED, part_file
 from .records import PLAIN, Shape, Where, record_of, rejection_of
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class PartWorker:
 
         RAISES (MedlinkError): E109 when it cannot be written; what is wrong with the assets.
         """
-        set_aside = 0
+        set_aside = mentions = links = 0
         with (
             replacing_file(part_file(self._job.directory, part.number), PRIVATE) as temporary,
             temporary.open("w", encoding="utf-8") as file,
@@ -80,8 +80,12 @@ class PartWorker:
                     _write(file, ASIDE, rejection_of(document, problem))
                 else:
                     record = record_of(document, doc, self._where, self._job.shape)
+                    mentions += len(record["mentions"])
+                    links += sum(bool(mention["ids"]) for mention in record["mentions"])
                     _write(file, LINKED, record)
-        return Done(part.number, len(part.documents) - set_aside, set_aside)
+            _write(file, COUNTS, {"mentions": mentions, "links": links})
+        linked = len(part.documents) - set_aside
+        return Done(part.number, linked, set_aside, mentions, links)
 
     def _linked(self, documents: list[Document]) -> Iterator[tuple[Document, "Doc | None", str]]:
         """Link documents: each with its Doc, or with the problem that it has."""

@@ -1,12 +1,21 @@
 """`medlink annotate`: links the mentions of many documents."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..errors import MedlinkError
 from ..pipelines import STARTER
 from .parsing import choices
+
+if TYPE_CHECKING:
+    from ..annotate import Annotation
+
+SET_ASIDE = 3  # exit code: all was done, but for documents that could not be linked
+_GOES_ON = ("E109", "E617")  # errors that a run may be continued after: disk, processes
 
 
 def command(
@@ -58,7 +67,10 @@ def command(
         bool, typer.Option("--restart", help="Throw away what a killed run has done.")
     ] = False,
 ) -> None:
-    """Find and link the mentions of many documents; run again after a kill, it goes on."""
+    """Find and link the mentions of many documents; run again after a kill, it goes on.
+
+    Exit code 3 says that documents were set aside; all others were linked.
+    """
     choices(engine, ("local", "ray"), "--engine")
     from ..annotate import Columns, Shape, annotate_file
     from ..progress import show_progress
@@ -68,22 +80,61 @@ def command(
         settings["threshold"] = threshold
     if cui_scheme is not None:
         settings["cui_scheme"] = cui_scheme
-    done = annotate_file(
-        assets,
-        path,
-        out,
-        columns=Columns(text_column, id_column),
-        lang=lang,
-        settings=settings,
-        shape=Shape(candidates, keep_text),
-        max_length=max_length,
-        engine=engine,
-        n_process=n_process,
-        part_size=part_size,
-        overwrite=overwrite,
-        restart=restart,
-        progress=show_progress,
-    )
-    typer.echo(f"{done.linked:,} documents linked: {out}")
+    with _saying_what_is_kept(out):
+        done = annotate_file(
+            assets,
+            path,
+            out,
+            columns=Columns(text_column, id_column),
+            lang=lang,
+            settings=settings,
+            shape=Shape(candidates, keep_text),
+            max_length=max_length,
+            engine=engine,
+            n_process=n_process,
+            part_size=part_size,
+            overwrite=overwrite,
+            restart=restart,
+            progress=show_progress,
+        )
+    if done.resumed:
+        typer.echo(f"{done.resumed:,} parts were done already by an earlier run.", err=True)
     if done.aside is not None:
         typer.echo(f"{done.set_aside:,} set aside, with the reason: {done.aside}", err=True)
+    typer.echo(_summary(done, out))
+    if done.set_aside:
+        raise typer.Exit(SET_ASIDE)
+
+
+def _summary(done: "Annotation", out: Path) -> str:
+    counts = [
+        f"{done.linked + done.set_aside:,} documents", f"{done.mentions:,} mentions",
+        f"{done.links:,} links", f"{done.nil:,} NIL", f"{done.set_aside:,} set aside",
+    ]  # fmt: skip
+    if done.repeated.documents:
+        counts.append(f"{done.repeated.documents:,} with the id of another")
+    return f"{', '.join(counts)}: {out}"
+
+
+@contextmanager
+def _saying_what_is_kept(out: Path) -> Iterator[None]:
+    """Say what a run has done that does not come to its end, and how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        _say_what_is_kept(out)
+        raise typer.Exit(130) from error
+    except MedlinkError as error:
+        if error.code in _GOES_ON:
+            _say_what_is_kept(out)
+        raise
+
+
+def _say_what_is_kept(out: Path) -> None:
+    from ..annotate import kept_parts
+
+    typer.echo(
+        f"Stopped. {kept_parts(out):,} parts are done and kept beside {out}; run the same command "
+        "again to go on, or with --restart to begin anew.",
+        err=True,
+    )

@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +100,36 @@ def test_a_document_that_spacy_misreads_is_set_aside(tiny_assets: Assets, tmp_pa
     (aside,) = records(tmp_path / "out.jsonl.bad.jsonl")
     assert aside["doc_id"] == "diabetes"
     assert "crafted" in aside["problem"]
+
+
+def test_a_damaged_part_is_linked_again(
+    tiny_assets: Assets, notes: Notes, tmp_path: Path, whole: bytes
+) -> None:
+    path, output = notes(), tmp_path / "out.jsonl"
+    for damage in (b"", b"\x80noise", None):
+        with pytest.raises(KeyboardInterrupt):
+            annotate_file(
+                str(tiny_assets.path),
+                path,
+                output,
+                part_size=5,
+                overwrite=True,
+                progress=_stopped_after(9),
+            )
+        first = part_file(tmp_path / ".out.jsonl.parts", 0)
+        first.write_bytes(first.read_bytes()[:-20] if damage is None else damage)
+        done = annotate_file(str(tiny_assets.path), path, output, part_size=5, overwrite=True)
+        assert (done.linked, done.resumed, output.read_bytes()) == (12, 1, whole)
+        assert done.mentions == whole.count(b'"mention":')
+        assert done.links == done.mentions - whole.count(b'"ids": []')
+
+
+def _stopped_after(count: int) -> Any:
+    def progress(items: Any, total: int | None, what: str) -> Iterator[Any]:
+        yield from islice(items, count)
+        raise KeyboardInterrupt
+
+    return progress
 
 
 def test_nil_says_why(tiny_assets: Assets, notes: Notes, tmp_path: Path) -> None:

@@ -1,10 +1,16 @@
 """`medlink annotate`: what is said on the way; what it writes is tested in tests/annotate."""
 
 import json
+import re
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from spacy_medlink.annotate import run as run_module
+from spacy_medlink.annotate.documents import Done
 from spacy_medlink.assets import Assets
 from tests.cli.conftest import Fail, Run
 
@@ -18,14 +24,53 @@ def notes(tmp_path: Path) -> Path:
 
 def test_a_run(run: Run, notes: Path, tiny_assets: Assets, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
-    result = run("annotate", notes, out, "--assets", tiny_assets.path, "--candidates", 3)
-    assert result.stdout == f"1 documents linked: {out}\n"
+    # One document has no text: all that could be linked was, but not all was linked.
+    result = run("annotate", notes, out, "--assets", tiny_assets.path, "--candidates", 3, expect=3)
+    assert result.stdout == f"2 documents, 1 mentions, 1 links, 0 NIL, 1 set aside: {out}\n"
     assert result.stderr == f"1 set aside, with the reason: {out}.bad.jsonl\n"
     record = json.loads(out.read_text())
     (mention,) = record["mentions"]
     assert (mention["mention"], mention["ids"]) == ("fever", ["HP:0001945"])
     assert len(mention["candidates"]) == 3
     assert "text" not in record
+
+
+def test_repeated_ids_are_reported(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
+    ids = ["a", "b", "a", "c", "a", "b"]
+    lines = [json.dumps({"doc_id": id, "text": "fever, HTN"}) for id in ids]
+    (tmp_path / "in.jsonl").write_text("\n".join(lines))
+    given = (tmp_path / "in.jsonl", tmp_path / "out.jsonl", "--assets", tiny_assets.path)
+    result = run("annotate", *given, "--part-size", 2, "--threshold", 1)
+    assert re.search(r"W342\] 3 documents .*\('a', 'b'\)", result.stderr)
+    mentions = sum(len(json.loads(line)["mentions"]) for line in given[1].read_text().splitlines())
+    links = given[1].read_text().count('"reason": null')
+    assert result.stdout == (
+        f"6 documents, {mentions} mentions, {links} links, {mentions - links} NIL, 0 set aside, "
+        f"3 with the id of another: {given[1]}\n"
+    )
+
+
+def test_interrupted(
+    run: Run, tiny_assets: Assets, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [json.dumps({"doc_id": str(number), "text": "A fever."}) for number in range(6)]
+    (tmp_path / "in.jsonl").write_text("\n".join(lines))
+    out = tmp_path / "out.jsonl"
+    given = (tmp_path / "in.jsonl", out, "--assets", tiny_assets.path, "--part-size", 2)
+    real = run_module.run_local
+
+    def stopped(*arguments: Any) -> Iterator[Done]:
+        yield from islice(real(*arguments), 2)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(run_module, "run_local", stopped)
+        result = run("annotate", *given, expect=130)
+    assert "2 parts are done and kept" in result.stderr
+    assert "same command" in result.stderr
+    result = run("annotate", *given)
+    assert "2 parts were done already" in result.stderr
+    assert result.stdout == f"6 documents, 6 mentions, 6 links, 0 NIL, 0 set aside: {out}\n"
 
 
 def test_options(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
