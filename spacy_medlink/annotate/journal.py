@@ -48,7 +48,7 @@ def part_file(directory: Path, number: int) -> Path:
 def only_process(output: Path) -> Iterator[None]:
     """Keep other processes from writing an output; the lock goes with the process, even killed.
 
-    RAISES (MedlinkError): E616 while another has it.
+    RAISES (MedlinkError): E616 while another has it, E109 where nothing can be written.
     """
     if sys.platform == "win32":
         yield
@@ -56,8 +56,12 @@ def only_process(output: Path) -> Iterator[None]:
     import fcntl
 
     path = output.with_name(f".{output.name}.lock")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as file:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        opened = path.open("w")
+    except OSError as error:
+        raise Errors.write_failed(path=output, reason=error.strerror or error) from error
+    with opened as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             # The one that had it may have removed the file since we opened it.

@@ -72,6 +72,10 @@ def read_folder(path: Path, files: Sequence[str]) -> Iterator[Document]:
     """Stream text files; the id of each is its path within the directory."""
     for name in files:
         problem, text = "", ""
+        if not _storable(name):
+            shown = name.encode("utf-8", "backslashreplace").decode()
+            yield Document("", "", f"file {shown}", "the name of the file is " + _NOT_UTF8)
+            continue
         try:
             text = (path / name).read_bytes().decode("utf-8-sig")
         except UnicodeDecodeError:

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,24 @@ def test_parquet(tmp_path: Path) -> None:
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 and no more")
     with pytest.raises(MedlinkError, match="E165"):
         read(tmp_path / "broken.parquet")
+
+
+def test_names_of_files_that_are_no_text_and_links_to_nothing(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"\xff.txt")).write_text("Fever")
+    (tmp_path / "gone.txt").symlink_to(tmp_path / "nowhere")
+    gone, odd = read(tmp_path)
+    assert (gone.id, gone.problem) == ("gone.txt", "cannot be read (No such file or directory)")
+    assert (odd.id, odd.text, odd.place) == ("", "", "file \\udcff.txt")
+    assert "not UTF-8" in odd.problem
+
+
+def test_files_that_change_are_another_input(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("ataxia")
+    before = open_input(tmp_path, Columns()).state
+    path.write_text("asthma")
+    os.utime(path, ns=(1, 1))
+    assert open_input(tmp_path, Columns()).state != before
 
 
 def test_a_directory_of_text_files(tmp_path: Path) -> None:

@@ -124,6 +124,27 @@ def test_a_damaged_part_is_linked_again(
         assert done.links == done.mentions - whole.count(b'"ids": []')
 
 
+@pytest.mark.parametrize("name", ["notes.jsonl/out.jsonl", "x" * 248 + ".jsonl"])
+def test_outputs_that_cannot_be(
+    tiny_assets: Assets, notes: Notes, tmp_path: Path, name: str
+) -> None:
+    with pytest.raises(MedlinkError, match="E109"):
+        annotate_file(str(tiny_assets.path), notes(), tmp_path / name)
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"\x80", None])
+def test_a_damaged_job_is_another(
+    tiny_assets: Assets, notes: Notes, tmp_path: Path, content: bytes | None
+) -> None:
+    path, output = notes(), tmp_path / "out.jsonl"
+    with pytest.raises(KeyboardInterrupt):
+        annotate_file(str(tiny_assets.path), path, output, part_size=5, progress=_stopped_after(9))
+    job = tmp_path / ".out.jsonl.parts" / "job.json"
+    job.unlink() if content is None else job.write_bytes(content)
+    with pytest.raises(MedlinkError, match="E613"):
+        annotate_file(str(tiny_assets.path), path, output, part_size=5)
+
+
 def _stopped_after(count: int) -> Any:
     def progress(items: Any, total: int | None, what: str) -> Iterator[Any]:
         yield from islice(items, count)
