@@ -3,7 +3,6 @@
 A model says of each setting what it may be, and in `description` the rule that a message names.
 """
 
-import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -65,8 +64,9 @@ def check_limits(
 
 def is_weight(value: object) -> bool:
     """Tell whether a value can be the weight of a tier."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and math.isfinite(value) and 0 <= value <= _MOST
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return 0 <= value <= _MOST  # which nothing is that is no number
 
 
 class _Shown:

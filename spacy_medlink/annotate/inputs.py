@@ -50,7 +50,9 @@ def open_input(path: Path, columns: Columns) -> Input:
         files = text_files(path)
         if not files:
             raise _unknown(path, "there are no text files in it")
-        states = {"files": hash_of([(file, _state_of(path / file)) for file in files])}
+        states: dict[str, object] = {
+            "files": hash_of([(file, _state_of(path / file)) for file in files])
+        }
         return Input(path, lambda: read_folder(path, files), len(files), states)
     name = path.name.lower()
     state = _state(path)

@@ -62,11 +62,11 @@ def identifiers_of(
     meanings (Sequence[str]): the key of each, abbreviations written out.
     RETURNS (List[Tuple[str, ...]]): such as ("OMIM:301500",), () for most.
     """
-    spans = list(zip(places, meanings, strict=True))
+    mentions = [(*place, meaning) for place, meaning in zip(places, meanings, strict=True)]
     # Groups of spans may have the same mention many times, and each is compared with those near it.
-    distinct = list(dict.fromkeys((*place, meaning) for place, meaning in spans))
+    distinct = list(dict.fromkeys(mentions))
     written = dict(zip(distinct, _identifiers_of(text, found, distinct), strict=True))
-    return [written[(*place, meaning)] for place, meaning in spans]
+    return [written[mention] for mention in mentions]
 
 
 def _identifiers_of(

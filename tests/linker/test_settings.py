@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 import spacy
-from confection import ConfigValidationError
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Span
+from thinc.api import ConfigValidationError
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.errors import MedlinkError
