@@ -9,7 +9,7 @@ from spacy.tokens import Doc, Span
 from ..abbreviations import find_definitions, implied_definitions, written_out
 from ..extensions import READING
 from ..identifiers import find_identifiers, identifiers_of
-from ..lexicon import Lexicon
+from ..lexicon import Lexicon, Surroundings
 from ..text import key
 from ..types import Mention
 from .doc_text import text_of
@@ -50,13 +50,18 @@ def mentions_of(
     if resolve_identifiers and (found := find_identifiers(text)):
         meanings = [key(long or own) for long, own in zip(long_forms, texts, strict=True)]
         written = identifiers_of(text, found, places, meanings)
-    labels = [span.label_ for span in spans]
+    labels, around = [span.label_ for span in spans], Surroundings(text)
     facts = zip(labels, places, texts, long_forms, written, strict=False)  # of spans alone
-    return [_mention(text, *own, lexicon) for own in facts]
+    return [_mention(around, *own, lexicon) for own in facts]
+
+
+def bare_mention(text: str, label: str, lexicon: Lexicon) -> Mention:
+    """Make a mention that stands in no document."""
+    return _mention(Surroundings(), label, (0, 0), text, "", (), lexicon)
 
 
 def _mention(
-    text: str,
+    around: Surroundings,
     label: str,
     place: tuple[int, int],
     own: str,
@@ -65,9 +70,12 @@ def _mention(
     lexicon: Lexicon,
 ) -> Mention:
     start, end = place
-    expansions = () if long_form or not len(lexicon) else lexicon.expansions(own, label)
-    left, right = text[max(0, start - CONTEXT) : start], text[end : end + CONTEXT]
-    return Mention(own, long_form, label, left, right, expansions, identifiers)
+    left, right = around.text[max(0, start - CONTEXT) : start], around.text[end : end + CONTEXT]
+    sense = None if long_form else lexicon.sense(own, around.at(start, end, label))
+    if sense is None:
+        return Mention(own, long_form, label, left, right, (), identifiers)
+    verbatim = sense.verbatim(" ".join(own.split()))
+    return Mention(own, "", label, left, right, sense.expansions, identifiers, verbatim)
 
 
 def _readings(doc: Doc, spans: Sequence[Span]) -> list[str]:

@@ -1,0 +1,54 @@
+"""The clinical lexicons that come with the package, and what a setting names."""
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from ..errors import Errors
+from .lexicon import Lexicon
+
+CLINICAL = "clinical"
+_DIRECTORY = Path(__file__).parent
+
+
+def languages() -> list[str]:
+    """List the languages that have a clinical lexicon."""
+    return sorted(path.stem for path in _DIRECTORY.glob("*.tsv"))
+
+
+def open_lexicon(names: str | Sequence[str] | None, language: str) -> Lexicon:
+    """Read the lexicons that a setting names; what a later one says of a short form holds.
+
+    names: paths of files; "clinical" for the one that comes with the package in the language, none
+        where it has none; "clinical-de" for that of another language.
+    RAISES (MedlinkError): E107 without a file, E306 for a line that is no entry, E310 for a
+        language that has no clinical lexicon.
+    """
+    lexicon = Lexicon()
+    for name in [names] if isinstance(names, str) else names or ():
+        own = _open(name, language)
+        lexicon = lexicon.updated(own) if len(lexicon) else own
+    return lexicon
+
+
+def is_shipped(names: str | Sequence[str] | None) -> bool:
+    """Tell whether a setting names nothing but lexicons of the package."""
+    given = [names] if isinstance(names, str) else names or ()
+    return all(name == CLINICAL or name.startswith(f"{CLINICAL}-") for name in given)
+
+
+def _open(name: str, language: str) -> Lexicon:
+    if name == CLINICAL:
+        return clinical(language) if language in languages() else Lexicon()
+    if not name.startswith(f"{CLINICAL}-"):
+        return Lexicon.read(name)
+    wanted = name.removeprefix(f"{CLINICAL}-")
+    if wanted not in languages():
+        raise Errors.no_clinical_lexicon(name=name, languages=", ".join(languages()))
+    return clinical(wanted)
+
+
+@cache
+def clinical(language: str) -> Lexicon:
+    """Read the clinical lexicon of a language that has one."""
+    return Lexicon.read(_DIRECTORY / f"{language}.tsv")
