@@ -5,16 +5,14 @@ A field of a lexicon such as `near: mitral, valv*; before: on; section: medicati
 
 import re
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 _WINDOW = 64  # characters on each side of a short form
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d+(?:[.,]\d+)?|[%+]")
 # Where what stands beside a short form ends: sentences, paragraphs, items of a list, headings.
-_BORDER = re.compile(
-    r"[.!?]\s+(?=[A-Z])|\n\s*\n|\n(?=[ \t]*(?:[-*•]|\d+[.)]|[A-Z][\w /&]{0,40}:))"
-)
+_BORDER = re.compile(r"[.!?]\s+(?=[A-Z])|\n\s*\n|\n(?=[ \t]*(?:[-*•]|\d+[.)]|[A-Z][\w /&]{0,40}:))")
 _HEADING = re.compile(
     r"(?:^|(?<=[.;]\s))[ \t]*([^\W\d_][\w /&'()-]{0,48})[ \t]*:"
     r"|^[ \t]*([A-Z][A-Z /&'-]{3,48})[ \t]*$",
@@ -35,15 +33,26 @@ class Surroundings:
 
     def __init__(self, text: str = "") -> None:
         self.text = text
+        self._spelled: dict[str, bool] = {}
 
     def at(self, start: int, end: int, label: str = "") -> "Place":
         """Point at a short form: characters of the text, and its entity label."""
         return Place(self, start, end, label)
 
+    def spells_out(self, phrase: str) -> bool:
+        """Tell whether the document has a phrase somewhere, in whatever letters."""
+        if phrase not in self._spelled:
+            self._spelled[phrase] = phrase.lower() in self._lowered
+        return self._spelled[phrase]
+
     def heading(self, position: int) -> str:
         """Get the words of the last heading before a position: " discharge medications "."""
         place = bisect_left(self._headings, (position, "")) - 1
         return self._headings[place][1] if place >= 0 else ""
+
+    @cached_property
+    def _lowered(self) -> str:
+        return self.text.lower()
 
     @cached_property
     def _headings(self) -> list[tuple[int, str]]:
@@ -73,6 +82,10 @@ class Place:
     def section(self) -> str:
         """The words of the heading above."""
         return self._around.heading(self._start)
+
+    def spells_out(self, phrases: Iterable[str]) -> bool:
+        """Tell whether the document has one of some phrases."""
+        return any(map(self._around.spells_out, phrases))
 
     @property
     def is_heading(self) -> bool:

@@ -97,8 +97,9 @@ class Lexicon:
     def sense(self, text: str, place: Place = _NOWHERE) -> Sense | None:
         """Tell what a text means at a place, None where the lexicon has nothing to say.
 
-        The meaning for which most speaks; where nothing speaks for any, the meanings without
-        conditions, those for the entity label first.
+        The meaning for which most speaks; where nothing speaks for any, the only one that the
+        document spells out somewhere; else the meanings without conditions, those for the entity
+        label first.
         """
         known = self._known(text)
         if not known:
@@ -111,8 +112,7 @@ class Lexicon:
             if len({one.longs for one in chosen}) > 1:
                 return Sense(())  # as much speaks for one as for the other
         else:
-            chosen = [one for one in fitting if not one.conditions.parts]
-            chosen.sort(key=lambda one: not one.label)
+            chosen = _spelled_out(fitting, place) or _unconditional(fitting)
         if not chosen:
             return Sense(()) if any(one.conditions.parts for one in known) else None
         longs = dict.fromkeys(long for one in chosen for long in one.longs)
@@ -140,6 +140,20 @@ class Lexicon:
             return found
         is_plural = short[-1:] == "s" and short[:-1].isupper()
         return self._by_short.get(short[:-1], ()) if is_plural else ()
+
+
+def _spelled_out(entries: Sequence[Entry], place: Place) -> list[Entry]:
+    """Take the one of several entries that the document spells out, none where it does so twice."""
+    if len(entries) < 2:
+        return []
+    chosen = [one for one in entries if place.spells_out(one.longs)]
+    return chosen if len(chosen) == 1 else []
+
+
+def _unconditional(entries: Sequence[Entry]) -> list[Entry]:
+    """Take the entries without conditions, those for a label first."""
+    chosen = [one for one in entries if not one.conditions.parts]
+    return sorted(chosen, key=lambda one: not one.label)
 
 
 def _end_of_one(text: str, start: int, shorts: Sequence[str]) -> int:
