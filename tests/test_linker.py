@@ -46,6 +46,7 @@ def test_two_lines_link_text_with_one_warning():
         ("HTN", "C0020538", "C0020538"),
         ("heart attack", "C0027051", "C0027051"),
         ("fever", "C0015967", "C0015967"),
+        ("htn", "C0020538", "C0020538"),  # as the lexicon has it, too; "all" is a word
     ]
 
 

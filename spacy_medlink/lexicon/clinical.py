@@ -1,10 +1,11 @@
 """The clinical lexicons that come with the package, and what a setting names."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
 from ..errors import Errors
+from .entries import read_entries
 from .lexicon import Lexicon
 
 CLINICAL = "clinical"
@@ -48,7 +49,18 @@ def _open(name: str, language: str) -> Lexicon:
     return clinical(wanted)
 
 
+class _Clinical(Lexicon):
+    """A lexicon of the package, which is pickled by its language."""
+
+    language: str
+
+    def __reduce__(self) -> tuple[Callable[[str], Lexicon], tuple[str]]:
+        return clinical, (self.language,)
+
+
 @cache
 def clinical(language: str) -> Lexicon:
     """Read the clinical lexicon of a language that has one."""
-    return Lexicon.read(_DIRECTORY / f"{language}.tsv")
+    lexicon = _Clinical(read_entries(_DIRECTORY / f"{language}.tsv"))
+    lexicon.language = language
+    return lexicon

@@ -66,7 +66,7 @@ class Forms(NamedTuple):
             for form in self.verbatim
         ]
         similar = merge_forms([self._discounted(form, by_form[form]) for form in self.longer], k)
-        return _in_order([*named, similar])[:k]
+        return _in_order([*named, similar], by_form[self.text])[:k]
 
     def _discounted(self, form: str, ranking: Sequence[Candidate]) -> list[Candidate]:
         discount = self.discount(form)
@@ -78,12 +78,20 @@ def has_letters(form: str) -> bool:
     return any(map(str.isalpha, form))
 
 
-def _in_order(rankings: Sequence[Sequence[Candidate]]) -> list[Candidate]:
-    """Put rankings one behind the other, each concept once; none scores more than those before."""
+def _in_order(
+    rankings: Sequence[Sequence[Candidate]], of_text: Sequence[Candidate]
+) -> list[Candidate]:
+    """Put rankings one behind the other, each concept once; none scores more than those before.
+
+    of_text: what the text itself found. Where the concept that comes first has the text as a name,
+        too, both say the same, and what scores more is taken.
+    """
     ordered: dict[int, Candidate] = {}
     most = float("inf")
     for candidate in (one for ranking in rankings for one in ranking):
         if candidate.row not in ordered:
             most = min(most, candidate.score)
             ordered[candidate.row] = replace(candidate, score=most)
-    return list(ordered.values())
+    found = list(ordered.values())
+    same = [one for one in of_text if found and one.row == found[0].row and one.scores.get("exact")]
+    return [max((found[0], *same), key=lambda one: one.score), *found[1:]] if same else found

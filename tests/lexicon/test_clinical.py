@@ -1,5 +1,6 @@
 """The form of the clinical lexicons, and what terminologies know of their long forms."""
 
+import pickle
 from collections import Counter
 from pathlib import Path
 
@@ -54,6 +55,14 @@ def test_short_forms_that_are_words_need_a_condition() -> None:
     lexicon = open_lexicon("clinical", "en")
     free = {short for one in lexicon.entries if not one.conditions.parts for short in one.shorts}
     assert free & {*WORDS.split(), *WORDS.lower().split()} == set()
+
+
+@pytest.mark.parametrize("language", LEAST)
+def test_they_are_pickled_by_name(language: str) -> None:
+    lexicon = open_lexicon("clinical", language)
+    data = pickle.dumps(lexicon)
+    assert len(data) < 200
+    assert pickle.loads(data).entries == lexicon.entries
 
 
 def test_names_of_a_setting(tmp_path: Path) -> None:

@@ -98,6 +98,13 @@ def test_explanations_say_so(assets):
     assert "as a name alone" in str(linker.explain("HTN"))
 
 
+def test_a_name_that_says_the_same_counts_as_the_same_string(assets):
+    linker = pipeline(assets, tiers=["exact"]).get_pipe("medical_linker")
+    best = {text: linker.link_texts([text])[0].candidates[0] for text in ("RA", "HTN")}
+    assert (best["RA"]["matched"], best["RA"]["score"]) == ("RA", 1.0)
+    assert (best["HTN"]["matched"], best["HTN"]["score"]) == ("Hypertension", 0.95)
+
+
 def test_corrections_go_before_a_lexicon(tmp_path):
     build_kb(tmp_path / "t.kb", iter(RECORDS))
     gold = tmp_path / "gold.jsonl"
