@@ -32,12 +32,6 @@ def open_lexicon(names: str | Sequence[str] | None, language: str) -> Lexicon:
     return lexicon
 
 
-def is_shipped(names: str | Sequence[str] | None) -> bool:
-    """Tell whether a setting names nothing but lexicons of the package."""
-    given = [names] if isinstance(names, str) else names or ()
-    return all(name == CLINICAL or name.startswith(f"{CLINICAL}-") for name in given)
-
-
 def _open(name: str, language: str) -> Lexicon:
     if name == CLINICAL:
         return clinical(language) if language in languages() else Lexicon()
@@ -52,6 +46,7 @@ def _open(name: str, language: str) -> Lexicon:
 class _Clinical(Lexicon):
     """A lexicon of the package, which is pickled by its language."""
 
+    is_shipped = True
     language: str
 
     def __reduce__(self) -> tuple[Callable[[str], Lexicon], tuple[str]]:

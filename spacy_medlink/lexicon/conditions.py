@@ -90,9 +90,10 @@ class Place:
     @property
     def is_heading(self) -> bool:
         """Whether it stands at the beginning of a line with a colon behind it."""
-        text = self._around.text
-        line = text[text.rfind("\n", 0, self._start) + 1 : self._start]
-        return not line.strip() and text[self._end : self._end + 2].lstrip().startswith(":")
+        text, begin = self._around.text, max(0, self._start - _WINDOW)
+        *above, line = text[begin : self._start].split("\n")
+        at_start = not line.strip() and (begin == 0 or bool(above))
+        return at_start and text[self._end : self._end + 2].lstrip().startswith(":")
 
     @property
     def is_mixed(self) -> bool:

@@ -43,6 +43,8 @@ class Lexicon:
     entries (Iterable[Entry]): several of one short form are its meanings.
     """
 
+    is_shipped = False  # whether the package has it, so that it need not be saved
+
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self.entries = tuple(dict.fromkeys(entries))
         self._by_short: dict[str, list[Entry]] = {}
@@ -126,8 +128,9 @@ class Lexicon:
         """
         last = 0
         for word in _WORD.finditer(text) if self._by_word else ():
-            start = word.start()
-            shorts = self._by_word.get(word[0]) or self._by_word.get(word[0].removesuffix("s"))
+            start, shorts = word.start(), self._by_word.get(word[0])
+            if shorts is None and word[0][-1] == "s":
+                shorts = self._by_word.get(word[0][:-1])
             if shorts is None or start < last:
                 continue
             if (end := _end_of_one(text, start, shorts)) > start:

@@ -14,7 +14,6 @@ from ..errors import Errors
 from ..extensions import register_extensions
 from ..files import replacing_file
 from ..lexicon import Lexicon, open_lexicon
-from ..lexicon.clinical import is_shipped
 from ..manifest import ASSETS
 from ..outputs import FileKind, check_output, marked
 from .reference import REFERENCE, Reference
@@ -67,14 +66,14 @@ class PersistentLinker(PicklablePipe):
             Path(path).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise Errors.write_failed(path=path, reason=error.strerror or error) from error
-        abbreviations = self.abbreviations
+        is_saved = self._has_own_lexicon
         if "assets" not in exclude:
             check_output(Path(path) / "assets", ASSETS, improves=self.assets.path)
             check_output(Path(path) / REFERENCE, _REFERENCE_FILE)
             self._save_assets(Path(path))
-        if self._has_own_lexicon:
+        if is_saved:
             with replacing_file(Path(path) / _LEXICON, _LEXICON_FILE) as temporary:
-                temporary.write_text(_HEAD + abbreviations.dump(), encoding="utf-8")
+                temporary.write_text(_HEAD + self.abbreviations.dump(), encoding="utf-8")
 
     def from_disk(
         self: Own, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()
@@ -156,7 +155,7 @@ class PersistentLinker(PicklablePipe):
     @property
     def _has_own_lexicon(self) -> bool:
         """Whether the lexicon is saved: not if there is none, or if the package has it."""
-        return not is_shipped(self.lexicon)
+        return len(self.abbreviations) > 0 and not self.abbreviations.is_shipped
 
     @property
     def _is_referring(self) -> bool:
