@@ -300,6 +300,11 @@ class Errors:
         "Give it another `prefix`, or let one linker link several span groups: `spans_key` takes a "
         "list.",
     )
+    no_clinical_lexicon = Message(
+        "E310",
+        "lexicon names {name!r}, but there are clinical lexicons for these languages only: "
+        "{languages}. Correct the setting, or name a file of your own.",
+    )
     reference_lost = Message(
         "E309",
         "{path} refers to assets that it was saved without (`copy_assets = false`), and these are "

@@ -14,6 +14,7 @@ SPAN_ATTRIBUTES: Mapping[str, Any] = {
     "reason": "",  # why it is NIL
     "backed_off": [],  # ids of near ties that the link stands for, being above them
     "parts": [],  # of a composite mention, each with text, id, cui, name, matched, score
+    "ambiguous_codes": [],  # codes that `cui` was chosen from where no name told them apart
 }
 
 READING = "reading"  # what a mention says, where it is written otherwise; set by `medical_mentions`

@@ -19,6 +19,7 @@ from .extensions import READING, register_reading
 from .finding.choosing import apart, without_nested
 from .finding.dictionary_pipe import DictionaryPipe
 from .finding.words import Match
+from .lexicon import Lexicon
 from .text import key
 
 if TYPE_CHECKING:
@@ -124,7 +125,8 @@ class MedicalMentions(DictionaryPipe):
     nested (bool): in `doc.spans`, keep what lies within a longer match.
     propose (Optional[float]): find what no name equals, too: runs of words of names whose best
         candidate has at least this dense score (cosine), by the pipeline's linker. None: do not.
-    linker (str): name of the linker that is asked; it must have been made from the same assets.
+    linker (str): name of the linker that is asked; it must have been made from the same assets. The
+        short forms of its lexicon are found, too, where what they mean is a name.
     nlp (Optional[Language]): the pipeline that has it; given by spaCy.
     RAISES (MedlinkError): E302 for max_tokens or max_concepts below 1, another `label_by`, a
         `propose` out of 0..1, a `linker` that is none, all settings of wrong types, and when it is
@@ -191,6 +193,7 @@ class MedicalMentions(DictionaryPipe):
             rule = "must name a medical_linker, since `propose` is set"
             raise Errors.bad_setting(name="linker", value=linker, rule=rule)
         self._proposer: Proposer | None = None
+        self._lexicon = Lexicon()  # of a pipeline that it was taken out of
         register_reading()
 
     def __call__(self, doc: Doc) -> Doc:
@@ -240,6 +243,7 @@ class MedicalMentions(DictionaryPipe):
         state = super().__getstate__()
         # Not the pipeline, which has this component: what it needs of it.
         state["_linker"] = self._find_linker() if self.propose is not None else None
+        state["_lexicon"] = self.lexicon
         state["_nlp"] = state["_proposer"] = None
         return state
 
@@ -250,9 +254,11 @@ class MedicalMentions(DictionaryPipe):
     def _matches(self, docs: Sequence[Doc]) -> list[list[Match]]:
         """Find all matches of Docs, in the order of the text."""
         from .finding.names import NameFinder
+        from .finding.short_forms import ShortForms
 
         finder = NameFinder(self.exact, self.max_tokens, self.choice.any_order)
-        found = [self._names(finder, doc) for doc in docs]
+        shorts = ShortForms(self.exact, self.lexicon)
+        found = [shorts.corrected(doc, self._names(finder, doc)) for doc in docs]
         if self.propose is not None:
             for own, new in zip(found, self._asked().propose(docs, found), strict=True):
                 own += new
@@ -335,6 +341,15 @@ class MedicalMentions(DictionaryPipe):
     def _may_ask(linker: Any) -> bool:
         """Tell whether a component is a linker; it may be added to the pipeline later."""
         return linker is None or hasattr(type(linker), "engine")
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """The lexicon of the pipeline's linker.
+
+        RAISES (MedlinkError): E107, E306, E310 when it cannot be read.
+        """
+        known = getattr(self._find_linker(), "abbreviations", None)
+        return known if isinstance(known, Lexicon) else self._lexicon
 
     def _find_linker(self) -> Any:
         if self._nlp is not None and self.linker in self._nlp.component_names:

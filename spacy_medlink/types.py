@@ -79,6 +79,9 @@ class Mention(NamedTuple):
     left, right (str): context before and after, for rerankers.
     expansions (Tuple[str, ...]): what a lexicon says the text may abbreviate, where the document
         does not.
+    verbatim (Tuple[str, ...]): where a lexicon knows the text, the forms of it that are looked up
+        as names: of these the first that is a name is the link. Apart from `expansions` nothing
+        else is looked up then, not the text either unless it is among them.
     identifiers (Tuple[str, ...]): what the document writes beside it, such as "OMIM:301500".
     """
 
@@ -89,6 +92,7 @@ class Mention(NamedTuple):
     right: str = ""
     expansions: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
+    verbatim: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

@@ -91,6 +91,7 @@ def _schema(pyarrow: Any, with_text: bool) -> Any:
         "prob": number,
         "reason": text,
         "codes": pyarrow.map_(text, strings),
+        "ambiguous_codes": strings,
         "candidates": pyarrow.list_(pyarrow.struct(candidate.items())),
         "negated": pyarrow.bool_(),
     }

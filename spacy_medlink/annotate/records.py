@@ -39,7 +39,8 @@ def record_of(document: Document, doc: Doc, where: Where, shape: Shape) -> dict[
     RETURNS (Dict[str, Any]): "doc_id", "text" where asked for, and "mentions" in the order of the
         text, each with "start", "end" (characters), "mention", "type" (the entity label), "ids" (of
         the link, none for NIL), "cui", "name", "matched", "score", "prob", "reason" (why it is
-        NIL), "codes", "candidates", and "negated" where a component of the pipeline says so.
+        NIL), "codes", "ambiguous_codes", "candidates", and "negated" where a component of the
+        pipeline says so.
     """
     spans = linked_spans(doc, where.spans_key)
     mentions = [_mention(span, where.prefix, shape.candidates) for span in spans]
@@ -70,6 +71,7 @@ def _mention(span: Span, prefix: str, kept: int) -> dict[str, Any]:
         "prob": _rounded(best.get("prob")),
         "reason": span._.get(f"{prefix}reason") or None,
         "codes": span._.get(f"{prefix}codes"),
+        "ambiguous_codes": span._.get(f"{prefix}ambiguous_codes"),
         "candidates": [_candidate(one) for one in candidates[:kept]],
         **({} if negated is None else {"negated": negated}),
     }

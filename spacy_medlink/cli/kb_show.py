@@ -12,6 +12,7 @@ from .output import echo_json, table
 
 if TYPE_CHECKING:
     from ..kb import KnowledgeBase
+    from ..types import Concept
 
 _CHILDREN_SHOWN = 10
 
@@ -37,7 +38,8 @@ def show_concept(*, kb: Path, id: str) -> dict[str, Any]:
     """Read a concept.
 
     RETURNS (Dict[str, Any]): "id", "name", "names" (with language, source, term type), "types",
-        "definition", "codes", "parents", "children" and "ancestors" (id, name, levels up).
+        "definition", "codes", "chosen_codes" (that `_.cui` has by the preferred name, where there
+        are several in a vocabulary), "parents", "children" and "ancestors" (id, name, levels up).
     RAISES (MedlinkError): E101-E103 for the file, E106 when there is no such concept.
     """
     base = open_kb(kb)
@@ -51,6 +53,7 @@ def show_concept(*, kb: Path, id: str) -> dict[str, Any]:
         "types": list(concept.types),
         "definition": concept.definition,
         "codes": {name: list(codes) for name, codes in concept.codes.items()},
+        "chosen_codes": _chosen(base, concept),
         "names": [name._asdict() for name in concept.names],
         "parents": [_named(base, parent) for parent in concept.parents],
         "children": [_named(base, child) for child in base.children(concept.id)],
@@ -58,6 +61,17 @@ def show_concept(*, kb: Path, id: str) -> dict[str, Any]:
             {**_named(base, ancestor), "levels": levels}
             for ancestor, levels in base.ancestors(concept.id).items()
         ],
+    }
+
+
+def _chosen(kb: "KnowledgeBase", concept: "Concept") -> dict[str, str | None]:
+    from ..starter.code_names import code_chooser
+
+    chooser = code_chooser(kb)
+    return {
+        vocabulary: chooser.choose(concept.row, concept.codes, vocabulary, concept.name).code
+        for vocabulary, codes in concept.codes.items()
+        if len(codes) > 1
     }
 
 
@@ -74,7 +88,8 @@ def _rows(concept: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if concept["definition"]:
         yield "definition", concept["definition"]
     for vocabulary, codes in concept["codes"].items():
-        yield f"code {vocabulary}", ", ".join(codes)
+        chosen = concept["chosen_codes"].get(vocabulary)
+        yield f"code {vocabulary}", ", ".join(codes) + (f" (cui: {chosen})" if chosen else "")
     for name in concept["names"]:
         about = [name["lang"], name["source"], name["tty"], "obsolete" if name["obsolete"] else ""]
         yield "known as", f"{name['text']} [{', '.join(filter(None, about))}]"

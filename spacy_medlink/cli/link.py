@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..linker import MedicalLinker
 
 _HEADER = ("mention", "id", "CUI", "preferred name", "matched name", "score")
-_MORE = ("ambiguous", "reason", "backed_off", "parts")
+_MORE = ("ambiguous", "reason", "backed_off", "parts", "ambiguous_codes")
 _STDIN = "-"
 
 

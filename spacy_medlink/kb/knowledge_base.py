@@ -29,6 +29,11 @@ _SEARCH = (
     " (SELECT concept, row, text LIKE ? ESCAPE '\\' AS begins, length(text) AS size FROM name"
     " WHERE text LIKE ? ESCAPE '\\')) WHERE place = 1 ORDER BY begins DESC, size, row LIMIT ?"
 )
+_SHARED = (
+    "SELECT code.value, group_concat(concept.row) FROM concept, json_each(concept.codes) AS own,"
+    " json_each(own.value) AS code WHERE concept.codes != '' AND own.key = ?"
+    " GROUP BY code.value HAVING count(*) > 1"
+)
 _LONGEST_SEARCH = 5000
 _load_types = lru_cache(4096)(schema.load_list)  # few lists are those of many concepts
 _SIGNED = 1 << 63
@@ -53,6 +58,7 @@ class KnowledgeBase:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self._local = threading.local()
+        self._shared: dict[str, dict[str, tuple[int, ...]]] = {}
         _ = self._db  # a bad file should be met here, not at the first look-up
 
     def __getstate__(self) -> dict[str, Path]:
@@ -61,6 +67,7 @@ class KnowledgeBase:
     def __setstate__(self, state: Mapping[str, Path]) -> None:
         self.path = state["path"]
         self._local = threading.local()
+        self._shared = {}
 
     def __repr__(self) -> str:
         return f"KnowledgeBase({str(self.path)!r}, {len(self):,} concepts, {self.n_names:,} names)"
@@ -290,6 +297,18 @@ class KnowledgeBase:
         """Count the concepts that have codes, by vocabulary."""
         query = "SELECT json_each.key, count(*) FROM concept, json_each(codes) WHERE codes != ''"
         return dict(self._db.execute(f"{query} GROUP BY 1 ORDER BY 1").fetchall())
+
+    def shared_codes(self, vocabulary: str) -> Mapping[str, tuple[int, ...]]:
+        """Map the codes that several concepts share to the rows of these concepts.
+
+        The first question about a vocabulary reads the codes of all concepts; the answer is kept.
+        """
+        if vocabulary not in self._shared:
+            rows = self._db.execute(_SHARED, (vocabulary,))
+            self._shared[vocabulary] = {
+                code: tuple(map(int, concepts.split(","))) for code, concepts in rows
+            }
+        return self._shared[vocabulary]
 
     @cached_property
     def _labels(self) -> dict[int, str]:

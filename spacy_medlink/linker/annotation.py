@@ -8,6 +8,7 @@ from ..types import Candidate
 
 if TYPE_CHECKING:
     from ..kb import KnowledgeBase
+    from ..kb.codes import CodeChooser
     from ..linking.composite import Part
     from ..linking.decision import Decision
 
@@ -24,7 +25,8 @@ class Link(NamedTuple):
     ambiguous (List[str]): ids that nothing tells apart but their order, the link's among them; [].
     reason (str): why it is NIL. backed_off (List[str]): ids that the link stands for, being above
         them. parts (List[Dict]): of a composite mention, each with `text`, `id`, `cui`, `name`,
-        `matched`, `score`; the first is the link.
+        `matched`, `score`; the first is the link. ambiguous_codes (List[str]): codes that `cui` was
+        chosen from where no name told them apart, itself first; [].
     """
 
     id: str
@@ -36,6 +38,7 @@ class Link(NamedTuple):
     reason: str
     backed_off: list[str]
     parts: list[dict[str, Any]]
+    ambiguous_codes: list[str]
 
 
 class _Linked(NamedTuple):
@@ -45,6 +48,7 @@ class _Linked(NamedTuple):
     name: str
     cui: str | None
     codes: dict[str, tuple[str, ...]]
+    ambiguous_codes: tuple[str, ...]
 
 
 class LinkWriter:
@@ -58,7 +62,8 @@ class LinkWriter:
         # Tuples of texts, which the garbage collector need not look into.
         self._brief: Callable[[int], _Brief] = lru_cache(_FACTS_KEPT)(kb.brief_at)
         self._name: Callable[[int], str] = lru_cache(_FACTS_KEPT)(kb.text_at)
-        self._linked: Callable[[int], _Linked] = lru_cache(_FACTS_KEPT)(self._read)
+        self._linked: Callable[[int, int], _Linked] = lru_cache(_FACTS_KEPT)(self._read)
+        self._chooser: CodeChooser | None = None
 
     def link(self, decision: "Decision", parts: "Sequence[Part]" = ()) -> Link:
         """Make the link of a mention; of a composite one, of its parts."""
@@ -68,11 +73,12 @@ class LinkWriter:
         kb_ents = [[item["id"], item["score"]] for item in candidates]
         tied = [self.id_of(row) for row in decision.tied]
         if decision.chosen is None:
-            return Link(NIL, None, kb_ents, candidates, {}, tied, decision.reason, [], [])
-        best = self._linked(decision.chosen.row)
+            return Link(NIL, None, kb_ents, candidates, {}, tied, decision.reason, [], [], [])
+        best = self._linked(decision.chosen.row, decision.chosen.name_row)
         codes = {vocabulary: list(values) for vocabulary, values in best.codes.items()}
         leaves = [self.id_of(row) for row in decision.leaves]
-        return Link(best.id, best.cui, kb_ents, candidates, codes, tied, "", leaves, [])
+        several = [*best.ambiguous_codes]
+        return Link(best.id, best.cui, kb_ents, candidates, codes, tied, "", leaves, [], several)
 
     def candidates(self, ranking: Sequence[Candidate]) -> list[dict[str, Any]]:
         """Make plain dicts of candidates."""
@@ -114,7 +120,7 @@ class LinkWriter:
         for item in best:
             others.pop(item["id"], None)
         ordered = [*best, *sorted(others.values(), key=lambda item: (-item["score"], item["id"]))]
-        facts = [self._linked(part.ranking[0].row) for part in parts]
+        facts = [self._linked(part.ranking[0].row, part.ranking[0].name_row) for part in parts]
         tied = [self.id_of(row) for row in parts[0].ranking[0].tied]
         return Link(
             facts[0].id, facts[0].cui, [[item["id"], item["score"]] for item in ordered],
@@ -125,12 +131,21 @@ class LinkWriter:
                  "matched": item["matched"], "score": item["score"]}
                 for part, fact, item in zip(parts, facts, best, strict=True)
             ],
+            [*facts[0].ambiguous_codes],
         )  # fmt: skip
 
-    def _read(self, row: int) -> _Linked:
+    def _read(self, row: int, name_row: int) -> _Linked:
         id, name, _ = self._brief(row)
         codes = self._kb.codes_at(row)
-        cui: str | None = id
-        if self.cui_scheme is not None:
-            cui = next(iter(codes.get(self.cui_scheme, ())), None)
-        return _Linked(id, name, cui, codes)
+        if self.cui_scheme is None:
+            return _Linked(id, name, id, codes, ())
+        cui, among = self._codes.choose(row, codes, self.cui_scheme, self._name(name_row))
+        return _Linked(id, name, cui, codes, among)
+
+    @property
+    def _codes(self) -> "CodeChooser":
+        if self._chooser is None:
+            from ..starter.code_names import code_chooser
+
+            self._chooser = code_chooser(self._kb)
+        return self._chooser

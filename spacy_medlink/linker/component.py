@@ -15,7 +15,7 @@ from ..telling import tell
 from ..types import Candidate, Mention
 from .annotation import Link
 from .learning import TrainableLinker
-from .mentions import mentions_of
+from .mentions import bare_mention, mentions_of
 from .settings import DEFAULT_CONFIG, FILTERS, attribute, check, keys_of, make_filter
 from .writing import SpanWriter
 
@@ -59,8 +59,10 @@ class MedicalLinker(TrainableLinker):
     resolve_abbreviations (bool): look up what the document defines an abbreviation to mean.
     resolve_identifiers (bool): link to the concept whose identifier the document writes beside a
         mention, as in "Fabry disease (OMIM 301500)".
-    lexicon (Optional[str]): file of what undefined abbreviations may mean; it is saved with the
-        component.
+    lexicon (Union[str, List[str], None]): what undefined abbreviations mean: "clinical", the
+        lexicon of the package for the language of the pipeline, where it has one; "clinical-de",
+        that of another language; a file, which is saved with the component; or a list of these, of
+        which the later ones count more.
     composite (bool): link the parts of "breast and ovarian cancer" each by itself.
     backoff (bool): link near ties to the concept above them. backoff_margin (float): how much less
         a near tie scores at most.
@@ -162,10 +164,7 @@ class MedicalLinker(TrainableLinker):
         label (str): entity label of all. filters: of this call, as for `predict`.
         RAISES (MedlinkError): E162, E213 for a filter that names what the knowledge base has not.
         """
-        lexicon = self.abbreviations
-        mentions = [
-            Mention(text, label=label, expansions=lexicon.expansions(text, label)) for text in texts
-        ]
+        mentions = [bare_mention(text, label, self.abbreviations) for text in texts]
         return list(self._links(mentions, self._only(filters)))
 
     def link_spans(self, doc: Doc, spans: Sequence[Span]) -> list[Link]:
@@ -186,7 +185,7 @@ class MedicalLinker(TrainableLinker):
         from ..linking.explain import explain
 
         if isinstance(span, str):
-            mention = Mention(span, expansions=self.abbreviations.expansions(span))
+            mention = bare_mention(span, "", self.abbreviations)
         else:
             every = self._span_writer.every(span.doc)
             mention = self._mentions_of(span.doc, [span], every)[0]

@@ -38,7 +38,7 @@ def make_medical_linker(
     memory: bool,
     resolve_abbreviations: bool,
     resolve_identifiers: bool,
-    lexicon: str | None,
+    lexicon: str | list[str] | None,
     composite: bool,
     backoff: bool,
     backoff_margin: float,

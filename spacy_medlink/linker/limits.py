@@ -84,7 +84,9 @@ class LinkerLimits(Limits):
     memory: bool = rule(_FLAG)
     resolve_abbreviations: bool = rule(_FLAG)
     resolve_identifiers: bool = rule(_FLAG)
-    lexicon: Place | None = rule(PATH_RULE)
+    lexicon: Place | list[Place] | None = rule(
+        'must be "clinical", the path of a file, or a list of these, without half characters'
+    )
     composite: bool = rule(_FLAG)
     backoff: bool = rule(_FLAG)
     backoff_margin: float = share()

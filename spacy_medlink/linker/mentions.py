@@ -1,6 +1,6 @@
 """The mentions of a Doc: their text, context, and what their abbreviations stand for."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import repeat
 from typing import Any
 
@@ -11,7 +11,7 @@ from ..abbreviations.expansion import LONGEST
 from ..errors import Warnings
 from ..extensions import READING
 from ..identifiers import find_identifiers, identifiers_of
-from ..lexicon import Lexicon
+from ..lexicon import Lexicon, Surroundings
 from ..telling import tell
 from ..text import key
 from ..types import Mention
@@ -43,9 +43,12 @@ def mentions_of(
     text, every = doc.text, [*spans, *beside]
     places = [(span.start_char, span.end_char) for span in every]
     texts = [text[start:end] for start, end in places]  # `span.text` joins the tokens anew
-    long_forms = _readings(doc, every)
+    long_forms, implied = _readings(doc, every), dict[str, str]()
     if resolve_abbreviations:
-        defined = _definitions(doc, text, texts, lexicon, warn)
+        defined = _definitions(doc, text)
+        implied = implied_definitions(texts, defined, warn)
+        # What mentions imply is a guess: a lexicon goes before it, unless it does not decide.
+        defined = defined | {short: its for short, its in implied.items() if short not in lexicon}
         expand = LongForms(defined).written_out
         if defined and any(len(own) > LONGEST for own in texts):
             warn(Warnings.long_mention.format(longest=LONGEST))
@@ -57,24 +60,35 @@ def mentions_of(
     if resolve_identifiers and (found := find_identifiers(text)):
         meanings = [key(long or own) for long, own in zip(long_forms, texts, strict=True)]
         written = identifiers_of(text, found, places, meanings)
-    labels = [span.label_ for span in spans]
+    labels, around = [span.label_ for span in spans], Surroundings(text)
     facts = zip(labels, places, texts, long_forms, written, strict=False)  # of spans alone
-    return [_mention(text, *own, lexicon) for own in facts]
+    return [_mention(around, *own, lexicon, implied) for own in facts]
+
+
+def bare_mention(text: str, label: str, lexicon: Lexicon) -> Mention:
+    """Make a mention that stands in no document."""
+    return _mention(Surroundings(), label, (0, 0), text, "", (), lexicon, {})
 
 
 def _mention(
-    text: str,
+    around: Surroundings,
     label: str,
     place: tuple[int, int],
     own: str,
     long_form: str,
     identifiers: tuple[str, ...],
     lexicon: Lexicon,
+    implied: Mapping[str, str],
 ) -> Mention:
     start, end = place
-    expansions = () if long_form or not len(lexicon) else lexicon.expansions(own, label)
-    left, right = text[max(0, start - CONTEXT) : start], text[end : end + CONTEXT]
-    return Mention(own, long_form, label, left, right, expansions, identifiers)
+    left, right = around.text[max(0, start - CONTEXT) : start], around.text[end : end + CONTEXT]
+    sense = None if long_form else lexicon.sense(own, around.at(start, end, label))
+    if sense is None:
+        return Mention(own, long_form, label, left, right, (), identifiers)
+    if not sense.longs and own.strip() in implied:
+        return Mention(own, implied[own.strip()], label, left, right, (), identifiers)
+    verbatim = sense.verbatim(" ".join(own.split()))
+    return Mention(own, "", label, left, right, sense.expansions, identifiers, verbatim)
 
 
 def _readings(doc: Doc, spans: Sequence[Span]) -> list[str]:
@@ -84,9 +98,7 @@ def _readings(doc: Doc, spans: Sequence[Span]) -> list[str]:
     return [str(span._.get(READING) or "") for span in spans]
 
 
-def _definitions(
-    doc: Doc, text: str, mentions: Iterable[str], lexicon: Lexicon, warn: Callable[[str], None]
-) -> dict[str, str]:
+def _definitions(doc: Doc, text: str) -> dict[str, str]:
     """Find what the document defines; a component that looked for it knows better than we do."""
     defined = find_definitions(text)
     if Doc.has_extension("abbreviations"):
@@ -94,9 +106,7 @@ def _definitions(
             short, long = _pair(found)
             if short and long:
                 defined[short] = long
-    implied = implied_definitions(mentions, defined, warn)
-    # A lexicon was written for these documents; what mentions imply is a guess.
-    return defined | {short: its for short, its in implied.items() if short not in lexicon}
+    return defined
 
 
 def _pair(found: Any) -> tuple[str, str]:

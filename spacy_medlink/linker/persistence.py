@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import srsly
 from spacy.util import SimpleFrozenList
+from spacy.vocab import Vocab
 
 from ..beside import remove
 from ..component import PicklablePipe
 from ..errors import Errors
 from ..extensions import register_extensions
 from ..files import replacing_file
-from ..lexicon import Lexicon
+from ..lexicon import Lexicon, open_lexicon
 from ..manifest import ASSETS
 from ..outputs import FileKind, check_output, marked
 from .reference import REFERENCE, Reference
@@ -33,7 +34,8 @@ class PersistentLinker(PicklablePipe):
     source: str | None
     prefix: str
     max_bytes_size: int
-    lexicon: str | None
+    lexicon: str | list[str] | None
+    vocab: Vocab
     copy_assets: bool
     _assets: "Assets | None"
     _is_saved: bool  # whether the assets came with the component, not from `source`
@@ -48,10 +50,10 @@ class PersistentLinker(PicklablePipe):
     def abbreviations(self) -> Lexicon:
         """The lexicon, read at the first use.
 
-        RAISES (MedlinkError): E107, E306 when it cannot be.
+        RAISES (MedlinkError): E107, E306, E310 when it cannot be.
         """
         if self._lexicon is None:
-            self._lexicon = Lexicon.read(self.lexicon) if self.lexicon else Lexicon()
+            self._lexicon = open_lexicon(self.lexicon, self.vocab.lang or "")
         return self._lexicon
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()) -> None:
@@ -64,14 +66,14 @@ class PersistentLinker(PicklablePipe):
             Path(path).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise Errors.write_failed(path=path, reason=error.strerror or error) from error
-        abbreviations = self.abbreviations
+        is_saved = self._has_own_lexicon
         if "assets" not in exclude:
             check_output(Path(path) / "assets", ASSETS, improves=self.assets.path)
             check_output(Path(path) / REFERENCE, _REFERENCE_FILE)
             self._save_assets(Path(path))
-        if len(abbreviations):
+        if is_saved:
             with replacing_file(Path(path) / _LEXICON, _LEXICON_FILE) as temporary:
-                temporary.write_text(_HEAD + abbreviations.dump(), encoding="utf-8")
+                temporary.write_text(_HEAD + self.abbreviations.dump(), encoding="utf-8")
 
     def from_disk(
         self: Own, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()
@@ -102,7 +104,7 @@ class PersistentLinker(PicklablePipe):
                 raise Errors.too_big_for_bytes(size=size >> 20, limit=limit >> 20)
             for name in self.assets.files:
                 files[name] = (self.assets.path / name).read_bytes()
-        if len(self.abbreviations):
+        if self._has_own_lexicon:
             files[_LEXICON] = self.abbreviations.dump().encode()
         data: bytes = srsly.msgpack_dumps(files)
         return data
@@ -149,6 +151,11 @@ class PersistentLinker(PicklablePipe):
             self.from_bytes(data)
         elif opened is not None:
             self._assets = opened
+
+    @property
+    def _has_own_lexicon(self) -> bool:
+        """Whether the lexicon is saved: not if there is none, or if the package has it."""
+        return len(self.abbreviations) > 0 and not self.abbreviations.is_shipped
 
     @property
     def _is_referring(self) -> bool:

@@ -28,7 +28,7 @@ DEFAULT_CONFIG: dict[str, Any] = {
     "memory": True,
     "resolve_abbreviations": True,
     "resolve_identifiers": True,
-    "lexicon": None,
+    "lexicon": "clinical",
     "composite": False,
     "backoff": False,
     "backoff_margin": 0.02,

@@ -98,7 +98,7 @@ def link_parts(
             found[place] = ways
     asked = {
         (place, part): mentions[place]._replace(
-            text=part, long_form="", expansions=(), identifiers=()
+            text=part, long_form="", expansions=(), identifiers=(), verbatim=()
         )
         for place, ways in found.items() for way in ways for part in way
     }  # fmt: skip

@@ -17,7 +17,7 @@ from ..lru import Lru
 from ..retrieval.concepts import MEMORY, rank_concepts, set_ranks
 from ..retrieval.fusion import WeightedFusion
 from ..types import Calibrator, Candidate, Encoder, Floats2d, Fusion, Ints2d, Mention, Rescorer
-from .forms import best_of, forms_of, has_letters
+from .forms import Forms, has_letters
 from .identified import DEPTH, IdentifiersOf, identified_first
 from .scopes import Scope, Scopes, ScopeSettings
 from .tiers import Found, Tiers
@@ -31,8 +31,8 @@ if TYPE_CHECKING:  # only the tiers that are used should be paid for
     from ..retrieval.memory import MentionMemory
     from ..retrieval.ngram import NgramIndex
 
-_Key = tuple[str, str, tuple[str, ...], Scope, bool, int]
-"""Text, long form, expansions, scope, whether all tiers are to be asked, candidates."""
+_Key = tuple[Forms, Scope, bool, int]
+"""What to look up, scope, whether all tiers are to be asked, candidates."""
 _KEPT = 16_384  # concepts whose identifiers are remembered
 _WIDER = 4  # times as many names are asked for where too few concepts were found
 
@@ -221,10 +221,9 @@ class LinkingEngine:
         return [found[key] for key in keys]
 
     def _rank_alike(self, keys: Sequence[_Key], all_tiers: bool, k: int) -> list[list[Candidate]]:
-        forms = {key: forms_of(*key[:3]) for key in keys}
         by_scope: dict[Scope, dict[str, list[Candidate]]] = {}
         for key in keys:
-            by_scope.setdefault(key[3], {}).update((form, []) for form in forms[key])
+            by_scope.setdefault(key[1], {}).update((form, []) for form in key[0].all)
         for scope, by_form in by_scope.items():
             first = [form for form in by_form if not (all_tiers and has_letters(form))]
             if self.exact is not None and first:
@@ -245,7 +244,7 @@ class LinkingEngine:
             for form, ranking in by_form.items():
                 for candidate in ranking:
                     candidate.form = form
-        return [best_of(key[0], forms[key], by_scope[key[3]], k) for key in keys]
+        return [key[0].best(by_scope[key[1]], k) for key in keys]
 
     def _rank_exact(self, forms: list[str], scope: Scope, k: int) -> dict[str, list[Candidate]]:
         found = self.tiers.search_exact(forms, self.names_per_tier, scope.mask, scope.label)
@@ -309,6 +308,5 @@ class LinkingEngine:
 
 
 def _key(mention: Mention, scope: Scope, all_tiers: bool, k: int) -> _Key:
-    """Make of a mention what is looked up and remembered: white space, line ends too, is one."""
-    text, long_form = " ".join(mention.text.split()), " ".join(mention.long_form.split())
-    return text, long_form, mention.expansions, scope, all_tiers, k
+    """Make of a mention what is looked up and remembered."""
+    return Forms.of(mention), scope, all_tiers, k

@@ -9,7 +9,7 @@ from ..retrieval.concepts import MEMORY
 from ..types import Candidate, Mention
 from .composite import Part
 from .decision import Decision
-from .forms import SHORT_FORM_DISCOUNT, forms_of_mention
+from .forms import Forms
 
 if TYPE_CHECKING:
     from ..retrieval.filters import Only
@@ -23,8 +23,9 @@ class Explanation:
     """Why a mention is linked as it is; `str()` makes text of it, `as_dict()` plain data.
 
     mention, label (str): as linked. link (Dict): `id`, `name`, and `reason`, why it is NIL.
-    forms (List[Dict]): what was looked up: `text`, `why`, its best candidate (`id`, `score`, after
-        `discount`), and whether the link was found through it (`kept`).
+    forms (List[Dict]): what was looked up: `text`, `why`, whether as a name alone (`as_name`), its
+        best candidate (`id`, `score`, after `discount`), and whether the link was found through it
+        (`kept`).
     filters (Dict): `given` in words; `passing` of `names` names; `removed`, the candidates that
         would have been better than the last one kept.
     candidates (List[Dict]): `id`, `name`, `score`, `prob`, `matched` (`text`, `lang`, `source`,
@@ -100,14 +101,18 @@ def _forms(
     k: int,
     only: "Only",
 ) -> list[dict[str, Any]]:
-    forms = forms_of_mention(mention)
+    forms = Forms.of(mention)
     alone = [
-        mention._replace(text=form, long_form="", expansions=(), identifiers=()) for form in forms
+        mention._replace(text=form, long_form="", expansions=(), identifiers=(), verbatim=())
+        for form in forms.all
     ]
     kept = decision.ranking[0].form or mention.text if decision.ranking else ""
     found = []
-    for form, ranking in zip(forms, engine.rank(alone, k, only), strict=True):
-        discount = SHORT_FORM_DISCOUNT if len(forms) > 1 and form == mention.text else 1.0
+    for form, ranking in zip(forms.all, engine.rank(alone, k, only), strict=True):
+        discount = forms.discount(form)
+        as_name = bool(forms.verbatim) and form not in forms.longer
+        if as_name:
+            ranking = [one for one in ranking if forms.counts(form, one)]
         best = ranking[0] if ranking else None
         found.append(
             {
@@ -116,6 +121,7 @@ def _forms(
                 "id": kb.concept_at(best.row, names=False).id if best else "",
                 "score": round(best.score * discount, _DIGITS) if best else None,
                 "discount": discount,
+                "as_name": as_name,
                 "kept": form == kept,
             }
         )

@@ -54,7 +54,8 @@ def _forms(own: "Explanation") -> Iterator[str]:
     for form in own.forms:
         best = f"best {form['id']} {form['score']:.4f}" if form["id"] else "nothing found"
         kept = ", kept" if form["kept"] else ""
-        yield f"  form {_one_line(form['text'])!r} ({form['why']}): {best}{kept}"
+        why = form["why"] + (", as a name alone" if form["as_name"] else "")
+        yield f"  form {_one_line(form['text'])!r} ({why}): {best}{kept}"
 
 
 def _filters(own: "Explanation") -> Iterator[str]:

@@ -146,4 +146,5 @@ def _differ(types: Iterable[tuple[str, ...]]) -> bool:
 
 def _key(mention: Mention, ranking: Sequence[Candidate]) -> _Key:
     # The label and what a lexicon says are not read.
-    return mention._replace(label="", expansions=()), tuple(one.name_row for one in ranking)
+    read = mention._replace(label="", expansions=(), verbatim=())
+    return read, tuple(one.name_row for one in ranking)

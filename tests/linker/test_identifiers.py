@@ -129,7 +129,9 @@ def test_a_code_of_several_concepts_leaves_them_tied(tmp_path: Path) -> None:
         for record in TINY_RECORDS if isinstance(record, Concept)
     ]  # fmt: skip
     build_kb(tmp_path / "kb.sqlite", records)
-    nlp = pipeline(build_assets(tmp_path / "assets", tmp_path / "kb.sqlite"), mentions=False)
+    # Without a lexicon, what only resembles the mention is among the candidates.
+    assets = build_assets(tmp_path / "assets", tmp_path / "kb.sqlite")
+    nlp = pipeline(assets, mentions=False, lexicon=None)
     (ent,) = nlp(doc_with(nlp, "A PE (ICD-10 R99.9).", "PE")).ents
     assert ent._.ambiguous == [EFFUSION, EMBOLISM]
     assert [one["scores"].get("identifier") for one in ent._.candidates[:3]] == [0.5, 0.5, None]

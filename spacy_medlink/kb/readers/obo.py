@@ -14,6 +14,7 @@ _TAG = re.compile(r"([A-Za-z_][\w.\-]*):\s*(.*)")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(.*)')
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {"n": "\n", "t": "\t", "W": " "}
+_EQUIVALENT = '"MONDO:equivalentTo"'  # among the qualifiers of a cross-reference
 _SCOPES = frozenset({"EXACT", "BROAD", "NARROW", "RELATED"})
 # Comments run to the end of the line; a "!" inside an identifier has no space before it. The
 # look-behind keeps a long run of spaces from being tried from each of its spaces.
@@ -30,6 +31,7 @@ class _Term:
     synonyms: list[Name] = field(default_factory=list)
     definition: str = ""
     xrefs: list[str] = field(default_factory=list)
+    equivalent: list[str] = field(default_factory=list)
     parents: list[str] = field(default_factory=list)
     namespace: str = ""
     alt_ids: list[str] = field(default_factory=list)
@@ -41,7 +43,8 @@ def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]
     """Stream the live terms of an OBO file as concepts, obsolete and alternative ids as retired.
 
     Synonyms keep their scope and type as term type ("EXACT", "RELATED layperson"); the namespace
-    becomes the type; cross-references become codes by vocabulary.
+    becomes the type; cross-references become codes by vocabulary, those that Mondo marks as
+    equivalent before others.
     RAISES (MedlinkError): E105 for a bad line, unless `bad_lines` collects them.
     """
     source, namespace = path.name.split(".")[0].upper(), ""
@@ -113,6 +116,8 @@ def _apply(term: _Term, tag: str, value: str, source: str) -> None:
         term.definition = _quoted(value)[0]
     elif tag == "xref":
         term.xrefs.append(_identifier(value))
+        if _EQUIVALENT in value:
+            term.equivalent.append(term.xrefs[-1])
     elif tag == "is_a":
         term.parents.append(_identifier(value))
     elif tag == "alt_id":
@@ -147,7 +152,7 @@ def _records(
         names=(Name(term.name, "en", source, "PT"), *term.synonyms),
         types=(kind,) if kind else (),
         definition=term.definition,
-        codes=collect(term.xrefs),
+        codes=collect([*term.equivalent, *term.xrefs]),
         parents=tuple(term.parents),
     )
     for alternative in term.alt_ids:

@@ -1,0 +1,187 @@
+"""Conditions: what of the text around a short form speaks for one of its meanings.
+
+A field of a lexicon such as `near: mitral, valv*; before: on; section: medications; mixed`.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+_WINDOW = 64  # characters on each side of a short form
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d+(?:[.,]\d+)?|[%+]")
+# Where what stands beside a short form ends: sentences, paragraphs, items of a list, headings.
+_BORDER = re.compile(r"[.!?]\s+(?=[A-Z])|\n\s*\n|\n(?=[ \t]*(?:[-*•]|\d+[.)]|[A-Z][\w /&]{0,40}:))")
+_HEADING = re.compile(
+    r"(?:^|(?<=[.;]\s))[ \t]*([^\W\d_][\w /&'()-]{0,48})[ \t]*:"
+    r"|^[ \t]*([A-Z][A-Z /&'-]{3,48})[ \t]*$",
+    re.MULTILINE,
+)
+_LABEL, _MIXED, _HEADED = "label", "mixed", "heading"
+# How much each word or phrase of a kind says.
+_WEIGHTS: Mapping[str, int] = {"near": 1, "before": 2, "after": 2, "section": 1, _LABEL: 2}
+_FLAGS = (_MIXED, _HEADED)
+KINDS = (*_WEIGHTS, *_FLAGS)
+
+
+class Surroundings:
+    """A document, or what is known of one, in which short forms stand.
+
+    text (str): the document; "" where a mention has none.
+    """
+
+    def __init__(self, text: str = "") -> None:
+        self.text = text
+        self._spelled: dict[str, bool] = {}
+
+    def at(self, start: int, end: int, label: str = "") -> "Place":
+        """Point at a short form: characters of the text, and its entity label."""
+        return Place(self, start, end, label)
+
+    def spells_out(self, phrase: str) -> bool:
+        """Tell whether the document has a phrase somewhere, in whatever letters."""
+        if phrase not in self._spelled:
+            self._spelled[phrase] = phrase.lower() in self._lowered
+        return self._spelled[phrase]
+
+    def heading(self, position: int) -> str:
+        """Get the words of the last heading before a position: " discharge medications "."""
+        place = bisect_left(self._headings, (position, "")) - 1
+        return self._headings[place][1] if place >= 0 else ""
+
+    @cached_property
+    def _lowered(self) -> str:
+        return self.text.lower()
+
+    @cached_property
+    def _headings(self) -> list[tuple[int, str]]:
+        return [(one.end(), _words(one[1] or one[2])) for one in _HEADING.finditer(self.text)]
+
+
+class Place:
+    """Where a short form stands: the words beside it, each side ending with its sentence.
+
+    Words are those of `_words`: small letters, " " at both ends, numbers as "#".
+    """
+
+    def __init__(self, around: Surroundings, start: int, end: int, label: str) -> None:
+        self._around, self._start, self._end, self.label = around, start, end, label
+
+    @cached_property
+    def left(self) -> str:
+        """The words before."""
+        return _words(self._left)
+
+    @cached_property
+    def right(self) -> str:
+        """The words behind."""
+        return _words(self._right)
+
+    @cached_property
+    def section(self) -> str:
+        """The words of the heading above."""
+        return self._around.heading(self._start)
+
+    def spells_out(self, phrases: Iterable[str]) -> bool:
+        """Tell whether the document has one of some phrases."""
+        return any(map(self._around.spells_out, phrases))
+
+    @property
+    def is_heading(self) -> bool:
+        """Whether it stands at the beginning of a line with a colon behind it."""
+        text, begin = self._around.text, max(0, self._start - _WINDOW)
+        *above, line = text[begin : self._start].split("\n")
+        at_start = not line.strip() and (begin == 0 or bool(above))
+        return at_start and text[self._end : self._end + 2].lstrip().startswith(":")
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether small letters stand beside it, or no letters at all."""
+        beside = self._left + self._right
+        return beside.upper() == beside.lower() or any(map(str.islower, beside))
+
+    @cached_property
+    def _left(self) -> str:
+        begin = max(0, self._start - _WINDOW)
+        before = self._around.text[begin : self._start]
+        if begin and not self._around.text[begin - 1].isspace():
+            before = before.partition(" ")[2]  # half a word
+        borders = [one.end() for one in _BORDER.finditer(before)]
+        return before[borders[-1] :] if borders else before
+
+    @cached_property
+    def _right(self) -> str:
+        # The sign before a border may be the short form's own: "A. fib. Then ..."
+        behind = self._around.text[self._end : self._end + _WINDOW]
+        border = _BORDER.search(behind)
+        return behind[: border.start()] if border else behind
+
+
+class Conditions(NamedTuple):
+    """Conditions of one meaning; any of them is enough, more of them say more.
+
+    parts (Tuple[Tuple[str, Tuple[str, ...]], ...]): kind and phrases, none for `mixed` and
+        `heading`.
+    """
+
+    parts: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    @classmethod
+    def parse(cls, text: str) -> "Conditions":
+        """Read a field of a lexicon.
+
+        RAISES (ValueError): for a kind that there is not, or one without phrases.
+        """
+        return cls(tuple(_part(part) for part in text.split(";") if part.strip()))
+
+    def dump(self) -> str:
+        """Write them as `parse` reads them."""
+        return "; ".join(
+            f"{kind}: {', '.join(phrases)}" if phrases else kind for kind, phrases in self.parts
+        )
+
+    def weigh(self, place: Place) -> int:
+        """Tell how much speaks for the meaning at a place; 0 where no condition is met."""
+        return sum(_weight(kind, phrases, place) for kind, phrases in self.parts)
+
+
+def _part(text: str) -> tuple[str, tuple[str, ...]]:
+    kind, _, rest = (one.strip() for one in text.partition(":"))
+    phrases = tuple(one.strip() for one in rest.split(",") if one.strip())
+    is_known = kind in KINDS and (kind in _FLAGS) != bool(phrases)
+    if not is_known or (kind == "before" and "*" in rest):
+        raise ValueError(f"{text.strip()!r} is no condition")
+    return kind, phrases
+
+
+def _weight(kind: str, phrases: tuple[str, ...], place: Place) -> int:
+    if kind == _MIXED:
+        return int(place.is_mixed)
+    if kind == _HEADED:
+        return int(place.is_heading) * 3  # against a word or two below the heading
+    if kind == _LABEL:
+        return _WEIGHTS[kind] * (place.label.lower() in map(str.lower, phrases))
+    return _WEIGHTS[kind] * sum(_is_met(kind, _pattern(one), place) for one in phrases)
+
+
+def _is_met(kind: str, pattern: str, place: Place) -> bool:
+    if kind == "near":
+        return pattern in place.left or pattern in place.right
+    if kind == "before":
+        return place.left.endswith(pattern)
+    if kind == "after":
+        return place.right.startswith(pattern)
+    return pattern in place.section
+
+
+@lru_cache(maxsize=65536)
+def _pattern(phrase: str) -> str:
+    """Make what a phrase must equal: whole words, or with "*" behind it words that begin so."""
+    words = _words(phrase.rstrip("*").replace("#", " 0 "))
+    return words[:-1] if phrase.endswith("*") else words
+
+
+def _words(text: str) -> str:
+    words = ("#" if word[0].isdigit() else word.lower() for word in _WORD.findall(text))
+    return f" {' '.join(words)} "

@@ -1,0 +1,183 @@
+"""Lexicon: what a short form means where it stands."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from .conditions import Place, Surroundings
+from .entries import Entry, parse_entries, read_entries
+
+_WORD = re.compile(r"\w+")
+_JOINED = "-‐‑'’&"  # with letters behind or before them, a word goes on
+_NOWHERE = Surroundings().at(0, 0)
+
+
+class Sense(NamedTuple):
+    """What a lexicon says about a short form.
+
+    longs (Tuple[str, ...]): long forms, the one that is tried first first; () where several
+        meanings are known and nothing decides.
+    is_concept (bool): whether it is anything to be linked. is_only (bool): whether the lexicon
+        knows no other meaning, so that a name of the knowledge base with these letters is it.
+    """
+
+    longs: tuple[str, ...]
+    is_concept: bool = True
+    is_only: bool = False
+
+    @property
+    def expansions(self) -> tuple[str, ...]:
+        """What is looked up like the text itself: see `Mention.expansions`."""
+        return self.longs if self.is_concept else ()
+
+    def verbatim(self, text: str) -> tuple[str, ...]:
+        """List what is looked up as a name alone: see `Mention.verbatim`."""
+        own = self.is_concept and (self.is_only or not self.longs)
+        return (*self.longs, text) if own else self.longs
+
+
+class Lexicon:
+    """Long forms by short form, which must be written as in the text.
+
+    entries (Iterable[Entry]): several of one short form are its meanings.
+    """
+
+    is_shipped = False  # whether the package has it, so that it need not be saved
+
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+        self.entries = tuple(dict.fromkeys(entries))
+        self._by_short: dict[str, list[Entry]] = {}
+        for entry in self.entries:
+            for short in entry.shorts:
+                self._by_short.setdefault(short, []).append(entry)
+        self._by_word: dict[str, list[str]] = {}
+        for short in sorted(self._by_short, key=lambda one: (-len(one), one)):
+            if word := _WORD.search(short):
+                self._by_word.setdefault(word[0], []).append(short)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    @classmethod
+    def read(cls, path: str | Path) -> "Lexicon":
+        """Read a file, one entry a line; lines that are empty or begin with # are left out.
+
+        RAISES (MedlinkError): E107 without the file, E306 for a line that is no entry.
+        """
+        return cls(read_entries(Path(path)))
+
+    @classmethod
+    def parse(cls, text: str, path: str | Path = "lexicon") -> "Lexicon":
+        """Read the lines of a text.
+
+        RAISES (MedlinkError): E306 for a line that is no entry.
+        """
+        return cls(parse_entries(text, path))
+
+    def dump(self) -> str:
+        """Write the entries as `parse` reads them."""
+        return "".join(f"{entry.line}\n" for entry in self.entries)
+
+    def updated(self, other: "Lexicon") -> "Lexicon":
+        """Make a lexicon with what another says; of the short forms of both, only that."""
+        kept = []
+        for entry in self.entries:
+            shorts = tuple(short for short in entry.shorts if short not in other._by_short)
+            if shorts:
+                kept.append(entry._replace(shorts=shorts))
+        return Lexicon((*kept, *other.entries))
+
+    def __contains__(self, text: str) -> bool:
+        return self._known(text) != ()
+
+    def expansions(self, text: str, label: str = "") -> tuple[str, ...]:
+        """List the long forms of a short form that stands alone."""
+        sense = self.sense(text, Surroundings().at(0, 0, label))
+        return sense.expansions if sense else ()
+
+    def sense(self, text: str, place: Place = _NOWHERE) -> Sense | None:
+        """Tell what a text means at a place, None where the lexicon has nothing to say.
+
+        The meaning for which most speaks; where nothing speaks for any, the only one that the
+        document spells out somewhere; else the meanings without conditions, those for the entity
+        label first.
+        """
+        known = self._known(text)
+        if not known:
+            return None
+        fitting = [one for one in known if one.label in ("", place.label)]
+        weights = [one.conditions.weigh(place) if one.conditions.parts else 0 for one in fitting]
+        most = max(weights, default=0)
+        if most:
+            chosen = [one for one, own in zip(fitting, weights, strict=True) if own == most]
+            if len({one.longs for one in chosen}) > 1:
+                return Sense(())  # as much speaks for one as for the other
+        else:
+            chosen = _spelled_out(fitting, place) or _unconditional(fitting)
+        if not chosen:
+            return Sense(()) if any(one.conditions.parts for one in known) else None
+        longs = dict.fromkeys(long for one in chosen for long in one.longs)
+        return Sense(tuple(longs), chosen[0].is_concept, len(known) == len(chosen))
+
+    def occurrences(self, text: str) -> Iterator[tuple[int, int]]:
+        """Find where short forms stand in a text, from left to right, the longest at each place.
+
+        One look into a dictionary for each word of the text. Parts of words are none: "STEMI" in
+        "non-STEMI".
+        """
+        last = 0
+        for word in _WORD.finditer(text) if self._by_word else ():
+            start, shorts = word.start(), self._by_word.get(word[0])
+            if shorts is None and word[0][-1] == "s":
+                shorts = self._by_word.get(word[0][:-1])
+            if shorts is None or start < last:
+                continue
+            if (end := _end_of_one(text, start, shorts)) > start:
+                yield start, end
+                last = end
+
+    def _known(self, text: str) -> Sequence[Entry]:
+        short = " ".join(text.split())
+        if (found := self._by_short.get(short)) is not None:
+            return found
+        is_plural = short[-1:] == "s" and short[:-1].isupper()
+        return self._by_short.get(short[:-1], ()) if is_plural else ()
+
+
+def _spelled_out(entries: Sequence[Entry], place: Place) -> list[Entry]:
+    """Take the one of several entries that the document spells out, none where it does so twice."""
+    if len(entries) < 2:
+        return []
+    chosen = [one for one in entries if place.spells_out(one.longs)]
+    return chosen if len(chosen) == 1 else []
+
+
+def _unconditional(entries: Sequence[Entry]) -> list[Entry]:
+    """Take the entries without conditions, those for a label first."""
+    chosen = [one for one in entries if not one.conditions.parts]
+    return sorted(chosen, key=lambda one: not one.label)
+
+
+def _end_of_one(text: str, start: int, shorts: Sequence[str]) -> int:
+    """Find where the longest short form that begins at a place ends; 0 where none does."""
+    if start > 1 and text[start - 1] in _JOINED and text[start - 2].isalnum():
+        return 0
+    for short in shorts:
+        if text.startswith(short, start):
+            end = start + len(short)
+            if short.isupper() and text[end : end + 1] == "s":
+                end += 1
+            if not _goes_on(text, end):
+                return end
+    return 0
+
+
+def _goes_on(text: str, end: int) -> bool:
+    """Tell whether a word goes on at a place."""
+    following = text[end : end + 2]
+    if not following:
+        return False
+    if text[end - 1].isalnum() and following[0].isalnum():
+        return True
+    return following[0] in _JOINED and following[1:].isalnum()
