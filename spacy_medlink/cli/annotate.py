@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ..pipelines import STARTER
+from .opening import Verify, verify_assets
 from .parsing import choices
 
 
@@ -57,12 +58,15 @@ def command(
     restart: Annotated[
         bool, typer.Option("--restart", help="Throw away what a killed run has done.")
     ] = False,
+    verify: Verify = False,
 ) -> None:
     """Find and link the mentions of many documents; run again after a kill, it goes on."""
     choices(engine, ("local", "ray"), "--engine")
     from ..annotate import Columns, Shape, annotate_file
     from ..progress import show_progress
 
+    if verify:
+        verify_assets(assets)
     settings: dict[str, object] = {"top_k": max(candidates, 1)}
     if threshold is not None:
         settings["threshold"] = threshold

@@ -1,12 +1,12 @@
 """Names of the dictionary in a Doc: as they are written, joined up, and in any order."""
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from spacy.tokens import Doc
 
-from ..dictionary import any_order_key
+from ..dictionary import any_order_key, name_has_key
 from ..retrieval.exact import SAME_STRING, ExactIndex
 from ..text import hash_keys, key
 from .coordinations import coordinations
@@ -54,9 +54,10 @@ class NameFinder:
             ]
         found: dict[tuple[int, str], Match] = {}
         for number, place in self._known(keys):
+            own = keys[number]
             number %= len(readings)
             one, text = readings[number], texts[number]
-            rows = self._rows(place, text)
+            rows = self._rows(place, text, own)
             if rows:
                 start, end = one.tokens[0], one.tokens[-1] + 1
                 match = Match(start, end, saying(doc, one.tokens), rows, text, False)
@@ -84,7 +85,7 @@ class NameFinder:
             start, end = places[first], places[first + length - 1] + 1
             first_token, end = with_brackets(doc, start, end)
             rows = self._rows(
-                int(found[gram]), doc[first_token:end].text,
+                int(found[gram]), doc[first_token:end].text, grams[gram],
                 as_written=first_token < start or falls_apart(doc, first_token, end),
             )  # fmt: skip
             if rows:
@@ -101,10 +102,11 @@ class NameFinder:
                         continue
                     spans.append((start, end))
                     texts.append(_without_hyphens(doc, start, end))
-        for number, own in self._known([key(text) for text in texts]):
+        keys = [key(text) for text in texts]
+        for number, place in self._known(keys):
             start, end = with_brackets(doc, *spans[number])
             text = _without_hyphens(doc, start, end)
-            rows = () if falls_apart(doc, start, end) else self._rows(own, text)
+            rows = () if falls_apart(doc, start, end) else self._rows(place, text, keys[number])
             if rows:
                 yield Match(start, end, saying(doc, range(start, end)), rows, text)
 
@@ -117,9 +119,9 @@ class NameFinder:
                 keys.append(any_order_key(token.text for token in doc[start:end]))
         for number, place in self._known(keys):
             start, end = spans[number]
-            yield Match(
-                start, end, saying(doc, range(start, end)), tuple(self._exact.names_at(place))
-            )
+            rows = self._exact.names_at(place, _having(keys[number]))
+            if rows:
+                yield Match(start, end, saying(doc, range(start, end)), tuple(rows))
 
     def _known(self, keys: list[str]) -> Iterator[tuple[int, int]]:
         """List (number, place in the dictionary) of the keys that it has."""
@@ -128,10 +130,19 @@ class NameFinder:
         for place in np.flatnonzero(found >= 0).tolist():
             yield asked[place], int(found[place])
 
-    def _rows(self, place: int, text: str, as_written: bool = False) -> tuple[int, ...]:
-        """List the rows of the names that a text is; of the same text alone, if as_written."""
+    def _rows(self, place: int, text: str, own: str, as_written: bool = False) -> tuple[int, ...]:
+        """List the rows of the names that a text is; of the same text alone, if as_written.
+
+        own (str): the key that was found at the place.
+        """
         least = SAME_STRING if as_written else 0.0
-        return tuple(row for row, score in self._exact.rows_of(place, text) if score >= least)
+        found = self._exact.rows_of(place, text, _having(own))
+        return tuple(row for row, score in found if score >= least)
+
+
+def _having(own: str) -> Callable[[str], bool]:
+    """Make what tells whether a name has a key."""
+    return lambda name: name_has_key(name, own)
 
 
 def _without_hyphens(doc: Doc, start: int, end: int) -> str:

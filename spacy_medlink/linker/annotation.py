@@ -54,7 +54,7 @@ class LinkWriter:
     """
 
     def __init__(self, kb: "KnowledgeBase", cui_scheme: str | None) -> None:
-        self._kb, self.cui_scheme = kb, cui_scheme
+        self.kb, self.cui_scheme = kb, cui_scheme
         # Tuples of texts, which the garbage collector need not look into.
         self._brief: Callable[[int], _Brief] = lru_cache(_FACTS_KEPT)(kb.brief_at)
         self._name: Callable[[int], str] = lru_cache(_FACTS_KEPT)(kb.text_at)
@@ -129,7 +129,7 @@ class LinkWriter:
 
     def _read(self, row: int) -> _Linked:
         id, name, _ = self._brief(row)
-        codes = self._kb.codes_at(row)
+        codes = self.kb.codes_at(row)
         cui: str | None = id
         if self.cui_scheme is not None:
             cui = next(iter(codes.get(self.cui_scheme, ())), None)
