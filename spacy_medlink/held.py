@@ -185,12 +185,12 @@ def held(directory: Directory, name: str) -> HeldFile:
     return directory[name] if isinstance(directory, HeldFiles) else HeldFile(directory / name)
 
 
-def files_in(path: Path) -> HeldFiles:
-    """Open the files that are in a directory now, none of those in directories within.
+def files_in(path: Path, pattern: str) -> HeldFiles:
+    """Open the files of some name that are in a directory now.
 
     RAISES (OSError): when one cannot be opened.
     """
-    names = [one.name for one in sorted(path.iterdir()) if one.is_file()] if path.is_dir() else []
+    names = [one.name for one in sorted(path.glob(pattern)) if one.is_file()]
     return HeldFiles(path, {name: HeldFile(path / name) for name in names})
 
 

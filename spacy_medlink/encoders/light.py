@@ -88,9 +88,9 @@ def _open_light(directory: Directory, device: torch.device) -> tuple[BiEncoder, 
         if not can_run(config) or settings.get("adapter_reduction"):
             return None
         tokenizer = _tokenizer(directory)
-        source = source_of(held(directory, "model.safetensors"))
-        with safe_open(source, framework="pt") as file:
-            weights = {name: file.get_tensor(name).float() for name in sorted(file.keys())}
+        file = held(directory, "model.safetensors")  # which the path that it gives needs open
+        with safe_open(source_of(file), framework="pt") as parts:
+            weights = {name: parts.get_tensor(name).float() for name in sorted(parts.keys())}
         native = has_native_bf16(device)
         module = Bert(config, weights, torch.bfloat16 if native else torch.float32)
         module = devices.moved(module, device)

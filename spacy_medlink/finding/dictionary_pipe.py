@@ -225,7 +225,7 @@ class DictionaryPipe(PicklablePipe):
         from ..retrieval.exact import ExactIndex
         from .name_facts import NameFacts
 
-        self._saved = files_in(path / _EXACT)
+        self._saved = files_in(path / _EXACT, "*.npy")
         exact = ExactIndex.load(self._saved)
         if not self.facts_for or not (path / _FACTS).is_dir():
             return exact, None
