@@ -185,13 +185,20 @@ def held(directory: Directory, name: str) -> HeldFile:
     return directory[name] if isinstance(directory, HeldFiles) else HeldFile(directory / name)
 
 
-def files_in(path: Path, pattern: str) -> HeldFiles:
-    """Open the files of some name that are in a directory now.
+def files_in(path: Path, suffix: str) -> HeldFiles:
+    """Open the files with a suffix of one directory, while another may take its place.
 
-    RAISES (OSError): when one cannot be opened.
+    RAISES (OSError): when it is not there, or one cannot be opened.
     """
-    names = [one.name for one in sorted(path.glob(pattern)) if one.is_file()]
-    return HeldFiles(path, {name: HeldFile(path / name) for name in names})
+    with opened(path) as within:
+        names = os.listdir(path if within is None else within)  # noqa: PTH208  # of the descriptor
+        wanted = sorted(name for name in names if name.endswith(suffix))
+        try:
+            return HeldFiles(path, {name: HeldFile(path / name, within, name) for name in wanted})
+        except FileNotFoundError:
+            if is_same_directory(path, within):
+                raise
+    return files_in(path, suffix)
 
 
 def place_of(one: Directory | File) -> Path:

@@ -225,7 +225,10 @@ class DictionaryPipe(PicklablePipe):
         from ..retrieval.exact import ExactIndex
         from .name_facts import NameFacts
 
-        self._saved = files_in(path / _EXACT, "*.npy")
+        try:
+            self._saved = files_in(path / _EXACT, ".npy")
+        except OSError as error:
+            raise Errors.assets_incomplete(path=path, problem=f"{_EXACT}: {error}") from error
         exact = ExactIndex.load(self._saved)
         if not self.facts_for or not (path / _FACTS).is_dir():
             return exact, None
