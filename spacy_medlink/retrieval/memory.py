@@ -161,7 +161,8 @@ def read_memory(directory: Directory) -> list[Remembered]:
     """
     try:
         text = held(directory, _FILE).read().decode("utf-8")
-        return [_line(json.loads(line)) for line in text.splitlines()]
+        # Not `splitlines`: names may hold other signs that end lines.
+        return [_line(json.loads(line)) for line in text.split("\n") if line]
     except (OSError, ValueError, TypeError, RecursionError) as error:
         place = place_of(directory)
         raise Errors.assets_incomplete(
