@@ -158,7 +158,7 @@ class BiEncoder:
         with torch.inference_mode():
             try:
                 parts = list(self._runs(module, pieces, size))
-            except (IndexError, ValueError, RuntimeError) as error:
+            except (IndexError, TypeError, ValueError, RuntimeError) as error:
                 raise Errors.encoder_unfit(reason=str(error).partition("\n")[0]) from error
             # Fetched once: waiting for every batch would leave a GPU idle between them.
             order = [row for rows, _ in parts for row in rows]
