@@ -15,17 +15,37 @@ reranker/          another one, with head and settings beside, when one was wort
 """
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .errors import Errors
-from .files import link_or_copy, recover, replacing_directory
+from . import parts
+from .build_files import open_build
+from .errors import Errors, MedlinkError
+from .files import replacing_directory
+from .held import HeldFile, HeldFiles
 from .kb import KnowledgeBase
-from .manifest import ASSETS, MANIFEST, check_files, kb_fingerprint, read_manifest
+from .layout import CALIBRATOR as CALIBRATOR
+from .layout import DENSE_FILE as DENSE_FILE
+from .layout import ENCODER as ENCODER
+from .layout import ENDINGS_FILE as ENDINGS_FILE
+from .layout import EXACT as EXACT
+from .layout import FACETS as FACETS
+from .layout import KB_FILE as KB_FILE
+from .layout import MANIFEST
+from .layout import MEMORY as MEMORY
+from .layout import NAME_CONCEPT as NAME_CONCEPT
+from .layout import NGRAM as NGRAM
+from .layout import RANKER_FILE as RANKER_FILE
+from .layout import RERANKER as RERANKER
+from .manifest import ASSETS, kb_fingerprint
 
 if TYPE_CHECKING:  # these bring faiss, scipy and torch, which are loaded when first needed
+    import numpy as np
+    from numpy.typing import NDArray
+
     from .calibration import RankingCalibrator
     from .encoders.bi_encoder import BiEncoder
     from .encoders.cross_encoder import CrossEncoder
@@ -35,43 +55,67 @@ if TYPE_CHECKING:  # these bring faiss, scipy and torch, which are loaded when f
     from .retrieval.exact import ExactIndex
     from .retrieval.facets import Facets
     from .retrieval.filters import NameFilters
-    from .retrieval.memory import MentionMemory
+    from .retrieval.memory import MentionMemory, Remembered
     from .retrieval.ngram import NgramIndex
     from .types import Calibrator, Fusion, Rescorer
-
-KB_FILE = "kb.sqlite"
-NAME_CONCEPT = "name_concept"
-EXACT, NGRAM, DENSE_FILE, ENCODER = "exact", "ngram", "dense.faiss", "encoder"
-FACETS, MEMORY, CALIBRATOR = "facets", "memory", "calibrator.json"
-RERANKER = "reranker"
-RANKER_FILE, ENDINGS_FILE = "ranker.json", "endings.safetensors"
 
 Part = TypeVar("Part")
 
 
 class Assets:
-    """One linker's data, opened by path; each part is loaded when first asked for.
+    """One linker's data: one build of a directory; each part is loaded when first asked for.
+
+    All files are opened at once. What takes their place later is seen by whoever opens the assets
+    then (`reload`), and by nobody who had them open, in any thread or forked child. Where they are
+    unpickled, the same build must be at the path.
 
     path (Path): a directory that `medlink build` wrote.
     verify (bool): compare every file with its checksum, not only presence and size.
-    RAISES (MedlinkError): E201 nothing there, E202 parts missing or cut off, E203 of another
-        schema, E204 parts that do not belong together.
+    RAISES (MedlinkError): E201 nothing there, E202 parts missing or damaged, E203 of another
+        schema, E204 parts that do not belong together, or unpickled where another build is.
     """
 
     def __init__(self, path: str | Path, verify: bool = False) -> None:
         self.path = Path(path)
-        recover(self.path)
-        self.manifest = read_manifest(self.path)
-        check_files(self.path, self.manifest, verify)
+        self._held, self.manifest, self.build = open_build(self.path)
         self.keep_alive: object = None
         self._parts: dict[str, Any] = {}
         self._lock = threading.RLock()
+        if verify:
+            self.verify()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"path": self.path}
+        return {"path": self.path, "build": self.build}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         self.__init__(state["path"])  # type: ignore[misc]  # opening anew is what unpickling means
+        if self.build != state["build"]:
+            problem = "another build has taken the place of the one that was pickled"
+            raise Errors.assets_mismatch(path=self.path, problem=problem)
+
+    def reload(self) -> "Assets":
+        """Open what is at the path now: other assets, where a build has replaced these.
+
+        These stay what they are, for whoever uses them.
+        RAISES (MedlinkError): E201-E204, as for opening.
+        """
+        if self.keep_alive is not None:  # a directory of their own, which nobody replaces
+            return self
+        return Assets(self.path)
+
+    def verify(self) -> None:
+        """Compare every file with its checksum.
+
+        RAISES (MedlinkError): E202 for the first that has another.
+        """
+        for name, expected in self.manifest["files"].items():
+            try:
+                found = self._held[name].sha256()
+            except OSError as error:
+                raise Errors.assets_incomplete(path=self.path, problem=error) from error
+            if found != expected["sha256"]:
+                problem = f"{name} has a wrong checksum"
+                raise Errors.assets_incomplete(path=self.path, problem=problem)
 
     def __repr__(self) -> str:
         counts = self.manifest["kb"]
@@ -105,62 +149,58 @@ class Assets:
     @property
     def kb(self) -> KnowledgeBase:
         """The knowledge base."""
-        return self._part("kb", self._open_kb)
+        return self._part("kb", lambda: parts.open_kb(self._held, self.manifest))
+
+    @property
+    def name_concept(self) -> "NDArray[np.int32]":
+        """Concept row of every name row: (n_names,), ascending."""
+        return self._part(NAME_CONCEPT, lambda: parts.open_rows(self._held, self.manifest))
 
     @property
     def exact(self) -> "ExactIndex":
         """The exact tier."""
-        from .retrieval.exact import ExactIndex
-
-        return self._part(EXACT, lambda: ExactIndex.load(self.path / EXACT))
+        return self._part(EXACT, lambda: parts.open_exact(self._held, self.manifest, self.kb))
 
     @property
     def ngram(self) -> "NgramIndex":
         """The n-gram tier."""
-        from .retrieval.ngram import NgramIndex
-
-        return self._part(NGRAM, lambda: NgramIndex.load(self.path / NGRAM))
+        return self._part(NGRAM, lambda: parts.open_ngram(self._held, self.manifest))
 
     @property
     def dense(self) -> "DenseIndex":
         """The dense tier."""
-        return self._part("dense", self._open_dense)
+        return self._part("dense", lambda: parts.open_dense(self._held, self.manifest))
 
     @property
     def encoder(self) -> "BiEncoder":
         """The encoder that made the dense tier's vectors."""
-        return self._part(ENCODER, self._open_encoder)
+        return self._part(ENCODER, lambda: parts.open_encoder(self._held, self.manifest))
 
     @property
     def facets(self) -> "Facets":
         """What names and concepts can be filtered and ordered by."""
-        from .retrieval.facets import Facets
-
-        def load() -> Facets:
-            # Assets of earlier versions have none: they are read from the knowledge base.
-            path = self.path / FACETS
-            return Facets.load(path) if path.is_dir() else Facets.of(self.kb)
-
-        return self._part(FACETS, load)
+        return self._part(FACETS, lambda: parts.open_facets(self._held, self.manifest, self.kb))
 
     @property
     def filters(self) -> "NameFilters":
         """The filters of searches."""
-        from .retrieval.arrays import load_arrays
         from .retrieval.filters import NameFilters
 
-        def load() -> NameFilters:
-            (name_concept,) = load_arrays(self.path, NAME_CONCEPT)
-            return NameFilters(self.kb, self.facets, name_concept)
+        return self._part("filters", lambda: NameFilters(self.kb, self.facets, self.name_concept))
 
-        return self._part("filters", load)
+    @property
+    def memory_lines(self) -> "list[Remembered]":
+        """What the memory of corrections was made of; [] where there is none."""
+        if self.manifest.get("memory") is None:
+            return []
+        return self._part("memory lines", lambda: parts.read_lines(self._held))
 
     @property
     def memory(self) -> "MentionMemory | None":
         """The memory of corrections; None when the build was given no annotated text."""
         if self.manifest.get("memory") is None:
             return None
-        return self._part(MEMORY, self._open_memory)
+        return self._part(MEMORY, lambda: parts.make_memory(self.memory_lines, self.kb))
 
     @property
     def reranker(self) -> "CrossEncoder | None":
@@ -203,7 +243,10 @@ class Assets:
         """
         if self.manifest.get("calibrator") is None:
             return None
-        return self._part(CALIBRATOR, self._open_calibrator)
+        return self._part(
+            CALIBRATOR,
+            lambda: parts.open_calibrator(self._held, self.manifest, self.kb, self.name_concept),
+        )
 
     def engine(
         self,
@@ -238,7 +281,6 @@ class Assets:
             E214 for a calibrator that was fitted for something else.
         """
         from .linking import LinkingEngine
-        from .retrieval.arrays import load_arrays
         from .retrieval.fusion import fusion_of
 
         chosen = self.used_tiers if tiers is None else tiers
@@ -247,12 +289,11 @@ class Assets:
         if "ngram" in chosen and "ngram" not in self.tiers:
             why = self.manifest["left_out"]["ngram"]
             raise Errors.tier_left_out(path=self.path, tier="n-gram", why=why)
-        (name_concept,) = load_arrays(self.path, NAME_CONCEPT)
         fusion = fusion or fusion_of(self.manifest["fusion"]).with_weights(
             settings.pop("weights", None) or self._weights_of(chosen)
         )
         engine = LinkingEngine(
-            name_concept,
+            self.name_concept,
             exact=self.exact if "exact" in chosen else None,
             ngram=self.ngram if "ngram" in chosen else None,
             dense=self.dense if "dense" in chosen else None,
@@ -345,9 +386,38 @@ class Assets:
         """
         with replacing_directory(Path(target), ASSETS, improves=self.path) as temporary:
             for name in self.files:
-                destination = temporary / name
-                destination.parent.mkdir(parents=True, exist_ok=True)
-                link_or_copy(self.path / name, destination)
+                self.put(name, temporary / name)
+
+    def put(self, name: str, destination: Path) -> None:
+        """Copy one of the files, hard-linked where possible.
+
+        RAISES (OSError): when the disk is full.
+        """
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        self._held[name].put(destination)
+
+    def file(self, name: str) -> HeldFile:
+        """Get one of the files, opened."""
+        return self._held[name]
+
+    def files_of(self, part: str) -> HeldFiles:
+        """Get the files of a part that is a directory, opened."""
+        return self._held.part(part)
+
+    @contextmanager
+    def directory(self, part: str) -> Iterator[Path]:
+        """Give a part as a directory, as it was opened, while the block lasts.
+
+        RAISES (MedlinkError): E204 where it was replaced and the system has no way to the old one.
+        """
+        try:
+            with self._held.part(part).directory() as path:
+                yield path
+        except OSError as error:
+            raise Errors.assets_mismatch(path=self.path, problem=f"{part}: {error}") from error
+        except MedlinkError as error:  # which speaks of where the libraries found it
+            message = error.message.replace(str(path), str(self.path / part))
+            raise MedlinkError(error.code, message) from error
 
     def _part(self, name: str, load: Callable[[], Part]) -> Part:
         part: Part | None = self._parts.get(name)
@@ -355,74 +425,31 @@ class Assets:
             with self._lock:
                 part = self._parts.get(name)
                 if part is None:
-                    part = self._parts[name] = load()
+                    part = self._parts[name] = self._opened(name, load)
         return part
 
-    def _open_kb(self) -> KnowledgeBase:
-        kb = KnowledgeBase(self.path / KB_FILE)
-        expected = self.manifest["kb"]
-        if kb.manifest != expected:
-            problem = (
-                f"kb.sqlite, of {kb.n_names} names, is not the one of {expected['names']} names "
-                "that the rest was built from"
-            )
-            raise Errors.assets_mismatch(path=self.path, problem=problem)
-        return kb
-
-    def _open_dense(self) -> "DenseIndex":
-        from .retrieval.dense import DenseIndex
-
-        index = DenseIndex.load(self.path / DENSE_FILE)
-        names = self.manifest["kb"]["names"]
-        if len(index) != names:
-            problem = f"the index holds {len(index)} vectors for {names} names of another build"
-            raise Errors.assets_mismatch(path=self.path, problem=problem)
-        return index
-
-    def _open_memory(self) -> "MentionMemory":
-        from .retrieval.memory import MentionMemory, read_memory
-
-        lines = read_memory(self.path / MEMORY)
-        ids = {line.id for line in lines}
-        return MentionMemory.of(lines, {id: self.kb.row_of(id) for id in ids if id in self.kb})
+    def _opened(self, name: str, load: Callable[[], Part]) -> Part:
+        """Load a part; whatever is wrong with its files, of whatever class, gets a code."""
+        try:
+            return load()
+        except MedlinkError:
+            raise
+        except Exception as error:
+            problem = f"{name} cannot be opened: {type(error).__name__}: {error}"
+            raise Errors.assets_incomplete(path=self.path, problem=problem) from error
 
     def _open_ranker(self) -> "CandidateRanker":
-        from .linking.ranker import CandidateRanker, name_facts
-        from .ranking import Endings, RankingModel
-        from .retrieval.arrays import load_arrays
-        from .retrieval.memory import read_memory
-
-        model = RankingModel.load(self.path / RANKER_FILE)
-        (name_concept,) = load_arrays(self.path, NAME_CONCEPT)
-        lines = read_memory(self.path / MEMORY) if self.manifest.get("memory") else []
-        has_endings = self.manifest["ranker"].get("endings", 0) > 0
-        endings = Endings.load(self.path / ENDINGS_FILE) if has_endings else None
-        return CandidateRanker(model, name_facts(self.kb, name_concept, lines, endings))
+        return parts.open_ranker(
+            self._held, self.manifest, self.kb, self.name_concept, self.memory_lines
+        )
 
     def _open_reranker(self) -> "CrossEncoder":
         from .encoders.cross_encoder import CrossEncoder
 
-        encoder = CrossEncoder.load(self.path / RERANKER)
+        with self.directory(RERANKER) as path:
+            encoder = CrossEncoder.load(path)
         self.check_reranker(encoder, self.path / RERANKER)
         if encoder.fingerprint() != self.manifest["reranker"]["fingerprint"]:
             problem = "reranker/ is not the one that the manifest speaks of"
-            raise Errors.assets_mismatch(path=self.path, problem=problem)
-        return encoder
-
-    def _open_calibrator(self) -> "RankingCalibrator":
-        from .calibration import Names, RankingCalibrator
-        from .retrieval.arrays import load_arrays
-
-        (name_concept,) = load_arrays(self.path, NAME_CONCEPT)
-        names = Names(name_concept, lambda row: self.kb.name_at(row).text)
-        threshold = self.manifest["calibrator"].get("threshold", 0.0)
-        return RankingCalibrator.load(self.path / CALIBRATOR, names, threshold)
-
-    def _open_encoder(self) -> "BiEncoder":
-        from .encoders.light import open_to_encode
-
-        encoder, fingerprint = open_to_encode(self.path / ENCODER)
-        if fingerprint != self.manifest["encoder"]["fingerprint"]:
-            problem = "the index was made by another encoder than the one in encoder/"
             raise Errors.assets_mismatch(path=self.path, problem=problem)
         return encoder

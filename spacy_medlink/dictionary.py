@@ -57,7 +57,7 @@ def make_dictionary(assets: "Assets", choice: Choice) -> "ExactIndex":
     if choice.any_order:
         more = np.fromiter(_in_any_order(kb.iter_texts(), allowed), dtype=_PAIR)
         pairs = np.sort(np.concatenate([pairs, more]), order=["hash", "row"])
-    return ExactIndex.build(map(tuple, pairs.tolist()), kb.iter_texts())
+    return ExactIndex.build(map(tuple, pairs.tolist()), kb.iter_texts(), kb.texts_at)
 
 
 def allowed_names(assets: "Assets", choice: Choice) -> NDArray[np.bool_]:
@@ -90,6 +90,11 @@ def any_order_key_of(parts: Sequence[str]) -> str:
     if not 2 <= len(parts) <= _MOST_WORDS:
         return ""
     return _ANY_ORDER + " ".join(sorted(parts))
+
+
+def name_has_key(name: str, own: str) -> bool:
+    """Tell whether a name stands in a dictionary under a key."""
+    return own == (any_order_key(name.split()) if own.startswith(_ANY_ORDER) else key(name))
 
 
 def name_words(text: str) -> list[str]:

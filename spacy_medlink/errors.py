@@ -191,8 +191,8 @@ class Errors:
     )
     assets_mismatch = Message(
         "E204",
-        "The assets at {path} do not belong together: {problem}. Build them again with "
-        "`medlink build`.",
+        "The assets at {path} do not belong together: {problem}. Open them anew (`reload()`, or "
+        "load the pipeline again); if that does not help, build them again with `medlink build`.",
     )
     encoder_missing = Message(
         "E205",
@@ -261,6 +261,24 @@ class Errors:
         "The assets at {path} remember {count} mentions that {train} has not, such as {example!r}, "
         "and would forget them. Give one file that has all annotated text, or start from assets "
         "that have not learned yet.",
+    )
+
+    kb_replaced = Message(
+        "E221",
+        "The knowledge base at {path} is not the one that was opened: another has taken its place. "
+        "Open it anew, and whatever was made from it.",
+    )
+
+    encoder_unfit = Message(
+        "E222",
+        "The encoder cannot encode ({reason}): its tokenizer and its model do not fit each other. "
+        "Check or replace its files.",
+    )
+
+    index_damaged = Message(
+        "E223",
+        "The vector index found name {row} among {names}: it is damaged. Build the assets again "
+        "with `medlink build`.",
     )
 
     # 3xx: the spaCy components

@@ -8,11 +8,12 @@ from typing import Any
 
 from .errors import Errors
 from .files import sha256_of
+from .layout import MANIFEST
 from .outputs import DirectoryKind, read_json
 
 SCHEMA = 1
-MANIFEST = "manifest.json"
 _FACTS = ("kb", "tiers", "encoder", "fusion", "files")
+_SHOWN = 40  # characters
 
 
 def _files_of(path: Path) -> list[str] | None:
@@ -32,27 +33,27 @@ def kb_fingerprint(kb: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def read_manifest(path: Path) -> dict[str, Any]:
-    """Read the manifest of an assets directory.
+def parse_manifest(path: Path, text: bytes) -> dict[str, Any]:
+    """Read the manifest of the assets at `path`, and check it as a whole.
 
-    RAISES (MedlinkError): E201 no directory, E202 no readable manifest, E203 of another schema.
+    RAISES (MedlinkError): E202 no manifest that can be, E203 of another schema.
     """
-    if not path.is_dir():
-        raise Errors.assets_missing(path=path)
+    from .facts import problem_of
+
     try:
-        manifest: dict[str, Any] = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise Errors.assets_incomplete(path=path, problem="no manifest.json") from error
-    except (OSError, ValueError) as error:
-        raise Errors.assets_incomplete(path=path, problem=f"manifest.json: {error}") from error
+        manifest: dict[str, Any] = json.loads(text.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise Errors.assets_incomplete(path=path, problem=f"{MANIFEST}: {error}") from error
     if not isinstance(manifest, dict):
-        raise Errors.assets_incomplete(path=path, problem="manifest.json is not an object")
+        raise Errors.assets_incomplete(path=path, problem=f"{MANIFEST} is not an object")
     found = manifest.get("schema")
-    if found != SCHEMA:
-        raise Errors.assets_schema(path=path, found=found, expected=SCHEMA)
+    if type(found) is not int or found != SCHEMA:
+        raise Errors.assets_schema(path=path, found=_short(found), expected=SCHEMA)
     if absent := [fact for fact in _FACTS if fact not in manifest]:
-        problem = f"manifest.json lacks {', '.join(absent)}"
+        problem = f"{MANIFEST} lacks {', '.join(absent)}"
         raise Errors.assets_incomplete(path=path, problem=problem)
+    if problem := problem_of(manifest):
+        raise Errors.assets_incomplete(path=path, problem=f"{MANIFEST}: {problem}")
     return manifest
 
 
@@ -68,18 +69,9 @@ def write_manifest(path: Path, facts: Mapping[str, Any]) -> None:
     (path / MANIFEST).write_text(text, encoding="utf-8")
 
 
-def check_files(path: Path, manifest: Mapping[str, Any], verify: bool) -> None:
-    """Check that the files of a manifest are there, of their size and, if `verify`, unchanged.
-
-    RAISES (MedlinkError): E202.
-    """
-    for name, expected in manifest["files"].items():
-        file = path / name
-        if not file.is_file():
-            raise Errors.assets_incomplete(path=path, problem=f"{name} is missing")
-        size = file.stat().st_size
-        if size != expected["size"]:
-            problem = f"{name} has {size} bytes, expected {expected['size']}"
-            raise Errors.assets_incomplete(path=path, problem=problem)
-        if verify and sha256_of(file) != expected["sha256"]:
-            raise Errors.assets_incomplete(path=path, problem=f"{name} has a wrong checksum")
+def _short(value: object) -> str:
+    """Show a value of unknown size."""
+    if isinstance(value, int) and abs(value) >> 64:
+        return "a huge number"
+    text = str(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

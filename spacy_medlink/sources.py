@@ -6,7 +6,9 @@ from spacy.util import get_package_path, is_package
 
 from .assets import Assets
 from .errors import Errors
-from .manifest import MANIFEST
+from .layout import MANIFEST
+
+_INSTALLED = frozenset({"site-packages", "dist-packages"})
 
 
 def open_assets(source: str | Path | None) -> Assets:
@@ -14,6 +16,7 @@ def open_assets(source: str | Path | None) -> Assets:
 
     source (Optional[str]): a directory of assets; a saved pipeline, or the name of an installed
         pipeline package, that has a medical_linker; None for the built-in starter.
+    Checksums are compared where the assets are within an installed package.
     RAISES (MedlinkError): E201-E204 for the assets, E305 when there are none to be found.
     """
     if source is None:
@@ -29,8 +32,24 @@ def open_assets(source: str | Path | None) -> Assets:
         path = get_package_path(str(source))
     if (path / MANIFEST).exists() or not path.is_dir():
         if path.is_dir() or len(path.parts) > 1:
-            return Assets(path)
+            return Assets(path, is_installed(path))
         raise Errors.unknown_assets_source(value=str(source))
     # A pipeline keeps a linker's assets at <component>/assets, a package one level further down.
     found = sorted(path.glob(f"*/assets/{MANIFEST}")) or sorted(path.glob(f"*/*/assets/{MANIFEST}"))
-    return Assets(found[0].parent) if found else Assets(path)
+    place = found[0].parent if found else path
+    return Assets(place, is_installed(place))
+
+
+def assets_in(source: str | Path) -> list[Assets]:
+    """Open all assets that a source has: it may be some, or a pipeline with several linkers."""
+    path = Path(source)
+    if not path.exists() and is_package(str(source)):
+        path = get_package_path(str(source))
+    own = [path / MANIFEST] if (path / MANIFEST).exists() else []
+    own += sorted(path.glob(f"*/assets/{MANIFEST}")) + sorted(path.glob(f"*/*/assets/{MANIFEST}"))
+    return [Assets(manifest.parent) for manifest in own]
+
+
+def is_installed(path: Path) -> bool:
+    """Tell whether a path is within an installed package: its files came from elsewhere."""
+    return not _INSTALLED.isdisjoint(path.resolve().parts)

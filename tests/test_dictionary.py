@@ -16,6 +16,7 @@ from spacy_medlink.dictionary import any_order_key
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import build_kb
 from spacy_medlink.types import Concept, Name, Retired
+from tests.mapped import is_mapped
 
 TEXT = "Severe asthma, fiebre, type 2 diabetes, DM and a headache."
 
@@ -141,5 +142,4 @@ def test_the_key_forgets_order_and_links(words: list[str], random: Any) -> None:
 
 def test_the_assets_own_tier_is_mapped_where_all_is_chosen(assets: Assets) -> None:
     component = pipeline(assets).get_pipe("medical_mentions")
-    assert component.exact is not None
-    assert component._path == assets.path / "exact"
+    assert is_mapped(component.exact.rows)

@@ -60,8 +60,11 @@ def test_saving_shares_the_files(tmp_path, nlp, source):
     nlp.to_disk(tmp_path / "saved")
     assets = Assets(tmp_path / "saved" / "medical_linker" / "assets", verify=True)
     assert all((assets.path / name).samefile(source.path / name) for name in assets.files)
-    mentions = sorted(file.name for file in (tmp_path / "saved").glob("medical_mentions/exact/*"))
-    assert mentions == ["check.npy", "hash.npy", "medlink_files.json", "row.npy", "start.npy"]
+    exact = tmp_path / "saved" / "medical_mentions" / "exact"
+    shared = ["check.npy", "hash.npy", "row.npy", "start.npy"]
+    assert all((exact / name).samefile(source.path / "exact" / name) for name in shared)
+    names = ["name_row.npy", "name_start.npy", "name_text.npy"]
+    assert {file.name for file in exact.iterdir()} == {"medlink_files.json", *shared, *names}
 
 
 def test_saving_over_itself(tmp_path, nlp, source, want):

@@ -19,7 +19,7 @@ from ..assets import (
     NGRAM,
     Assets,
 )
-from ..files import link_or_copy, replacing_directory
+from ..files import replacing_directory
 from ..kb import KnowledgeBase
 from ..linking import TIERS, LinkingEngine
 from ..manifest import ASSETS, write_manifest
@@ -29,7 +29,7 @@ from ..retrieval.arrays import save_arrays
 from ..retrieval.exact import ExactIndex
 from ..retrieval.facets import Facets
 from ..retrieval.filters import NameFilters
-from ..retrieval.memory import read_memory, write_memory
+from ..retrieval.memory import write_memory
 from ..retrieval.ngram import NgramIndex
 from ..types import Progress
 from .dense import DenseBuild
@@ -98,7 +98,7 @@ def build_assets(
     with replacing_directory(
         Path(out), ASSETS, inputs, improves=update, overwrite=overwrite
     ) as path:
-        link_or_copy(knowledge.path, path / KB_FILE)
+        knowledge.file.put(path / KB_FILE)
         if learned is not None:
             write_memory(path / MEMORY, learned.lines)
         dense = DenseBuild(bi_encoder, spec, reuse, search, training_sample)
@@ -124,14 +124,14 @@ def _open_encoder(
     source: str | Path | None, pooling: str | None, old: Assets | None
 ) -> tuple["BiEncoder | None", str]:
     """Load the encoder; the name of where it came from stays when it is that of the old assets."""
-    name = Path(str(source)).name
-    if source is None:
-        if old is None or old.manifest["encoder"] is None:
-            return None, ""
-        source, name = old.path / ENCODER, old.manifest["encoder"]["source"]
+    if source is None and (old is None or old.manifest["encoder"] is None):
+        return None, ""
     from ..encoders.bi_encoder import BiEncoder
 
-    return BiEncoder.load(source, pooling), name
+    if source is not None or old is None:
+        return BiEncoder.load(str(source), pooling), Path(str(source)).name
+    with old.directory(ENCODER) as path:
+        return BiEncoder.load(path, pooling), old.manifest["encoder"]["source"]
 
 
 def _spec_of(old: Assets | None) -> str:
@@ -152,7 +152,7 @@ def _memory(paths: Sequence[Path], old: Assets | None, kb: KnowledgeBase) -> Lea
     facts = old.manifest.get("memory") if old is not None else None
     if old is None or facts is None:
         return None
-    return carry_over(read_memory(old.path / MEMORY), facts, kb)
+    return carry_over(old.memory_lines, facts, kb)
 
 
 def _build_tiers(
@@ -166,7 +166,7 @@ def _build_tiers(
     save_arrays(path, {NAME_CONCEPT: name_concept})
     facets = Facets.of(kb)
     facets.save(path / FACETS)
-    exact = ExactIndex.build(kb.lookup_table(), kb.iter_texts())
+    exact = ExactIndex.build(kb.lookup_table(), kb.iter_texts(), kb.texts_at)
     exact.save(path / EXACT)
     ngram = None
     if kb.n_names <= ngram_limit:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..assets import MEMORY, Assets
+from ..assets import Assets
 from ..errors import Errors, MedlinkError
 from ..files import working_directory
 from ..manifest import ASSETS
@@ -12,7 +12,6 @@ from ..measuring import load_gold
 from ..outputs import check_output
 from ..progress import no_progress
 from ..ranking.model import TOP
-from ..retrieval.memory import read_memory
 from ..types import Progress
 from .build import build_assets
 from .calibrate import TARGET_PRECISION, calibrate_assets
@@ -140,6 +139,6 @@ def _check_memory(assets: Assets, train: Path) -> None:
     if assets.manifest.get("memory") is None:
         return
     said = set(map(key_of, cases))
-    lost = sorted({line.key for line in read_memory(assets.path / MEMORY)} - said)
+    lost = sorted({line.key for line in assets.memory_lines} - said)
     if lost:
         raise Errors.memory_lost(path=assets.path, count=len(lost), train=train, example=lost[0])

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..assets import CALIBRATOR, ENDINGS_FILE, MEMORY, RANKER_FILE, RERANKER, Assets
+from ..assets import CALIBRATOR, ENDINGS_FILE, RANKER_FILE, RERANKER, Assets
 from ..errors import Errors
 from ..evaluation.clustered import standard_error
 from ..files import sha256_of
@@ -20,7 +20,6 @@ from ..outputs import check_output
 from ..progress import no_progress
 from ..ranking import Endings, Lists, RankingModel, fit, traits_of
 from ..ranking.model import TOP
-from ..retrieval.memory import read_memory
 from ..types import Progress
 from .endings import learn_endings, name_examples
 from .unannotated import Asked, ask_unannotated
@@ -113,7 +112,7 @@ def check_top(top: int) -> None:
 def _endings(assets: Assets) -> Endings | None:
     """Learn what ids end with from all that is known."""
     remembering = assets.manifest.get("memory") is not None
-    lines = read_memory(assets.path / MEMORY) if remembering else []
+    lines = assets.memory_lines if remembering else []
     return learn_endings(name_examples(assets.kb), lines)
 
 

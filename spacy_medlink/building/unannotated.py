@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..assets import MEMORY, Assets
+from ..assets import Assets
 from ..files import sha256_of
 from ..kb import KnowledgeBase
 from ..linking import LinkingEngine
@@ -23,7 +23,7 @@ from ..measuring.gold_set import Case
 from ..progress import no_progress
 from ..ranking import NameFacts
 from ..retrieval.mask import Mask
-from ..retrieval.memory import NIL, Entry, MentionMemory, Remembered, memory_key, read_memory
+from ..retrieval.memory import NIL, Entry, MentionMemory, Remembered, memory_key
 from ..types import Candidate, Mention, Progress
 from .endings import Example, learn_endings, name_examples
 from .memory import entries_of, key_of, learn_lines
@@ -76,7 +76,7 @@ def folds(assets: Assets, gold: Path, progress: Progress = no_progress) -> Itera
     cases = [one for one in load_gold(gold, kb).cases() if one.mention.text.strip()]
     fold_of = _folds([case.doc for case in cases])
     remembering = assets.manifest.get("memory") is not None
-    lines = read_memory(assets.path / MEMORY) if remembering else []
+    lines = assets.memory_lines if remembering else []
     alone = remembering and _is_all_of_it(assets, gold)
     row_of = {id: row for row, id in enumerate(kb.iter_ids())}
     names = cache(partial(name_examples, kb))

@@ -1,15 +1,14 @@
-"""Vectors of assets that were built before, so that an update encodes only the names that are new.
+"""Vectors of assets built before, so that an update encodes only the names that are new.
 
-A name is known by the hash of its text. Its vector is read from the old index, so what an index
-compresses stays compressed: a lossy index is reused only by one of the same kind, which takes over
-its training and makes the same code of the same vector again.
+A name is found by the hash of its text, and compared. Its vector is read from the old index, so
+what an index compresses stays compressed: a lossy index is reused only by one of the same kind,
+which takes over its training and makes the same code of the same vector again.
 """
 
 import re
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..assets import DENSE_FILE, Assets
 from ..hashes import positions
+from ..held import File
 from ..text import hash_keys
 from ..types import Floats2d, Hashes1d, Ints1d
 
@@ -35,11 +35,17 @@ class KnownVectors:
     Takes 13 bytes a name; the vectors stay on disk.
 
     hashes (Hashes1d): of the distinct texts, ascending. rows (Ints1d): a name row of each.
-    index (DenseIndex): the vectors of the rows.
+    index (DenseIndex): the vectors of the rows. texts (Callable): gives the names of rows.
     """
 
-    def __init__(self, hashes: Hashes1d, rows: NDArray[np.uint32], index: "DenseIndex") -> None:
-        self._hashes, self._rows, self._index = hashes, rows, index
+    def __init__(
+        self,
+        hashes: Hashes1d,
+        rows: NDArray[np.uint32],
+        index: "DenseIndex",
+        texts: Callable[[Sequence[int]], Sequence[str]],
+    ) -> None:
+        self._hashes, self._rows, self._index, self._texts = hashes, rows, index, texts
         self._used = np.zeros(len(hashes), dtype=np.bool_)
         self.reused = self.encoded = 0
 
@@ -49,7 +55,7 @@ class KnownVectors:
 
         RAISES (MedlinkError): E1xx and E2xx when the old assets are damaged.
         """
-        return cls(*_distinct(_text_hashes(old)), old.dense)
+        return cls(*_distinct(_text_hashes(old)), old.dense, old.kb.texts_at)
 
     def take(self, texts: Sequence[str]) -> tuple[NDArray[np.bool_], Floats2d]:
         """Get the vectors of those texts that are known.
@@ -58,6 +64,7 @@ class KnownVectors:
             (n_known, dim).
         """
         place = positions(self._hashes, hash_keys(texts))
+        place = np.where(self._are_same(place, texts), place, -1)
         is_known = place >= 0
         known = place[is_known]
         self._used[known] = True
@@ -65,6 +72,15 @@ class KnownVectors:
         self.encoded += len(texts) - len(known)
         rows: Ints1d = self._rows[known].astype(np.int64)
         return is_known, self._index.vectors(rows)
+
+    def _are_same(self, place: Ints1d, texts: Sequence[str]) -> NDArray[np.bool_]:
+        """Compare the names that hashes have found: two may have the same hash."""
+        same = place >= 0
+        found = np.flatnonzero(same)
+        names = self._texts(self._rows[place[found]].tolist())
+        for number, name in zip(found.tolist(), names, strict=True):
+            same[number] = name == texts[number]
+        return same
 
     @property
     def dropped(self) -> int:
@@ -84,7 +100,7 @@ class Update:
         self.why_not = _why_not(old.manifest, encoder, spec)
         self.known = None if self.why_not else KnownVectors.of(old)
         same_spec = not self.why_not and old.manifest["index"]["spec"] == spec
-        self.trained: Path | None = old.path / DENSE_FILE if same_spec else None
+        self.trained: File | None = old.file(DENSE_FILE) if same_spec else None
 
     def as_manifest(self, names: int) -> dict[str, Any]:
         """List what was used, for the manifest.

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ..assets import Assets
-from ..files import link_or_copy, replacing_directory
+from ..files import replacing_directory
 from ..manifest import ASSETS, write_manifest
 from ..outputs import PathLike
 
@@ -36,8 +36,7 @@ def write_variant(
     with replacing_directory(out, ASSETS, inputs, improves=own, overwrite=overwrite) as path:
         for name in assets.files[1:]:
             if name.split("/")[0] not in without:
-                (path / name).parent.mkdir(parents=True, exist_ok=True)
-                link_or_copy(assets.path / name, path / name)
+                assets.put(name, path / name)
         add(path)
         write_manifest(path, {**kept, **facts})
     return Assets(out)

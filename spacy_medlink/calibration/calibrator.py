@@ -3,14 +3,14 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from json import JSONDecodeError as JSONError
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import Errors
+from ..errors import Errors, MedlinkError
+from ..held import File, content_of, place_of
 from ..types import Candidate
 from .features import FEATURES, Features, Names, features_of
 
@@ -97,7 +97,7 @@ class RankingCalibrator:
         path.write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
     @classmethod
-    def load(cls, path: Path, names: Names, threshold: float = 0.0) -> "RankingCalibrator":
+    def load(cls, file: File, names: Names, threshold: float = 0.0) -> "RankingCalibrator":
         """Read what `save` wrote.
 
         threshold (float): that the manifest recommends.
@@ -106,8 +106,9 @@ class RankingCalibrator:
         """
         if not 0 <= threshold <= 1:
             raise Errors.bad_threshold(threshold=threshold)
+        path = place_of(file)
         try:
-            facts = json.loads(path.read_text(encoding="utf-8"))
+            facts = json.loads(content_of(file))
             if facts["format"] != FORMAT or facts["features"] != list(FEATURES):
                 problem = "it was fitted by another version of spacy-medlink"
                 raise Errors.calibrator_mismatch(path=path.parent, problem=problem)
@@ -125,7 +126,11 @@ class RankingCalibrator:
                 threshold,
                 names,
             )
-        except (OSError, KeyError, TypeError, _ProblemError, UnicodeError, JSONError) as error:
+        except MedlinkError:
+            raise
+        except (
+            OSError, KeyError, TypeError, _ProblemError, ValueError, OverflowError, RecursionError,
+        ) as error:  # fmt: skip
             problem = f"{path.name}: {error}"
             raise Errors.assets_incomplete(path=path.parent, problem=problem) from error
 

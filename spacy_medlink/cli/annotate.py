@@ -9,6 +9,7 @@ import typer
 
 from ..errors import MedlinkError
 from ..pipelines import STARTER
+from .opening import Verify, verify_assets
 from .parsing import choices
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def command(
     restart: Annotated[
         bool, typer.Option("--restart", help="Throw away what a killed run has done.")
     ] = False,
+    verify: Verify = False,
 ) -> None:
     """Find and link the mentions of many documents; run again after a kill, it goes on.
 
@@ -75,6 +77,8 @@ def command(
     from ..annotate import Columns, Shape, annotate_file
     from ..progress import show_progress
 
+    if verify:
+        verify_assets(assets)
     settings: dict[str, object] = {"top_k": max(candidates, 1)}
     if threshold is not None:
         settings["threshold"] = threshold

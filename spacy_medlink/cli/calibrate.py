@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import Warnings
+from .opening import Verify, verify_assets
 from .output import Overwrite, table
 
 if TYPE_CHECKING:
@@ -53,10 +54,13 @@ def command(
         typer.Option(help="Reliability diagram, PNG. [default: OUTPUT.reliability.png]"),
     ] = None,
     overwrite: Overwrite = False,
+    verify: Verify = False,
 ) -> None:
     """Fit probabilities of links, choose the threshold for a precision, and store both."""
     from ..progress import show_progress
 
+    if verify:
+        verify_assets(assets)
     out = output or assets
     calibrated = calibrate_linker(
         assets=assets,

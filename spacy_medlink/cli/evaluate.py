@@ -9,6 +9,7 @@ import typer
 from ..errors import Errors, MedlinkError, Warnings
 from ..pipelines import STARTER, linked_spans, linker_of, open_pipeline
 from .metrics_report import metrics_report
+from .opening import Verify, verify_assets
 from .output import Overwrite, write_text
 from .parsing import choices, depths
 
@@ -130,6 +131,7 @@ def command(
     ] = 5,
     output: Annotated[Path | None, typer.Option(help="Write the metrics here, JSON.")] = None,
     overwrite: Overwrite = False,
+    verify: Verify = False,
 ) -> None:
     """Measure linking against gold mentions."""
     from ..measuring import Settings
@@ -158,6 +160,8 @@ def command(
         keep=keep,
         with_text=with_text,
     )
+    if verify:
+        verify_assets(source)
     metrics = evaluate_linker(
         source=source,
         gold=gold,

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from .opening import Verify, verify_assets
 from .output import Overwrite
 
 _AGAIN = {
@@ -29,12 +30,15 @@ def command(
         typer.Option(help="New directory of assets. By default, ASSETS itself is replaced."),
     ] = None,
     overwrite: Overwrite = False,
+    verify: Verify = False,
 ) -> None:
     """Fit a small model that orders candidates; it is left out where it does not help."""
     from ..assets import Assets
     from ..building.ranker import fit_ranker
     from ..progress import show_progress
 
+    if verify:
+        verify_assets(assets)
     own = Assets(assets)
     had = [part for part in ("reranker", "calibrator") if own.manifest.get(part) is not None]
     fitted = fit_ranker(

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from .effects import effect_report
+from .opening import Verify, verify_assets
 from .output import Overwrite
 
 
@@ -36,12 +37,15 @@ def command(
         typer.Option(help="New directory of assets. By default, ASSETS itself is replaced."),
     ] = None,
     overwrite: Overwrite = False,
+    verify: Verify = False,
 ) -> None:
     """Learn names, corrections, a ranker and probabilities from annotated text."""
     from ..assets import Assets
     from ..building.learn import learn
     from ..progress import show_progress
 
+    if verify:
+        verify_assets(assets)
     done = learn(
         Assets(assets),
         output or assets,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..pipelines import linked_spans, linker_of, open_pipeline
+from .opening import Verify, verify_assets
 from .output import Overwrite, echo_json, table, write_text
 from .parsing import comma_list, lines_of, read_text
 
@@ -64,10 +65,13 @@ def command(
     ] = False,
     lang: Annotated[str, typer.Option(help="Language of the text, for assets: en, es.")] = "en",
     overwrite: Overwrite = False,
+    verify: Verify = False,
 ) -> None:
     """Find and link the mentions of a text: one line each."""
     if (text is None) == (file is None):
         raise typer.BadParameter("give either a TEXT or --file.", param_hint="TEXT")
+    if verify:
+        verify_assets(source)
     text = _typed(text) if file is None else read_text(file)
     settings = {
         "top_k": top_k, "threshold": threshold, "cui_scheme": cui_scheme,

@@ -1,10 +1,29 @@
 """Opening what the command line names: a knowledge base by its file or by assets that hold it."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 if TYPE_CHECKING:
     from ..kb import KnowledgeBase
+
+Verify = Annotated[
+    bool,
+    typer.Option("--verify", help="First compare every file of the assets with its checksum."),
+]
+
+
+def verify_assets(source: str | Path) -> None:
+    """Compare all files of the assets that a verb is given with their checksums.
+
+    source (str): assets, or a pipeline or package that has some; others have nothing to compare.
+    RAISES (MedlinkError): E202 for the first file that has another.
+    """
+    from ..sources import assets_in
+
+    for assets in assets_in(source):
+        assets.verify()
 
 
 def open_kb(path: Path) -> "KnowledgeBase":

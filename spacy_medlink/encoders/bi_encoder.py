@@ -18,6 +18,7 @@ from ..errors import Errors
 from ..types import Floats2d
 from ..util import devices
 from .adapters import adapter_reduction, divided, load_adapters, save_adapters
+from .damage import is_failure
 from .native import has_native_bf16
 from .pooling import pool
 from .preparation import AS_IT_IS, Preparation
@@ -78,6 +79,9 @@ class BiEncoder:
         """
         tokenizer, module = load_transformer(source, devices.attention_for(device))
         saved = _read_settings(Path(source))
+        length = max_length or saved.get("max_length", 64)
+        if type(length) is not int:
+            raise Errors.encoder_damaged(path=source, reason=f"max_length is {length!r}")
         if reduction := saved.get("adapter_reduction"):
             load_adapters(module, Path(source) / ADAPTERS_FILE, reduction)
         module = devices.moved(module, device)
@@ -85,7 +89,7 @@ class BiEncoder:
             tokenizer,
             module,
             pooling or saved.get("pooling", "mean"),
-            max_length or saved.get("max_length", 64),
+            length,
             Preparation.of(saved),
         )
 
@@ -152,7 +156,10 @@ class BiEncoder:
         module = self.inference_module()
         size = batch_pieces or devices.batch_pieces(self.device, self.dim)
         with torch.inference_mode():
-            parts = list(self._runs(module, pieces, size))
+            try:
+                parts = list(self._runs(module, pieces, size))
+            except (IndexError, TypeError, ValueError, RuntimeError) as error:
+                raise Errors.encoder_unfit(reason=str(error).partition("\n")[0]) from error
             # Fetched once: waiting for every batch would leave a GPU idle between them.
             order = [row for rows, _ in parts for row in rows]
             vectors[order] = devices.fetched(torch.cat([output for _, output in parts]).float())
@@ -290,7 +297,9 @@ def load_transformer(source: str | Path, attention: str = "eager") -> tuple[Any,
         if is_path:
             raise Errors.encoder_damaged(path=source, reason=error) from error
         raise Errors.encoder_missing(path=source) from error
-    except Exception as error:  # safetensors and tokenizers raise classes of their own
+    except BaseException as error:  # safetensors and tokenizers raise classes of their own
+        if not is_failure(error):
+            raise
         raise Errors.encoder_damaged(path=source, reason=error) from error
     tokenizer._tokenizer.no_truncation()
     tokenizer._tokenizer.no_padding()
@@ -314,7 +323,7 @@ def _read_settings(directory: Path) -> dict[str, Any]:
     path = directory / SETTINGS_FILE
     try:
         settings = json.loads(path.read_text("utf-8")) if path.is_file() else {}
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Errors.encoder_damaged(path=directory, reason=f"{path.name}: {error}") from error
     return settings if isinstance(settings, dict) else {}
 

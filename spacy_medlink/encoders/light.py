@@ -14,9 +14,12 @@ import torch
 from safetensors import safe_open
 from tokenizers import Tokenizer
 
+from ..errors import Errors, MedlinkError
+from ..held import Directory, held, place_of, source_of
 from ..util import devices
 from .bert import Bert, can_run
 from .bi_encoder import SETTINGS_FILE, BiEncoder, fingerprint_of
+from .damage import check_config, is_failure
 from .native import has_native_bf16
 from .preparation import Preparation
 
@@ -37,7 +40,9 @@ class LightTokenizer:
         return vocabulary
 
 
-def open_to_encode(directory: Path, device: torch.device = devices.CPU) -> tuple[BiEncoder, str]:
+def open_to_encode(
+    directory: Directory, device: torch.device = devices.CPU
+) -> tuple[BiEncoder, str]:
     """Open an encoder that `BiEncoder.save` wrote, to encode only.
 
     device (torch.device): where it encodes.
@@ -46,22 +51,46 @@ def open_to_encode(directory: Path, device: torch.device = devices.CPU) -> tuple
     """
     opened = _open_light(directory, device)
     if opened is None:
-        encoder = BiEncoder.load(directory, device=device)
-        opened = encoder, encoder.fingerprint()
-        encoder.halve()
+        opened = _open_whole(directory, device)
+    encoder, _ = opened
+    if problem := _problem_of(encoder):
+        raise Errors.encoder_damaged(path=place_of(directory), reason=problem)
     return opened
 
 
-def _open_light(directory: Path, device: torch.device) -> tuple[BiEncoder, str] | None:
+def _open_whole(directory: Directory, device: torch.device) -> tuple[BiEncoder, str]:
+    if isinstance(directory, Path):
+        return _load(directory, device)
+    try:
+        with directory.directory() as path:
+            try:
+                return _load(path, device)
+            except MedlinkError as error:  # which speaks of where the libraries found it
+                message = error.message.replace(str(path), str(directory.path))
+                raise MedlinkError(error.code, message) from error
+    except OSError as error:
+        raise Errors.encoder_damaged(path=directory.path, reason=error) from error
+
+
+def _load(path: Path, device: torch.device) -> tuple[BiEncoder, str]:
+    check_config(path)
+    encoder = BiEncoder.load(path, device=device)
+    fingerprint = encoder.fingerprint()
+    encoder.halve()
+    return encoder, fingerprint
+
+
+def _open_light(directory: Directory, device: torch.device) -> tuple[BiEncoder, str] | None:
     """Open without `transformers`; None where that cannot be, or something is not as expected."""
     try:
-        config = _read(directory / "config.json")
-        settings = _read(directory / SETTINGS_FILE)
+        config = _read(directory, "config.json")
+        settings = _read(directory, SETTINGS_FILE)
         if not can_run(config) or settings.get("adapter_reduction"):
             return None
         tokenizer = _tokenizer(directory)
-        with safe_open(directory / "model.safetensors", framework="pt") as file:
-            weights = {name: file.get_tensor(name).float() for name in sorted(file.keys())}
+        file = held(directory, "model.safetensors")  # which the path that it gives needs open
+        with safe_open(source_of(file), framework="pt") as parts:
+            weights = {name: parts.get_tensor(name).float() for name in sorted(parts.keys())}
         native = has_native_bf16(device)
         module = Bert(config, weights, torch.bfloat16 if native else torch.float32)
         module = devices.moved(module, device)
@@ -73,24 +102,42 @@ def _open_light(directory: Path, device: torch.device) -> tuple[BiEncoder, str] 
             Preparation.of(settings),
         )
         return encoder, fingerprint_of(encoder, weights.items())
-    except Exception:  # of many classes; loading it whole will meet the same, and say it
+    except BaseException as error:  # of many classes; loading it whole will meet the same
+        if not is_failure(error):
+            raise
         return None
 
 
-def _tokenizer(directory: Path) -> LightTokenizer:
-    tokenizer = Tokenizer.from_file(str(directory / "tokenizer.json"))
+def _problem_of(encoder: BiEncoder) -> str:
+    """Say what of a tokenizer does not fit its model; "" where it fits."""
+    known = encoder.module.get_parameter(_embeddings(encoder.module)).shape[0]
+    highest = max(encoder.tokenizer.get_vocab().values(), default=-1)
+    if not 0 <= highest < known:
+        return f"the tokenizer has the word piece {highest}, the model {known} of them"
+    if encoder.max_length < 2:
+        return f"texts would have {encoder.max_length} word pieces"
+    return ""
+
+
+def _embeddings(module: torch.nn.Module) -> str:
+    """Get the name of the parameter with the vectors of word pieces: the first one there is."""
+    return next(name for name, _ in module.named_parameters() if "embeddings" in name)
+
+
+def _tokenizer(directory: Directory) -> LightTokenizer:
+    tokenizer = Tokenizer.from_str(held(directory, "tokenizer.json").read().decode())
     tokenizer.no_truncation()
     tokenizer.no_padding()
     tokens = {
         name: [_content(token) for token in (value if isinstance(value, list) else [value])]
-        for name, value in _read(directory / "special_tokens_map.json").items()
+        for name, value in _read(directory, "special_tokens_map.json").items()
     }
     return LightTokenizer(
         tokenizer,
         [tokenizer.token_to_id(token) for own in tokens.values() for token in own],
         tokenizer.token_to_id(tokens["unk_token"][0]) if "unk_token" in tokens else None,
         tokenizer.token_to_id(tokens["pad_token"][0]) if "pad_token" in tokens else None,
-        int(_read(directory / "tokenizer_config.json")["model_max_length"]),
+        int(_read(directory, "tokenizer_config.json")["model_max_length"]),
     )
 
 
@@ -98,6 +145,6 @@ def _content(token: Any) -> str:
     return str(token["content"] if isinstance(token, dict) else token)
 
 
-def _read(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+def _read(directory: Directory, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(held(directory, name).read().decode("utf-8"))
     return found

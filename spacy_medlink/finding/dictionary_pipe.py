@@ -13,10 +13,12 @@ from ..beside import remove
 from ..component import PicklablePipe
 from ..dictionary import Choice, make_dictionary
 from ..errors import Errors
-from ..files import link_or_copy, replacing_directory
+from ..files import replacing_directory
+from ..held import HeldFiles, files_in
 from ..outputs import DirectoryKind, check_output
 
 if TYPE_CHECKING:
+    from ..assets import Assets
     from ..retrieval.exact import ExactIndex
     from .name_facts import NameFacts
 
@@ -48,6 +50,9 @@ class DictionaryPipe(PicklablePipe):
         self.facts_for = facts_for
         self._exact: ExactIndex | None = None
         self._facts: NameFacts | None = None
+        self._assets: Assets | None = None  # which both are made from, where they are not saved
+        self._saved: HeldFiles | None = None  # the files that the exact tier was loaded from
+        self._fingerprint = ""  # of the saved exact tier that was pickled
         self._path: Path | None = None
         self._is_saved = False  # whether the path is that of a saved component
         self._unpacked = False  # whether the exact tier came as bytes
@@ -81,8 +86,23 @@ class DictionaryPipe(PicklablePipe):
     def use(self, assets: str | Path) -> None:
         """Take the dictionary of other assets."""
         self.source = str(assets)
-        self._exact = self._facts = self._path = None
+        self._exact = self._facts = self._path = self._assets = None
         self._is_saved = self._unpacked = False
+
+    def reload(self) -> None:
+        """Take what is at the place of the assets, or of the saved dictionary, now.
+
+        RAISES (MedlinkError): E201-E204, E305 when it cannot be opened; nothing changes then.
+        """
+        if self._unpacked:
+            return
+        with self._lock:
+            if self._path is not None:
+                self.from_disk(self._path.parent)
+            elif self._assets is not None:
+                assets = self._assets.reload()
+                exact = make_dictionary(assets, self.choice)
+                self._assets, self._exact, self._facts = assets, exact, None
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()) -> None:
         """Save the dictionary (the exact tier's arrays), whole or not at all.
@@ -110,10 +130,10 @@ class DictionaryPipe(PicklablePipe):
         RAISES (MedlinkError): E202 when it is not whole.
         """
         if _EXACT not in exclude:
-            from ..retrieval.exact import ExactIndex
-
+            # Both at once: another dictionary may be saved at the place before they are used.
+            exact, facts = self._load(Path(path))
             self._path, self._unpacked, self._is_saved = Path(path) / _EXACT, False, True
-            self._exact, self._facts = ExactIndex.load(self._path), None
+            self._exact, self._facts, self._assets = exact, facts, None
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = SimpleFrozenList()) -> bytes:
@@ -129,7 +149,7 @@ class DictionaryPipe(PicklablePipe):
             from ..retrieval.exact import ExactIndex
             from .name_facts import NameFacts
 
-            self._path, self._facts = None, None
+            self._path, self._facts, self._assets = None, None, None
             self._unpacked, self._is_saved = True, True
 
             def exact(part: bytes) -> None:
@@ -144,58 +164,88 @@ class DictionaryPipe(PicklablePipe):
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
-        del state["_lock"], state["_facts"]
+        del state["_lock"], state["_facts"], state["_saved"]
         exact = state.pop("_exact")
         # Otherwise it is opened again by path: children then share the mapped pages.
         if exact is not None and self._unpacked:
             state["_bytes"] = self.to_bytes()
+        elif exact is not None and self._path is not None:
+            state["_fingerprint"] = exact.fingerprint()
+        if self._assets is not None and self._assets.keep_alive is not None:
+            state["_assets"] = None  # the starter, which is made anew where it is unpickled
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         data = state.pop("_bytes", None)
         self.__dict__.update(state)
         self._lock = threading.RLock()
-        self._exact = self._facts = None
+        self._exact = self._facts = self._saved = None
         if data is not None:
             self.from_bytes(data)
 
     def _save(self, directory: Path) -> None:
-        exact = self.exact
-        if self._path is None:
+        from ..retrieval.name_texts import has_names
+
+        exact, files = self.exact, self._own_files()
+        if files is None:
             exact.save(directory)
+            exact.save_names(directory)
             return
-        for file in sorted(self._path.iterdir()):  # large ones should not go through memory
-            link_or_copy(file, directory / file.name)
+        for name in files:  # hard links, if possible: large ones should not go through memory
+            files[name].put(directory / name)
+        if not has_names(files):
+            exact.save_names(directory)
+
+    def _own_files(self) -> "HeldFiles | None":
+        """Get the files that hold the dictionary as it is; None where no files do."""
+        if self._is_saved and self._saved is not None:
+            return self._saved
+        if self._assets is not None and self.source is not None and not any(self.choice):
+            return self._assets.files_of(_EXACT)
+        return None
 
     def _open(self) -> "ExactIndex":
         if self._path is not None:
-            from ..retrieval.exact import ExactIndex
+            exact, self._facts = self._load(self._path.parent)
+            if self._fingerprint and exact.fingerprint() != self._fingerprint:
+                problem = "another dictionary was saved in place of the one that was pickled"
+                raise Errors.assets_mismatch(path=self._path.parent, problem=problem)
+            return exact
+        return make_dictionary(self._opened(), self.choice)
 
-            return ExactIndex.load(self._path)
-        from ..sources import open_assets
+    def _opened(self) -> "Assets":
+        if self._assets is None:
+            from ..sources import open_assets
 
-        assets = open_assets(self.source)
-        if self.source is not None and not any(self.choice):
-            self._path = assets.path / _EXACT
-        return make_dictionary(assets, self.choice)
+            self._assets = open_assets(self.source)
+        return self._assets
+
+    def _load(self, path: Path) -> "tuple[ExactIndex, NameFacts | None]":
+        """Open what was saved in a directory, facts only where a setting uses them."""
+        from ..retrieval.exact import ExactIndex
+        from .name_facts import NameFacts
+
+        try:
+            self._saved = files_in(path / _EXACT, ".npy")
+        except OSError as error:
+            raise Errors.assets_incomplete(path=path, problem=f"{_EXACT}: {error}") from error
+        exact = ExactIndex.load(self._saved)
+        if not self.facts_for or not (path / _FACTS).is_dir():
+            return exact, None
+        facts = NameFacts.load(path / _FACTS)
+        return exact, facts if self.label_by in (None, facts.by) else None
 
     def _open_facts(self) -> "NameFacts":
         from .name_facts import NameFacts
 
         if self._is_saved:
             return self._saved_facts()
-        from ..sources import open_assets
-
-        return NameFacts.of(open_assets(self.source), self.label_by)
+        return NameFacts.of(self._opened(), self.label_by)
 
     def _saved_facts(self) -> "NameFacts":
-        from .name_facts import NameFacts
-
-        directory = None if self._path is None else self._path.parent / _FACTS
-        if directory is not None and directory.is_dir():
-            facts = NameFacts.load(directory)
-            if self.label_by in (None, facts.by):
-                return facts
+        _ = self.exact  # which opens both, where it is unpickled
+        if self._facts is not None:
+            return self._facts
         value = getattr(self, self.facts_for)
         rule = "is not what it was when the dictionary was saved: name the assets again"
         raise Errors.bad_setting(name=self.facts_for, value=value, rule=rule)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import Errors
-from ..retrieval.arrays import load_arrays, save_arrays
+from ..held import Directory, held
+from ..retrieval.arrays import check, check_below, damaged, load_arrays, save_arrays
 
 if TYPE_CHECKING:
     from ..assets import Assets
@@ -68,18 +68,22 @@ class NameFacts:
         (directory / _LABELS).write_text(self._described, encoding="utf-8")
 
     @classmethod
-    def load(cls, directory: Path) -> "NameFacts":
+    def load(cls, directory: Directory) -> "NameFacts":
         """Map the arrays of a directory.
 
         RAISES (MedlinkError): E202 when one is missing or damaged.
         """
-        label, concept = load_arrays(directory, "label", "concept")
+        label, concept = load_arrays(directory, label=np.uint16, concept=np.int32)
         try:
-            described = json.loads((directory / _LABELS).read_text(encoding="utf-8"))
-            return cls(label, concept, described["labels"], described["by"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            problem = f"{directory.name}/{_LABELS}: {error}"
-            raise Errors.assets_incomplete(path=directory.parent, problem=problem) from error
+            described = json.loads(held(directory, _LABELS).read())
+            labels, by = described["labels"], described["by"]
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+            raise damaged(directory, _LABELS, error) from error
+        if type(labels) is not list or by not in (None, *LABELLINGS):
+            raise damaged(directory, _LABELS, "something else than labels")
+        check(directory, "concept", len(concept) == len(label), "not as many as labels")
+        check_below(directory, "label", label, len(labels))
+        return cls(label, concept, labels, by)
 
     def to_bytes(self) -> bytes:
         """Pack all into bytes (an .npz)."""

@@ -1,14 +1,14 @@
 """Names of the dictionary in a Doc: as they are written, joined up, and in any order."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice, pairwise
 from typing import TypeVar
 
 import numpy as np
 from spacy.tokens import Doc
 
-from ..dictionary import any_order_key, any_order_key_of, name_words
+from ..dictionary import any_order_key, any_order_key_of, name_has_key, name_words
 from ..retrieval.exact import SAME_STRING, ExactIndex
 from ..text import hash_keys, key
 from .coordinations import Reading, coordinations
@@ -51,13 +51,13 @@ class NameFinder:
     def find_coordinated(self, doc: Doc) -> list[Match]:
         """Find the names that a coordination stands for, each span once."""
         readings = ((one, _text_of(doc, one)) for one in coordinations(doc))
-        as_written: list[tuple[Reading, str, int]] = []
-        any_order: list[tuple[Reading, str, int]] = []
-        for (one, text, is_any), place in self._known(self._with_keys(readings)):
-            (any_order if is_any else as_written).append((one, text, place))
+        as_written: list[tuple[Reading, str, str, int]] = []
+        any_order: list[tuple[Reading, str, str, int]] = []
+        for (one, text, is_any), own, place in self._known(self._with_keys(readings)):
+            (any_order if is_any else as_written).append((one, text, own, place))
         found: dict[tuple[int, str], Match] = {}
-        for one, text, place in as_written + any_order:
-            rows = self._rows(place, text)
+        for one, text, own, place in as_written + any_order:
+            rows = self._rows(place, text, own)
             if rows:
                 start, end = one.tokens[0], one.tokens[-1] + 1
                 match = Match(start, end, saying(doc, one.tokens), rows, text, False)
@@ -75,20 +75,20 @@ class NameFinder:
         parts = [part(token.text) for token in doc]
         places = [index for index, (own, _) in enumerate(parts) if own]
         words = [parts[index][0] for index in places]
-        for length, first, found in sorted(self._runs(words)):
+        for length, first, own, found in sorted(self._runs(words)):
             if length == 1 and (parts[places[first]][1] or doc[places[first]].is_stop):
                 continue
             start, end = places[first], places[first + length - 1] + 1
             first_token, end = with_brackets(doc, start, end)
             rows = self._rows(
-                found, doc[first_token:end].text,
+                found, doc[first_token:end].text, own,
                 as_written=first_token < start or falls_apart(doc, first_token, end),
             )  # fmt: skip
             if rows:
                 yield Match(first_token, end, saying(doc, range(first_token, end)), rows)
 
-    def _runs(self, words: list[str]) -> Iterator[tuple[int, int, int]]:
-        """Look up all runs of words: (length, first word, place in the dictionary)."""
+    def _runs(self, words: list[str]) -> Iterator[tuple[int, int, str, int]]:
+        """Look up all runs of words: (length, first word, key, place in the dictionary)."""
         size = max(self._longest, _TOGETHER // self._longest)
         for begin in range(0, len(words), size):
             grams, ends = runs(words[begin : begin + size + self._longest - 1], self._longest)
@@ -97,7 +97,7 @@ class NameFinder:
                 length = bisect_right(ends, gram) + 1
                 first = gram - (ends[length - 2] if length > 1 else 0)
                 if first < size:  # the others begin in the next part
-                    yield length, begin + first, int(found[gram])
+                    yield length, begin + first, grams[gram], int(found[gram])
 
     def _joined(self, doc: Doc) -> Iterator[Match]:
         """Find "pre-auricular pit" where the dictionary has "preauricular pit"."""
@@ -109,10 +109,10 @@ class NameFinder:
             joined[place] = ""
         spans = self._around(doc, hyphens)
         keys = ((span, key(_joined_text(joined, *span))) for span in spans)
-        for span, own in self._known(keys):
+        for span, own, place in self._known(keys):
             start, end = with_brackets(doc, *span)
             text = _joined_text(joined, start, end)
-            rows = () if falls_apart(doc, start, end) else self._rows(own, text)
+            rows = () if falls_apart(doc, start, end) else self._rows(place, text, own)
             if rows:
                 yield Match(start, end, saying(doc, range(start, end)), rows, text)
 
@@ -136,10 +136,10 @@ class NameFinder:
             for start, end in clause_runs(doc, self._longest)
             if (start, end) not in found
         )
-        for (start, end), place in self._known(keys):
-            yield Match(
-                start, end, saying(doc, range(start, end)), tuple(self._exact.names_at(place))
-            )
+        for (start, end), own, place in self._known(keys):
+            rows = self._exact.names_at(place, _having(own))
+            if rows:
+                yield Match(start, end, saying(doc, range(start, end)), tuple(rows))
 
     def _with_keys(
         self, readings: Iterable[tuple[Reading, str]]
@@ -150,18 +150,27 @@ class NameFinder:
             if self._any_order and one.is_whole:
                 yield (one, text, True), any_order_key(text.split())
 
-    def _known(self, asked: Iterable[tuple[Item, str]]) -> Iterator[tuple[Item, int]]:
-        """List what has a key that the dictionary has, with its place there."""
+    def _known(self, asked: Iterable[tuple[Item, str]]) -> Iterator[tuple[Item, str, int]]:
+        """List what has a key whose hash the dictionary has, with the key and its place there."""
         waiting = (one for one in asked if one[1])
         while batch := list(islice(waiting, _TOGETHER)):
             found = self._exact.find(hash_keys(own for _, own in batch))
             for number in np.flatnonzero(found >= 0).tolist():
-                yield batch[number][0], int(found[number])
+                yield *batch[number], int(found[number])
 
-    def _rows(self, place: int, text: str, as_written: bool = False) -> tuple[int, ...]:
-        """List the rows of the names that a text is; of the same text alone, if as_written."""
+    def _rows(self, place: int, text: str, own: str, as_written: bool = False) -> tuple[int, ...]:
+        """List the rows of the names that a text is; of the same text alone, if as_written.
+
+        own (str): the key that was found at the place.
+        """
         least = SAME_STRING if as_written else 0.0
-        return tuple(row for row, score in self._exact.rows_of(place, text) if score >= least)
+        found = self._exact.rows_of(place, text, _having(own))
+        return tuple(row for row, score in found if score >= least)
+
+
+def _having(own: str) -> Callable[[str], bool]:
+    """Make what tells whether a name has a key."""
+    return lambda name: name_has_key(name, own)
 
 
 def _text_of(doc: Doc, reading: Reading) -> str:

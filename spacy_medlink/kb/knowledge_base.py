@@ -3,26 +3,34 @@
 import json
 import os
 import re
-import sqlite3
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..errors import Errors
+from ..held import HeldFile
+from ..manifest import kb_fingerprint
 from ..text import hash_key, key
 from ..types import Concept, Ints1d, Name, Retired
 from . import schema
+from .database import Connection, Database
+from .decoding import concept_of, facts_of, name_of
 from .entities import EntitiesById
 from .semantic_groups import groups_of
 
 _CONCEPT = (
     "SELECT row, id, name, first_name, n_names, types, codes, parents, definition FROM concept"
 )
-_NAME = "SELECT text, lang, source, tty, obsolete FROM name"
+_NAME = "SELECT CAST(text AS TEXT), lang, source, tty, obsolete FROM name"
+_ALL_TEXTS = "SELECT CAST(text AS TEXT) FROM name ORDER BY row"
+_TEXTS = (
+    "SELECT name.row, CAST(text AS TEXT) FROM json_each(?) AS wanted"
+    " JOIN name ON name.row = wanted.value"
+)
 _SEARCH = (
     "SELECT concept, row FROM (SELECT concept, row, begins, size, row_number() OVER"
     " (PARTITION BY concept ORDER BY begins DESC, size, row) AS place FROM"
@@ -35,19 +43,25 @@ _SHARED = (
     " GROUP BY code.value HAVING count(*) > 1"
 )
 _LONGEST_SEARCH = 5000
+_FEW_ROWS = 3  # are read sooner one by one
 _load_types = lru_cache(4096)(schema.load_list)  # few lists are those of many concepts
 _SIGNED = 1 << 63
 _WRAP = 1 << 64
 
+Read = TypeVar("Read")
+
 
 class KnowledgeBase:
-    """A terminology on disk, opened read-only by path; nothing but the path is kept in memory.
+    """A terminology on disk, opened read-only; the file stays the one that was opened.
 
-    Safe to share between threads (each gets its own connection), to pickle and to use after a fork
-    (children open the file anew).
+    Safe to share between threads (each gets its own connection), to use after a fork (children
+    connect anew) and to pickle (where it is unpickled, the same file must be at the path). A file
+    that takes its place meanwhile is seen by whoever opens it, and by nobody who had it open.
 
-    path (Path): a file that `medlink kb build` wrote.
-    RAISES (MedlinkError): E101 no file, E102 not a knowledge base, E103 of another schema.
+    path (Path): a file that `medlink kb build` wrote. file (Optional[HeldFile]): the file, where it
+        is open already.
+    RAISES (MedlinkError): E101 no file, E102 not a knowledge base, E103 of another schema, E221
+        unpickled where another one is.
 
     EXAMPLE:
         >>> kb = KnowledgeBase("hpo.kb")
@@ -55,19 +69,23 @@ class KnowledgeBase:
         'Seizure'
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, file: HeldFile | None = None) -> None:
         self.path = Path(path)
         self._local = threading.local()
         self._shared: dict[str, dict[str, tuple[int, ...]]] = {}
+        self._expected = ""
+        self._database: Database | None = Database(self.path, file)
         _ = self._db  # a bad file should be met here, not at the first look-up
 
-    def __getstate__(self) -> dict[str, Path]:
-        return {"path": self.path}
+    def __getstate__(self) -> dict[str, Any]:
+        expected = self._expected or kb_fingerprint(self.manifest)
+        return {"path": self.path, "fingerprint": expected}
 
-    def __setstate__(self, state: Mapping[str, Path]) -> None:
-        self.path = state["path"]
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        self.path, self._expected = state["path"], state["fingerprint"]
         self._local = threading.local()
         self._shared = {}
+        self._database = None
 
     def __repr__(self) -> str:
         return f"KnowledgeBase({str(self.path)!r}, {len(self):,} concepts, {self.n_names:,} names)"
@@ -94,8 +112,9 @@ class KnowledgeBase:
         rows = db.execute(f"{_CONCEPT} ORDER BY row")
         names = db.execute(f"{_NAME} ORDER BY row")
         for row in rows:
-            own = names.fetchmany(row[4])
-            yield _concept(row, tuple(_name(name, labels) for name in own))
+            own = names.fetchmany(row[4]) if row[4] else ()
+            texts = tuple(self._decoded(name_of, name, labels) for name in own)
+            yield self._decoded(concept_of, row, texts)
 
     @property
     def n_names(self) -> int:
@@ -106,7 +125,7 @@ class KnowledgeBase:
     def manifest(self) -> dict[str, Any]:
         """Facts about the build: sources, filters, counts by language and source."""
         rows = self._db.execute("SELECT key, value FROM meta ORDER BY key")
-        return {name: json.loads(value) for name, value in rows}
+        return self._decoded(facts_of, dict(rows))
 
     @property
     def cui_to_entity(self) -> EntitiesById:
@@ -128,42 +147,50 @@ class KnowledgeBase:
 
         names (bool): read its names, too; without them `names` is (), in a third of the time.
         """
-        found = self._db.execute(f"{_CONCEPT} WHERE row = ?", (row,)).fetchone()
-        return self._concept(found) if names else _concept(found, ())
+        found = self._row(f"{_CONCEPT} WHERE row = ?", row)
+        return self._concept(found) if names else self._decoded(concept_of, found, ())
 
     def brief_at(self, row: int) -> tuple[str, str, tuple[str, ...]]:
         """Get (id, preferred name, types) of the concept of a row, sooner than `concept_at`."""
         query = "SELECT id, name, types FROM concept WHERE row = ?"
-        id, name, types = self._db.execute(query, (row,)).fetchone()
-        return id, name, _load_types(types)
+        id, name, types = self._row(query, row)
+        return id, name, self._decoded(_load_types, types)
 
     def codes_at(self, row: int) -> dict[str, tuple[str, ...]]:
         """Get the codes, by vocabulary, of the concept of a row."""
         query = "SELECT codes FROM concept WHERE row = ?"
-        (codes,) = self._db.execute(query, (row,)).fetchone()
-        return schema.load_codes(codes)
+        return self._decoded(schema.load_codes, *self._row(query, row))
 
     def text_at(self, row: int) -> str:
         """Get the text of the name of a row, 0 <= row < n_names."""
-        (text,) = self._db.execute("SELECT text FROM name WHERE row = ?", (row,)).fetchone()
-        return str(text)
+        return str(self._row("SELECT CAST(text AS TEXT) FROM name WHERE row = ?", row)[0])
+
+    def texts_at(self, rows: Sequence[int]) -> list[str]:
+        """Get the texts of the names of many rows, sooner than one by one."""
+        if len(rows) <= _FEW_ROWS:
+            return [self.text_at(row) for row in rows]
+        found = dict(self._db.execute(_TEXTS, (json.dumps(list(rows)),)).fetchall())
+        try:
+            return [found[row] for row in rows]
+        except KeyError as error:
+            raise self._damaged(f"no name of row {error}") from error
 
     def name_at(self, row: int) -> Name:
         """Get the name of a row, 0 <= row < n_names."""
-        return _name(self._db.execute(f"{_NAME} WHERE row = ?", (row,)).fetchone(), self._labels)
+        return self._decoded(name_of, self._row(f"{_NAME} WHERE row = ?", row), self._labels)
 
     def iter_names(self, first: int = 0, last: int | None = None) -> Iterator[tuple[int, Name]]:
         """Stream (concept row, name) in the order of the names' rows: first <= row < last."""
         labels = self._labels
         last = self.n_names if last is None else last
-        query = "SELECT concept, text, lang, source, tty, obsolete FROM name"
+        query = "SELECT concept, CAST(text AS TEXT), lang, source, tty, obsolete FROM name"
         rows = self._db.execute(f"{query} WHERE row >= ? AND row < ? ORDER BY row", (first, last))
         for concept, *name in rows:
-            yield concept, _name(name, labels)
+            yield concept, self._decoded(name_of, name, labels)
 
     def iter_texts(self) -> Iterator[str]:
         """Stream the text of every name in the order of their rows, faster than `iter_names`."""
-        return (text for (text,) in self._db.execute("SELECT text FROM name ORDER BY row"))
+        return (text for (text,) in self._db.execute(_ALL_TEXTS))
 
     def iter_ids(self) -> Iterator[str]:
         """Stream the id of every concept in the order of their rows."""
@@ -176,7 +203,7 @@ class KnowledgeBase:
     def iter_types(self) -> Iterator[tuple[str, ...]]:
         """Stream the types of every concept in the order of their rows."""
         query = "SELECT types FROM concept ORDER BY row"
-        return (schema.load_list(types) for (types,) in self._db.execute(query))
+        return (self._decoded(schema.load_list, one) for (one,) in self._db.execute(query))
 
     @property
     def labels(self) -> Mapping[int, str]:
@@ -187,6 +214,8 @@ class KnowledgeBase:
         """Make the concept row of every name row: (n_names,)."""
         counts = self._db.execute("SELECT n_names FROM concept ORDER BY row")
         per_concept = np.fromiter((count for (count,) in counts), dtype=np.int64)
+        if (per_concept < 0).any() or per_concept.astype(np.float64).sum() != self.n_names:
+            raise self._damaged("the names of concepts are not as many as there are names")
         return np.repeat(np.arange(len(per_concept)), per_concept)
 
     def lookup_table(self) -> Iterator[tuple[int, int]]:
@@ -195,13 +224,16 @@ class KnowledgeBase:
 
     def find(self, text: str) -> list[Concept]:
         """Find the concepts that have the text as a name, case, accents and plural aside."""
-        value = hash_key(key(text))
+        own = key(text)
+        value = hash_key(own)
         rows = self._db.execute(
-            "SELECT DISTINCT name.concept FROM lookup JOIN name ON name.row = lookup.name"
-            " WHERE hash = ? ORDER BY name.concept",
+            "SELECT name.concept, CAST(name.text AS TEXT) FROM lookup"
+            " JOIN name ON name.row = lookup.name WHERE hash = ? ORDER BY name.concept",
             (value - _WRAP if value >= _SIGNED else value,),
         ).fetchall()
-        return [self.concept_at(row) for (row,) in rows]
+        # Strings can be made that have the hash of another: the hash finds, the key decides.
+        concepts = dict.fromkeys(row for row, name in rows if key(name) == own)
+        return [self.concept_at(row) for row in concepts]
 
     def search(self, text: str, limit: int = 20) -> list[tuple[Concept, Name]]:
         """Find names that hold a text, those that begin with it first, shorter ones before longer.
@@ -223,7 +255,7 @@ class KnowledgeBase:
     def iter_codes(self) -> Iterator[tuple[int, str, dict[str, tuple[str, ...]]]]:
         """Stream (concept row, id, codes by vocabulary), without reading names."""
         for row, id, codes in self._db.execute("SELECT row, id, codes FROM concept ORDER BY row"):
-            yield row, id, schema.load_codes(codes)
+            yield row, id, self._decoded(schema.load_codes, codes)
 
     def retired(self) -> Iterator[Retired]:
         """Stream the history of ids that are no longer in use, sorted by id."""
@@ -315,12 +347,50 @@ class KnowledgeBase:
         return dict(self._db.execute("SELECT row, text FROM label").fetchall())
 
     @property
-    def _db(self) -> sqlite3.Connection:
+    def _db(self) -> Connection:
         if getattr(self._local, "pid", None) != os.getpid():
-            self._local.db = _open(self.path)
+            if self._database is None:
+                self._database = Database(self.path)
+            self._local.db = self._database.connect()
             self._local.pid = os.getpid()
-        db: sqlite3.Connection = self._local.db
+            self._check_expected()
+        db: Connection = self._local.db
         return db
+
+    @property
+    def connection(self) -> Connection:
+        """This thread's connection, for what there is no method for."""
+        return self._db
+
+    @property
+    def file(self) -> HeldFile:
+        """The file, as it was opened."""
+        _ = self._db
+        assert self._database is not None
+        return self._database.file
+
+    def _check_expected(self) -> None:
+        """Refuse another file than the one that was pickled."""
+        expected, self._expected = self._expected, ""
+        if expected and kb_fingerprint(self.manifest) != expected:
+            self._local.pid, self._database, self._expected = None, None, expected
+            self.__dict__.pop("manifest")
+            raise Errors.kb_replaced(path=self.path)
+
+    def _row(self, query: str, row: int) -> Any:
+        found = self._db.execute(query, (row,)).fetchone()
+        if found is None:
+            raise self._damaged(f"nothing has the row {row}")
+        return found
+
+    def _decoded(self, decode: Callable[..., Read], *values: Any) -> Read:
+        try:
+            return decode(*values)
+        except (ValueError, TypeError, LookupError, RecursionError) as error:
+            raise self._damaged(f"{type(error).__name__}: {error}") from error
+
+    def _damaged(self, reason: str) -> Exception:
+        return Errors.kb_damaged(path=self.path, reason=reason)
 
     def _concept(self, row: Sequence[Any]) -> Concept:
         first, count = row[3], row[4]
@@ -328,40 +398,5 @@ class KnowledgeBase:
             f"{_NAME} WHERE row >= ? AND row < ? ORDER BY row", (first, first + count)
         )
         labels = self._labels
-        return _concept(row, tuple(_name(name, labels) for name in names))
-
-
-def _concept(row: Sequence[Any], names: tuple[Name, ...]) -> Concept:
-    number, id, name, first, _, types, codes, parents, definition = row
-    return Concept(
-        id=id, name=name, names=names, types=schema.load_list(types), definition=definition,
-        codes=schema.load_codes(codes), parents=schema.load_list(parents), row=number,
-        first_name=first,
-    )  # fmt: skip
-
-
-def _name(row: Sequence[Any], labels: Mapping[int, str]) -> Name:
-    text, lang, source, tty, obsolete = row
-    return Name(text, labels[lang], labels[source], labels[tty], bool(obsolete))
-
-
-def _open(path: Path) -> sqlite3.Connection:
-    if not path.is_file():
-        raise Errors.kb_missing(path=path)
-    try:
-        # immutable: no locks and no journal look-ups, so read-only file systems work too; a new
-        # build replaces the file instead of changing it.
-        uri = path.absolute().as_uri() + "?mode=ro&immutable=1"
-        db = sqlite3.connect(uri, uri=True, check_same_thread=False)
-        version = schema.found_version(db)
-        sizes = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
-        (size,) = db.execute(sizes).fetchone()
-    except sqlite3.DatabaseError as error:
-        raise Errors.kb_damaged(path=path, reason=error) from error
-    if version is None:
-        raise Errors.kb_damaged(path=path, reason="another kind of SQLite file")
-    if version != schema.VERSION:
-        raise Errors.kb_schema(path=path, found=version, expected=schema.VERSION)
-    if path.stat().st_size < size:  # of a page that is cut off SQLite reads the rest as zeros
-        raise Errors.kb_damaged(path=path, reason="its end is missing")
-    return db
+        own = tuple(self._decoded(name_of, name, labels) for name in names)
+        return self._decoded(concept_of, row, own)

@@ -9,6 +9,7 @@ interned in `label`.
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from json.encoder import encode_basestring
 from pathlib import Path
 
@@ -75,8 +76,11 @@ def dump_list(values: Sequence[str]) -> str:
 
 
 def load_list(text: str) -> tuple[str, ...]:
-    """Read what `dump_list` wrote."""
-    return tuple(json.loads(text)) if text else ()
+    """Read what `dump_list` wrote.
+
+    RAISES (ValueError): when it is something else.
+    """
+    return _strings(_json(text)) if text else ()
 
 
 def dump_codes(codes: Mapping[str, Sequence[str]]) -> str:
@@ -91,5 +95,41 @@ def dump_codes(codes: Mapping[str, Sequence[str]]) -> str:
 
 
 def load_codes(text: str) -> dict[str, tuple[str, ...]]:
-    """Read what `dump_codes` wrote."""
-    return {key: tuple(value) for key, value in json.loads(text).items()} if text else {}
+    """Read what `dump_codes` wrote.
+
+    RAISES (ValueError): when it is something else.
+    """
+    codes = _json(text) if text else {}
+    if not isinstance(codes, dict):
+        raise ValueError("codes that are no object")
+    return {vocabulary: _strings(values) for vocabulary, values in codes.items()}
+
+
+@lru_cache(1)
+def columns() -> dict[str, list[tuple[str, str]]]:
+    """List name and type of every column, by table."""
+    database = sqlite3.connect(":memory:")
+    database.executescript(TABLES)
+    found: dict[str, list[tuple[str, str]]] = {}
+    rows = database.execute(
+        "SELECT m.name, p.name, p.type FROM sqlite_master AS m, pragma_table_xinfo(m.name) AS p"
+        " WHERE m.type = 'table'"
+    )
+    for table, column, type in rows:
+        found.setdefault(table, []).append((column, type))
+    database.close()
+    return found
+
+
+def _json(text: str) -> object:
+    try:
+        found: object = json.loads(text)
+    except (TypeError, RecursionError) as error:
+        raise ValueError(str(error)) from error
+    return found
+
+
+def _strings(values: object) -> tuple[str, ...]:
+    if not isinstance(values, list) or not all(type(one) is str for one in values):
+        raise ValueError("something else than a list of texts")
+    return tuple(values)

@@ -23,14 +23,7 @@ def verify(kb: KnowledgeBase) -> None:
 
     RAISES (MedlinkError): E102 with what is wrong.
     """
-    uri = kb.path.absolute().as_uri() + "?mode=ro&immutable=1"
-    db = sqlite3.connect(uri, uri=True)
-    try:
-        problem = _problem(db, kb)
-    except sqlite3.DatabaseError as error:
-        raise Errors.kb_damaged(path=kb.path, reason=error) from error
-    finally:
-        db.close()
+    problem = _problem(kb.connection, kb)
     if problem:
         raise Errors.kb_damaged(path=kb.path, reason=problem)
 

@@ -58,7 +58,7 @@ class LinkWriter:
     """
 
     def __init__(self, kb: "KnowledgeBase", cui_scheme: str | None) -> None:
-        self._kb, self.cui_scheme = kb, cui_scheme
+        self.kb, self.cui_scheme = kb, cui_scheme
         # Tuples of texts, which the garbage collector need not look into.
         self._brief: Callable[[int], _Brief] = lru_cache(_FACTS_KEPT)(kb.brief_at)
         self._name: Callable[[int], str] = lru_cache(_FACTS_KEPT)(kb.text_at)
@@ -136,7 +136,7 @@ class LinkWriter:
 
     def _read(self, row: int, name_row: int) -> _Linked:
         id, name, _ = self._brief(row)
-        codes = self._kb.codes_at(row)
+        codes = self.kb.codes_at(row)
         if self.cui_scheme is None:
             return _Linked(id, name, id, codes, ())
         cui, among = self._codes.choose(row, codes, self.cui_scheme, self._name(name_row))
@@ -147,5 +147,5 @@ class LinkWriter:
         if self._chooser is None:
             from ..starter.code_names import code_chooser
 
-            self._chooser = code_chooser(self._kb)
+            self._chooser = code_chooser(self.kb)
         return self._chooser

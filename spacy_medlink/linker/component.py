@@ -190,9 +190,13 @@ class MedicalLinker(TrainableLinker):
             every = self._span_writer.every(span.doc)
             mention = self._mentions_of(span.doc, [span], every)[0]
         only = self._only(filters)
-        (decision,) = self._decide([mention], only)
-        parts = self._parts([mention], [decision], only).get(0, ())
-        return explain(self.engine, self.kb, mention, decision, parts, self.top_k, only)
+
+        def explained() -> "Explanation":
+            (decision,) = self._decide([mention], only)
+            parts = self._parts([mention], [decision], only).get(0, ())
+            return explain(self.engine, self.kb, mention, decision, parts, self.top_k, only)
+
+        return self._in_one_build(explained)
 
     def mentions(self, doc: Doc) -> list[Mention]:
         """Make the mentions of a Doc that are to be linked."""
@@ -280,9 +284,13 @@ class MedicalLinker(TrainableLinker):
         return chain.from_iterable(self._links_together(part, only) for part in parts)
 
     def _links_together(self, mentions: Sequence[Mention], only: "Only") -> Iterator[Link]:
-        decisions = self._decide(mentions, only)
-        parts = self._parts(mentions, decisions, only)
-        return map(self.writer.link, decisions, map(parts.get, range(len(decisions)), repeat(())))
+        writer, decisions, parts = self._in_one_build(lambda: self._decided(mentions, only))
+        return map(writer.link, decisions, map(parts.get, range(len(decisions)), repeat(())))
+
+    def _decided(self, mentions: Sequence[Mention], only: "Only") -> Any:
+        """Decide on mentions. RETURNS: the writer, the decisions, and the parts of composites."""
+        writer, decisions = self.writer, self._decide(mentions, only)
+        return writer, decisions, self._parts(mentions, decisions, only)
 
     def _decide(self, mentions: Sequence[Mention], only: "Only") -> "list[Decision]":
         """The one place where candidates become links: rank, estimate, back off, compare."""

@@ -172,7 +172,8 @@ class TrainableLinker(OpenedLinker):
 
         shim = self.model.shims[0]
         if shim.encoder is None and self._is_saved:
-            encoder = BiEncoder.load(super().assets.path / ENCODER)
+            with super().assets.directory(ENCODER) as path:
+                encoder = BiEncoder.load(path)
             shim.set_encoder(encoder)
             self.model.set_dim("nO", encoder.dim)
         return encoder_of(self.model)
@@ -204,6 +205,10 @@ class TrainableLinker(OpenedLinker):
         super()._reset()
         self._is_stale = self._is_saved = False
         self._rows: Callable[[str], frozenset[int]] = lru_cache(maxsize=65_536)(self._find_rows)
+
+    def _replace(self, assets: "Assets") -> None:
+        super()._replace(assets)
+        self._rows = lru_cache(maxsize=65_536)(self._find_rows)
 
     def _find_rows(self, id: str) -> frozenset[int]:
         kb = super().assets.kb

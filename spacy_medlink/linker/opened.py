@@ -1,7 +1,8 @@
 """What a linker holds: its assets and its engine, opened when first needed."""
 
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import Errors, Warnings
 from ..telling import tell
@@ -16,6 +17,8 @@ if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
     from ..kb import KnowledgeBase
     from ..linking import LinkingEngine
     from ..retrieval.filters import Only
+
+Made = TypeVar("Made")
 
 
 class OpenedLinker(PersistentLinker):
@@ -83,10 +86,35 @@ class OpenedLinker(PersistentLinker):
     @property
     def writer(self) -> LinkWriter:
         """What makes links of decisions."""
-        writer = self._writer
-        if writer is None or writer.cui_scheme != self.cui_scheme:
-            writer = self._writer = LinkWriter(self.kb, self.cui_scheme)
+        writer, kb = self._writer, self.kb
+        if writer is None or writer.cui_scheme != self.cui_scheme or writer.kb is not kb:
+            writer = self._writer = LinkWriter(kb, self.cui_scheme)
         return writer
+
+    def reload(self) -> None:
+        """Take the assets that are now at the place of those that are open, built since.
+
+        Whatever is linked meanwhile, by other threads too, is linked with the one or the other.
+        RAISES (MedlinkError): E201-E204 when they cannot be opened; nothing changes then.
+        """
+        with self._lock:
+            opened: Assets | None = self._assets
+            if opened is not None:
+                self._replace(opened.reload())
+
+    def _replace(self, assets: "Assets") -> None:
+        """Take other assets, opened, in place of these. In this order: see `_in_one_build`."""
+        self._assets = assets
+        self._engine = None
+        self._writer = None
+
+    def _in_one_build(self, make: Callable[[], Made]) -> Made:
+        """Make something of the parts of one build; anew, where another was loaded meanwhile."""
+        while True:
+            assets = self.assets
+            made = make()
+            if self.assets is assets:
+                return made
 
     def _only(self, call: Any) -> "Only":
         raise NotImplementedError

@@ -103,7 +103,7 @@ class PersistentLinker(PicklablePipe):
             if size > limit:
                 raise Errors.too_big_for_bytes(size=size >> 20, limit=limit >> 20)
             for name in self.assets.files:
-                files[name] = (self.assets.path / name).read_bytes()
+                files[name] = self.assets.file(name).read()
         if self._has_own_lexicon:
             files[_LEXICON] = self.abbreviations.dump().encode()
         data: bytes = srsly.msgpack_dumps(files)
@@ -174,10 +174,11 @@ class PersistentLinker(PicklablePipe):
 
     def _saved_assets(self, path: Path) -> "Assets":
         from ..assets import Assets
+        from ..sources import is_installed
 
         reference = path / REFERENCE
         if not reference.is_file():
-            return Assets(path / "assets")
+            return Assets(path / "assets", is_installed(path))
         return Reference.parse(reference.read_text("utf-8"), path).open(path, self.source)
 
     def _reset(self) -> None:

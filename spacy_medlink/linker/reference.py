@@ -1,6 +1,5 @@
 """Reference: where the assets of a saved linker are, when they are not within it."""
 
-import hashlib
 import json
 import os
 from dataclasses import asdict, dataclass
@@ -33,7 +32,7 @@ class Reference:
     def to(cls, assets: "Assets", saved: Path | None = None) -> "Reference":
         """Refer to assets. saved (Optional[Path]): directory of the component that refers."""
         path = assets.path.resolve()
-        return cls(str(path), _way(saved, path), _digest(path))
+        return cls(str(path), _way(saved, path), assets.build)
 
     @classmethod
     def is_in(cls, path: Path) -> bool:
@@ -76,16 +75,10 @@ class Reference:
             except MedlinkError as error:
                 problems.append(f"{place} holds none that can be opened, {error.code}")
                 continue
-            if _digest(assets.path) == self.manifest:
+            if assets.build == self.manifest:
                 return assets
             problems.append(f"{place} holds others, whose manifest.json is another")
         raise Errors.reference_lost(path=saved or "these bytes", problems="; ".join(problems))
-
-
-def _digest(assets: Path) -> str:
-    from ..manifest import MANIFEST
-
-    return hashlib.sha256((assets / MANIFEST).read_bytes()).hexdigest()
 
 
 def _way(saved: Path | None, path: Path) -> str:

@@ -20,6 +20,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from ..errors import Errors
+from ..held import File, place_of, source_of
 
 Weights = NDArray[np.float32]
 
@@ -101,22 +102,25 @@ class Endings:
             raise OSError(str(error)) from error
 
     @classmethod
-    def load(cls, path: Path) -> "Endings":
+    def load(cls, file: File) -> "Endings":
         """Read what `save` wrote.
 
         RAISES (MedlinkError): E202 when the file is damaged.
         """
         try:
-            with safe_open(path, framework="np") as file:
-                says = json.loads((file.metadata() or {})[_SAYS])
-                weights, bias = file.get_tensor("weights"), file.get_tensor("bias")
+            with safe_open(source_of(file), framework="np") as parts:
+                says = json.loads((parts.metadata() or {})[_SAYS])
+                weights, bias = parts.get_tensor("weights"), parts.get_tensor("bias")
             endings, features = says["endings"], says["features"]
             if weights.shape != (len(features), len(endings)) or bias.shape != (len(endings),):
                 raise ValueError("numbers that do not belong to the words")
             if not (np.isfinite(weights).all() and np.isfinite(bias).all()):
                 raise ValueError("numbers that cannot be")
             return cls(endings, features, weights, bias)
-        except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
+        except (
+            OSError, ValueError, KeyError, TypeError, RecursionError, SafetensorError
+        ) as error:  # fmt: skip
+            path = place_of(file)
             raise Errors.assets_incomplete(
                 path=path.parent, problem=f"{path.name}: {error}"
             ) from error

@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Errors
+from ..held import File, content_of, place_of
 from .traits import TRAITS, Traits
 
 FORMAT = 3
+_MOST = 1000
 TOP = 10  # candidates that are described, where nothing else was asked for
 Floats = NDArray[np.float64]
 
@@ -62,19 +64,19 @@ class RankingModel:
         path.write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
     @classmethod
-    def load(cls, path: Path) -> "RankingModel":
+    def load(cls, path: File) -> "RankingModel":
         """Read what `save` wrote.
 
         RAISES (MedlinkError): E202 when the file is damaged, E219 when it is of another version.
         """
         try:
-            facts = json.loads(path.read_text(encoding="utf-8"))
+            facts = json.loads(content_of(path))
             known = facts["format"] == FORMAT and facts["traits"] == list(TRAITS)
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise _incomplete(path, error) from error
         if not known:
             problem = "it was fitted by another version of spacy-medlink"
-            raise Errors.ranker_mismatch(path=path.parent, problem=problem)
+            raise Errors.ranker_mismatch(path=place_of(path).parent, problem=problem)
         try:
             mean, scale, weights = (
                 np.asarray(facts[name], dtype=np.float64) for name in ("mean", "scale", "weights")
@@ -82,10 +84,13 @@ class RankingModel:
             own = np.stack([mean, scale, weights])
             if own.shape[1] != len(TRAITS) or not np.isfinite(own).all() or (scale <= 0).any():
                 raise ValueError("numbers that cannot be")
-            return cls(mean, scale, weights, int(facts["top"]), dict(facts["fitted_for"]))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            if type(facts["top"]) is not int or not 1 <= facts["top"] <= _MOST:
+                raise ValueError(f"it would order {facts['top']!r} candidates")
+            return cls(mean, scale, weights, facts["top"], dict(facts["fitted_for"]))
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
             raise _incomplete(path, error) from error
 
 
-def _incomplete(path: Path, error: Exception) -> Exception:
+def _incomplete(file: File, error: Exception) -> Exception:
+    path = place_of(file)
     return Errors.assets_incomplete(path=path.parent, problem=f"{path.name}: {error}")

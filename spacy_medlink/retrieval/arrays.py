@@ -1,13 +1,19 @@
 """A directory of .npy arrays, read memory-mapped: the file format of the exact and n-gram tiers."""
 
+import io
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.lib import format as npy
+from numpy.typing import DTypeLike, NDArray
 
 from ..errors import Errors
+from ..held import Directory, HeldFile, held, place_of
+
+_HEADER = 1 << 12  # bytes; that of one plain array takes 128
+_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
 def save_arrays(directory: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -17,21 +23,79 @@ def save_arrays(directory: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
         np.save(directory / f"{name}.npy", array, allow_pickle=False)
 
 
-def load_arrays(directory: Path, *names: str) -> list[NDArray[Any]]:
-    """Map arrays into memory; pages are shared between processes.
+def load_arrays(directory: Directory, **types: DTypeLike) -> list[NDArray[Any]]:
+    """Map arrays of one dimension into memory; pages are shared between processes.
 
-    RAISES (MedlinkError): E202 when one is missing or damaged.
+    types: what each array holds, by its name; `object` where several types may be.
+    RAISES (MedlinkError): E202 when one is missing, damaged, or of another type or shape.
     """
-    arrays = []
-    for name in names:
-        path = directory / f"{name}.npy"
-        try:
-            # An empty array cannot be mapped. Copy on write ("c"), not read-only ("r"), because
-            # compiled extensions refuse read-only buffers even when they only read.
-            mode: Literal["c"] | None = "c" if path.stat().st_size > 128 else None
-            arrays.append(np.asarray(np.load(path, mmap_mode=mode, allow_pickle=False)))
-        except (OSError, ValueError) as error:
-            raise Errors.assets_incomplete(
-                path=directory.parent, problem=f"{directory.name}/{name}.npy: {error}"
-            ) from error
-    return arrays
+    return [_load(directory, name, type) for name, type in types.items()]
+
+
+def damaged(directory: Directory, name: str, problem: object) -> Exception:
+    """Make the error for a part whose files are no good: E202."""
+    place = place_of(directory)
+    return Errors.assets_incomplete(path=place.parent, problem=f"{place.name}/{name}: {problem}")
+
+
+def check(directory: Directory, name: str, is_right: object, rule: str) -> None:
+    """Check what must hold of an array before it is used.
+
+    RAISES (MedlinkError): E202 with the rule that does not hold.
+    """
+    if not is_right:
+        raise damaged(directory, f"{name}.npy", rule)
+
+
+def check_offsets(directory: Directory, name: str, offsets: NDArray[Any], end: int) -> None:
+    """Check that an array says where the parts of another one begin, which has `end` entries.
+
+    RAISES (MedlinkError): E202.
+    """
+    ascends = len(offsets) and offsets[0] == 0 and (offsets[1:] >= offsets[:-1]).all()
+    check(directory, name, ascends and offsets[-1] == end, f"does not ascend from 0 to {end}")
+
+
+def check_below(directory: Directory, name: str, numbers: NDArray[Any], limit: int) -> None:
+    """Check that the numbers of an array are positions in something that has `limit` of them.
+
+    RAISES (MedlinkError): E202.
+    """
+    is_within = not len(numbers) or (numbers.min() >= 0 and int(numbers.max()) < limit)
+    check(directory, name, is_within, f"leaves 0..{limit - 1}")
+
+
+def _load(directory: Directory, name: str, type: DTypeLike) -> NDArray[Any]:
+    file = f"{name}.npy"
+    try:
+        array = mapped(held(directory, file))
+    except (OSError, ValueError, SyntaxError, EOFError) as error:
+        raise damaged(directory, file, error) from error
+    if array.ndim != 1:
+        raise damaged(directory, file, f"{array.ndim} dimensions, expected 1")
+    if type is not object and array.dtype != np.dtype(type):
+        raise damaged(directory, file, f"{array.dtype}, expected {np.dtype(type)}")
+    return array
+
+
+def mapped(file: HeldFile) -> NDArray[Any]:
+    """Map the array of an .npy file into memory, without a copy.
+
+    RAISES (ValueError): when it is none, is cut off, or holds Python objects.
+    """
+    content = file.view()
+    start = io.BytesIO(content[:_HEADER])
+    read = _HEADERS.get(npy.read_magic(start))
+    if read is None:
+        raise ValueError("an unknown version of the format")
+    shape, by_column, dtype = read(start)
+    if dtype.hasobject or (by_column and len(shape) > 1):
+        raise ValueError("not a plain array of numbers")
+    count = 1
+    for length in shape:
+        count *= length
+    if count < 0 or start.tell() + count * dtype.itemsize != len(content):
+        raise ValueError(f"{len(content)} bytes do not fit its shape {shape}")
+    if not count:
+        return np.empty(shape, dtype)
+    return np.frombuffer(content, dtype, count, start.tell()).reshape(shape)

@@ -11,7 +11,9 @@ import faiss
 import numpy as np
 
 from ..errors import Errors
+from ..held import File
 from ..types import Floats2d, Hits, Ints1d, Ints2d
+from .index_file import read_index
 from .mask import Mask
 from .subset import search_rows
 from .tuning import SearchSettings, prepare, restricted, tune
@@ -43,14 +45,14 @@ class DenseIndex:
         n_names: int,
         dim: int,
         spec: str,
-        like: Path | None = None,
+        like: File | None = None,
         training_sample: int = TRAINING_SAMPLE,
     ) -> "DenseIndex":
         """Build from the names' vectors, given in the order of rows.
 
         chunks (Iterable[Floats2d]): blocks of (n, dim) vectors of length 1.
         spec (str): a faiss factory string ("Flat", "HNSW32,SQ8", "IVF4096,PQ48").
-        like (Optional[Path]): a saved index of the same string, whose training is taken over.
+        like (Optional[File]): a saved index of the same string, whose training is taken over.
         training_sample (int): the first so many vectors train an index that must be trained.
         RAISES (MedlinkError): E208 for vectors that are not finite, E209 when faiss refuses the
             string or the number of names.
@@ -64,7 +66,7 @@ class DenseIndex:
             raise refused(spec=spec, names=n_names, dim=dim, reason=error) from error
         prepare(index)
         if like is not None and not index.is_trained:
-            index = _read(like)
+            index = read_index(like)
             index.reset()
         if not index.is_trained:
             sample = _take(waiting, min(n_names, training_sample))
@@ -105,12 +107,12 @@ class DenseIndex:
             raise OSError(str(error)) from error
 
     @classmethod
-    def load(cls, path: Path) -> "DenseIndex":
+    def load(cls, file: File) -> "DenseIndex":
         """Read an index, memory-mapped.
 
         RAISES (MedlinkError): E202 when it is missing or damaged.
         """
-        return cls(_read(path, faiss.IO_FLAG_MMAP_IFC))
+        return cls(read_index(file, faiss.IO_FLAG_MMAP_IFC))
 
     def vectors(self, rows: Ints1d) -> Floats2d:
         """Get the vectors of names: (n, dim), as the index keeps them (compressed or not)."""
@@ -128,6 +130,7 @@ class DenseIndex:
         vectors = np.ascontiguousarray(vectors)
         if mask is None:
             scores, rows = self._index.search(vectors, k)
+            self._check_rows(rows)
             return Hits(rows, np.where(rows >= 0, scores, -np.inf).astype(np.float32))
         if mask.count <= _FEW:
             return search_rows(self.vectors, mask.rows(), vectors, k)
@@ -140,12 +143,17 @@ class DenseIndex:
         if within is None:
             return search_rows(self.vectors, mask.rows(), vectors, k)
         scores, rows = self._index.search(vectors, k, params=within)
+        self._check_rows(rows)
         scores = np.where(rows >= 0, scores, -np.inf).astype(np.float32)
         short = np.flatnonzero((rows >= 0).sum(axis=1) < wanted)
         if len(short):
             found = search_rows(self.vectors, mask.rows(), vectors[short], k)
             rows[short], scores[short] = found
         return Hits(rows, scores)
+
+    def _check_rows(self, rows: Ints2d) -> None:
+        if int(rows.max(initial=-1)) >= len(self):
+            raise Errors.index_damaged(row=int(rows.max()), names=len(self))
 
     def score(self, vectors: Floats2d, rows: Ints2d) -> Floats2d:
         """Score names (n, m) for each vector; -1 rows score 0.
@@ -173,13 +181,6 @@ def _checked(chunks: Iterable[Floats2d]) -> Iterable[Floats2d]:
     for chunk in chunks:
         check_finite(chunk)
         yield chunk
-
-
-def _read(path: Path, flags: int = 0) -> Any:
-    try:
-        return faiss.read_index(str(path), flags)
-    except RuntimeError as error:
-        raise Errors.assets_incomplete(path=path.parent, problem=error) from error
 
 
 def _take(chunks: Iterable[Floats2d], wanted: int) -> list[Floats2d]:

@@ -1,18 +1,25 @@
-"""ExactIndex: the names whose key equals the mention's, found by its hash in mapped arrays."""
+"""ExactIndex: the names whose key equals the mention's, found by its hash in mapped arrays.
+
+A hash only finds: strings can be made that have the hash of another. Whether a name is the
+mention's, the name itself says.
+"""
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import xxhash
 from numpy.typing import NDArray
 
 from ..hashes import positions
+from ..held import Directory
 from ..text import hash_keys, key, surface_check
 from ..types import Hashes1d, Hits
-from .arrays import load_arrays, save_arrays
+from .arrays import check, check_below, check_offsets, load_arrays, save_arrays
 from .mask import Mask
+from .name_texts import NameTexts, TextsOf
 
 SAME_STRING = 1.0
 SAME_KEY = 0.95
@@ -28,6 +35,9 @@ class ExactIndex:
     Short upper-case names match only a mention that is cased the same. Arrays, all memory-mapped:
     `hash` (n_keys,) uint64 ascending; `start` (n_keys + 1,) uint32 into the other two; `row`
     (n_names,) uint32 name rows; `check` (n_names,) uint32 (`text.surface_check`).
+
+    texts (Optional[TextsOf]): gives the names of rows, with which everything found is compared;
+        None for a dictionary that an earlier version saved, whose hashes must be believed.
     """
 
     def __init__(
@@ -36,16 +46,28 @@ class ExactIndex:
         start: NDArray[np.uint32],
         row: NDArray[np.uint32],
         check: NDArray[np.uint32],
+        texts: TextsOf | None = None,
     ) -> None:
         self._hash, self._start, self._row, self._check = hash, start, row, check
+        self._texts = texts
 
     @classmethod
-    def build(cls, lookup: Iterable[tuple[int, int]], names: Iterable[str]) -> "ExactIndex":
+    def build(
+        cls,
+        lookup: Iterable[tuple[int, int]],
+        names: Iterable[str],
+        texts: TextsOf | None = None,
+    ) -> "ExactIndex":
         """Build from a knowledge base, with 40 bytes a name at most.
 
         lookup (Iterable): (signed hash, name row), sorted by signed hash (`kb.lookup_table()`).
         names (Iterable[str]): the text of every name, in the order of rows.
+        texts (Optional[TextsOf]): gives them again, by row (`kb.texts_at`); without it they are
+            kept in memory.
         """
+        if texts is None:
+            names = list(names)
+            texts = _from_list(names)
         pairs = np.fromiter(lookup, dtype=_PAIR)
         # Signed order puts the upper half of the unsigned range first: turn it round once.
         turn = int(np.searchsorted(pairs["hash"], 0))
@@ -56,62 +78,101 @@ class ExactIndex:
         np.not_equal(hashes[1:], hashes[:-1], out=is_new[1:])
         start = np.append(np.flatnonzero(is_new), len(hashes)).astype(np.uint32)
         hashes = hashes[is_new]
-        check = np.fromiter(map(surface_check, names), dtype=np.uint32)
-        return cls(hashes, start, rows, check[rows])
+        checks = np.fromiter(map(surface_check, names), dtype=np.uint32)
+        return cls(hashes, start, rows, checks[rows], texts)
 
     def save(self, directory: Path) -> None:
         """Write the arrays into a directory."""
-        arrays: dict[str, NDArray[Any]] = {
-            "hash": self._hash,
-            "start": self._start,
-            "row": self._row,
-            "check": self._check,
-        }
-        save_arrays(directory, arrays)
+        save_arrays(directory, self._arrays)
+
+    def save_names(self, directory: Path) -> None:
+        """Write the names beside, for a dictionary that goes without a knowledge base."""
+        save_arrays(directory, self._own_names())
 
     @classmethod
-    def load(cls, directory: Path) -> "ExactIndex":
+    def load(
+        cls, directory: Directory, n_names: int | None = None, texts: TextsOf | None = None
+    ) -> "ExactIndex":
         """Map the arrays of a directory.
 
+        n_names (Optional[int]): how many names there are. texts (Optional[TextsOf]): gives them;
+            default: those that were saved with it, if they were.
         RAISES (MedlinkError): E202 when one is missing or damaged.
         """
-        return cls(*load_arrays(directory, "hash", "start", "row", "check"))
+        hashes, start, row, checks = load_arrays(
+            directory, hash=np.uint64, start=np.uint32, row=np.uint32, check=np.uint32
+        )
+        check(directory, "start", len(start) == len(hashes) + 1, f"not {len(hashes)} keys")
+        check_offsets(directory, "start", start, len(row))
+        check(directory, "check", len(checks) == len(row), f"not {len(row)} names")
+        check(directory, "hash", bool((hashes[1:] > hashes[:-1]).all()), "does not ascend")
+        if n_names is not None:
+            check_below(directory, "row", row, n_names)
+        return cls(hashes, start, row, checks, texts or NameTexts.load(directory))
 
     def to_bytes(self) -> bytes:
-        """Pack the arrays into bytes (an .npz)."""
+        """Pack the arrays, and the names, into bytes (an .npz)."""
         buffer = io.BytesIO()
-        np.savez(buffer, hash=self._hash, start=self._start, row=self._row, check=self._check)
+        arrays: dict[str, Any] = {**self._arrays, **self._own_names()}
+        np.savez(buffer, **arrays)
         return buffer.getvalue()
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "ExactIndex":
         """Unpack what `to_bytes` wrote."""
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-            return cls(arrays["hash"], arrays["start"], arrays["row"], arrays["check"])
+            hashes, start, row, checks = (arrays[one] for one in ("hash", "start", "row", "check"))
+            return cls(hashes, start, row, checks, NameTexts.unpacked(arrays))
+
+    def fingerprint(self) -> str:
+        """Identify what it finds."""
+        digest = xxhash.xxh3_128()
+        for array in self._arrays.values():
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()
 
     def find(self, hashes: Hashes1d) -> NDArray[np.int64]:
         """Find keys by hash. RETURNS (n,): position of the key, -1 where there is none."""
         return positions(self._hash, hashes)
 
-    def rows_of(self, position: int, text: str) -> list[tuple[int, float]]:
-        """List (name row, score) of a key, for the mention as it is written."""
-        begin, end = int(self._start[position]), int(self._start[position + 1])
-        own = surface_check(text) & ~int(_CASED)
-        found = []
-        for row, check in zip(
-            self._row[begin:end].tolist(), self._check[begin:end].tolist(), strict=True
-        ):
-            same = (check & ~int(_CASED)) == own
-            if same or not check & int(_CASED):
-                found.append((row, SAME_STRING if same else SAME_KEY))
-        return found
+    def rows_of(
+        self, position: int, text: str, has_key: Callable[[str], bool] | None = None
+    ) -> list[tuple[int, float]]:
+        """List (name row, score) of a key, for the mention as it is written.
 
-    def names_at(self, position: int) -> list[int]:
-        """List the rows of the names with a key, however the mention is cased."""
-        own: list[int] = self._row[
-            int(self._start[position]) : int(self._start[position + 1])
-        ].tolist()
-        return own
+        has_key (Optional[Callable]): tells whether a name has the key that was looked up; default:
+            whether it has that of the mention.
+        """
+        begin, end = int(self._start[position]), int(self._start[position + 1])
+        rows, checks = self._row[begin:end].tolist(), self._check[begin:end].tolist()
+        if self._texts is None:
+            own = surface_check(text) & ~int(_CASED)
+            sames = [(one & ~int(_CASED)) == own for one in checks]
+        else:
+            names = self._texts(rows)
+            has_key = has_key or _having_key_of(text)
+            sames = [name == text for name in names]
+            kept = [same or has_key(name) for same, name in zip(sames, names, strict=True)]
+            rows, checks, sames = (
+                [one for one, is_kept in zip(own, kept, strict=True) if is_kept]
+                for own in (rows, checks, sames)
+            )
+        return [
+            (row, SAME_STRING if same else SAME_KEY)
+            for row, one, same in zip(rows, checks, sames, strict=True)
+            if same or not one & int(_CASED)
+        ]
+
+    def names_at(self, position: int, has_key: Callable[[str], bool]) -> list[int]:
+        """List the rows of the names with a key, however the mention is cased.
+
+        has_key (Callable): tells whether a name has the key that was looked up.
+        """
+        own = self._row[int(self._start[position]) : int(self._start[position + 1])].tolist()
+        if self._texts is None:
+            return list(own)
+        names = self._texts(own)
+        return [row for row, name in zip(own, names, strict=True) if has_key(name)]
 
     @property
     def rows(self) -> NDArray[np.uint32]:
@@ -131,21 +192,60 @@ class ExactIndex:
         mask (Optional[Mask]): the names that may be answers; None for all.
         RETURNS (Hits): (n_texts, widest), best first, then by row; padded with -1 and -inf.
         """
-        position = self.find(hash_keys(map(key, texts)))
+        keys = list(map(key, texts))
+        position = self.find(hash_keys(keys))
         begin = np.where(position >= 0, self._start[position], 0).astype(np.int64)
         count = np.where(position >= 0, self._start[position + 1], 0) - begin
         # One entry for each name of each text: `text` is the number of the text it belongs to.
         text = np.repeat(np.arange(len(texts)), count)
         entry = np.arange(len(text)) + np.repeat(begin - (np.cumsum(count) - count), count)
         row, check = self._row[entry].astype(np.int64), self._check[entry]
-        own = np.fromiter(map(surface_check, texts), dtype=np.uint32, count=len(texts))
-        same = (check | _CASED) == (own[text] | _CASED)
+        same, is_own = self._compared(text, row, check, texts, keys)
         order = np.lexsort((row, ~same, text))
-        allowed = same | (check < _CASED)
+        allowed = same | (is_own & (check < _CASED))
         if mask is not None:
             allowed &= mask.passes(row)
         order = order[allowed[order]]
         return _padded(text[order], row[order], same[order], len(texts), k)
+
+    def _compared(
+        self,
+        text: NDArray[np.int64],
+        row: NDArray[np.int64],
+        check: NDArray[np.uint32],
+        texts: Sequence[str],
+        keys: Sequence[str],
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Tell of each entry whether its name is the text it was found for, and has its key."""
+        if self._texts is None:
+            own = np.fromiter(map(surface_check, texts), dtype=np.uint32, count=len(texts))
+            return (check | _CASED) == (own[text] | _CASED), np.ones(len(text), dtype=np.bool_)
+        rows, numbers = row.tolist(), text.tolist()
+        distinct = list(dict.fromkeys(rows))
+        names = dict(zip(distinct, self._texts(distinct), strict=True))
+        found = [names[one] for one in rows]
+        same = [name == texts[number] for name, number in zip(found, numbers, strict=True)]
+        is_own = [
+            is_same or key(name) == keys[number]
+            for is_same, name, number in zip(same, found, numbers, strict=True)
+        ]
+        return np.array(same, dtype=np.bool_), np.array(is_own, dtype=np.bool_)
+
+    @property
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        return {"hash": self._hash, "start": self._start, "row": self._row, "check": self._check}
+
+    def _own_names(self) -> dict[str, NDArray[Any]]:
+        return NameTexts.of(self._row, self._texts).arrays if self._texts is not None else {}
+
+
+def _from_list(names: Sequence[str]) -> TextsOf:
+    return lambda rows: [names[row] for row in rows]
+
+
+def _having_key_of(text: str) -> Callable[[str], bool]:
+    own = key(text)
+    return lambda name: key(name) == own
 
 
 def _padded(

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import Errors
+from ..held import Directory, held
 from ..kb import KnowledgeBase
-from .arrays import load_arrays, save_arrays
+from .arrays import check, check_below, check_offsets, damaged, load_arrays, save_arrays
 
 _ARRAYS = ("lang", "source", "type_start", "type", "id_order")
 _LABELS = "labels.json"
@@ -69,20 +69,32 @@ class Facets(NamedTuple):
         (directory / _LABELS).write_text(text + "\n", encoding="utf-8")
 
     @classmethod
-    def load(cls, directory: Path) -> "Facets":
+    def load(
+        cls, directory: Directory, n_names: int | None = None, n_concepts: int | None = None
+    ) -> "Facets":
         """Map the arrays of a directory.
 
+        n_names, n_concepts (Optional[int]): how many there must be.
         RAISES (MedlinkError): E202 when one is missing or damaged.
         """
-        arrays = load_arrays(directory, *_ARRAYS)
-        try:
-            labels: dict[str, Any] = json.loads((directory / _LABELS).read_text(encoding="utf-8"))
-            langs, sources, types = (labels[name] for name in ("langs", "sources", "types"))
-            lang, source, type_start, type_, id_order = arrays
-            return cls(lang, source, type_start, type_, id_order, langs, sources, types)
-        except (OSError, ValueError, KeyError) as error:
-            problem = f"{directory.name}/{_LABELS}: {error}"
-            raise Errors.assets_incomplete(path=directory.parent, problem=problem) from error
+        lang, source, type_start, type_, id_order = load_arrays(
+            directory,
+            lang=np.uint16, source=np.uint16, type_start=np.uint32, type=np.uint16,
+            id_order=np.int32,
+        )  # fmt: skip
+        langs, sources, types = _read_labels(directory)
+        names = len(lang) if n_names is None else n_names
+        concepts = len(id_order) if n_concepts is None else n_concepts
+        check(directory, "lang", len(lang) == names, f"{len(lang)} names, expected {names}")
+        check(directory, "source", len(source) == names, f"{len(source)} names, not {names}")
+        check(directory, "id_order", len(id_order) == concepts, f"not {concepts} concepts")
+        check(directory, "type_start", len(type_start) == concepts + 1, f"not {concepts} concepts")
+        check_offsets(directory, "type_start", type_start, len(type_))
+        check_below(directory, "lang", lang, len(langs))
+        check_below(directory, "source", source, len(sources))
+        check_below(directory, "type", type_, len(types))
+        check_below(directory, "id_order", id_order, concepts)
+        return cls(lang, source, type_start, type_, id_order, langs, sources, types)
 
     def concepts_of_types(self, types: Iterable[str]) -> NDArray[np.bool_]:
         """Tell of each concept whether it has one of the types: (n_concepts,)."""
@@ -92,6 +104,17 @@ class Facets(NamedTuple):
         places = np.flatnonzero(np.isin(self.type, numbers))
         found[np.searchsorted(self.type_start, places, side="right") - 1] = True
         return found
+
+
+def _read_labels(directory: Directory) -> list[list[str]]:
+    try:
+        labels: dict[str, Any] = json.loads(held(directory, _LABELS).read())
+        found = [labels[name] for name in ("langs", "sources", "types")]
+    except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+        raise damaged(directory, _LABELS, error) from error
+    if not all(type(own) is list and all(type(one) is str for one in own) for own in found):
+        raise damaged(directory, _LABELS, "something else than lists of texts")
+    return found
 
 
 def _types(

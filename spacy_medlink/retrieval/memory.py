@@ -3,12 +3,13 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Errors
+from ..held import Directory, held, place_of
 from ..text import is_short_form, key, normalise
 from ..types import Ints1d
 
@@ -134,18 +135,28 @@ def write_memory(directory: Path, lines: Iterable[Remembered]) -> None:
             file.write(json.dumps(line._asdict(), ensure_ascii=False) + "\n")
 
 
-def read_memory(directory: Path) -> list[Remembered]:
+def read_memory(directory: Directory) -> list[Remembered]:
     """Read what `write_memory` wrote.
 
     RAISES (MedlinkError): E202 when it is missing or damaged.
     """
     try:
-        with (directory / _FILE).open(encoding="utf-8") as file:
-            return [Remembered(**json.loads(line)) for line in file]
-    except (OSError, ValueError, TypeError) as error:
+        text = held(directory, _FILE).read().decode("utf-8")
+        # Not `splitlines`: names may hold other signs that end lines.
+        return [_line(json.loads(line)) for line in text.split("\n") if line]
+    except (OSError, ValueError, TypeError, RecursionError) as error:
+        place = place_of(directory)
         raise Errors.assets_incomplete(
-            path=directory.parent, problem=f"{directory.name}/{_FILE}: {error}"
+            path=place.parent, problem=f"{place.name}/{_FILE}: {error}"
         ) from error
+
+
+def _line(values: dict[str, Any]) -> Remembered:
+    line = Remembered(**values)
+    texts = (line.key, line.label, line.id, line.spelling)
+    if not all(type(one) is str for one in texts) or {type(line.votes), type(line.of)} != {int}:
+        raise ValueError("a line of other types")
+    return line
 
 
 def _entry(own_key: str, label: str) -> str:

@@ -16,15 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ..held import Directory
 from ..spelling import american
 from ..text import normalise
 from ..threads import threads
 from ..types import Floats1d, Floats2d, Hits, Ints2d
-from .arrays import load_arrays, save_arrays
+from .arrays import check, check_below, check_offsets, load_arrays, save_arrays
 from .mask import Mask
 
 _N = 3
 _BUCKETS = 1 << 18
+_MOST = 1.001  # of a weight; rounding may lift it above 1
 _MATRICES = ("by_name", "by_gram")
 _PARTS = ("data", "indices", "indptr")
 
@@ -58,18 +60,25 @@ class NgramIndex:
             save_arrays(directory, arrays)
 
     @classmethod
-    def load(cls, directory: Path) -> "NgramIndex":
+    def load(cls, directory: Directory, n_names: int | None = None) -> "NgramIndex":
         """Map the arrays of a directory.
 
+        n_names (Optional[int]): how many names there must be.
         RAISES (MedlinkError): E202 when one is missing or damaged.
         """
-        (idf,) = load_arrays(directory, "idf")
-        names, grams = (_load_matrix(directory, name) for name in _MATRICES)
-        return cls(
-            _csr(names, (len(names[2]) - 1, _BUCKETS)),
-            _csr(grams, (_BUCKETS, len(names[2]) - 1)),
-            idf,
-        )
+        (idf,) = load_arrays(directory, idf=np.float32)
+        check(directory, "idf", len(idf) == _BUCKETS, f"{len(idf)} weights, not {_BUCKETS}")
+        check(directory, "idf", bool(np.isfinite(idf).all()), "a weight is not finite")
+        names = _load_matrix(directory, "by_name")
+        grams = _load_matrix(directory, "by_gram")
+        rows = len(names[2]) - 1
+        expected = rows if n_names is None else n_names
+        check(directory, "by_name_indptr", rows == expected, f"{rows} names, not {expected}")
+        check(directory, "by_gram_indptr", len(grams[2]) == _BUCKETS + 1, "not all trigrams")
+        # The product trusts them: a place outside would crash the process.
+        check_below(directory, "by_name_indices", names[1], _BUCKETS)
+        check_below(directory, "by_gram_indices", grams[1], rows)
+        return cls(_csr(names, (rows, _BUCKETS)), _csr(grams, (_BUCKETS, rows)), idf)
 
     def search(self, texts: Sequence[str], k: int, mask: Mask | None = None) -> Hits:
         """Find the k names that are most similar.
@@ -210,8 +219,19 @@ def _multiply(queries: Any, grams: Any, k: int) -> Any:
     )
 
 
-def _load_matrix(directory: Path, name: str) -> Any:
-    return load_arrays(directory, *(f"{name}_{part}" for part in _PARTS))
+def _load_matrix(directory: Directory, name: str) -> list[NDArray[Any]]:
+    """Map weights, places and offsets of a sparse matrix."""
+    types = {f"{name}_data": np.float32, f"{name}_indices": object, f"{name}_indptr": object}
+    data, indices, indptr = load_arrays(directory, **types)
+    for part, own in (("indices", indices), ("indptr", indptr)):
+        is_right = own.dtype in (np.dtype(np.int32), np.dtype(np.int64))
+        check(directory, f"{name}_{part}", is_right, f"{own.dtype}, expected int32 or int64")
+    check(directory, f"{name}_indices", len(indices) == len(data), "not as many as weights")
+    check_offsets(directory, f"{name}_indptr", indptr, len(data))
+    # They are parts of vectors of length 1; a comparison with NaN is false.
+    is_right = not len(data) or (data.min() >= 0 and data.max() <= _MOST)
+    check(directory, f"{name}_data", is_right, "a weight is not within 0..1")
+    return [data, indices, indptr]
 
 
 def _csr(parts: Sequence[NDArray[Any]], shape: tuple[int, int]) -> Any:

@@ -31,7 +31,7 @@ class SearchSettings(NamedTuple):
     @classmethod
     def of(cls, index: Any) -> "SearchSettings":
         """Read the settings of an index."""
-        graph, lists, refined = _graph(index), _lists(index), _refined(index)
+        graph, lists, refined = graph_of(index), _lists(index), _refined(index)
         return cls(
             int(graph.efSearch) if graph else 0,
             int(lists.nprobe) if lists else 0,
@@ -41,7 +41,7 @@ class SearchSettings(NamedTuple):
 
 def prepare(index: Any) -> None:
     """Set what must be set before vectors are added."""
-    graph = _graph(index)
+    graph = graph_of(index)
     if graph is not None:
         graph.efConstruction = _EF_CONSTRUCTION
 
@@ -51,7 +51,7 @@ def tune(index: Any, settings: SearchSettings, keep: bool = False) -> None:
 
     settings (SearchSettings): 0 takes the default, or with `keep` leaves the setting as it is.
     """
-    graph, lists, refined = _graph(index), _lists(index), _refined(index)
+    graph, lists, refined = graph_of(index), _lists(index), _refined(index)
     if graph is not None and (settings.ef_search or not keep):
         graph.efSearch = settings.ef_search or _EF_SEARCH
     if lists is not None:
@@ -100,7 +100,8 @@ def _core(index: Any) -> Any:
     return _core(index.index) if isinstance(index, faiss.IndexPreTransform) else index
 
 
-def _graph(index: Any) -> Any:
+def graph_of(index: Any) -> Any:
+    """Get the graph of an HNSW index, or of the one within; None where there is none."""
     core = _core(index)
     return core.hnsw if isinstance(core, faiss.IndexHNSW) else None
 

@@ -12,7 +12,8 @@ from spacy.util import SimpleFrozenList
 from spacy.vocab import Vocab
 
 from ..errors import Errors
-from ..files import OwnedDirectory, link_or_copy, recover, replacing_directory
+from ..files import OwnedDirectory, recover, replacing_directory
+from ..held import HeldFile
 from ..outputs import DirectoryKind, read_json
 from ..retrieval.exact import SAME_KEY, SAME_STRING
 from ..text import is_short_form, key
@@ -54,7 +55,7 @@ class MedlinkKB(SpacyKB):  # type: ignore[misc]  # spaCy's class is Cython, with
         self.kb: KnowledgeBase | None = None
         self.max_bytes_size = _LARGEST
         self._vectors: EntityVectors = NameProjections(entity_vector_length)
-        self._index: Path | None = None
+        self._index: HeldFile | None = None
         self._keep_alive: object = None
 
     def open(self, path: str | Path) -> "MedlinkKB":
@@ -64,12 +65,14 @@ class MedlinkKB(SpacyKB):  # type: ignore[misc]  # spaCy's class is Cython, with
         RAISES (MedlinkError): E101-E103 the knowledge base, E201-E204 the assets.
         """
         if not Path(path).is_dir():
-            return self._take(Path(path), None)
-        from ..assets import DENSE_FILE, KB_FILE, Assets
+            from ..kb import KnowledgeBase
+
+            return self._take(KnowledgeBase(path), None)
+        from ..assets import DENSE_FILE, Assets
 
         assets = Assets(path)
-        index = assets.path / DENSE_FILE if "dense" in assets.tiers else None
-        return self._take(assets.path / KB_FILE, index)
+        index = assets.file(DENSE_FILE) if "dense" in assets.tiers else None
+        return self._take(assets.kb, index)
 
     def is_empty(self) -> bool:
         """Tell whether nothing was opened yet."""
@@ -99,7 +102,7 @@ class MedlinkKB(SpacyKB):  # type: ignore[misc]  # spaCy's class is Cython, with
         """
         with replacing_directory(Path(path), _SAVED) as temporary:
             for name, file in self._files().items():
-                link_or_copy(file, temporary / name)
+                file.put(temporary / name)
             srsly.write_json(temporary / _SETTINGS, self._settings())
 
     def from_disk(
@@ -120,10 +123,10 @@ class MedlinkKB(SpacyKB):  # type: ignore[misc]  # spaCy's class is Cython, with
         RAISES (MedlinkError): E303 when the files are larger than `max_bytes_size`.
         """
         files = self._files()
-        size = sum(file.stat().st_size for file in files.values())
+        size = sum(file.size for file in files.values())
         if size > self.max_bytes_size:
             raise Errors.too_big_for_bytes(size=size >> 20, limit=self.max_bytes_size >> 20)
-        contents = {name: file.read_bytes() for name, file in files.items()}
+        contents = {name: file.read() for name, file in files.items()}
         data: bytes = srsly.msgpack_dumps({"settings": self._settings(), "files": contents})
         return data
 
@@ -140,18 +143,20 @@ class MedlinkKB(SpacyKB):  # type: ignore[misc]  # spaCy's class is Cython, with
 
     def __reduce__(self) -> tuple[Callable[..., "MedlinkKB"], tuple[Any, ...]]:
         # By path where that lasts; what came as bytes travels as bytes.
-        content = self._files() if self._keep_alive is None else self.to_bytes()
+        lasts = self._keep_alive is None
+        content = (self.kb, self._index and self._index.path) if lasts else self.to_bytes()
         return _rebuild, (self.vocab, self._settings(), content)
 
-    def _take(self, kb: Path, index: Path | None) -> "MedlinkKB":
-        from ..kb import KnowledgeBase
-
-        self.kb = KnowledgeBase(kb)
-        self._index = index
+    def _take(self, kb: "KnowledgeBase", index: HeldFile | None) -> "MedlinkKB":
+        self.kb, self._index = kb, index
         if index is not None:
             from ..retrieval.dense import DenseIndex
 
-            self._vectors = IndexVectors(DenseIndex.load(index))
+            loaded = DenseIndex.load(index)
+            if len(loaded) != kb.n_names:
+                problem = f"{index.path.name} is not of these {kb.n_names} names"
+                raise Errors.assets_mismatch(path=index.path.parent, problem=problem)
+            self._vectors = IndexVectors(loaded)
             SpacyKB.__init__(self, self.vocab, self._vectors.width)  # the one way to set the width
         return self
 
@@ -159,11 +164,16 @@ class MedlinkKB(SpacyKB):  # type: ignore[misc]  # spaCy's class is Cython, with
         self._keep_alive = None
         self._vectors = NameProjections(settings["width"])
         SpacyKB.__init__(self, self.vocab, settings["width"])
-        return self._take(files[_KB], files.get(_INDEX)) if _KB in files else self
+        if _KB not in files:
+            return self
+        from ..kb import KnowledgeBase
 
-    def _files(self) -> dict[str, Path]:
-        files = {_KB: self.kb.path if self.kb is not None else None, _INDEX: self._index}
-        return {name: path for name, path in files.items() if path is not None}
+        index = files.get(_INDEX)
+        return self._take(KnowledgeBase(files[_KB]), None if index is None else _held(index))
+
+    def _files(self) -> dict[str, HeldFile]:
+        files = {_KB: self.kb.file if self.kb is not None else None, _INDEX: self._index}
+        return {name: file for name, file in files.items() if file is not None}
 
     def _settings(self) -> dict[str, Any]:
         return {"width": self.entity_vector_length, "files": sorted(self._files())}
@@ -203,6 +213,23 @@ def _score(concept: Concept, text: str) -> float:
     return SAME_KEY if any(not is_short_form(name) for name in same_key) else 0.0
 
 
-def _rebuild(vocab: Vocab, settings: dict[str, Any], content: dict[str, Path] | bytes) -> MedlinkKB:
-    kb = MedlinkKB(vocab, settings["width"])
-    return kb.from_bytes(content) if isinstance(content, bytes) else kb._restore(settings, content)
+def _held(path: Path) -> HeldFile:
+    try:
+        return HeldFile(path)
+    except OSError as error:
+        problem = f"{path.name}: {error.strerror}"
+        raise Errors.assets_incomplete(path=path.parent, problem=problem) from error
+
+
+def _rebuild(
+    vocab: Vocab,
+    settings: dict[str, Any],
+    content: "tuple[KnowledgeBase | None, Path | None] | bytes",
+) -> MedlinkKB:
+    made = MedlinkKB(vocab, settings["width"])
+    if isinstance(content, bytes):
+        return made.from_bytes(content)
+    kb, index = content
+    if kb is None:
+        return made
+    return made._take(kb, None if index is None else _held(index))

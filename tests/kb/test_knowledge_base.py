@@ -194,7 +194,7 @@ def test_it_is_read_only(tmp_path):
     (tmp_path / "kb").chmod(stat.S_IRUSR)
     answers_before = list(kb), kb.find("name of a"), kb.search("name")
     assert answers_before == (list(kb), kb.find("name of a"), kb.search("name"))
-    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+    with pytest.raises(MedlinkError, match=r"E102.*readonly"):
         kb._db.execute("DELETE FROM concept")
     assert (tmp_path / "kb").read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["kb"], "a journal was made"

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.retrieval.ngram import NgramIndex
 from spacy_medlink.text import normalise
+from tests.mapped import is_mapped
 from tests.timing import cpu_seconds
 
 WORDS = st.one_of(
@@ -173,7 +174,7 @@ def test_disk_keeps_it(tmp_path):
         np.testing.assert_array_equal(before, after)
     rows = np.arange(4)[None].repeat(4, axis=0)
     np.testing.assert_array_equal(index.score(texts, rows), loaded.score(texts, rows))
-    assert isinstance(loaded._names.data.base, np.memmap)
+    assert is_mapped(loaded._names.data)
 
 
 @pytest.mark.parametrize("name", ["idf", "by_name_data", "by_name_indptr", "by_gram_indices"])

@@ -1,0 +1,146 @@
+"""What a manifest must say: types, bounds, and facts that must agree with each other.
+
+Facts that are not listed here may be added freely; those that are listed are what code relies on.
+"""
+
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+    model_validator,
+)
+
+from .layout import DENSE_FILE, EXACT, KB_FILE, NAME_CONCEPT, NGRAM
+
+_MANY = 1 << 32  # names that arrays can count
+_NEEDED = {
+    "exact": tuple(f"{EXACT}/{name}.npy" for name in ("hash", "start", "row", "check")),
+    "ngram": (f"{NGRAM}/idf.npy",),
+    "dense": (DENSE_FILE,),
+}
+
+Count = Annotated[StrictInt, Field(ge=0, lt=_MANY)]
+Weight = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
+Tier = Literal["exact", "ngram", "dense"]
+
+
+class _Facts(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+
+class FileFacts(_Facts):
+    """Size in bytes, and checksum."""
+
+    size: Annotated[StrictInt, Field(ge=0, lt=1 << 63)]
+    sha256: Annotated[StrictStr, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class KBFacts(_Facts):
+    """The knowledge base's own manifest."""
+
+    concepts: Count
+    names: Count
+
+
+class EncoderFacts(_Facts):
+    """The encoder."""
+
+    fingerprint: StrictStr
+    dim: Annotated[StrictInt, Field(ge=1, le=1 << 16)]
+    max_length: Annotated[StrictInt, Field(ge=1, le=1 << 20)]
+    pooling: StrictStr
+    source: StrictStr
+
+
+class IndexFacts(_Facts):
+    """The vector index."""
+
+    spec: StrictStr
+    names: Count
+
+
+class FusionFacts(_Facts):
+    """How the tiers' scores become one."""
+
+    function: StrictStr | None = None
+    weights: dict[Tier, Weight]
+
+
+class CalibratorFacts(_Facts):
+    """The calibrator; whether its threshold can be is for the calibrator to say."""
+
+    threshold: Annotated[float, Field(strict=True, allow_inf_nan=False)] = 0.0
+
+
+class RankerFacts(_Facts):
+    """The ranker. endings (int): that it tells apart."""
+
+    endings: Count = 0
+
+
+class RerankerFacts(_Facts):
+    """The reranker."""
+
+    fingerprint: StrictStr
+
+
+class ManifestFacts(_Facts):
+    """The whole manifest."""
+
+    kb: KBFacts
+    tiers: Annotated[list[Tier], Field(min_length=1, max_length=3)]
+    encoder: EncoderFacts | None
+    fusion: FusionFacts
+    files: dict[StrictStr, FileFacts]
+    index: IndexFacts | None = None
+    left_out: dict[StrictStr, StrictStr] | None = None
+    memory: dict[StrictStr, Any] | None = None
+    calibrator: CalibratorFacts | None = None
+    ranker: RankerFacts | None = None
+    reranker: RerankerFacts | None = None
+    update: dict[StrictStr, Any] | None = None
+    versions: dict[StrictStr, Any] | None = None
+
+    @model_validator(mode="after")
+    def _agrees(self) -> "ManifestFacts":
+        for name in self.files:
+            if not _is_inside(name):
+                raise ValueError(f"the file {name!r} would lie outside")
+        needed = [KB_FILE, f"{NAME_CONCEPT}.npy"]
+        needed += [file for tier in self.tiers for file in _NEEDED[tier]]
+        if absent := [name for name in needed if name not in self.files]:
+            raise ValueError(f"no checksum of {', '.join(absent)}")
+        if "dense" in self.tiers and self.encoder is None:
+            raise ValueError("vectors without an encoder")
+        if self.index is not None and self.index.names != self.kb.names:
+            raise ValueError(
+                f"an index of {self.index.names} names for a knowledge base of {self.kb.names}"
+            )
+        return self
+
+
+def problem_of(manifest: Mapping[str, Any]) -> str:
+    """Say what is wrong with a manifest; "" where nothing is."""
+    try:
+        ManifestFacts.model_validate(manifest)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        return f"{place}: {first['msg']}" if place else str(first["msg"])
+    except RecursionError:
+        return "it is nested too deeply"
+    return ""
+
+
+def _is_inside(name: str) -> bool:
+    """Tell whether the name of a file stays within the directory, on any system."""
+    parts = PurePosixPath(name).parts
+    plain = name == "/".join(parts) and not {"\\", ":", "\0"} & set(name)
+    return bool(parts) and plain and parts[0] != "/" and ".." not in parts

@@ -1,0 +1,173 @@
+"""The SQLite file of a knowledge base: opened read-only, and every error of it coded in one place.
+
+SQLite opens files by path alone, and each thread and forked child needs a connection of its own.
+Where another file has taken the place of the one that was opened first, they get a private copy of
+that one: concepts of one build must not meet names of another.
+"""
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ..errors import Errors, MedlinkError
+from ..files import OwnedDirectory
+from ..held import HeldFile
+from . import schema
+
+_ROWS = 1024  # read at a time
+_NEEDED = ("meta", "label", "concept", "name")
+# A file of unknown origin must not run anything by itself, and damaged pages should be noticed.
+_CAREFUL = ("PRAGMA trusted_schema=OFF", "PRAGMA cell_size_check=ON")
+_COLUMNS = (
+    "SELECT m.name, p.name, p.type FROM sqlite_master AS m, pragma_table_xinfo(m.name) AS p"
+    " WHERE m.type = 'table' AND p.hidden = 0"
+)
+
+
+class Connection(sqlite3.Connection):
+    """A connection whose errors say which knowledge base is damaged (E102)."""
+
+    place: Path
+
+    def execute(self, query: str, values: Any = ()) -> Any:
+        """Execute a statement. RAISES (MedlinkError): E102, and so does reading what it gives."""
+        return self.cursor(_Cursor).execute(query, values)
+
+
+class _Cursor(sqlite3.Cursor):
+    def execute(self, query: str, values: Any = ()) -> "_Cursor":
+        try:
+            super().execute(query, values)
+        except _Faults as error:
+            raise self._damaged(error) from error
+        return self
+
+    def fetchone(self) -> Any:
+        try:
+            return super().fetchone()
+        except _Faults as error:
+            raise self._damaged(error) from error
+
+    def fetchmany(self, size: int | None = _ROWS) -> list[Any]:
+        try:
+            return super().fetchmany(size)
+        except _Faults as error:
+            raise self._damaged(error) from error
+
+    def fetchall(self) -> list[Any]:
+        try:
+            return super().fetchall()
+        except _Faults as error:
+            raise self._damaged(error) from error
+
+    def __iter__(self) -> Iterator[Any]:  # type: ignore[override]  # it is read in blocks
+        while rows := self.fetchmany():
+            yield from rows
+
+    def _damaged(self, error: Exception) -> Exception:
+        if isinstance(error, sqlite3.ProgrammingError):  # not the file's fault
+            return error
+        assert isinstance(self.connection, Connection)
+        return Errors.kb_damaged(path=self.connection.place, reason=error)
+
+
+# Numbers that SQLite cannot take are made of other numbers in the file.
+_Faults = (sqlite3.DatabaseError, OverflowError)
+
+
+class Database:
+    """The file, held open, and how connections to it are made.
+
+    path (Path): of the file, for messages. file (Optional[HeldFile]): the file, where it is open
+        already. RAISES (MedlinkError): E101 no file.
+    """
+
+    def __init__(self, path: Path, file: HeldFile | None = None) -> None:
+        self.path = path
+        self.file = file or _hold(path)
+        self._copy: tuple[OwnedDirectory, HeldFile] | None = None
+        self._lock = threading.Lock()
+
+    def connect(self) -> Connection:
+        """Make a connection to the file that was opened, whatever has taken its place.
+
+        RAISES (MedlinkError): E102 not a knowledge base, E103 of another schema, E204 where the
+            file was replaced and cannot be copied.
+        """
+        # What must hold before and after: what SQLite opened in between is this file.
+        if self.file.is_in_place():
+            try:
+                connection = _connect(self.file.path, self.path, self.file.size)
+            except MedlinkError:
+                if self.file.is_in_place():
+                    raise
+            else:
+                if self.file.is_in_place():
+                    return connection
+                connection.close()
+        copy = self._private_copy()
+        return _connect(copy.path, self.path, copy.size)
+
+    def _private_copy(self) -> HeldFile:
+        with self._lock:
+            # A forked child may outlive the process that made the copy, and removes it at its end.
+            if self._copy is None or not self._copy[1].is_in_place():
+                try:
+                    directory = OwnedDirectory("spacy-medlink-kb-")
+                    self.file.put(directory.path / "kb.sqlite")
+                    self._copy = directory, HeldFile(directory.path / "kb.sqlite")
+                except (OSError, MedlinkError) as error:
+                    problem = f"{self.path.name} was replaced since it was opened ({error})"
+                    raise Errors.assets_mismatch(path=self.path.parent, problem=problem) from error
+            return self._copy[1]
+
+
+def _hold(path: Path) -> HeldFile:
+    if not path.is_file():
+        raise Errors.kb_missing(path=path)
+    try:
+        return HeldFile(path)
+    except OSError as error:
+        raise Errors.kb_damaged(path=path, reason=error.strerror or error) from error
+
+
+def _connect(file: Path, path: Path, size: int) -> Connection:
+    """Connect to a file. path (Path): what messages call it."""
+    # immutable: no locks and no journal look-ups, so read-only file systems work too; a new
+    # build replaces the file instead of changing it.
+    uri = file.absolute().as_uri() + "?mode=ro&immutable=1"
+    try:
+        connection = sqlite3.connect(uri, uri=True, check_same_thread=False, factory=Connection)
+        connection.place = path
+        for pragma in _CAREFUL:
+            connection.execute(pragma)
+    except sqlite3.DatabaseError as error:
+        raise Errors.kb_damaged(path=path, reason=error) from error
+    version = schema.found_version(connection)
+    if version is None:
+        raise Errors.kb_damaged(path=path, reason="another kind of SQLite file")
+    if version != schema.VERSION:
+        raise Errors.kb_schema(path=path, found=version, expected=schema.VERSION)
+    sizes = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+    (expected,) = connection.execute(sizes).fetchone()
+    if size < expected:  # of a page that is cut off SQLite reads the rest as zeros
+        raise Errors.kb_damaged(path=path, reason="its end is missing")
+    if problem := _odd_table(connection):
+        raise Errors.kb_damaged(path=path, reason=problem)
+    return connection
+
+
+def _odd_table(connection: sqlite3.Connection) -> str:
+    """Find a table that is not as `schema` makes it, such as a view that never ends; "" if none."""
+    expected = schema.columns()
+    found: dict[str, list[tuple[str, str]]] = {}
+    for table, column, type in connection.execute(_COLUMNS):
+        found.setdefault(table, []).append((column, type))
+    for table, columns in expected.items():
+        if table not in found and table not in _NEEDED:
+            continue
+        if found.get(table) != columns:
+            return f"the table {table} is not there, or is another one"
+    return ""

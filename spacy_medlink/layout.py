@@ -1,0 +1,9 @@
+"""The files of a directory of assets."""
+
+MANIFEST = "manifest.json"
+KB_FILE = "kb.sqlite"
+NAME_CONCEPT = "name_concept"
+EXACT, NGRAM, DENSE_FILE, ENCODER = "exact", "ngram", "dense.faiss", "encoder"
+FACETS, MEMORY, CALIBRATOR = "facets", "memory", "calibrator.json"
+RERANKER = "reranker"
+RANKER_FILE, ENDINGS_FILE = "ranker.json", "endings.safetensors"

@@ -1,0 +1,99 @@
+"""Reading the file of a faiss index, after a look at what its header says.
+
+faiss trusts the sizes that a file gives: the wrong ones end the process, or take all memory. What
+stands in front is checked here against the size of the file; what is inside the parts of a nested
+index, only its checksum tells (`verify`).
+"""
+
+import struct
+from pathlib import Path
+from typing import Any
+
+import faiss
+import numpy as np
+
+from ..errors import Errors
+from ..held import File, place_of, source_of
+from .tuning import graph_of
+
+_HEADER = struct.Struct("<4siqqqBi")  # name, dimensions, vectors, two unused, trained, metric
+_SIZE = struct.Struct("<Q")
+_FLAT = (b"IxFI", b"IxF2", b"IxFl")
+_LARGEST_DIM = 1 << 16
+_MOST_LEVELS = 64
+_MOST_NEIGHBOURS = 1 << 26
+_SIMPLE_METRICS = 2  # others have one number more in the header
+
+
+def read_index(file: File, flags: int = 0) -> Any:
+    """Read an index.
+
+    RAISES (MedlinkError): E202 when it is missing or damaged.
+    """
+    path = place_of(file)
+    try:
+        source = source_of(file)
+        _check(source)
+        index = faiss.read_index(str(source), flags)
+        _check_graph(index)
+        return index
+    except (OSError, ValueError, RuntimeError, MemoryError) as error:
+        raise Errors.assets_incomplete(
+            path=path.parent, problem=f"{path.name}: {_first_line(error)}"
+        ) from error
+
+
+def _check(path: Path) -> None:
+    """Check the header. RAISES (ValueError): with what is wrong."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        head = file.read(_HEADER.size)
+        if len(head) < _HEADER.size:
+            raise ValueError("no header of an index")
+        name, dim, count, _, _, _, metric = _HEADER.unpack(head)
+        if not 1 <= dim <= _LARGEST_DIM or not 0 <= count <= size:
+            raise ValueError(f"a header of {count} vectors of {dim} dimensions")
+        if name in _FLAT and 0 <= metric < _SIMPLE_METRICS:
+            _check_flat(file.read(_SIZE.size), size - _HEADER.size - _SIZE.size, dim * count)
+
+
+def _check_flat(said: bytes, left: int, numbers: int) -> None:
+    """Check an index that is nothing but its vectors."""
+    if len(said) < _SIZE.size or _SIZE.unpack(said) != (numbers,) or left != numbers * 4:
+        raise ValueError(f"its size is not that of {numbers} numbers")
+
+
+def _check_graph(index: Any) -> None:
+    """Check that the neighbours of an HNSW graph are vectors that there are.
+
+    RAISES (ValueError): when one is not.
+    """
+    graph = graph_of(index)
+    if graph is None:
+        return
+    neighbours, offsets = _view(graph.neighbors, np.int32), _view(graph.offsets, np.uint64)
+    count, levels = len(offsets) - 1, _view(graph.levels, np.int32)
+    # A graph so large that looking at it would take seconds is left to its checksum.
+    ends = not len(offsets) or int(offsets[-1]) <= len(neighbours)
+    if len(levels) != count or not ends or not -1 <= graph.entry_point < count:
+        raise ValueError("a graph that is not whole")
+    if not 0 <= graph.max_level < _MOST_LEVELS or (offsets[1:] < offsets[:-1]).any():
+        raise ValueError("a graph that is not whole")
+    if 0 < len(neighbours) <= _MOST_NEIGHBOURS and not (
+        neighbours.min() >= -1 and int(neighbours.max()) < count
+    ):
+        raise ValueError("a graph with neighbours that are not there")
+
+
+def _view(vector: Any, dtype: Any) -> Any:
+    """View the content of one of faiss's vectors, without a copy."""
+    size = vector.size()
+    if not size:
+        return np.empty(0, dtype)
+    makers: Any = faiss
+    return makers.rev_swig_ptr(vector.data(), size).view(dtype)
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[-1] if lines else type(error).__name__

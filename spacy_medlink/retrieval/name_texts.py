@@ -1,0 +1,100 @@
+"""NameTexts: the names of a dictionary that is saved without its knowledge base, in mapped arrays.
+
+name_row.npy                   rows of the names, ascending, uint32
+name_start.npy, name_text.npy  where each name begins, uint64, in the UTF-8 of all of them
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..held import Directory, HeldFiles
+from .arrays import check, check_offsets, load_arrays
+
+TextsOf = Callable[[Sequence[int]], Sequence[str]]
+"""Gives the texts of name rows."""
+
+_TYPES: dict[str, Any] = {"name_row": np.uint32, "name_start": np.uint64, "name_text": np.uint8}
+_FIRST = "name_row.npy"
+_CHUNK = 65_536
+_ERRORS = "surrogatepass"
+
+
+class NameTexts:
+    """Texts of names, by row.
+
+    rows (NDArray[uint32]): (n,), ascending. start (NDArray[uint64]): (n + 1,), where each begins in
+        `text` (NDArray[uint8]).
+    """
+
+    def __init__(
+        self, rows: NDArray[np.uint32], start: NDArray[np.uint64], text: NDArray[np.uint8]
+    ) -> None:
+        self._rows, self._start, self._text = rows, start, text
+
+    @classmethod
+    def of(cls, rows: NDArray[np.uint32], texts: TextsOf) -> "NameTexts":
+        """Read the names of rows, which may repeat."""
+        rows = np.unique(rows)
+        encoded: list[bytes] = []
+        lengths: list[int] = []
+        for chunk in _chunks(rows):
+            own = [text.encode("utf-8", _ERRORS) for text in texts(chunk)]
+            lengths += map(len, own)
+            encoded.append(b"".join(own))
+        start = np.fromiter(accumulate(lengths, initial=0), dtype=np.uint64, count=len(rows) + 1)
+        return cls(rows, start, np.frombuffer(b"".join(encoded), dtype=np.uint8))
+
+    @classmethod
+    def load(cls, directory: Directory) -> "NameTexts | None":
+        """Map the arrays of a directory; None where there are none.
+
+        RAISES (MedlinkError): E202 when they are damaged.
+        """
+        if not has_names(directory):
+            return None
+        rows, start, text = load_arrays(directory, **_TYPES)
+        check_offsets(directory, "name_start", start, len(text))
+        check(directory, "name_start", len(start) == len(rows) + 1, "not as many as names")
+        return cls(rows, start, text)
+
+    @classmethod
+    def unpacked(cls, arrays: Any) -> "NameTexts | None":
+        """Take the arrays from a mapping; None where there are none."""
+        names = list(_TYPES)
+        return cls(*(arrays[name] for name in names)) if names[0] in arrays else None
+
+    @property
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The arrays, by their names."""
+        return dict(zip(_TYPES, (self._rows, self._start, self._text), strict=True))
+
+    def __call__(self, rows: Sequence[int]) -> list[str]:
+        """Get the texts of rows; "", which is nobody's name, for rows that it has not."""
+        wanted = np.asarray(rows, dtype=np.int64)
+        if not len(self._rows):
+            return [""] * len(wanted)
+        places = np.minimum(np.searchsorted(self._rows, wanted), len(self._rows) - 1)
+        known = self._rows[places] == wanted
+        return [self._one(place) if is_known else "" for place, is_known in zip(
+            places.tolist(), known.tolist(), strict=True
+        )]  # fmt: skip
+
+    def _one(self, place: int) -> str:
+        begin, end = int(self._start[place]), int(self._start[place + 1])
+        return self._text[begin:end].tobytes().decode("utf-8", _ERRORS)
+
+
+def has_names(directory: Directory) -> bool:
+    """Tell whether names were saved in a directory."""
+    if isinstance(directory, HeldFiles):
+        return _FIRST in directory
+    return (directory / _FIRST).is_file()
+
+
+def _chunks(rows: NDArray[np.uint32]) -> Iterator[list[int]]:
+    for start in range(0, len(rows), _CHUNK):
+        yield rows[start : start + _CHUNK].tolist()

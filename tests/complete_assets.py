@@ -1,0 +1,76 @@
+"""Small assets that have every part there can be."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from spacy_medlink.assets import CALIBRATOR, ENDINGS_FILE, RANKER_FILE, Assets
+from spacy_medlink.building import build_assets
+from spacy_medlink.building.rerankers import store_reranker
+from spacy_medlink.building.variant import write_variant
+from spacy_medlink.calibration import RankingCalibrator
+from spacy_medlink.calibration.features import FEATURES
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
+from spacy_medlink.manifest import kb_fingerprint
+from spacy_medlink.ranking import Endings, RankingModel
+from spacy_medlink.ranking.traits import TRAITS
+
+GOLD = {"heart attack": "HP:0001658", "sugar": "HP:0000819", "diabetes": "HP:0000819"}
+
+
+def write_complete_assets(out: Path, kb: Path, encoder: Path) -> Assets:
+    """Write assets with tiers, memory, ranker with endings, reranker and calibrator."""
+    work = out.with_name(out.name + "-work")
+    work.mkdir()
+    gold = work / "gold.jsonl"
+    gold.write_text("".join(_line(text, id) for text, id in GOLD.items()), encoding="utf-8")
+    assets = build_assets(work / "built", kb, encoder, memory=[gold])
+    assets = _with_ranker(assets, work / "ranked")
+    assets = store_reranker(assets, work / "reranked", _reranker(assets, encoder), {})
+    return _with_calibrator(assets, out)
+
+
+def _line(text: str, id: str) -> str:
+    mention = {"start": 0, "end": len(text), "mention": text, "ids": [id], "type": "Disease"}
+    document = {"doc_id": text, "lang": "en", "text": text, "mentions": [mention]}
+    return json.dumps(document) + "\n"
+
+
+def _with_ranker(assets: Assets, out: Path) -> Assets:
+    count = len(TRAITS)
+    conditions = assets.conditions(assets.engine(rescorer=None))
+    model = RankingModel(np.zeros(count), np.ones(count), np.linspace(0, 1, count), 4, conditions)
+    words = ["heart", "attack"]
+    endings = Endings(["0", "1"], words, np.eye(2, dtype=np.float32), np.zeros(2, dtype=np.float32))
+
+    def add(path: Path) -> None:
+        model.save(path / RANKER_FILE)
+        endings.save(path / ENDINGS_FILE)
+
+    return write_variant(assets, out, {"ranker": {"endings": 2}}, add=add)
+
+
+def _reranker(assets: Assets, encoder: Path) -> CrossEncoder:
+    kb = kb_fingerprint(assets.manifest["kb"])
+    made = CrossEncoder.of(BiEncoder.load(encoder), CrossSettings(kb=kb, top=3, weight=0.5))
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(1)
+        torch.nn.init.normal_(made.module.head.weight)
+    return made
+
+
+def _with_calibrator(assets: Assets, out: Path) -> Assets:
+    count = len(FEATURES)
+    calibrator = RankingCalibrator(
+        np.zeros(count), np.ones(count), np.ones(count) / count, 0.0,
+        fitted_for=assets.conditions(assets.engine(calibrator=False)),
+    )  # fmt: skip
+    return write_variant(
+        assets,
+        out,
+        {"calibrator": {"threshold": 0.1}},
+        add=lambda path: calibrator.save(path / CALIBRATOR),
+    )
