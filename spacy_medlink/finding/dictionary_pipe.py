@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
 from spacy.util import SimpleFrozenList
 from spacy.util import from_bytes as unpack
 from spacy.util import to_bytes as pack
 
-from ..beside import remove
 from ..component import PicklablePipe
 from ..dictionary import Choice, make_dictionary
 from ..errors import Errors
@@ -28,23 +28,23 @@ Self = TypeVar("Self", bound="DictionaryPipe")
 
 
 class DictionaryPipe(PicklablePipe):
-    """Holds the part of an exact tier that a choice takes, and facts of its names if they are used.
+    """Holds an exact tier, and facts of its names: which may be found, and how they are labelled.
 
     source (Optional[str]): where the assets are, as `sources.open_assets` takes it.
-    choice (Choice): what the dictionary holds.
+    choice (Choice): what may be found. lang (str): of the pipeline.
     label_by (Optional[str]): what names are labelled by, as `NameFacts.of` takes it.
-    facts_for (str): name of the setting that uses `facts`, which are then saved with the
-        dictionary; "" where none does.
+    facts_for (str): name of the setting that cannot do without `facts`; "" where none is set.
     """
 
     def __init__(
         self,
         source: str | None,
         choice: Choice,
+        lang: str,
         label_by: str | None = None,
         facts_for: str = "",
     ) -> None:
-        self.source, self.choice, self.label_by = source, choice, label_by
+        self.source, self.choice, self.lang, self.label_by = source, choice, lang, label_by
         self.facts_for = facts_for
         self._exact: ExactIndex | None = None
         self._facts: NameFacts | None = None
@@ -67,10 +67,10 @@ class DictionaryPipe(PicklablePipe):
 
     @property
     def facts(self) -> "NameFacts":
-        """Labels and concepts of the names, opened at the first use.
+        """What is known of the names, opened at the first use.
 
         RAISES (MedlinkError): E201-E204, E305 when they cannot be, E302 when the dictionary was
-            saved without them, or with other labels.
+            saved without what the settings ask for, or with other labels.
         """
         if self._facts is None:
             with self._lock:
@@ -85,22 +85,19 @@ class DictionaryPipe(PicklablePipe):
         self._is_saved = self._unpacked = False
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()) -> None:
-        """Save the dictionary (the exact tier's arrays), whole or not at all.
+        """Save the dictionary (the exact tier's arrays and the facts), whole or not at all.
 
         RAISES (MedlinkError): E109 when it cannot be written, E120-E123 where something else has
             its names.
         """
         if _EXACT not in exclude:
+            facts = self.facts  # which may be mapped from the very files
             check_output(Path(path) / _FACTS, _SAVED_FACTS)
             # Beside, not in place: these may be the very files that are mapped.
             with replacing_directory(Path(path) / _EXACT, _SAVED) as directory:
                 self._save(directory)
-            facts = self.facts if self.facts_for else None
-            if facts is None:  # others would be taken for those of this dictionary
-                remove(Path(path) / _FACTS)
-            else:
-                with replacing_directory(Path(path) / _FACTS, _SAVED_FACTS) as directory:
-                    facts.save(directory)
+            with replacing_directory(Path(path) / _FACTS, _SAVED_FACTS) as directory:
+                facts.save(directory)
 
     def from_disk(
         self: Self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()
@@ -118,9 +115,7 @@ class DictionaryPipe(PicklablePipe):
 
     def to_bytes(self, *, exclude: Iterable[str] = SimpleFrozenList()) -> bytes:
         """Save the dictionary as bytes."""
-        parts = {_EXACT: lambda: self.exact.to_bytes()}
-        if self.facts_for:
-            parts[_FACTS] = lambda: self.facts.to_bytes()
+        parts = {_EXACT: lambda: self.exact.to_bytes(), _FACTS: lambda: self.facts.to_bytes()}
         return pack(parts, exclude) if _EXACT not in exclude else b""
 
     def from_bytes(self: Self, data: bytes, *, exclude: Iterable[str] = SimpleFrozenList()) -> Self:
@@ -175,7 +170,7 @@ class DictionaryPipe(PicklablePipe):
         from ..sources import open_assets
 
         assets = open_assets(self.source)
-        if self.source is not None and not any(self.choice):
+        if self.source is not None and not self.choice.any_order:
             self._path = assets.path / _EXACT
         return make_dictionary(assets, self.choice)
 
@@ -186,7 +181,7 @@ class DictionaryPipe(PicklablePipe):
             return self._saved_facts()
         from ..sources import open_assets
 
-        return NameFacts.of(open_assets(self.source), self.label_by)
+        return NameFacts.of(open_assets(self.source), self.label_by, self.choice, self.lang)
 
     def _saved_facts(self) -> "NameFacts":
         from .name_facts import NameFacts
@@ -196,6 +191,8 @@ class DictionaryPipe(PicklablePipe):
             facts = NameFacts.load(directory)
             if self.label_by in (None, facts.by):
                 return facts
+        elif not self.facts_for:  # saved by a version that kept what was chosen, and no facts
+            return NameFacts(np.zeros(0, dtype=np.int32))
         value = getattr(self, self.facts_for)
         rule = "is not what it was when the dictionary was saved: name the assets again"
         raise Errors.bad_setting(name=self.facts_for, value=value, rule=rule)
