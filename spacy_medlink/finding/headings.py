@@ -13,6 +13,7 @@ from ..text import key
 from .words import Match
 
 _LONGEST = 8  # tokens of a heading before its colon
+_ENDS = frozenset(".;!?")
 
 
 def without_headings(doc: Doc, matches: Sequence[Match], words: frozenset[str]) -> list[Match]:
@@ -45,6 +46,8 @@ def _heading_end(doc: Doc, line: int, words: frozenset[str]) -> int:
             return place if has_words else line
         if "\n" in token.text:
             return place if has_words and is_upper else line
+        if has_words and token.text in _ENDS:
+            return line
         own = key(token.text)
         if not own or own.isdigit():  # "2. ", "- "
             continue
