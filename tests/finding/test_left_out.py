@@ -202,9 +202,9 @@ CLINICAL = {
     "fuß gicht haar hals hand haut herz husten kalt knie kopf krampf krebs leber lunge magen müde "
     "narbe nase niere ohr puls rücken schlag schmerz schock schwindel stich stuhl sturz wunde zahn",
     "es": "ataque boca brazo cabeza caída cara choque corazón corte crisis cuello dedo diente "
-    "dolor espalda estrés fiebre frío golpe gota gripe herida hígado hueso llaga mama mano masa miedo "
-    "nariz náusea ojo oído parto peso pie piel pierna presión pulmón pulso regla riñón sangre "
-    "sed sueño temblor tensión tos",
+    "dolor espalda estrés fiebre frío golpe gota gripe herida hígado hueso llaga mama mano masa "
+    "miedo nariz náusea ojo oído parto peso pie piel pierna presión pulmón pulso regla riñón "
+    "sangre sed sueño temblor tensión tos",
     "fr": "bouche bras cancer chute choc coeur coup crise dent doigt dos douleur estomac fatigue "
     "fièvre foie froid genou gorge goutte grippe jambe langue main mal masse nez oeil oreille os "
     "peau peur pied plaie poumon pouls pression règles rein rhume sang sein selle soif sommeil "
