@@ -386,9 +386,14 @@ class MedicalLinker(TrainableLinker):
 
         if self.force_within_filter:
             return ()
-        types = None if "types" in but else (self.label_types or {}).get(label)
-        own = {name: getattr(self, name) for name in FILTERS if name not in but}
-        return select(make_filter(own), Filter.of(types=types))
+        given = {name: getattr(self, name) or () for name in FILTERS if name not in but}
+        own = {name: one if isinstance(one, str) else list(one) for name, one in given.items()}
+        types = () if "types" in but else tuple((self.label_types or {}).get(label, ()))
+        # To make filters of 100,000 ids takes long, to see that they are the same ones does not.
+        asked = (own, types)
+        if self._selected is None or self._selected[0] != asked:
+            self._selected = (asked, select(make_filter(own), Filter.of(types=types)))
+        return self._selected[1]
 
     def _within(
         self, call: Mapping[str, Sequence[str] | None], force: bool | None = None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
     from ..encoders.cross_encoder import CrossEncoder
     from ..kb import KnowledgeBase
     from ..linking import LinkingEngine
-    from ..retrieval.filters import Only
+    from ..retrieval.filters import Only, Selection
 
 
 class OpenedLinker(PersistentLinker):
@@ -38,6 +38,7 @@ class OpenedLinker(PersistentLinker):
     n_threads: int
     _engine: "LinkingEngine | None"
     _writer: "LinkWriter | None"
+    _selected: "tuple[Any, Selection] | None"
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -112,6 +113,7 @@ class OpenedLinker(PersistentLinker):
         self._writer = None
         self._docs_without_spans = 0
         self._told: set[str] = set()
+        self._selected = None
 
     def _take(self, assets: "Assets") -> None:
         from ..starter import is_starter
