@@ -32,13 +32,14 @@ class LinkerFilters:
     def mask(self, linker: Any, selection: "Selection", exact: "ExactIndex") -> Mask | None:
         """Make the mask of a selection over the names of a dictionary.
 
-        RETURNS (Optional[Mask]): None for all names: without a filter, and where the linker has
-            other assets, whose rows are not those of the dictionary.
+        RETURNS (Optional[Mask]): None for all names: without a filter, where the linker has other
+            assets, whose rows are not those of the dictionary, and where no name passes, since
+            the linker then says so of every mention.
         """
         if not (selection and self.has_same_names(linker, exact)):
             return None
         mask: Mask | None = linker.assets.filters.mask(selection)
-        return mask
+        return mask if mask is not None and mask.count else None
 
     def has_same_names(self, linker: Any, exact: "ExactIndex") -> bool:
         """Tell whether the rows of the linker's names are those of a dictionary."""

@@ -107,6 +107,14 @@ def test_other_assets_and_other_components(assets, tiny_assets):
     assert found(nlp) == EVERYTHING
 
 
+def test_filters_that_leave_nothing_are_said(assets):
+    nlp = pipeline(assets, types=["GEOG"])
+    with pytest.warns(UserWarning, match="W104"):
+        doc = nlp(TEXT)
+    assert [ent.text for ent in doc.ents] == EVERYTHING
+    assert {ent._.reason for ent in doc.ents} == {"the filters leave nothing"}
+
+
 def test_proposals_follow(assets):
     nlp = pipeline(assets, {"propose": 0.0})
     linker, finder = nlp.get_pipe("medical_linker"), nlp.get_pipe("medical_mentions")
