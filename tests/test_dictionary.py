@@ -143,3 +143,21 @@ def test_the_assets_own_tier_is_mapped_where_all_is_chosen(assets: Assets) -> No
     component = pipeline(assets).get_pipe("medical_mentions")
     assert component.exact is not None
     assert component._path == assets.path / "exact"
+
+
+@pytest.mark.parametrize(
+    "config", [{"types": ["T047"]}, {"branches": ["ABN"]}, {"languages": ["es"]}, {"deny": ["SEV"]}]
+)
+def test_a_choice_is_a_mask_over_the_mapped_tier(
+    assets: Assets, config: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*arguments: Any) -> None:
+        raise AssertionError("an index is made in memory")
+
+    monkeypatch.setattr("spacy_medlink.retrieval.exact.ExactIndex.build", refuse)
+    nlp = pipeline(assets, **config)
+    assert found(nlp, "asthma, fiebre")
+    component = nlp.get_pipe("medical_mentions")
+    assert component._path == assets.path / "exact"
+    mask = component.facts.allowed
+    assert mask is not None and 0 < mask.count < mask.size

@@ -44,7 +44,7 @@ class Mask:
 
     @cached_property
     def _bytes(self) -> memoryview:
-        return memoryview(self.bits)
+        return self.bits.data
 
     def passes(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Tell which rows may be answers; -1 may not. RETURNS (NDArray): shape of `rows`."""
