@@ -57,6 +57,8 @@ def measure(
     mask = engine.scopes.of("", only).mask
     mentions = [mention for mention, _ in gold]
     within = [any(engine.tiers.has_name(row, mask) for row in rows) for _, rows in gold]
+    engine.rank(mentions[:8], 1, only)  # what is mapped is read once
+    engine.clear_cache()
     start = time.process_time()
     engine.rank_within_filter(mentions, 1, only, force=True)
     between = time.process_time()
