@@ -116,7 +116,9 @@ class NameFacts:
         return self._labels[next(filter(None, numbers), 0)]
 
     def count_concepts(self, rows: Sequence[int]) -> int:
-        """Count the concepts that names are of."""
+        """Count the concepts that names are of; 0 where nobody knows."""
+        if not len(self._concept):
+            return 0
         return len(set(self._concept[list(rows)].tolist()))
 
     def are_general(self, rows: Sequence[int]) -> bool:

@@ -225,4 +225,4 @@ def test_old_pipelines_without_facts_still_find(assets, tmp_path):
     for file in facts.iterdir():
         file.unlink()
     facts.rmdir()
-    assert found(spacy.load(tmp_path / "saved"), "new pain") == ["pain"]
+    assert found(spacy.load(tmp_path / "saved"), "new pain, ambigua") == ["pain", "ambigua"]
