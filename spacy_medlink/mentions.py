@@ -154,6 +154,11 @@ class MedicalMentions(DictionaryPipe):
         type, group or language.
     """
 
+    _kept_for: tuple[Any, ...] | None  # what `_kept_now` was made for
+    _kept_now: Kept
+    _proposer: "Proposer | None"
+    _proposes_from: Mask | None
+
     def __init__(
         self,
         vocab: Vocab,
@@ -317,7 +322,7 @@ class MedicalMentions(DictionaryPipe):
 
     def _kept(self) -> Kept:
         """Say which names are found now: the linker's filters may change at any time."""
-        linker = self._find_linker() if self.linker_filters else None
+        linker: Any = self._find_linker() if self.linker_filters else None
         selection = self._followed.selection(linker)
         assets = linker.assets if selection else None
         asked = (self.exact, selection, assets, self.leave_out, self.max_concepts)
@@ -342,10 +347,9 @@ class MedicalMentions(DictionaryPipe):
     def _forget(self) -> None:
         """Forget what was worked out for another dictionary, or in another process."""
         self._followed = LinkerFilters("" if self.label_by else self.label, self._own_filters)
-        self._kept_for: tuple[Any, ...] | None = None
+        self._kept_for = None
         self._kept_now = Kept()
-        self._proposer: Proposer | None = None
-        self._proposes_from: Mask | None = None
+        self._proposer = self._proposes_from = None
 
     def _label(self, match: Match) -> str:
         if match.label or self.label_by is None:

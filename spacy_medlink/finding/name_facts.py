@@ -2,8 +2,9 @@
 
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,7 +50,7 @@ class NameFacts:
         label: NDArray[np.uint16] = _NO_LABELS,
         labels: Sequence[str] = ("",),
         by: str | None = None,
-        **masks: Mask | None,
+        masks: Mapping[str, Mask | None] = MappingProxyType({}),
     ) -> None:
         self._concept, self._label, self._labels, self.by = concept, label, labels, by
         self.allowed, self.native = masks.get("allowed"), masks.get("native")
@@ -72,9 +73,9 @@ class NameFacts:
             "general": _general_concepts(assets.facets),
         }
         if by is None:
-            return cls(concept, **masks)
+            return cls(concept, masks=masks)
         of_concept, labels = _labels(assets.facets, by)
-        return cls(concept, of_concept[concept], labels, by, **masks)
+        return cls(concept, of_concept[concept], labels, by, masks)
 
     def save(self, directory: Path) -> None:
         """Write the arrays and the labels into a directory."""
@@ -131,14 +132,14 @@ class NameFacts:
         sizes = described["sizes"]
         masks = {name: Mask(arrays[name], sizes[name]) if sizes[name] else None for name in _MASKS}
         labels, by = described["labels"], described["by"]
-        return cls(arrays["concept"], arrays["label"], labels, by, **masks)
+        return cls(arrays["concept"], arrays["label"], labels, by, masks)
 
     @property
     def _masks(self) -> dict[str, Mask | None]:
         return {"allowed": self.allowed, "native": self.native, "general": self._general}
 
     @property
-    def _arrays(self) -> dict[str, NDArray[Any]]:
+    def _arrays(self) -> dict[str, Any]:
         none = np.zeros(0, dtype=np.uint8)
         bits = {name: none if mask is None else mask.bits for name, mask in self._masks.items()}
         return {"label": self._label, "concept": self._concept, **bits}

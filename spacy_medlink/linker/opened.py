@@ -25,6 +25,8 @@ class OpenedLinker(PersistentLinker):
     threshold: float | None
     cui_scheme: str | None
     spans_key: str | list[str] | None
+    force_within_filter: bool
+    label_types: dict[str, list[str]] | None
     labels_discard: list[str] | None
     resolve_abbreviations: bool
     resolve_identifiers: bool
