@@ -1,7 +1,7 @@
-"""The dictionary of `medical_mentions`: the exact tier, or the part of it that a config asks for.
+"""The dictionary of `medical_mentions`: the exact tier, and which of its names may be found.
 
-A name may stand in it twice: under its key, and under its words in any order. Both are keys of one
-index, so that they are saved, mapped and shared as one.
+With `any_order` a name may stand in it twice: under its key, and under its words in any order. Both
+are keys of one index, so that they are saved, mapped and shared as one.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -41,12 +41,14 @@ class Choice(NamedTuple):
 
 
 def make_dictionary(assets: "Assets", choice: Choice) -> "ExactIndex":
-    """Make the dictionary of a choice, in memory; the assets' own tier where all is chosen.
+    """Make the index of a choice: the assets' own tier, whatever is chosen (`allowed_names`).
+
+    Only names by their words in any order need an index of their own, which is made in memory.
 
     RAISES (MedlinkError): E106 for a branch that there is not, E162, E213 for an unknown type,
         group or language.
     """
-    if not any(choice):
+    if not choice.any_order:
         return assets.exact
     from .retrieval.exact import ExactIndex
 
@@ -54,9 +56,8 @@ def make_dictionary(assets: "Assets", choice: Choice) -> "ExactIndex":
     allowed = allowed_names(assets, choice)
     pairs = np.fromiter(kb.lookup_table(), dtype=_PAIR)
     pairs = pairs[allowed[pairs["row"]]]
-    if choice.any_order:
-        more = np.fromiter(_in_any_order(kb.iter_texts(), allowed), dtype=_PAIR)
-        pairs = np.sort(np.concatenate([pairs, more]), order=["hash", "row"])
+    more = np.fromiter(_in_any_order(kb.iter_texts(), allowed), dtype=_PAIR)
+    pairs = np.sort(np.concatenate([pairs, more]), order=["hash", "row"])
     return ExactIndex.build(map(tuple, pairs.tolist()), kb.iter_texts(), kb.texts_at)
 
 
@@ -73,7 +74,7 @@ def allowed_names(assets: "Assets", choice: Choice) -> NDArray[np.bool_]:
     if mask is not None:
         allowed = mask.passes(np.arange(assets.kb.n_names))
     if choice.branches:
-        allowed &= _below(assets.kb, choice.branches)[assets.kb.name_concepts()]
+        allowed &= _below(assets.kb, choice.branches)[assets.filters.name_concept]
     return allowed
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
@@ -18,8 +19,13 @@ from .errors import Errors
 from .extensions import READING, register_reading
 from .finding.choosing import apart, without_nested
 from .finding.dictionary_pipe import DictionaryPipe
+from .finding.headings import without_headings
+from .finding.kept import HEADINGS, LEAVE_OUT, Kept, make_kept
+from .finding.languages import heading_words
+from .finding.linker_filters import LinkerFilters
 from .finding.words import Match
 from .lexicon import Lexicon
+from .retrieval.mask import Mask
 from .text import key
 
 if TYPE_CHECKING:
@@ -43,6 +49,8 @@ DEFAULT_CONFIG: dict[str, Any] = {
     "nested": True,
     "propose": None,
     "linker": "medical_linker",
+    "linker_filters": True,
+    "leave_out": list(LEAVE_OUT),
 }
 
 
@@ -71,6 +79,8 @@ def make_medical_mentions(
     nested: bool,
     propose: float | None,
     linker: str,
+    linker_filters: bool,
+    leave_out: list[str],
 ) -> "MedicalMentions":
     """Make a `medical_mentions`; see MedicalMentions for the settings."""
     return MedicalMentions(
@@ -93,6 +103,8 @@ def make_medical_mentions(
         nested=nested,
         propose=propose,
         linker=linker,
+        linker_filters=linker_filters,
+        leave_out=leave_out,
         nlp=nlp,
     )
 
@@ -116,7 +128,7 @@ class MedicalMentions(DictionaryPipe):
         ["HP:0000118"], phenotypic abnormalities, since modifiers like "severe" are concepts too.
     stop (Optional[List[str]]): texts that are never mentions, however they are inflected.
     max_concepts (Optional[int]): leave out what is a name of more concepts than these, which says
-        little: 1 leaves out all that is ambiguous.
+        little: 1 leaves out all that is ambiguous. None: see "ambiguous" below.
     any_order (bool): find names by their words in any order, too: "malformations of the kidney" for
         "kidney malformation".
     coordinated (bool): find names that a coordination stands for: "palmar and plantar pits" is both
@@ -127,13 +139,27 @@ class MedicalMentions(DictionaryPipe):
         candidate has at least this dense score (cosine), by the pipeline's linker. None: do not.
     linker (str): name of the linker that is asked; it must have been made from the same assets. The
         short forms of its lexicon are found, too, where what they mean is a name.
+    linker_filters (bool): find only what the filters of that linker let pass, as they are when a
+        text is read, unless it has `force_within_filter` or other assets. `types` and `languages`
+        of this component take the place of the linker's; [] takes all.
+    leave_out (List[str]): what is no mention, though a name. "common": words of general language
+        ("new", "shows"; en, es, de and fr have lists). "general": single words of concepts without
+        a type of clinical interest (UMLS: "Spain", "Monday"), where no types, branches or ids are
+        asked for. "ambiguous": single words that are names of more than 6 concepts. "headings":
+        headings of sections ("ONCOLOGY", "Family history:"). "foreign": names in other languages
+        than the pipeline's, where `languages` are not given and it is not "xx".
     nlp (Optional[Language]): the pipeline that has it; given by spaCy.
-    RAISES (MedlinkError): E302 for max_tokens or max_concepts below 1, another `label_by`, a
-        `propose` out of 0..1, a `linker` that is none, all settings of wrong types, and when it is
-        first asked without such a linker; when the dictionary
-        is opened, E106 for a branch that there is not, E162 and E213 for an unknown type, group or
-        language.
+    RAISES (MedlinkError): E302 for max_tokens or max_concepts below 1, another `label_by`,
+        something else in `leave_out`, a `propose` out of 0..1, a `linker` that is none, all
+        settings of wrong types, and when it is first asked without such a linker; when the
+        dictionary is opened, E106 for a branch that there is not, E162 and E213 for an unknown
+        type, group or language.
     """
+
+    _kept_for: tuple[Any, ...] | None  # what `_kept_now` was made for
+    _kept_now: Kept
+    _proposer: "Proposer | None"
+    _proposes_from: Mask | None
 
     def __init__(
         self,
@@ -157,6 +183,8 @@ class MedicalMentions(DictionaryPipe):
         nested: bool = True,
         propose: float | None = None,
         linker: str = "medical_linker",
+        linker_filters: bool = True,
+        leave_out: Sequence[str] = LEAVE_OUT,
         nlp: Language | None = None,
     ) -> None:
         from .finding.limits import MentionLimits
@@ -164,6 +192,9 @@ class MedicalMentions(DictionaryPipe):
 
         own = {key: value for key, value in locals().items() if key in DEFAULT_CONFIG}
         check_limits(MentionLimits, own)
+        if isinstance(leave_out, str) or not set(LEAVE_OUT).issuperset(leave_out):
+            rule = f"must be a list of some of {', '.join(LEAVE_OUT)}"
+            raise Errors.bad_setting(name="leave_out", value=leave_out, rule=rule)
         choice = Choice(
             tuple(types or ()),
             tuple(languages or ()),
@@ -172,7 +203,7 @@ class MedicalMentions(DictionaryPipe):
             any_order,
         )
         super().__init__(
-            None if assets is None else str(assets), choice, label_by,
+            None if assets is None else str(assets), choice, vocab.lang, label_by,
             "label_by" if label_by else "max_concepts" if max_concepts else "",
         )  # fmt: skip
         self.vocab = vocab
@@ -187,13 +218,18 @@ class MedicalMentions(DictionaryPipe):
         self.nested = nested
         self.propose = propose
         self.linker = linker
+        self.linker_filters = linker_filters
+        self.leave_out = frozenset(leave_out)
+        # Given ones take the place of the linker's, [] too, which takes all.
+        given = {"types": types, "languages": languages}
+        self._own_filters = frozenset(name for name, own in given.items() if own is not None)
         self._nlp = nlp
         self._linker: Any = None  # of a pipeline that it was taken out of
         if propose is not None and (linker == name or not self._may_ask(self._find_linker())):
             rule = "must name a medical_linker, since `propose` is set"
             raise Errors.bad_setting(name="linker", value=linker, rule=rule)
-        self._proposer: Proposer | None = None
         self._lexicon = Lexicon()  # of a pipeline that it was taken out of
+        self._forget()
         register_reading()
 
     def __call__(self, doc: Doc) -> Doc:
@@ -234,18 +270,29 @@ class MedicalMentions(DictionaryPipe):
         """Open the dictionary; `assets` replaces the source, as for medical_linker."""
         if assets is not None:
             self.use(assets)
-            self._proposer = None
         _ = self.exact
-        if self.facts_for:
-            _ = self.facts
+        _ = self.facts
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
         # Not the pipeline, which has this component: what it needs of it.
-        state["_linker"] = self._find_linker() if self.propose is not None else None
+        linker = self._find_linker()
+        followed = self.linker_filters and self._followed.selection(linker)
+        state["_linker"] = linker if followed or self.propose is not None else None
         state["_lexicon"] = self.lexicon
-        state["_nlp"] = state["_proposer"] = None
+        state["_nlp"] = None
+        for name in ("_followed", "_kept_for", "_kept_now", "_proposer", "_proposes_from"):
+            del state[name]
         return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._forget()
+
+    def use(self, assets: str | Path) -> None:
+        """Take the dictionary of other assets."""
+        super().use(assets)
+        self._forget()
 
     def _annotate(self, docs: Sequence[Doc]) -> None:
         for doc, matches in zip(docs, self._matches(docs), strict=True):
@@ -256,19 +303,21 @@ class MedicalMentions(DictionaryPipe):
         from .finding.names import NameFinder
         from .finding.short_forms import ShortForms
 
-        finder = NameFinder(self.exact, self.max_tokens, self.choice.any_order)
-        shorts = ShortForms(self.exact, self.lexicon)
+        kept = self._kept()
+        finder = NameFinder(self.exact, self.max_tokens, self.choice.any_order, kept)
+        shorts = ShortForms(self.exact, self.lexicon, kept)
         found = [shorts.corrected(doc, self._names(finder, doc)) for doc in docs]
         if self.propose is not None:
-            for own, new in zip(found, self._asked().propose(docs, found), strict=True):
+            for own, new in zip(found, self._asked(kept.mask).propose(docs, found), strict=True):
                 own += new
-        return [
-            sorted(
-                (one for one in own if self._is_wanted(doc, one)),
-                key=lambda one: (one.start, one.end),
-            )
-            for doc, own in zip(docs, found, strict=True)
-        ]
+        return [self._wanted(doc, own) for doc, own in zip(docs, found, strict=True)]
+
+    def _wanted(self, doc: Doc, matches: Sequence[Match]) -> list[Match]:
+        """Leave out headings, stop texts and what is too ambiguous; sort the rest."""
+        if HEADINGS in self.leave_out:
+            matches = without_headings(doc, matches, heading_words(self.lang))
+        wanted = (one for one in matches if self._is_wanted(doc, one))
+        return sorted(wanted, key=lambda one: (one.start, one.end))
 
     def _is_wanted(self, doc: Doc, match: Match) -> bool:
         """Tell whether a match is neither a stop text nor too ambiguous."""
@@ -276,6 +325,37 @@ class MedicalMentions(DictionaryPipe):
             return False
         most = self.max_concepts
         return most is None or self.facts.count_concepts(match.rows) <= most
+
+    def _kept(self) -> Kept:
+        """Say which names are found now: the linker's filters may change at any time."""
+        linker: Any = self._find_linker() if self.linker_filters else None
+        selection = self._followed.selection(linker)
+        assets = linker.assets if selection else None
+        asked = (self.exact, selection, assets, self.leave_out, self.max_concepts)
+        if self._kept_for != asked:
+            mask = self._followed.mask(linker, selection, self.exact)
+            choice = self.choice
+            self._kept_now = make_kept(
+                self.exact,
+                self.facts,
+                self.leave_out,
+                self.lang,
+                followed=mask,
+                any_language="languages" in self._own_filters
+                or any(one.languages for one in selection),
+                any_type=bool(choice.types or choice.branches)
+                or any(one.types or one.allow for one in selection),
+                any_number=self.max_concepts is not None,
+            )
+            self._kept_for = asked
+        return self._kept_now
+
+    def _forget(self) -> None:
+        """Forget what was worked out for another dictionary, or in another process."""
+        self._followed = LinkerFilters("" if self.label_by else self.label, self._own_filters)
+        self._kept_for = None
+        self._kept_now = Kept()
+        self._proposer = self._proposes_from = None
 
     def _label(self, match: Match) -> str:
         if match.label or self.label_by is None:
@@ -315,27 +395,27 @@ class MedicalMentions(DictionaryPipe):
             spans.append(span)
         return spans
 
-    def _asked(self) -> "Proposer":
-        """Make what asks the linker, at the first use."""
-        if self._proposer is None:
-            self._proposer = self._make_proposer()
+    def _asked(self, mask: Mask | None) -> "Proposer":
+        """Make what asks the linker, at the first use and where other names may be found."""
+        if self._proposer is None or self._proposes_from is not mask:
+            self._proposer, self._proposes_from = self._make_proposer(mask), mask
         return self._proposer
 
-    def _make_proposer(self) -> "Proposer":
+    def _make_proposer(self, mask: Mask | None) -> "Proposer":
         from .finding.proposals import Proposer
 
         linker = self._find_linker()
         if linker is None or not self._may_ask(linker) or linker.engine.dense is None:
             rule = f"needs the linker {self.linker!r}, with a dense tier, in the pipeline"
             raise Errors.bad_setting(name="propose", value=self.propose, rule=rule)
-        texts = list(linker.kb.iter_texts())
-        if not self.exact.is_of(texts):
+        if not self._followed.has_same_names(linker, self.exact):
             rule = f"needs the linker {self.linker!r} to have the same assets"
             raise Errors.bad_setting(name="propose", value=self.propose, rule=rule)
         assert self.propose is not None
-        return Proposer(
-            linker.engine, texts, self.exact.rows, self.propose, self.max_tokens, self.label
-        )
+        rows = self.exact.rows
+        allowed = rows if mask is None else rows[mask.passes(rows.astype(np.int64))]
+        texts = list(linker.kb.iter_texts())
+        return Proposer(linker.engine, texts, allowed, self.propose, self.max_tokens, self.label)
 
     @staticmethod
     def _may_ask(linker: Any) -> bool:

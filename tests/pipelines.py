@@ -25,7 +25,8 @@ def pipeline(assets: Assets, mentions: bool = True, **config: Any) -> Language:
     nlp = spacy.blank("en")
     path = str(assets.path)
     if mentions:
-        nlp.add_pipe("medical_mentions", config={"assets": path})
+        # Names in all languages: one of the texts has "Fieber".
+        nlp.add_pipe("medical_mentions", config={"assets": path, "languages": []})
     nlp.add_pipe("medical_linker", config={"assets": path, **config})
     return nlp
 

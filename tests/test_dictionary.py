@@ -77,7 +77,7 @@ def test_choices(
     assets: Assets, tmp_path: Path, config: dict[str, list[str]], ents: list[str]
 ) -> None:
     for any_order in (False, True):
-        nlp = pipeline(assets, **config, any_order=any_order)
+        nlp = pipeline(assets, **config, any_order=any_order, leave_out=[])
         text = "Severe asthma, fiebre."
         assert found(nlp, text) == ents
         # What was chosen is what is saved, sent and copied.
@@ -142,4 +142,20 @@ def test_the_key_forgets_order_and_links(words: list[str], random: Any) -> None:
 
 def test_the_assets_own_tier_is_mapped_where_all_is_chosen(assets: Assets) -> None:
     component = pipeline(assets).get_pipe("medical_mentions")
+    assert is_mapped(component.exact.rows)
+
+
+@pytest.mark.parametrize(
+    "config", [{"types": ["T047"]}, {"branches": ["ABN"]}, {"languages": ["es"]}, {"deny": ["SEV"]}]
+)
+def test_a_choice_is_a_mask_over_the_mapped_tier(
+    assets: Assets, config: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*arguments: Any) -> None:
+        raise AssertionError("an index is made in memory")
+
+    monkeypatch.setattr("spacy_medlink.retrieval.exact.ExactIndex.build", refuse)
+    nlp = pipeline(assets, **config)
+    assert found(nlp, "asthma, fiebre")
+    component = nlp.get_pipe("medical_mentions")
     assert is_mapped(component.exact.rows)

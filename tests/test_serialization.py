@@ -101,7 +101,8 @@ def test_settings_of_a_saved_pipeline_can_be_overridden(tmp_path, nlp):
 def test_a_saved_pipeline_is_a_source_of_assets(tmp_path, nlp, want):
     nlp.to_disk(tmp_path / "saved")
     other = spacy.blank("en")
-    for name, config in (("medical_mentions", {}), ("medical_linker", {"cui_scheme": "UMLS"})):
+    settings = {"medical_mentions": {"languages": []}, "medical_linker": {"cui_scheme": "UMLS"}}
+    for name, config in settings.items():
         other.add_pipe(name, config={"assets": str(tmp_path / "saved"), **config})
     assert results(other) == want
 
@@ -142,7 +143,7 @@ def test_bytes_need_the_sources_no_more(nlp, source, want, config):
         other = spacy.util.load_model_from_config(nlp.config, auto_fill=True)
     else:  # names no assets, and must not fall back to the starter
         other = spacy.blank("en")
-        other.add_pipe("medical_mentions")
+        other.add_pipe("medical_mentions", config={"languages": []})
         other.add_pipe("medical_linker", config={"cui_scheme": "UMLS"})
     other.from_bytes(data)
     assert results(other) == want

@@ -54,6 +54,10 @@ def command(
     deny: Annotated[
         Path | None, typer.Option(help="File of ids that may not be answers, one a line.")
     ] = None,
+    force_within_filter: Annotated[
+        bool,
+        typer.Option(help="Link within the filter, though a concept outside says it better."),
+    ] = False,
     composite: Annotated[
         bool, typer.Option(help='Link the parts of "breast and ovarian cancer" each by itself.')
     ] = False,
@@ -79,6 +83,7 @@ def command(
         "languages": _given(comma_list(languages)), "composite": composite or None,
         "allow": _given(lines_of(allow)) if allow else None, "backoff": backoff or None,
         "deny": _given(lines_of(deny)) if deny else None,
+        "force_within_filter": force_within_filter or None,
     }  # fmt: skip
     links = link_text(
         source=source,

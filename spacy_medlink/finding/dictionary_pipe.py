@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
 from spacy.util import SimpleFrozenList
 from spacy.util import from_bytes as unpack
 from spacy.util import to_bytes as pack
 
-from ..beside import remove
 from ..component import PicklablePipe
 from ..dictionary import Choice, make_dictionary
 from ..errors import Errors
@@ -30,23 +30,23 @@ Self = TypeVar("Self", bound="DictionaryPipe")
 
 
 class DictionaryPipe(PicklablePipe):
-    """Holds the part of an exact tier that a choice takes, and facts of its names if they are used.
+    """Holds an exact tier, and facts of its names: which may be found, and how they are labelled.
 
     source (Optional[str]): where the assets are, as `sources.open_assets` takes it.
-    choice (Choice): what the dictionary holds.
+    choice (Choice): what may be found. lang (str): of the pipeline.
     label_by (Optional[str]): what names are labelled by, as `NameFacts.of` takes it.
-    facts_for (str): name of the setting that uses `facts`, which are then saved with the
-        dictionary; "" where none does.
+    facts_for (str): name of the setting that cannot do without `facts`; "" where none is set.
     """
 
     def __init__(
         self,
         source: str | None,
         choice: Choice,
+        lang: str,
         label_by: str | None = None,
         facts_for: str = "",
     ) -> None:
-        self.source, self.choice, self.label_by = source, choice, label_by
+        self.source, self.choice, self.lang, self.label_by = source, choice, lang, label_by
         self.facts_for = facts_for
         self._exact: ExactIndex | None = None
         self._facts: NameFacts | None = None
@@ -72,10 +72,10 @@ class DictionaryPipe(PicklablePipe):
 
     @property
     def facts(self) -> "NameFacts":
-        """Labels and concepts of the names, opened at the first use.
+        """What is known of the names, opened at the first use.
 
         RAISES (MedlinkError): E201-E204, E305 when they cannot be, E302 when the dictionary was
-            saved without them, or with other labels.
+            saved without what the settings ask for, or with other labels.
         """
         if self._facts is None:
             with self._lock:
@@ -105,22 +105,19 @@ class DictionaryPipe(PicklablePipe):
                 self._assets, self._exact, self._facts = assets, exact, None
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()) -> None:
-        """Save the dictionary (the exact tier's arrays), whole or not at all.
+        """Save the dictionary (the exact tier's arrays and the facts), whole or not at all.
 
         RAISES (MedlinkError): E109 when it cannot be written, E120-E123 where something else has
             its names.
         """
         if _EXACT not in exclude:
+            facts = self.facts  # which may be mapped from the very files
             check_output(Path(path) / _FACTS, _SAVED_FACTS)
             # Beside, not in place: these may be the very files that are mapped.
             with replacing_directory(Path(path) / _EXACT, _SAVED) as directory:
                 self._save(directory)
-            facts = self.facts if self.facts_for else None
-            if facts is None:  # others would be taken for those of this dictionary
-                remove(Path(path) / _FACTS)
-            else:
-                with replacing_directory(Path(path) / _FACTS, _SAVED_FACTS) as directory:
-                    facts.save(directory)
+            with replacing_directory(Path(path) / _FACTS, _SAVED_FACTS) as directory:
+                facts.save(directory)
 
     def from_disk(
         self: Self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()
@@ -138,9 +135,7 @@ class DictionaryPipe(PicklablePipe):
 
     def to_bytes(self, *, exclude: Iterable[str] = SimpleFrozenList()) -> bytes:
         """Save the dictionary as bytes."""
-        parts = {_EXACT: lambda: self.exact.to_bytes()}
-        if self.facts_for:
-            parts[_FACTS] = lambda: self.facts.to_bytes()
+        parts = {_EXACT: lambda: self.exact.to_bytes(), _FACTS: lambda: self.facts.to_bytes()}
         return pack(parts, exclude) if _EXACT not in exclude else b""
 
     def from_bytes(self: Self, data: bytes, *, exclude: Iterable[str] = SimpleFrozenList()) -> Self:
@@ -200,7 +195,7 @@ class DictionaryPipe(PicklablePipe):
         """Get the files that hold the dictionary as it is; None where no files do."""
         if self._is_saved and self._saved is not None:
             return self._saved
-        if self._assets is not None and self.source is not None and not any(self.choice):
+        if self._assets is not None and self.source is not None and not self.choice.any_order:
             return self._assets.files_of(_EXACT)
         return None
 
@@ -221,7 +216,7 @@ class DictionaryPipe(PicklablePipe):
         return self._assets
 
     def _load(self, path: Path) -> "tuple[ExactIndex, NameFacts | None]":
-        """Open what was saved in a directory, facts only where a setting uses them."""
+        """Open what was saved in a directory."""
         from ..retrieval.exact import ExactIndex
         from .name_facts import NameFacts
 
@@ -230,8 +225,9 @@ class DictionaryPipe(PicklablePipe):
         except OSError as error:
             raise Errors.assets_incomplete(path=path, problem=f"{_EXACT}: {error}") from error
         exact = ExactIndex.load(self._saved)
-        if not self.facts_for or not (path / _FACTS).is_dir():
-            return exact, None
+        if not (path / _FACTS).is_dir():
+            # Earlier versions saved the chosen names alone, and facts where a setting used them.
+            return exact, None if self.facts_for else NameFacts(np.zeros(0, dtype=np.int32))
         facts = NameFacts.load(path / _FACTS)
         return exact, facts if self.label_by in (None, facts.by) else None
 
@@ -240,7 +236,7 @@ class DictionaryPipe(PicklablePipe):
 
         if self._is_saved:
             return self._saved_facts()
-        return NameFacts.of(self._opened(), self.label_by)
+        return NameFacts.of(self._opened(), self.label_by, self.choice, self.lang)
 
     def _saved_facts(self) -> "NameFacts":
         _ = self.exact  # which opens both, where it is unpickled

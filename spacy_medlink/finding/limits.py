@@ -39,3 +39,5 @@ class MentionLimits(Limits):
     nested: bool = rule(_FLAG)
     propose: float | None = share()
     linker: Text = rule(TEXT_RULE)
+    linker_filters: bool = rule(_FLAG)
+    leave_out: Texts = rule(LIST_RULE)

@@ -10,8 +10,9 @@ from spacy.tokens import Doc
 
 from ..dictionary import any_order_key, any_order_key_of, name_has_key, name_words
 from ..retrieval.exact import SAME_STRING, ExactIndex
-from ..text import hash_keys, key
+from ..text import hash_keys, is_short_form, key
 from .coordinations import Reading, coordinations
+from .kept import Kept
 from .words import Match, clause_runs, falls_apart, is_hyphen, part, runs, saying, with_brackets
 
 _ONE_WORD_MORE = 2  # tokens of a hyphen and what it joins
@@ -26,10 +27,18 @@ class NameFinder:
 
     exact (ExactIndex): the dictionary. longest (int): words of a match at most.
     any_order (bool): names by their words in any order, too; the dictionary must have such keys.
+    kept (Kept): which of its names are found.
     """
 
-    def __init__(self, exact: ExactIndex, longest: int, any_order: bool) -> None:
+    def __init__(
+        self,
+        exact: ExactIndex,
+        longest: int,
+        any_order: bool,
+        kept: Kept = Kept(),  # noqa: B008
+    ) -> None:
         self._exact, self._longest, self._any_order = exact, longest, any_order
+        self._kept = kept
 
     def find(self, doc: Doc) -> list[Match]:
         """Find all matches, overlapping ones too, each span once.
@@ -137,9 +146,9 @@ class NameFinder:
             if (start, end) not in found
         )
         for (start, end), own, place in self._known(keys):
-            rows = self._exact.names_at(place, _having(own))
+            rows = self._kept.rows(self._exact.names_at(place, _having(own)))
             if rows:
-                yield Match(start, end, saying(doc, range(start, end)), tuple(rows))
+                yield Match(start, end, saying(doc, range(start, end)), rows)
 
     def _with_keys(
         self, readings: Iterable[tuple[Reading, str]]
@@ -159,13 +168,21 @@ class NameFinder:
                 yield *batch[number], int(found[number])
 
     def _rows(self, place: int, text: str, own: str, as_written: bool = False) -> tuple[int, ...]:
-        """List the rows of the names that a text is; of the same text alone, if as_written.
+        """List the rows of the names that a text is and that are found.
 
-        own (str): the key that was found at the place.
+        own (str): the key that was found at the place. as_written (bool): only names of the very
+            same text.
         """
+        if place in self._kept.common:
+            if not is_short_form(text):
+                return ()
+            as_written = True  # "WAS" is a syndrome where a name is written so
         least = SAME_STRING if as_written else 0.0
         found = self._exact.rows_of(place, text, _having(own))
-        return tuple(row for row, score in found if score >= least)
+        return self._kept.rows(
+            [row for row, score in found if score >= least],
+            is_word=not any(map(str.isspace, text)),
+        )
 
 
 def _having(own: str) -> Callable[[str], bool]:

@@ -8,6 +8,7 @@ from ..abbreviations import find_definitions
 from ..lexicon import Lexicon, Sense, Surroundings
 from ..retrieval.exact import ExactIndex
 from ..text import hash_keys, key
+from .kept import Kept
 from .words import Match
 
 
@@ -15,10 +16,11 @@ class ShortForms:
     """Finds the short forms of a lexicon, and corrects what was found in their places.
 
     exact (ExactIndex): the dictionary. lexicon (Lexicon): of the linker, which reads them alike.
+    kept (Kept): which names of the dictionary are found.
     """
 
-    def __init__(self, exact: ExactIndex, lexicon: Lexicon) -> None:
-        self._exact, self._lexicon = exact, lexicon
+    def __init__(self, exact: ExactIndex, lexicon: Lexicon, kept: Kept) -> None:
+        self._exact, self._lexicon, self._kept = exact, lexicon, kept
 
     def corrected(self, doc: Doc, found: list[Match]) -> list[Match]:
         """Add the short forms to what was found, without names that they do not mean here.
@@ -52,9 +54,10 @@ class ShortForms:
         longs = sense.expansions
         places = self._exact.find(hash_keys(map(key, longs))).tolist() if longs else []
         for long, place in zip(longs, places, strict=True):
-            rows = self._exact.rows_of(place, long) if place >= 0 else []
+            found = self._exact.rows_of(place, long) if place >= 0 else []
+            rows = self._kept.rows([row for row, _ in found])
             if rows:
-                return tuple(row for row, _ in rows)
+                return rows
         return ()
 
 

@@ -1,9 +1,9 @@
 """MedicalLinker: links the entities of Docs."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice, repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spacy.language import Language
 from spacy.tokens import Doc, Span
@@ -23,11 +23,22 @@ if TYPE_CHECKING:  # opened lazily: spaCy imports this module with every `spacy.
     from ..linking.backoff import Backoff
     from ..linking.decision import Decision
     from ..linking.explain import Explanation
-    from ..retrieval.filters import Only
+    from ..retrieval.filters import Only, Selection
 
 _DOCS_BEFORE_WARNING = 20
 _MENTIONS_TOGETHER = 16_384  # of long documents; those of ordinary ones are linked at once
 _NEAR_TIES = 25  # candidates among which near ties are looked for
+
+
+class Within(NamedTuple):
+    """What may be an answer in one call.
+
+    only (Only): the filters of the settings and of the call. force (bool): whether a mention that
+        is better said by a concept outside is linked within all the same.
+    """
+
+    only: "Only"
+    force: bool
 
 
 class MedicalLinker(TrainableLinker):
@@ -48,7 +59,10 @@ class MedicalLinker(TrainableLinker):
     exact_first (bool): where a name equals the mention, do not ask the other tiers: much faster,
         with fewer alternatives among the candidates.
     types, sources, languages, allow, deny (Optional[List[str]]): what may be an answer: types or
-        semantic groups of concepts, sources and languages of names, ids.
+        semantic groups of concepts, sources and languages of names, ids. A mention that a concept
+        outside says better is NIL, with the reason "filtered".
+    force_within_filter (bool): link such a mention to the best concept within the filters all the
+        same.
     labels (Optional[Dict[str, List[str]]]): types or groups that mentions of an entity label may
         have; labels that are not named may have all. The attribute is called `label_types`, since
         spaCy has another use for `labels`.
@@ -141,14 +155,21 @@ class MedicalLinker(TrainableLinker):
         size = max(batch_size or 0, self.batch_size)
         return self._in_batches(stream, size, self._annotate)
 
-    def predict(self, docs: Sequence[Doc], **filters: Sequence[str] | None) -> list[list[Link]]:
+    def predict(
+        self,
+        docs: Sequence[Doc],
+        *,
+        force_within_filter: bool | None = None,
+        **filters: Sequence[str] | None,
+    ) -> list[list[Link]]:
         """Link the mentions of Docs without changing them.
 
+        force_within_filter (Optional[bool]): of this call; None for what the settings say.
         filters: `types`, `sources`, `languages`, `allow`, `deny` of this call, beside the settings.
         RETURNS (List[List[Link]]): for each Doc, a link for each of its spans, in their order.
         RAISES (MedlinkError): E162, E213 for a filter that names what the knowledge base has not.
         """
-        return list(self._links_of(docs, filters))
+        return list(self._links_of(docs, self._within(filters, force_within_filter)))
 
     def set_annotations(self, docs: Sequence[Doc], links: Sequence[Sequence[Link]]) -> None:
         """Write links on the spans of Docs."""
@@ -157,28 +178,40 @@ class MedicalLinker(TrainableLinker):
             writer.write(doc, own)
 
     def link_texts(
-        self, texts: Sequence[str], label: str = "", **filters: Sequence[str] | None
+        self,
+        texts: Sequence[str],
+        label: str = "",
+        *,
+        force_within_filter: bool | None = None,
+        **filters: Sequence[str] | None,
     ) -> list[Link]:
         """Link mentions that stand in no document.
 
-        label (str): entity label of all. filters: of this call, as for `predict`.
+        label (str): entity label of all. force_within_filter, filters: of this call, as for
+            `predict`.
         RAISES (MedlinkError): E162, E213 for a filter that names what the knowledge base has not.
         """
         mentions = [bare_mention(text, label, self.abbreviations) for text in texts]
-        return list(self._links(mentions, self._only(filters)))
+        return list(self._links(mentions, self._within(filters, force_within_filter)))
 
     def link_spans(self, doc: Doc, spans: Sequence[Span]) -> list[Link]:
         """Link any spans of a Doc without changing it."""
         if not spans:
             return []
         mentions = self._mentions_of(doc, spans, self._span_writer.every(doc))
-        return list(self._links(mentions, self._only({})))
+        return list(self._links(mentions, self._within({})))
 
-    def explain(self, span: Span | str, **filters: Sequence[str] | None) -> "Explanation":
+    def explain(
+        self,
+        span: Span | str,
+        *,
+        force_within_filter: bool | None = None,
+        **filters: Sequence[str] | None,
+    ) -> "Explanation":
         """Say why a span is linked as it is.
 
         span (Span): any span of a Doc; or a mention's text, without context.
-        filters: of this call, as for `predict`.
+        force_within_filter, filters: of this call, as for `predict`.
         RETURNS (Explanation): `str()` of it is to be read, `as_dict()` is plain data.
         RAISES (MedlinkError): E162, E213 for a filter that names what the knowledge base has not.
         """
@@ -189,12 +222,12 @@ class MedicalLinker(TrainableLinker):
         else:
             every = self._span_writer.every(span.doc)
             mention = self._mentions_of(span.doc, [span], every)[0]
-        only = self._only(filters)
+        within = self._within(filters, force_within_filter)
 
         def explained() -> "Explanation":
-            (decision,) = self._decide([mention], only)
-            parts = self._parts([mention], [decision], only).get(0, ())
-            return explain(self.engine, self.kb, mention, decision, parts, self.top_k, only)
+            (decision,) = self._decide([mention], within)
+            parts = self._parts([mention], [decision], within).get(0, ())
+            return explain(self.engine, self.kb, mention, decision, parts, self.top_k, within.only)
 
         return self._in_one_build(explained)
 
@@ -255,12 +288,10 @@ class MedicalLinker(TrainableLinker):
 
     def _annotate(self, docs: Sequence[Doc]) -> Callable[[Doc], None]:
         """Decide on the mentions of Docs; what is returned writes the links on each, in order."""
-        links, writer = self._links_of(docs, {}), self._span_writer
+        links, writer = self._links_of(docs, self._within({})), self._span_writer
         return lambda doc: writer.write(doc, next(links))
 
-    def _links_of(
-        self, docs: Sequence[Doc], filters: Mapping[str, Sequence[str] | None]
-    ) -> Iterator[list[Link]]:
+    def _links_of(self, docs: Sequence[Doc], within: Within) -> Iterator[list[Link]]:
         """Decide on the mentions of Docs, and make the links of each Doc when they are asked for.
 
         A decision refers to what is remembered; a link is forty containers of its own.
@@ -272,41 +303,42 @@ class MedicalLinker(TrainableLinker):
             self._warn_if_always_empty(len(docs))
             return ([] for _ in counts)
         self._docs_without_spans = -1
-        links = self._links(flat, self._only(filters))
+        links = self._links(flat, within)
         return (list(islice(links, count)) for count in counts)
 
-    def _links(self, mentions: Sequence[Mention], only: "Only") -> Iterator[Link]:
+    def _links(self, mentions: Sequence[Mention], within: Within) -> Iterator[Link]:
         if len(mentions) <= _MENTIONS_TOGETHER:
-            return self._links_together(mentions, only)
+            return self._links_together(mentions, within)
         # What is known of a candidate takes more memory than what is kept of it.
         starts = range(0, len(mentions), _MENTIONS_TOGETHER)
         parts = (mentions[start : start + _MENTIONS_TOGETHER] for start in starts)
-        return chain.from_iterable(self._links_together(part, only) for part in parts)
+        return chain.from_iterable(self._links_together(part, within) for part in parts)
 
-    def _links_together(self, mentions: Sequence[Mention], only: "Only") -> Iterator[Link]:
-        writer, decisions, parts = self._in_one_build(lambda: self._decided(mentions, only))
+    def _links_together(self, mentions: Sequence[Mention], within: Within) -> Iterator[Link]:
+        writer, decisions, parts = self._in_one_build(lambda: self._decided(mentions, within))
         return map(writer.link, decisions, map(parts.get, range(len(decisions)), repeat(())))
 
-    def _decided(self, mentions: Sequence[Mention], only: "Only") -> Any:
+    def _decided(self, mentions: Sequence[Mention], within: Within) -> Any:
         """Decide on mentions. RETURNS: the writer, the decisions, and the parts of composites."""
-        writer, decisions = self.writer, self._decide(mentions, only)
-        return writer, decisions, self._parts(mentions, decisions, only)
+        writer, decisions = self.writer, self._decide(mentions, within)
+        return writer, decisions, self._parts(mentions, decisions, within)
 
-    def _decide(self, mentions: Sequence[Mention], only: "Only") -> "list[Decision]":
+    def _decide(self, mentions: Sequence[Mention], within: Within) -> "list[Decision]":
         """The one place where candidates become links: rank, estimate, back off, compare."""
         from ..linking.decision import decide
 
         engine = self.engine
-        rankings = engine.rank(mentions, self._depth, only)
+        rankings, outside = engine.rank_within_filter(mentions, self._depth, *within)
         decisions = decide(
             rankings,
             self.threshold,
             calibrator=engine.calibrator,
-            backoff=self._backoff(only),
+            backoff=self._backoff(within.only),
             denied=engine.denied(mentions),
+            outside=outside,
         )
         return [
-            self._kept(mention, decision, only)
+            self._kept(mention, decision, within.only)
             for mention, decision in zip(mentions, decisions, strict=True)
         ]
 
@@ -335,14 +367,14 @@ class MedicalLinker(TrainableLinker):
         return FILTERED
 
     def _parts(
-        self, mentions: Sequence[Mention], decisions: "Sequence[Decision]", only: "Only"
+        self, mentions: Sequence[Mention], decisions: "Sequence[Decision]", within: Within
     ) -> Mapping[int, Any]:
         if not self.composite:
             return {}
         from ..linking.composite import link_parts
 
         rankings: list[list[Candidate]] = [decision.ranking for decision in decisions]
-        return link_parts(self.engine, mentions, rankings, self.top_k, self.threshold, only)
+        return link_parts(self.engine, mentions, rankings, self.top_k, self.threshold, *within)
 
     def _backoff(self, only: "Only") -> "Backoff | None":
         if not self.backoff:
@@ -350,6 +382,30 @@ class MedicalLinker(TrainableLinker):
         from ..linking.backoff import Backoff
 
         return Backoff(self.kb, self.backoff_margin, self.engine.scopes.of("", only).mask)
+
+    def selection(self, label: str = "", but: Collection[str] = ()) -> "Selection":
+        """Get the filters of the settings as they are now, for mentions of an entity label.
+
+        but (Collection[str]): settings that are not to be taken, such as "types".
+        RETURNS (Selection): () where there are none, or where `force_within_filter` is set.
+        """
+        from ..retrieval.filters import Filter, select
+
+        if self.force_within_filter:
+            return ()
+        given = {name: getattr(self, name) or () for name in FILTERS if name not in but}
+        own = {name: one if isinstance(one, str) else list(one) for name, one in given.items()}
+        types = () if "types" in but else tuple((self.label_types or {}).get(label, ()))
+        # To make filters of 100,000 ids takes long, to see that they are the same ones does not.
+        asked = (own, types)
+        if self._selected is None or self._selected[0] != asked:
+            self._selected = (asked, select(make_filter(own), Filter.of(types=types)))
+        return self._selected[1]
+
+    def _within(
+        self, call: Mapping[str, Sequence[str] | None], force: bool | None = None
+    ) -> Within:
+        return Within(self._only(call), self.force_within_filter if force is None else force)
 
     def _only(self, call: Mapping[str, Sequence[str] | None]) -> "Only":
         """Make the filter of a call; the settings' own may change at any time."""

@@ -32,6 +32,7 @@ def make_medical_linker(
     languages: list[str] | None,
     allow: list[str] | None,
     deny: list[str] | None,
+    force_within_filter: bool,
     labels: dict[str, list[str]] | None,
     favour: dict[str, list[str]] | None,
     source_order: list[str] | None,

@@ -76,6 +76,7 @@ class LinkerLimits(Limits):
     languages: Texts | None = rule(LIST_RULE)
     allow: Texts | None = rule(LIST_RULE)
     deny: Texts | None = rule(LIST_RULE)
+    force_within_filter: bool = rule(_FLAG)
     labels: TextLists | None = rule(_LABELS)
     favour: Annotated[TextLists, AfterValidator(_places)] | None = rule(
         f"{_LABELS}; at most {_FAVOURED} for a label"

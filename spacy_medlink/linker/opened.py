@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
     from ..encoders.cross_encoder import CrossEncoder
     from ..kb import KnowledgeBase
     from ..linking import LinkingEngine
-    from ..retrieval.filters import Only
+    from ..retrieval.filters import Only, Selection
 
 Made = TypeVar("Made")
 
@@ -28,6 +28,8 @@ class OpenedLinker(PersistentLinker):
     threshold: float | None
     cui_scheme: str | None
     spans_key: str | list[str] | None
+    force_within_filter: bool
+    label_types: dict[str, list[str]] | None
     labels_discard: list[str] | None
     resolve_abbreviations: bool
     resolve_identifiers: bool
@@ -41,6 +43,7 @@ class OpenedLinker(PersistentLinker):
     n_threads: int
     _engine: "LinkingEngine | None"
     _writer: "LinkWriter | None"
+    _selected: "tuple[Any, Selection] | None"
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -140,6 +143,7 @@ class OpenedLinker(PersistentLinker):
         self._writer = None
         self._docs_without_spans = 0
         self._told: set[str] = set()
+        self._selected = None
 
     def _take(self, assets: "Assets") -> None:
         from ..starter import is_starter

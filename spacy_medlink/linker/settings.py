@@ -22,6 +22,7 @@ DEFAULT_CONFIG: dict[str, Any] = {
     "languages": None,
     "allow": None,
     "deny": None,
+    "force_within_filter": False,
     "labels": None,
     "favour": None,
     "source_order": None,

@@ -81,11 +81,13 @@ def link_parts(
     k: int,
     threshold: float | None = None,
     only: "Only" = None,
+    force: bool = False,
 ) -> Mapping[int, list[Part]]:
     """Find the composite mentions, and rank candidates for their parts.
 
     rankings: of the whole mentions. threshold (Optional[float]): what every part must reach, as
-        for `decide`.
+        for `decide`. only, force: as for `LinkingEngine.rank_within_filter`; a part that a concept
+        outside says better is no part.
     RETURNS (Mapping[int, List[Part]]): parts by position of the mention.
     """
     found: dict[int, list[tuple[str, ...]]] = {}
@@ -103,13 +105,16 @@ def link_parts(
         for place, ways in found.items() for way in ways for part in way
     }  # fmt: skip
     wanted = wanted_of(threshold, engine.calibrator)
-    rankings_of_parts = with_probabilities(
-        engine.rank(list(asked.values()), max(k, DEPTH), only), engine.calibrator
+    found_within, outside = engine.rank_within_filter(
+        list(asked.values()), max(k, DEPTH), only, force
     )
+    rankings_of_parts = with_probabilities(found_within, engine.calibrator)
     parts_denied = engine.denied(list(asked.values()))
     ranked = {
-        one: [] if is_denied else own[:k]
-        for one, own, is_denied in zip(asked, rankings_of_parts, parts_denied, strict=True)
+        one: [] if is_denied or better is not None else own[:k]
+        for one, own, is_denied, better in zip(
+            asked, rankings_of_parts, parts_denied, outside, strict=True
+        )
     }
     linked = {}
     for place, ways in found.items():

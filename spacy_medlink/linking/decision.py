@@ -8,10 +8,12 @@ from typing import NamedTuple
 from ..identifiers import is_identified
 from ..types import Calibrator, Candidate
 from .backoff import Backoff
+from .outside import is_named
 
 # Why there is no link.
 NOTHING_FOUND = "nothing found"
 FILTERED = "the filters leave nothing"
+OUTSIDE = "filtered"  # a concept that the filters leave out says it better
 BELOW_THRESHOLD = "below the threshold"
 NOT_A_CONCEPT = "corrections say that it is no concept"
 _DIGITS = 6  # a perfect match may be a millionth short of 1.0
@@ -25,6 +27,7 @@ class Decision(NamedTuple):
     tied (Tuple[int, ...]): rows of all concepts that nothing but the order of ids tells apart, the
         chosen one among them; () where there are none.
     leaves (Tuple[int, ...]): rows of the near ties that the chosen ancestor stands for.
+    outside (Optional[Candidate]): what says the mention better, but is left out by the filters.
     """
 
     chosen: Candidate | None
@@ -32,6 +35,7 @@ class Decision(NamedTuple):
     reason: str = ""
     tied: tuple[int, ...] = ()
     leaves: tuple[int, ...] = ()
+    outside: Candidate | None = None
 
 
 def decide(
@@ -41,6 +45,7 @@ def decide(
     calibrator: Calibrator | None = None,
     backoff: Backoff | None = None,
     denied: Sequence[bool] = (),
+    outside: Sequence[Candidate | None] | None = None,
 ) -> list[Decision]:
     """Choose a link for each ranking.
 
@@ -49,14 +54,17 @@ def decide(
     backoff (Optional[Backoff]): links near ties to what is above all of them.
     denied (Sequence[bool]): for each ranking, whether corrections say that its mention is no
         concept; () for none. What the document itself identifies is linked all the same.
+    outside (Optional[Sequence[Optional[Candidate]]]): for each ranking, what says the mention
+        better outside the filters (`LinkingEngine.rank_within_filter`): the mention is then NIL.
     """
     rankings = with_probabilities(rankings, calibrator)
     wanted = wanted_of(threshold, calibrator)
+    better = outside or [None] * len(rankings)
     return [
         Decision(None, ranking, NOT_A_CONCEPT)
         if is_denied and not (ranking and is_identified(ranking[0].scores))
-        else _decide(ranking, wanted, backoff)
-        for ranking, is_denied in zip(rankings, denied or repeat(False), strict=False)
+        else _decide(ranking, wanted, backoff, own)
+        for ranking, own, is_denied in zip(rankings, better, denied or repeat(False), strict=False)
     ]
 
 
@@ -76,7 +84,16 @@ def wanted_of(threshold: float | None, calibrator: Calibrator | None) -> float:
     return getattr(calibrator, "threshold", 0.0) if threshold is None else threshold
 
 
-def _decide(ranking: list[Candidate], threshold: float, backoff: Backoff | None) -> Decision:
+def _decide(
+    ranking: list[Candidate],
+    threshold: float,
+    backoff: Backoff | None,
+    outside: Candidate | None,
+) -> Decision:
+    if outside is not None and ranking and is_identified(ranking[0].scores):
+        outside = None
+    if outside is not None and is_named(outside):
+        return Decision(None, ranking, OUTSIDE, outside=outside)
     if not ranking:
         return Decision(None, ranking, NOTHING_FOUND)
     leaves: tuple[int, ...] = ()
@@ -91,6 +108,8 @@ def _decide(ranking: list[Candidate], threshold: float, backoff: Backoff | None)
     best = ranking[0]
     if not is_believed(best, threshold):
         return Decision(None, ranking, BELOW_THRESHOLD, best.tied)
+    if outside is not None:
+        return Decision(None, ranking, OUTSIDE, outside=outside)
     return Decision(best, ranking, "", best.tied, leaves)
 
 

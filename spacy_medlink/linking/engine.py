@@ -16,9 +16,20 @@ from numpy.typing import NDArray
 from ..lru import Lru
 from ..retrieval.concepts import MEMORY, rank_concepts, set_ranks
 from ..retrieval.fusion import WeightedFusion
-from ..types import Calibrator, Candidate, Encoder, Floats2d, Fusion, Ints2d, Mention, Rescorer
+from ..types import (
+    Calibrator,
+    Candidate,
+    Encoder,
+    Floats1d,
+    Floats2d,
+    Fusion,
+    Ints2d,
+    Mention,
+    Rescorer,
+)
 from .forms import Forms, has_letters
 from .identified import DEPTH, IdentifiersOf, identified_first
+from .outside import is_better, is_named_within
 from .scopes import Scope, Scopes, ScopeSettings
 from .tiers import Found, Tiers
 
@@ -33,6 +44,8 @@ if TYPE_CHECKING:  # only the tiers that are used should be paid for
 
 _Key = tuple[Forms, Scope, bool, int]
 """What to look up, scope, whether all tiers are to be asked, candidates."""
+_Vectors = dict[str, Floats1d]
+"""Vectors of texts that one call has encoded already."""
 _KEPT = 16_384  # concepts whose identifiers are remembered
 _WIDER = 4  # times as many names are asked for where too few concepts were found
 
@@ -114,14 +127,41 @@ class LinkingEngine:
             are shared with the cache: do not change them.
         RAISES (MedlinkError): E162, E213 for a filter that names what the knowledge base has not.
         """
-        scopes = {label: self.scopes.of(label, only) for label in {one.label for one in mentions}}
+        scopes = self._scopes(mentions, only)
+        found = self._remembered(self._keys(mentions, scopes, k))
+        return self._rescored(mentions, found, k)
+
+    def rank_within_filter(
+        self, mentions: Sequence[Mention], k: int, only: "Only" = None, force: bool = False
+    ) -> tuple[list[list[Candidate]], list[Candidate | None]]:
+        """Rank as `rank` does, and find what says a mention better outside the filters.
+
+        Texts are encoded once for both. Without a filter, and for mentions that are names of a
+        concept within, nothing outside is looked for.
+
+        RETURNS (Tuple[List[List[Candidate]], List[Optional[Candidate]]]): the rankings, and for
+            each mention the best concept that no filter lets pass, if it says the mention better.
+        RAISES (MedlinkError): E162, E213, as for `rank`.
+        """
+        scopes = self._scopes(mentions, only)
+        outside: list[Candidate | None] = [None] * len(mentions)
+        if force or all(scope.mask is None for scope in scopes.values()):
+            return self.rank(mentions, k, only), outside
+        vectors: _Vectors = {}
         keys = self._keys(mentions, scopes, k)
-        found = {key: self._cache.get(key) for key in dict.fromkeys(keys)}
-        missing = [key for key, ranking in found.items() if ranking is None]
-        for key, ranking in zip(missing, self._rank_new(missing), strict=True):
-            found[key] = ranking
-            self._cache.put(key, ranking)
-        return self._rescored(mentions, [found[key] or [] for key in keys], k)
+        found = self._remembered(keys, vectors)
+        asked = [
+            place
+            for place, (key, own) in enumerate(zip(keys, found, strict=True))
+            if key[1].mask is not None and not is_named_within(own, key[0].all)
+        ]
+        free = {label: self.scopes.unfiltered(label) for label in scopes}
+        wider = [
+            (keys[place][0], free[mentions[place].label], keys[place][2], 1) for place in asked
+        ]
+        for place, own in zip(asked, self._remembered(wider, vectors), strict=True):
+            outside[place] = self._better(own, found[place], keys[place][1].mask)
+        return self._rescored(mentions, found, k), outside
 
     def denied(self, mentions: Sequence[Mention]) -> list[bool]:
         """Tell of each mention whether corrections say that it is no concept.
@@ -188,6 +228,29 @@ class LinkingEngine:
         """Forget remembered rankings, after a change of weights or tiers."""
         self._cache.clear()
 
+    def _scopes(self, mentions: Sequence[Mention], only: "Only") -> dict[str, Scope]:
+        return {label: self.scopes.of(label, only) for label in {one.label for one in mentions}}
+
+    def _better(
+        self, free: Sequence[Candidate], within: Sequence[Candidate], mask: "Mask | None"
+    ) -> Candidate | None:
+        """Get the best concept of a search without filters, if it is outside and better."""
+        best = free[0] if free else None
+        if best is None or self.tiers.has_name(best.row, mask):
+            return None
+        return best if is_better(best, within[0] if within else None) else None
+
+    def _remembered(
+        self, keys: Sequence[_Key], vectors: _Vectors | None = None
+    ) -> list[list[Candidate]]:
+        """Look up rankings, making those that are not in the cache."""
+        found = {key: self._cache.get(key) for key in dict.fromkeys(keys)}
+        missing = [key for key, ranking in found.items() if ranking is None]
+        for key, ranking in zip(missing, self._rank_new(missing, vectors), strict=True):
+            found[key] = ranking
+            self._cache.put(key, ranking)
+        return [found[key] or [] for key in keys]
+
     def _keys(self, mentions: Sequence[Mention], scopes: Mapping[str, Scope], k: int) -> list[_Key]:
         """Say what to look up: what orders candidates anew may look at more than are wanted."""
         width, heeded = max(k, getattr(self.rescorer, "top", 0)), self.identifiers_of is not None
@@ -212,15 +275,22 @@ class LinkingEngine:
             ]
         return [own[:k] if len(own) > k else own for own in rankings]
 
-    def _rank_new(self, keys: Sequence[_Key]) -> list[list[Candidate]]:
-        """Look up what is not remembered: together what is looked up in the same way."""
+    def _rank_new(
+        self, keys: Sequence[_Key], vectors: _Vectors | None = None
+    ) -> list[list[Candidate]]:
+        """Look up what is not remembered: together what is looked up in the same way.
+
+        vectors (Optional[Dict[str, Floats1d]]): those that are known, and are then added to.
+        """
         found: dict[_Key, list[Candidate]] = {}
         for way in dict.fromkeys(key[-2:] for key in keys):
             own = [key for key in keys if key[-2:] == way]
-            found.update(zip(own, self._rank_alike(own, *way), strict=True))
+            found.update(zip(own, self._rank_alike(own, *way, vectors), strict=True))
         return [found[key] for key in keys]
 
-    def _rank_alike(self, keys: Sequence[_Key], all_tiers: bool, k: int) -> list[list[Candidate]]:
+    def _rank_alike(
+        self, keys: Sequence[_Key], all_tiers: bool, k: int, known: _Vectors | None
+    ) -> list[list[Candidate]]:
         by_scope: dict[Scope, dict[str, list[Candidate]]] = {}
         for key in keys:
             by_scope.setdefault(key[1], {}).update((form, []) for form in key[0].all)
@@ -234,7 +304,7 @@ class LinkingEngine:
         }
         # All that needs a vector is encoded together, whatever its scope.
         texts = list(dict.fromkeys(form for own in waiting.values() for form in own))
-        vectors = self._encode(texts) if texts else None
+        vectors = self._vectors(texts, known) if texts else None
         place = {text: number for number, text in enumerate(texts)}
         for scope, own in waiting.items():
             if own:
@@ -302,6 +372,16 @@ class LinkingEngine:
         """What a name that is the mention scores."""
         perfect: np.float32 = np.float32(sum(self.weights.values()))
         return perfect
+
+    def _vectors(self, texts: Sequence[str], known: _Vectors | None) -> Floats2d | None:
+        """Encode texts but for those whose vectors are known, and remember the others."""
+        if known is None:
+            return self._encode(texts)
+        new = [text for text in texts if text not in known]
+        vectors = self._encode(new) if new else None
+        if vectors is not None:
+            known.update(zip(new, vectors, strict=True))
+        return np.stack([known[text] for text in texts]) if known else None
 
     def _encode(self, texts: Sequence[str]) -> Floats2d | None:
         return self.encoder.encode(texts) if self.dense is not None and self.encoder else None

@@ -27,7 +27,8 @@ class Explanation:
         best candidate (`id`, `score`, after `discount`), and whether the link was found through it
         (`kept`).
     filters (Dict): `given` in words; `passing` of `names` names; `removed`, the candidates that
-        would have been better than the last one kept.
+        would have been better than the last one kept; `better`, the one outside for which the
+        mention is NIL, or None.
     candidates (List[Dict]): `id`, `name`, `score`, `prob`, `matched` (`text`, `lang`, `source`,
         `tty`), `tiers` (`score`, and `rank` where the tier proposed it), `form`.
     runner_up (Optional[Dict]): `id`, `name`, `margin` (how much less it scores), and `decided`,
@@ -145,7 +146,8 @@ def _filters(
     """Say what filters hold, and what they took from the candidates."""
     scope = engine.scopes.of(mention.label, only)
     if scope.mask is None:
-        return {"given": "", "passing": kb.n_names, "names": kb.n_names, "removed": []}
+        return {"given": "", "passing": kb.n_names, "names": kb.n_names, "removed": [],
+                "better": None}  # fmt: skip
     kept = {one.row for one in decision.ranking}
     free = engine.rank_unfiltered([mention], k)[0]
     last = decision.ranking[-1].score if len(decision.ranking) >= k else -1.0
@@ -155,6 +157,7 @@ def _filters(
         "passing": scope.mask.count,
         "names": kb.n_names,
         "removed": [_candidate(kb, one) for one in removed],
+        "better": _candidate(kb, decision.outside) if decision.outside is not None else None,
     }
 
 

@@ -65,6 +65,8 @@ def _filters(own: "Explanation") -> Iterator[str]:
     yield f"  filter {filters['given']}: {filters['passing']:,} of {filters['names']:,} names pass"
     for one in filters["removed"]:
         yield f"    removed {one['id']} {one['name']} ({one['score']:.4f})"
+    if (better := filters["better"]) is not None:
+        yield f"    NIL, for {better['id']} {better['name']} says it better, outside the filter"
 
 
 def _candidate(place: int, one: dict[str, Any]) -> Iterator[str]:

@@ -91,12 +91,17 @@ class Scopes:
         only (Only): of one call, beside the settings'.
         RAISES (MedlinkError): E162, E213 for what the filter names and nothing has.
         """
-        settings = self._settings
-        types = (settings.labels or {}).get(label)
-        selection = select(settings.only, Filter.of(types=types) if types else None, only)
-        favoured = tuple(
-            (FAVOURED if settings.favoured is None else settings.favoured).get(label, ())
-        )
+        types = (self._settings.labels or {}).get(label)
+        of_label = Filter.of(types=types) if types else None
+        return self._scope(label, select(self._settings.only, of_label, only))
+
+    def unfiltered(self, label: str) -> Scope:
+        """Get what the scope of a label would be without any filter."""
+        return self._scope(label, ())
+
+    def _scope(self, label: str, selection: Selection) -> Scope:
+        named = FAVOURED if self._settings.favoured is None else self._settings.favoured
+        favoured = tuple(named.get(label, ()))
         if self._favoured(favoured) is None:
             favoured = ()
         key = (selection, favoured, label if self._with_labels else "")
@@ -107,10 +112,6 @@ class Scopes:
             scope = Scope(selection, mask, rule, key[2])
             self._made.put(key, scope)
         return scope
-
-    def unfiltered(self, label: str) -> Scope:
-        """Make what the scope of a label would be without any filter."""
-        return replace(self.of(label), selection=(), mask=None)
 
     def within(self, label: str, mask: "Mask") -> Scope:
         """Make what the scope of a label would be if there were only the names of a mask."""

@@ -89,6 +89,10 @@ class Tiers:
                     rows[place] = self._a_name(concept, mask)
         return Hits(rows, np.where(rows >= 0, np.float32(1), np.float32(-np.inf)))
 
+    def has_name(self, concept: int, mask: "Mask | None") -> bool:
+        """Tell whether a concept has a name that may be an answer."""
+        return self._a_name(concept, mask) >= 0
+
     def search_exact(
         self, texts: Sequence[str], width: int, mask: "Mask | None", label: str
     ) -> Found:

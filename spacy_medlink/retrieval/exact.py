@@ -179,11 +179,14 @@ class ExactIndex:
         """Rows of the names that it has, one or more times each."""
         return self._row
 
-    def is_of(self, texts: Sequence[str]) -> bool:
-        """Tell whether these are the names that it was built from, by a few of them."""
+    def is_of(self, text_at: Callable[[int], str], n_names: int) -> bool:
+        """Tell whether these are the names that it was built from, by a few of them.
+
+        text_at (Callable[[int], str]): the text of a name by its row. n_names (int): of the names.
+        """
         step = max(1, len(self._row) // _PROBES)
         probes = zip(self._row[::step].tolist(), self._check[::step].tolist(), strict=True)
-        return all(row < len(texts) and surface_check(texts[row]) == check for row, check in probes)
+        return all(row < n_names and surface_check(text_at(row)) == check for row, check in probes)
 
     def search(self, texts: Sequence[str], k: int = _MAX_ROWS, mask: Mask | None = None) -> Hits:
         """Find the names with the same key: score 1.0 for the same string, else 0.95.

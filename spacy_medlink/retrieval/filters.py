@@ -76,7 +76,7 @@ class NameFilters:
     """
 
     def __init__(self, kb: KnowledgeBase, facets: Facets, name_concept: NDArray[np.int32]) -> None:
-        self._kb, self._facets, self._name_concept = kb, facets, name_concept
+        self._kb, self._facets, self.name_concept = kb, facets, name_concept
         self._sources = sorted({one for many in facets.sources for one in many.split("|") if one})
         self._masks: Lru[Selection, Mask] = Lru(_MASKS)
 
@@ -130,7 +130,7 @@ class NameFilters:
             concepts &= self._concepts(one.allow)
         if one.deny:
             concepts &= ~self._concepts(one.deny)
-        names = concepts[self._name_concept]
+        names = concepts[self.name_concept]
         if one.languages:
             _check("language", one.languages, facets.langs)
             names &= np.isin(facets.langs, one.languages)[facets.lang]

@@ -38,6 +38,14 @@ class Mask:
         """List the rows of these names, ascending."""
         return np.flatnonzero(np.unpackbits(self.bits, count=self.size, bitorder="little"))
 
+    def __contains__(self, row: int) -> bool:
+        """Tell whether one row may be an answer, without an array."""
+        return bool(self._bytes[row >> 3] >> (row & 7) & 1)
+
+    @cached_property
+    def _bytes(self) -> memoryview:
+        return self.bits.data
+
     def passes(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Tell which rows may be answers; -1 may not. RETURNS (NDArray): shape of `rows`."""
         if not self.size:

@@ -9,7 +9,7 @@ TEXTS = [
     "He had a heart attack and fever.",
     "",
     "Nothing to see here.",
-    "Known type 2 diabetes, HTN and asthma; Fieber 😀.",
+    "Known type 2 diabetes, HTN and asthma; pyrexia 😀.",
     "A pericardial effusion (PE) was drained; the PE came back.",
 ]
 

@@ -7,6 +7,7 @@ import spacy
 from spacy.tokens import Span
 
 from spacy_medlink.building import build_assets
+from spacy_medlink.dictionary import Choice
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.finding.name_facts import NameFacts
 from spacy_medlink.kb import build_kb
@@ -39,7 +40,8 @@ def assets(tmp_path_factory):
 
 def pipeline(assets, **config):
     nlp = spacy.blank("en")
-    nlp.add_pipe("medical_mentions", config={"assets": str(assets.path), **config})
+    own = {"assets": str(assets.path), "leave_out": [], **config}
+    nlp.add_pipe("medical_mentions", config=own)
     return nlp
 
 
@@ -98,7 +100,7 @@ def test_round_trips(assets, tmp_path, config):
     nlp.to_disk(tmp_path / "saved")
     assert labels(spacy.load(tmp_path / "saved")) == wanted
     copy = spacy.blank("en")
-    copy.add_pipe("medical_mentions", config={"max_concepts": 1, **config})
+    copy.add_pipe("medical_mentions", config={"max_concepts": 1, "leave_out": [], **config})
     copy.from_bytes(nlp.to_bytes())
     assert labels(copy) == wanted
     for one in (nlp, copy, spacy.load(tmp_path / "saved")):
@@ -124,7 +126,8 @@ def test_a_saved_dictionary_with_other_facts_says_so(assets, tmp_path, saved_wit
 def test_facts_of_a_dictionary_before_do_not_stay(assets, tmp_path):
     pipeline(assets, label_by="group").to_disk(tmp_path / "saved")
     pipeline(assets).to_disk(tmp_path / "saved")
-    assert not (tmp_path / "saved" / "medical_mentions" / "facts").exists()
+    saved = NameFacts.load(tmp_path / "saved" / "medical_mentions" / "facts")
+    assert saved.by is None and saved.label([0]) == ""
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}"])
@@ -153,6 +156,6 @@ def test_bad_settings(assets, setting):
 
 
 def test_no_labels_and_no_rows(assets):
-    facts = NameFacts.of(assets, None)
+    facts = NameFacts.of(assets, None, Choice(), "en")
     assert facts.label([0, 1]) == "" and facts.label([]) == ""
     assert facts.count_concepts([]) == 0 and facts.count_concepts([0, 1]) == 1

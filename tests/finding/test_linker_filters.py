@@ -1,0 +1,178 @@
+"""A filter of the linker means "only these are there", for medical_mentions too."""
+
+import pickle
+
+import pytest
+import spacy
+
+from spacy_medlink.building import build_assets
+from spacy_medlink.kb import build_kb
+from spacy_medlink.types import Concept, Name
+
+CONCEPTS = {
+    "MET": ("Metformin", "T121"), "HEAR": ("Hearing loss", "T047"), "ASP": ("Aspirin", "T121"),
+    "ASPI": ("Aspiration pneumonia", "T047"), "DM": ("Type 2 diabetes", "T047"),
+    "HEP": ("Heparin", "T121"), "CF": ("Cold", "T047"), "CT": ("Cold", "T070"),
+    "TEMP": ("Low temperature", "T070"),
+}  # fmt: skip
+TEXT = "Metformin and aspirin for type 2 diabetes, heparin; a cold."
+CHEMICALS, DISEASES = ["Metformin", "aspirin", "heparin"], ["type 2 diabetes", "cold"]
+EVERYTHING = ["Metformin", "aspirin", "type 2 diabetes", "heparin", "cold"]
+
+
+@pytest.fixture(scope="module")
+def assets(tmp_path_factory, tiny_encoder):
+    directory = tmp_path_factory.mktemp("linker_filters")
+    records = (
+        Concept(id, name, (Name(name, source=f"S{len(id)}"),), (type,))
+        for id, (name, type) in CONCEPTS.items()
+    )
+    build_kb(directory / "kb", records)
+    return build_assets(directory / "assets", directory / "kb", tiny_encoder)
+
+
+def pipeline(assets, mentions=None, **config):
+    nlp = spacy.blank("en")
+    path = str(assets.path)
+    nlp.add_pipe("medical_mentions", config={"assets": path, **(mentions or {})})
+    nlp.add_pipe("medical_linker", config={"assets": path, **config})
+    return nlp
+
+
+def found(nlp, text=TEXT):
+    return [ent.text for ent in nlp(text).ents]
+
+
+@pytest.mark.parametrize(
+    ("config", "mentions", "ents"),
+    [
+        ({}, {}, EVERYTHING),
+        ({"types": ["T047"]}, {}, DISEASES),
+        ({"types": ["CHEM"]}, {}, CHEMICALS),
+        ({"allow": ["HEP", "CT"]}, {}, ["heparin", "cold"]),
+        ({"deny": ["CF", "CT", "MET"]}, {}, ["aspirin", "type 2 diabetes", "heparin"]),
+        ({"sources": ["S2"]}, {}, ["type 2 diabetes", "cold"]),
+        ({"labels": {"CONCEPT": ["CHEM"]}}, {}, CHEMICALS),
+        ({"labels": {"DRUG": ["T047"]}}, {}, EVERYTHING),
+        ({"labels": {"DRUG": ["CHEM"]}}, {"label": "DRUG"}, CHEMICALS),
+        # Its own go before the linker's; [] takes all, and so does this setting.
+        ({"types": ["T047"]}, {"types": ["CHEM"]}, CHEMICALS),
+        ({"types": ["T047"]}, {"types": []}, EVERYTHING),
+        ({"types": ["T047"]}, {"linker_filters": False}, EVERYTHING),
+        ({"types": ["T047"]}, {"linker": "other"}, EVERYTHING),
+        ({"types": ["T047"]}, {"deny": ["DM"]}, ["cold"]),
+        ({"types": ["T047"], "force_within_filter": True}, {}, EVERYTHING),
+    ],
+)  # fmt: skip
+def test_what_is_found(assets, tmp_path, config, mentions, ents):
+    nlp = pipeline(assets, mentions, **config)
+    assert found(nlp) == ents
+    nlp.to_disk(tmp_path / "saved")
+    loaded = spacy.load(tmp_path / "saved")
+    assert found(loaded) == ents
+    assert found(pickle.loads(pickle.dumps(loaded))) == ents
+    finder = pickle.loads(pickle.dumps(loaded.get_pipe("medical_mentions")))
+    assert [ent.text for ent in finder(nlp.make_doc(TEXT)).ents] == ents
+
+
+def test_filters_may_change_at_any_time(assets):
+    nlp = pipeline(assets)
+    linker = nlp.get_pipe("medical_linker")
+    for types, ents in [(None, EVERYTHING), (["T047"], DISEASES), (["CHEM"], CHEMICALS)] * 2:
+        linker.types = types
+        assert found(nlp) == ents
+    linker.force_within_filter = True
+    assert found(nlp) == EVERYTHING
+
+
+def test_a_linker_that_comes_later_and_goes(assets):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("medical_mentions", config={"assets": str(assets.path)})
+    assert found(nlp) == EVERYTHING
+    nlp.add_pipe("medical_linker", config={"assets": str(assets.path), "types": ["T047"]})
+    assert found(nlp) == DISEASES
+    nlp.remove_pipe("medical_linker")
+    assert found(nlp) == EVERYTHING
+
+
+def test_other_assets_and_other_components(assets, tiny_assets):
+    nlp = pipeline(assets)
+    nlp.remove_pipe("medical_linker")
+    other = {"assets": str(tiny_assets.path), "types": ["T047"]}
+    nlp.add_pipe("medical_linker", config=other)
+    finder = nlp.get_pipe("medical_mentions")
+    assert [ent.text for ent in finder(nlp.make_doc(TEXT)).ents] == EVERYTHING
+    nlp.remove_pipe("medical_linker")
+    nlp.add_pipe("sentencizer", name="medical_linker")
+    assert found(nlp) == EVERYTHING
+
+
+def test_filters_that_leave_nothing_are_said(assets):
+    nlp = pipeline(assets, types=["GEOG"])
+    with pytest.warns(UserWarning, match="W104"):
+        doc = nlp(TEXT)
+    assert [ent.text for ent in doc.ents] == EVERYTHING
+    assert {ent._.reason for ent in doc.ents} == {"the filters leave nothing"}
+
+
+def test_proposals_follow(assets):
+    nlp = pipeline(assets, {"propose": 0.0})
+    linker, finder = nlp.get_pipe("medical_linker"), nlp.get_pipe("medical_mentions")
+    doc = nlp.make_doc("low cold temperature, aspiration heparin")
+    proposed = {}
+    for types in (None, ["T047"], ["CHEM"], None):
+        linker.types = types
+        mask = linker.engine.scopes.of("", linker.selection() or None).mask
+        matches = finder._matches([doc])[0]
+        assert all(mask is None or row in mask for one in matches for row in one.rows)
+        proposed[str(types)] = [one.rows for one in matches if not one.is_name]
+    assert proposed["None"]
+    assert len({str(rows) for rows in proposed.values()}) > 1
+
+
+def test_many_processes(assets):
+    nlp = pipeline(assets, types=["T047"])
+    found = [[ent.text for ent in doc.ents] for doc in nlp.pipe([TEXT, TEXT], n_process=2)]
+    assert found == [DISEASES, DISEASES]
+
+
+@pytest.mark.parametrize(
+    ("mention", "types", "id", "reason"),
+    [
+        ("metformin", ["T047"], "NIL", "filtered"), ("aspirin", ["T047"], "NIL", "filtered"),
+        ("type 2 diabetes", ["CHEM"], "NIL", "filtered"), ("cold", ["T047"], "CF", ""),
+        ("cold", ["T070"], "CT", ""), ("heparin", ["CHEM"], "HEP", ""),
+    ],
+)  # fmt: skip
+def test_what_is_given_is_not_linked_to_something_else(assets, mention, types, id, reason):
+    linker = pipeline(assets).get_pipe("medical_linker")
+    (link,) = linker.link_texts([mention], types=types)
+    assert (link.id, link.reason) == (id, reason)
+    assert link.candidates  # those within, for whoever wants them
+    (forced,) = linker.link_texts([mention], types=types, force_within_filter=True)
+    assert forced.id != "NIL" and forced.candidates == link.candidates
+    linker.types = types
+    assert linker.link_texts([mention])[0] == link
+    linker.force_within_filter = True
+    assert linker.link_texts([mention])[0] == forced
+    assert linker.link_texts([mention], force_within_filter=False)[0] == link
+
+
+def test_parts_of_composite_mentions(assets):
+    config = {"composite": True, "types": ["CHEM"]}
+    linker = pipeline(assets, **config).get_pipe("medical_linker")
+    (both,) = linker.link_texts(["aspirin and metformin"])
+    assert [part["id"] for part in both.parts] == ["ASP", "MET"]
+    (mixed,) = linker.link_texts(["aspirin and hearing loss"])
+    assert mixed.parts == []
+
+
+def test_explanations(assets):
+    linker = pipeline(assets, types=["T047"]).get_pipe("medical_linker")
+    own = linker.explain("metformin")
+    assert own.link["reason"] == "filtered" and own.filters["better"]["id"] == "MET"
+    assert "NIL, for MET Metformin says it better, outside the filter" in str(own)
+    forced = linker.explain("metformin", force_within_filter=True)
+    assert forced.link["id"] != "NIL" and forced.filters["better"] is None
+    assert linker.explain("cold").filters["better"] is None
+    assert linker.explain("cold", types=["DISO"]).as_dict()["link"]["id"] == "CF"
