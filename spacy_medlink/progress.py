@@ -1,10 +1,13 @@
-"""How far long work has come: a bar on a terminal, nothing in a log."""
+"""How far long work has come: a bar on a terminal, a line a minute in a log."""
 
 import sys
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from tqdm import tqdm
+
+EVERY = 60.0  # seconds between two lines of a log
 
 
 def no_progress(items: Iterable[Any], total: int | None, what: str) -> Iterable[Any]:
@@ -13,8 +16,45 @@ def no_progress(items: Iterable[Any], total: int | None, what: str) -> Iterable[
 
 
 def show_progress(items: Iterable[Any], total: int | None, what: str) -> Iterable[Any]:
-    """Show a bar on standard error when it is a terminal."""
-    bar: Iterable[Any] = tqdm(
-        items, total=total, desc=what, disable=not sys.stderr.isatty(), leave=False, smoothing=0.1
-    )
+    """Show on standard error how far work has come: how much of it, how fast, how long still."""
+    if not sys.stderr.isatty():
+        return in_lines(items, total, what)
+    bar: Iterable[Any] = tqdm(items, total=total, desc=what, leave=False, smoothing=0.1)
     return bar
+
+
+def in_lines(
+    items: Iterable[Any],
+    total: int | None,
+    what: str,
+    *,
+    clock: Callable[[], float] = time.monotonic,
+    write: Callable[[str], object] | None = None,
+) -> Iterator[Any]:
+    """Pass items on, and write a line a minute; work of less than a minute writes none.
+
+    clock (Callable): gives seconds. write (Optional[Callable]): takes a line; default: standard
+        error.
+    """
+    began = told = clock()
+    for number, item in enumerate(items, 1):
+        yield item
+        now = clock()
+        if now - told >= EVERY:
+            told = now
+            (write or _to_stderr)(line(what, number, total, now - began))
+
+
+def line(what: str, number: int, total: int | None, seconds: float) -> str:
+    """Say how far work has come: "encoding names: 120,000 of 400,000 (30 %), 950/s, 4:55 left"."""
+    rate = number / max(seconds, 1e-9)
+    parts = [f"{number:,}" if total is None else f"{number:,} of {total:,} ({number / total:.0%})"]
+    parts.append(f"{rate:,.0f}/s" if rate >= 10 else f"{60 * rate:,.1f} a minute")
+    if total is not None:
+        left = tqdm.format_interval(max(0, total - number) / max(rate, 1e-9))
+        parts.append(f"{left} left")
+    return f"{what}: {', '.join(parts)}"
+
+
+def _to_stderr(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
