@@ -23,34 +23,45 @@ def show_progress(items: Iterable[Any], total: int | None, what: str) -> Iterabl
     return bar
 
 
-def in_lines(
-    items: Iterable[Any],
-    total: int | None,
-    what: str,
-    *,
-    clock: Callable[[], float] = time.monotonic,
-    write: Callable[[str], object] | None = None,
-) -> Iterator[Any]:
-    """Pass items on, and write a line a minute; work of less than a minute writes none.
+class Log:
+    """Writes a line a minute, and none before the first minute is over.
 
     clock (Callable): gives seconds. write (Optional[Callable]): takes a line; default: standard
         error.
     """
-    began = told = clock()
+
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        write: Callable[[str], object] | None = None,
+    ) -> None:
+        self._clock, self._write = clock, write or _to_stderr
+        self._began = self._told = clock()
+
+    def tell(self, text: Callable[[float], str]) -> None:
+        """Write a line if it is time. text (Callable): makes it of the seconds since the start."""
+        now = self._clock()
+        if now - self._told >= EVERY:
+            self._told = now
+            self._write(text(now - self._began))
+
+
+def in_lines(
+    items: Iterable[Any], total: int | None, what: str, log: Log | None = None
+) -> Iterator[Any]:
+    """Pass items on, and write to a log how many have gone by."""
+    log = log or Log()
     for number, item in enumerate(items, 1):
         yield item
-        now = clock()
-        if now - told >= EVERY:
-            told = now
-            (write or _to_stderr)(line(what, number, total, now - began))
+        log.tell(lambda seconds, number=number: line(what, number, total, seconds))  # type: ignore[misc]
 
 
 def line(what: str, number: int, total: int | None, seconds: float) -> str:
     """Say how far work has come: "encoding names: 120,000 of 400,000 (30 %), 950/s, 4:55 left"."""
     rate = number / max(seconds, 1e-9)
-    parts = [f"{number:,}" if total is None else f"{number:,} of {total:,} ({number / total:.0%})"]
+    parts = [f"{number:,} of {total:,} ({number / total:.0%})" if total else f"{number:,}"]
     parts.append(f"{rate:,.0f}/s" if rate >= 10 else f"{60 * rate:,.1f} a minute")
-    if total is not None:
+    if total:
         left = tqdm.format_interval(max(0, total - number) / max(rate, 1e-9))
         parts.append(f"{left} left")
     return f"{what}: {', '.join(parts)}"

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from spacy_medlink import progress
-from spacy_medlink.progress import in_lines, line, no_progress, show_progress
+from spacy_medlink.progress import Log, in_lines, line, no_progress, show_progress
 
 
 class Clock:
@@ -22,7 +22,7 @@ class Clock:
 
 def lines(count: int, step: float, total: int | None) -> list[str]:
     told: list[str] = []
-    items = in_lines(range(count), total, "encoding names", clock=Clock(step), write=told.append)
+    items = in_lines(range(count), total, "encoding names", Log(Clock(step), told.append))
     assert list(items) == list(range(count))
     return told
 
@@ -53,6 +53,7 @@ def test_without_a_total_there_is_no_time_left():
         (120_000, 400_000, 126.0, "x: 120,000 of 400,000 (30%), 952/s, 04:54 left"),
         (1, 1, 0.0, "x: 1 of 1 (100%), 1,000,000,000/s, 00:00 left"),
         (7, 5, 70.0, "x: 7 of 5 (140%), 6.0 a minute, 00:00 left"),
+        (7, 0, 70.0, "x: 7, 6.0 a minute"),
         (1, 100, 3600.0, "x: 1 of 100 (1%), 0.0 a minute, 99:00:00 left"),
     ],
 )
