@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from tqdm import tqdm
@@ -53,7 +54,7 @@ def in_lines(
     log = log or Log()
     for number, item in enumerate(items, 1):
         yield item
-        log.tell(lambda seconds, number=number: line(what, number, total, seconds))  # type: ignore[misc]
+        log.tell(partial(line, what, number, total))
 
 
 def line(what: str, number: int, total: int | None, seconds: float) -> str:
