@@ -100,7 +100,7 @@ def build_assets(
     learned = _memory([Path(one) for one in memory], old, knowledge)
     made_by = bi_encoder.fingerprint() if bi_encoder is not None and resume else None
     with (
-        keeping(Path(out), made_by, knowledge.n_names) as kept,
+        keeping(Path(out), made_by, knowledge.n_names) as shards,
         replacing_directory(
             Path(out), ASSETS, inputs, improves=update, overwrite=overwrite
         ) as path,
@@ -108,7 +108,7 @@ def build_assets(
         link_or_copy(knowledge.path, path / KB_FILE)
         if learned is not None:
             write_memory(path / MEMORY, learned.lines)
-        dense = DenseBuild(bi_encoder, spec, reuse, search, training_sample, kept)
+        dense = DenseBuild(bi_encoder, spec, reuse, search, training_sample, shards)
         engine = _build_tiers(path, knowledge, dense, ngram_limit, progress)
         tiers = [tier for tier in TIERS if getattr(engine, tier) is not None]
         kept = kept_fusion(old, reuse, tiers)
