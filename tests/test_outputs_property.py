@@ -280,7 +280,7 @@ QUICK = settings(
     suppress_health_check=list(HealthCheck),
     phases=[Phase.explicit, Phase.generate],  # each example builds: to shrink one takes minutes
 )
-LONG = settings(QUICK, max_examples=1500)
+LONG = settings(QUICK, max_examples=600)
 
 
 @pytest.mark.parametrize("may_overwrite", [False, True])
