@@ -7,6 +7,7 @@ known by the lock being free, and removed by the next writer of the same target.
 
 import glob
 import os
+import re
 import shutil
 import sys
 import time
@@ -20,6 +21,7 @@ _LOCK = "lock"
 OLD = "old"  # what a swap in two steps has moved out of the way
 _LOCKED = b"spacy-medlink: temporary, in use while this file is locked\n"
 _UNLOCKED = b"spacy-medlink: temporary, and this disk has no locks\n"
+_DRAWN = re.compile(r"[a-z0-9_]{8}")  # by mkdtemp
 _STALE = 2 * 24 * 3600.0  # seconds without a change, where there are no locks
 
 
@@ -172,9 +174,9 @@ def _dissolve(place: Path, lock: BinaryIO | None) -> None:
 
 def _places(target: Path) -> Iterator[Path]:
     for place in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
-        # ".kb.<random>.tmp" is of "kb", ".kb.old.<random>.tmp" of "kb.old".
+        # ".kb.<drawn>.tmp" is of "kb", ".kb.old.<drawn>.tmp" of "kb.old".
         drawn = place.name[len(target.name) + 2 : -len(".tmp")]
-        if "." not in drawn and place.is_dir() and not place.is_symlink():
+        if _DRAWN.fullmatch(drawn) and place.is_dir() and not place.is_symlink():
             yield place
 
 

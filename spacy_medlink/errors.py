@@ -677,4 +677,17 @@ class Warnings:
         "[W407] The memory of corrections learned from {path}, too, so its links are right more "
         "often than those of other text will be. Say that it did (`--train` instead of `--dev`)."
     )
+    vectors_found = (
+        "[W120] An earlier build of {out} was interrupted. The vectors of {count:,} names that it "
+        "had encoded are in {place}: this build takes those of its own names."
+    )
+    vectors_kept = (
+        "[W121] {out} was not finished, and what was there before is untouched. The vectors of "
+        "{count:,} of {names:,} names are kept in {place}: the same command goes on from there. To "
+        "start anew, remove that directory."
+    )
+    vectors_not_kept = (
+        "[W122] {out} was not finished, and what was there before is untouched. Vectors could not "
+        "be kept for another try: {reason}"
+    )
     baseline_left_out = "[W404] The baseline {name} is left out: {reason}."

@@ -1,10 +1,14 @@
-"""How far long work has come: a bar on a terminal, nothing in a log."""
+"""How far long work has come: a bar on a terminal, a line a minute in a log."""
 
 import sys
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from tqdm import tqdm
+
+EVERY = 60.0  # seconds between two lines of a log
 
 
 def no_progress(items: Iterable[Any], total: int | None, what: str) -> Iterable[Any]:
@@ -13,8 +17,56 @@ def no_progress(items: Iterable[Any], total: int | None, what: str) -> Iterable[
 
 
 def show_progress(items: Iterable[Any], total: int | None, what: str) -> Iterable[Any]:
-    """Show a bar on standard error when it is a terminal."""
-    bar: Iterable[Any] = tqdm(
-        items, total=total, desc=what, disable=not sys.stderr.isatty(), leave=False, smoothing=0.1
-    )
+    """Show on standard error how far work has come: how much of it, how fast, how long still."""
+    if not sys.stderr.isatty():
+        return in_lines(items, total, what)
+    bar: Iterable[Any] = tqdm(items, total=total, desc=what, leave=False, smoothing=0.1)
     return bar
+
+
+class Log:
+    """Writes a line a minute, and none before the first minute is over.
+
+    clock (Callable): gives seconds. write (Optional[Callable]): takes a line; default: standard
+        error.
+    """
+
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        write: Callable[[str], object] | None = None,
+    ) -> None:
+        self._clock, self._write = clock, write or _to_stderr
+        self._began = self._told = clock()
+
+    def tell(self, text: Callable[[float], str]) -> None:
+        """Write a line if it is time. text (Callable): makes it of the seconds since the start."""
+        now = self._clock()
+        if now - self._told >= EVERY:
+            self._told = now
+            self._write(text(now - self._began))
+
+
+def in_lines(
+    items: Iterable[Any], total: int | None, what: str, log: Log | None = None
+) -> Iterator[Any]:
+    """Pass items on, and write to a log how many have gone by."""
+    log = log or Log()
+    for number, item in enumerate(items, 1):
+        yield item
+        log.tell(partial(line, what, number, total))
+
+
+def line(what: str, number: int, total: int | None, seconds: float) -> str:
+    """Say how far work has come: "encoding names: 120,000 of 400,000 (30 %), 950/s, 4:55 left"."""
+    rate = number / max(seconds, 1e-9)
+    parts = [f"{number:,} of {total:,} ({number / total:.0%})" if total else f"{number:,}"]
+    parts.append(f"{rate:,.0f}/s" if rate >= 10 else f"{60 * rate:,.1f} a minute")
+    if total:
+        left = tqdm.format_interval(max(0, total - number) / max(rate, 1e-9))
+        parts.append(f"{left} left")
+    return f"{what}: {', '.join(parts)}"
+
+
+def _to_stderr(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

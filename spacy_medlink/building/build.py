@@ -33,6 +33,7 @@ from ..retrieval.memory import write_memory
 from ..retrieval.ngram import NgramIndex
 from ..types import Progress
 from .dense import DenseBuild
+from .kept import keeping
 from .memory import Learned, carry_over, learn_memory
 from .update import Update, kept_fusion
 from .weights import DEFAULT_WEIGHTS, choose_weights
@@ -62,6 +63,7 @@ def build_assets(
     ngram_limit: int = NGRAM_LIMIT,
     progress: Progress = no_progress,
     overwrite: bool = False,
+    resume: bool = True,
 ) -> Assets:
     """Build the assets of a linker; assets at `out` are replaced when all is done.
 
@@ -82,7 +84,8 @@ def build_assets(
     ngram_limit (int): names up to which there is an n-gram tier; the manifest's "left_out" says
         when there is none.
     progress (Progress): shows how far encoding has come.
-    overwrite (bool): lose what `out` holds besides assets.
+    overwrite (bool): lose what `out` holds besides assets. resume (bool): keep vectors beside `out`
+        until it is whole, so that a build after an interruption goes on.
     RETURNS (Assets): the new assets, opened.
     RAISES (MedlinkError): E101-E103 the knowledge base, E201-E204 the old assets, E205-E209 encoder
         and index, E4xx the gold files, E109 the disk, E120-E123 what `out` holds.
@@ -95,13 +98,17 @@ def build_assets(
     spec = index or _spec_of(old)
     reuse = Update(old, bi_encoder, spec) if old is not None and bi_encoder is not None else None
     learned = _memory([Path(one) for one in memory], old, knowledge)
-    with replacing_directory(
-        Path(out), ASSETS, inputs, improves=update, overwrite=overwrite
-    ) as path:
+    made_by = bi_encoder.fingerprint() if bi_encoder is not None and resume else None
+    with (
+        keeping(Path(out), made_by, knowledge.n_names) as shards,
+        replacing_directory(
+            Path(out), ASSETS, inputs, improves=update, overwrite=overwrite
+        ) as path,
+    ):
         knowledge.file.put(path / KB_FILE)
         if learned is not None:
             write_memory(path / MEMORY, learned.lines)
-        dense = DenseBuild(bi_encoder, spec, reuse, search, training_sample)
+        dense = DenseBuild(bi_encoder, spec, reuse, search, training_sample, shards)
         engine = _build_tiers(path, knowledge, dense, ngram_limit, progress)
         tiers = [tier for tier in TIERS if getattr(engine, tier) is not None]
         kept = kept_fusion(old, reuse, tiers)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..assets import DENSE_FILE, ENCODER
 from ..kb import KnowledgeBase
 from ..types import Progress
+from .kept import KeptVectors
 from .recall import RecallProbe
 from .update import Update
 from .vectors import name_vectors
@@ -27,6 +28,7 @@ class DenseBuild:
     reuse (Optional[Update]): vectors and training of older assets.
     search (Optional[SearchSettings]): how far a search goes; None takes the defaults.
     training_sample (int): vectors that train the index, 0 for the default.
+    kept (Optional[KeptVectors]): keeps vectors for the case that the build is interrupted.
     facts (Optional[Dict]): for the manifest, once it is built.
     """
 
@@ -35,6 +37,7 @@ class DenseBuild:
     reuse: Update | None = None
     search: "SearchSettings | None" = None
     training_sample: int = 0
+    kept: KeptVectors | None = None
     facts: dict[str, Any] | None = None
 
     def build(self, path: Path, kb: KnowledgeBase, progress: Progress) -> "DenseIndex | None":
@@ -48,7 +51,7 @@ class DenseBuild:
 
         self.encoder.save(path / ENCODER)
         known, trained = (self.reuse.known, self.reuse.trained) if self.reuse else (None, None)
-        chunks = name_vectors(self.encoder, kb, known, progress)
+        chunks = name_vectors(self.encoder, kb, known, progress, self.kept)
         probe = None if self.spec == _EXHAUSTIVE else RecallProbe.of(kb, self.encoder)
         sample = self.training_sample or TRAINING_SAMPLE
         index = DenseIndex.build(

@@ -1,7 +1,8 @@
 """The command `medlink`: one verb a file, each a typer function that parses and one that works.
 
 Exit codes: 0 done, 1 the input or the assets are bad (the message says what and how to mend it),
-2 usage. Modules of this package import what is heavy inside functions: `--help` must be quick.
+2 usage, 130 interrupted. Modules of this package import what is heavy inside functions: `--help`
+must be quick.
 """
 
 from typing import Annotated

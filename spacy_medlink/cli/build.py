@@ -179,6 +179,7 @@ def _summary(assets: "Assets", seconds: float) -> str:
             *_index(facts["index"]),
             *_memory(facts["memory"]),
             f"fusion weights: {_how_chosen(facts['fusion']['chosen_on'])}",
+            f"{facts['kb']['names']:,} names of {facts['kb']['concepts']:,} concepts, "
             f"{assets.size / 1e6:,.1f} MB in all, built in {seconds:,.1f} s",
         ]
     )

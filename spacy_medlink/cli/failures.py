@@ -8,6 +8,8 @@ from typer.core import TyperGroup
 
 from ..errors import Errors, MedlinkError
 
+_INTERRUPTED = 130  # as shells have it: 128 and the number of SIGINT
+
 
 class ReportingGroup(TyperGroup):
     """Runs a verb; what the user can mend becomes a message, everything else stays a traceback."""
@@ -23,6 +25,9 @@ class ReportingGroup(TyperGroup):
             except MedlinkError as error:
                 typer.echo(str(error), err=True)
                 raise typer.Exit(1) from error
+            except KeyboardInterrupt as error:
+                typer.echo("Stopped. What was not finished was not put in place.", err=True)
+                raise typer.Exit(_INTERRUPTED) from error
             except BrokenPipeError:
                 raise  # `medlink ... | head`: typer ends quietly
             except OSError as error:

@@ -195,6 +195,7 @@ class TrainableLinker(OpenedLinker):
             index=made["spec"] if made else None,
             update=old.path,
             progress=show_progress,
+            resume=False,
         )
         assets.keep_alive = directory
         self._reset()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 from tqdm import tqdm
 
 from spacy_medlink.outputs import check_output, marked
+from spacy_medlink.progress import Log
 
 from .checkpoint import Progress
 
@@ -81,13 +83,14 @@ def read_log(path: Path) -> list[dict[str, Any]]:
 
 
 class ProgressBar:
-    """A bar over the whole training, shown on terminals only.
+    """A bar over the whole training on a terminal, a line a minute in a log.
 
     shown (bool): False for a rank that speaks to nobody.
     """
 
     def __init__(self, shown: bool = True) -> None:
         self._hidden = None if shown else True
+        self._log = Log() if shown and not sys.stderr.isatty() else None
 
     def __enter__(self) -> "ProgressBar":
         shape = "Training {percentage:3.0f}% |{bar}| {postfix}"
@@ -107,7 +110,8 @@ class ProgressBar:
         speed = progress.names / max(progress.training_seconds, 1e-9)
         left = tqdm.format_interval(progress.seconds * (1 - part) / max(part, 1e-9))
         dev = f", dev {progress.best:.1f}" if progress.history else ""
-        self._bar.set_postfix_str(
-            f"loss {loss:.3f}{dev}, {speed:.0f} names/s, {left} left", refresh=False
-        )
+        said = f"loss {loss:.3f}{dev}, {speed:.0f} names/s, {left} left"
+        self._bar.set_postfix_str(said, refresh=False)
         self._bar.update(int(_PARTS * part) - self._bar.n)
+        if self._log is not None:
+            self._log.tell(lambda _: f"Training {part:.0%}: {said}")

@@ -16,7 +16,7 @@ import torch
 import torch.distributed as dist
 
 from spacy_medlink.types import Ints1d
-from spacy_medlink.util.devices import CPU, find_device, sent
+from spacy_medlink.util.devices import AUTO, CPU, find_device, sent
 
 Value = TypeVar("Value")
 # While the first rank encodes a large knowledge base to measure an encoder, the others wait.
@@ -55,10 +55,10 @@ class Ranks:
         if self.count == 1:
             raise ValueError("one rank has nothing to join")
         most = max(map(len, shares))
-        sent = own.new_zeros((most, own.shape[1]))
-        sent[: len(own)] = own.detach()
-        received = [torch.empty_like(sent) for _ in shares]
-        dist.all_gather(received, sent)
+        padded = own.new_zeros((most, own.shape[1]))
+        padded[: len(own)] = own.detach()
+        received = [torch.empty_like(padded) for _ in shares]
+        dist.all_gather(received, padded)
         received[self.rank] = own
         parts = [part[: len(share)] for part, share in zip(received, shares, strict=True)]
         back = sent(np.argsort(np.concatenate(shares), kind="stable"), own.device)
@@ -117,8 +117,8 @@ ALONE = Ranks(0, 1, CPU)
 def own_device(device: str) -> str:
     """Name the device of this rank: of "cuda" or "auto", the GPU that torchrun means for it."""
     local = os.environ.get("LOCAL_RANK", "")
-    is_cuda = find_device(device).type == "cuda" and ":" not in device
-    return f"cuda:{local}" if is_cuda and local else device
+    chosen = find_device(device).type if device == AUTO else device
+    return f"cuda:{local}" if chosen == "cuda" and local else device
 
 
 def is_first_rank() -> bool:

@@ -1,0 +1,131 @@
+"""Vectors on disk until the assets that they are for are whole: an interrupted build goes on."""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import numpy as np
+
+from ..beside import remove_leftovers
+from ..errors import MedlinkError, Warnings
+from ..files import replacing_file
+from ..outputs import PRIVATE, files_in
+from ..telling import tell
+from ..types import Floats2d
+
+WORTH_KEEPING = 2048  # names; fewer are encoded again in a second or two
+_SHARD = re.compile(r"[0-9a-f]{16}-[0-9a-f]{40}-(\d+)\.npy")
+
+
+class KeptVectors:
+    """The vectors of one encoder, in shards named after the texts that they are of.
+
+    What names a shard is all that decides about it: a build with other names finds those shards
+    whose names are the same, one with another encoder none.
+
+    out (Path): the assets to build; the shards lie beside. made_by (str): the encoder's
+        fingerprint. names (int): to encode in all.
+    """
+
+    def __init__(self, out: Path, made_by: str, names: int) -> None:
+        self.out, self.place, self.names = out, out.with_name(f".{out.name}.vectors"), names
+        self._made_by = hashlib.sha256(made_by.encode()).hexdigest()[:16]
+        self._problem = self._find_problem()
+
+    def encode(self, texts: Sequence[str], make: Callable[[], Floats2d]) -> Floats2d:
+        """Find the vectors of texts, or make and keep them: (n_texts, dim)."""
+        digest = hashlib.sha256()
+        for text in texts:
+            one = text.encode("utf-8", "surrogatepass")
+            digest.update(len(one).to_bytes(8, "big") + one)
+        shard = self.place / f"{self._made_by}-{digest.hexdigest()[:40]}-{len(texts)}.npy"
+        vectors = None if self._problem else _read(shard, len(texts))
+        if vectors is None:
+            vectors = make()
+            if len(texts) and not self._problem:
+                self._keep(shard, vectors)
+        return vectors
+
+    def count(self) -> int:
+        """Count the names whose vectors are kept."""
+        return sum(int(match[1]) for match in self._shards() if match[0].startswith(self._made_by))
+
+    def say_found(self) -> None:
+        """Say that an earlier build is gone on with, if one is."""
+        if found := self.count():
+            tell(Warnings.vectors_found.format(out=self.out, count=found, place=self.place))
+
+    def say_kept(self) -> None:
+        """Say what of a build that did not come to its end is kept, and how to go on."""
+        count = self.count()
+        facts = {"out": self.out, "place": self.place, "names": self.names, "count": count}
+        message = Warnings.vectors_kept.format(**facts)
+        if self._problem:
+            message = Warnings.vectors_not_kept.format(out=self.out, reason=self._problem)
+        if self._problem or count:
+            with suppress(Warning):  # what stopped the build is what must be raised
+                tell(message)
+
+    def remove(self) -> None:
+        """Remove what is not needed any more."""
+        if not self._problem:
+            for match in self._shards():
+                (self.place / match[0]).unlink(missing_ok=True)
+            for place in self.place.glob(".*.tmp"):  # of killed writers
+                remove_leftovers(self.place / place.name[1:].rsplit(".", 2)[0])
+        with suppress(OSError):
+            self.place.rmdir()
+
+    def _shards(self) -> list[re.Match[str]]:
+        names = files_in(self.place) if self.place.is_dir() else []
+        return [match for name in names if (match := _SHARD.fullmatch(name))]
+
+    def _find_problem(self) -> str:
+        """Say why nothing is kept, "" where it is."""
+        try:
+            there = files_in(self.place) if self.place.exists() else []
+            known = len(self._shards())
+        except OSError as error:
+            return str(error)
+        # A killed writer may have left a shard in part, in a directory of its own.
+        others = [name for name in there if not name.startswith(".")]
+        return f"{self.place} is not ours" if len(others) > known else ""
+
+    def _keep(self, shard: Path, vectors: Floats2d) -> None:
+        try:
+            with replacing_file(shard, PRIVATE) as path, path.open("wb") as file:
+                np.save(file, vectors, allow_pickle=False)
+        except (MedlinkError, OSError) as error:  # the build itself may well have room
+            self._problem = str(error)
+
+
+@contextmanager
+def keeping(out: Path, made_by: str | None, names: int) -> Iterator[KeptVectors | None]:
+    """Keep the vectors that a block encodes until it ends well; else say what is kept.
+
+    made_by (Optional[str]): the encoder's fingerprint, None without one.
+    RETURNS (Optional[KeptVectors]): None where it is not worth it.
+    """
+    if made_by is None or names < WORTH_KEEPING:
+        yield None
+        return
+    kept = KeptVectors(out, made_by, names)
+    kept.say_found()
+    try:
+        yield kept
+    except BaseException:
+        kept.say_kept()
+        raise
+    kept.remove()
+
+
+def _read(shard: Path, count: int) -> Floats2d | None:
+    """Read a shard; None where it is not there, or not whole."""
+    try:
+        vectors: Floats2d = np.load(shard, allow_pickle=False)
+    except (OSError, ValueError, EOFError):
+        return None
+    whole = vectors.ndim == 2 and len(vectors) == count and vectors.dtype == np.float32
+    return vectors if whole and bool(np.isfinite(vectors).all()) else None
