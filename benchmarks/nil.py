@@ -21,7 +21,7 @@ from benchmarks.measured import machine, write_results
 from spacy_medlink.assets import Assets
 from spacy_medlink.building import build_assets
 from spacy_medlink.building.calibrate import calibrate_assets
-from spacy_medlink.building.questions import Question, gold_questions
+from spacy_medlink.building.examples import Example, gold_examples
 from spacy_medlink.building.removal import DEPTH, NIL_SHARE, names_of, without
 from spacy_medlink.calibration import RankingCalibrator, Trials, best_threshold, features_of, points
 from spacy_medlink.calibration.quality import calibration_error
@@ -54,7 +54,7 @@ def measure(assets: Path, train: Path, dev: Path, workplace: Path) -> dict[str, 
         "half of the training mentions; the other half remembered": (with_memory, {"dev": rest}),
         "training mentions, all remembered (`--train`)": (with_all, {"train": train}),
     }
-    questions = gold_questions(dev, plain.kb)
+    examples = gold_examples(dev, plain.kb)
     found, drawn = {}, {}
     for name, (own, gold) in ways.items():
         calibrated = calibrate_assets(
@@ -62,7 +62,7 @@ def measure(assets: Path, train: Path, dev: Path, workplace: Path) -> dict[str, 
         )
         engine, facts = own.engine(calibrator=False), calibrated.facts
         if own.path not in drawn:
-            drawn[own.path] = [_draw(engine, own.kb, questions, draw) for draw in range(_DRAWS)]
+            drawn[own.path] = [_draw(engine, own.kb, examples, draw) for draw in range(_DRAWS)]
         calibrator = calibrated.assets.calibrator
         assert calibrator is not None
         tests = {}
@@ -72,7 +72,7 @@ def measure(assets: Path, train: Path, dev: Path, workplace: Path) -> dict[str, 
                 each = [_test(calibrator, one, chosen.threshold) for one in drawn[own.path]]
                 tests[str(target)] = {"threshold": chosen.threshold, **_summary(each)}
         found[name] = {"facts": facts, "tests": tests}
-    mentions = sum(one.count for one in questions)
+    mentions = sum(one.count for one in examples)
     return {"mentions": mentions, "ways": found, "machine": machine()}
 
 
@@ -86,19 +86,19 @@ def _halves(train: Path, workplace: Path) -> tuple[Path, Path]:
     return halves
 
 
-def _draw(engine: LinkingEngine, kb: KnowledgeBase, questions: list[Question], draw: int) -> Trials:
+def _draw(engine: LinkingEngine, kb: KnowledgeBase, examples: list[Example], draw: int) -> Trials:
     """Remove a fifth of the concepts that are asked for, and rank."""
-    concepts = sorted({row for one in questions for row in one.right})
+    concepts = sorted({row for one in examples for row in one.right})
     gone = np.random.default_rng(draw).permutation(concepts)[: round(NIL_SHARE * len(concepts))]
     removed = np.zeros(int(engine.name_concept.max()) + 1, dtype=np.bool_)
     removed[gone] = True
     rankings = engine.rank_within(
-        [one.mention for one in questions], DEPTH, without(engine, removed)
+        [one.mention for one in examples], DEPTH, without(engine, removed)
     )
-    left = [{row for row in one.right if not removed[row]} for one in questions]
+    left = [{row for row in one.right if not removed[row]} for one in examples]
     rows = [
         (ranking[0].row in own, bool(own), float(one.count), min(one.right, default=-number - 1))
-        for number, (one, own, ranking) in enumerate(zip(questions, left, rankings, strict=True))
+        for number, (one, own, ranking) in enumerate(zip(examples, left, rankings, strict=True))
         if ranking
     ]
     columns = list(zip(*rows, strict=True))

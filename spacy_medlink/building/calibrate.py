@@ -15,7 +15,7 @@ from ..outputs import check_output
 from ..progress import no_progress
 from ..telling import tell
 from ..types import Progress
-from .questions import Question, count_concepts, gold_questions, name_questions, questions_of
+from .examples import Example, count_concepts, gold_examples, name_examples, examples_of
 from .removal import NIL_SHARE, Asked, ask
 from .unannotated import folds
 from .variant import write_variant
@@ -78,12 +78,12 @@ def calibrate_assets(
     # Without their context equal mentions are asked once.
     in_context = getattr(engine.rescorer, "reads_context", engine.rescorer is not None)
     if train is not None:
-        questions, asked = _ask_folds(assets, Path(train), in_context, nil_share, progress)
+        examples, asked = _ask_folds(assets, Path(train), in_context, nil_share, progress)
     else:
-        questions = name_questions(kb) if dev is None else gold_questions(dev, kb, in_context)
+        examples = name_examples(kb) if dev is None else gold_examples(dev, kb, in_context)
         _warn_if_remembered(assets, dev)
-        asked = ask(engine, kb, questions, nil_share, progress) if questions else None
-    mentions, concepts = sum(one.count for one in questions), count_concepts(questions)
+        asked = ask(engine, kb, examples, nil_share, progress) if examples else None
+    mentions, concepts = sum(one.count for one in examples), count_concepts(examples)
     answered = 0 if asked is None else len(asked.trials.right)
     if asked is None or min(mentions, answered) < _NEEDED_MENTIONS or concepts < _NEEDED_CONCEPTS:
         raise Errors.too_few_trials(
@@ -129,17 +129,17 @@ def calibrate_assets(
 
 def _ask_folds(
     assets: Assets, train: Path, in_context: bool, nil_share: float, progress: Progress
-) -> tuple[list[Question], Asked | None]:
+) -> tuple[list[Example], Asked | None]:
     """Ask the mentions of each fold of documents as if these had not been annotated."""
-    questions, parts = list[Question](), list[Asked]()
+    examples, parts = list[Example](), list[Asked]()
     for fold in folds(assets, train, progress):
         engine = fold.engine(assets)
         engine.rescorer = with_facts(engine.rescorer, fold.facts)
-        own = questions_of(fold.cases, in_context)
+        own = examples_of(fold.cases, in_context)
         if own:
             parts.append(ask(engine, assets.kb, own, nil_share, gone=fold.gone))
-            questions += own
-    return questions, Asked.together(parts) if parts else None
+            examples += own
+    return examples, Asked.together(parts) if parts else None
 
 
 def _warn_if_remembered(assets: Assets, dev: str | Path | None) -> None:

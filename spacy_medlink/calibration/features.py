@@ -33,6 +33,10 @@ FEATURES = (
     "numbers",  # 1 where they differ in a number or a single letter: type 1 is not type 2
 )
 DEPTH = 2  # candidates that are looked at
+STRATA = ("others", "verbatim", "remembered", "verbatim and remembered")
+_EXACT, _RIVAL, _MEMORY, _SHORT = map(
+    FEATURES.index, ("exact", "rival", "memory", "short form")
+)
 
 _MARGIN = 0.3
 _DIGITS = 4  # scores are the same over batch sizes to so many digits
@@ -74,6 +78,23 @@ def features_of(rankings: Sequence[Sequence[Candidate]], names: Names) -> Featur
         for one in zip(rankings, first, end, strict=True)
     ]
     return np.asarray(found, dtype=np.float64).reshape(len(rankings), len(FEATURES))
+
+
+def strata_of(features: Features) -> NDArray[np.int64]:
+    """Tell which rankings something vouches for, other than resemblance: places in STRATA, (n,).
+
+    A verbatim answer has the text as a name, and the runner-up has not. Another concept that has
+    it, too, is always the runner-up: nothing else resembles the text as much.
+    """
+    verbatim = (features[:, _EXACT] > 0) & (features[:, _RIVAL] == 0)
+    remembered = features[:, _MEMORY] > 0
+    return verbatim.astype(np.int64) + 2 * remembered.astype(np.int64)
+
+
+def is_short(features: Features) -> NDArray[np.bool_]:
+    """Tell which texts are short upper-case forms: (n,)."""
+    short: NDArray[np.bool_] = features[:, _SHORT] > 0
+    return short
 
 
 def _describe(ranking: Sequence[Candidate], first_name: int, end: int) -> list[float]:

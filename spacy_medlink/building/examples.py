@@ -20,7 +20,7 @@ _SEED = 1  # not the sample on which the fusion was chosen
 
 
 @dataclass(frozen=True)
-class Question:
+class Example:
     """A mention to link.
 
     right (FrozenSet[int]): concept rows that are right; empty where the gold file says NIL, or its
@@ -35,9 +35,9 @@ class Question:
     hidden: tuple[int, ...] = ()
 
 
-def gold_questions(
+def gold_examples(
     path: str | Path, kb: KnowledgeBase, with_context: bool = False
-) -> list[Question]:
+) -> list[Example]:
     """Read the mentions of a gold file, equal ones once.
 
     with_context (bool): keep what stands around them, for a reranker.
@@ -45,17 +45,17 @@ def gold_questions(
     """
     from ..measuring import load_gold
 
-    return questions_of(load_gold(path, kb).cases(), with_context)
+    return examples_of(load_gold(path, kb).cases(), with_context)
 
 
-def questions_of(cases: "Iterable[Case]", with_context: bool = False) -> list[Question]:
-    """Make questions of annotated mentions, equal ones once."""
+def examples_of(cases: "Iterable[Case]", with_context: bool = False) -> list[Example]:
+    """Make examples of annotated mentions, equal ones once."""
     counts: Counter[tuple[Mention, frozenset[int]]] = Counter(
         (_asked(case.mention, with_context), case.right)
         for case in cases
         if case.mention.text.strip()
     )
-    return [Question(mention, right, count) for (mention, right), count in counts.items()]
+    return [Example(mention, right, count) for (mention, right), count in counts.items()]
 
 
 def _asked(mention: Mention, with_context: bool) -> Mention:
@@ -64,13 +64,13 @@ def _asked(mention: Mention, with_context: bool) -> Mention:
     return mention._replace(left=left, right=right, identifiers=())
 
 
-def name_questions(kb: KnowledgeBase, sample: int = _SAMPLE) -> list[Question]:
+def name_examples(kb: KnowledgeBase, sample: int = _SAMPLE) -> list[Example]:
     """Draw names, one of a concept at most, that has another name with another key.
 
     Concepts of many names are drawn more often, as they are mentioned more often.
     """
     concepts = kb.name_concepts()
-    found: dict[int, Question] = {}
+    found: dict[int, Example] = {}
     for name in np.random.default_rng(_SEED).permutation(kb.n_names).tolist():
         row = int(concepts[name])
         if len(found) == sample:
@@ -84,10 +84,10 @@ def name_questions(kb: KnowledgeBase, sample: int = _SAMPLE) -> list[Question]:
             continue
         hidden = [concept.first_name + place for place, one in enumerate(keys) if one == own]
         text = concept.names[name - concept.first_name].text
-        found[row] = Question(Mention(text), frozenset([row]), 1, tuple(hidden))
+        found[row] = Example(Mention(text), frozenset([row]), 1, tuple(hidden))
     return list(found.values())
 
 
-def count_concepts(questions: Iterable[Question]) -> int:
+def count_concepts(examples: Iterable[Example]) -> int:
     """Count the concepts that are right for any."""
-    return len({row for one in questions for row in one.right})
+    return len({row for one in examples for row in one.right})
