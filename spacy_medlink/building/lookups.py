@@ -4,14 +4,18 @@ Encoding and searching are what costs. What a linker would say if it lacked a na
 read from the same answers, without the names that it would lack.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kb import KnowledgeBase
 from ..linking import LinkingEngine
 from ..linking.tiers import Found
-from ..types import Candidate, Hits, Mention
+from ..progress import no_progress
+from ..types import Candidate, Floats2d, Hits, Ints2d, Mention, Progress
+from .name_examples import NameExample, name_examples
 
 WIDTH = 128  # names that each tier proposes: twice a linker's, since some will be hidden
 _BATCH = 512
@@ -24,13 +28,16 @@ class Lookups:
     texts (Sequence[str]): equal ones are searched once.
     """
 
-    def __init__(self, engine: LinkingEngine, texts: Sequence[str]) -> None:
+    def __init__(
+        self, engine: LinkingEngine, texts: Sequence[str], progress: Progress = no_progress
+    ) -> None:
         self.engine = engine
         distinct = list(dict.fromkeys(texts))
         self._place = {text: place for place, text in enumerate(distinct)}
+        starts = range(0, len(distinct), _BATCH)
         self._parts = [
             engine.look_up(distinct[start : start + _BATCH], WIDTH)
-            for start in range(0, len(distinct), _BATCH)
+            for start in progress(starts, len(starts), "looking examples up")
         ]
 
     def found(self, text: str, hidden: Collection[int] = ()) -> Found:
@@ -47,6 +54,44 @@ class Lookups:
     def rank(self, text: str, k: int, hidden: Collection[int] = ()) -> list[Candidate]:
         """Rank concepts for a text as if the knowledge base had no hidden names."""
         return self.engine.rank_found(Mention(text), self.found(text, hidden), k)
+
+
+class NameLookups(NamedTuple):
+    """Examples made of names, and what is found for them."""
+
+    examples: list[NameExample]
+    lookups: Lookups
+
+    @classmethod
+    def of(
+        cls, engine: LinkingEngine, kb: KnowledgeBase, progress: Progress = no_progress
+    ) -> "NameLookups":
+        """Look the examples of a knowledge base up."""
+        examples = name_examples(kb)
+        return cls(examples, Lookups(engine, [one.text for one in examples], progress))
+
+    def of_kinds(self, kinds: Collection[str]) -> list[NameExample]:
+        """List the examples of some kinds."""
+        return [one for one in self.examples if one.kind in kinds]
+
+    def scores(self, examples: Sequence[NameExample]) -> tuple[Ints2d, Mapping[str, Floats2d]]:
+        """Get the names found for examples and what each tier says of them.
+
+        RETURNS: rows (n, m), -1 where there is none or it is hidden; scores by tier (n, m).
+        """
+        found = [self.lookups.found(one.text, one.hidden) for one in examples]
+        width = max((one.rows.shape[1] for one in found), default=0)
+        rows = np.full((len(found), width), -1, dtype=np.int64)
+        tiers = found[0].scores if found else {}
+        scores: dict[str, Floats2d] = {
+            tier: np.zeros(rows.shape, dtype=np.float32) for tier in tiers
+        }
+        for place, one in enumerate(found):
+            end = one.rows.shape[1]
+            rows[place, :end] = one.rows[0]
+            for tier, values in one.scores.items():
+                scores[tier][place, :end] = values[0]
+        return rows, scores
 
 
 def _row_of(hits: Hits, place: int) -> Hits:

@@ -1,7 +1,8 @@
 """Mutations: a name as somebody else would write it, for examples of mentions that are no name.
 
 The concept stays the same, so a mutation drops or adds only words that do not change what is meant:
-"carcinoma of lung" may lose "of", but "chronic bronchitis" may not lose "chronic".
+"carcinoma of lung" may lose "of", but "chronic bronchitis" may not lose "chronic". To lose such a
+word makes another, broader meaning (`broader`).
 """
 
 import re
@@ -48,6 +49,25 @@ def mutated(text: str, generator: Generator, lang: str = "en") -> str:
         if made and key(made) != key(text):
             return made
     return ""
+
+
+def broader(text: str, generator: Generator) -> str:
+    """Drop a word that means something; "" where there is not one beside another."""
+    words = text.split()
+    telling = [place for place, word in enumerate(words) if not _says_little(word)]
+    if len(telling) < 2:
+        return ""
+    place = telling[int(generator.integers(len(telling)))]
+    return " ".join(words[:place] + words[place + 1 :]).strip(" ,")
+
+
+def is_modifier(word: str) -> bool:
+    """Tell whether a word may narrow what follows: it has only letters, and says something."""
+    return word.isalpha() and not _says_little(word)
+
+
+def _says_little(word: str) -> bool:
+    return word.casefold().strip(",") in _FUNCTION_WORDS | _GENERAL_WORDS
 
 
 def _with_typo(text: str, generator: Generator, lang: str) -> str:

@@ -6,29 +6,32 @@ verbatim    as it is
 synonym     with itself hidden, so that it must be found through another name of its concept
 translated  with all names of its language hidden, so that another language must find it
 mutated     written in another way (`mutations`)
+narrower    with a word before it that other names begin with: the concept is the nearest there is
+broader     without a word that means something: nothing is right
 unknown     as it is or mutated, with its whole concept hidden: nothing is right
 specific    the same, where what is above the concept counts as right; it weighs tiers, no more
 nothing     phrases that no concept is right for (`phrases`)
 """
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
 from ..kb import KnowledgeBase
-from ..retrieval.exact import ExactIndex
-from ..text import hash_keys, key
+from ..text import key
 from ..types import Concept
-from .mutations import mutated
+from .mutations import broader, is_modifier, mutated
 from .phrases import phrases_of_nothing
 
 VERBATIM, SYNONYM, TRANSLATED, MUTATED = "verbatim", "synonym", "translated", "mutated"
-UNKNOWN, SPECIFIC, NOTHING = "unknown", "specific", "nothing"
-KINDS = (VERBATIM, SYNONYM, TRANSLATED, MUTATED, UNKNOWN, SPECIFIC, NOTHING)
+NARROWER, BROADER, UNKNOWN = "narrower", "broader", "unknown"
+SPECIFIC, NOTHING = "specific", "nothing"
 _SAMPLE = 800  # concepts
 _PHRASES = 400  # of nothing
+_MODIFIERS, _COMMON = 60, 3  # words of a language, and names that each must begin
 _SEED = 1
 
 
@@ -47,60 +50,112 @@ class NameExample(NamedTuple):
     concept: int = -1
 
 
+class _Drawn(NamedTuple):
+    """A concept, and the place of one of its names."""
+
+    concept: Concept
+    place: int
+
+    @property
+    def text(self) -> str:
+        return self.concept.names[self.place].text
+
+    @property
+    def lang(self) -> str:
+        return self.concept.names[self.place].lang
+
+
 def name_examples(
-    kb: KnowledgeBase, exact: ExactIndex, sample: int = _SAMPLE, phrases: int = _PHRASES
+    kb: KnowledgeBase, sample: int = _SAMPLE, phrases: int = _PHRASES
 ) -> list[NameExample]:
     """Make examples of the names of a knowledge base, the same ones every time.
 
-    exact (ExactIndex): of its names: a mutation or a phrase must not be a name.
     sample (int): concepts that give a name. phrases (int): of nothing.
     """
     generator = np.random.default_rng(_SEED)
-
-    def is_name(text: str) -> bool:
-        return bool(exact.find(hash_keys([key(text)]))[0] >= 0)
-
-    found, texts, languages = list[NameExample](), list[str](), set[str]()
-    for concept, place in _drawn(kb, sample, generator):
-        name = concept.names[place]
-        texts.append(name.text)
-        languages.add(name.lang)
-        other = mutated(name.text, generator, name.lang or "en")
-        if is_name(other):
-            other = ""
-        found += _of_name(kb, concept, place, other)
-    nothing = phrases_of_nothing(texts, languages, is_name, phrases, generator) if texts else []
+    drawn = list(_draw(kb, sample, generator))
+    modifiers = _modifiers(drawn)
+    found = list[NameExample]()
+    for one in drawn:
+        found += _of_name(kb, one)
+        found += _rewritten(kb, one, modifiers.get(one.lang, ()), generator)
+    if not drawn:
+        return found
+    nothing = phrases_of_nothing(
+        [one.text for one in drawn],
+        {one.lang for one in drawn},
+        lambda text: bool(kb.find(text)),
+        phrases,
+        generator,
+    )
     return [*found, *(NameExample(NOTHING, text) for text in nothing)]
 
 
-def _of_name(
-    kb: KnowledgeBase, concept: Concept, place: int, other: str
-) -> Iterator[NameExample]:
-    """Make the examples of one name of a concept. other (str): its mutation, "" for none."""
-    name, row = concept.names[place], concept.row
-    right = frozenset([row])
-    own = key(name.text)
-    every = range(concept.first_name, concept.first_name + len(concept.names))
-    same = {r for r, one in zip(every, concept.names, strict=True) if key(one.text) == own}
-    spoken = same | {r for r, one in zip(every, concept.names, strict=True) if one.lang == name.lang}
-    yield NameExample(VERBATIM, name.text, right, frozenset(), row)
-    if len(same) < len(every):
-        yield NameExample(SYNONYM, name.text, right, frozenset(same), row)
-    if len(spoken) < len(every):
-        yield NameExample(TRANSLATED, name.text, right, frozenset(spoken), row)
-    yield NameExample(UNKNOWN, name.text, frozenset(), frozenset(every), row)
-    if other:
-        yield NameExample(MUTATED, other, right, frozenset(), row)
-        yield NameExample(UNKNOWN, other, frozenset(), frozenset(every), row)
+def _of_name(kb: KnowledgeBase, one: _Drawn) -> Iterator[NameExample]:
+    """Make the examples of a name as it is."""
+    concept, text = one.concept, one.text
+    right, every = frozenset([concept.row]), _rows(concept)
+    rows, own = list(enumerate(concept.names, start=concept.first_name)), _words(text)
+    same = frozenset(row for row, name in rows if _words(name.text) == own)
+    spoken = same | {row for row, name in rows if name.lang == one.lang}
+    yield NameExample(VERBATIM, text, right, frozenset(), concept.row)
+    if same < every:
+        yield NameExample(SYNONYM, text, right, same, concept.row)
+    if spoken < every:
+        yield NameExample(TRANSLATED, text, right, spoken, concept.row)
+    yield NameExample(UNKNOWN, text, frozenset(), every, concept.row)
     above = frozenset(kb.row_of(id) for id in concept.parents if id in kb)
     if above:
-        yield NameExample(SPECIFIC, name.text, above, frozenset(every), row)
+        yield NameExample(SPECIFIC, text, above, every, concept.row)
 
 
-def _drawn(
-    kb: KnowledgeBase, sample: int, generator: Generator
-) -> Iterator[tuple[Concept, int]]:
-    """Draw names, one of a concept at most: the concept, and the place of the name.
+def _rewritten(
+    kb: KnowledgeBase, one: _Drawn, modifiers: Sequence[str], generator: Generator
+) -> Iterator[NameExample]:
+    """Make the examples of a name that is written in another way, none of them a name itself."""
+    row = one.concept.row
+    right, every, nothing = frozenset([row]), _rows(one.concept), frozenset[int]()
+    other = mutated(one.text, generator, one.lang or "en")
+    if other and not kb.find(other):
+        yield NameExample(MUTATED, other, right, nothing, row)
+        yield NameExample(UNKNOWN, other, nothing, every, row)
+    shorter = broader(one.text, generator)
+    if key(shorter) and not kb.find(shorter):
+        yield NameExample(BROADER, shorter, nothing, nothing, row)
+    if modifiers:
+        longer = f"{modifiers[int(generator.integers(len(modifiers)))]} {one.text}"
+        if not kb.find(longer):
+            yield NameExample(NARROWER, longer, right, nothing, row)
+
+
+def _words(text: str) -> list[str]:
+    """Sort the words of a key: the same words in another order are the same name."""
+    return sorted(key(text).split())
+
+
+def _rows(concept: Concept) -> frozenset[int]:
+    return frozenset(range(concept.first_name, concept.first_name + len(concept.names)))
+
+
+def _modifiers(drawn: Sequence[_Drawn]) -> Mapping[str, list[str]]:
+    """List, by language, the words that most often begin names of several words."""
+    begun: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for one in drawn:
+        for name in one.concept.names:
+            first, _, rest = name.text.casefold().partition(" ")
+            if rest and is_modifier(first):
+                begun[name.lang][first] += 1
+    return {
+        lang: sorted(
+            (word for word, count in counts.items() if count >= _COMMON),
+            key=lambda word: (-counts[word], word),
+        )[:_MODIFIERS]
+        for lang, counts in begun.items()
+    }
+
+
+def _draw(kb: KnowledgeBase, sample: int, generator: Generator) -> Iterator[_Drawn]:
+    """Draw names, one of a concept at most.
 
     Concepts of many names are drawn more often, as they are mentioned more often.
     """
@@ -113,7 +168,7 @@ def _drawn(
         if row in drawn:
             continue
         concept = kb.concept_at(row)
-        place = name - concept.first_name
-        if key(concept.names[place].text):
+        own = _Drawn(concept, name - concept.first_name)
+        if key(own.text):
             drawn.add(row)
-            yield concept, place
+            yield own
