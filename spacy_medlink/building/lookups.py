@@ -5,6 +5,7 @@ read from the same answers, without the names that it would lack.
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..kb import KnowledgeBase
 from ..linking import LinkingEngine
 from ..linking.tiers import Found
 from ..progress import no_progress
+from ..retrieval.concepts import MEMORY
 from ..types import Candidate, Floats2d, Hits, Ints2d, Mention, Progress
 from .name_examples import NameExample, name_examples
 
@@ -39,6 +41,12 @@ class Lookups:
             engine.look_up(distinct[start : start + _BATCH], WIDTH)
             for start in progress(starts, len(starts), "looking examples up")
         ]
+
+    def of_tiers(self, tiers: Collection[str]) -> "Lookups":
+        """Leave out what other tiers found, as if they had not been asked."""
+        other = copy(self)
+        other._parts = [_of_tiers(own, {MEMORY, *tiers}) for own in self._parts]
+        return other
 
     def found(self, text: str, hidden: Collection[int] = ()) -> Found:
         """Get what was found for a text, without hidden name rows: arrays of one row."""
@@ -70,6 +78,10 @@ class NameLookups(NamedTuple):
         examples = name_examples(kb)
         return cls(examples, Lookups(engine, [one.text for one in examples], progress))
 
+    def of_tiers(self, tiers: Collection[str]) -> "NameLookups":
+        """Leave out what other tiers found."""
+        return self._replace(lookups=self.lookups.of_tiers(tiers))
+
     def of_kinds(self, kinds: Collection[str]) -> list[NameExample]:
         """List the examples of some kinds."""
         return [one for one in self.examples if one.kind in kinds]
@@ -94,6 +106,17 @@ class NameLookups(NamedTuple):
         return rows, scores
 
 
+def _of_tiers(found: Found, tiers: Collection[str]) -> Found:
+    """Leave out the columns that other tiers proposed, and what these tiers said of the rest."""
+    owners = np.repeat(list(found.hits), [own.rows.shape[1] for own in found.hits.values()])
+    kept = np.isin(owners, list(tiers))
+    return Found(
+        found.rows[:, kept],
+        {tier: own[:, kept] for tier, own in found.scores.items() if tier in tiers},
+        {tier: own for tier, own in found.hits.items() if tier in tiers},
+    )
+
+
 def _row_of(hits: Hits, place: int) -> Hits:
     return Hits(hits.rows[place : place + 1], hits.scores[place : place + 1])
 
@@ -107,6 +130,4 @@ def _without(found: Found, hidden: NDArray[np.int64]) -> Found:
 
 def _hits_without(hits: Hits, hidden: NDArray[np.int64]) -> Hits:
     gone = np.isin(hits.rows, hidden)
-    return Hits(
-        np.where(gone, -1, hits.rows), np.where(gone, np.float32(-np.inf), hits.scores)
-    )
+    return Hits(np.where(gone, -1, hits.rows), np.where(gone, np.float32(-np.inf), hits.scores))

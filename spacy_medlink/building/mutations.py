@@ -18,7 +18,8 @@ _WORD = re.compile(r"[^\W\d_]+")
 _OF = re.compile(r"^(\S.*?) (?:of(?: the)?|de(?: la)?|del|der|des|du) (\S.*)$", re.IGNORECASE)
 _FUNCTION_WORDS = frozenset(
     "of the a an in with and to by due or de la el del los las y con en le les des du et avec"
-    " der die das des von mit und bei".split()
+    " der die das dem den des von vom mit und bei im am zum zur au aux à un una une al por para"
+    " dans sur o ou or oder".split()
 )
 _GENERAL_WORDS = frozenset(
     "disease disorder syndrome condition unspecified nos abnormality finding enfermedad trastorno"

@@ -121,14 +121,13 @@ def _rounds(
     nil_share: float,
     gone: Sequence[int],
 ) -> Iterator[_Round]:
-    """Deal out the examples; names are asked for as they are, too, or no match would be exact."""
+    """Deal out the examples."""
     parts = max(_LEAST_PARTS, round(1 / nil_share)) if nil_share else 1
     part = parts_of(ids, parts) if nil_share else np.full(len(ids), -1, dtype=np.int64)
     own = [_part_of(one, part, parts) for one in examples]
-    hidden = [*gone, *(row for one in examples for row in one.hidden)]
     for number in range(parts):
         removed = part == number
-        asked, as_they_are = [], []
+        asked = []
         for example, place in zip(examples, own, strict=True):
             left = frozenset(row for row in example.right if not removed[row])
             if place == number:
@@ -137,13 +136,8 @@ def _rounds(
                 asked.append((example, share * example.count, left))
             elif example.right and (place + 1) % parts == number:
                 share = (1 - nil_share) * example.count
-                if example.hidden:
-                    share /= 2
-                    as_they_are.append((example, share, left))
                 asked.append((example, share, left))
-        yield _Round(without(engine, removed, hidden), asked)
-        if as_they_are:
-            yield _Round(without(engine, removed, gone), as_they_are)
+        yield _Round(without(engine, removed, gone), asked)
 
 
 def _part_of(example: Example, part: NDArray[np.int64], parts: int) -> int:

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
 from ..linking import LinkingEngine
-from ..text import key
 from ..types import Floats2d, Ints2d
 from .choices import DEFAULT_NGRAM, DEFAULT_WEIGHTS, Choice, choices, normalised
 from .lookups import NameLookups
@@ -84,9 +83,7 @@ def choose_weights(
         "mrr_by_other": others,
         "choice": best.name,
         "mrr": means[best],
-        "mrr_alone": {
-            tier: others[f"{tier} alone"] for tier in tiers if f"{tier} alone" in others
-        },
+        "mrr_alone": {tier: others[f"{tier} alone"] for tier in tiers if f"{tier} alone" in others},
     }
     weights = {tier: best.weights.get(tier, 0.0) for tier in tiers}
     return {"function": best.function, "weights": normalised(weights), "chosen_on": facts}

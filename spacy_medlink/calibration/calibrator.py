@@ -1,7 +1,7 @@
 """RankingCalibrator: a logistic model over features of a ranking, and steps on top of it.
 
-What is verbatim a name of one concept and of no other, or what corrections say, is not estimated by
-its features: each such stratum has a rate of its own, which what only resembles a name cannot change.
+What is verbatim a name of one concept and of no other, or what corrections say, is not estimated
+by its features: each such stratum has a rate of its own, which no other mention can change.
 """
 
 import json
@@ -121,10 +121,15 @@ class RankingCalibrator:
         path = place_of(file)
         try:
             facts = json.loads(content_of(file))
-            if facts["format"] != FORMAT or facts["features"] != list(FEATURES):
+            known = facts["features"] == list(FEATURES[: len(facts["features"])])
+            if facts["format"] != FORMAT or not known:
                 problem = "it was fitted by another version of spacy-medlink"
                 raise Errors.calibrator_mismatch(path=path.parent, problem=problem)
-            mean, scale, weights = (_column(facts[name]) for name in ("mean", "scale", "weights"))
+            # Features that came later count nothing in what was fitted before.
+            mean, scale, weights = (
+                _column(facts[name], len(facts["features"]), filler)
+                for name, filler in (("mean", 0.0), ("scale", 1.0), ("weights", 0.0))
+            )
             steps, (bias,) = facts["steps"], _numbers([facts["bias"]]).tolist()
             if not (scale > 0).all():
                 raise _ProblemError("a scale is not positive")
@@ -152,11 +157,11 @@ class _ProblemError(Exception):
     """What is wrong with a file."""
 
 
-def _column(values: Sequence[float]) -> Floats:
+def _column(values: Sequence[float], features: int, filler: float) -> Floats:
     column = _numbers(values)
-    if column.shape != (len(FEATURES),):
+    if column.shape != (features,):
         raise _ProblemError("a number for each feature was expected")
-    return column
+    return np.append(column, np.full(len(FEATURES) - features, filler))
 
 
 def _checked_rates(rates: Any) -> dict[str, float] | None:

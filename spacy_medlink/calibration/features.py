@@ -31,12 +31,11 @@ FEATURES = (
     "added",  # share of the matched name's words that the text has not
     "missing",  # share of the text's words that the name has not
     "numbers",  # 1 where they differ in a number or a single letter: type 1 is not type 2
+    "same words",  # 1 where they have the same words, in whatever order
 )
 DEPTH = 2  # candidates that are looked at
 STRATA = ("others", "verbatim", "remembered", "verbatim and remembered")
-_EXACT, _RIVAL, _MEMORY, _SHORT = map(
-    FEATURES.index, ("exact", "rival", "memory", "short form")
-)
+_EXACT, _RIVAL, _MEMORY, _SHORT = map(FEATURES.index, ("exact", "rival", "memory", "short form"))
 
 _MARGIN = 0.3
 _DIGITS = 4  # scores are the same over batch sizes to so many digits
@@ -83,8 +82,8 @@ def features_of(rankings: Sequence[Sequence[Candidate]], names: Names) -> Featur
 def strata_of(features: Features) -> NDArray[np.int64]:
     """Tell which rankings something vouches for, other than resemblance: places in STRATA, (n,).
 
-    A verbatim answer has the text as a name, and the runner-up has not. Another concept that has
-    it, too, is always the runner-up: nothing else resembles the text as much.
+    A verbatim answer has the text as a name, and the runner-up has not: another concept that has
+    it, too, would be the runner-up, since nothing else resembles the text as much.
     """
     verbatim = (features[:, _EXACT] > 0) & (features[:, _RIVAL] == 0)
     remembered = features[:, _MEMORY] > 0
@@ -128,7 +127,11 @@ def _describe(ranking: Sequence[Candidate], first_name: int, end: int) -> list[f
 
 
 def _compare(text: frozenset[str], name: frozenset[str]) -> list[float]:
-    """Compare the words of a text and of a name: added, missing, numbers."""
+    """Compare the words of a text and of a name: added, missing, numbers, same words."""
     added, missing = name - text, text - name
     telling = any(len(word) == 1 or any(map(str.isdigit, word)) for word in added | missing)
-    return [len(added) / max(1, len(name)), len(missing) / max(1, len(text)), float(telling)]
+    same = bool(text) and text == name
+    return [
+        len(added) / max(1, len(name)), len(missing) / max(1, len(text)), float(telling),
+        float(same),
+    ]  # fmt: skip

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from .calibrator import ISOTONIC, LOGISTIC, RankingCalibrator
 from .features import strata_of
 from .quality import log_loss
-from .trials import Floats, Trials
 from .strata import Rates, rates_of_gold
+from .trials import Floats, Trials
 
 KINDS = (LOGISTIC, ISOTONIC)
 _FOLDS = 5
@@ -52,9 +52,7 @@ def fit(trials: Trials, rates_of: Callable[[Trials], Rates] = rates_of_gold) -> 
     return Fitted(_fit_kind(best, trials, rates_of), unseen[best], losses)
 
 
-def _fit_kind(
-    kind: str, trials: Trials, rates_of: Callable[[Trials], Rates]
-) -> RankingCalibrator:
+def _fit_kind(kind: str, trials: Trials, rates_of: Callable[[Trials], Rates]) -> RankingCalibrator:
     others = trials.part(strata_of(trials.features) == 0)
     model = _fit_logistic(others)
     if kind == ISOTONIC and len(others.right):

@@ -159,9 +159,7 @@ class LinkingEngine:
 
     def look_up(self, texts: Sequence[str], width: int) -> Found:
         """Search all tiers without a filter, each for `width` names: (n_texts, m)."""
-        return self.tiers.search(
-            texts, self._encode(texts), width, None, self.scopes.of("").label
-        )
+        return self.tiers.search(texts, self._encode(texts), width, None, self.scopes.of("").label)
 
     def rank_found(self, mention: Mention, found: Found, k: int) -> list[Candidate]:
         """Rank concepts for a mention by what `look_up` found for its text: arrays of one row."""
