@@ -36,7 +36,7 @@ from ..retrieval.fusion import fusion_of
 from ..retrieval.memory import write_memory
 from ..retrieval.ngram import NgramIndex
 from ..types import Progress
-from .calibrate import calibrate_assets
+from .calibrate import calibrate_assets, is_remembered
 from .dense import DenseBuild
 from .lookups import NameLookups
 from .memory import Learned, carry_over, learn_memory
@@ -161,8 +161,10 @@ def _calibrate(
 
 def _on_gold(made: Assets, dev: str | Path, progress: Progress) -> Assets:
     """Calibrate on gold mentions; on names, as they are, where these are too few or too hard."""
+    # What the memory learned from the same file would seem surer than it is.
+    gold = {"train" if is_remembered(made, dev) else "dev": dev}
     try:
-        return calibrate_assets(made, made.path, dev, progress=progress).assets
+        return calibrate_assets(made, made.path, **gold, progress=progress).assets
     except MedlinkError as error:
         if error.code not in ("E413", "E414"):
             raise

@@ -166,7 +166,8 @@ def _ask_gold(
     else:
         assert dev is not None
         examples = gold_examples(dev, assets.kb, in_context)
-        _warn_if_remembered(assets, dev)
+        if is_remembered(assets, dev):
+            tell(Warnings.calibrated_on_memory.format(path=dev))
         asked = ask(engine, assets.kb, examples, nil_share, progress) if examples else None
     mentions, concepts = sum(one.count for one in examples), count_concepts(examples)
     answered = 0 if asked is None else len(asked.trials.right)
@@ -216,14 +217,13 @@ def _ask_folds(
     return examples, Asked.together(parts) if parts else None
 
 
-def _warn_if_remembered(assets: Assets, dev: str | Path | None) -> None:
-    """Warn where the memory of corrections knows the answers."""
+def is_remembered(assets: Assets, gold: str | Path) -> bool:
+    """Tell whether the memory of corrections learned from a gold file."""
     memory = assets.manifest.get("memory")
-    if dev is None or memory is None:
-        return
-    own = sha256_of(Path(dev))
-    if any(source["sha256"] == own for source in memory["sources"]):
-        tell(Warnings.calibrated_on_memory.format(path=dev))
+    if memory is None:
+        return False
+    own = sha256_of(Path(gold))
+    return any(source["sha256"] == own for source in memory["sources"])
 
 
 def _describe(dev: str | Path | None) -> dict[str, str]:

@@ -4,9 +4,9 @@ Encoding and searching are what costs. What a linker would say if it lacked a na
 read from the same answers, without the names that it would lack.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from copy import copy
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,12 @@ from ..linking import LinkingEngine
 from ..linking.tiers import Found
 from ..progress import no_progress
 from ..retrieval.concepts import MEMORY
-from ..types import Candidate, Floats2d, Hits, Ints2d, Mention, Progress
+from ..types import Candidate, Hits, Mention, Progress
 from .name_examples import NameExample, name_examples
 
 WIDTH = 128  # names that each tier proposes: twice a linker's, since some will be hidden
 _BATCH = 512
+Number = TypeVar("Number", np.int64, np.float32)
 
 
 class Lookups:
@@ -59,9 +60,17 @@ class Lookups:
         )
         return _without(found, np.asarray(sorted(hidden), dtype=np.int64)) if hidden else found
 
-    def rank(self, text: str, k: int, hidden: Collection[int] = ()) -> list[Candidate]:
-        """Rank concepts for a text as if the knowledge base had no hidden names."""
-        return self.engine.rank_found(Mention(text), self.found(text, hidden), k)
+    def rank(
+        self, texts: Sequence[str], hidden: Sequence[Collection[int]], k: int
+    ) -> list[list[Candidate]]:
+        """Rank concepts for texts, each as if the knowledge base had no names that it hides."""
+        rankings: list[list[Candidate]] = []
+        for start in range(0, len(texts), _BATCH):
+            own = texts[start : start + _BATCH]
+            found = map(self.found, own, hidden[start : start + _BATCH])
+            mentions = [Mention(text) for text in own]
+            rankings += self.engine.rank_found(mentions, stacked(list(found)), k)
+        return rankings
 
 
 class NameLookups(NamedTuple):
@@ -86,24 +95,39 @@ class NameLookups(NamedTuple):
         """List the examples of some kinds."""
         return [one for one in self.examples if one.kind in kinds]
 
-    def scores(self, examples: Sequence[NameExample]) -> tuple[Ints2d, Mapping[str, Floats2d]]:
-        """Get the names found for examples and what each tier says of them.
+    def found(self, examples: Sequence[NameExample]) -> Found:
+        """Get what was found for examples, without what they hide."""
+        return stacked([self.lookups.found(one.text, one.hidden) for one in examples])
 
-        RETURNS: rows (n, m), -1 where there is none or it is hidden; scores by tier (n, m).
-        """
-        found = [self.lookups.found(one.text, one.hidden) for one in examples]
-        width = max((one.rows.shape[1] for one in found), default=0)
-        rows = np.full((len(found), width), -1, dtype=np.int64)
-        tiers = found[0].scores if found else {}
-        scores: dict[str, Floats2d] = {
-            tier: np.zeros(rows.shape, dtype=np.float32) for tier in tiers
-        }
-        for place, one in enumerate(found):
-            end = one.rows.shape[1]
-            rows[place, :end] = one.rows[0]
-            for tier, values in one.scores.items():
-                scores[tier][place, :end] = values[0]
-        return rows, scores
+    def rank(self, examples: Sequence[NameExample], k: int) -> list[list[Candidate]]:
+        """Rank concepts for examples."""
+        texts, hidden = [one.text for one in examples], [one.hidden for one in examples]
+        return self.lookups.rank(texts, hidden, k)
+
+
+def stacked(found: Sequence[Found]) -> Found:
+    """Put what was found for several texts into one, padded to the same width."""
+    return Found(
+        _padded([one.rows for one in found], -1),
+        {tier: _padded([one.scores[tier] for one in found], 0) for tier in found[0].scores},
+        {
+            tier: Hits(
+                _padded([one.hits[tier].rows for one in found], -1),
+                _padded([one.hits[tier].scores for one in found], -np.inf),
+            )
+            for tier in found[0].hits
+        },
+    )
+
+
+def _padded(arrays: Sequence[NDArray[Number]], filler: float) -> NDArray[Number]:
+    width = max(one.shape[1] for one in arrays)
+    whole = np.full((sum(map(len, arrays)), width), filler, dtype=arrays[0].dtype)
+    start = 0
+    for one in arrays:
+        whole[start : start + len(one), : one.shape[1]] = one
+        start += len(one)
+    return whole
 
 
 def _of_tiers(found: Found, tiers: Collection[str]) -> Found:

@@ -100,7 +100,7 @@ def fit_on_names(
     examples = names.of_kinds(shares)
     if not examples:
         return None
-    rankings = [names.lookups.rank(one.text, DEPTH, one.hidden) for one in examples]
+    rankings = names.rank(examples, DEPTH)
     weights = _weights(examples, shares)
     answered = [place for place, ranking in enumerate(rankings) if ranking]
     left = [place for place, ranking in enumerate(rankings) if not ranking]

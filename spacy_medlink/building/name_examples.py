@@ -30,7 +30,7 @@ VERBATIM, SYNONYM, TRANSLATED, MUTATED = "verbatim", "synonym", "translated", "m
 NARROWER, BROADER, UNKNOWN = "narrower", "broader", "unknown"
 SPECIFIC, NOTHING = "specific", "nothing"
 _SAMPLE = 800  # concepts
-_PHRASES = 400  # of nothing
+_PHRASES, _PER_CONCEPT = 400, 5  # of nothing: at most, and for each concept that gives a name
 _MODIFIERS, _COMMON = 60, 3  # words of a language, and names that each must begin
 _SEED = 1
 
@@ -85,7 +85,7 @@ def name_examples(
         [one.text for one in drawn],
         {one.lang for one in drawn},
         lambda text: bool(kb.find(text)),
-        phrases,
+        min(phrases, _PER_CONCEPT * len(drawn)),
         generator,
     )
     return [*found, *(NameExample(NOTHING, text) for text in nothing)]

@@ -96,8 +96,8 @@ def _on_names(
     examples = [one for kind, step in _EVERY.items() for one in names.of_kinds([kind])[::step]]
     if drawn < _TOO_FEW or not examples:
         return {}, {}
-    rows, scores = names.scores(examples)
-    scores = {tier: values for tier, values in scores.items() if tier in tiers}
+    found = names.found(examples)
+    rows, scores = found.rows, {tier: found.scores[tier] for tier in tiers}
     counts = Counter(one.kind for one in examples)
     facts = {"names": drawn, "examples": {kind: counts[kind] for kind in _EVERY if counts[kind]}}
     right = [one.right for one in examples]

@@ -87,7 +87,8 @@ def strata_of(features: Features) -> NDArray[np.int64]:
     """
     verbatim = (features[:, _EXACT] > 0) & (features[:, _RIVAL] == 0)
     remembered = features[:, _MEMORY] > 0
-    return verbatim.astype(np.int64) + 2 * remembered.astype(np.int64)
+    strata: NDArray[np.int64] = verbatim.astype(np.int64) + 2 * remembered.astype(np.int64)
+    return strata
 
 
 def is_short(features: Features) -> NDArray[np.bool_]:

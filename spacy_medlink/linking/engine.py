@@ -161,14 +161,16 @@ class LinkingEngine:
         """Search all tiers without a filter, each for `width` names: (n_texts, m)."""
         return self.tiers.search(texts, self._encode(texts), width, None, self.scopes.of("").label)
 
-    def rank_found(self, mention: Mention, found: Found, k: int) -> list[Candidate]:
-        """Rank concepts for a mention by what `look_up` found for its text: arrays of one row."""
+    def rank_found(
+        self, mentions: Sequence[Mention], found: Found, k: int
+    ) -> list[list[Candidate]]:
+        """Rank concepts for mentions by what `look_up` found for their texts."""
         wanted = max(k, getattr(self.rescorer, "top", 0))
-        (ranking,) = self._ranked(found, self._fused(found), self.scopes.of(""), wanted)
-        for candidate in ranking:
-            candidate.form = mention.text
-        (ranking,) = self._rescored([mention], [ranking], k)
-        return ranking
+        rankings = self._ranked(found, self._fused(found), self.scopes.of(""), wanted)
+        for mention, ranking in zip(mentions, rankings, strict=True):
+            for candidate in ranking:
+                candidate.form = mention.text
+        return self._rescored(mentions, rankings, k)
 
     def rank_names(self, texts: Sequence[str], k: int) -> list[list[tuple[int, float]]]:
         """Rank names instead of concepts: (name row, fused score), the papers' protocol.
