@@ -23,7 +23,9 @@ from spacy_medlink.building.examples import Example, gold_examples
 from spacy_medlink.building.mention_names import SOURCE
 from spacy_medlink.building.removal import DEPTH, NIL_SHARE, without
 from spacy_medlink.calibration.quality import calibration_error
+from spacy_medlink.linking import LinkingEngine
 from spacy_medlink.linking.decision import Decision, decide, wanted_of
+from spacy_medlink.types import Encoder, Floats1d, Floats2d
 
 _DRAWS = 5
 _DIGITS = 3
@@ -54,7 +56,9 @@ def measure(assets: Assets, gold: Path, draws: int = _DRAWS) -> dict[str, Any]:
     examples = gold_examples(gold, assets.kb)
     counts = np.asarray([one.count for one in examples], dtype=np.float64)
     engine = assets.engine()
-    tests = [_figures(_draw(assets, examples, draw), counts) for draw in range(draws)]
+    if engine.encoder is not None:
+        engine.encoder = _Remembering(engine.encoder)
+    tests = [_figures(_draw(assets, engine, examples, draw), counts) for draw in range(draws)]
     return {
         "mentions": int(counts.sum()),
         "threshold": round(wanted_of(None, engine.calibrator), _DIGITS),
@@ -62,9 +66,26 @@ def measure(assets: Assets, gold: Path, draws: int = _DRAWS) -> dict[str, Any]:
     }
 
 
-def _draw(assets: Assets, examples: Sequence[Example], draw: int) -> Draw:
+class _Remembering:
+    """An encoder that encodes each text once: the draws ask for the same ones.
+
+    encoder (Encoder): encodes them.
+    """
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder, self.dim = encoder, encoder.dim
+        self._known: dict[str, Floats1d] = {}
+
+    def encode(self, texts: Sequence[str]) -> Floats2d:
+        """Encode: (n, dim)."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if new:
+            self._known.update(zip(new, self._encoder.encode(new), strict=True))
+        return np.stack([self._known[text] for text in texts])
+
+
+def _draw(assets: Assets, engine: LinkingEngine, examples: Sequence[Example], draw: int) -> Draw:
     """Remove a fifth of the concepts that are asked for, and decide."""
-    engine = assets.engine()
     concepts = sorted({row for one in examples for row in one.right})
     gone = np.random.default_rng(draw).permutation(concepts)[: round(NIL_SHARE * len(concepts))]
     removed = np.zeros(int(engine.name_concept.max()) + 1, dtype=np.bool_)
@@ -74,20 +95,26 @@ def _draw(assets: Assets, examples: Sequence[Example], draw: int) -> Draw:
     )
     right = [frozenset(row for row in one.right if not removed[row]) for one in examples]
     named = [
-        _is_named(assets, one.mention.long_form or one.mention.text, own, removed)
+        _is_named(assets, engine, one.mention.long_form or one.mention.text, own, removed)
         for one, own in zip(examples, right, strict=True)
     ]
     return Draw(decide(rankings, None, calibrator=engine.calibrator), right, named)
 
 
-def _is_named(assets: Assets, text: str, right: frozenset[int], removed: NDArray[np.bool_]) -> bool:
+def _is_named(
+    assets: Assets,
+    engine: LinkingEngine,
+    text: str,
+    right: frozenset[int],
+    removed: NDArray[np.bool_],
+) -> bool:
     """Tell whether a text is a name of one concept alone, and that is right.
 
     Names that annotated mentions gave do not count: the terminology does not vouch for them.
     """
     rows = assets.exact.search([text]).rows[0]
     concepts = {
-        int(assets.filters.name_concept[row])
+        int(engine.name_concept[row])
         for row in rows[rows >= 0].tolist()
         if assets.kb.name_at(row).source != SOURCE
     }

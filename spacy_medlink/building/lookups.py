@@ -17,7 +17,7 @@ from ..linking.tiers import Found
 from ..progress import no_progress
 from ..retrieval.concepts import MEMORY
 from ..types import Candidate, Hits, Mention, Progress
-from .name_examples import NameExample, name_examples
+from .name_examples import SAMPLE, NameExample, name_examples
 
 WIDTH = 128  # names that each tier proposes: twice a linker's, since some will be hidden
 _BATCH = 512
@@ -81,10 +81,14 @@ class NameLookups(NamedTuple):
 
     @classmethod
     def of(
-        cls, engine: LinkingEngine, kb: KnowledgeBase, progress: Progress = no_progress
+        cls,
+        engine: LinkingEngine,
+        kb: KnowledgeBase,
+        progress: Progress = no_progress,
+        sample: int = SAMPLE,
     ) -> "NameLookups":
-        """Look the examples of a knowledge base up."""
-        examples = name_examples(kb)
+        """Look the examples of a knowledge base up. sample (int): concepts that give a name."""
+        examples = name_examples(kb, sample)
         return cls(examples, Lookups(engine, [one.text for one in examples], progress))
 
     def of_tiers(self, tiers: Collection[str]) -> "NameLookups":

@@ -29,6 +29,7 @@ from .name_examples import (
     MUTATED,
     NARROWER,
     NOTHING,
+    SAMPLE,
     SYNONYM,
     TRANSLATED,
     UNKNOWN,
@@ -123,14 +124,20 @@ def fit_on_names(
     return NamesFitted(fit(trials, rates_of_names), trials, unanswered, kinds)
 
 
-def calibrate_on_names(assets: Assets, out: str | Path, progress: Progress = no_progress) -> Assets:
+def calibrate_on_names(
+    assets: Assets,
+    out: str | Path,
+    progress: Progress = no_progress,
+    sample: int = SAMPLE,
+) -> Assets:
     """Write assets with a calibrator and a threshold as a build fits them.
 
-    out (Path): directory to write, which may be that of the assets.
+    out (Path): directory to write, which may be that of the assets. sample (int): concepts that
+        give a name.
     RAISES (MedlinkError): E109 the disk.
     """
     engine = assets.engine(calibrator=False)
-    found = fit_on_names(NameLookups.of(engine, assets.kb, progress), assets.kb)
+    found = fit_on_names(NameLookups.of(engine, assets.kb, progress, sample), assets.kb)
     if found is None:
         return write_variant(assets, Path(out), {"calibrator": None}, without=[CALIBRATOR])
     calibrator = found.fitted.calibrator.fitting(assets.conditions(engine))

@@ -29,7 +29,7 @@ from .phrases import phrases_of_nothing
 VERBATIM, SYNONYM, TRANSLATED, MUTATED = "verbatim", "synonym", "translated", "mutated"
 NARROWER, BROADER, UNKNOWN = "narrower", "broader", "unknown"
 SPECIFIC, NOTHING = "specific", "nothing"
-_SAMPLE = 800  # concepts
+SAMPLE = 800  # concepts
 _PHRASES, _PER_CONCEPT = 400, 5  # of nothing: at most, and for each concept that gives a name
 _MODIFIERS, _COMMON = 60, 3  # words of a language, and names that each must begin
 _SEED = 1
@@ -66,7 +66,7 @@ class _Drawn(NamedTuple):
 
 
 def name_examples(
-    kb: KnowledgeBase, sample: int = _SAMPLE, phrases: int = _PHRASES
+    kb: KnowledgeBase, sample: int = SAMPLE, phrases: int = _PHRASES
 ) -> list[NameExample]:
     """Make examples of the names of a knowledge base, the same ones every time.
 
