@@ -97,8 +97,7 @@ def test_ngrams_that_mislead_get_less_than_by_default(tmp_path, unrelated):
     engine, kb = oracle_engine(unrelated, tmp_path)
     fusion = choose_weights(engine, kb)
     quality = fusion["chosen_on"]["mrr_by_ngram_weight"]
-    assert quality["0.0"] > quality["1.0"]
-    assert fusion["weights"]["ngram"] < 0.3 / 1.3
+    assert quality["0.0"] == max(quality.values())
     assert fusion["weights"].keys() == {"ngram", "dense"}
 
 
