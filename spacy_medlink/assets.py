@@ -348,7 +348,7 @@ class Assets:
             return calibrator
         if insist and "names" not in self.manifest["calibrator"].get("fitted_on", {}):
             raise Errors.calibrator_mismatch(path=self.path, problem=problem)
-        if insist:  # nobody asked for the calibrator of a build
+        if insist and calibrator.threshold:  # nobody asked for the calibrator of a build
             tell(Warnings.calibrator_unfit.format(path=self.path, problem=problem))
         return None
 

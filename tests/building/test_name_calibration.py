@@ -121,10 +121,11 @@ def test_examples_weigh_as_their_kinds_should(assets):
     assert known / total == pytest.approx(right / sum(shares.values()))
 
 
-def test_a_dozen_concepts_have_a_sane_calibrator(tiny_assets):
-    links = linker(tiny_assets).link_texts(["Heart attack", "xyzzy plugh", "CABG"])
+def test_a_dozen_concepts_have_a_sane_calibrator(tiny_kb, tiny_encoder, tmp_path):
+    tiny = build_assets(tmp_path / "tiny", tiny_kb.path, tiny_encoder)
+    links = linker(tiny).link_texts(["Heart attack", "xyzzy plugh", "CABG"])
     assert [link.id for link in links] == ["HP:0001658", "NIL", "NIL"]
-    rates = tiny_assets.manifest["calibrator"]["rates"]
+    rates = tiny.manifest["calibrator"]["rates"]
     # Short forms are a good part of its names, and are less sure.
     assert 0.75 < rates["verbatim"] < 0.955
 
