@@ -61,7 +61,8 @@ def test_every_attribute(tiny_assets, tiny_kb):
     best = found["candidates"][0]
     assert best == {
         "id": "HP:0005978", "name": "Type II diabetes mellitus", "matched": "Type 2 diabetes",
-        "score": best["score"], "prob": None, "scores": best["scores"], "ranks": best["ranks"],
+        "score": best["score"], "prob": best["prob"], "scores": best["scores"],
+        "ranks": best["ranks"],
         "types": ["T047"],
     }  # fmt: skip
     assert best["scores"].keys() == {"exact", "ngram", "dense"}

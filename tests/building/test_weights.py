@@ -13,7 +13,9 @@ from spacy_medlink.building.choices import choices
 from spacy_medlink.building.lookups import NameLookups
 from spacy_medlink.building.mention_names import add_mention_names
 from spacy_medlink.building.name_examples import SYNONYM
+from spacy_medlink.building.variant import write_variant
 from spacy_medlink.building.weights import best_choice, choose_weights, reciprocal_ranks
+from spacy_medlink.cli.build import _how_chosen
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.linking import LinkingEngine
 from spacy_medlink.retrieval.dense import DenseIndex
@@ -111,6 +113,33 @@ def test_names_are_not_found_through_themselves(tmp_path, unrelated):
     right = (engine.name_concept[np.maximum(found.rows, 0)] == concepts[own]) & (found.rows >= 0)
     assert right.any(axis=1).all()  # the encoder knows them
     assert (found.scores["ngram"] * right).max() < 0.2
+
+
+def test_the_exact_tier_is_in_every_choice():
+    for choice in choices(["exact", "ngram", "dense"]):
+        assert choice.weights["exact"] > 0, choice.name
+
+
+def test_what_was_chosen_is_said_with_each_tier_alone(tmp_path, spelling, tiny_encoder):
+    assets = build_assets(tmp_path / "a", spelling, tiny_encoder, calibrate=False)
+    on = assets.manifest["fusion"]["chosen_on"]
+    assert set(on["mrr_alone"]) == {"exact", "ngram", "dense"}
+    assert on["mrr"] == max(on["mrr_by_ngram_weight"].values()) >= on["mrr_alone"]["dense"]
+    assert sum(on["examples"].values()) > 120 and on["examples"]["synonym"] == 120
+    said = _how_chosen(on)
+    for word in ("120 synonym", "exact alone", "ngram alone", "dense alone", on["choice"]):
+        assert word in said
+    assert assets.manifest["calibrator"] is None
+
+
+def test_an_update_does_not_keep_weights_without_the_exact_tier(tmp_path, spelling, tiny_encoder):
+    """As builds of earlier versions chose them."""
+    old = build_assets(tmp_path / "old", spelling, tiny_encoder, calibrate=False)
+    weights = {"exact": 0.0, "ngram": 1.0, "dense": 0.0}
+    fusion = {**old.manifest["fusion"], "weights": weights}
+    write_variant(old, tmp_path / "bad", {"fusion": fusion})
+    made = build_assets(tmp_path / "new", spelling, update=tmp_path / "bad", calibrate=False)
+    assert made.weights["exact"] > 0
 
 
 def test_a_small_terminology_takes_the_default(tiny_assets):
