@@ -39,7 +39,7 @@ from .name_examples import (
 from .removal import DEPTH, NIL_SHARE, names_of
 from .variant import write_variant
 
-PROBABLE = 0.8  # a link of a build that knows no annotated text is to be as probable
+PROBABLE = 0.75  # a link of a build that knows no annotated text is to be as probable
 # Half of the mentions in text are verbatim a name. Of the others the knowledge base lacks four in
 # ten, and most differ from the names that it has as these do from one another.
 SHARES = {

@@ -34,7 +34,7 @@ FEATURES = (
     "same words",  # 1 where they have the same words, in whatever order
 )
 DEPTH = 2  # candidates that are looked at
-STRATA = ("others", "verbatim", "remembered", "verbatim and remembered")
+STRATA = ("others", "verbatim", "remembered", "verbatim and remembered", "shared")
 _EXACT, _RIVAL, _MEMORY, _SHORT = map(FEATURES.index, ("exact", "rival", "memory", "short form"))
 
 _MARGIN = 0.3
@@ -83,11 +83,14 @@ def strata_of(features: Features) -> NDArray[np.int64]:
     """Tell which rankings something vouches for, other than resemblance: places in STRATA, (n,).
 
     A verbatim answer has the text as a name, and the runner-up has not: another concept that has
-    it, too, would be the runner-up, since nothing else resembles the text as much.
+    it, too, would be the runner-up, since nothing else resembles the text as much. A shared one has
+    it, and the runner-up has it, too.
     """
-    verbatim = (features[:, _EXACT] > 0) & (features[:, _RIVAL] == 0)
+    exact, rival = features[:, _EXACT] > 0, features[:, _RIVAL] > 0
     remembered = features[:, _MEMORY] > 0
-    strata: NDArray[np.int64] = verbatim.astype(np.int64) + 2 * remembered.astype(np.int64)
+    strata: NDArray[np.int64] = np.select(
+        [exact & ~rival & remembered, remembered, exact & ~rival, exact], [3, 2, 1, 4], 0
+    )
     return strata
 
 

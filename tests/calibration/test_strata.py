@@ -40,7 +40,7 @@ def test_strata():
         verbatim(rival=True, memory=1.0),
     ]  # fmt: skip
     assert [STRATA[place] for place in strata_of(features_of(own, NAMES)).tolist()] == [
-        "others", "verbatim", "others", "verbatim and remembered", "remembered"
+        "others", "verbatim", "shared", "verbatim and remembered", "remembered"
     ]  # fmt: skip
 
 
