@@ -162,9 +162,9 @@ def _calibrate(
 def _on_gold(made: Assets, dev: str | Path, progress: Progress) -> Assets:
     """Calibrate on gold mentions; on names, as they are, where these are too few or too hard."""
     # What the memory learned from the same file would seem surer than it is.
-    gold = {"train" if is_remembered(made, dev) else "dev": dev}
+    train, unseen = (dev, None) if is_remembered(made, dev) else (None, dev)
     try:
-        return calibrate_assets(made, made.path, **gold, progress=progress).assets
+        return calibrate_assets(made, made.path, unseen, train=train, progress=progress).assets
     except MedlinkError as error:
         if error.code not in ("E413", "E414"):
             raise
