@@ -22,6 +22,7 @@ FORMAT = 1
 LOGISTIC, ISOTONIC = "logistic", "isotonic"
 _LEAST = 1e-3  # no answer is impossible, and none is certain
 _DIGITS = 6
+_FIRST = 16  # features of the first version
 
 Floats = NDArray[np.float64]
 
@@ -121,7 +122,7 @@ class RankingCalibrator:
         path = place_of(file)
         try:
             facts = json.loads(content_of(file))
-            known = facts["features"] == list(FEATURES[: len(facts["features"])])
+            known = facts["features"] in (list(FEATURES), list(FEATURES[:_FIRST]))
             if facts["format"] != FORMAT or not known:
                 problem = "it was fitted by another version of spacy-medlink"
                 raise Errors.calibrator_mismatch(path=path.parent, problem=problem)
