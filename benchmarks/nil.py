@@ -1,16 +1,16 @@
-"""How far probabilities and thresholds can be trusted: `python -m benchmarks.nil ASSETS`.
+"""How far links can be trusted by default: `python -m benchmarks.nil NAME=ASSETS ...`.
 
-ASSETS are over MEDIC, with an encoder and without a memory of corrections. The mentions are those
-of the NCBI disease corpus, or the diseases of BC5CDR (`--corpus bc5cdr`), in the data directory
-(MEDLINK_DATA). Calibrators are fitted as `medlink
-calibrate` does it, on training mentions or on names of the knowledge base, and tested on the
-development mentions with a fifth of their concepts removed from the knowledge base, drawn anew five
-times. Figures go to OUTPUT as JSON, and to a Markdown table beside it.
+Each ASSETS is asked as it stands, with the threshold that it recommends. The mentions are the
+development mentions of the NCBI disease corpus, of BC5CDR (diseases; `--corpus bc5cdr`), both over
+MEDIC, or of GSC+ (`--corpus gsc_plus`, over the HPO), in the data directory (MEDLINK_DATA). A fifth
+of their concepts is removed from the knowledge base, drawn anew five times. Figures go to OUTPUT as
+JSON, and to a Markdown table beside it.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
@@ -19,130 +19,142 @@ from numpy.typing import NDArray
 from benchmarks.diseases import CORPORA, diseases
 from benchmarks.measured import machine, write_results
 from spacy_medlink.assets import Assets
-from spacy_medlink.building import build_assets
-from spacy_medlink.building.calibrate import calibrate_assets
-from spacy_medlink.building.questions import Question, gold_questions
-from spacy_medlink.building.removal import DEPTH, NIL_SHARE, names_of, without
-from spacy_medlink.calibration import RankingCalibrator, Trials, best_threshold, features_of, points
+from spacy_medlink.building.examples import Example, gold_examples
+from spacy_medlink.building.mention_names import SOURCE
+from spacy_medlink.building.removal import DEPTH, NIL_SHARE, without
 from spacy_medlink.calibration.quality import calibration_error
-from spacy_medlink.calibration.thresholds import at_threshold
-from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.linking import LinkingEngine
+from spacy_medlink.linking.decision import Decision, decide, wanted_of
+from spacy_medlink.types import Encoder, Floats1d, Floats2d
 
 _DRAWS = 5
-_TARGETS = (0.95, 0.96, 0.97)
 _DIGITS = 3
-_MEASURES = ("precision", "coverage", "linked", "ece", "by_chance", "acc@1", "nil")
-_SIMULATIONS = 200
+_MEASURES = ("precision", "coverage", "lost", "verbatim", "ece", "acc@1", "nil")
+_CORPORA = {**CORPORA, "gsc_plus": "GSC+"}
 
 
-def measure(assets: Path, train: Path, dev: Path, workplace: Path) -> dict[str, Any]:
-    """Calibrate in four ways, and test each.
+class Draw(NamedTuple):
+    """Examples of which some concepts are removed.
 
-    RETURNS (Dict): `ways`: by name the `facts` of the manifest and `tests`: by target precision
-        the threshold, and the means of the draws with the least and the most of each measure.
+    right (List[FrozenSet[int]]): concept rows that are left of those that are right.
+    named (List[bool]): whether the text is a name of one concept that is left, which is right.
     """
-    plain = Assets(assets)
-    remembered, rest = _halves(train, workplace)
-    with_memory = build_assets(
-        workplace / "with_memory", plain.kb.path, update=assets, memory=[remembered]
-    )
-    with_all = build_assets(workplace / "with_all", plain.kb.path, update=assets, memory=[train])
-    ways: dict[str, tuple[Assets, dict[str, Path]]] = {
-        "names of the knowledge base": (plain, {}),
-        "training mentions": (plain, {"dev": train}),
-        "half of the training mentions; the other half remembered": (with_memory, {"dev": rest}),
-        "training mentions, all remembered (`--train`)": (with_all, {"train": train}),
+
+    decisions: list[Decision]
+    right: list[frozenset[int]]
+    named: list[bool]
+
+
+def measure(assets: Assets, gold: Path, draws: int = _DRAWS) -> dict[str, Any]:
+    """Measure what assets link by default.
+
+    RETURNS (Dict): `threshold`; by measure its mean, least and most over the draws: `precision` of
+        links, `coverage` (links, right or wrong, of the mentions whose concept is left), `lost`
+        (mentions that are verbatim an unambiguous name and are NIL) of `verbatim` ones, `ece`
+        (calibration error), `acc@1` (without a threshold), `nil` (share that nothing is right for).
+    """
+    examples = gold_examples(gold, assets.kb)
+    counts = np.asarray([one.count for one in examples], dtype=np.float64)
+    engine = assets.engine()
+    if engine.encoder is not None:
+        engine.encoder = _Remembering(engine.encoder)
+    tests = [_figures(_draw(assets, engine, examples, draw), counts) for draw in range(draws)]
+    return {
+        "mentions": int(counts.sum()),
+        "threshold": round(wanted_of(None, engine.calibrator), _DIGITS),
+        "figures": _summary(tests),
     }
-    questions = gold_questions(dev, plain.kb)
-    found, drawn = {}, {}
-    for name, (own, gold) in ways.items():
-        calibrated = calibrate_assets(
-            own, workplace / "calibrated", gold.get("dev"), train=gold.get("train")
-        )
-        engine, facts = own.engine(calibrator=False), calibrated.facts
-        if own.path not in drawn:
-            drawn[own.path] = [_draw(engine, own.kb, questions, draw) for draw in range(_DRAWS)]
-        calibrator = calibrated.assets.calibrator
-        assert calibrator is not None
-        tests = {}
-        for target in _TARGETS:
-            chosen = best_threshold(calibrated.curve, target)
-            if chosen is not None:
-                each = [_test(calibrator, one, chosen.threshold) for one in drawn[own.path]]
-                tests[str(target)] = {"threshold": chosen.threshold, **_summary(each)}
-        found[name] = {"facts": facts, "tests": tests}
-    mentions = sum(one.count for one in questions)
-    return {"mentions": mentions, "ways": found, "machine": machine()}
 
 
-def _halves(train: Path, workplace: Path) -> tuple[Path, Path]:
-    """Split the documents in two: what is remembered must not be what is calibrated on."""
-    lines = train.read_text(encoding="utf-8").splitlines(keepends=True)
-    halves = (workplace / "remembered.jsonl", workplace / "rest.jsonl")
-    middle = len(lines) // 2
-    for path, own in zip(halves, (lines[:middle], lines[middle:]), strict=True):
-        path.write_text("".join(own), encoding="utf-8")
-    return halves
+class _Remembering:
+    """An encoder that encodes each text once: the draws ask for the same ones.
+
+    encoder (Encoder): encodes them.
+    """
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder, self.dim = encoder, encoder.dim
+        self._known: dict[str, Floats1d] = {}
+
+    def encode(self, texts: Sequence[str]) -> Floats2d:
+        """Encode: (n, dim)."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if new:
+            self._known.update(zip(new, self._encoder.encode(new), strict=True))
+        return np.stack([self._known[text] for text in texts])
 
 
-def _draw(engine: LinkingEngine, kb: KnowledgeBase, questions: list[Question], draw: int) -> Trials:
-    """Remove a fifth of the concepts that are asked for, and rank."""
-    concepts = sorted({row for one in questions for row in one.right})
+def _draw(assets: Assets, engine: LinkingEngine, examples: Sequence[Example], draw: int) -> Draw:
+    """Remove a fifth of the concepts that are asked for, and decide."""
+    concepts = sorted({row for one in examples for row in one.right})
     gone = np.random.default_rng(draw).permutation(concepts)[: round(NIL_SHARE * len(concepts))]
     removed = np.zeros(int(engine.name_concept.max()) + 1, dtype=np.bool_)
     removed[gone] = True
     rankings = engine.rank_within(
-        [one.mention for one in questions], DEPTH, without(engine, removed)
+        [one.mention for one in examples], DEPTH, without(engine, removed)
     )
-    left = [{row for row in one.right if not removed[row]} for one in questions]
-    rows = [
-        (ranking[0].row in own, bool(own), float(one.count), min(one.right, default=-number - 1))
-        for number, (one, own, ranking) in enumerate(zip(questions, left, rankings, strict=True))
-        if ranking
+    right = [frozenset(row for row in one.right if not removed[row]) for one in examples]
+    named = [
+        _is_named(assets, engine, one.mention.long_form or one.mention.text, own, removed)
+        for one, own in zip(examples, right, strict=True)
     ]
-    columns = list(zip(*rows, strict=True))
-    return Trials(
-        features_of([one for one in rankings if one], names_of(engine, kb)),
-        *(np.asarray(column) for column in columns),
-    )
+    return Draw(decide(rankings, None, calibrator=engine.calibrator), right, named)
 
 
-def _test(calibrator: RankingCalibrator, trials: Trials, threshold: float) -> dict[str, float]:
-    probs = calibrator.estimate(trials.features)
-    chosen = at_threshold(points(probs, trials), threshold)
-    known = trials.known
+def _is_named(
+    assets: Assets,
+    engine: LinkingEngine,
+    text: str,
+    right: frozenset[int],
+    removed: NDArray[np.bool_],
+) -> bool:
+    """Tell whether a text is a name of one concept alone, and that is right.
+
+    Names that annotated mentions gave do not count: the terminology does not vouch for them.
+    """
+    rows = assets.exact.search([text]).rows[0]
+    concepts = {
+        int(engine.name_concept[row])
+        for row in rows[rows >= 0].tolist()
+        if assets.kb.name_at(row).source != SOURCE
+    }
+    left = {row for row in concepts if not removed[row]}
+    return len(left) == 1 and left <= right
+
+
+def _figures(draw: Draw, counts: NDArray[np.float64]) -> dict[str, float]:
+    linked = np.asarray([one.chosen is not None for one in draw.decisions])
+    known = np.asarray([bool(own) for own in draw.right])
+    named = np.asarray(draw.named)
+    first = np.asarray([
+        bool(one.ranking) and one.ranking[0].row in own
+        for one, own in zip(draw.decisions, draw.right, strict=True)
+    ])  # fmt: skip
+    probs = np.asarray([(one.ranking[0].prob if one.ranking else 0.0) for one in draw.decisions])
+    calibrated = all(value is not None for value in probs.tolist())
     return {
-        "precision": chosen.precision if chosen else 1.0,
-        "coverage": chosen.coverage if chosen else 0.0,
-        "linked": chosen.of_all if chosen else 0.0,
-        "ece": calibration_error(probs, trials.right, trials.weights),
-        "by_chance": _by_chance(probs, trials.weights),
-        "acc@1": float(np.average(trials.right[known], weights=trials.weights[known])),
-        "nil": float(np.average(~known, weights=trials.weights)),
+        "precision": _share(first, counts * linked),
+        "coverage": _share(linked, counts * known),
+        "lost": float(counts[named & ~linked].sum()),
+        "verbatim": float(counts[named].sum()),
+        "ece": calibration_error(probs.astype(np.float64), first, counts)
+        if calibrated
+        else float("nan"),
+        "acc@1": _share(first, counts * known),
+        "nil": _share(~known, counts),
     }
 
 
-def _by_chance(probs: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
-    """Compute the calibration error of true probabilities on so many distinct mentions: the mean.
-
-    A mention that comes several times is right every time, or never.
-    """
-    generator = np.random.default_rng(0)
-    errors = [
-        calibration_error(probs, generator.random(len(probs)) < probs, weights)
-        for _ in range(_SIMULATIONS)
-    ]
-    return float(np.mean(errors))
+def _share(flags: NDArray[np.bool_], weights: NDArray[np.float64]) -> float:
+    return float(np.average(flags, weights=weights)) if weights.any() else 1.0
 
 
-def _summary(tests: list[dict[str, float]]) -> dict[str, dict[str, float]]:
+def _summary(tests: list[dict[str, float]]) -> dict[str, dict[str, float | None]]:
     columns = {name: [one[name] for one in tests] for name in _MEASURES}
     return {
         name: {
-            "mean": round(float(np.mean(values)), _DIGITS),
-            "least": round(min(values), _DIGITS),
-            "most": round(max(values), _DIGITS),
+            how: None if np.isnan(values).any() else round(float(of(values)), _DIGITS)
+            for how, of in (("mean", np.mean), ("least", min), ("most", max))
         }
         for name, values in columns.items()
     }
@@ -151,51 +163,53 @@ def _summary(tests: list[dict[str, float]]) -> dict[str, dict[str, float]]:
 def table(results: dict[str, Any]) -> str:
     """Write results as Markdown."""
     lines = [
-        "| calibrated on | target | threshold | precision | coverage | ECE | by chance | there |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|",
+        "| assets | threshold | precision | coverage | lost | verbatim | ECE |",
+        "|---|---:|---:|---:|---:|---:|---:|",
     ]
-    each = [
-        (name, target, test, own["facts"])
-        for name, own in results["ways"].items() for target, test in own["tests"].items()
-    ]  # fmt: skip
-    for name, target, test, facts in each:
-        cells = [
-            f"{test[one]['mean']:.3f} ({test[one]['least']:.3f} to {test[one]['most']:.3f})"
-            for one in ("precision", "coverage", "ece")
-        ]
+    for name, own in results["assets"].items():
+        figures = own["figures"]
+        cells = [_cell(figures[one]) for one in ("precision", "coverage", "lost")]
         lines.append(
-            f"| {name} | {target} | {test['threshold']:.3f} | {' | '.join(cells)} | "
-            f"{test['by_chance']['mean']:.3f} | {facts['calibration_error']:.3f} |"
+            f"| {name} | {own['threshold']:.3f} | {' | '.join(cells)} | "
+            f"{figures['verbatim']['mean']:.0f} | {_mean(figures['ece'])} |"
         )
-    test = each[0][2]
+    some = next(iter(results["assets"].values()))
     return "\n".join(
         [
             *lines,
             "",
-            f"{results['mentions']:,} development mentions of {CORPORA[results['corpus']]}, "
-            "MEDIC; a fifth of their concepts removed "
-            f"({100 * test['nil']['mean']:.0f} % of the mentions), "
-            f"{_DRAWS} draws: mean (least to most). The threshold was chosen where the calibrator "
-            "was fitted: the lowest whose precision, its standard error off, reaches the target. "
-            "Precision: right links of all links. Coverage: links, right or wrong, of the mentions "
-            "whose concept is left. By chance: the calibration error (ECE) that true probabilities "
-            "would show on so many distinct mentions, a mean of simulations; there: where it was "
-            "fitted, cross-validated.",
+            f"{some['mentions']:,} development mentions of {_CORPORA[results['corpus']]}; a fifth "
+            f"of their concepts removed ({100 * some['figures']['nil']['mean']:.0f} % of the "
+            f"mentions are NIL), {_DRAWS} draws: mean (least to most). The threshold is that which "
+            "the assets recommend; 0 links everything. Precision: right links of all links. "
+            "Coverage: links, right or wrong, of the mentions whose concept is left. Lost: those "
+            "that are verbatim a name of the right concept and of no other, and are NIL; verbatim: "
+            "how many of these there are. ECE: expected calibration error.",
         ]
     )
 
 
+def _cell(figure: dict[str, float]) -> str:
+    return f"{figure['mean']:.3f} ({figure['least']:.3f} to {figure['most']:.3f})"
+
+
+def _mean(figure: dict[str, float | None]) -> str:
+    return "" if figure["mean"] is None else f"{figure['mean']:.3f}"
+
+
 def main(
-    assets: Annotated[Path, typer.Argument(help="Assets over MEDIC, without a memory.")],
-    corpus: Annotated[str, typer.Option(help="ncbi_disease or bc5cdr.")] = "ncbi_disease",
+    assets: Annotated[list[str], typer.Argument(help="NAME=ASSETS, one or more.")],
+    corpus: Annotated[str, typer.Option(help="ncbi_disease, bc5cdr or gsc_plus.")] = "ncbi_disease",
     output: Annotated[Path, typer.Option(help="Where the figures go, JSON.")] = Path(
         "benchmarks/results/nil.json"
     ),
 ) -> None:
-    """Measure calibration and abstention."""
+    """Measure what assets link by default, with a fifth of the concepts removed."""
+    named = dict(one.split("=", 1) for one in assets)
     with TemporaryDirectory() as place:
-        train, dev = (diseases(corpus, part, Path(place)) for part in ("train", "dev"))
-        results = {"corpus": corpus, **measure(assets, train, dev, Path(place))}
+        dev = diseases(corpus, "dev", Path(place))
+        found = {name: measure(Assets(path), dev) for name, path in named.items()}
+    results = {"corpus": corpus, "assets": found, "machine": machine()}
     write_results(output, results, table(results))
 
 

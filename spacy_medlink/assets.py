@@ -8,7 +8,7 @@ facets/            arrays by which names are filtered and ties broken
 memory/            mentions whose concept annotated text gives, when there is any
 ranker.json        a small model that orders candidates anew, when `medlink fit-ranker` fitted one
 endings.safetensors    for it: what ids end with, where they end with something
-calibrator.json    how scores become probabilities, when `medlink calibrate` has fitted it
+calibrator.json    how scores become probabilities, fitted to names by the build, or to gold
 dense.faiss        the vector index, when there is an encoder
 encoder/           a Hugging Face directory
 reranker/          another one, with head and settings beside, when one was worth its time
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import parts
 from .build_files import open_build
-from .errors import Errors, MedlinkError
+from .errors import Errors, MedlinkError, Warnings
 from .files import replacing_directory
 from .held import HeldFile, HeldFiles
 from .kb import KnowledgeBase
@@ -41,6 +41,7 @@ from .layout import NGRAM as NGRAM
 from .layout import RANKER_FILE as RANKER_FILE
 from .layout import RERANKER as RERANKER
 from .manifest import ASSETS, kb_fingerprint
+from .telling import tell
 
 if TYPE_CHECKING:  # these bring faiss, scipy and torch, which are loaded when first needed
     import numpy as np
@@ -268,7 +269,8 @@ class Assets:
         memory (Union[MentionMemory, bool]): ask the memory of corrections, where there is one, or
             another.
         calibrator (Union[Calibrator, bool, None]): one to take; True insists on that of the assets,
-            where they have one; None takes it where it was fitted for these tiers and this fusion;
+            where they have one that was fitted to gold mentions, and warns where one of names does
+            not fit; None takes it where it was fitted for these tiers and this fusion;
             False leaves it out.
         ranker (bool): let the ranker order candidates anew, where the assets have one that was
             fitted for these tiers and this fusion.
@@ -342,9 +344,13 @@ class Assets:
         if calibrator is None:
             return None
         problem = difference(calibrator.fitted_for, self.conditions(engine))
-        if problem and insist:
+        if not problem:
+            return calibrator
+        if insist and "names" not in self.manifest["calibrator"].get("fitted_on", {}):
             raise Errors.calibrator_mismatch(path=self.path, problem=problem)
-        return None if problem else calibrator
+        if insist and calibrator.threshold:  # nobody asked for the calibrator of a build
+            tell(Warnings.calibrator_unfit.format(path=self.path, problem=problem))
+        return None
 
     def _rescorer(
         self,

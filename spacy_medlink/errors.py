@@ -649,6 +649,17 @@ class Warnings:
         "their links cannot be told apart by it. Mend the ids, or number the documents with "
         '`--id-column ""`.'
     )
+    not_calibrated = (
+        "[W240] {path}, of an earlier version, has no calibrator, so {name} links every "
+        "mention to the nearest concept, however unlikely. Build it again (`medlink build OUT --kb "
+        "KB --update {path}`), or run `medlink calibrate {path}`; `threshold = 0` in the config "
+        "keeps linking everything, without this warning."
+    )
+    calibrator_unfit = (
+        "[W241] The calibrator of {path} is left out: {problem}. So links have no probability, and "
+        "without a `threshold` every mention is linked to the nearest concept. Set `threshold`, or "
+        "`calibrator = false` to go on without this warning."
+    )
     off_tokens = (
         "[W105] {count:,} of the {n:,} mentions of {path} do not fall on the pipeline's tokens, or "
         "overlap with another, and are left out."

@@ -82,9 +82,15 @@ def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tiny_assets(
     tmp_path_factory: pytest.TempPathFactory, tiny_kb: KnowledgeBase, tiny_encoder: Path
 ) -> Assets:
-    """Assets with all three tiers over `tiny_kb` and `tiny_encoder`; do not write into them."""
-    from spacy_medlink.building import build_assets
+    """Assets with all three tiers over `tiny_kb` and `tiny_encoder`; do not write into them.
 
-    return build_assets(
-        tmp_path_factory.mktemp("tiny_assets") / "assets", tiny_kb.path, tiny_encoder
-    )
+    They recommend to link everything: a random encoder is rarely sure, and most tests are about
+    links, not about NIL (`tests/building/test_name_calibration.py` is).
+    """
+    from spacy_medlink.building import build_assets
+    from spacy_medlink.building.variant import write_variant
+
+    place = tmp_path_factory.mktemp("tiny_assets")
+    built = build_assets(place / "built", tiny_kb.path, tiny_encoder)
+    facts = {**built.manifest["calibrator"], "threshold": 0.0}
+    return write_variant(built, place / "assets", {"calibrator": facts})

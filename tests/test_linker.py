@@ -61,7 +61,8 @@ def test_every_attribute(tiny_assets, tiny_kb):
     best = found["candidates"][0]
     assert best == {
         "id": "HP:0005978", "name": "Type II diabetes mellitus", "matched": "Type 2 diabetes",
-        "score": best["score"], "prob": None, "scores": best["scores"], "ranks": best["ranks"],
+        "score": best["score"], "prob": best["prob"], "scores": best["scores"],
+        "ranks": best["ranks"],
         "types": ["T047"],
     }  # fmt: skip
     assert best["scores"].keys() == {"exact", "ngram", "dense"}
@@ -156,7 +157,9 @@ def test_documents_without_the_span_group(tiny_assets):
 
 def test_what_scores_less_than_the_threshold_is_nil(tiny_assets):
     text = "hart atack and heart attack"
-    poor, good = link(tiny_assets, text, "hart atack", "heart attack", threshold=0.9)
+    poor, good = link(
+        tiny_assets, text, "hart atack", "heart attack", threshold=0.9, calibrator=False
+    )
     assert (good["kb_id"], good["cui"]) == ("HP:0001658", "HP:0001658")
     assert (poor["kb_id"], poor["cui"], poor["codes"]) == ("NIL", None, {})
     assert len(poor["candidates"]) == len(poor["kb_ents"]) == 5, "what was considered is kept"
@@ -164,7 +167,7 @@ def test_what_scores_less_than_the_threshold_is_nil(tiny_assets):
 
 @pytest.mark.parametrize("tiers", [None, ["exact"], ["exact", "ngram"], ["ngram"]])
 def test_an_identical_string_passes_any_threshold(tiny_assets, tiers):
-    (found,) = link(tiny_assets, "Fever", "Fever", threshold=1.0, tiers=tiers)
+    (found,) = link(tiny_assets, "Fever", "Fever", threshold=1.0, tiers=tiers, calibrator=False)
     assert found["kb_id"] == "HP:0001945"
 
 

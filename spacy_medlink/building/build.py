@@ -1,7 +1,7 @@
 """build_assets: from a knowledge base and an encoder to the directory of a linker."""
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import __version__
 from ..assets import (
+    CALIBRATOR,
     ENCODER,
     EXACT,
     FACETS,
@@ -19,6 +20,8 @@ from ..assets import (
     NGRAM,
     Assets,
 )
+from ..calibration.conditions import conditions
+from ..errors import MedlinkError
 from ..files import replacing_directory
 from ..kb import KnowledgeBase
 from ..linking import TIERS, LinkingEngine
@@ -29,12 +32,16 @@ from ..retrieval.arrays import save_arrays
 from ..retrieval.exact import ExactIndex
 from ..retrieval.facets import Facets
 from ..retrieval.filters import NameFilters
+from ..retrieval.fusion import fusion_of
 from ..retrieval.memory import write_memory
 from ..retrieval.ngram import NgramIndex
 from ..types import Progress
+from .calibrate import calibrate_assets, is_remembered
 from .dense import DenseBuild
 from .kept import keeping
+from .lookups import NameLookups
 from .memory import Learned, carry_over, learn_memory
+from .name_calibration import fit_on_names
 from .update import Update, kept_fusion
 from .weights import DEFAULT_WEIGHTS, choose_weights
 
@@ -61,6 +68,7 @@ def build_assets(
     search: "SearchSettings | None" = None,
     training_sample: int = 0,
     ngram_limit: int = NGRAM_LIMIT,
+    calibrate: bool = True,
     progress: Progress = no_progress,
     overwrite: bool = False,
     resume: bool = True,
@@ -76,13 +84,15 @@ def build_assets(
         have, if the encoder is the same; the manifest's "update" says what was.
     memory (Sequence[Path]): gold mentions that are to be linked as they are there; without any,
         what `update` remembers.
-    dev (Optional[Path]): gold mentions on which the fusion is chosen, 50 or more; without them it
-        stays as `update` has it, if most names do, else names of the knowledge base choose. Names
-        that these mentions gave count as new.
+    dev (Optional[Path]): gold mentions on which the fusion is chosen and the calibrator fitted, 50
+        or more; without them the fusion stays as `update` has it, if most names do, else examples
+        made of names choose, and they calibrate. Names that these mentions gave count as new.
     search (Optional[SearchSettings]): how far a search of the index goes; 0 takes the default.
     training_sample (int): vectors that train an index which must be trained; 0 takes 262,144.
     ngram_limit (int): names up to which there is an n-gram tier; the manifest's "left_out" says
         when there is none.
+    calibrate (bool): fit a calibrator and a threshold to names of the knowledge base, so that what
+        is not probably right is NIL.
     progress (Progress): shows how far encoding has come.
     overwrite (bool): lose what `out` holds besides assets. resume (bool): keep vectors beside `out`
         until it is whole, so that a build after an interruption goes on.
@@ -112,19 +122,60 @@ def build_assets(
         engine = _build_tiers(path, knowledge, dense, ngram_limit, progress)
         tiers = [tier for tier in TIERS if getattr(engine, tier) is not None]
         kept = kept_fusion(old, reuse, tiers)
+        names = NameLookups.of(engine, knowledge, progress) if calibrate else None
+        fusion = choose_weights(engine, knowledge, Path(dev) if dev else None, kept, names)
+        described = _describe(bi_encoder, source) if bi_encoder else None
         facts = {
             "kb": knowledge.manifest,
             "tiers": tiers,
             "left_out": _left_out(tiers, knowledge, ngram_limit),
-            "encoder": _describe(bi_encoder, source) if bi_encoder else None,
+            "encoder": described,
             "index": dense.facts,
             "memory": learned.facts if learned is not None else None,
             "update": reuse.as_manifest(knowledge.n_names) if reuse is not None else None,
-            "fusion": choose_weights(engine, knowledge, Path(dev) if dev else None, kept),
+            "fusion": fusion,
+            "calibrator": _calibrate(path, knowledge, fusion, described, names),
             "versions": _versions(),
         }
         write_manifest(path, facts)
-    return Assets(out)
+    made = Assets(out)
+    return _on_gold(made, dev, progress) if calibrate and dev is not None else made
+
+
+def _calibrate(
+    path: Path,
+    kb: KnowledgeBase,
+    fusion: Mapping[str, Any],
+    encoder: Mapping[str, Any] | None,
+    names: NameLookups | None,
+) -> dict[str, Any] | None:
+    """Fit a calibrator to names as a linker over these assets will rank them, and write it."""
+    if names is None:
+        return None
+    weights = fusion["weights"]
+    used = [tier for tier in TIERS if weights.get(tier)]
+    names = names.of_tiers(used)
+    engine = names.lookups.engine
+    engine.fusion = fusion_of(fusion)
+    found = fit_on_names(names, kb)
+    if found is None:
+        return None
+    made_by = encoder["fingerprint"] if encoder is not None and "dense" in used else ""
+    fitted_for = conditions(used, engine.fusion, weights, made_by, "")
+    found.fitted.calibrator.fitting(fitted_for).save(path / CALIBRATOR)
+    return found.facts
+
+
+def _on_gold(made: Assets, dev: str | Path, progress: Progress) -> Assets:
+    """Calibrate on gold mentions; on names, as they are, where these are too few or too hard."""
+    # What the memory learned from the same file would seem surer than it is.
+    train, unseen = (dev, None) if is_remembered(made, dev) else (None, dev)
+    try:
+        return calibrate_assets(made, made.path, unseen, train=train, progress=progress).assets
+    except MedlinkError as error:
+        if error.code not in ("E413", "E414"):
+            raise
+        return made
 
 
 def _open_encoder(

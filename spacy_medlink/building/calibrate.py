@@ -1,21 +1,35 @@
 """calibrate_assets: fits the calibrator of a linker, chooses its threshold, stores both."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..assets import CALIBRATOR, Assets
-from ..calibration import Point, Trials, best_threshold, fit, points
+from ..calibration import (
+    STRATA,
+    Fitted,
+    Point,
+    RankingCalibrator,
+    Trials,
+    best_threshold,
+    fit,
+    points,
+)
 from ..calibration.quality import calibration_error
 from ..calibration.trials import Floats
-from ..errors import Errors, Warnings
+from ..errors import Errors, MedlinkError, Warnings
 from ..files import sha256_of
+from ..linking import LinkingEngine
 from ..linking.ranker import with_facts
 from ..manifest import ASSETS
 from ..outputs import check_output
 from ..progress import no_progress
 from ..telling import tell
 from ..types import Progress
-from .questions import Question, count_concepts, gold_questions, name_questions, questions_of
+from .examples import Example, count_concepts, examples_of, gold_examples
+from .lookups import NameLookups
+from .name_calibration import fit_on_names
+from .name_examples import VERBATIM
 from .removal import NIL_SHARE, Asked, ask
 from .unannotated import folds
 from .variant import write_variant
@@ -74,29 +88,14 @@ def calibrate_assets(
     if dev is not None and train is not None:
         rule = "only one file can be calibrated on, and train is given, too"
         raise Errors.bad_setting(name="dev", value=str(dev), rule=rule)
-    kb, engine, gold = assets.kb, assets.engine(calibrator=False), dev or train
-    # Without their context equal mentions are asked once.
-    in_context = getattr(engine.rescorer, "reads_context", engine.rescorer is not None)
-    if train is not None:
-        questions, asked = _ask_folds(assets, Path(train), in_context, nil_share, progress)
+    engine, gold = assets.engine(calibrator=False), dev or train
+    if gold is None:
+        asked = _ask_names(assets, engine, nil_share, progress)
     else:
-        questions = name_questions(kb) if dev is None else gold_questions(dev, kb, in_context)
-        _warn_if_remembered(assets, dev)
-        asked = ask(engine, kb, questions, nil_share, progress) if questions else None
-    mentions, concepts = sum(one.count for one in questions), count_concepts(questions)
-    answered = 0 if asked is None else len(asked.trials.right)
-    if asked is None or min(mentions, answered) < _NEEDED_MENTIONS or concepts < _NEEDED_CONCEPTS:
-        raise Errors.too_few_trials(
-            source=gold or kb.path, trials=mentions, concepts=concepts,
-            needed=_NEEDED_MENTIONS, needed_concepts=_NEEDED_CONCEPTS,
-        )  # fmt: skip
-    trials = asked.trials
-    fitted = fit(trials)
-    curve = points(fitted.probs, trials, asked.unanswered)
-    chosen = best_threshold(curve, target_precision)
-    if chosen is None:
-        best = max(one.precision - one.error for one in curve)
-        raise Errors.no_threshold(target=target_precision, best=f"{best:.3f}")
+        asked = _ask_gold(assets, engine, dev, train, nil_share, progress)
+    trials, fitted, curve = asked.trials, asked.fitted, asked.curve
+    mentions, concepts = asked.mentions, asked.concepts
+    chosen = _choose(curve, fitted.calibrator, target_precision)
     error = calibration_error(fitted.probs, trials.right, trials.weights)
     facts = {
         "kind": fitted.calibrator.kind,
@@ -106,6 +105,7 @@ def calibrate_assets(
             name: round(value, _DIGITS)
             for name, value in chosen._asdict().items() if name != "threshold"
         },
+        "rates": {k: round(rate, _DIGITS) for k, rate in (fitted.calibrator.rates or {}).items()},
         "calibration_error": round(error, _DIGITS),
         "log_loss": {kind: round(loss, _DIGITS) for kind, loss in fitted.losses.items()},
         "nil_share": nil_share,
@@ -127,29 +127,103 @@ def calibrate_assets(
     return Calibrated(made, chosen, curve, trials, fitted.probs)
 
 
+class _Fitted(NamedTuple):
+    """What was asked, and the calibrator that was fitted to the answers."""
+
+    trials: Trials
+    fitted: Fitted
+    curve: list[Point]
+    mentions: int
+    concepts: int
+
+
+def _ask_names(
+    assets: Assets, engine: LinkingEngine, nil_share: float, progress: Progress
+) -> _Fitted:
+    kb = assets.kb
+    names = NameLookups.of(engine, kb, progress)
+    drawn = len(names.of_kinds([VERBATIM]))
+    if drawn < _NEEDED_MENTIONS:
+        raise _too_few(kb.path, drawn, drawn)
+    found = fit_on_names(names, kb, nil_share)
+    assert found is not None
+    curve = points(found.fitted.probs, found.trials, found.unanswered)
+    return _Fitted(found.trials, found.fitted, curve, sum(found.counts.values()), drawn)
+
+
+def _ask_gold(
+    assets: Assets,
+    engine: LinkingEngine,
+    dev: str | Path | None,
+    train: str | Path | None,
+    nil_share: float,
+    progress: Progress,
+) -> _Fitted:
+    # Without their context equal mentions are asked once.
+    in_context = getattr(engine.rescorer, "reads_context", engine.rescorer is not None)
+    if train is not None:
+        examples, asked = _ask_folds(assets, Path(train), in_context, nil_share, progress)
+    else:
+        assert dev is not None
+        examples = gold_examples(dev, assets.kb, in_context)
+        if is_remembered(assets, dev):
+            tell(Warnings.calibrated_on_memory.format(path=dev))
+        asked = ask(engine, assets.kb, examples, nil_share, progress) if examples else None
+    mentions, concepts = sum(one.count for one in examples), count_concepts(examples)
+    answered = 0 if asked is None else len(asked.trials.right)
+    if asked is None or min(mentions, answered) < _NEEDED_MENTIONS or concepts < _NEEDED_CONCEPTS:
+        raise _too_few(dev or train, mentions, concepts)
+    fitted = fit(asked.trials)
+    curve = points(fitted.probs, asked.trials, asked.unanswered)
+    return _Fitted(asked.trials, fitted, curve, mentions, concepts)
+
+
+def _too_few(source: str | Path | None, mentions: int, concepts: int) -> MedlinkError:
+    return Errors.too_few_trials(
+        source=source, trials=mentions, concepts=concepts,
+        needed=_NEEDED_MENTIONS, needed_concepts=_NEEDED_CONCEPTS,
+    )  # fmt: skip
+
+
+def _choose(curve: Sequence[Point], calibrator: RankingCalibrator, target: float) -> Point:
+    """Choose the threshold that links most at a precision.
+
+    One above the rate of names that are the mention would leave these out, and link only what is
+    surer by chance: it is taken where no other threshold has the precision.
+
+    RAISES (MedlinkError): E414 where none has.
+    """
+    rate = (calibrator.rates or {}).get(STRATA[1], 1.0)
+    lower = [one for one in curve if one.threshold <= rate]
+    chosen = best_threshold(lower, target) or best_threshold(curve, target)
+    if chosen is None:
+        best = max(one.precision - one.error for one in curve)
+        raise Errors.no_threshold(target=target, best=f"{best:.3f}")
+    return chosen
+
+
 def _ask_folds(
     assets: Assets, train: Path, in_context: bool, nil_share: float, progress: Progress
-) -> tuple[list[Question], Asked | None]:
+) -> tuple[list[Example], Asked | None]:
     """Ask the mentions of each fold of documents as if these had not been annotated."""
-    questions, parts = list[Question](), list[Asked]()
+    examples, parts = list[Example](), list[Asked]()
     for fold in folds(assets, train, progress):
         engine = fold.engine(assets)
         engine.rescorer = with_facts(engine.rescorer, fold.facts)
-        own = questions_of(fold.cases, in_context)
+        own = examples_of(fold.cases, in_context)
         if own:
             parts.append(ask(engine, assets.kb, own, nil_share, gone=fold.gone))
-            questions += own
-    return questions, Asked.together(parts) if parts else None
+            examples += own
+    return examples, Asked.together(parts) if parts else None
 
 
-def _warn_if_remembered(assets: Assets, dev: str | Path | None) -> None:
-    """Warn where the memory of corrections knows the answers."""
+def is_remembered(assets: Assets, gold: str | Path) -> bool:
+    """Tell whether the memory of corrections learned from a gold file."""
     memory = assets.manifest.get("memory")
-    if dev is None or memory is None:
-        return
-    own = sha256_of(Path(dev))
-    if any(source["sha256"] == own for source in memory["sources"]):
-        tell(Warnings.calibrated_on_memory.format(path=dev))
+    if memory is None:
+        return False
+    own = sha256_of(Path(gold))
+    return any(source["sha256"] == own for source in memory["sources"])
 
 
 def _describe(dev: str | Path | None) -> dict[str, str]:

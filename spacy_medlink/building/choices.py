@@ -33,8 +33,9 @@ class Choice:
 
 
 def choices(tiers: Sequence[str]) -> list[Choice]:
-    """List the fusions of some tiers."""
-    found = [Choice(f"{tier} alone", WEIGHTED, {tier: 1.0}, alone=True) for tier in tiers]
+    """List the fusions of some tiers; each has the exact tier in it, where there is one."""
+    exact = {"exact": DEFAULT_WEIGHTS["exact"]} if "exact" in tiers else {}
+    found = [Choice(f"{tier} alone", WEIGHTED, {**exact, tier: 1.0}, alone=True) for tier in tiers]
     both = "ngram" in tiers and "dense" in tiers
     for ngram in _NGRAM_CHOICES if both else (DEFAULT_NGRAM,):
         weights = _weights(tiers, ngram)

@@ -17,6 +17,7 @@ from .build import build_assets
 from .calibrate import TARGET_PRECISION, calibrate_assets
 from .memory import key_of
 from .mention_names import add_mention_names
+from .name_calibration import calibrate_on_names
 from .ranker import check_top, fit_ranker
 from .variant import left_out, write_variant
 
@@ -75,11 +76,14 @@ def learn(
         added = add_mention_names(work / "names.kb", assets.kb, [train], new_concepts)
         made = build_assets(
             work / "built", added.kb.path, update=assets.path, memory=[train],
-            dev=None if _has_chosen(assets) else train, progress=progress, resume=False,
+            dev=None if _has_chosen(assets) else train, calibrate=False, progress=progress,
+            resume=False,
         )  # fmt: skip
 
         def rank() -> Assets:
-            fitted = fit_ranker(made, work / "ranked", train, top=top, progress=progress)
+            fitted = fit_ranker(
+                made, work / "ranked", train, top=top, calibrate=False, progress=progress
+            )
             if not fitted.kept:
                 missing["ranker"] = fitted.assets.manifest["left_out"]["ranker"]
             return fitted.assets
@@ -92,17 +96,10 @@ def learn(
                 progress=progress,
             ).assets  # fmt: skip
 
-        def calibrate_on_names() -> Assets:
-            named = calibrate_assets(
-                made, work / "named", target_precision=target_precision, progress=progress
-            ).assets
-            del missing["calibrator"]
-            return named
-
         made = _or_without(calibrate, made, "calibrator", missing)
-        if "calibrator" in missing and assets.manifest.get("calibrator") is not None:
-            # They had probabilities; those of names are better than none.
-            made = _or_without(calibrate_on_names, made, "calibrator", missing)
+        if "calibrator" in missing:
+            made = calibrate_on_names(made, work / "named", progress)
+            del missing["calibrator"]
         if assets.manifest.get("reranker") is not None:
             missing["reranker"] = "scores have changed: train it again (python -m training.rerank)"
         reasons = dict(made.manifest.get("left_out") or {})

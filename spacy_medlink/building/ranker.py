@@ -22,6 +22,7 @@ from ..ranking import Endings, Lists, RankingModel, fit, traits_of
 from ..ranking.model import TOP
 from ..types import Progress
 from .endings import learn_endings, name_examples
+from .name_calibration import calibrate_on_names
 from .unannotated import Asked, ask_unannotated
 from .variant import left_out, write_variant
 
@@ -53,6 +54,7 @@ def fit_ranker(
     gold: str | Path,
     *,
     top: int = TOP,
+    calibrate: bool = True,
     progress: Progress = no_progress,
     overwrite: bool = False,
 ) -> RankerFitted:
@@ -66,6 +68,7 @@ def fit_ranker(
     gold (Path): documents that the encoder was not fine-tuned on, or what it knows by heart would
         count for more than it is worth.
     top (int): candidates that are ordered; more of them cost time, and come into higher places.
+    calibrate (bool): fit a calibrator to names anew where scores have changed.
     overwrite (bool): lose what `out` holds besides assets.
     RAISES (MedlinkError): E107, E401-E404, E407 for the file, E530 for too few mentions, E109, E302
         for a top below 2, E120-E123 what `out` holds.
@@ -100,7 +103,10 @@ def fit_ranker(
     facts["endings"] = len(endings.endings) if endings is not None else 0
     model = replace(fitted.model, top=top)
     place = _Place(Path(out), Path(gold), overwrite)
-    return RankerFitted(_write(assets, place, model, endings, facts, kept), facts, bool(kept))
+    made = _write(assets, place, model, endings, facts, kept)
+    if calibrate and made.manifest.get("calibrator") is None:
+        made = calibrate_on_names(made, out, progress)
+    return RankerFitted(made, facts, bool(kept))
 
 
 def check_top(top: int) -> None:

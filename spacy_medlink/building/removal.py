@@ -19,7 +19,7 @@ from ..progress import no_progress
 from ..retrieval.mask import Mask
 from ..text import hash_key
 from ..types import Candidate, Progress
-from .questions import Question
+from .examples import Example
 
 NIL_SHARE = 0.2
 DEPTH = 5  # candidates asked for, as the linker does by default
@@ -30,8 +30,8 @@ _LEAST_PARTS = 2
 class Asked(NamedTuple):
     """What was asked, and what came of it.
 
-    trials (Trials): of the questions that were answered at all.
-    unanswered (Tuple[float, float]): weight of questions for which nothing was found; of those
+    trials (Trials): of the examples that were answered at all.
+    unanswered (Tuple[float, float]): weight of examples for which nothing was found; of those
         among them that could have been answered.
     """
 
@@ -51,35 +51,35 @@ class _Round(NamedTuple):
     """Questions that are asked with the same names: with what weight, and which may be right."""
 
     mask: Mask
-    questions: list[tuple[Question, float, frozenset[int]]]
+    examples: list[tuple[Example, float, frozenset[int]]]
 
 
 def ask(
     engine: LinkingEngine,
     kb: KnowledgeBase,
-    questions: Sequence[Question],
+    examples: Sequence[Example],
     nil_share: float = NIL_SHARE,
     progress: Progress = no_progress,
     gone: Sequence[int] = (),
 ) -> Asked:
-    """Ask questions of an engine, with and without the concepts that they are about.
+    """Ask examples of an engine, with and without the concepts that they are about.
 
     nil_share (float): share of the concepts that is removed; 0 removes none, and only what the
         gold file calls NIL is. gone (Sequence[int]): name rows that are out of it all the time.
     """
-    rounds = list(_rounds(engine, list(kb.iter_ids()), questions, nil_share, gone))
+    rounds = list(_rounds(engine, list(kb.iter_ids()), examples, nil_share, gone))
     names = names_of(engine, kb)
     batches = [
-        (one.mask, one.questions[start : start + _BATCH])
-        for one in rounds for start in range(0, len(one.questions), _BATCH)
+        (one.mask, one.examples[start : start + _BATCH])
+        for one in rounds for start in range(0, len(one.examples), _BATCH)
     ]  # fmt: skip
     features, rows, unanswered = [], [], [0.0, 0.0]
     for mask, batch in progress(batches, len(batches), "asking"):
         rankings = engine.rank_within([one.mention for one, _, _ in batch], DEPTH, mask)
         features.append(features_of([one for one in rankings if one], names))
-        for (question, weight, right), ranking in zip(batch, rankings, strict=True):
+        for (example, weight, right), ranking in zip(batch, rankings, strict=True):
             if ranking:
-                rows.append(_row(ranking, question, weight, right))
+                rows.append(_row(ranking, example, weight, right))
             else:
                 unanswered[0] += weight
                 unanswered[1] += weight if right else 0.0
@@ -117,45 +117,39 @@ def without(engine: LinkingEngine, removed: Flags, hidden: Sequence[int] = ()) -
 def _rounds(
     engine: LinkingEngine,
     ids: Sequence[str],
-    questions: Sequence[Question],
+    examples: Sequence[Example],
     nil_share: float,
     gone: Sequence[int],
 ) -> Iterator[_Round]:
-    """Deal out the questions; names are asked for as they are, too, or no match would be exact."""
+    """Deal out the examples."""
     parts = max(_LEAST_PARTS, round(1 / nil_share)) if nil_share else 1
     part = parts_of(ids, parts) if nil_share else np.full(len(ids), -1, dtype=np.int64)
-    own = [_part_of(one, part, parts) for one in questions]
-    hidden = [*gone, *(row for one in questions for row in one.hidden)]
+    own = [_part_of(one, part, parts) for one in examples]
     for number in range(parts):
         removed = part == number
-        asked, as_they_are = [], []
-        for question, place in zip(questions, own, strict=True):
-            left = frozenset(row for row in question.right if not removed[row])
+        asked = []
+        for example, place in zip(examples, own, strict=True):
+            left = frozenset(row for row in example.right if not removed[row])
             if place == number:
                 # Of what is NIL anyway there is one answer only.
-                share = nil_share if question.right and nil_share else 1.0
-                asked.append((question, share * question.count, left))
-            elif question.right and (place + 1) % parts == number:
-                share = (1 - nil_share) * question.count
-                if question.hidden:
-                    share /= 2
-                    as_they_are.append((question, share, left))
-                asked.append((question, share, left))
-        yield _Round(without(engine, removed, hidden), asked)
-        if as_they_are:
-            yield _Round(without(engine, removed, gone), as_they_are)
+                share = nil_share if example.right and nil_share else 1.0
+                asked.append((example, share * example.count, left))
+            elif example.right and (place + 1) % parts == number:
+                share = (1 - nil_share) * example.count
+                asked.append((example, share, left))
+        yield _Round(without(engine, removed, gone), asked)
 
 
-def _part_of(question: Question, part: NDArray[np.int64], parts: int) -> int:
-    if question.right:
-        return max(0, int(part[min(question.right)]))
-    return hash_key(question.mention.text) % parts
+def _part_of(example: Example, part: NDArray[np.int64], parts: int) -> int:
+    if example.right:
+        return max(0, int(part[min(example.right)]))
+    return hash_key(example.mention.text) % parts
 
 
 def _row(
-    ranking: Sequence[Candidate], question: Question, weight: float, right: frozenset[int]
+    ranking: Sequence[Candidate], example: Example, weight: float, right: frozenset[int]
 ) -> tuple[bool, bool, float, int]:
     """RETURNS: right, known, weight, group: of the concept, or of the text of what is NIL."""
     # Both fit into 63 bits, and do not meet: rows of concepts are small.
-    group = min(question.right) if question.right else hash_key(question.mention.text) >> 1
+    group = min(example.right) if example.right else hash_key(example.mention.text) >> 1
     return ranking[0].row in right, bool(right), weight, group

@@ -4,10 +4,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..assets import CALIBRATOR, RERANKER, Assets
+from .name_calibration import calibrate_on_names
 from .variant import left_out, write_variant
 
 if TYPE_CHECKING:
     from ..encoders.cross_encoder import CrossEncoder
+
+_SAMPLE = 100  # concepts that give names to calibrate on: reading takes longer than looking up
 
 
 def store_reranker(
@@ -19,7 +22,8 @@ def store_reranker(
 ) -> Assets:
     """Write the assets with a reranker, in place of one that they have.
 
-    Their calibrator is left out: it was fitted to other scores.
+    Their calibrator was fitted to other scores: one is fitted to names in its place. Names have no
+    context, so calibrate on gold mentions where there are some.
 
     out (Path): directory to write, which may be that of the assets. facts (Dict): for the manifest.
     overwrite (bool): lose what `out` holds besides assets.
@@ -57,4 +61,7 @@ def _write(
             (path / RERANKER).mkdir()
             encoder.save(path / RERANKER)
 
-    return write_variant(assets, out, facts, without=without, add=add, overwrite=overwrite)
+    made = write_variant(assets, out, facts, without=without, add=add, overwrite=overwrite)
+    if CALIBRATOR not in without:
+        return made
+    return calibrate_on_names(made, out, sample=_SAMPLE)

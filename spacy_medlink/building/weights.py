@@ -1,16 +1,20 @@
 """Choosing how the tiers' scores become one, on annotated text or on the knowledge base itself.
 
-Without annotated text a sample of names plays the mentions: each is looked for with itself (and
-what has the same key) taken out of its concept, so that it must be found through another name.
+Without annotated text, examples that are made of names play the mentions (`name_examples`): a name
+that must be found through another one of its concept, or in another language, a name that is
+written in another way, and a name whose concept is missing, so that what is above it is best.
 
 Names that mentions of the very file gave are not found by mentions with the same key: so the text
 that they come from can choose, too, as if each of its mentions were new.
 
 The choice is the one with the best mean reciprocal rank; those within one standard error of the
 best count as equal, and of these the one nearest to the default is taken, if it is no worse than
-the best tier by itself. So fusing never loses to a tier on what chose it.
+the best tier by itself. So fusing never loses to a tier on text that chose it; names do not choose
+a tier by itself. The exact tier is in every choice: without it a name that is the mention would
+count no more than one that is like it.
 """
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,16 +24,18 @@ from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
 from ..linking import LinkingEngine
-from ..text import key
 from ..types import Floats2d, Ints2d
 from .choices import DEFAULT_NGRAM, DEFAULT_WEIGHTS, Choice, choices, normalised
+from .lookups import NameLookups
 from .mention_names import SOURCE
+from .name_examples import MUTATED, SPECIFIC, SYNONYM, TRANSLATED, VERBATIM
 
 __all__ = ["DEFAULT_WEIGHTS", "choose_weights"]
 
-_SAMPLE = 1000
+# Every so many examples of a kind count. N-grams find nearly all mutated names (98 to 100 %), and
+# text has fewer of them than of names that the terminology lacks.
+_EVERY = {SYNONYM: 1, TRANSLATED: 1, MUTATED: 4, SPECIFIC: 1}
 _TOO_FEW = 50
-_SEED = 0
 _DIGITS = 4
 
 Quality = dict[Choice, NDArray[np.float64]]
@@ -41,14 +47,18 @@ def choose_weights(
     kb: KnowledgeBase,
     dev: Path | None = None,
     kept: dict[str, Any] | None = None,
+    names: NameLookups | None = None,
 ) -> dict[str, Any]:
     """Choose the fusion of the tiers.
 
     engine (LinkingEngine): with its tiers; its weights are not changed.
     dev (Optional[Path]): gold mentions to choose on. kept (Optional[Dict]): what was chosen before,
         taken where there are fewer than 50 mentions; without it names of the knowledge base choose.
+    names (Optional[NameLookups]): examples made of these, looked up with the engine; None makes
+        them where they are needed.
     RETURNS (Dict[str, Any]): `function` and `weights` (they sum to 1, so that a perfect match
-        scores 1.0) and `chosen_on`: what, how many, and the mean reciprocal rank of each choice.
+        scores 1.0) and `chosen_on`: what, how many, and the mean reciprocal rank of each choice and
+        of each tier alone.
     RAISES (MedlinkError): E107, E401-E404, E407 for the gold file.
     """
     tiers = [tier for tier in ("exact", "ngram", "dense") if getattr(engine, tier) is not None]
@@ -58,39 +68,40 @@ def choose_weights(
         return kept
     on_names = not quality and "dense" in tiers and "ngram" in tiers
     if on_names:
-        quality, facts = _on_names(engine, kb)
+        quality, facts = _on_names(engine, names or NameLookups.of(engine, kb), tiers)
     if not quality:
         return {"weights": normalised(default), "chosen_on": None}
-    best = best_choice(quality)
+    # Names are more alike than mentions are to names: they would leave out a tier that text needs.
+    best = best_choice({c: q for c, q in quality.items() if not (on_names and c.alone)})
     means = {choice: round(float(ranks.mean()), _DIGITS) for choice, ranks in quality.items()}
     by_ngram = {
         str(choice.ngram): mean for choice, mean in means.items() if choice.ngram is not None
     }
     others = {choice.name: mean for choice, mean in means.items() if choice.ngram is None}
-    facts |= {"mrr_by_ngram_weight": by_ngram, "mrr_by_other": others, "choice": best.name}
+    facts |= {
+        "mrr_by_ngram_weight": by_ngram,
+        "mrr_by_other": others,
+        "choice": best.name,
+        "mrr": means[best],
+        "mrr_alone": {tier: others[f"{tier} alone"] for tier in tiers if f"{tier} alone" in others},
+    }
     weights = {tier: best.weights.get(tier, 0.0) for tier in tiers}
-    if on_names and best.ngram is not None:
-        weights["exact"] = default.get("exact", 0.0)  # which held-out names cannot weigh
-    weights = {tier: weights[tier] for tier in tiers}
     return {"function": best.function, "weights": normalised(weights), "chosen_on": facts}
 
 
-def _on_names(engine: LinkingEngine, kb: KnowledgeBase) -> tuple[Quality, dict[str, Any]]:
-    queries = _sample(kb)
-    if len(queries) < _TOO_FEW:
+def _on_names(
+    engine: LinkingEngine, names: NameLookups, tiers: Sequence[str]
+) -> tuple[Quality, dict[str, Any]]:
+    drawn = len(names.of_kinds([VERBATIM]))
+    examples = [one for kind, step in _EVERY.items() for one in names.of_kinds([kind])[::step]]
+    if drawn < _TOO_FEW or not examples:
         return {}, {}
-    rows, _, scores = engine.search([text for _, text in queries])
-    usable = rows >= 0
-    for index, (concept, text) in enumerate(queries):
-        own = key(text)
-        twins = [
-            row for row in rows[index].tolist()
-            if row >= 0 and engine.name_concept[row] == concept and key(kb.name_at(row).text) == own
-        ]  # fmt: skip
-        usable[index] &= ~np.isin(rows[index], twins)
-    scores = {tier: values for tier, values in scores.items() if tier != "exact"}
-    gold = [(row,) for row, _ in queries]
-    return _try(engine, rows, scores, usable, gold), {"names": len(queries)}
+    found = names.found(examples)
+    rows, scores = found.rows, {tier: found.scores[tier] for tier in tiers}
+    counts = Counter(one.kind for one in examples)
+    facts = {"names": drawn, "examples": {kind: counts[kind] for kind in _EVERY if counts[kind]}}
+    right = [one.right for one in examples]
+    return _try(engine, rows, scores, rows >= 0, right), facts
 
 
 def _on_gold(
@@ -123,19 +134,6 @@ def _on_gold(
 def _taught(kb: KnowledgeBase) -> set[str]:
     """List the files whose mentions became names, by their SHA-256."""
     return {one["sha256"] for one in kb.manifest.get("mention_names", {}).get("sources", ())}
-
-
-def _sample(kb: KnowledgeBase) -> list[tuple[int, str]]:
-    """Draw (concept row, name): one name each of concepts that have another with another key."""
-    rows = np.random.default_rng(_SEED).permutation(len(kb))
-    drawn: list[tuple[int, str]] = []
-    for row in rows[: 20 * _SAMPLE].tolist():
-        names = kb.concept_at(row).names
-        if len({key(name.text) for name in names}) > 1:
-            drawn.append((row, names[-1].text))
-        if len(drawn) == _SAMPLE:
-            break
-    return drawn
 
 
 def _try(

@@ -1,4 +1,8 @@
-"""RankingCalibrator: a logistic model over features of a ranking, and steps on top of it."""
+"""RankingCalibrator: a logistic model over features of a ranking, and steps on top of it.
+
+What is verbatim a name of one concept and of no other, or what corrections say, is not estimated
+by its features: each such stratum has a rate of its own, which no other mention can change.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -12,12 +16,13 @@ from numpy.typing import NDArray
 from ..errors import Errors, MedlinkError
 from ..held import File, content_of, place_of
 from ..types import Candidate
-from .features import FEATURES, Features, Names, features_of
+from .features import FEATURES, STRATA, Features, Names, features_of, strata_of
 
 FORMAT = 1
 LOGISTIC, ISOTONIC = "logistic", "isotonic"
 _LEAST = 1e-3  # no answer is impossible, and none is certain
 _DIGITS = 6
+_FIRST = 16  # features of the first version
 
 Floats = NDArray[np.float64]
 
@@ -31,6 +36,8 @@ class RankingCalibrator:
     steps (isotonic regression: Zadrozny and Elkan 2002).
 
     mean, scale, weights (Floats): (n_features,). bias (float).
+    rates (Optional[Mapping[str, float]]): probability of the answers of each stratum but the first;
+        None, as in calibrators of earlier versions, leaves all to the model.
     steps (Optional[Tuple[Floats, Floats]]): z, strictly ascending, and p, ascending.
     fitted_for (Mapping[str, Any]): what must be the same where it is used: tiers, fusion, encoder.
     threshold (float): probability that a link should have; 0 where none was recommended.
@@ -46,6 +53,7 @@ class RankingCalibrator:
     fitted_for: Mapping[str, Any] = field(default_factory=dict)
     threshold: float = 0.0
     names: Names | None = None
+    rates: Mapping[str, float] | None = None
 
     @property
     def kind(self) -> str:
@@ -66,6 +74,10 @@ class RankingCalibrator:
         p = np.where(z >= 0, 1, smaller) / (1 + smaller)
         if self.steps is not None:
             p = np.interp(z, *self.steps)
+        if self.rates is not None:
+            rates = np.asarray([self.rates.get(name, 0.0) for name in STRATA])
+            strata = strata_of(features)
+            p = np.where(strata > 0, rates[strata], p)
         return np.asarray(np.clip(p, _LEAST, 1 - _LEAST), dtype=np.float64)
 
     def logits(self, features: Features) -> Floats:
@@ -91,6 +103,7 @@ class RankingCalibrator:
             "scale": self.scale.tolist(),
             "weights": self.weights.tolist(),
             "bias": self.bias,
+            "rates": dict(self.rates) if self.rates is not None else None,
             "steps": [part.tolist() for part in self.steps] if self.steps is not None else None,
             "fitted_for": dict(self.fitted_for),
         }
@@ -109,10 +122,15 @@ class RankingCalibrator:
         path = place_of(file)
         try:
             facts = json.loads(content_of(file))
-            if facts["format"] != FORMAT or facts["features"] != list(FEATURES):
+            known = facts["features"] in (list(FEATURES), list(FEATURES[:_FIRST]))
+            if facts["format"] != FORMAT or not known:
                 problem = "it was fitted by another version of spacy-medlink"
                 raise Errors.calibrator_mismatch(path=path.parent, problem=problem)
-            mean, scale, weights = (_column(facts[name]) for name in ("mean", "scale", "weights"))
+            # Features that came later count nothing in what was fitted before.
+            mean, scale, weights = (
+                _column(facts[name], len(facts["features"]), filler)
+                for name, filler in (("mean", 0.0), ("scale", 1.0), ("weights", 0.0))
+            )
             steps, (bias,) = facts["steps"], _numbers([facts["bias"]]).tolist()
             if not (scale > 0).all():
                 raise _ProblemError("a scale is not positive")
@@ -125,6 +143,7 @@ class RankingCalibrator:
                 dict(facts["fitted_for"]),
                 threshold,
                 names,
+                _checked_rates(facts.get("rates")),
             )
         except MedlinkError:
             raise
@@ -139,11 +158,20 @@ class _ProblemError(Exception):
     """What is wrong with a file."""
 
 
-def _column(values: Sequence[float]) -> Floats:
+def _column(values: Sequence[float], features: int, filler: float) -> Floats:
     column = _numbers(values)
-    if column.shape != (len(FEATURES),):
+    if column.shape != (features,):
         raise _ProblemError("a number for each feature was expected")
-    return column
+    return np.append(column, np.full(len(FEATURES) - features, filler))
+
+
+def _checked_rates(rates: Any) -> dict[str, float] | None:
+    if rates is None:
+        return None
+    values = _numbers([rates[name] for name in STRATA[1:]])
+    if ((values < 0) | (values > 1)).any():
+        raise _ProblemError("a rate leaves 0..1")
+    return dict(zip(STRATA[1:], values.tolist(), strict=True))
 
 
 def _checked_steps(z: Sequence[float], p: Sequence[float]) -> tuple[Floats, Floats]:

@@ -31,8 +31,11 @@ FEATURES = (
     "added",  # share of the matched name's words that the text has not
     "missing",  # share of the text's words that the name has not
     "numbers",  # 1 where they differ in a number or a single letter: type 1 is not type 2
+    "same words",  # 1 where they have the same words, in whatever order
 )
 DEPTH = 2  # candidates that are looked at
+STRATA = ("others", "verbatim", "remembered", "verbatim and remembered", "shared")
+_EXACT, _RIVAL, _MEMORY, _SHORT = map(FEATURES.index, ("exact", "rival", "memory", "short form"))
 
 _MARGIN = 0.3
 _DIGITS = 4  # scores are the same over batch sizes to so many digits
@@ -76,6 +79,27 @@ def features_of(rankings: Sequence[Sequence[Candidate]], names: Names) -> Featur
     return np.asarray(found, dtype=np.float64).reshape(len(rankings), len(FEATURES))
 
 
+def strata_of(features: Features) -> NDArray[np.int64]:
+    """Tell which rankings something vouches for, other than resemblance: places in STRATA, (n,).
+
+    A verbatim answer has the text as a name, and the runner-up has not: another concept that has
+    it, too, would be the runner-up, since nothing else resembles the text as much. A shared one has
+    it, and the runner-up has it, too.
+    """
+    exact, rival = features[:, _EXACT] > 0, features[:, _RIVAL] > 0
+    remembered = features[:, _MEMORY] > 0
+    strata: NDArray[np.int64] = np.select(
+        [exact & ~rival & remembered, remembered, exact & ~rival, exact], [3, 2, 1, 4], 0
+    )
+    return strata
+
+
+def is_short(features: Features) -> NDArray[np.bool_]:
+    """Tell which texts are short upper-case forms: (n,)."""
+    short: NDArray[np.bool_] = features[:, _SHORT] > 0
+    return short
+
+
 def _describe(ranking: Sequence[Candidate], first_name: int, end: int) -> list[float]:
     best = ranking[0]
     own = best.scores
@@ -107,7 +131,11 @@ def _describe(ranking: Sequence[Candidate], first_name: int, end: int) -> list[f
 
 
 def _compare(text: frozenset[str], name: frozenset[str]) -> list[float]:
-    """Compare the words of a text and of a name: added, missing, numbers."""
+    """Compare the words of a text and of a name: added, missing, numbers, same words."""
     added, missing = name - text, text - name
     telling = any(len(word) == 1 or any(map(str.isdigit, word)) for word in added | missing)
-    return [len(added) / max(1, len(name)), len(missing) / max(1, len(text)), float(telling)]
+    same = bool(text) and text == name
+    return [
+        len(added) / max(1, len(name)), len(missing) / max(1, len(text)), float(telling),
+        float(same),
+    ]  # fmt: skip

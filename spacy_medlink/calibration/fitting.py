@@ -1,12 +1,16 @@
 """Fitting a calibrator on rankings of which it is known whether their first answer is right."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .calibrator import ISOTONIC, LOGISTIC, RankingCalibrator
+from .features import strata_of
 from .quality import log_loss
+from .strata import Rates, rates_of_gold
 from .trials import Floats, Trials
 
 KINDS = (LOGISTIC, ISOTONIC)
@@ -28,8 +32,12 @@ class Fitted(NamedTuple):
     losses: dict[str, float]
 
 
-def fit(trials: Trials) -> Fitted:
-    """Fit each kind of calibrator on some groups, try it on the others, and keep the better one."""
+def fit(trials: Trials, rates_of: Callable[[Trials], Rates] = rates_of_gold) -> Fitted:
+    """Fit each kind of calibrator on some groups, try it on the others, and keep the better one.
+
+    rates_of (Callable[[Trials], Rates]): estimates the rates of what something vouches for
+        (`calibration.strata`); the model is fitted to the other trials.
+    """
     fold = _folds(trials.groups, _FOLDS)
     unseen = {kind: np.full(len(trials.right), np.nan) for kind in KINDS}
     for number in range(_FOLDS):
@@ -37,16 +45,19 @@ def fit(trials: Trials) -> Fitted:
         if not own.any():
             continue
         for kind in KINDS:
-            model = _fit_kind(kind, trials.part(~own))
+            model = _fit_kind(kind, trials.part(~own), rates_of)
             unseen[kind][own] = model.estimate(trials.features[own])
     losses = {kind: log_loss(unseen[kind], trials.right, trials.weights) for kind in KINDS}
     best = min(KINDS, key=lambda kind: losses[kind])
-    return Fitted(_fit_kind(best, trials), unseen[best], losses)
+    return Fitted(_fit_kind(best, trials, rates_of), unseen[best], losses)
 
 
-def _fit_kind(kind: str, trials: Trials) -> RankingCalibrator:
-    model = _fit_logistic(trials)
-    return model if kind == LOGISTIC else _with_steps(model, trials)
+def _fit_kind(kind: str, trials: Trials, rates_of: Callable[[Trials], Rates]) -> RankingCalibrator:
+    others = trials.part(strata_of(trials.features) == 0)
+    model = _fit_logistic(others)
+    if kind == ISOTONIC and len(others.right):
+        model = _with_steps(model, others)
+    return replace(model, rates=rates_of(trials))
 
 
 def _fit_logistic(trials: Trials) -> RankingCalibrator:
@@ -54,6 +65,9 @@ def _fit_logistic(trials: Trials) -> RankingCalibrator:
     from sklearn.linear_model import LogisticRegression
 
     features, right, weights = trials.features, trials.right, trials.weights
+    if not len(right):
+        none, one = np.zeros(features.shape[1]), np.ones(features.shape[1])
+        return RankingCalibrator(none, one, none, 0.0)
     mean = np.average(features, axis=0, weights=weights)
     scale = np.sqrt(np.average((features - mean) ** 2, axis=0, weights=weights))
     scale[scale < 1e-9] = 1.0  # a feature that never changes

@@ -51,7 +51,8 @@ def command(
     dev: Annotated[
         Path | None,
         typer.Option(
-            help="Gold mentions, 50 or more, on which the weights of the tiers are chosen."
+            help="Gold mentions, 50 or more, on which the weights of the tiers are chosen and "
+            "probabilities are fitted."
         ),
     ] = None,
     ef_search: Annotated[
@@ -179,6 +180,7 @@ def _summary(assets: "Assets", seconds: float) -> str:
             *_index(facts["index"]),
             *_memory(facts["memory"]),
             f"fusion weights: {_how_chosen(facts['fusion']['chosen_on'])}",
+            *_calibrated(facts.get("calibrator")),
             f"{facts['kb']['names']:,} names of {facts['kb']['concepts']:,} concepts, "
             f"{assets.size / 1e6:,.1f} MB in all, built in {seconds:,.1f} s",
         ]
@@ -186,12 +188,26 @@ def _summary(assets: "Assets", seconds: float) -> str:
 
 
 def _how_chosen(on: dict[str, Any] | None) -> str:
-    """Say on what the fusion was chosen."""
+    """Say on what the fusion was chosen, and what each tier alone would give."""
     if on is None:
         return "the default"
     if "file" in on:
-        return f"chosen on {on['mentions']:,} mentions of {on['file']}: {on['choice']}"
-    return f"chosen on {on['names']:,} names"
+        chosen = f"{on['choice']}, chosen on {on['mentions']:,} mentions of {on['file']}"
+    elif "examples" in on:
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in on["examples"].items())
+        chosen = f"{on['choice']}, chosen on examples made of names ({kinds})"
+    else:  # kept from a build of an earlier version
+        return f"{on.get('choice', '')}, chosen on {on['names']:,} names"
+    alone = ", ".join(f"{tier} alone {mrr:.3f}" for tier, mrr in on.get("mrr_alone", {}).items())
+    return f"{chosen}: MRR {on['mrr']:.3f} ({alone})" if alone else chosen
+
+
+def _calibrated(facts: dict[str, Any] | None) -> list[str]:
+    """Say from which probability on mentions are linked."""
+    if facts is None:
+        return ["no calibrator: every mention is linked"]
+    on = facts["fitted_on"].get("file", "examples made of names")
+    return [f"threshold: links need a probability of {facts['threshold']:.3f}, fitted to {on}"]
 
 
 def _index(facts: dict[str, Any] | None) -> list[str]:

@@ -170,6 +170,12 @@ class OpenedLinker(PersistentLinker):
             cache_size=settings["cache_size"],
             scope=scope_settings(settings),
         )
+        if (
+            settings["calibrator"]
+            and settings["threshold"] is None
+            and assets.manifest.get("calibrator") is None
+        ):
+            tell(Warnings.not_calibrated.format(path=assets.path, name=self.name))
         if self._only({}) is not None:
             engine.scopes.of("", self._only({}))  # what is wrong should be met here
         if engine.dense is not None and settings["index"]:

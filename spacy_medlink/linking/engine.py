@@ -197,6 +197,21 @@ class LinkingEngine:
         keys = self._keys(mentions, scopes, k)
         return self._rescored(mentions, self._rank_new(keys), k)
 
+    def look_up(self, texts: Sequence[str], width: int) -> Found:
+        """Search all tiers without a filter, each for `width` names: (n_texts, m)."""
+        return self.tiers.search(texts, self._encode(texts), width, None, self.scopes.of("").label)
+
+    def rank_found(
+        self, mentions: Sequence[Mention], found: Found, k: int
+    ) -> list[list[Candidate]]:
+        """Rank concepts for mentions by what `look_up` found for their texts."""
+        wanted = max(k, getattr(self.rescorer, "top", 0))
+        rankings = self._ranked(found, self._fused(found), self.scopes.of(""), wanted)
+        for mention, ranking in zip(mentions, rankings, strict=True):
+            for candidate in ranking:
+                candidate.form = mention.text
+        return self._rescored(mentions, rankings, k)
+
     def rank_names(self, texts: Sequence[str], k: int) -> list[list[tuple[int, float]]]:
         """Rank names instead of concepts: (name row, fused score), the papers' protocol.
 

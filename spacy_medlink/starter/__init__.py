@@ -22,16 +22,24 @@ def starter_assets() -> Assets:
     RAISES (MedlinkError): E304 when the installation lacks the file.
     """
     from ..building import build_assets
+    from .calibration import with_calibrator
 
     if not KB_LINES.is_file():
         raise Errors.no_starter()
     directory = OwnedDirectory("spacy-medlink-starter-")
-    kb = directory.path / "starter.kb"
-    build_kb(kb, read("jsonl", KB_LINES), {"source": SOURCE, "format": "jsonl"})
-    assets = build_assets(directory.path / "assets", kb)
+    kb = build_starter_kb(directory.path)
+    built = build_assets(directory.path / "built", kb, calibrate=False)
+    assets = with_calibrator(built, directory.path / "assets")
     # The directory lives as long as the assets do.
     assets.keep_alive = directory
     return assets
+
+
+def build_starter_kb(directory: Path) -> Path:
+    """Build the starter knowledge base in a directory."""
+    kb = directory / "starter.kb"
+    build_kb(kb, read("jsonl", KB_LINES), {"source": SOURCE, "format": "jsonl"})
+    return kb
 
 
 def is_starter(assets: Assets) -> bool:

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from spacy_medlink.assets import CALIBRATOR, Assets
 from spacy_medlink.building import build_assets
 from spacy_medlink.building.calibrate import calibrate_assets
-from spacy_medlink.building.questions import gold_questions, name_questions
+from spacy_medlink.building.examples import gold_examples
 from spacy_medlink.building.removal import ask, parts_of, without
 from spacy_medlink.cli import app
 from spacy_medlink.errors import MedlinkError
@@ -22,7 +22,6 @@ from spacy_medlink.linking.decision import BELOW_THRESHOLD
 from spacy_medlink.linking.scopes import ScopeSettings
 from spacy_medlink.retrieval.filters import Filter
 from spacy_medlink.retrieval.fusion import WeightedFusion
-from spacy_medlink.text import key
 from spacy_medlink.types import Concept, Mention, Name
 
 SITES = (
@@ -74,8 +73,9 @@ def test_what_is_stored(place, calibrated):
     assert (facts["mentions"], facts["concepts"]) == (len(CONCEPTS) * 3 + len(SITES), len(CONCEPTS))
     assert facts["kind"] == min(facts["log_loss"], key=facts["log_loss"].get)
     assert CALIBRATOR in calibrated.assets.files
-    assert CALIBRATOR not in Assets(place / "assets").files
-    assert Assets(place / "assets").engine().calibrator is None
+    # A build has one, too, which knows names alone.
+    built = Assets(place / "assets").manifest["calibrator"]
+    assert built["fitted_on"] == {"names": "of the knowledge base"}
 
 
 def test_the_linker_takes_the_probability_and_the_threshold(calibrated):
@@ -242,33 +242,18 @@ def test_too_few_mentions_and_too_high_a_precision_are_refused(place, tmp_path):
 
 def test_every_mention_is_asked_with_and_without_its_concept(place):
     assets = Assets(place / "assets")
-    questions = gold_questions(place / "gold.jsonl", assets.kb)
-    asked = ask(assets.engine(), assets.kb, questions, 0.2)
+    examples = gold_examples(place / "gold.jsonl", assets.kb)
+    asked = ask(assets.engine(), assets.kb, examples, 0.2)
     trials = asked.trials
-    named = [one for one in questions if one.right]
+    named = [one for one in examples if one.right]
     assert asked.unanswered == (0.0, 0.0)
     assert len(trials.right) == 2 * len(named) + len(SITES)
-    assert trials.weights.sum() == pytest.approx(len(questions))
+    assert trials.weights.sum() == pytest.approx(len(examples))
     assert trials.weights[trials.known].sum() == pytest.approx(0.8 * len(named))
     assert not trials.right[~trials.known].any()
     assert trials.right[trials.known].mean() > 0.9
-    without = ask(assets.engine(), assets.kb, questions, 0.0).trials
+    without = ask(assets.engine(), assets.kb, examples, 0.0).trials
     assert without.known.sum() == len(named) == len(without.right) - len(SITES)
-
-
-def test_names_are_asked_hidden_and_as_they_are(place):
-    kb, engine = Assets(place / "assets").kb, Assets(place / "assets").engine()
-    questions = name_questions(kb, 60)
-    assert len(questions) == len({next(iter(one.right)) for one in questions}) == 60
-    for one in questions:
-        own = {key(kb.name_at(row).text) for row in one.hidden}
-        assert own == {key(one.mention.text)}
-    trials = ask(engine, kb, questions).trials
-    exact = trials.features[:, 5] > 0
-    assert trials.weights.sum() == pytest.approx(60)
-    # What is there as a name is found; nothing else has the key.
-    assert trials.weights[exact].sum() == pytest.approx(0.4 * 60)
-    assert trials.right[exact].all()
 
 
 def test_parts_are_of_like_size():

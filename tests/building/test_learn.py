@@ -109,10 +109,10 @@ def test_what_there_is_too_little_text_for_is_left_out(place, tmp_path):
     lines = (place / "gold.jsonl").read_text("utf-8").splitlines(keepends=True)
     few.write_text("".join(lines[:3]), encoding="utf-8")
     done = learn(Assets(place / "plain"), tmp_path / "few", few)
-    assert done.left_out.keys() == {"ranker", "calibrator"}
-    assert done.facts["left_out"]["ranker"] and done.facts["left_out"]["calibrator"]
+    assert done.left_out.keys() == {"ranker"} and done.facts["left_out"]["ranker"]
     assert done.facts["memory"]["mentions"] == done.names == 9
-    assert done.assets.engine().calibrator is None
+    assert done.facts["calibrator"]["fitted_on"] == {"names": "of the knowledge base"}
+    assert done.assets.engine(calibrator=True).calibrator is not None
     assert links(done.assets, ["heart carcinoma"]) == ["D0"]
 
 
@@ -169,7 +169,7 @@ def test_mentions_of_white_space_teach_nothing(place, tmp_path):
     own = {"mention": " ", "start": 0, "end": 1, "ids": ["D0"]}
     (tmp_path / "blank.jsonl").write_text(json.dumps({"text": " ", "mentions": [own]}))
     done = learn(Assets(place / "plain"), tmp_path / "blank", tmp_path / "blank.jsonl")
-    assert done.left_out.keys() == {"ranker", "calibrator"} and not done.names
+    assert done.left_out.keys() == {"ranker"} and not done.names
 
 
 def test_a_reranker_that_no_longer_fits_is_named(place, tmp_path):

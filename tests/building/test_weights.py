@@ -6,11 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rapidfuzz import process
 
 from spacy_medlink.building import build_assets
 from spacy_medlink.building.choices import choices
+from spacy_medlink.building.lookups import NameLookups
 from spacy_medlink.building.mention_names import add_mention_names
+from spacy_medlink.building.name_examples import SYNONYM
+from spacy_medlink.building.variant import write_variant
 from spacy_medlink.building.weights import best_choice, choose_weights, reciprocal_ranks
+from spacy_medlink.cli.build import _how_chosen
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.linking import LinkingEngine
 from spacy_medlink.retrieval.dense import DenseIndex
@@ -49,7 +54,10 @@ def unrelated(tmp_path_factory):
 
 
 class Oracle:
-    """An encoder that knows the concept of every name: a vector each, a little noise."""
+    """An encoder that knows the concept of every name: a vector each, a little noise.
+
+    Of any other text it takes the name that is written most like it.
+    """
 
     dim = 128
 
@@ -57,7 +65,8 @@ class Oracle:
         self.concept = {name.text: row for row, name in kb.iter_names()}
 
     def encode(self, texts):
-        vectors = np.eye(self.dim, dtype=np.float32)[[self.concept[text] for text in texts]]
+        nearest = [process.extractOne(text, self.concept.keys())[0] for text in texts]
+        vectors = np.eye(self.dim, dtype=np.float32)[[self.concept[name] for name in nearest]]
         return vectors + np.float32(1e-4)
 
 
@@ -97,16 +106,40 @@ def test_ngrams_that_mislead_get_less_than_by_default(tmp_path, unrelated):
 def test_names_are_not_found_through_themselves(tmp_path, unrelated):
     """The n-gram tier sees the query's own name at 1.0; held out, it finds nothing."""
     engine, kb = oracle_engine(unrelated, tmp_path)
-    found = engine.search
+    names = NameLookups.of(engine, kb)
+    found = names.found(names.of_kinds([SYNONYM]))
+    own = np.arange(len(found.rows))[:, np.newaxis]
+    concepts = np.asarray([one.concept for one in names.of_kinds([SYNONYM])])
+    right = (engine.name_concept[np.maximum(found.rows, 0)] == concepts[own]) & (found.rows >= 0)
+    assert right.any(axis=1).all()  # the encoder knows them
+    assert (found.scores["ngram"] * right).max() < 0.2
 
-    def ngram_alone(texts):
-        rows, fused, scores = found(texts)
-        scores["dense"] = np.zeros_like(scores["dense"])
-        return rows, fused, scores
 
-    engine.search = ngram_alone
-    quality = choose_weights(engine, kb)["chosen_on"]["mrr_by_ngram_weight"]
-    assert quality["1.0"] < 0.2
+def test_the_exact_tier_is_in_every_choice():
+    for choice in choices(["exact", "ngram", "dense"]):
+        assert choice.weights["exact"] > 0, choice.name
+
+
+def test_what_was_chosen_is_said_with_each_tier_alone(tmp_path, spelling, tiny_encoder):
+    assets = build_assets(tmp_path / "a", spelling, tiny_encoder, calibrate=False)
+    on = assets.manifest["fusion"]["chosen_on"]
+    assert set(on["mrr_alone"]) == {"exact", "ngram", "dense"}
+    assert on["mrr"] == max(on["mrr_by_ngram_weight"].values()) >= on["mrr_alone"]["dense"]
+    assert sum(on["examples"].values()) > 120 and on["examples"]["synonym"] == 120
+    said = _how_chosen(on)
+    for word in ("120 synonym", "exact alone", "ngram alone", "dense alone", on["choice"]):
+        assert word in said
+    assert assets.manifest["calibrator"] is None
+
+
+def test_an_update_does_not_keep_weights_without_the_exact_tier(tmp_path, spelling, tiny_encoder):
+    """As builds of earlier versions chose them."""
+    old = build_assets(tmp_path / "old", spelling, tiny_encoder, calibrate=False)
+    weights = {"exact": 0.0, "ngram": 1.0, "dense": 0.0}
+    fusion = {**old.manifest["fusion"], "weights": weights}
+    write_variant(old, tmp_path / "bad", {"fusion": fusion})
+    made = build_assets(tmp_path / "new", spelling, update=tmp_path / "bad", calibrate=False)
+    assert made.weights["exact"] > 0
 
 
 def test_a_small_terminology_takes_the_default(tiny_assets):

@@ -19,6 +19,7 @@ def test_what_is_told_of_a_ranking():
         "rival": 1.0, "tied": 1.0, "memory": 0.0, "preferred": 1.0,
         "names": pytest.approx(np.log(4)), "short form": 1.0, "length": pytest.approx(np.log(3)),
         "added": 1.0, "missing": 1.0, "numbers": 1.0,
+        "same words": 0.0,
     }  # fmt: skip
     synonym = ranking(0.8)
     synonym[0].name_row = 1

@@ -40,7 +40,8 @@ def test_a_table_a_diagram_and_new_assets(run, place):
     assert f"expected calibration error {facts['calibration_error']:.3f}" in result.stdout
     assert "120 mentions of 60 concepts (gold.jsonl), 20 % of the concepts removed" in result.stdout
     assert (place / "new.reliability.png").read_bytes().startswith(b"\x89PNG")
-    assert "calibrator" not in Assets(place / "assets").manifest
+    built = Assets(place / "assets").manifest["calibrator"]
+    assert built["fitted_on"] == {"names": "of the knowledge base"}  # it is not touched
     linked = json.loads(run("link", place / "new", "amber birch disease", "--json").stdout)
     assert linked[0]["candidates"][0]["prob"] > 0
 
@@ -72,4 +73,5 @@ def test_what_is_refused(run, fail, place, tmp_path):
     assert "--target-precision" in message
     for option, value in (("--target-precision", "1.5"), ("--nil-share", "0.9")):
         run("calibrate", place / "assets", option, value, expect=2)
-    assert "calibrator" not in Assets(place / "assets").manifest
+    built = Assets(place / "assets").manifest["calibrator"]
+    assert built["fitted_on"] == {"names": "of the knowledge base"}  # it is not touched

@@ -1,0 +1,47 @@
+"""What assets over a real terminology link by default, without an encoder."""
+
+import pytest
+from spacy.vocab import Vocab
+
+from spacy_medlink.building import build_assets
+from spacy_medlink.kb import build_kb
+from spacy_medlink.kb.readers import read
+from spacy_medlink.linker import MedicalLinker
+
+NOTHING = ["xyzzy plugh", "CABG", "water pill", "lead free", "hot flashes", "the patient was seen"]
+LETTER = [
+    "rheumatoid arthritis", "Crohn's disease", "hypertension", "asthma", "migraine", "COPD",
+    "atrial fibrillation", "gout", "psoriasis", "pneumonia", "heart failure", "fever",
+    "multiple sclerosis", "Parkinson's disease", "hypothyroidism", "osteoporosis", "anemia",
+    "hearing loss", "celiac disease", "epilepsy", "stroke", "obesity", "headache",
+    "Down syndrome", "cystic fibrosis", "depression", "seizures", "type 2 diabetes",
+]  # fmt: skip
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def linker(data_dir, tmp_path_factory):
+    place = tmp_path_factory.mktemp("open_umls")
+    build_kb(place / "kb", read("jsonl", data_dir / "open_umls.kb.jsonl.gz"))
+    build_assets(place / "assets", place / "kb")
+    return MedicalLinker(Vocab(), assets=place / "assets")
+
+
+def test_what_is_nothing_is_not_linked(linker):
+    assert {link.id for link in linker.link_texts(NOTHING)} == {"NIL"}
+
+
+def test_the_mentions_of_a_letter_are_linked(linker):
+    links = linker.link_texts(LETTER)
+    assert sum(link.id != "NIL" for link in links) >= 26
+    for link in links:
+        assert link.candidates[0]["prob"] is not None
+
+
+def test_a_name_of_one_concept_is_as_sure_as_the_terminology(linker):
+    rate = linker.assets.manifest["calibrator"]["rates"]["verbatim"]
+    (link,) = linker.link_texts(["rheumatoid arthritis"])
+    assert link.id == "C0003873"
+    assert link.candidates[0]["prob"] == pytest.approx(rate, abs=1e-4)
+    assert rate > 0.88
