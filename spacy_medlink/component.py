@@ -1,13 +1,20 @@
 """What the components have in common: they pickle by what their state says, and work in batches."""
 
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spacy.pipeline import Pipe
 from spacy.tokens import Doc
 
+if TYPE_CHECKING:
+    from spacy.language import Language
+
 Finish = Callable[[Doc], None]
+
+# What a config says of assets that were loaded with a pipeline: it can name them by no path.
+SAVED_ASSETS = "saved with the pipeline"
 
 
 class PicklablePipe(Pipe):
@@ -18,9 +25,28 @@ class PicklablePipe(Pipe):
     """
 
     name: str
+    _home: "weakref.ref[Language] | None" = None
+
+    def set_home(self, nlp: "Language") -> None:
+        """Remember the pipeline, whose config `_say_own_assets` changes."""
+        self._home = weakref.ref(nlp)
+
+    def _say_own_assets(self) -> None:
+        """Let the pipeline's config say that this component has assets of its own.
+
+        A pipeline made of the config alone would else take the built-in starter in their place.
+        """
+        nlp = self._home() if self._home is not None else None
+        if nlp is None:
+            return
+        for name, component in nlp.components:
+            if component is self:
+                nlp.get_pipe_config(name)["assets"] = SAVED_ASSETS
 
     def __reduce__(self) -> tuple[Callable[..., "PicklablePipe"], tuple[Any, ...]]:
-        return _rebuild, (type(self), self.name, self.__getstate__())
+        state = self.__getstate__()
+        state.pop("_home", None)  # a pipeline is no part of its components
+        return _rebuild, (type(self), self.name, state)
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__.copy()

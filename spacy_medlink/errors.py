@@ -330,6 +330,14 @@ class Errors:
         "config={{'components': {{NAME: {{'assets': DIRECTORY}}}}}})`.",
     )
 
+    assets_stayed_behind = Message(
+        "E330",
+        "The config comes from a pipeline that has assets of its own, and a config alone does not "
+        "hold them. Load the pipeline itself (`spacy.load(DIRECTORY)`), read its data into this "
+        "one (`nlp.from_disk`, `nlp.from_bytes`), or name assets: "
+        "`config={{'components': {{NAME: {{'assets': DIRECTORY}}}}}}`.",
+    )
+
     # 4xx: evaluation
     bad_gold_line = Message(
         "E401", "{path}, line {line}: {problem}. Expected {expected}. Mend the line."
@@ -663,6 +671,11 @@ class Warnings:
     off_tokens = (
         "[W105] {count:,} of the {n:,} mentions of {path} do not fall on the pipeline's tokens, or "
         "overlap with another, and are left out."
+    )
+    cui_lost = (
+        "[W330] {text!r} has the kb_id {id!r} and no other attribute of a linker: its Doc was not "
+        "linked here, or it was stored without its user data, so that `_.cui` is None. Store it "
+        "with `DocBin(store_user_data=True)`, or look the id up: `linker.kb[{id!r}].codes`."
     )
     gold_not_in_kb = (
         "[W401] {missing:,} of {n:,} gold mentions have no id that the knowledge base knows (such "

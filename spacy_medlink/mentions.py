@@ -83,7 +83,7 @@ def make_medical_mentions(
     leave_out: list[str],
 ) -> "MedicalMentions":
     """Make a `medical_mentions`; see MedicalMentions for the settings."""
-    return MedicalMentions(
+    mentions = MedicalMentions(
         nlp.vocab,
         name,
         assets=assets,
@@ -107,6 +107,8 @@ def make_medical_mentions(
         leave_out=leave_out,
         nlp=nlp,
     )
+    mentions.set_home(nlp)
+    return mentions
 
 
 class MedicalMentions(DictionaryPipe):

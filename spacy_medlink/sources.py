@@ -5,6 +5,7 @@ from pathlib import Path
 from spacy.util import get_package_path, is_package
 
 from .assets import Assets
+from .component import SAVED_ASSETS
 from .errors import Errors
 from .layout import MANIFEST
 
@@ -23,6 +24,8 @@ def open_assets(source: str | Path | None) -> Assets:
         from .starter import starter_assets
 
         return starter_assets()
+    if source == SAVED_ASSETS:
+        raise Errors.assets_stayed_behind()
     path = Path(source)
     try:
         exists = path.exists()

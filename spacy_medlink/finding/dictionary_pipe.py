@@ -10,7 +10,7 @@ from spacy.util import SimpleFrozenList
 from spacy.util import from_bytes as unpack
 from spacy.util import to_bytes as pack
 
-from ..component import PicklablePipe
+from ..component import SAVED_ASSETS, PicklablePipe
 from ..dictionary import Choice, make_dictionary
 from ..errors import Errors
 from ..files import replacing_directory
@@ -85,6 +85,8 @@ class DictionaryPipe(PicklablePipe):
 
     def use(self, assets: str | Path) -> None:
         """Take the dictionary of other assets."""
+        if str(assets) != self.source:
+            self._say_own_assets()
         self.source = str(assets)
         self._exact = self._facts = self._path = self._assets = None
         self._is_saved = self._unpacked = False
@@ -131,6 +133,7 @@ class DictionaryPipe(PicklablePipe):
             exact, facts = self._load(Path(path))
             self._path, self._unpacked, self._is_saved = Path(path) / _EXACT, False, True
             self._exact, self._facts, self._assets = exact, facts, None
+            self._say_if_own()
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = SimpleFrozenList()) -> bytes:
@@ -155,6 +158,7 @@ class DictionaryPipe(PicklablePipe):
                 self._facts = found if self.label_by in (None, found.by) else None
 
             unpack(data, {_EXACT: exact, _FACTS: facts}, exclude)
+            self._say_if_own()
         return self
 
     def __getstate__(self) -> dict[str, Any]:
@@ -177,6 +181,13 @@ class DictionaryPipe(PicklablePipe):
         self._exact = self._facts = self._saved = None
         if data is not None:
             self.from_bytes(data)
+
+    def _say_if_own(self) -> None:
+        """Let the config say that it lacks the names, where it would mean those of the starter."""
+        from ..starter import has_starter_names
+
+        if self.source in (None, SAVED_ASSETS) and not has_starter_names(self.exact):
+            self._say_own_assets()
 
     def _save(self, directory: Path) -> None:
         from ..retrieval.name_texts import has_names

@@ -130,7 +130,7 @@ class MedicalLinker(TrainableLinker):
         self.cui_scheme = self.cui_scheme or None
         self.max_bytes_size = 1 << 30
         self._lexicon = None
-        register_extensions(self.prefix)
+        register_extensions(self.prefix, self.cui_scheme)
         self._reset()
 
     # Linking
@@ -258,8 +258,7 @@ class MedicalLinker(TrainableLinker):
         if nlp is not None:
             self.check_prefix(nlp)
         if assets is not None:
-            self.source = str(assets)
-            self._reset()
+            self._use(str(assets))
         if self.is_trainable:
             self._start_training()
         _ = self.engine
@@ -285,6 +284,13 @@ class MedicalLinker(TrainableLinker):
                 raise Errors.prefix_taken(name=self.name, prefix=self.prefix, other=other)
 
     # Helpers
+
+    def _use(self, assets: str) -> None:
+        """Take the assets of another place than the config names."""
+        if assets != self.source:
+            self._say_own_assets()
+        self.source = assets
+        self._reset()
 
     def _annotate(self, docs: Sequence[Doc]) -> Callable[[Doc], None]:
         """Decide on the mentions of Docs; what is returned writes the links on each, in order."""

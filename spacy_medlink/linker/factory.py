@@ -68,4 +68,5 @@ def make_medical_linker(
     given = {key: value for key, value in locals().items() if key in DEFAULT_CONFIG}
     linker = MedicalLinker(nlp.vocab, name, **given)
     linker.check_prefix(nlp)
+    linker.set_home(nlp)
     return linker

@@ -9,7 +9,7 @@ from spacy.util import SimpleFrozenList
 from spacy.vocab import Vocab
 
 from ..beside import remove
-from ..component import PicklablePipe
+from ..component import SAVED_ASSETS, PicklablePipe
 from ..errors import Errors
 from ..extensions import register_extensions
 from ..files import replacing_file
@@ -33,6 +33,7 @@ class PersistentLinker(PicklablePipe):
 
     source: str | None
     prefix: str
+    cui_scheme: str | None
     max_bytes_size: int
     lexicon: str | list[str] | None
     vocab: Vocab
@@ -84,8 +85,7 @@ class PersistentLinker(PicklablePipe):
         """
         if "assets" not in exclude:
             self._reset()
-            self._take(self._saved_assets(Path(path)))
-            self._is_saved = True
+            self._take_saved(self._saved_assets(Path(path)))
         if (Path(path) / _LEXICON).is_file():
             self._lexicon = Lexicon.read(Path(path) / _LEXICON)
         return self
@@ -115,12 +115,11 @@ class PersistentLinker(PicklablePipe):
         lexicon, reference = files.pop(_LEXICON, None), files.pop(REFERENCE, None)
         if "assets" not in exclude and (reference or files):
             self._reset()
-            self._take(
-                Reference.parse(reference.decode(), "bytes").open(None, self.source)
+            self._take_saved(
+                Reference.parse(reference.decode(), "bytes").open(None, self._named)
                 if reference
                 else _unpacked(files)
             )
-            self._is_saved = True
         if lexicon is not None:
             self._lexicon = Lexicon.parse(lexicon.decode())
         return self
@@ -145,7 +144,7 @@ class PersistentLinker(PicklablePipe):
     def __setstate__(self, state: dict[str, Any]) -> None:
         data, opened = state.pop("_bytes", None), state.pop("_assets", None)
         self.__dict__.update(state)
-        register_extensions(self.prefix)
+        register_extensions(self.prefix, self.cui_scheme)
         self._reset()
         if data is not None:
             self.from_bytes(data)
@@ -179,7 +178,20 @@ class PersistentLinker(PicklablePipe):
         reference = path / REFERENCE
         if not reference.is_file():
             return Assets(path / "assets", is_installed(path))
-        return Reference.parse(reference.read_text("utf-8"), path).open(path, self.source)
+        return Reference.parse(reference.read_text("utf-8"), path).open(path, self._named)
+
+    @property
+    def _named(self) -> str | None:
+        """The assets that the config names; None where it names none."""
+        return None if self.source == SAVED_ASSETS else self.source
+
+    def _take_saved(self, assets: "Assets") -> None:
+        from ..starter import is_starter
+
+        self._take(assets)
+        self._is_saved = True
+        if self._named is None and not is_starter(assets):
+            self._say_own_assets()
 
     def _reset(self) -> None:
         raise NotImplementedError

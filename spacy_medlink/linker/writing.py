@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from spacy.tokens import Doc, Span
 
-from ..extensions import SPAN_ATTRIBUTES, registered_prefixes
+from ..extensions import SPAN_ATTRIBUTES, is_stored, registered_prefixes
 from ..identifiers import is_identified
 from .annotation import NIL, Link
 
@@ -104,8 +104,7 @@ _Setter = Callable[[Span, Link], None]
 def _setter(prefix: str) -> _Setter:
     """Make what sets the attributes of a span; a link has them in their order, behind its id."""
     names = [prefix + name for name in SPAN_ATTRIBUTES]
-    known = [Span.get_extension(name) if Span.has_extension(name) else None for name in names]
-    own_setters = any(one is None or one[3] is not None for one in known)
+    own_setters = not all(map(is_stored, names))
 
     def set_one_by_one(span: Span, link: Link) -> None:
         own = span._  # made anew each time it is asked for

@@ -2,12 +2,18 @@
 
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..assets import Assets
 from ..errors import Errors
 from ..files import OwnedDirectory
 from ..kb import build_kb
 from ..kb.readers import read
+from ..text import hash_keys, key
+from ..types import Concept, Hashes1d
+
+if TYPE_CHECKING:
+    from ..retrieval.exact import ExactIndex
 
 KB_LINES = Path(__file__).with_name("kb.jsonl")
 SOURCE = "starter"
@@ -45,3 +51,27 @@ def build_starter_kb(directory: Path) -> Path:
 def is_starter(assets: Assets) -> bool:
     """Tell whether assets hold the starter terminology."""
     return bool(assets.manifest["kb"].get("source") == SOURCE)
+
+
+def has_starter_names(exact: "ExactIndex") -> bool:
+    """Tell whether an exact tier has names of the starter terminology and no others."""
+    hashes = _name_hashes()
+    if len(exact.rows) > len(hashes):
+        return False
+    places = exact.find(hashes)
+    found = {row for place in set(places[places >= 0].tolist()) for row in exact.names_at(place)}
+    return found == set(exact.rows.tolist())
+
+
+@lru_cache(maxsize=1)
+def _name_hashes() -> Hashes1d:
+    """Hash the keys of all names, and their words in any order: (n,)."""
+    from ..dictionary import any_order_key
+
+    texts = [
+        name.text
+        for record in read("jsonl", KB_LINES)
+        if isinstance(record, Concept)
+        for name in record.names
+    ]
+    return hash_keys([*map(key, texts), *(any_order_key(text.split()) for text in texts)])

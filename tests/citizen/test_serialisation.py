@@ -12,13 +12,14 @@ import spacy
 import srsly
 from spacy.cli.assemble import assemble_cli
 from spacy.cli.package import package
-from spacy.tokens import DocBin
+from spacy.tokens import DocBin, Span
 from spacy.vocab import Vocab
 
+from spacy_medlink import extensions
 from spacy_medlink.assets import Assets
 from spacy_medlink.building import build_assets
 from spacy_medlink.errors import MedlinkError
-from tests.pipelines import TEXTS, pipeline, values
+from tests.pipelines import TEXTS, doc_with, pipeline, values
 
 FEVER = [("fever", "HP:0001945")]
 
@@ -191,6 +192,93 @@ def test_from_config(source):
     assert [(ent.kb_id_, ent._.my_cui) for ent in doc.ents] == [("HP:0001945", "HP:0001945")]
 
 
+def own_assets(source):
+    """A pipeline whose config names no assets, though it has some of its own."""
+    nlp = spacy.blank("en")
+    for name in ("medical_mentions", "medical_linker"):
+        nlp.add_pipe(name).initialize(lambda: [], nlp=nlp, assets=source.path)
+    return nlp
+
+
+def named(nlp):
+    return [part["assets"] for part in nlp.config["components"].values()]
+
+
+def refused(config, component):
+    """Whether a pipeline of a config alone refuses to link by the starter."""
+    nlp = spacy.util.load_model_from_config(config)
+    other = {"medical_mentions", "medical_linker"} - {component}
+    doc = doc_with(nlp, "a fever", "fever")
+    with nlp.select_pipes(disable=list(other)), pytest.raises(MedlinkError, match="E330"):
+        nlp(doc)
+
+
+@pytest.mark.parametrize("component", ["medical_mentions", "medical_linker"])
+def test_a_config_does_not_mean_the_starter_for_assets_of_its_own(source, tmp_path, component):
+    nlp = own_assets(source)
+    refused(nlp.config, component)
+    nlp.to_disk(tmp_path / "saved")
+    shutil.rmtree(source.path)
+    loaded = spacy.load(tmp_path / "saved")
+    assert links(loaded) == FEVER
+    refused(loaded.config, component)
+
+
+@pytest.mark.parametrize("component", ["medical_mentions", "medical_linker"])
+def test_nor_does_that_of_a_pipeline_of_an_older_version(source, tmp_path, component):
+    """Its saved config names none; what is loaded with it is told from the starter."""
+    own_assets(source).to_disk(tmp_path / "saved")
+    config = tmp_path / "saved" / "config.cfg"
+    text = config.read_text().replace('assets = "saved with the pipeline"', "assets = null")
+    assert text.count("assets = null") == 2
+    config.write_text(text)
+    loaded = spacy.load(tmp_path / "saved")
+    assert links(loaded) == FEVER
+    refused(loaded.config, component)
+
+
+def test_a_pipeline_of_the_config_takes_the_data(source, tmp_path):
+    """As spaCy documents it: first the pipeline of the config, then its bytes or files."""
+    nlp = own_assets(source)
+    nlp.to_disk(tmp_path / "saved")
+    blank = spacy.util.load_model_from_config
+    assert links(blank(nlp.config).from_bytes(nlp.to_bytes())) == FEVER
+    assert links(blank(nlp.config).from_disk(tmp_path / "saved")) == FEVER
+    assert links(pickle.loads(pickle.dumps(nlp))) == FEVER
+    other = {"components": {name: {"assets": str(source.path)} for name in nlp.pipe_names}}
+    assert links(spacy.load(tmp_path / "saved", config=other)) == FEVER
+
+
+def test_a_reference_without_its_assets_names_no_place_that_is_none(source, tmp_path):
+    nlp = own_assets(source)
+    nlp.get_pipe("medical_linker").copy_assets = False
+    nlp.to_disk(tmp_path / "saved")
+    shutil.rmtree(source.path)
+    with pytest.raises(MedlinkError, match="E309") as caught:
+        spacy.load(tmp_path / "saved")
+    assert "saved with the pipeline holds" not in str(caught.value)
+
+
+@pytest.mark.parametrize("any_order", [False, True])
+def test_the_config_of_the_starter_means_the_starter(tmp_path, any_order):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("medical_mentions", config={"any_order": any_order})
+    nlp.add_pipe("medical_linker")
+    with pytest.warns(UserWarning, match="W101"):
+        nlp.to_disk(tmp_path / "saved")
+        loaded = spacy.load(tmp_path / "saved")
+        assert named(loaded) == [None, None]
+        assert links(spacy.util.load_model_from_config(loaded.config), "diabetes")
+
+
+def test_a_renamed_linker_is_known_by_its_new_name(source, tmp_path):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("medical_linker")
+    nlp.rename_pipe("medical_linker", "mine")
+    nlp.get_pipe("mine").initialize(lambda: [], nlp=nlp, assets=source.path)
+    assert named(nlp) == ["saved with the pipeline"]
+
+
 ASSEMBLE = """
 [nlp]
 lang = "en"
@@ -268,6 +356,62 @@ def test_doc_bin_keeps_every_attribute_of_several_linkers(source):
         )
         assert found == want
         assert any(one["codes"] for own in want for one in own)
+
+
+def without_user_data(nlp, text):
+    """A Doc that was linked, as a plain `DocBin()` gives it back; and the Doc before."""
+    doc = nlp(text)
+    (again,) = DocBin().from_bytes(DocBin(docs=[doc]).to_bytes()).get_docs(Vocab())
+    assert not again.user_data
+    return doc, again
+
+
+@pytest.fixture
+def only_linker(monkeypatch):
+    """A process where no other linker has been made."""
+    monkeypatch.setattr(extensions, "_PREFIXES", {})
+
+
+def test_a_plain_doc_bin_keeps_what_the_kb_id_says(source, only_linker):
+    """The concept's id is the code, unless a scheme is set; NIL has none."""
+    doc, again = without_user_data(pipeline(source, deny=["HP:0001658"]), "A heart attack, fever")
+    assert [ent.kb_id_ for ent in again.ents] == [ent.kb_id_ for ent in doc.ents]
+    codes = [ent._.cui for ent in again.ents]
+    assert codes == [ent._.cui for ent in doc.ents]
+    assert "HP:0001945" in codes
+    assert again.ents[0]._.candidates == []
+    again.ents[0]._.cui = "C0"
+    assert again.ents[0]._.cui == "C0"
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_a_plain_doc_bin_says_that_a_code_is_lost(source, only_linker, later):
+    nlp = pipeline(source, **({} if later else {"cui_scheme": "ICD10CM"}))
+    nlp.get_pipe("medical_linker").cui_scheme = "ICD10CM"
+    doc, again = without_user_data(nlp, "type 2 diabetes")
+    assert doc.ents[0]._.cui not in (None, doc.ents[0].kb_id_)
+    with pytest.warns(UserWarning, match=r"W330.*store_user_data=True"):
+        assert again.ents[0]._.cui is None
+
+
+def test_another_linkers_id_is_not_taken_for_the_code(source, only_linker):
+    nlp = pipeline(source)
+    nlp.add_pipe("medical_linker", "second", config={"assets": str(source.path), "prefix": "b_"})
+    _, again = without_user_data(nlp, "a fever")
+    with pytest.warns(UserWarning, match="W330"):
+        assert again.ents[0]._.cui is again.ents[0]._.b_cui is None
+
+
+def test_an_id_that_was_there_before_is_no_code(source, only_linker):
+    """Only where a whole Doc has lost its attributes can the kb_id stand for one."""
+    nlp = pipeline(source, mentions=False, overwrite=False)
+    doc = doc_with(nlp, "a fever and asthma", "fever", "asthma")
+    first, second = doc.ents
+    doc.set_ents([Span(doc, first.start, first.end, label="X", kb_id="Q38933"), second])
+    doc = nlp(doc)
+    assert [(ent.kb_id_, ent._.cui) for ent in doc.ents] == [
+        ("Q38933", None), ("HP:0002099", "HP:0002099"),
+    ]  # fmt: skip
 
 
 def test_pipelines_of_a_newer_version(tmp_path, source):
