@@ -1,7 +1,8 @@
 """Web pages of concepts, by vocabulary: for people who want to read what a link means."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
 from urllib.parse import quote
 
 _OBO = "http://purl.obolibrary.org/obo/{prefix}_{code}"
@@ -61,6 +62,21 @@ def concept_url(id: str, codes: Mapping[str, Sequence[str]] | None = None) -> st
         (url for vocabulary in _PAGES for url in _pages_of(vocabulary, codes)),
         "",
     )
+
+
+class ConceptPages:
+    """What displaCy takes for its option `kb_url_template`: each id has the page of its concept.
+
+    codes_of (Callable[[str], Mapping[str, Sequence[str]]]): the codes of an id by vocabulary, none
+        for one that is unknown.
+    """
+
+    def __init__(self, codes_of: Callable[[str], Mapping[str, Sequence[str]]]) -> None:
+        self._codes_of = codes_of
+
+    def format(self, id: str) -> str:
+        """Give the address of a concept's page for an attribute of HTML; "#" without one."""
+        return escape(concept_url(id, self._codes_of(id))) or "#"
 
 
 def _pages_of(vocabulary: str, codes: Mapping[str, Sequence[str]]) -> list[str]:

@@ -677,6 +677,11 @@ class Warnings:
         "linked here, or it was stored without its user data, so that `_.cui` is None. Store it "
         "with `DocBin(store_user_data=True)`, or look the id up: `linker.kb[{id!r}].codes`."
     )
+    other_labels = (
+        "[W331] {name} gives labels ({found}) that no gold mention has (theirs: {gold}), so every "
+        "score that counts labels is 0. Set its `label` or `label_by`, or read `mentions_f`, which "
+        "does not count them."
+    )
     gold_not_in_kb = (
         "[W401] {missing:,} of {n:,} gold mentions have no id that the knowledge base knows (such "
         "as {example}; its own are like {known}): they count as wrong. Is it the right one?"

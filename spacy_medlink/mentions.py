@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc, Span
+from spacy.training import Example
 from spacy.vocab import Vocab
 
 from .dictionary import Choice
@@ -23,6 +24,7 @@ from .finding.headings import without_headings
 from .finding.kept import HEADINGS, LEAVE_OUT, Kept, make_kept
 from .finding.languages import heading_words
 from .finding.linker_filters import LinkerFilters
+from .finding.scoring import SCORES, score_mentions
 from .finding.words import Match
 from .lexicon import Lexicon
 from .retrieval.mask import Mask
@@ -58,6 +60,8 @@ DEFAULT_CONFIG: dict[str, Any] = {
     "medical_mentions",
     assigns=["doc.ents", "token.ent_iob", "token.ent_type"],
     default_config=DEFAULT_CONFIG,
+    # Shown by `spacy train`, which chooses by what it trains.
+    default_score_weights=dict.fromkeys(SCORES, 0.0),
 )
 def make_medical_mentions(
     nlp: Language,
@@ -274,6 +278,10 @@ class MedicalMentions(DictionaryPipe):
             self.use(assets)
         _ = self.exact
         _ = self.facts
+
+    def score(self, examples: Iterable[Example], **settings: Any) -> dict[str, Any]:
+        """Measure on Examples, as `spacy evaluate` does: see `finding.scoring.score_mentions`."""
+        return score_mentions(list(examples), self.spans_key, self.name)
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()

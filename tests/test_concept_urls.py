@@ -1,6 +1,6 @@
 import pytest
 
-from spacy_medlink.concept_urls import concept_url
+from spacy_medlink.concept_urls import ConceptPages, concept_url
 
 UTS = "https://uts.nlm.nih.gov/uts/umls/concept/"
 
@@ -38,3 +38,11 @@ def test_an_id_without_a_page_gets_that_of_a_code() -> None:
     assert concept_url("LOCAL-7", {"UMLS": ("C0011849",)}) == UTS + "C0011849"
     assert concept_url("LOCAL-7", {"LOCAL": ("7",)}) == ""
     assert concept_url("LOCAL-7", {"UMLS": ()}) == ""
+
+
+def test_pages_for_displacy() -> None:
+    codes = {"22298006": {"SNOMEDCT_US": ("22298006",)}}
+    pages = ConceptPages(lambda id: codes.get(id, {}))
+    page = "https://browser.ihtsdotools.org/?perspective=full&amp;conceptId1=22298006"
+    assert pages.format("22298006") == page, "an attribute of HTML"
+    assert [pages.format(id) for id in ("NIL", "", "X:1", "X:<script>")] == ["#"] * 4

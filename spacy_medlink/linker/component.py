@@ -9,6 +9,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
+from ..concept_urls import ConceptPages
 from ..errors import Errors, Warnings
 from ..extensions import register_extensions
 from ..telling import tell
@@ -230,6 +231,14 @@ class MedicalLinker(TrainableLinker):
             return explain(self.engine, self.kb, mention, decision, parts, self.top_k, within.only)
 
         return self._in_one_build(explained)
+
+    @property
+    def displacy_options(self) -> dict[str, Any]:
+        """Options of `displacy.render` by which each id leads to the page of its concept."""
+        kb = self.kb
+        pages = ConceptPages(lambda id: kb[id].codes if id in kb else {})
+        keys = keys_of(self.spans_key)
+        return {"kb_url_template": pages, **({"spans_key": keys[0]} if keys else {})}
 
     def mentions(self, doc: Doc) -> list[Mention]:
         """Make the mentions of a Doc that are to be linked."""

@@ -1,6 +1,7 @@
 """What spaCy's own tools make of the linker: its commands, displaCy, the scorer, memory zones."""
 
 import json
+import re
 
 import pytest
 import spacy
@@ -20,6 +21,7 @@ GOLD = [
     ("some asthmatic state", "asthmatic state", "HP:0002315"),  # which is wrong
     ("the high blood pressures", "high blood pressures", "HP:0000822"),
 ]
+P, R, F = "100.00", "75.00", "85.71"  # of the mentions that are found
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +39,7 @@ def corpus(tmp_path_factory):
     for text, mention, id in GOLD:
         doc = doc_with(nlp, text, mention)
         (ent,) = doc.ents
-        doc.set_ents([Span(doc, ent.start, ent.end, label="X", kb_id=id)])
+        doc.set_ents([Span(doc, ent.start, ent.end, label="CONCEPT", kb_id=id)])
         docs.append(doc)
     path = tmp_path_factory.mktemp("corpus") / "dev.spacy"
     DocBin(docs=docs).to_disk(path)
@@ -58,6 +60,43 @@ def test_evaluate(saved, corpus, tmp_path):
     assert 0.75 <= scores["acc@5"] <= 1
 
 
+def test_evaluate_the_mentions(saved, corpus, tmp_path):
+    """What spaCy prints of an NER, and the places alone in the file."""
+    metrics = tmp_path / "metrics.json"
+    shown = spacy_command("evaluate", saved, corpus, "--output", metrics)
+    assert dict(re.findall(r"NER ([PRF]) +([\d.]+)", shown)) == {"P": P, "R": R, "F": F}
+    assert re.search(rf"^CONCEPT +{P} +{R} +{F}", shown, re.MULTILINE)
+    scores = json.loads(metrics.read_text())
+    assert [f"{100 * scores[f'mentions_{part}']:.2f}" for part in "prf"] == [P, R, F]
+
+
+def test_evaluate_says_when_no_label_can_fit(saved, tmp_path):
+    nlp = spacy.load(saved)
+    docs = [doc_with(nlp, text, mention, label="Disease") for text, mention, _ in GOLD]
+    examples = [Example(nlp.make_doc(doc.text), doc) for doc in docs]
+    with pytest.warns(UserWarning, match=r"W331.*\(CONCEPT\).*theirs: Disease"):
+        scores = nlp.evaluate(examples)
+    assert scores["ents_f"] == 0
+    assert f"{100 * scores['mentions_f']:.2f}" == F
+
+
+def test_evaluate_a_group_of_spans(tiny_assets, tmp_path):
+    config = {"assets": str(tiny_assets.path), "spans_key": "sc", "label": "X"}
+    nlp = spacy.blank("en")
+    nlp.add_pipe("medical_mentions", config=config)
+    nlp.to_disk(tmp_path / "saved")
+    docs = []
+    for text, mention, _ in GOLD:
+        doc = doc_with(nlp, text, mention, label="X")
+        doc.spans["sc"] = doc.ents
+        docs.append(doc)
+    DocBin(docs=docs).to_disk(tmp_path / "dev.spacy")
+    shown = spacy_command("evaluate", tmp_path / "saved", tmp_path / "dev.spacy")
+    assert dict(re.findall(r"SPAN ([PRF]) +([\d.]+)", shown)) == {"P": P, "R": R, "F": F}
+    without = [Example(nlp.make_doc("a fever"), nlp.make_doc("a fever"))]
+    assert nlp.evaluate(without)["mentions_f"] is nlp.evaluate(without)["spans_sc_f"] is None
+
+
 def test_evaluate_each_component(saved, corpus, tmp_path):
     spacy_command(
         "evaluate", saved, corpus, "--per-component", "--output", tmp_path / "metrics.json"
@@ -73,11 +112,13 @@ def test_the_keys_of_the_scorer(saved, corpus):
         for doc in DocBin().from_disk(corpus).get_docs(nlp.vocab)
     ]
     keys = {"acc@1", "acc@5", "nel_micro_p", "nel_micro_r", "nel_micro_f"}
+    keys |= {"mentions_p", "mentions_r", "mentions_f"}
     scores = nlp.evaluate(examples)
     assert keys <= scores.keys()
     assert all(0 <= scores[key] <= 1 for key in keys)
     weights = nlp.config["training"]["score_weights"]
     assert set(weights) <= keys, "what training is chosen by is what is measured"
+    assert weights["acc@1"] == 1, "training is chosen by what it trains"
     assert nlp.evaluate([])["acc@1"] is None
 
 
@@ -159,6 +200,32 @@ def test_displacy_shows_groups(tiny_assets):
         nlp(doc), style="span", options={"kb_url_template": "https://x/{}"}, jupyter=False
     )
     assert 'href="https://x/HP:0001658"' in html
+
+
+def test_displacy_links_concepts_to_their_pages(saved):
+    """Of each id the page of its vocabulary, where there is one; NIL has none."""
+    nlp = spacy.load(saved)
+    linker = nlp.get_pipe("medical_linker")
+    doc = nlp("A heart attack and fever.")
+    html = displacy.render(doc, style="ent", options=linker.displacy_options, jupyter=False)
+    for id in ("HP:0001658", "HP:0001945"):
+        assert re.search(rf'href="https://hpo.jax.org/browse/term/{id}">{id}</a>', html)
+    linker.threshold = 1
+    nil = doc_with(nlp, "some strange plasma", "strange plasma")
+    for name, pipe in nlp.components:
+        nil = pipe(nil) if name == "medical_linker" else nil
+    assert nil.ents[0].kb_id_ == "NIL"
+    html = displacy.render(nil, style="ent", options=linker.displacy_options, jupyter=False)
+    assert 'href="#">NIL</a>' in html
+
+
+def test_displacy_links_the_groups_of_the_linker(tiny_assets):
+    nlp = pipeline(tiny_assets, mentions=False, spans_key="mine")
+    doc = nlp.make_doc("an old heart attack")
+    doc.spans["mine"] = [Span(doc, 2, 4, label="DISO")]
+    options = nlp.get_pipe("medical_linker").displacy_options
+    html = displacy.render(nlp(doc), style="span", options=options, jupyter=False)
+    assert 'href="https://hpo.jax.org/browse/term/HP:0001658"' in html
 
 
 def test_analyze_pipes(tiny_assets):
