@@ -8,7 +8,7 @@ from pathlib import Path
 from ...types import BadLine, Concept, Name, Record, Retired
 from .fields import FieldError, identifier, surface
 from .lines import numbered_lines, report
-from .xrefs import collect
+from .xrefs import collect, source_of
 
 _TAG = re.compile(r"([A-Za-z_][\w.\-]*):\s*(.*)")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(.*)')
@@ -44,10 +44,10 @@ def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]
 
     Synonyms keep their scope and type as term type ("EXACT", "RELATED layperson"); the namespace
     becomes the type; cross-references become codes by vocabulary, those that Mondo marks as
-    equivalent before others.
+    equivalent before others. The source of all names is the ontology's own id, in capitals ("HP").
     RAISES (MedlinkError): E105 for a bad line, unless `bad_lines` collects them.
     """
-    source, namespace = path.name.split(".")[0].upper(), ""
+    header: dict[str, str] = {}
     term: _Term | None = None
     in_header = True
     for number, line in numbered_lines(path, bad_lines):
@@ -56,18 +56,18 @@ def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]
             continue
         try:
             if text.startswith("["):
-                yield from _records(term, path, bad_lines, namespace)
+                yield from _records(term, path, bad_lines, header)
                 in_header, term = False, None
                 term = _Term(number) if _stanza(text) == "Term" else None
                 continue
             tag, value = _tag(text)
             if in_header:
-                namespace = _in_header(tag, value) or namespace
+                _in_header(header, tag, value)
             elif term is not None:
-                _apply(term, tag, value, source)
+                _apply(term, tag, value)
         except FieldError as error:
             report(path, number, error.problem, error.expected, bad_lines)
-    yield from _records(term, path, bad_lines, namespace)
+    yield from _records(term, path, bad_lines, header)
 
 
 def release_of(path: Path) -> str:
@@ -87,10 +87,10 @@ def _stanza(text: str) -> str:
     return match.group(1)
 
 
-def _in_header(tag: str, value: str) -> str:
+def _in_header(header: dict[str, str], tag: str, value: str) -> None:
     if tag == "id":
         raise FieldError(f"the id {value[:60]!r} in the header", "`[Term]` before it")
-    return value if tag == "default-namespace" else ""
+    header[tag] = value
 
 
 def _tag(text: str) -> tuple[str, str]:
@@ -100,7 +100,7 @@ def _tag(text: str) -> tuple[str, str]:
     return match.group(1), match.group(2).strip()
 
 
-def _apply(term: _Term, tag: str, value: str, source: str) -> None:
+def _apply(term: _Term, tag: str, value: str) -> None:
     if tag == "id":
         _once(tag, term.id, value)
         term.id = _identifier(value)
@@ -108,10 +108,10 @@ def _apply(term: _Term, tag: str, value: str, source: str) -> None:
         _once(tag, term.name, value)
         term.name = surface(_unescape(_COMMENT.sub("", value)))
     elif tag == "synonym":
-        term.synonyms.append(_synonym(value, source))
+        term.synonyms.append(_synonym(value))
     elif tag in ("exact_synonym", "broad_synonym", "narrow_synonym", "related_synonym"):
         scope = tag.partition("_")[0].upper()
-        term.synonyms.append(Name(surface(_quoted(value)[0], tag), "en", source, scope))
+        term.synonyms.append(Name(surface(_quoted(value)[0], tag), "en", "", scope))
     elif tag == "def":
         term.definition = _quoted(value)[0]
     elif tag == "xref":
@@ -131,7 +131,7 @@ def _apply(term: _Term, tag: str, value: str, source: str) -> None:
 
 
 def _records(
-    term: _Term | None, path: Path, bad_lines: list[BadLine] | None, namespace: str
+    term: _Term | None, path: Path, bad_lines: list[BadLine] | None, header: dict[str, str]
 ) -> Iterator[Record]:
     if term is None:
         return
@@ -144,12 +144,15 @@ def _records(
     if not term.name:
         report(path, term.line, f"term {term.id} without name", "`name: ...`", bad_lines)
         return
-    kind = term.namespace or namespace
-    source = term.synonyms[0].source if term.synonyms else path.name.split(".")[0].upper()
+    kind = term.namespace or header.get("default-namespace", "")
+    source = source_of(_COMMENT.sub("", header.get("ontology", "")), term.id, path)
     yield Concept(
         id=term.id,
         name=term.name,
-        names=(Name(term.name, "en", source, "PT"), *term.synonyms),
+        names=(
+            Name(term.name, "en", source, "PT"),
+            *(name._replace(source=source) for name in term.synonyms),
+        ),
         types=(kind,) if kind else (),
         definition=term.definition,
         codes=collect([*term.equivalent, *term.xrefs]),
@@ -159,13 +162,13 @@ def _records(
         yield Retired(alternative, term.id, "merged")
 
 
-def _synonym(value: str, source: str) -> Name:
+def _synonym(value: str) -> Name:
     text, rest = _quoted(value)
     words = rest.partition("[")[0].split()
     scope = words[0] if words and words[0] in _SCOPES else "RELATED"
     kind = " ".join(words[1:2] if words and words[0] in _SCOPES else words[:1])
     tty = f"{scope} {kind}".strip()
-    return Name(surface(text, "synonym"), "en", source, tty, kind == "obsolete_synonym")
+    return Name(surface(text, "synonym"), "en", "", tty, kind == "obsolete_synonym")
 
 
 def _once(tag: str, known: str, value: str) -> None:

@@ -10,7 +10,7 @@ from ..scratch import scratch
 from .fields import FieldError, has_blank_names, identifier, storable, surface, without_blank_names
 from .json_stream import JsonStream
 from .lines import report
-from .xrefs import collect, compact
+from .xrefs import collect, compact, source_of
 
 _TABLES = """
 CREATE TABLE edge (child TEXT, parent TEXT, line INTEGER);
@@ -29,16 +29,17 @@ def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]
 
     The file is read twice, first for the hierarchy, and never held. Ids are shortened to their
     usual form ("HP:0001250"), synonyms have their scope and type as term type, as in OBO files.
-    Properties, individuals, and classes that are only referred to are no concepts.
+    Properties, individuals, and classes that are only referred to are no concepts. The source of
+    all names is the ontology's own id, in capitals ("HP").
     RAISES (MedlinkError): E105 for a bad node or edge, unless `bad_lines` collects them; E105 too
         where the file is not JSON, always.
     """
     with scratch(_TABLES) as db:
         _load_hierarchy(db, path, bad_lines)
-        source = path.name.split(".")[0].upper()
+        ontology = _graph_id(path)
         for _, line, node in _elements(path, ("nodes",)):
             try:
-                records = _records(node, source, db)
+                records = _records(node, ontology, path, db)
             except FieldError as error:
                 report(path, line, error.problem, error.expected, bad_lines)
                 continue
@@ -56,6 +57,17 @@ def release_of(path: Path) -> str:
             if key == "meta":
                 meta = stream.value()
                 return str(meta.get("version") or "") if isinstance(meta, dict) else ""
+            stream.skip()
+    return ""
+
+
+def _graph_id(path: Path) -> str:
+    """Read the id of the first graph that has one, which is the ontology's."""
+    with JsonStream(path) as stream:
+        for key in _graph_keys(stream):
+            if key == "id":
+                value = stream.value()
+                return value if isinstance(value, str) else ""
             stream.skip()
     return ""
 
@@ -108,10 +120,11 @@ def _load_edge(db: sqlite3.Connection, line: int, edge: dict[str, Any]) -> None:
         db.execute("INSERT INTO edge VALUES (?,?,?)", (child, parent, line))
 
 
-def _records(node: Any, source: str, db: sqlite3.Connection) -> list[Record]:
+def _records(node: Any, ontology: str, path: Path, db: sqlite3.Connection) -> list[Record]:
     data = _object(node, "node")
     storable(data)
     id = _id(_text(data, "id"), "id")
+    source = source_of(ontology, id, path)
     if _text(data, "type") not in ("", "CLASS"):
         return []
     meta = _object(data.get("meta") or {}, "meta")

@@ -1,6 +1,7 @@
 """Cross-references to other vocabularies, spelled as users ask for them."""
 
 import re
+from pathlib import Path
 
 # How ontologies spell the vocabularies; what is not here stays as it is.
 _VOCABULARIES = {
@@ -19,6 +20,7 @@ _SHAPES = (
     (re.compile(r"[CD]\d{6}|[CD]\d{9}"), "MESH"),
     (re.compile(r"\d{6}"), "OMIM"),
 )
+_FILE = re.compile(r"\.(?:obo|owl|json|ofn|omn|ttl|rdf|xml)$")
 _IRI = re.compile(r"https?://.*[/#](?P<prefix>[A-Za-z][A-Za-z0-9]*)_(?P<local>[\w.\-]+)")
 
 
@@ -46,6 +48,22 @@ def compact(iri: str) -> str:
     """Shorten the IRI of an ontology term to its usual id ("HP:0001250"), if it has that form."""
     match = _IRI.fullmatch(iri)
     return f"{match['prefix']}:{match['local']}" if match else iri
+
+
+def source_of(ontology: str, id: str, path: Path) -> str:
+    """Name the source of an ontology's names: by what it calls itself, whatever its file is called.
+
+    ontology (str): its id, such as "hp", "hp/hp-base.owl" or a web address; "" for none.
+    id (str): of a term, whose prefix counts where the ontology has no id. path (Path): of the file,
+        which counts where neither has.
+    """
+    own = _FILE.sub("", ontology.strip().rstrip("/"))
+    if own.startswith(("http://", "https://")):
+        # The foundry's addresses begin with the ontology behind /obo/, others end with it.
+        own = own.partition("/obo/")[2] or own.rpartition("/")[2]
+    prefix, colon, local = id.partition(":")
+    named = own.partition("/")[0] or (prefix if colon and not local.startswith("//") else "")
+    return (named or path.name.split(".")[0]).upper()
 
 
 def collect(xrefs: list[str]) -> dict[str, tuple[str, ...]]:

@@ -46,6 +46,14 @@ def test_terms(tmp_path: Path) -> None:
     assert release_of(path) == "releases/2024-01-01"
 
 
+@pytest.mark.parametrize("header", ["ontology: hp", "ontology: hp.obo ! HPO", ""])
+def test_names_come_from_the_ontology_not_from_the_file(tmp_path: Path, header: str) -> None:
+    """A download may be called anything; what filters and ties name must not change with it."""
+    path = _write(tmp_path / "download (1).obo", f"{header}\n{samples.OBO}")
+    concepts = [record for record in read("obo", path) if isinstance(record, Concept)]
+    assert {name.source for concept in concepts for name in concept.names} == {"HP"}
+
+
 @pytest.mark.parametrize(
     ("text", "line"),
     [

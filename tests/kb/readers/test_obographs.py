@@ -43,6 +43,18 @@ def test_graph(tmp_path: Path) -> None:
     assert release_of(path) == f"{PURL}hp/releases/2024-01-01/hp.owl"
 
 
+@pytest.mark.parametrize("place", ["first", "last", "missing"])
+def test_names_come_from_the_ontology_not_from_the_file(tmp_path: Path, place: str) -> None:
+    graph = json.loads(samples.OBOGRAPHS_TEXT)["graphs"][0]
+    graph.pop("id", None)
+    own = {"id": f"{PURL}hp.json"}
+    told = {"first": {**own, **graph}, "last": {**graph, **own}, "missing": graph}[place]
+    path = tmp_path / "download (1).json"
+    path.write_text(json.dumps({"graphs": [told]}))
+    concepts = [record for record in read("obographs", path) if isinstance(record, Concept)]
+    assert {name.source for concept in concepts for name in concept.names} == {"HP"}
+
+
 def test_several_graphs_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     graphs = [{"nodes": [{"id": f"A:{n}", "lbl": f"a{n}"}]} for n in range(3)]

@@ -1,6 +1,8 @@
+from pathlib import Path
+
 import pytest
 
-from spacy_medlink.kb.readers.xrefs import code_by_shape, code_of, collect, compact
+from spacy_medlink.kb.readers.xrefs import code_by_shape, code_of, collect, compact, source_of
 
 
 @pytest.mark.parametrize(
@@ -46,3 +48,26 @@ def test_compact_ids() -> None:
     assert compact("http://example.org/onto#Class_A_1") == "Class:A_1"
     assert compact("http://example.org/seizure") == "http://example.org/seizure"
     assert compact("HP:0001250") == "HP:0001250"
+
+
+@pytest.mark.parametrize(
+    ("ontology", "source"),
+    [
+        ("hp", "HP"),
+        ("hp.obo", "HP"),
+        ("hp/hp-base.owl", "HP"),
+        ("http://purl.obolibrary.org/obo/hp.owl", "HP"),
+        ("http://purl.obolibrary.org/obo/mondo/releases/2024-01-01/mondo.owl", "MONDO"),
+        ("http://www.ebi.ac.uk/efo/efo.owl", "EFO"),
+        ("https://example.org/onto/", "ONTO"),
+        ("", "DOID"),
+        ("  ", "DOID"),
+    ],
+)
+def test_an_ontology_names_its_names(ontology: str, source: str) -> None:
+    assert source_of(ontology, "DOID:1", Path("x.obo")) == source
+
+
+@pytest.mark.parametrize("id", ["1", "http://example.org/1", ":1"])
+def test_the_file_names_what_has_no_ontology(id: str) -> None:
+    assert source_of("", id, Path("my.terms.obo")) == "MY"
