@@ -558,6 +558,12 @@ class Errors:
         "is short, use fewer with `--n-process`; then run the same command again.",
     )
 
+    # 64x: what the command line asks for
+    retired_for_good = Message(
+        "E640",
+        "{path} has no concept for this id: {fate}. `medlink kb search` finds others by name.",
+    )
+
     # 7xx: corpora, their downloads and their conversion
     corpus_input = Message(
         "E701",

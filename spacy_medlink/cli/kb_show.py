@@ -1,12 +1,13 @@
 """`medlink kb show`: one concept with all that is known of it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import Errors
+from ..errors import Errors, MedlinkError
+from ..types import Retired
 from .opening import open_kb
 from .output import echo_json, table
 
@@ -29,26 +30,29 @@ def command(
     if as_json:
         echo_json(concept)
         return
-    if concept["id"] != id:
-        typer.echo(f"{id} is now {concept['id']}", err=True)
     typer.echo(table(list(_rows(concept))))
 
 
 def show_concept(*, kb: Path, id: str) -> dict[str, Any]:
     """Read a concept.
 
-    RETURNS (Dict[str, Any]): "id", "name", "names" (with language, source, term type), "types",
-        "definition", "codes", "chosen_codes" (that `_.cui` has by the preferred name, where there
-        are several in a vocabulary), "parents", "children" and "ancestors" (id, name, levels up).
-    RAISES (MedlinkError): E101-E103 for the file, E106 when there is no such concept.
+    RETURNS (Dict[str, Any]): "id", "retired" (of a retired id what became of it, step by step, each
+        with "id", "replaced_by", "reason"), "name", "names" (with language, source, term type),
+        "types", "definition", "codes", "chosen_codes" (that `_.cui` has by the preferred name,
+        where there are several in a vocabulary), "parents", "children" and "ancestors" (id, name,
+        levels up).
+    RAISES (MedlinkError): E101-E103 for the file, E106 when there is no such concept, E640 when it
+        is retired and the knowledge base has nothing that replaces it.
     """
     base = open_kb(kb)
-    found = base.resolve(id)
-    if found is None:
-        raise Errors.unknown_concept(path=kb, id=id)
+    steps = base.history(id)
+    found = steps[-1].replaced_by if steps else id
+    if found not in base:
+        raise _missing(kb, id, steps)
     concept = base[found]
     return {
         "id": concept.id,
+        "retired": [step._asdict() for step in steps],
         "name": concept.name,
         "types": list(concept.types),
         "definition": concept.definition,
@@ -75,6 +79,24 @@ def _chosen(kb: "KnowledgeBase", concept: "Concept") -> dict[str, str | None]:
     }
 
 
+def _missing(kb: Path, id: str, steps: Sequence[Retired]) -> MedlinkError:
+    if not steps:
+        return Errors.unknown_concept(path=kb, id=id)
+    last = steps[-1]
+    fate = "; ".join(map(_step, steps))
+    if last.replaced_by:
+        fate += ", which this knowledge base does not have"
+    return Errors.retired_for_good(path=kb, fate=fate)
+
+
+def _step(step: Retired) -> str:
+    """Say what became of a retired id."""
+    why = f" ({step.reason})" if step.reason else ""
+    return f"{step.id} is retired{why}, " + (
+        f"replaced by {step.replaced_by}" if step.replaced_by else "and nothing replaces it"
+    )
+
+
 def _named(kb: "KnowledgeBase", id: str) -> dict[str, Any]:
     # A parent may be outside of what the filters kept.
     return {"id": id, "name": kb[id].name if id in kb else ""}
@@ -82,6 +104,8 @@ def _named(kb: "KnowledgeBase", id: str) -> dict[str, Any]:
 
 def _rows(concept: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "id", concept["id"]
+    for step in concept["retired"]:
+        yield "retired", _step(Retired(**step))
     yield "name", concept["name"]
     if concept["types"]:
         yield "types", ", ".join(concept["types"])

@@ -264,14 +264,21 @@ class KnowledgeBase:
 
     def resolve(self, id: str) -> str | None:
         """Follow retired and merged ids to the one in use; None when nothing replaces the id."""
-        seen: set[str] = set()
-        while id not in self:
-            row = self._db.execute("SELECT replaced_by FROM retired WHERE id = ?", (id,)).fetchone()
-            if row is None or not row[0] or id in seen:
-                return None
-            seen.add(id)
-            id = row[0]
-        return id
+        steps = self.history(id)
+        last = steps[-1].replaced_by if steps else id
+        return last if last in self else None
+
+    def history(self, id: str) -> list[Retired]:
+        """List what became of a retired id, one step after the other; [] for one in use."""
+        query = "SELECT id, replaced_by, reason FROM retired WHERE id = ?"
+        steps: dict[str, Retired] = {}
+        while id not in self and id not in steps:
+            row = self._db.execute(query, (id,)).fetchone()
+            if row is None:
+                break
+            steps[id] = Retired(*row)
+            id = steps[id].replaced_by
+        return list(steps.values())
 
     def codes(self, id: str, vocabulary: str) -> tuple[str, ...]:
         """List a concept's codes in another vocabulary, such as "ICD10CM"; () when it has none."""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from spacy_medlink.kb import KnowledgeBase, build_kb
-from spacy_medlink.types import Concept, Name
+from spacy_medlink.types import Concept, Name, Retired
 from tests.cli.conftest import Fail, Run
 
 OBO = """format-version: 1.2
@@ -300,8 +300,34 @@ def test_show(run: Run, tiny_kb: KnowledgeBase) -> None:
 
 def test_show_follows_retired_ids(run: Run, fail: Fail, tiny_kb: KnowledgeBase) -> None:
     result = run("kb", "show", tiny_kb.path, "HP:0005965")
-    assert result.stderr == "HP:0005965 is now HP:0005978\n"
+    assert "HP:0005965 is retired (merged), replaced by HP:0005978\n" in result.stdout
+    shown = json.loads(run("kb", "show", tiny_kb.path, "HP:0005965", "--json").stdout)
+    assert shown["id"] == "HP:0005978"
+    assert shown["retired"] == [
+        {"id": "HP:0005965", "replaced_by": "HP:0005978", "reason": "merged"}
+    ]
     assert "'HP:9'" in fail("E106", "kb", "show", tiny_kb.path, "HP:9")
+
+
+def test_show_says_what_became_of_a_retired_id(run: Run, fail: Fail, tmp_path: Path) -> None:
+    records = [
+        Concept("A:1", "one"), Retired("A:2", "A:3", "merged"), Retired("A:3", "A:1", "obsolete"),
+        Retired("A:4", "", "obsolete"), Retired("A:5", "B:1", ""),
+        Retired("A:6", "A:7"), Retired("A:7", "A:6"),
+    ]  # fmt: skip
+    path = tmp_path / "x.kb"
+    build_kb(path, records, {})
+    chain = run("kb", "show", path, "A:2").stdout
+    assert "A:2 is retired (merged), replaced by A:3\n" in chain
+    assert "A:3 is retired (obsolete), replaced by A:1\n" in chain
+    gone = fail("E640", "kb", "show", path, "A:4")
+    assert "A:4 is retired (obsolete), and nothing replaces it" in gone
+    beyond = fail("E640", "kb", "show", path, "A:5")
+    assert "replaced by B:1, which this knowledge base does not have" in beyond
+    assert "replaced by A:6" in fail("E640", "kb", "show", path, "A:6"), "a circle ends"
+    kb = KnowledgeBase(path)
+    found = [kb.resolve(id) for id in ("A:1", "A:2", "A:4", "A:5", "A:6", "none")]
+    assert found == ["A:1", "A:1", None, None, None, None]
 
 
 # search
