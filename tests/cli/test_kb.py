@@ -346,6 +346,13 @@ def test_search(run: Run, tiny_kb: KnowledgeBase) -> None:
     assert len(run("kb", "search", tiny_kb.path, "diabetes", "--limit", 2).stdout.splitlines()) == 3
 
 
+def test_search_finds_misspelled_names(run: Run, tiny_kb: KnowledgeBase) -> None:
+    found = json.loads(run("kb", "search", tiny_kb.path, "hart atack", "--json").stdout)
+    assert [(one["id"], one["matched"], one["how"]) for one in found] == [
+        ("HP:0001658", "Heart attack", "near")
+    ]
+
+
 @pytest.mark.parametrize("text", ["zebra", "%", "_", "\\", "", " ", "🙂", "x" * 60_000])
 def test_search_finds_nothing(run: Run, tiny_kb: KnowledgeBase, text: str) -> None:
     result = run("kb", "search", tiny_kb.path, text)

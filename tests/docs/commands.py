@@ -13,7 +13,7 @@ from tests import declared
 from tests.docs.markdown import ROOT
 
 _TARGET = re.compile(r"^([a-z-]+):", re.MULTILINE)
-_TOOLS = {"cd", "git", "docker", "scp", "rsync", "torchrun", "spacy"}
+_TOOLS = {"cd", "git", "mkdir", "docker", "scp", "rsync", "torchrun", "spacy"}
 
 
 def run(words: list[str]) -> str:
