@@ -196,9 +196,9 @@ class Errors:
     )
     encoder_missing = Message(
         "E205",
-        "No encoder at {path}: a directory with config.json and model.safetensors was expected. "
-        "Check the path; to fetch a model of the Hugging Face Hub, give its name "
-        "(such as 'cambridgeltl/SapBERT-from-PubMedBERT-fulltext') and a network.",
+        "No encoder at {path}: {problem}. Give a directory with config.json and model.safetensors; "
+        "to fetch a model of the Hugging Face Hub, give its name (such as "
+        "'cambridgeltl/SapBERT-from-PubMedBERT-fulltext') and a network.",
     )
     encoder_damaged = Message(
         "E206", "The encoder at {path} cannot be loaded: {reason}. Check or replace the files."

@@ -20,6 +20,7 @@ from ..util import devices
 from .adapters import adapter_reduction, divided, load_adapters, save_adapters
 from .damage import is_failure
 from .native import has_native_bf16
+from .place import is_here, is_path
 from .pooling import pool
 from .preparation import AS_IT_IS, Preparation
 
@@ -278,14 +279,11 @@ def load_transformer(source: str | Path, attention: str = "eager") -> tuple[Any,
     """Load tokenizer and transformer, weights from safetensors only and without remote code.
 
     attention (str): which implementation of `transformers` to run, "eager" or "sdpa".
-    RAISES (MedlinkError): E205 no such directory, E206 files that cannot be read.
+    RAISES (MedlinkError): E205 no such directory or model, E206 files that cannot be read.
     """
+    options: dict[str, Any] = {"local_files_only": True} if is_here(source) else {}
     from transformers import AutoModel, AutoTokenizer
 
-    is_path = Path(source).exists() or _looks_like_path(str(source))
-    if is_path and not (Path(source) / "config.json").is_file():
-        raise Errors.encoder_missing(path=source)
-    options: dict[str, Any] = {"local_files_only": True} if is_path else {}
     try:
         tokenizer = AutoTokenizer.from_pretrained(  # type: ignore[no-untyped-call]
             str(source), use_fast=True, **options
@@ -294,9 +292,10 @@ def load_transformer(source: str | Path, attention: str = "eager") -> tuple[Any,
             str(source), use_safetensors=True, attn_implementation=attention, **options
         )
     except (OSError, ValueError, KeyError) as error:
-        if is_path:
+        if is_path(source):
             raise Errors.encoder_damaged(path=source, reason=error) from error
-        raise Errors.encoder_missing(path=source) from error
+        problem = str(error).strip().partition("\n")[0]
+        raise Errors.encoder_missing(path=source, problem=problem) from error
     except BaseException as error:  # safetensors and tokenizers raise classes of their own
         if not is_failure(error):
             raise
@@ -304,11 +303,6 @@ def load_transformer(source: str | Path, attention: str = "eager") -> tuple[Any,
     tokenizer._tokenizer.no_truncation()
     tokenizer._tokenizer.no_padding()
     return tokenizer, module
-
-
-def _looks_like_path(source: str) -> bool:
-    # A Hub name has at most one slash and does not begin with a dot, slash or tilde.
-    return source.startswith((".", "/", "~")) or source.count("/") > 1 or os.sep * 2 in source
 
 
 def says_pooling(source: str | Path) -> bool:
