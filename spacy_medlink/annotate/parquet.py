@@ -64,6 +64,8 @@ def _row(record: str) -> dict[str, Any]:
     row: dict[str, Any] = json.loads(record)
     for mention in row["mentions"]:
         mention["codes"] = list(mention["codes"].items())  # how Arrow takes a map
+        for candidate in mention["candidates"]:
+            candidate |= {name: list(candidate[name].items()) for name in ("scores", "ranks")}
     return row
 
 
@@ -77,7 +79,17 @@ def _open(path: Path) -> Any:
 
 def _schema(pyarrow: Any, with_text: bool) -> Any:
     text, number, strings = pyarrow.string(), pyarrow.float64(), pyarrow.list_(pyarrow.string())
-    candidate = {"id": text, "name": text, "score": number, "prob": number}
+    candidate = {
+        "id": text,
+        "name": text,
+        "matched": text,
+        "score": number,
+        "prob": number,
+        "scores": pyarrow.map_(text, number),
+        "ranks": pyarrow.map_(text, pyarrow.int32()),
+        "types": strings,
+    }
+    part = {"text": text, "id": text, "cui": text, "name": text, "matched": text, "score": number}
     mention = {
         "start": pyarrow.int32(),
         "end": pyarrow.int32(),
@@ -93,6 +105,9 @@ def _schema(pyarrow: Any, with_text: bool) -> Any:
         "codes": pyarrow.map_(text, strings),
         "ambiguous_codes": strings,
         "candidates": pyarrow.list_(pyarrow.struct(candidate.items())),
+        "ambiguous": strings,
+        "backed_off": strings,
+        "parts": pyarrow.list_(pyarrow.struct(part.items())),
         "negated": pyarrow.bool_(),
     }
     columns = [("doc_id", text), *([("text", text)] if with_text else [])]

@@ -5,11 +5,15 @@ from typing import Any, NamedTuple
 
 from spacy.tokens import Doc, Span
 
+from ..extensions import SPAN_ATTRIBUTES
 from ..pipelines import linked_spans
 from .documents import Document
 
 _DIGITS = 4  # of scores: those of a batch differ from those of another further down
 _NIL = ("", "NIL")
+# Attributes that are written as they are; `kb_ents` says less than `candidates`.
+_SAID = ("kb_ents", "cui", "candidates", "codes", "reason")
+_OTHERS = [name for name in SPAN_ATTRIBUTES if name not in _SAID]
 _NEGATED = ("negex", "is_negated")
 
 
@@ -37,13 +41,10 @@ def record_of(document: Document, doc: Doc, where: Where, shape: Shape) -> dict[
     """Make the record of a document; it is one of the project's files of mentions.
 
     RETURNS (Dict[str, Any]): "doc_id", "text" where asked for, and "mentions" in the order of the
-        text, each with "start", "end" (characters), "mention", "type" (the entity label), "ids" (of
-        the link, none for NIL), "cui", "name", "matched", "score", "prob", "reason" (why it is
-        NIL), "codes", "ambiguous_codes", "candidates", and "negated" where a component of the
-        pipeline says so.
+        text, as `record_of_link` makes them.
     """
     spans = linked_spans(doc, where.spans_key)
-    mentions = [_mention(span, where.prefix, shape.candidates) for span in spans]
+    mentions = [record_of_link(span, where.prefix, shape.candidates) for span in spans]
     text = {"text": document.text} if shape.with_text else {}
     return {"doc_id": document.id, **text, "mentions": mentions}
 
@@ -53,7 +54,16 @@ def rejection_of(document: Document, problem: str) -> dict[str, Any]:
     return {"doc_id": document.id, "place": document.place, "problem": problem}
 
 
-def _mention(span: Span, prefix: str, kept: int) -> dict[str, Any]:
+def record_of_link(span: Span, prefix: str = "", kept: int = 0) -> dict[str, Any]:
+    """Make the record of a linked span: the one form of a link as JSON, a gold mention with more.
+
+    prefix (str): of the linker's attributes. kept (int): candidates to hold.
+    RETURNS (Dict[str, Any]): "start", "end" (characters), "mention", "type" (the entity label),
+        "ids" (of the link, none for NIL), "cui", "name", "matched", "score", "prob" (None for NIL),
+        "reason" (why it is NIL), "codes", "candidates" (as `_.candidates` has them, scores
+        rounded), the other attributes of `extensions.SPAN_ATTRIBUTES` but "kb_ents", and "negated"
+        where a component of the pipeline says so.
+    """
     candidates = span._.get(f"{prefix}candidates")
     linked = span.kb_id_ not in _NIL
     best = candidates[0] if linked and candidates else {}
@@ -71,8 +81,8 @@ def _mention(span: Span, prefix: str, kept: int) -> dict[str, Any]:
         "prob": _rounded(best.get("prob")),
         "reason": span._.get(f"{prefix}reason") or None,
         "codes": span._.get(f"{prefix}codes"),
-        "ambiguous_codes": span._.get(f"{prefix}ambiguous_codes"),
         "candidates": [_candidate(one) for one in candidates[:kept]],
+        **{name: span._.get(prefix + name) for name in _OTHERS},
         **({} if negated is None else {"negated": negated}),
     }
 
@@ -86,11 +96,12 @@ def _negated(span: Span) -> bool | None:
 
 
 def _candidate(candidate: dict[str, Any]) -> dict[str, Any]:
+    scores = {tier: _rounded(score) for tier, score in candidate["scores"].items()}
     return {
-        "id": candidate["id"],
-        "name": candidate["name"],
+        **candidate,
         "score": _rounded(candidate["score"]),
         "prob": _rounded(candidate["prob"]),
+        "scores": scores,
     }
 
 

@@ -6,18 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..annotate.records import record_of_link
 from ..pipelines import linked_spans, linker_of, open_pipeline
 from .opening import Verify, verify_assets
 from .output import Overwrite, echo_json, table, write_text
 from .parsing import comma_list, lines_of, read_text
 
 if TYPE_CHECKING:
-    from spacy.tokens import Span
-
     from ..linker import MedicalLinker
 
 _HEADER = ("mention", "id", "CUI", "preferred name", "matched name", "score")
-_MORE = ("ambiguous", "reason", "backed_off", "parts", "ambiguous_codes")
+_NIL = "NIL"
 _STDIN = "-"
 
 
@@ -59,11 +58,12 @@ def command(
         typer.Option(help="Link within the filter, though a concept outside says it better."),
     ] = False,
     composite: Annotated[
-        bool, typer.Option(help='Link the parts of "breast and ovarian cancer" each by itself.')
-    ] = False,
+        bool | None,
+        typer.Option(help='Link the parts of "breast and ovarian cancer" each by itself.'),
+    ] = None,
     backoff: Annotated[
-        bool, typer.Option(help="Link near ties to the concept above them.")
-    ] = False,
+        bool | None, typer.Option(help="Link near ties to the concept above them.")
+    ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Say why: tiers, filters, runner-up, ties.")
     ] = False,
@@ -80,8 +80,8 @@ def command(
     settings = {
         "top_k": top_k, "threshold": threshold, "cui_scheme": cui_scheme,
         "types": _given(comma_list(types)), "sources": _given(comma_list(sources)),
-        "languages": _given(comma_list(languages)), "composite": composite or None,
-        "allow": _given(lines_of(allow)) if allow else None, "backoff": backoff or None,
+        "languages": _given(comma_list(languages)), "composite": composite,
+        "allow": _given(lines_of(allow)) if allow else None, "backoff": backoff,
         "deny": _given(lines_of(deny)) if deny else None,
         "force_within_filter": force_within_filter or None,
     }  # fmt: skip
@@ -102,8 +102,8 @@ def command(
         typer.echo("\n\n".join(str(link["explanation"]) for link in links))
     elif links:
         rows = [
-            (link["text"], link["id"], link["cui"] or "-", link["name"], link["matched"],
-             f"{link['score']:.3f}" if link["score"] is not None else "-")
+            (link["mention"], *(link["ids"] or [_NIL]), link["cui"] or "-", link["name"] or "",
+             link["matched"] or "", f"{link['score']:.3f}" if link["ids"] else "-")
             for link in links
         ]  # fmt: skip
         typer.echo(table(rows, _HEADER))
@@ -129,9 +129,8 @@ def link_text(
     source (str): assets, a saved pipeline, an installed package, or "starter".
     lang (str): of the text, for assets. settings: of the linker, such as `threshold`.
     explain (bool): add an "explanation" (see `linking.explain.Explanation`).
-    RETURNS (List[Dict[str, Any]]): for each mention "start", "end" (characters), "text", "label",
-        "id" ("NIL" for none), "cui", "name" (preferred), "matched", "score", "codes",
-        "candidates", and what `extensions.SPAN_ATTRIBUTES` lists besides.
+    RETURNS (List[Dict[str, Any]]): each mention as `annotate.records.record_of_link` makes it, with
+        all its candidates.
     RAISES (MedlinkError): E201-E204, E305, E603 for the source, E301 for a bad threshold.
     """
     nlp = open_pipeline(source, lang, **settings)
@@ -141,7 +140,7 @@ def link_text(
     nlp.max_length = max(nlp.max_length, len(text) + 1)
     doc = nlp(text)
     spans = linked_spans(doc, linker.spans_key)
-    links = [_as_dict(span, linker.prefix) for span in spans]
+    links = [record_of_link(span, linker.prefix, linker.top_k) for span in spans]
     if explain:
         for span, link in zip(spans, links, strict=True):
             link["explanation"] = linker.explain(span)
@@ -155,26 +154,6 @@ def _given(values: tuple[str, ...]) -> list[str] | None:
 def _plain(link: dict[str, Any]) -> dict[str, Any]:
     explanation = link.get("explanation")
     return {**link, "explanation": explanation.as_dict()} if explanation is not None else link
-
-
-def _as_dict(span: "Span", prefix: str) -> dict[str, Any]:
-    candidates = span._.get(f"{prefix}candidates")
-    linked = span.kb_id_ not in ("", "NIL")
-    best = candidates[0] if linked and candidates else {}
-    return {
-        "start": span.start_char,
-        "end": span.end_char,
-        "text": span.text,
-        "label": span.label_,
-        "id": span.kb_id_ or "NIL",
-        "cui": span._.get(f"{prefix}cui"),
-        "name": best.get("name", ""),
-        "matched": best.get("matched", ""),
-        "score": best.get("score"),
-        "codes": span._.get(f"{prefix}codes"),
-        "candidates": candidates,
-        **{name: span._.get(prefix + name) for name in _MORE},
-    }
 
 
 def _prefer_umls(linker: "MedicalLinker") -> None:

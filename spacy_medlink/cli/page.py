@@ -47,7 +47,7 @@ def render_page(text: str, links: Sequence[dict[str, Any]], lang: str = "en") ->
     """
     from spacy import displacy
 
-    kinds = sorted({_kind(link) for link in links if link["id"] != _NIL})
+    kinds = sorted({_kind(link) for link in links if link["ids"]})
     colours = {kind: _COLOURS[number % len(_COLOURS)] for number, kind in enumerate(kinds)}
     shown = [_entity(link) for link in _without_overlaps(links)]
     markup = displacy.render(
@@ -61,13 +61,13 @@ def render_page(text: str, links: Sequence[dict[str, Any]], lang: str = "en") ->
 
 
 def _entity(link: dict[str, Any]) -> dict[str, Any]:
-    url, id = _url(link), escape(link["id"])
+    url, id = _url(link), escape(_id(link))
     score = "" if link["score"] is None else f" ({link['score']:.3f})"
     params = {"title": escape(f"{link['name'] or _NIL}{score}")}
     return {
         "start": link["start"],
         "end": link["end"],
-        "label": _kind(link) if link["id"] != _NIL else _NIL,
+        "label": _kind(link) if link["ids"] else _NIL,
         "kb_id": id,
         "kb_url": escape(url),
         # Where there is no page to lead to, the id stands without a link.
@@ -78,11 +78,15 @@ def _entity(link: dict[str, Any]) -> dict[str, Any]:
 def _kind(link: dict[str, Any]) -> str:
     """Tell what colours a link: the concept's first type, or the entity's label."""
     types = link["candidates"][0]["types"] if link["candidates"] else []
-    return str(types[0] if types else link["label"]).upper()
+    return str(types[0] if types else link["type"]).upper()
+
+
+def _id(link: dict[str, Any]) -> str:
+    return str(link["ids"][0]) if link["ids"] else _NIL
 
 
 def _url(link: dict[str, Any]) -> str:
-    return "" if link["id"] == _NIL else concept_url(link["id"], link["codes"])
+    return concept_url(link["ids"][0], link["codes"]) if link["ids"] else ""
 
 
 def _without_overlaps(links: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -107,14 +111,14 @@ def _table(links: Sequence[dict[str, Any]]) -> str:
 
 
 def _row(link: dict[str, Any]) -> str:
-    url, id = _url(link), escape(link["id"])
+    url, id = _url(link), escape(_id(link))
     linked = f'<a href="{escape(url)}">{id}</a>' if url else id
     score = "" if link["score"] is None else f"{link['score']:.3f}"
     cells = "".join(
         f"<td>{cell}</td>"
         for cell in (
-            escape(link["text"]), linked, escape(link["cui"] or ""), escape(link["name"]),
-            escape(link["matched"]),
+            escape(link["mention"]), linked, escape(link["cui"] or ""), escape(link["name"] or ""),
+            escape(link["matched"] or ""),
         )
     )  # fmt: skip
     return f'<tr>{cells}<td class="score">{score}</td></tr>'

@@ -10,8 +10,12 @@ from typing import Any
 import pytest
 import spacy
 
+from spacy_medlink.annotate.records import record_of_link
 from spacy_medlink.assets import Assets
 from spacy_medlink.cli.page import render_page
+from spacy_medlink.extensions import SPAN_ATTRIBUTES
+from spacy_medlink.measuring import load_gold
+from spacy_medlink.pipelines import open_pipeline
 from tests.cli.conftest import Fail, Run
 
 TEXT = "Heart attack in 2020, now Type 2 diabetes."
@@ -48,9 +52,11 @@ def test_one_line_a_mention(run: Run, tiny_assets: Assets) -> None:
 
 def test_json(run: Run, tiny_assets: Assets) -> None:
     links = json.loads(run("link", tiny_assets.path, TEXT, "--json", "--top-k", 2).stdout)
-    assert [TEXT[link["start"] : link["end"]] for link in links] == [link["text"] for link in links]
+    assert [TEXT[link["start"] : link["end"]] for link in links] == [
+        link["mention"] for link in links
+    ]
     first = links[0]
-    assert (first["id"], first["cui"], first["matched"]) == (
+    assert (first["ids"][0], first["cui"], first["matched"]) == (
         "HP:0001658", "C0027051", "Heart attack",
     )  # fmt: skip
     assert len(first["candidates"]) == 2
@@ -89,13 +95,15 @@ def test_settings_of_the_component_are_kept(run: Run, tmp_path: Path, tiny_asset
     nlp.add_pipe("medical_linker", config=config)
     nlp.to_disk(tmp_path / "pipeline")
     links = json.loads(run("link", tmp_path / "pipeline", TEXT, "--json").stdout)
-    assert {link["text"]: link["cui"] for link in links}["Type 2 diabetes"] == "E11"
+    assert {link["mention"]: link["cui"] for link in links}["Type 2 diabetes"] == "E11"
 
 
 def test_the_starter_says_what_it_is(run: Run) -> None:
     result = run("link", "starter", "She has asthma.")
     assert _rows(result.stdout)[1][:2] == ["asthma", "C0004096"]
-    assert result.stderr.startswith("[W101] medical_linker runs on the built-in starter")
+    assert result.stderr.startswith("[W101] These links are to the built-in starter")
+    assert "--encoder MODEL --output" in result.stderr, "in the words of the command line"
+    assert "add_pipe" not in result.stderr
 
 
 def test_threshold_and_nil(run: Run, tiny_assets: Assets) -> None:
@@ -166,7 +174,7 @@ def test_filters(run: Run, fail: Fail, tiny_assets: Assets, tmp_path: Path) -> N
 def test_a_filter_that_leaves_nothing(run: Run, tiny_assets: Assets) -> None:
     result = run("link", tiny_assets.path, "heart attack", "--json", "--types", "GEOG")
     (link,) = json.loads(result.stdout)
-    assert (link["id"], link["reason"]) == ("NIL", "the filters leave nothing")
+    assert (link["ids"], link["reason"]) == ([], "the filters leave nothing")
     assert "[W104]" in result.stderr
 
 
@@ -261,7 +269,7 @@ def test_page(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
 
 def _link(start: int, end: int, **other: Any) -> dict[str, Any]:
     given = {
-        "start": start, "end": end, "text": "x", "label": "CONCEPT", "id": "A:1", "cui": None,
+        "start": start, "end": end, "mention": "x", "type": "CONCEPT", "ids": ["A:1"], "cui": None,
         "name": "a", "matched": "a", "score": 0.5, "codes": {}, "candidates": [],
     }  # fmt: skip
     return {**given, **other}
@@ -270,7 +278,7 @@ def _link(start: int, end: int, **other: Any) -> dict[str, Any]:
 def test_page_shows_what_markup_would_hide() -> None:
     text = "<b>Fever</b> & {chills}"
     evil = "<script>alert(1)</script>"
-    link = _link(3, 8, id=evil, name=evil, matched=evil, cui=evil, label=evil, text="<b>")
+    link = _link(3, 8, ids=[evil], name=evil, matched=evil, cui=evil, type=evil, mention="<b>")
     reader = _Reader(render_page(text, [link]))
     assert "script" not in reader.open
     shown = "".join(reader.text)
@@ -281,7 +289,7 @@ def test_page_shows_what_markup_would_hide() -> None:
 
 def test_page_of_nothing_nil_and_overlaps() -> None:
     assert "No mention was found." in render_page("", [])
-    overlapping = [_link(0, 5), _link(2, 8), _link(6, 9, id="NIL", score=None)]
+    overlapping = [_link(0, 5), _link(2, 8), _link(6, 9, ids=[], score=None)]
     page = render_page("0123456789", overlapping)
     assert page.count("<mark") == 2
     assert page.count("<tr>") == 4
@@ -300,3 +308,23 @@ def test_links_need_no_knowledge_base_elsewhere(
     """The pipeline links with the assets inside it, wherever it is called from."""
     monkeypatch.chdir(pipeline.parent)
     assert "HP:0001658" in run("link", pipeline.name, TEXT).stdout
+
+
+def test_a_link_has_one_form(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
+    """As JSON it is the same wherever it is written; with more it is a gold mention."""
+    (tmp_path / "notes.jsonl").write_text(json.dumps({"doc_id": "1", "text": TEXT}))
+    out = tmp_path / "out.jsonl"
+    given = ("--candidates", 3, "--cui-scheme", "UMLS", "--output", out)
+    run("annotate", tiny_assets.path, tmp_path / "notes.jsonl", *given)
+    annotated = json.loads(out.read_text())["mentions"]
+    linked = run("link", tiny_assets.path, TEXT, "--json", "--top-k", 3, "--cui-scheme", "UMLS")
+    assert json.loads(linked.stdout) == annotated
+    doc = open_pipeline(str(tiny_assets.path), top_k=3, cui_scheme="UMLS")(TEXT)
+    assert [record_of_link(ent, kept=3) for ent in doc.ents] == annotated
+    for ent, link in zip(doc.ents, annotated, strict=True):
+        assert set(SPAN_ATTRIBUTES) - {"kb_ents"} <= set(link)
+        assert [one.keys() for one in link["candidates"]] == [
+            one.keys() for one in ent._.candidates
+        ]
+    (document,) = load_gold(out, tiny_assets.kb).documents
+    assert len(document.mentions) == len(annotated)
