@@ -62,10 +62,10 @@ def _material(work: Path) -> tuple[Path, Path]:
     kb, encoder, assets = work / "umls.kb", work / "encoder", work / "umls.assets"
     work.mkdir(parents=True, exist_ok=True)
     if not kb.exists():
-        run_command("kb", "build", str(kb), str(DATA / _KB), "--from", "jsonl")
+        run_command("kb", "build", "--output", str(kb), str(DATA / _KB), "--from", "jsonl")
     if not assets.exists():
         place_model(encoder)
-        run_command("build", str(assets), "--kb", str(kb), "--encoder", str(encoder))
+        run_command("build", str(kb), "--output", str(assets), "--encoder", str(encoder))
     return kb, assets
 
 

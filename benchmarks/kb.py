@@ -58,7 +58,7 @@ def measure(work: Path, concepts: int, names: int) -> dict[str, Any]:
     if not release.exists():
         generate(release, concepts, names)
     found: dict[str, Any] = {"concepts_asked": concepts, "names_asked": names}
-    found["build"] = run_command("kb", "build", str(kb), str(release), "--from", "umls")
+    found["build"] = run_command("kb", "build", "--output", str(kb), str(release), "--from", "umls")
     found["file_mb"] = kb.stat().st_size / 1e6
     both = {"kb": str(kb), "exact": str(exact)}
     for name, function, arguments in (

@@ -28,8 +28,8 @@ def measure_update(work: Path, concepts: int, fraction: float = _FRACTION) -> di
     evolve(work / "0", work / "1", fraction)
     place_model(work / "encoder")
     encoder = ["--encoder", str(work / "encoder")]
-    _medlink("kb", "build", work / "0.kb", work / "0", "--from", "umls")
-    _medlink("build", work / "old", "--kb", work / "0.kb", *encoder)
+    _medlink("kb", "build", "--output", work / "0.kb", work / "0", "--from", "umls")
+    _medlink("build", work / "0.kb", "--output", work / "old", *encoder)
     found: dict[str, Any] = {}
     for kind, of_kb, of_assets in (
         ("full", [], encoder),
@@ -37,8 +37,8 @@ def measure_update(work: Path, concepts: int, fraction: float = _FRACTION) -> di
     ):
         kb = work / f"{kind}.kb"
         seconds = [
-            _medlink("kb", "build", kb, work / "1", "--from", "umls", *of_kb),
-            _medlink("build", work / kind, "--kb", kb, *of_assets),
+            _medlink("kb", "build", "--output", kb, work / "1", "--from", "umls", *of_kb),
+            _medlink("build", kb, "--output", work / kind, *of_assets),
         ]
         for what, value in zip(("kb", "assets", "both"), (*seconds, sum(seconds)), strict=True):
             found[f"{what}_{kind}_s"] = value

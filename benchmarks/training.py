@@ -93,7 +93,7 @@ def material(work: Path) -> tuple[str, Path]:
     if not kb.is_file():
         place_model(base)
         place_ontology(ontology)
-        run_command("kb", "build", str(kb), str(ontology), "--from", "obo")
+        run_command("kb", "build", "--output", str(kb), str(ontology), "--from", "obo")
     return str(base), kb
 
 

@@ -81,7 +81,7 @@ def main(
     kb, base = work / f"{names}.kb", work / "base"
     if not kb.is_file():
         generate(work / str(names), concepts, names)
-        run_command("kb", "build", str(kb), str(work / str(names)), "--from", "umls")
+        run_command("kb", "build", "--output", str(kb), str(work / str(names)), "--from", "umls")
         place_model(base)
     place = str(work / f"{names}.prepared")
     first = run_task("benchmarks.training_memory.prepare_names",

@@ -69,8 +69,9 @@ def commands_page() -> str:
     """Make the page of the commands."""
     lines = ["# Commands", _NOTE]
     for path, command in _commands(typer.main.get_command(app), "medlink"):
-        places = [one for one in command.params if not one.opts[0].startswith("-")]
-        options = [one for one in command.params if one.opts[0].startswith("-")]
+        shown = [one for one in command.params if not one.hidden]
+        places = [one for one in shown if not one.opts[0].startswith("-")]
+        options = [one for one in shown if one.opts[0].startswith("-")]
         usage = " ".join([path, *map(_name, places)])
         lines += [f"## `{path}`\n", f"{(command.help or '').strip()}\n", f"`{usage} [OPTIONS]`\n"]
         lines += ["| | meaning |", "|---|---|"]
@@ -91,11 +92,13 @@ def _commands(command: Any, path: str) -> Iterator[tuple[str, Any]]:
 def _name(parameter: Any) -> str:
     if parameter.opts[0].startswith("-"):
         return ", ".join([*parameter.opts, *parameter.secondary_opts])
-    return str(parameter.metavar or parameter.name.upper())
+    return str(parameter.metavar or parameter.name.upper()) + "..." * (parameter.nargs != 1)
 
 
 def _help(parameter: Any) -> str:
     default = parameter.default
+    if isinstance(parameter.show_default, str):  # told in words, where it is not None
+        default = parameter.show_default
     shown = default not in (None, "", False, True, ()) and not callable(default)
     return (parameter.help or "") + (f" Default: `{default}`." if shown and default != ... else "")
 

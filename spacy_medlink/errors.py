@@ -39,7 +39,7 @@ class Errors:
     kb_missing = Message(
         "E101",
         "No knowledge base at {path}. Build one with "
-        "`medlink kb build {path} --from FORMAT SOURCE`.",
+        "`medlink kb build SOURCE --from FORMAT --output {path}`.",
     )
     kb_damaged = Message(
         "E102",
@@ -176,9 +176,9 @@ class Errors:
     # 2xx: assets, encoders, retrieval
     assets_missing = Message(
         "E201",
-        "No assets at {path}. Build some with `medlink build OUT --kb KB --encoder MODEL`, where "
-        "OUT is a new directory, or give `assets` another directory or the name of an installed "
-        "pipeline package.",
+        "No assets at {path}. Build some with `medlink build KB --encoder MODEL --output OUT`, "
+        "where OUT is a new directory, or give `assets` another directory or the name of an "
+        "installed pipeline package.",
     )
     assets_incomplete = Message(
         "E202",
@@ -636,6 +636,11 @@ class Warnings:
         "good for a first try, not for real notes. Load a real one with "
         "`nlp.add_pipe({name!r}, config={{'assets': DIRECTORY}})`; `medlink build` makes it."
     )
+    starter_kb_typed = (
+        "[W101] These links are to the built-in starter knowledge base (a few hundred everyday "
+        "concepts): good for a first try, not for real notes. Give assets of a real one in place "
+        "of `starter`: `medlink build KB --encoder MODEL --output ASSETS` makes them."
+    )
     no_entities = (
         "[W102] {name} found no entities in the first {docs} documents, so nothing was linked. Put "
         "an NER or `medical_mentions` before it in the pipeline, or set `spans_key`. (Scores with "
@@ -703,6 +708,10 @@ class Warnings:
     repeated_docs = (
         "[W403] {count:,} documents have an id that another has already; they count as documents "
         "of their own. The first, of {path}: {examples}"
+    )
+    old_order = (
+        "[W332] `{old}` is the old order of the command line, which the next release will not "
+        "take. Write `{new}`."
     )
     no_diagram = (
         "[W406] {path} is not drawn, since matplotlib is not installed: "

@@ -110,7 +110,7 @@ class TestTheCasesThatDestroyed:
         assert table.read_text() == SOURCE
 
     def test_the_missing_assets_are_not_to_be_built_over_what_is_there(self, kb):
-        with refused("E201", "medlink build OUT"):
+        with refused("E201", "medlink build KB"):
             Assets(kb)
 
 

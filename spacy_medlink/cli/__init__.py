@@ -26,6 +26,7 @@ from .kb_show import command as kb_show_command
 from .learn import command as learn_command
 from .link import command as link_command
 from .report import command as report_command
+from .verb import Verb
 
 app = typer.Typer(
     name="medlink",
@@ -50,22 +51,22 @@ import_app = typer.Typer(
 )
 app.add_typer(kb_app)
 app.add_typer(import_app)
-import_app.command("scispacy-kb")(import_scispacy_command)
-kb_app.command("build")(kb_build_command)
-kb_app.command("check")(kb_check_command)
-kb_app.command("add-mentions")(kb_add_mentions_command)
-kb_app.command("info")(kb_info_command)
-kb_app.command("show")(kb_show_command)
-kb_app.command("search")(kb_search_command)
-kb_app.command("diff")(kb_diff_command)
-app.command("build")(build_command)
-app.command("learn")(learn_command)
-app.command("fit-ranker")(fit_ranker_command)
-app.command("calibrate")(calibrate_command)
-app.command("link")(link_command)
-app.command("annotate")(annotate_command)
-app.command("evaluate")(evaluate_command)
-app.command("report")(report_command)
+import_app.command("scispacy-kb", cls=Verb)(import_scispacy_command)
+kb_app.command("build", cls=Verb)(kb_build_command)
+kb_app.command("check", cls=Verb)(kb_check_command)
+kb_app.command("add-mentions", cls=Verb)(kb_add_mentions_command)
+kb_app.command("info", cls=Verb)(kb_info_command)
+kb_app.command("show", cls=Verb)(kb_show_command)
+kb_app.command("search", cls=Verb)(kb_search_command)
+kb_app.command("diff", cls=Verb)(kb_diff_command)
+app.command("build", cls=Verb)(build_command)
+app.command("learn", cls=Verb)(learn_command)
+app.command("fit-ranker", cls=Verb)(fit_ranker_command)
+app.command("calibrate", cls=Verb)(calibrate_command)
+app.command("link", cls=Verb)(link_command)
+app.command("annotate", cls=Verb)(annotate_command)
+app.command("evaluate", cls=Verb)(evaluate_command)
+app.command("report", cls=Verb)(report_command)
 
 
 def _say_version(wanted: bool) -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import MedlinkError
-from ..pipelines import STARTER
 from .opening import Verify, verify_assets
+from .orders import documents_and_output
 from .parsing import choices
 
 if TYPE_CHECKING:
@@ -20,6 +20,13 @@ _GOES_ON = ("E109", "E617")  # errors that a run may be continued after: disk, p
 
 
 def command(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="ASSETS_OR_PIPELINE",
+            help="Directory of assets, saved pipeline, installed pipeline package, or starter.",
+        ),
+    ],
     path: Annotated[
         Path,
         typer.Argument(
@@ -27,17 +34,10 @@ def command(
             help="Documents: .jsonl, .csv, .tsv (plain or .gz), .parquet, or a directory of .txt.",
         ),
     ],
-    out: Annotated[
-        Path,
-        typer.Argument(metavar="OUT", help="Where links go: .jsonl, .jsonl.gz or .parquet."),
-    ],
-    assets: Annotated[
-        str,
-        typer.Option(
-            metavar="ASSETS_OR_PIPELINE",
-            help="Directory of assets, saved pipeline, installed pipeline package, or starter.",
-        ),
-    ] = STARTER,
+    output: Annotated[
+        Path | None, typer.Option(help="Where links go: .jsonl, .jsonl.gz or .parquet.")
+    ] = None,
+    assets: Annotated[str, typer.Option(hidden=True)] = "",
     text_column: Annotated[str, typer.Option(help="Column or field of the text.")] = "text",
     id_column: Annotated[
         str, typer.Option(help='Column or field of the id; "" numbers the documents.')
@@ -62,7 +62,7 @@ def command(
         int, typer.Option(min=1, help="Documents that are linked and written together.")
     ] = 500,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace what is at OUT when all is done.")
+        bool, typer.Option("--overwrite", help="Replace what is at --output when all is done.")
     ] = False,
     restart: Annotated[
         bool, typer.Option("--restart", help="Throw away what a killed run has done.")
@@ -73,12 +73,13 @@ def command(
 
     Exit code 3 says that documents were set aside; all others were linked.
     """
+    source, path, out = documents_and_output(source, path, output, assets)
     choices(engine, ("local", "ray"), "--engine")
     from ..annotate import Columns, Shape, annotate_file
     from ..progress import show_progress
 
     if verify:
-        verify_assets(assets)
+        verify_assets(source)
     settings: dict[str, object] = {"top_k": max(candidates, 1)}
     if threshold is not None:
         settings["threshold"] = threshold
@@ -86,7 +87,7 @@ def command(
         settings["cui_scheme"] = cui_scheme
     with _saying_what_is_kept(out):
         done = annotate_file(
-            assets,
+            source,
             path,
             out,
             columns=Columns(text_column, id_column),

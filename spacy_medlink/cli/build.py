@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .effects import memory_report
+from .orders import kb_and_output
 from .output import Overwrite, table
 
 if TYPE_CHECKING:
@@ -18,8 +19,10 @@ _PLACES = {"exact": ("exact/",), "ngram": ("ngram/",), "dense": ("dense.faiss", 
 
 
 def command(
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The directory of assets to write.")],
-    kb: Annotated[Path | None, typer.Option(help="The knowledge base.")] = None,
+    place: Annotated[
+        Path | None, typer.Argument(metavar="KB", help="The knowledge base, or starter.")
+    ] = None,
+    output: Annotated[Path | None, typer.Option(help="The directory of assets to write.")] = None,
     encoder: Annotated[
         str | None,
         typer.Option(
@@ -29,7 +32,7 @@ def command(
     ] = None,
     index: Annotated[
         str | None,
-        typer.Option(help="faiss factory string, such as HNSW32,SQ8. [default: Flat]"),
+        typer.Option(show_default="Flat", help="faiss factory string, such as HNSW32,SQ8."),
     ] = None,
     pooling: Annotated[
         str | None, typer.Option(help="mean or cls; by default what the encoder says.")
@@ -56,34 +59,45 @@ def command(
         ),
     ] = None,
     ef_search: Annotated[
-        int, typer.Option(min=0, help="Candidates in hand in an HNSW index. [default: 256]")
-    ] = 0,
+        int | None,
+        typer.Option(min=1, show_default="256", help="Candidates in hand in an HNSW index."),
+    ] = None,
     nprobe: Annotated[
-        int, typer.Option(min=0, help="Lists of an IVF index that are read. [default: 64]")
-    ] = 0,
+        int | None,
+        typer.Option(min=1, show_default="64", help="Lists of an IVF index that are read."),
+    ] = None,
     k_factor: Annotated[
-        int,
+        int | None,
         typer.Option(
-            min=0,
+            min=1,
+            show_default="8",
             help="Times as many names as are wanted that an index with refinement, such as "
-            "IVF512,PQ96x4fs,RFlat, scores anew. [default: 8]",
+            "IVF512,PQ96x4fs,RFlat, scores anew.",
         ),
-    ] = 0,
+    ] = None,
     training_sample: Annotated[
-        int, typer.Option(min=0, help="Names that train an IVF or PQ index. [default: 262144]")
-    ] = 0,
-    starter: Annotated[
-        bool, typer.Option("--starter", help="Take the built-in starter knowledge base.")
-    ] = False,
+        int | None,
+        typer.Option(min=1, show_default="262144", help="Names that train an IVF or PQ index."),
+    ] = None,
+    kb: Annotated[Path | None, typer.Option(hidden=True)] = None,
+    starter: Annotated[bool, typer.Option("--starter", hidden=True)] = False,
     overwrite: Overwrite = False,
 ) -> None:
-    """Encode all names, build the tiers, write assets; assets at OUT are replaced at the end."""
+    """Encode all names and build the tiers; in the end the assets replace those at --output."""
     from ..progress import show_progress
 
-    if starter == (kb is not None):
-        raise typer.BadParameter("give either --kb or --starter.", param_hint="--kb")
+    kb, out = kb_and_output(place, output, kb, starter)
     if pooling not in (None, "mean", "cls"):
         raise typer.BadParameter(f"{pooling!r} is not mean or cls.", param_hint="--pooling")
+    _check_dense(
+        encoder is None and update is None,
+        index=index,
+        pooling=pooling,
+        ef_search=ef_search,
+        nprobe=nprobe,
+        k_factor=k_factor,
+        training_sample=training_sample,
+    )
     began = time.perf_counter()
     assets = build_linker_assets(
         out=out,
@@ -94,10 +108,10 @@ def command(
         update=update,
         memory=memory or (),
         dev=dev,
-        ef_search=ef_search,
-        nprobe=nprobe,
-        k_factor=k_factor,
-        training_sample=training_sample,
+        ef_search=ef_search or 0,
+        nprobe=nprobe or 0,
+        k_factor=k_factor or 0,
+        training_sample=training_sample or 0,
         progress=show_progress,
         overwrite=overwrite,
     )
@@ -106,6 +120,13 @@ def command(
         typer.echo("No --encoder was given: there is no dense tier.", err=True)
     for tier, why in assets.manifest["left_out"].items():
         typer.echo(f"There is no {tier} tier: {why}.", err=True)
+
+
+def _check_dense(is_missing: bool, **settings: object) -> None:
+    """Refuse what would have no effect: settings of the dense tier where there will be none."""
+    for name in (name for name, value in settings.items() if value is not None and is_missing):
+        hint = f"--{name.replace('_', '-')}"
+        raise typer.BadParameter("has no effect without --encoder or --update.", param_hint=hint)
 
 
 def build_linker_assets(

@@ -6,7 +6,7 @@ from typing import Any, TextIO
 import typer
 from typer.core import TyperGroup
 
-from ..errors import Errors, MedlinkError
+from ..errors import Errors, MedlinkError, Warnings
 
 _INTERRUPTED = 130  # as shells have it: 128 and the number of SIGINT
 
@@ -43,4 +43,6 @@ def _show(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    typer.echo(str(message), err=True)
+    text = str(message)
+    # Said to somebody who types commands and writes no config.
+    typer.echo(Warnings.starter_kb_typed if text.startswith("[W101]") else text, err=True)

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from .opening import Verify, verify_assets
+from .orders import train_given
 from .output import Overwrite
 
 _AGAIN = {
@@ -18,10 +19,14 @@ def command(
     assets: Annotated[
         Path, typer.Argument(metavar="ASSETS", help="The directory of assets to improve.")
     ],
-    train: Annotated[
-        Path,
-        typer.Option(help="Gold mentions to learn from, which the encoder was not fine-tuned on."),
-    ],
+    gold: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="TRAIN",
+            help="Gold mentions to learn from, which the encoder was not fine-tuned on.",
+        ),
+    ] = None,
+    train: Annotated[Path | None, typer.Option(hidden=True)] = None,
     top: Annotated[
         int, typer.Option(help="Candidates to order; with more, higher places gain, at some time.")
     ] = 10,
@@ -39,6 +44,7 @@ def command(
 
     if verify:
         verify_assets(assets)
+    train = train_given(gold, train)
     own = Assets(assets)
     had = [part for part in ("reranker", "calibrator") if own.manifest.get(part) is not None]
     fitted = fit_ranker(

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from .kb_summary import bad_line_report, summary
+from .orders import told
 from .output import Overwrite
 
 
@@ -14,9 +15,10 @@ def command(
         Path,
         typer.Argument(metavar="FILE", help="scispaCy's concepts: .jsonl or .json, plain or .gz."),
     ],
-    out: Annotated[
+    out: Annotated[Path | None, typer.Argument(hidden=True)] = None,
+    output: Annotated[
         Path | None,
-        typer.Argument(metavar="[OUT]", help="The knowledge base to write; default: FILE's name."),
+        typer.Option(show_default="FILE's name", help="The knowledge base to write."),
     ] = None,
     skip_bad_lines: Annotated[
         bool, typer.Option("--skip-bad-lines", help="Count and report bad concepts; do not stop.")
@@ -27,7 +29,12 @@ def command(
     from ..kb import build_knowledge_base
     from ..progress import show_progress
 
-    out = out or Path(path.name.partition(".")[0] + ".kb")
+    if out is not None:
+        if output is not None:
+            raise typer.BadParameter("is given twice.", param_hint="--output")
+        new = "medlink import scispacy-kb FILE --output OUT"
+        told("medlink import scispacy-kb FILE OUT", new)
+    out = output or out or Path(path.name.partition(".")[0] + ".kb")
     built = build_knowledge_base(
         out=out,
         sources=[("scispacy", path)],
@@ -38,4 +45,4 @@ def command(
     typer.echo(summary(built))
     for line in bad_line_report(built.report.bad_lines):
         typer.echo(line, err=True)
-    typer.echo(f"Next: medlink build {out.stem}.assets --kb {out} --encoder MODEL", err=True)
+    typer.echo(f"Next: medlink build {out} --encoder MODEL --output {out.stem}.assets", err=True)

@@ -5,15 +5,16 @@ from typing import Annotated
 
 import typer
 
+from .orders import gold_and_output
 from .output import Overwrite
 
 
 def command(
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The knowledge base to write.")],
     kb: Annotated[Path, typer.Argument(metavar="KB", help="The knowledge base to start from.")],
     gold: Annotated[
-        list[Path], typer.Argument(metavar="GOLD...", help="Gold mentions to learn names from.")
+        list[Path], typer.Argument(metavar="GOLD", help="Gold mentions to learn names from.")
     ],
+    output: Annotated[Path | None, typer.Option(help="The knowledge base to write.")] = None,
     new_concepts: Annotated[
         bool,
         typer.Option("--new-concepts", help="Let ids that KB lacks become concepts."),
@@ -24,6 +25,7 @@ def command(
     from ..building.mention_names import add_mention_names
     from ..kb import KnowledgeBase
 
+    kb, gold, out = gold_and_output(kb, gold, output)
     added = add_mention_names(out, KnowledgeBase(kb), gold, new_concepts, overwrite)
     facts = added.facts
     new = f", {facts['new_concepts']:,} of them new" if new_concepts else ""

@@ -7,27 +7,29 @@ import typer
 
 from .effects import curation_report
 from .kb_summary import bad_line_report, summary
+from .orders import sources_and_output
 from .output import Overwrite
 from .parsing import comma_list, lines_of, pairs
 from .sources import COLUMNS_HELP, with_formats
 
 
 def command(
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The knowledge base to write.")],
-    sources: Annotated[
+    places: Annotated[
         list[Path],
         typer.Argument(
-            metavar="SOURCE...", help="Terminology: a file or directory, or several to unite."
+            metavar="SOURCE", help="Terminology: a file or directory, or several to unite."
         ),
     ],
     formats: Annotated[
         list[str],
         typer.Option(
             "--from",
+            metavar="FORMAT",
             help="Format of the source, such as obo, jsonl, umls, snomed, mesh, icd, tsv, csv, "
             "obographs, biosyn or gazetteer; with several sources, once for all or once each.",
         ),
     ],
+    output: Annotated[Path | None, typer.Option(help="The knowledge base to write.")] = None,
     languages: Annotated[str, typer.Option(help="Keep names of these languages: en,es.")] = "",
     vocabularies: Annotated[
         str, typer.Option("--sources", help="Keep names of these vocabularies: SNOMEDCT_US.")
@@ -67,11 +69,12 @@ def command(
     ] = False,
     overwrite: Overwrite = False,
 ) -> None:
-    """Build a knowledge base; one that is at OUT is replaced when all is done."""
+    """Build a knowledge base; one that is at --output is replaced when all is done."""
     from ..kb import build_knowledge_base
     from ..kb.filters import Filters
     from ..progress import show_progress
 
+    sources, out = sources_and_output(places, output)
     filters = Filters(
         languages=comma_list(languages),
         sources=comma_list(vocabularies),

@@ -12,7 +12,7 @@ from .output import Overwrite
 def command(
     metrics: Annotated[
         list[Path],
-        typer.Argument(metavar="METRICS...", help="Files that `medlink evaluate --output` wrote."),
+        typer.Argument(metavar="METRICS", help="Files that `medlink evaluate --output` wrote."),
     ],
     output: Annotated[
         Path, typer.Option(help="Directory for report.html, report.md and CSV files.")

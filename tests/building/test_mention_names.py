@@ -87,7 +87,7 @@ def test_long_form_is_taken(tiny_kb, tmp_path):
 
 def test_command(tiny_kb, tmp_path):
     gold = write(tmp_path / "gold.jsonl", ("high sugar", DIABETES))
-    arguments = ["kb", "add-mentions", tmp_path / "new.kb", tiny_kb.path, gold]
+    arguments = ["kb", "add-mentions", tiny_kb.path, gold, "--output", tmp_path / "new.kb"]
     result = CliRunner().invoke(app, list(map(str, arguments)))
     assert result.exit_code == 0, result.output
     assert "1 names added to 1 concepts" in result.output

@@ -171,9 +171,7 @@ def test_a_reranker_chosen_behind_another_order_is_left_out(place, tiny_encoder,
     kb = kb_fingerprint(own.manifest["kb"])
     cross = CrossEncoder.of(BiEncoder.load(tiny_encoder), CrossSettings(kb=kb))
     both = store_reranker(own, tmp_path / "both", cross, {})
-    result = CliRunner().invoke(
-        app, ["fit-ranker", str(both.path), "--train", str(place / "gold.jsonl")]
-    )
+    result = CliRunner().invoke(app, ["fit-ranker", str(both.path), str(place / "gold.jsonl")])
     assert result.exit_code == 0, result.output
     assert "The reranker is left out" in result.output
     after = Assets(tmp_path / "both")
@@ -258,7 +256,7 @@ def test_in_a_pipeline_and_with_a_calibrator(place, fitted, tmp_path):
 
 def test_the_command(place, fitted, tmp_path):
     out = tmp_path / "out"
-    arguments = ["--train", str(place / "gold.jsonl"), "--output", str(out)]
+    arguments = [str(place / "gold.jsonl"), "--output", str(out)]
     result = CliRunner().invoke(app, ["fit-ranker", str(place / "assets"), *arguments])
     assert result.exit_code == 0, result.output
     assert "retrieval acc@1" in result.output and "ranked" in result.output
@@ -266,7 +264,7 @@ def test_the_command(place, fitted, tmp_path):
     assert read_memory(out / MEMORY) == read_memory(place / "assets" / MEMORY)
     random = CliRunner().invoke(
         app,
-        ["fit-ranker", str(place / "plain"), "--train", str(place / "random.jsonl"),
+        ["fit-ranker", str(place / "plain"), str(place / "random.jsonl"),
          "--output", str(tmp_path / "none")],
     )  # fmt: skip
     assert random.exit_code == 0 and "The ranker is left out" in random.output

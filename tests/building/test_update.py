@@ -189,7 +189,7 @@ def test_damage_of_the_old_is_said(
 
 
 def test_command_says_what_was_reused(old: Assets, next_kb: KnowledgeBase, tmp_path: Path) -> None:
-    arguments = ["build", str(tmp_path / "new"), "--kb", str(next_kb.path)]
+    arguments = ["build", str(next_kb.path), "--output", str(tmp_path / "new")]
     done = CliRunner().invoke(app, [*arguments, "--update", str(old.path)])
     assert done.exit_code == 0, done.output
     reused = next_kb.n_names - len(NEW) - 1
@@ -220,6 +220,6 @@ def test_command_says_what_was_left_out(
     tiny_kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(build_assets.__kwdefaults__, "ngram_limit", 5)
-    done = CliRunner().invoke(app, ["build", str(tmp_path / "a"), "--kb", str(tiny_kb.path)])
+    done = CliRunner().invoke(app, ["build", str(tiny_kb.path), "--output", str(tmp_path / "a")])
     assert done.exit_code == 0, done.output
     assert f"There is no ngram tier: {tiny_kb.n_names} names are more than the 5" in done.output

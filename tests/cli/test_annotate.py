@@ -25,7 +25,9 @@ def notes(tmp_path: Path) -> Path:
 def test_a_run(run: Run, notes: Path, tiny_assets: Assets, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     # One document has no text: all that could be linked was, but not all was linked.
-    result = run("annotate", notes, out, "--assets", tiny_assets.path, "--candidates", 3, expect=3)
+    result = run(
+        "annotate", tiny_assets.path, notes, "--output", out, "--candidates", 3, expect=3
+    )
     assert result.stdout == f"2 documents, 1 mentions, 1 links, 0 NIL, 1 set aside: {out}\n"
     assert result.stderr == f"1 set aside, with the reason: {out}.bad.jsonl\n"
     record = json.loads(out.read_text())
@@ -76,7 +78,7 @@ def test_interrupted(
 def test_options(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("n,note\n7,Type 2 diabetes\n")
     run(
-        "annotate", tmp_path / "a.csv", tmp_path / "o.jsonl", "--assets", tiny_assets.path,
+        "annotate", tiny_assets.path, tmp_path / "a.csv", "--output", tmp_path / "o.jsonl",
         "--text-column", "note", "--id-column", "n", "--cui-scheme", "ICD10CM", "--keep-text",
         "--threshold", 0.1,
     )  # fmt: skip
@@ -86,10 +88,11 @@ def test_options(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
 
 
 def test_mistakes(run: Run, fail: Fail, notes: Path, tiny_assets: Assets, tmp_path: Path) -> None:
-    given = ("--assets", tiny_assets.path)
-    assert "--overwrite" in fail("E612", "annotate", notes, notes, *given)
-    assert ".parquet" in fail("E611", "annotate", notes, tmp_path / "out.doc", *given)
-    assert "E107" in fail("E107", "annotate", tmp_path / "no.jsonl", tmp_path / "o.jsonl", *given)
+    verb = ("annotate", tiny_assets.path)
+    out = ("--output", tmp_path / "o.jsonl")
+    assert "--overwrite" in fail("E612", *verb, notes, "--output", notes)
+    assert ".parquet" in fail("E611", *verb, notes, "--output", tmp_path / "out.doc")
+    assert "E107" in fail("E107", *verb, tmp_path / "no.jsonl", *out)
     for option, value in (("--engine", "x"), ("--threshold", 2)):
-        result = run("annotate", notes, tmp_path / "o.jsonl", *given, option, value, expect=2)
+        result = run(*verb, notes, *out, option, value, expect=2)
         assert option in result.stderr

@@ -1,26 +1,80 @@
 """What all verbs share: help, exit codes, messages without tracebacks."""
 
+import ast
+import inspect
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
 import spacy_medlink
+from spacy_medlink.cli import app
 from spacy_medlink.kb import KnowledgeBase
 from tests.cli.conftest import Run
 
-VERBS = [
-    ("kb", "build"), ("kb", "info"), ("kb", "show"), ("kb", "search"), ("kb", "diff"),
-    ("build",), ("link",), ("evaluate",),
-]  # fmt: skip
+
+def _verbs(group: Any = None, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """All verbs, by the words that name them."""
+    for name, one in (group or typer.main.get_command(app)).commands.items():
+        if hasattr(one, "commands"):
+            yield from _verbs(one, (*path, name))
+        else:
+            yield (*path, name), one
+
+
+VERBS = dict(_verbs())
+
+
+def test_the_contract_of_the_command_line() -> None:
+    kb = {("kb", verb) for verb in "build info show search diff add-mentions".split()}
+    others = "build learn fit-ranker calibrate link annotate evaluate report".split()
+    assert {*kb, *((verb,) for verb in others)} <= set(VERBS)
 
 
 @pytest.mark.parametrize("verb", VERBS, ids=" ".join)
 def test_every_verb_explains_itself(run: Run, verb: tuple[str, ...]) -> None:
-    assert "Usage: medlink" in run(*verb, "--help").stdout
+    """In words: no type of Python, no default twice, nothing without a line of help."""
+    said = run(*verb, "--help").stdout
+    assert f"Usage: medlink {' '.join(verb)} [OPTIONS]" in said
+    assert not re.search(r"[<>{}](?!=)", said.replace("<=", "")), said
+    assert "list[" not in said and "......" not in said
+    for entry in re.split(r"\n  (?=\S)", said):
+        assert len(re.findall(r"default:", " ".join(entry.split()))) <= 1, entry
+    for one in VERBS[verb].params:
+        assert one.hidden or one.help, one.name
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=" ".join)
+def test_no_option_is_without_effect(verb: tuple[str, ...]) -> None:
+    """What can be given is read; a flag that can be taken back is not off already."""
+    command = VERBS[verb]
+    function = inspect.unwrap(command.callback)
+    tree = ast.parse(inspect.getsource(function))
+    read = {
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    }
+    for one in command.params:
+        if one.name != "help":
+            assert one.name in read, f"{one.name} is never read"
+        if one.secondary_opts:
+            assert one.default is not False, f"{one.secondary_opts[0]} is so without it, too"
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=" ".join)
+def test_what_is_written_is_named_by_one_option(verb: tuple[str, ...]) -> None:
+    """`VERB ASSETS_OR_PIPELINE INPUT --output OUT`: no place on the line is an output."""
+    places = [one.metavar for one in VERBS[verb].params if one.param_type_name == "argument"]
+    assert not {"OUT", "OUTPUT", "DIR"} & set(places)
+    if verb[-1] not in ("info", "show", "search", "link"):
+        assert "--output" in {name for one in VERBS[verb].params for name in one.opts}
 
 
 def test_version(run: Run) -> None:

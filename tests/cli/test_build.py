@@ -15,7 +15,7 @@ def test_build_with_an_encoder(
 ) -> None:
     out = tmp_path / "assets"
     result = run(
-        "build", out, "--kb", tiny_kb.path, "--encoder", tiny_encoder,
+        "build", tiny_kb.path, "--output", out, "--encoder", tiny_encoder,
         "--index", "HNSW8", "--pooling", "cls",
     )  # fmt: skip
     assert result.stderr == ""
@@ -33,7 +33,7 @@ def test_build_says_how_good_an_index_is(
 ) -> None:
     out = tmp_path / "assets"
     arguments = ("--encoder", tiny_encoder, "--index", "IVF4,SQ8", "--nprobe", 3)
-    result = run("build", out, "--kb", tiny_kb.path, *arguments, "--training-sample", 50)
+    result = run("build", tiny_kb.path, "--output", out, *arguments, "--training-sample", 50)
     facts = Assets(out, verify=True).manifest["index"]
     assert facts["search"] == {"nprobe": 3}
     assert facts["training_sample"] == 50
@@ -48,14 +48,14 @@ def test_build_with_a_refined_index(
     run: Run, tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path
 ) -> None:
     out, again = tmp_path / "assets", tmp_path / "again"
-    arguments = ("--kb", tiny_kb.path, "--encoder", tiny_encoder, "--index", "IVF2,PQ8x2,RFlat")
-    run("build", out, *arguments, "--nprobe", 2, "--k-factor", 50)
+    arguments = ("--encoder", tiny_encoder, "--index", "IVF2,PQ8x2,RFlat")
+    run("build", tiny_kb.path, "--output", out, *arguments, "--nprobe", 2, "--k-factor", 50)
     facts = Assets(out, verify=True).manifest["index"]
     assert facts["search"] == {"nprobe": 2, "k_factor": 50}
     assert facts["recall"]["recall@25"] == 1
     assert run("link", out, "fever", "--json").exit_code == 0
     # It has the vectors as they were: another kind of index needs no encoding.
-    run("build", again, "--kb", tiny_kb.path, "--update", out, "--index", "Flat")
+    run("build", tiny_kb.path, "--output", again, "--update", out, "--index", "Flat")
     assert Assets(again).manifest["update"]["encoded"] == 0
 
 
@@ -67,32 +67,43 @@ def test_build_with_gold_mentions(
     lines = [{"mention": f"bad {text}", "ids": [id]} for text, id in names]
     gold.write_text("".join(json.dumps(line) + "\n" for line in lines))
     out = tmp_path / "assets"
-    result = run("build", out, "--kb", tiny_kb.path, "--memory", gold, "--dev", gold)
+    result = run("build", tiny_kb.path, "--output", out, "--memory", gold, "--dev", gold)
     assert "memory: 49 mentions, 1 of them disputed; 0 have no concept here" in result.stdout
     assert "mentions of gold.jsonl: " in result.stdout
     (linked,) = json.loads(run("link", out, "bad fever, fever", "--json").stdout)[-1:]
-    assert linked["id"] == "HP:0001945"
-    fail("E107", "build", out, "--kb", tiny_kb.path, "--dev", tmp_path / "missing")
+    assert linked["ids"] == ["HP:0001945"]
+    fail("E107", "build", tiny_kb.path, "--output", out, "--dev", tmp_path / "missing")
 
 
 def test_build_without_an_encoder(run: Run, tmp_path: Path, tiny_kb: KnowledgeBase) -> None:
-    result = run("build", tmp_path / "assets", "--kb", tiny_kb.path)
+    result = run("build", tiny_kb.path, "--output", tmp_path / "assets")
     assert "there is no dense tier" in result.stderr
     assert Assets(tmp_path / "assets").tiers == ["exact", "ngram"]
 
 
 def test_build_the_starter(run: Run, tmp_path: Path) -> None:
-    run("build", tmp_path / "assets", "--starter")
+    run("build", "starter", "--output", tmp_path / "assets")
     assert len(Assets(tmp_path / "assets").kb) >= 150
 
 
 @pytest.mark.parametrize(
     "arguments",
-    [(), ("--starter", "--kb", "x"), ("--starter", "--pooling", "max")],
+    [
+        (),
+        ("x.kb",),
+        ("x.kb", "--kb", "y.kb", "OUT"),
+        ("x.kb", "--pooling", "max", "OUT"),
+        ("--starter", "--kb", "x.kb", "OUT"),
+        ("OUT",),
+        ("x.kb", "--index", "HNSW8", "OUT"),
+        ("x.kb", "--ef-search", "9", "OUT"),
+    ],
     ids=" ".join,
 )
 def test_usage(run: Run, tmp_path: Path, arguments: tuple[str, ...]) -> None:
-    run("build", tmp_path / "assets", *arguments, expect=2)
+    output = ("--output", tmp_path / "assets")
+    given = [part for one in arguments for part in (output if one == "OUT" else (one,))]
+    run("build", *given, expect=2)
     assert not (tmp_path / "assets").exists()
 
 
@@ -100,18 +111,18 @@ def test_bad_parts_leave_the_old_assets_whole(
     run: Run, fail: Fail, tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path
 ) -> None:
     out = tmp_path / "assets"
-    run("build", out, "--kb", tiny_kb.path)
+    run("build", tiny_kb.path, "--output", out)
     before = (out / "manifest.json").read_bytes()
-    good = ("--kb", tiny_kb.path)
-    fail("E101", "build", out, "--kb", tmp_path / "none.kb")
-    fail("E205", "build", out, *good, "--encoder", tmp_path / "none")
-    fail("E209", "build", out, *good, "--encoder", tiny_encoder, "--index", "Nonsense7")
+    good = (tiny_kb.path, "--output", out)
+    fail("E101", "build", tmp_path / "none.kb", "--output", out)
+    fail("E205", "build", *good, "--encoder", tmp_path / "none")
+    fail("E209", "build", *good, "--encoder", tiny_encoder, "--index", "Nonsense7")
     broken = tmp_path / "broken"
     broken.mkdir()
     for file in tiny_encoder.iterdir():
         (broken / file.name).write_bytes(file.read_bytes())
     (broken / "model.safetensors").write_bytes(b"cut off")
-    fail("E206", "build", out, *good, "--encoder", broken)
+    fail("E206", "build", *good, "--encoder", broken)
     assert (out / "manifest.json").read_bytes() == before
     assert json.loads(before)["tiers"] == ["exact", "ngram"]
     Assets(out, verify=True)
@@ -119,4 +130,4 @@ def test_bad_parts_leave_the_old_assets_whole(
 
 
 def test_place_that_cannot_be_written(fail: Fail, tiny_kb: KnowledgeBase) -> None:
-    fail("E109", "build", tiny_kb.path / "assets", "--kb", tiny_kb.path)
+    fail("E109", "build", tiny_kb.path, "--output", tiny_kb.path / "assets")

@@ -27,16 +27,16 @@ def test_from_file_to_links(
             **entity._asdict(),
             "aliases": sorted(entity.aliases),
         }
-    run("build", "my.assets", "--kb", "concepts.kb")
+    run("build", "concepts.kb", "--output", "my.assets")
     links = json.loads(run("link", "my.assets", "He has NIDDM.", "--json").stdout)
-    assert [link["id"] for link in links] == ["C0011860"]
+    assert [id for link in links for id in link["ids"]] == ["C0011860"]
 
 
 def test_bad_files(run: Run, fail: Fail, tmp_path: Path) -> None:
     path = tmp_path / "kb.json"
     fail("E107", "import", "scispacy-kb", path)
     path.write_text('[{"concept_id": "A", "canonical_name": "a"}, {}]')
-    fail("E105", "import", "scispacy-kb", path, tmp_path / "x.kb")
+    fail("E105", "import", "scispacy-kb", path, "--output", tmp_path / "x.kb")
     assert not (tmp_path / "x.kb").exists()
-    result = run("import", "scispacy-kb", path, tmp_path / "x.kb", "--skip-bad-lines")
+    result = run("import", "scispacy-kb", path, "--output", tmp_path / "x.kb", "--skip-bad-lines")
     assert "line 1" in result.stderr

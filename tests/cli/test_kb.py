@@ -57,7 +57,7 @@ def _ids(path: Path) -> list[str]:
 
 def test_build(run: Run, tmp_path: Path, obo: Path) -> None:
     out = tmp_path / "new" / "x.kb"
-    stdout = run("kb", "build", out, "--from", "obo", obo).stdout
+    stdout = run("kb", "build", "--output", out, "--from", "obo", obo).stdout
     lines = [re.split(r"  +", line) for line in stdout.splitlines()]
     assert [lines[number] for number in (1, 2, 3, -1)] == [
         ["concepts", "2"], ["names", "3"], ["skipped lines", "0"], ["codes", "UMLS 1"],
@@ -71,13 +71,13 @@ def test_build(run: Run, tmp_path: Path, obo: Path) -> None:
 
 def test_same_input_gives_the_same_bytes(run: Run, tmp_path: Path, obo: Path) -> None:
     for name in ("a.kb", "b.kb"):
-        run("kb", "build", tmp_path / name, "--from", "obo", obo)
+        run("kb", "build", "--output", tmp_path / name, "--from", "obo", obo)
     assert (tmp_path / "a.kb").read_bytes() == (tmp_path / "b.kb").read_bytes()
 
 
 def test_several_sources_become_one(run: Run, tmp_path: Path, obo: Path, jsonl: Path) -> None:
     out = tmp_path / "both.kb"
-    run("kb", "build", out, "--from", "obo", "--from", "jsonl", obo, jsonl)
+    run("kb", "build", "--output", out, "--from", "obo", "--from", "jsonl", obo, jsonl)
     assert _ids(out) == ["X:1", "X:2", "J1", "J2"]
     assert KnowledgeBase(out).manifest["format"] == "obo, jsonl"
 
@@ -88,7 +88,7 @@ def test_checksums_of_a_directory_are_of_the_files_that_are_read(run: Run, tmp_p
     row = "C0004096|ENG|P|L1|PF|S1|Y|A1||||MSH|MH|D001249|Asthma|0|N||\n"
     (meta / "MRCONSO.RRF").write_text(row, encoding="utf-8")
     (meta / "MRHIER.RRF").write_text("not read\n", encoding="utf-8")
-    run("kb", "build", tmp_path / "x.kb", "--from", "umls", meta)
+    run("kb", "build", "--output", tmp_path / "x.kb", "--from", "umls", meta)
     kb = KnowledgeBase(tmp_path / "x.kb")
     assert kb.manifest["sources"][0]["sha256"].keys() == {"MRCONSO.RRF"}
     assert kb["C0004096"].name == "Asthma"
@@ -96,9 +96,8 @@ def test_checksums_of_a_directory_are_of_the_files_that_are_read(run: Run, tmp_p
 
 def test_filters(run: Run, tmp_path: Path, jsonl: Path) -> None:
     out = tmp_path / "es.kb"
-    stdout = run(
-        "kb", "build", out, "--from", "jsonl", jsonl, "--languages", "es,fr", "--types", "T047"
-    ).stdout
+    given = ("--languages", "es,fr", "--types", "T047")
+    stdout = run("kb", "build", jsonl, "--from", "jsonl", *given, "--output", out).stdout
     (concept,) = KnowledgeBase(out)
     assert {name.text for name in concept.names} == {"asma", "Asthme"}
     assert KnowledgeBase(out).manifest["filters"] == {"languages": ["es", "fr"], "types": ["T047"]}
@@ -110,8 +109,8 @@ def test_lists_and_curation(run: Run, tmp_path: Path, jsonl: Path) -> None:
     (tmp_path / "rules.tsv").write_text("add\thacking cough\tJ2\n", encoding="utf-8")
     out = tmp_path / "x.kb"
     run(
-        "kb", "build", out, "--from", "jsonl", jsonl, "--deny-names", tmp_path / "names",
-        "--curation", tmp_path / "rules.tsv",
+        "kb", "build", jsonl, "--from", "jsonl", "--output", out,
+        "--deny-names", tmp_path / "names", "--curation", tmp_path / "rules.tsv",
     )  # fmt: skip
     kb = KnowledgeBase(out)
     assert [name.text for name in kb["J1"].names] == ["Asthma", "Asthme"]
@@ -141,7 +140,20 @@ def test_rules_without_effect_are_shown(run: Run, tmp_path: Path, jsonl: Path) -
 
 def test_id_scheme(run: Run, tmp_path: Path, obo: Path, jsonl: Path) -> None:
     out = tmp_path / "x.kb"
-    run("kb", "build", out, "--from", "obo", "--from", "jsonl", obo, jsonl, "--id-scheme", "UMLS")
+    run(
+        "kb",
+        "build",
+        "--output",
+        out,
+        "--from",
+        "obo",
+        "--from",
+        "jsonl",
+        obo,
+        jsonl,
+        "--id-scheme",
+        "UMLS",
+    )
     assert _ids(out) == ["C0027051", "C0004096"]
     assert KnowledgeBase(out).manifest["removed"] == {"without UMLS": 2}
 
@@ -150,13 +162,25 @@ def test_columns_and_language(run: Run, tmp_path: Path) -> None:
     table = tmp_path / "t.tsv"
     table.write_text("K\tT\nA1\tasma\n", encoding="utf-8")
     out = tmp_path / "x.kb"
-    run("kb", "build", out, "--from", "tsv", table, "--columns", "id=K,name=T", "--lang", "es")
+    run(
+        "kb",
+        "build",
+        "--output",
+        out,
+        "--from",
+        "tsv",
+        table,
+        "--columns",
+        "id=K,name=T",
+        "--lang",
+        "es",
+    )
     assert KnowledgeBase(out)["A1"].names[0].lang == "es"
 
 
 def test_update_in_place_keeps_the_history(run: Run, tmp_path: Path, obo: Path) -> None:
     out = tmp_path / "x.kb"
-    build = ("kb", "build", out, "--from", "obo", obo)
+    build = ("kb", "build", "--output", out, "--from", "obo", obo)
     run(*build)
     obo.write_text(OBO.replace("id: X:2", "id: X:3\nalt_id: X:2"), encoding="utf-8")
     run(*build, "--update", out)
@@ -174,11 +198,11 @@ def test_bad_line_stops_the_build_and_spares_what_was_there(
     run: Run, fail: Fail, tmp_path: Path, jsonl: Path
 ) -> None:
     out = tmp_path / "x.kb"
-    run("kb", "build", out, "--from", "jsonl", jsonl)
+    run("kb", "build", "--output", out, "--from", "jsonl", jsonl)
     before = out.read_bytes()
     with jsonl.open("a", encoding="utf-8") as file:
         file.write("\n{broken")
-    message = fail("E105", "kb", "build", out, "--from", "jsonl", jsonl)
+    message = fail("E105", "kb", "build", "--output", out, "--from", "jsonl", jsonl)
     assert f"{jsonl}, line 3:" in message
     assert "--skip-bad-lines" in message
     assert out.read_bytes() == before
@@ -189,7 +213,7 @@ def test_bad_lines_are_counted_and_reported(run: Run, tmp_path: Path, jsonl: Pat
     with jsonl.open("a", encoding="utf-8") as file:
         file.write("\n{broken" * 12)
     out = tmp_path / "x.kb"
-    result = run("kb", "build", out, "--from", "jsonl", jsonl, "--skip-bad-lines")
+    result = run("kb", "build", "--output", out, "--from", "jsonl", jsonl, "--skip-bad-lines")
     assert "skipped lines   12" in result.stdout
     reported = result.stderr.splitlines()
     assert reported[0].startswith(f"skipped {jsonl}, line 3:")
@@ -199,7 +223,7 @@ def test_bad_lines_are_counted_and_reported(run: Run, tmp_path: Path, jsonl: Pat
 
 def test_bad_input(fail: Fail, tmp_path: Path, obo: Path, jsonl: Path) -> None:
     out = tmp_path / "x.kb"
-    build = ("kb", "build", out, "--from")
+    build = ("kb", "build", "--output", out, "--from")
     assert "nosuch.obo" in fail("E107", *build, "obo", tmp_path / "nosuch.obo")
     empty = tmp_path / "empty.jsonl"
     empty.touch()
@@ -214,7 +238,7 @@ def test_bad_input(fail: Fail, tmp_path: Path, obo: Path, jsonl: Path) -> None:
 
 
 def test_place_that_cannot_be_written(fail: Fail, tmp_path: Path, jsonl: Path) -> None:
-    message = fail("E109", "kb", "build", jsonl / "x.kb", "--from", "jsonl", jsonl)
+    message = fail("E109", "kb", "build", "--output", jsonl / "x.kb", "--from", "jsonl", jsonl)
     assert "untouched" in message
 
 
@@ -229,7 +253,7 @@ def test_place_that_cannot_be_written(fail: Fail, tmp_path: Path, jsonl: Path) -
     ],
 )
 def test_usage(run: Run, tmp_path: Path, obo: Path, arguments: tuple[str, ...], said: str) -> None:
-    result = run("kb", "build", tmp_path / "x.kb", obo, *arguments, expect=2)
+    result = run("kb", "build", "--output", tmp_path / "x.kb", obo, *arguments, expect=2)
     assert said in " ".join(result.stderr.split())
 
 

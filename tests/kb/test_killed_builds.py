@@ -43,14 +43,16 @@ def test_killed_at_random_moments(tmp_path: Path, releases: tuple[Path, Path], k
     states = {"old": build(path, old), "new": build(tmp_path / "other.kb", new)}
     assert states["old"] != states["new"]
     began = time.perf_counter()
-    assert start("kb", "build", tmp_path / "other.kb", new, "--from", "umls").wait() == 0
+    assert (
+        start("kb", "build", "--output", tmp_path / "other.kb", new, "--from", "umls").wait() == 0
+    )
     seconds = time.perf_counter() - began
     assert sha256_of(tmp_path / "other.kb") == states["new"]
     chance, seen, killed = random.Random(0), set(), 0
     while killed < kills:
         if sha256_of(path) == states["new"]:
             build(path, old)
-        process = start("kb", "build", path, new, "--from", "umls")
+        process = start("kb", "build", "--output", path, new, "--from", "umls")
         time.sleep(chance.uniform(0.2, 1.1) * seconds)
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)

@@ -1,0 +1,40 @@
+"""Verb: a command whose help names its values by words, not by Python's types."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from typer.core import TyperCommand
+
+_WORDS = {str: "TEXT", int: "N", float: "X", Path: "PATH"}
+
+
+class Verb(TyperCommand):
+    """Shows `--from FORMAT`, not `--from <list[str]>`, and `SOURCE...` in the usage."""
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        for parameter in self.params:
+            name_value(parameter)
+
+
+def name_value(parameter: Any) -> None:
+    """Let the help of an option or argument show one word for its value."""
+    if parameter.param_type_name != "argument":
+        word = parameter.metavar or _WORDS.get(_element(parameter), "VALUE")
+        parameter.display_type_rich = partial(_same, word)
+        return
+    shown = parameter.display_name_raw + ("..." if parameter.nargs != 1 else "")
+    parameter.display_type_rich = partial(_same, "")
+    parameter._rich_display_name = partial(_same, shown)
+    parameter.get_usage_pieces = partial(_same, [] if parameter.hidden else [shown])
+
+
+def _element(parameter: Any) -> Any:
+    annotation = parameter.type_descriptor.annotation
+    inner = getattr(annotation, "__args__", ())
+    return inner[0] if inner else annotation
+
+
+def _same(value: Any, *_: Any, **__: Any) -> Any:
+    return value
