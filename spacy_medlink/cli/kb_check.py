@@ -19,7 +19,7 @@ def command(
     sources: Annotated[
         list[Path],
         typer.Argument(
-            metavar="SOURCE...", help="Terminology: a file or directory, or several for one KB."
+            metavar="SOURCE", help="Terminology: a file or directory, or several for one KB."
         ),
     ],
     formats: Annotated[

@@ -24,7 +24,7 @@ def name_value(parameter: Any) -> None:
         word = parameter.metavar or _WORDS.get(_element(parameter), "VALUE")
         parameter.display_type_rich = partial(_same, word)
         return
-    shown = parameter.display_name_raw + ("..." if parameter.nargs != 1 else "")
+    shown = parameter.display_name_raw.rstrip(".") + ("..." if parameter.nargs != 1 else "")
     parameter.display_type_rich = partial(_same, "")
     parameter._rich_display_name = partial(_same, shown)
     parameter.get_usage_pieces = partial(_same, [] if parameter.hidden else [shown])

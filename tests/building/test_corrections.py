@@ -143,7 +143,7 @@ def test_what_changes_nothing_is_counted_and_shown(tmp_path: Path, tiny_kb: Know
             {"start": 3, "end": 7, "mention": "cold", "ids": [PNEUMONIA]},
         ]},
     )  # fmt: skip
-    command = ["build", tmp_path / "a", "--kb", tiny_kb.path, "--memory", gold]
+    command = ["build", tiny_kb.path, "--output", tmp_path / "a", "--memory", gold]
     stdout = CliRunner().invoke(app, list(map(str, command))).stdout
     (source,) = Assets(tmp_path / "a").manifest["memory"]["sources"]
     assert source["no_effect"] == {

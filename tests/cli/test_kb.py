@@ -126,7 +126,7 @@ def test_rules_without_effect_are_shown(run: Run, tmp_path: Path, jsonl: Path) -
         encoding="utf-8",
     )
     out = tmp_path / "x.kb"
-    result = run("kb", "build", out, "--from", "jsonl", jsonl, "--curation", rules)
+    result = run("kb", "build", jsonl, "--from", "jsonl", "--output", out, "--curation", rules)
     assert result.stderr.splitlines() == [
         "rules.tsv: 5 rules, 1 of them changed something",
         "rules.tsv: 1 without effect, no such name (line 4)",
