@@ -17,11 +17,11 @@ from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
+from spacy_medlink.building.questions import gold_questions
 
 from benchmarks.diseases import CORPORA, diseases
 from benchmarks.measured import machine, write_results
 from spacy_medlink.assets import Assets
-from spacy_medlink.building.questions import gold_questions
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.linking import outside
 from spacy_medlink.retrieval.filters import Filter

@@ -38,7 +38,7 @@ def register_extensions(prefix: str = "", cui_scheme: str | None = None) -> None
     prefix (str): put before each name, so that several linkers do not share attributes.
     cui_scheme (Optional[str]): what the linker's `_.cui` holds; None for the KB's own ids.
     """
-    _PREFIXES.setdefault(prefix, set()).add(cui_scheme)
+    register_scheme(prefix, cui_scheme)
     for name, default in SPAN_ATTRIBUTES.items():
         if Span.has_extension(prefix + name):
             continue
@@ -47,6 +47,11 @@ def register_extensions(prefix: str = "", cui_scheme: str | None = None) -> None
             Span.set_extension(prefix + name, getter=code.get, setter=code.set)
         else:
             Span.set_extension(prefix + name, default=default)
+
+
+def register_scheme(prefix: str, cui_scheme: str | None) -> None:
+    """Register what the `_.cui` of a linker holds, which may change while it lives."""
+    _PREFIXES.setdefault(prefix, set()).add(cui_scheme)
 
 
 def register_reading() -> None:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..annotate.records import record_of_link
 from ..pipelines import linked_spans, linker_of, open_pipeline
 from .opening import Verify, verify_assets
 from .output import Overwrite, echo_json, table, write_text
@@ -133,6 +132,8 @@ def link_text(
         all its candidates.
     RAISES (MedlinkError): E201-E204, E305, E603 for the source, E301 for a bad threshold.
     """
+    from ..annotate.records import record_of_link
+
     nlp = open_pipeline(source, lang, **settings)
     linker = linker_of(nlp)
     if "cui_scheme" not in settings:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import Errors, Warnings
-from ..extensions import register_extensions
+from ..extensions import register_scheme
 from ..telling import tell
 from .annotation import LinkWriter
 from .persistence import PersistentLinker
@@ -92,7 +92,7 @@ class OpenedLinker(PersistentLinker):
         """What makes links of decisions."""
         writer, kb = self._writer, self.kb
         if writer is None or writer.cui_scheme != self.cui_scheme or writer.kb is not kb:
-            register_extensions(self.prefix, self.cui_scheme)  # the setting may change
+            register_scheme(self.prefix, self.cui_scheme)
             writer = self._writer = LinkWriter(kb, self.cui_scheme)
         return writer
 

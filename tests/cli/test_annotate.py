@@ -25,9 +25,7 @@ def notes(tmp_path: Path) -> Path:
 def test_a_run(run: Run, notes: Path, tiny_assets: Assets, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     # One document has no text: all that could be linked was, but not all was linked.
-    result = run(
-        "annotate", tiny_assets.path, notes, "--output", out, "--candidates", 3, expect=3
-    )
+    result = run("annotate", tiny_assets.path, notes, "--output", out, "--candidates", 3, expect=3)
     assert result.stdout == f"2 documents, 1 mentions, 1 links, 0 NIL, 1 set aside: {out}\n"
     assert result.stderr == f"1 set aside, with the reason: {out}.bad.jsonl\n"
     record = json.loads(out.read_text())
