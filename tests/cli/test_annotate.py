@@ -39,14 +39,15 @@ def test_repeated_ids_are_reported(run: Run, tiny_assets: Assets, tmp_path: Path
     ids = ["a", "b", "a", "c", "a", "b"]
     lines = [json.dumps({"doc_id": id, "text": "fever, HTN"}) for id in ids]
     (tmp_path / "in.jsonl").write_text("\n".join(lines))
-    given = (tmp_path / "in.jsonl", tmp_path / "out.jsonl", "--assets", tiny_assets.path)
+    out = tmp_path / "out.jsonl"
+    given = (tiny_assets.path, tmp_path / "in.jsonl", "--output", out)
     result = run("annotate", *given, "--part-size", 2, "--threshold", 1)
     assert re.search(r"W342\] 3 documents .*\('a', 'b'\)", result.stderr)
-    mentions = sum(len(json.loads(line)["mentions"]) for line in given[1].read_text().splitlines())
-    links = given[1].read_text().count('"reason": null')
+    mentions = sum(len(json.loads(line)["mentions"]) for line in out.read_text().splitlines())
+    links = out.read_text().count('"reason": null')
     assert result.stdout == (
         f"6 documents, {mentions} mentions, {links} links, {mentions - links} NIL, 0 set aside, "
-        f"3 with the id of another: {given[1]}\n"
+        f"3 with the id of another: {out}\n"
     )
 
 
@@ -56,7 +57,7 @@ def test_interrupted(
     lines = [json.dumps({"doc_id": str(number), "text": "A fever."}) for number in range(6)]
     (tmp_path / "in.jsonl").write_text("\n".join(lines))
     out = tmp_path / "out.jsonl"
-    given = (tmp_path / "in.jsonl", out, "--assets", tiny_assets.path, "--part-size", 2)
+    given = (tiny_assets.path, tmp_path / "in.jsonl", "--output", out, "--part-size", 2)
     real = run_module.run_local
 
     def stopped(*arguments: Any) -> Iterator[Done]:
