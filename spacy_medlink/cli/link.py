@@ -53,9 +53,9 @@ def command(
         Path | None, typer.Option(help="File of ids that may not be answers, one a line.")
     ] = None,
     force_within_filter: Annotated[
-        bool,
+        bool | None,
         typer.Option(help="Link within the filter, though a concept outside says it better."),
-    ] = False,
+    ] = None,
     composite: Annotated[
         bool | None,
         typer.Option(help='Link the parts of "breast and ovarian cancer" each by itself.'),
@@ -82,7 +82,7 @@ def command(
         "languages": _given(comma_list(languages)), "composite": composite,
         "allow": _given(lines_of(allow)) if allow else None, "backoff": backoff,
         "deny": _given(lines_of(deny)) if deny else None,
-        "force_within_filter": force_within_filter or None,
+        "force_within_filter": force_within_filter,
     }  # fmt: skip
     links = link_text(
         source=source,
