@@ -21,8 +21,10 @@ import typer
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path("benchmarks/results")
-_HIGH = re.compile(r"per_s\b|acc@|recall|precision|coverage|mrr|accuracy|\bratio\b|speed-?up")
-_LOW = re.compile(r"(_|^)(s|ms|us|mb|seconds|bytes|ece)$|^starts\b")
+_HIGH = re.compile(
+    r"per_s\b|acc@|recall|precision|coverage|mrr|accuracy|\bratio\b|speed-?up|\bwhole$"
+)
+_LOW = re.compile(r"(_|^)(s|ms|us|mb|seconds|bytes|ece)$|^starts\b|\bbeside$")
 # Facts about the run and not about the code: what must be equal, and what does not matter.
 _SIZES = ("concepts_asked", "names_asked", "mentions", "names", "queries", "distinct", "candidates",
           "pairs_a_batch", "dim")  # fmt: skip

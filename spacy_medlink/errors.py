@@ -670,8 +670,8 @@ class Warnings:
     )
     not_calibrated = (
         "[W240] {path}, of an earlier version, has no calibrator, so {name} links every "
-        "mention to the nearest concept, however unlikely. Build it again (`medlink build OUT --kb "
-        "KB --update {path}`), or run `medlink calibrate {path}`; `threshold = 0` in the config "
+        "mention to the nearest concept, however unlikely. Build it again (`medlink build KB "
+        "--update {path} --output OUT`), or run `medlink calibrate {path}`; `threshold = 0` in the config "
         "keeps linking everything, without this warning."
     )
     calibrator_unfit = (

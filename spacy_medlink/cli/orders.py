@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 from ..errors import Warnings
-from ..manifest import MANIFEST
+from ..layout import MANIFEST
 from ..pipelines import STARTER
 
 

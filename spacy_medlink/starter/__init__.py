@@ -10,7 +10,7 @@ from ..files import OwnedDirectory
 from ..kb import build_kb
 from ..kb.readers import read
 from ..text import hash_keys, key
-from ..types import Concept, Hashes1d
+from ..types import Concept
 
 if TYPE_CHECKING:
     from ..retrieval.exact import ExactIndex
@@ -55,23 +55,25 @@ def is_starter(assets: Assets) -> bool:
 
 def has_starter_names(exact: "ExactIndex") -> bool:
     """Tell whether an exact tier has names of the starter terminology and no others."""
-    hashes = _name_hashes()
-    if len(exact.rows) > len(hashes):
+    from ..dictionary import any_order_key
+
+    texts = _names()
+    keys = [*map(key, texts), *(any_order_key(text.split()) for text in texts)]
+    if len(exact.rows) > len(keys):
         return False
-    places = exact.find(hashes)
-    found = {row for place in set(places[places >= 0].tolist()) for row in exact.names_at(place)}
+    places = exact.find(hash_keys(keys))
+    found = set[int]()
+    for place in set(places[places >= 0].tolist()):
+        found.update(exact.names_at(place, texts.__contains__))
     return found == set(exact.rows.tolist())
 
 
 @lru_cache(maxsize=1)
-def _name_hashes() -> Hashes1d:
-    """Hash the keys of all names, and their words in any order: (n,)."""
-    from ..dictionary import any_order_key
-
-    texts = [
+def _names() -> frozenset[str]:
+    """List all names."""
+    return frozenset(
         name.text
         for record in read("jsonl", KB_LINES)
         if isinstance(record, Concept)
         for name in record.names
-    ]
-    return hash_keys([*map(key, texts), *(any_order_key(text.split()) for text in texts)])
+    )
