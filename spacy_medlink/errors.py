@@ -671,8 +671,8 @@ class Warnings:
     not_calibrated = (
         "[W240] {path}, of an earlier version, has no calibrator, so {name} links every "
         "mention to the nearest concept, however unlikely. Build it again (`medlink build KB "
-        "--update {path} --output OUT`), or run `medlink calibrate {path}`; `threshold = 0` in the config "
-        "keeps linking everything, without this warning."
+        "--update {path} --output OUT`), or run `medlink calibrate {path}`; `threshold = 0` in "
+        "the config keeps linking everything, without this warning."
     )
     calibrator_unfit = (
         "[W241] The calibrator of {path} is left out: {problem}. So links have no probability, and "

@@ -174,7 +174,7 @@ def test_mentions_of_white_space_teach_nothing(place, tmp_path):
 
 def test_a_reranker_that_no_longer_fits_is_named(place, tmp_path):
     plain = Assets(place / "plain")
-    write_variant(plain, tmp_path / "own", {"reranker": {"weight": 0.1}})
+    write_variant(plain, tmp_path / "own", {"reranker": {"fingerprint": "f", "weight": 0.1}})
     done = learn(
         Assets(tmp_path / "own"), tmp_path / "own", place / "gold.jsonl", target_precision=0.5
     )

@@ -236,14 +236,16 @@ def test_a_fold_remembers_what_the_other_documents_say(place, tmp_path):
 def test_in_a_pipeline_and_with_a_calibrator(place, fitted, tmp_path):
     nlp = spacy.blank("en")
     nlp.add_pipe("medical_mentions", config={"assets": str(fitted.assets.path)})
-    linker = nlp.add_pipe("medical_linker", config={"assets": str(fitted.assets.path)})
+    linker = nlp.add_pipe(
+        "medical_linker", config={"assets": str(fitted.assets.path), "threshold": 0.0}
+    )
     (link,) = linker.link_texts(["heart dystrophy"])
     assert link.id == "D3"
     nlp.to_disk(tmp_path / "pipeline")
     again = spacy.load(tmp_path / "pipeline")
     assert again.get_pipe("medical_linker").link_texts(["heart dystrophy"])[0].id == "D3"
     off = spacy.load(
-        tmp_path / "pipeline", config={"components": {"medical_linker": {"ranker": False}}}
+        tmp_path / "pipeline", config={"components": {"medical_linker": {"ranker": False, "calibrator": False}}}
     )
     assert off.get_pipe("medical_linker").link_texts(["heart dystrophy"])[0].id == "C3"
     done = calibrate_assets(

@@ -216,7 +216,9 @@ def test_small_builds_and_those_without_vectors_keep_nothing(
 
 
 COMMAND = """
-import sys, time
+import signal, sys, time
+# A parent in the background of a shell has Ctrl-C ignored, and so would its children.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from spacy_medlink.building import kept, vectors
 from spacy_medlink.cli import main
 vectors._CHUNK, kept.WORTH_KEEPING = 8, 1

@@ -164,6 +164,8 @@ def test_files_are_linked_not_read(tmp_path, source):
     nlp.to_disk(tmp_path / "saved")
     for saved, own in (("medical_linker/assets", "."), ("medical_mentions/exact", "exact")):
         for file in (tmp_path / "saved" / saved).rglob("*.npy"):
+            if file.name.startswith("name_") and own == "exact":
+                continue  # the texts of names, which assets have in the knowledge base
             original = source.path / own / file.relative_to(tmp_path / "saved" / saved)
             assert file.samefile(original), file
 
@@ -343,7 +345,7 @@ def test_spacy_package(tmp_path, source):
 
 def test_doc_bin_keeps_every_attribute_of_several_linkers(source):
     nlp = pipeline(source, prefix="a_", composite=True, backoff=True)
-    config = {"assets": str(source.path), "prefix": "b_", "cui_scheme": "ICD10CM", "threshold": 0.9}
+    config = {"assets": str(source.path), "prefix": "b_", "cui_scheme": "ICD10CM", "threshold": 0.0}
     nlp.add_pipe("medical_linker", "second", config={**config, "merge": "leave"})
     docs = list(nlp.pipe([*TEXTS, "Type 1 and type 2 diabetes, diabete"]))
     data = DocBin(docs=docs, store_user_data=True).to_bytes()

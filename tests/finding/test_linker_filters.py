@@ -145,7 +145,7 @@ def test_many_processes(assets):
     ],
 )  # fmt: skip
 def test_what_is_given_is_not_linked_to_something_else(assets, mention, types, id, reason):
-    linker = pipeline(assets).get_pipe("medical_linker")
+    linker = pipeline(assets, threshold=0.0).get_pipe("medical_linker")
     (link,) = linker.link_texts([mention], types=types)
     assert (link.id, link.reason) == (id, reason)
     assert link.candidates  # those within, for whoever wants them
@@ -172,6 +172,7 @@ def test_explanations(assets):
     own = linker.explain("metformin")
     assert own.link["reason"] == "filtered" and own.filters["better"]["id"] == "MET"
     assert "NIL, for MET Metformin says it better, outside the filter" in str(own)
+    linker.threshold = 0.0
     forced = linker.explain("metformin", force_within_filter=True)
     assert forced.link["id"] != "NIL" and forced.filters["better"] is None
     assert linker.explain("cold").filters["better"] is None

@@ -32,7 +32,12 @@ def pipeline(assets: Assets, **config: Any) -> Language:
     nlp = spacy.blank("en")
     nlp.add_pipe("medical_mentions", config={"assets": str(assets.path), **config})
     nlp.add_pipe(
-        "medical_linker", config={"assets": str(assets.path), "spans_key": config.get("spans_key")}
+        "medical_linker",
+        config={
+            "assets": str(assets.path),
+            "spans_key": config.get("spans_key"),
+            "threshold": 0.0,  # what is found is asked here, not how sure its link is
+        },
     )
     return nlp
 

@@ -68,20 +68,22 @@ class Plain:
                 for end in range(place + 2, min(len(doc), start + LONGEST) + 1):
                     if doc[start].is_punct or doc[end - 1].is_punct or doc[end - 1].is_space:
                         continue
-                    own = self._place(key(self._without_hyphens(start, end)))
+                    own_key = key(self._without_hyphens(start, end))
+                    own = self._place(own_key)
                     first, last = with_brackets(doc, start, end)
                     text = self._without_hyphens(first, last)
                     if own < 0 or falls_apart(doc, first, last):
                         continue
-                    if rows := FINDER._rows(own, text):
+                    if rows := FINDER._rows(own, text, own_key):
                         yield Match(first, last, saying(doc, range(first, last)), rows, text)
 
     def in_any_order(self, found: set[tuple[int, int]]) -> Iterator[Match]:
         doc = self._doc
         for start, end in clause_runs(doc, LONGEST):
-            own = self._place(any_order_key(token.text for token in doc[start:end]))
+            own_key = any_order_key(token.text for token in doc[start:end])
+            own = self._place(own_key)
             if (start, end) not in found and own >= 0:
-                rows = tuple(FINDER._exact.names_at(own))
+                rows = tuple(FINDER._exact.names_at(own, finding._having(own_key)))
                 yield Match(start, end, saying(doc, range(start, end)), rows)
 
     def _without_hyphens(self, start: int, end: int) -> str:

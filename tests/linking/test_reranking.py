@@ -164,7 +164,7 @@ def test_in_a_pipeline(cross, tiny_assets, tmp_path):
     assert {"rerank"} <= set(link.candidates[0]["scores"])
     assert nlp.to_bytes()
     off = spacy.blank("en").add_pipe(
-        "medical_linker", config={"assets": str(made.path), "rerank_top": 0}
+        "medical_linker", config={"assets": str(made.path), "rerank_top": 0, "calibrator": False}
     )
     assert "rerank" not in off.link_texts(["PE"])[0].candidates[0]["scores"]
 
