@@ -160,6 +160,8 @@ class BiEncoder:
             try:
                 parts = list(self._runs(module, pieces, size))
             except (IndexError, TypeError, ValueError, RuntimeError) as error:
+                if devices.is_out_of_memory(error):
+                    raise
                 raise Errors.encoder_unfit(reason=str(error).partition("\n")[0]) from error
             # Fetched once: waiting for every batch would leave a GPU idle between them.
             order = [row for rows, _ in parts for row in rows]

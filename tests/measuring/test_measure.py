@@ -80,7 +80,7 @@ def test_exact_tier_abstains_where_it_knows_no_name(tiny_assets: Assets, gold_fi
 
 def test_threshold_makes_nils(tiny_assets: Assets, gold_file: Path) -> None:
     nobody = _measure(tiny_assets, gold_file, threshold=0.0)["nil"]["predicted"]
-    most = _measure(tiny_assets, gold_file, threshold=0.9)["nil"]
+    most = _measure(tiny_assets, gold_file, threshold=0.8)["nil"]
     assert nobody < most["predicted"] < 6
     assert most["recall"] == 1.0
 
