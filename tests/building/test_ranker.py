@@ -245,7 +245,8 @@ def test_in_a_pipeline_and_with_a_calibrator(place, fitted, tmp_path):
     again = spacy.load(tmp_path / "pipeline")
     assert again.get_pipe("medical_linker").link_texts(["heart dystrophy"])[0].id == "D3"
     off = spacy.load(
-        tmp_path / "pipeline", config={"components": {"medical_linker": {"ranker": False, "calibrator": False}}}
+        tmp_path / "pipeline",
+        config={"components": {"medical_linker": {"ranker": False, "calibrator": False}}},
     )
     assert off.get_pipe("medical_linker").link_texts(["heart dystrophy"])[0].id == "C3"
     done = calibrate_assets(

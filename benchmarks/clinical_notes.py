@@ -1,0 +1,103 @@
+"""What defaults link in five clinical notes: `python -m benchmarks.clinical_notes NAME=DIR`.
+
+The notes (`benchmarks/notes`) were written for this, and every link in them was judged by hand:
+`verdicts.json` has, by assets, note and place, "" for a link to what the text means, or why it is
+wrong. A NAME is "starter" (which needs no DIR), or that of assets that were judged. A link that
+nobody has judged yet is listed, and ends the command with exit code 1.
+"""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import spacy
+import typer
+from spacy.language import Language
+
+from benchmarks.measured import write_results
+
+NOTES = Path(__file__).parent / "notes"
+VERDICTS = NOTES / "verdicts.json"
+BEFORE = "before"
+RIGHT, WRONG, UNJUDGED = "right", "wrong", "unjudged"
+
+
+class Link(NamedTuple):
+    """A link of a note; `key` is its place and concept, by which it is judged."""
+
+    note: str
+    key: str
+    text: str
+    name: str
+
+
+def pipeline(assets: str | None) -> Language:
+    """Make a pipeline that finds and links at default settings; None takes the starter."""
+    nlp = spacy.blank("en")
+    config = {"assets": assets} if assets else {}
+    nlp.add_pipe("medical_mentions", config=config)
+    nlp.add_pipe("medical_linker", config=config)
+    return nlp
+
+
+def links(nlp: Language) -> list[Link]:
+    """Link all notes."""
+    found = []
+    for path in sorted(NOTES.glob("*.txt")):
+        for ent in nlp(path.read_text(encoding="utf-8")).ents:
+            if ent._.cui is not None:
+                key = f"{ent.start_char}-{ent.end_char} {ent.kb_id_}"
+                found.append(Link(path.stem, key, ent.text, ent._.candidates[0]["name"]))
+    return found
+
+
+def judged(own: list[Link], name: str) -> tuple[Counter[str], list[Link]]:
+    """Count right and wrong links. RETURNS: the counts, and the links that nobody has judged."""
+    verdicts = json.loads(VERDICTS.read_text(encoding="utf-8")).get(name, {})
+    counts: Counter[str] = Counter()
+    unjudged = []
+    for link in own:
+        verdict = verdicts.get(link.note, {}).get(link.key)
+        if verdict is None:
+            unjudged.append(link)
+        counts[UNJUDGED if verdict is None else WRONG if verdict else RIGHT] += 1
+    return counts, unjudged
+
+
+def main(
+    assets: Annotated[list[str], typer.Argument(metavar="NAME=DIR...", help='Or "starter".')],
+    output: Annotated[Path, typer.Option(help="JSON; Markdown beside it.")] = Path(
+        "benchmarks/results/clinical_notes.json"
+    ),
+) -> None:
+    """Link the notes, count right and wrong links, and compare with what stood before."""
+    before = json.loads(VERDICTS.read_text(encoding="utf-8"))[BEFORE]
+    rows, missing = [], []
+    for one in assets:
+        name, _, directory = one.partition("=")
+        counts, unjudged = judged(links(pipeline(directory or None)), name)
+        missing += [(name, link) for link in unjudged]
+        old = before[name]
+        rows.append((name, old[RIGHT], old[WRONG], counts[RIGHT], counts[WRONG]))
+    for name, link in missing:
+        typer.echo(f"not judged: {name}, {link.note} {link.key}: {link.text!r} as {link.name!r}")
+    lines = [
+        "# Links in five clinical notes, default settings, judged by hand",
+        "",
+        "| assets | right before | wrong before | right | wrong |",
+        "|---|---:|---:|---:|---:|",
+        *("| " + " | ".join(map(str, row)) + " |" for row in rows),
+    ]
+    fields = ("assets", "right_before", "wrong_before", RIGHT, WRONG)
+    facts = [
+        {**dict(zip(fields, row, strict=True)), "precision": round(row[3] / (row[3] + row[4]), 3)}
+        for row in rows
+    ]
+    write_results(output, {"assets": facts}, "\n".join(lines))
+    if missing:
+        raise typer.Exit(1)
+
+
+if __name__ == "__main__":
+    typer.run(main)
