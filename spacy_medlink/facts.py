@@ -119,6 +119,10 @@ class ManifestFacts(_Facts):
             raise ValueError(f"no checksum of {', '.join(absent)}")
         if "dense" in self.tiers and self.encoder is None:
             raise ValueError("vectors without an encoder")
+        if self.index is not None and self.index.names != self.kb.names:
+            raise ValueError(
+                f"an index of {self.index.names} names for a knowledge base of {self.kb.names}"
+            )
         return self
 
 

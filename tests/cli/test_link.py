@@ -211,9 +211,12 @@ def test_parts_of_other_builds(fail: Fail, copied: Path) -> None:
     other = {**manifest, "encoder": {**manifest["encoder"], "fingerprint": "0" * 64}}
     (copied / "manifest.json").write_text(json.dumps(other), encoding="utf-8")
     assert "another encoder" in fail("E204", "link", copied, TEXT)
-    other = {**manifest, "kb": {**manifest["kb"], "names": manifest["kb"]["names"] + 1}}
+    other = {**manifest, "kb": {**manifest["kb"], "concepts": manifest["kb"]["concepts"] + 1}}
     (copied / "manifest.json").write_text(json.dumps(other), encoding="utf-8")
     fail("E204", "link", copied, TEXT)
+    other = {**manifest, "kb": {**manifest["kb"], "names": manifest["kb"]["names"] + 1}}
+    (copied / "manifest.json").write_text(json.dumps(other), encoding="utf-8")
+    assert "an index of" in fail("E202", "link", copied, TEXT)
     (copied / "manifest.json").write_text(json.dumps({**manifest, "schema": 99}), encoding="utf-8")
     fail("E203", "link", copied, TEXT)
 
