@@ -5,6 +5,7 @@ import os
 import pickle
 import random
 import shutil
+import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -266,6 +267,27 @@ def test_a_process_that_closed_all_descriptors_says_so(live):
         finally:
             os._exit(0 if code in ("E202", "E204") else 1)
     assert os.waitpid(pid, 0)[1] == 0
+
+
+@pytest.mark.parametrize("part", ["kb", "name_concept", "exact", "ngram", "facets"])
+def test_a_child_that_is_forked_while_a_part_is_loaded(live, part):
+    """The thread that loads is not there in the child, which loads the part itself."""
+    opened = Assets(live)
+    loading, forked = threading.Event(), threading.Event()
+
+    def load():
+        loading.set()
+        forked.wait()
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(opened._part, "slow part", load)
+        loading.wait()
+        child = os.fork()
+        if not child:
+            signal.alarm(30)
+            os._exit(0 if getattr(opened, part) is not None else 1)
+        forked.set()
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def _read_on(live, done, found, seed):

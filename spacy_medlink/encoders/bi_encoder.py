@@ -3,7 +3,6 @@
 import copy
 import json
 import os
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from multiprocessing import parent_process
@@ -15,6 +14,7 @@ import torch
 import xxhash
 
 from ..errors import Errors
+from ..locks import ForkSafeLock
 from ..types import Floats2d
 from ..util import devices
 from .adapters import adapter_reduction, divided, load_adapters, save_adapters
@@ -58,7 +58,7 @@ class BiEncoder:
         self.max_length = min(max_length, _longest(tokenizer, module))
         self.preparation = preparation
         self._fast: tuple[int, torch.nn.Module] | None = None
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
         # A word that the model does not know is a word all the same.
         special = set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}
         self.special = torch.tensor(sorted(special), device=self.device)
