@@ -1,7 +1,6 @@
 """Locks, and children that are forked while another thread holds them."""
 
 import os
-import signal
 import threading
 from collections.abc import Callable
 
@@ -9,17 +8,9 @@ import pytest
 
 from spacy_medlink.locks import ForkSafeLock
 from spacy_medlink.lru import Lru
+from tests.children import in_child
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-
-
-def in_child(work: Callable[[], bool]) -> bool:
-    """Tell whether a forked child finds something true; one that waits for ever does not."""
-    child = os.fork()
-    if not child:
-        signal.alarm(20)
-        os._exit(0 if work() else 1)
-    return os.waitpid(child, 0)[1] == 0
 
 
 def held_by_a_thread(lock: ForkSafeLock, work: Callable[[], bool]) -> bool:
@@ -55,20 +46,15 @@ def test_a_child_gets_a_free_lock() -> None:
 def test_a_child_keeps_the_lock_of_the_thread_that_forked() -> None:
     lock = ForkSafeLock()
 
-    def inherited() -> bool:
-        with lock:
-            if child := os.fork():
-                return os.waitpid(child, 0)[1] == 0
-            signal.alarm(20)
-            # Another thread of the child has to wait for it.
-            waiting = threading.Thread(target=take, args=(lock,), daemon=True)
-            waiting.start()
-            waiting.join(0.2)
-            kept = waiting.is_alive()
-        waiting.join()
-        os._exit(0 if kept and take(lock) else 1)
+    def is_kept() -> bool:
+        """Another thread of the child waits for it."""
+        waiting = threading.Thread(target=take, args=(lock,), daemon=True)
+        waiting.start()
+        waiting.join(0.2)
+        return waiting.is_alive()
 
-    assert inherited()
+    with lock:
+        assert in_child(is_kept)
 
 
 def test_it_keeps_other_threads_out() -> None:

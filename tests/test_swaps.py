@@ -5,7 +5,6 @@ import os
 import pickle
 import random
 import shutil
-import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -21,6 +20,7 @@ from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.mentions import MedicalMentions
 from spacy_medlink.spacy_kb import MedlinkKB
 from spacy_medlink.types import Concept, Mention, Name
+from tests.children import in_child
 from tests.complete_assets import write_complete_assets
 from tests.tiny import TINY_RECORDS
 
@@ -282,12 +282,10 @@ def test_a_child_that_is_forked_while_a_part_is_loaded(live, part):
     with ThreadPoolExecutor(1) as pool:
         pool.submit(opened._part, "slow part", load)
         loading.wait()
-        child = os.fork()
-        if not child:
-            signal.alarm(30)
-            os._exit(0 if getattr(opened, part) is not None else 1)
-        forked.set()
-    assert os.waitpid(child, 0)[1] == 0
+        try:
+            assert in_child(lambda: getattr(opened, part) is not None)
+        finally:
+            forked.set()
 
 
 def _read_on(live, done, found, seed):
