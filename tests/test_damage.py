@@ -429,9 +429,9 @@ def native(whole: Assets, luck: random.Random) -> Cases:
 # Kinds of damage, each with the number of cases at least, and of those that are answered: a
 # guard against cases that are never made. A test for each, so that none takes minutes.
 KINDS = [
-    (files, 300, 60),
-    (arrays, 200, 20),
-    (manifests, 300, 10),
+    (files, 300, 20),
+    (arrays, 250, 15),
+    (manifests, 350, 50),
     (databases, 45, 5),
     (native, 50, 5),
 ]
