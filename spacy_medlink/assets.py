@@ -14,7 +14,6 @@ encoder/           a Hugging Face directory
 reranker/          another one, with head and settings beside, when one was worth its time
 """
 
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -40,6 +39,7 @@ from .layout import NAME_CONCEPT as NAME_CONCEPT
 from .layout import NGRAM as NGRAM
 from .layout import RANKER_FILE as RANKER_FILE
 from .layout import RERANKER as RERANKER
+from .locks import ForkSafeLock
 from .manifest import ASSETS, kb_fingerprint
 from .telling import tell
 
@@ -81,7 +81,7 @@ class Assets:
         self._held, self.manifest, self.build = open_build(self.path)
         self.keep_alive: object = None
         self._parts: dict[str, Any] = {}
-        self._lock = threading.RLock()
+        self._lock = ForkSafeLock()
         if verify:
             self.verify()
 

@@ -1,8 +1,9 @@
 """Lru: the most recently used values, bounded, for any number of threads."""
 
-import threading
 from collections import OrderedDict
 from typing import Generic, TypeVar
+
+from .locks import ForkSafeLock
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -17,7 +18,7 @@ class Lru(Generic[Key, Value]):
     def __init__(self, size: int) -> None:
         self._size = size
         self._items: OrderedDict[Key, Value] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
 
     def __len__(self) -> int:
         return len(self._items)

@@ -37,6 +37,7 @@ FLOORS = [
         "progress",
         "concept_urls",
         "lru",
+        "locks",
         "lexicon",
         "threads",
         "util",

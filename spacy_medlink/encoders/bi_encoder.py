@@ -3,7 +3,6 @@
 import copy
 import json
 import os
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from multiprocessing import parent_process
@@ -15,10 +14,11 @@ import torch
 import xxhash
 
 from ..errors import Errors
+from ..locks import ForkSafeLock
 from ..types import Floats2d
 from ..util import devices
 from .adapters import adapter_reduction, divided, load_adapters, save_adapters
-from .damage import is_failure
+from .damage import check_config, is_failure, running
 from .native import has_native_bf16
 from .place import is_here, is_path
 from .pooling import pool
@@ -58,7 +58,7 @@ class BiEncoder:
         self.max_length = min(max_length, _longest(tokenizer, module))
         self.preparation = preparation
         self._fast: tuple[int, torch.nn.Module] | None = None
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
         # A word that the model does not know is a word all the same.
         special = set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}
         self.special = torch.tensor(sorted(special), device=self.device)
@@ -147,7 +147,8 @@ class BiEncoder:
         batch_pieces (Optional[int]): word pieces in a batch, padding included; None for what suits
             the device. Where memory does not suffice, batches are halved.
         RETURNS (Floats2d): (n_texts, dim), float32, rows of length 1.
-        RAISES (MedlinkError): E208 when the model gives vectors that are not finite.
+        RAISES (MedlinkError): E208 when the model gives vectors that are not finite, E222 when it
+            cannot run.
         """
         vectors = np.empty((len(texts), self.dim), dtype=np.float32)
         if not texts:
@@ -157,12 +158,8 @@ class BiEncoder:
         module = self.inference_module()
         size = batch_pieces or devices.batch_pieces(self.device, self.dim)
         with torch.inference_mode():
-            try:
+            with running():
                 parts = list(self._runs(module, pieces, size))
-            except (IndexError, TypeError, ValueError, RuntimeError) as error:
-                if devices.is_out_of_memory(error):
-                    raise
-                raise Errors.encoder_unfit(reason=str(error).partition("\n")[0]) from error
             # Fetched once: waiting for every batch would leave a GPU idle between them.
             order = [row for rows, _ in parts for row in rows]
             vectors[order] = devices.fetched(torch.cat([output for _, output in parts]).float())
@@ -283,7 +280,10 @@ def load_transformer(source: str | Path, attention: str = "eager") -> tuple[Any,
     attention (str): which implementation of `transformers` to run, "eager" or "sdpa".
     RAISES (MedlinkError): E205 no such directory or model, E206 files that cannot be read.
     """
-    options: dict[str, Any] = {"local_files_only": True} if is_here(source) else {}
+    options: dict[str, Any] = {}
+    if is_here(source):
+        check_config(Path(source))
+        options = {"local_files_only": True}
     from transformers import AutoModel, AutoTokenizer
 
     try:

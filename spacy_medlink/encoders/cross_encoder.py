@@ -21,6 +21,7 @@ from ..errors import Errors
 from ..types import Floats1d, Ints2d
 from ..util import devices
 from .bi_encoder import BiEncoder
+from .damage import running
 from .packed import can_pack, pack, read, shared
 from .pairs import Pair, Pieces, Template
 from .pooling import pool
@@ -195,7 +196,8 @@ class CrossEncoder:
         pairs (Sequence[Pair]): of any mentions. batch_pieces (Optional[int]): word pieces in a
             batch; None for what suits the device.
         RETURNS (Floats1d): logits, (n_pairs,), float32.
-        RAISES (MedlinkError): E208 when the model gives scores that are not finite.
+        RAISES (MedlinkError): E208 when the model gives scores that are not finite, E222 when it
+            cannot run.
         """
         scores = np.zeros(len(pairs), dtype=np.float32)
         if not len(pairs):
@@ -205,7 +207,7 @@ class CrossEncoder:
         size = batch_pieces or max(
             _BATCH_PIECES, devices.batch_pieces(self.base.device, self.base.dim)
         )
-        with torch.inference_mode():
+        with torch.inference_mode(), running():
             parts = [
                 (batch, self._run(transformer, [pieces[place] for place in batch], length))
                 for batch, length in self._batches(pieces, size)

@@ -1,10 +1,13 @@
 """What damaged or hostile encoders do to the libraries that read them."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from ..errors import Errors
+from ..util import devices
 
 # Far above any model; a damaged number may say billions, and be believed for hours.
 _MOST: dict[str, int] = {
@@ -21,6 +24,20 @@ _MOST: dict[str, int] = {
 def is_failure(error: BaseException) -> bool:
     """Tell an error from what should end the program; Rust's panics look like the latter."""
     return isinstance(error, Exception) or type(error).__name__ == "PanicException"
+
+
+@contextmanager
+def running() -> Iterator[None]:
+    """Give a code to what a model says of inputs that it cannot take, whatever class it has.
+
+    RAISES (MedlinkError): E222.
+    """
+    try:
+        yield
+    except (IndexError, TypeError, ValueError, RuntimeError) as error:
+        if devices.is_out_of_memory(error):
+            raise
+        raise Errors.encoder_unfit(reason=str(error).partition("\n")[0]) from error
 
 
 def check_config(directory: Path) -> None:

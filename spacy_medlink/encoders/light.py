@@ -19,7 +19,7 @@ from ..held import Directory, held, place_of, source_of
 from ..util import devices
 from .bert import Bert, can_run
 from .bi_encoder import SETTINGS_FILE, BiEncoder, fingerprint_of
-from .damage import check_config, is_failure
+from .damage import is_failure
 from .native import has_native_bf16
 from .preparation import Preparation
 
@@ -73,7 +73,6 @@ def _open_whole(directory: Directory, device: torch.device) -> tuple[BiEncoder, 
 
 
 def _load(path: Path, device: torch.device) -> tuple[BiEncoder, str]:
-    check_config(path)
     encoder = BiEncoder.load(path, device=device)
     fingerprint = encoder.fingerprint()
     encoder.halve()

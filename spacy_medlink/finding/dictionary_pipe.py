@@ -1,6 +1,5 @@
 """A component that has a dictionary: opened when first needed, saved with it, shared by path."""
 
-import threading
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,6 +14,7 @@ from ..dictionary import Choice, make_dictionary
 from ..errors import Errors
 from ..files import replacing_directory
 from ..held import HeldFiles, files_in
+from ..locks import ForkSafeLock
 from ..outputs import DirectoryKind, check_output
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class DictionaryPipe(PicklablePipe):
         self._path: Path | None = None
         self._is_saved = False  # whether the path is that of a saved component
         self._unpacked = False  # whether the exact tier came as bytes
-        self._lock = threading.RLock()
+        self._lock = ForkSafeLock()
 
     @property
     def exact(self) -> "ExactIndex":
@@ -177,7 +177,7 @@ class DictionaryPipe(PicklablePipe):
     def __setstate__(self, state: dict[str, Any]) -> None:
         data = state.pop("_bytes", None)
         self.__dict__.update(state)
-        self._lock = threading.RLock()
+        self._lock = ForkSafeLock()
         self._exact = self._facts = self._saved = None
         if data is not None:
             self.from_bytes(data)

@@ -6,7 +6,6 @@ that one: concepts of one build must not meet names of another.
 """
 
 import sqlite3
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 from ..errors import Errors, MedlinkError
 from ..files import OwnedDirectory
 from ..held import HeldFile
+from ..locks import ForkSafeLock
 from . import schema
 
 _ROWS = 1024  # read at a time
@@ -88,7 +88,7 @@ class Database:
         self.path = path
         self.file = file or _hold(path)
         self._copy: tuple[OwnedDirectory, HeldFile] | None = None
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
 
     def connect(self) -> Connection:
         """Make a connection to the file that was opened, whatever has taken its place.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import Errors, Warnings
 from ..extensions import register_scheme
+from ..locks import ForkSafeLock
 from ..telling import tell
 from .annotation import LinkWriter
 from .persistence import PersistentLinker
@@ -138,7 +139,7 @@ class OpenedLinker(PersistentLinker):
         raise NotImplementedError
 
     def _reset(self) -> None:
-        self._lock = threading.RLock()
+        self._lock = ForkSafeLock()
         self._thread = threading.local()
         self._assets = None
         self._engine = None

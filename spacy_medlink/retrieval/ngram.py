@@ -4,7 +4,6 @@ Trigrams are taken within words (each padded by a space), so that the order of w
 count; weights are tf x (ln((1 + n) / (1 + df)) + 1), scaled to length 1.
 """
 
-import threading
 import zlib
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..held import Directory
+from ..locks import ForkSafeLock
 from ..spelling import american
 from ..text import normalise
 from ..threads import threads
@@ -41,7 +41,7 @@ class NgramIndex:
     def __init__(self, names: Any, grams: Any, idf: Floats1d) -> None:
         self._names, self._grams, self._idf = names, grams, idf
         self._parts: list[_Part] = []  # the most recently used last
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
 
     @classmethod
     def build(cls, names: Iterable[str]) -> "NgramIndex":

@@ -218,6 +218,7 @@ def test_a_name_of_the_hub_without_a_network():
         ("config.json", b"{}"),
         ("config.json", b"not json"),
         ("config.json", b'{"model_type": "no such architecture"}'),
+        ("config.json", b'{"model_type": "bert", "num_hidden_layers": 1000000000}'),
         ("tokenizer.json", b"{"),
         ("medlink_encoder.json", b"{"),
     ],

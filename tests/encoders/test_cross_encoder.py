@@ -192,6 +192,24 @@ def test_a_directory_without_a_head(tiny_encoder):
         CrossEncoder.load(tiny_encoder)
 
 
+def test_settings_that_the_model_cannot_run_with(encoder, tmp_path):
+    encoder.save(tmp_path / "saved")
+    path = tmp_path / "saved" / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "layer_norm_eps": "x"}))
+    with pytest.raises(MedlinkError, match="E222"):
+        CrossEncoder.load(tmp_path / "saved").score(PAIRS)
+
+
+@pytest.mark.parametrize("error", [torch.OutOfMemoryError("CUDA out of memory"), MemoryError()])
+def test_no_memory_is_no_fault_of_the_model(encoder, monkeypatch, error):
+    def full(*_):
+        raise error
+
+    monkeypatch.setattr(encoder, "_run", full)
+    with pytest.raises(type(error)):
+        encoder.score(PAIRS)
+
+
 def test_the_architecture(encoder, tmp_path):
     encoder.save(tmp_path)
     text = f'[model]\n@architectures = "spacy-medlink.CrossEncoder.v1"\nname = "{tmp_path}"\n'

@@ -1,0 +1,43 @@
+"""A lock that no forked child waits for in vain."""
+
+import os
+import threading
+from weakref import WeakSet
+
+
+class ForkSafeLock:
+    """A reentrant lock that is free in a forked child, unless the thread that forked holds it.
+
+    Of all threads only the one that forked goes on in the child: a lock that another one held at
+    that moment would never be released there. So the child gets a new one. What the lock guards
+    must be whole at every moment, as it is where it is set in one step.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        _all.add(self)
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def renew(self) -> None:
+        """Put a new lock in the place of one that another thread holds."""
+        if self._lock.acquire(blocking=False):
+            self._lock.release()
+        else:
+            self._lock = threading.RLock()
+
+
+_all: WeakSet[ForkSafeLock] = WeakSet()
+
+
+def _renew_all() -> None:
+    for lock in list(_all):
+        lock.renew()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_all)
