@@ -98,8 +98,10 @@ class Cui(NamedTuple):
         return "._.", self.prefix + _CUI, span.start_char, span.end_char
 
     def _has_any(self, doc: Doc) -> bool:
-        name = self.prefix + _CUI
-        return any(isinstance(key, tuple) and name in key[1:2] for key in doc.user_data)
+        """Tell whether a Doc has the codes of any linker: then its user data is not lost."""
+        names = {prefix + _CUI for prefix in (*_PREFIXES, self.prefix)}
+        keys = (key for key in doc.user_data if isinstance(key, tuple))
+        return any(not names.isdisjoint(key[1:2]) for key in keys)
 
 
 def _data(span: Span) -> dict[Any, Any]:
