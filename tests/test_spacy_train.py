@@ -31,6 +31,7 @@ pipeline = ["medical_linker"]
 factory = "medical_linker"
 assets = {assets}
 tiers = ["dense"]
+calibrator = false
 
 [components.medical_linker.encoder]
 @architectures = "spacy-medlink.TransformerBiEncoder.v1"
@@ -226,6 +227,7 @@ def test_get_loss_is_that_of_update(trainable, gold):
     assert linker.update(examples)["medical_linker"] == pytest.approx(loss, rel=0.05)
 
 
+@pytest.mark.filterwarnings("ignore:.*W331")
 def test_scores_of_the_entities_that_are_found(tiny_assets):
     nlp = spacy.blank("en")
     nlp.add_pipe("medical_mentions", config={"assets": str(tiny_assets.path)})
