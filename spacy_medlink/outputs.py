@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .errors import Errors
+from .errors import Errors, MedlinkError
 
 FILES = "medlink_files.json"  # lists the files of a directory that has no manifest of its own
 _FORMAT = "spacy-medlink files"
 _JUNK = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})  # that systems put into directories
 _BEGINNING = 4096  # bytes in which a mark must stand
 _SHOWN = 3
+_LOOKS = 10  # at a directory that others replace at the same time
 
 PathLike = str | Path
 
@@ -114,11 +115,30 @@ def check_output(
             return
         may_lose = overwrite and not any(one.is_dir() and _is_inside(path, one) for one in given)
         if isinstance(kind, DirectoryKind):
-            _check_directory(path, kind, may_lose)
+            _check_settled(path, kind, may_lose)
         else:
             _check_file(path, kind, may_lose, new)
     except OSError as error:
         raise Errors.write_failed(path=path, reason=error.strerror or error) from error
+
+
+def _check_settled(path: Path, kind: DirectoryKind, may_lose: bool) -> None:
+    """Check a directory, again whenever another writer replaced it in the meantime."""
+    for looks_left in reversed(range(_LOOKS)):
+        before = _inode(path)
+        try:
+            _check_directory(path, kind, may_lose)
+            break
+        except (MedlinkError, FileNotFoundError):
+            if not looks_left or _inode(path) == before:
+                raise
+
+
+def _inode(path: Path) -> int | None:
+    try:
+        return path.stat().st_ino
+    except FileNotFoundError:
+        return None
 
 
 def files_in(path: Path) -> list[str]:

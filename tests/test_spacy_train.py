@@ -104,7 +104,7 @@ def trainable(tiny_assets):
         "name": str(tiny_assets.path / "encoder"),
     }
     config = {"assets": str(tiny_assets.path), "tiers": ["dense"], "encoder": encoder}
-    nlp.add_pipe("medical_linker", config=config)
+    nlp.add_pipe("medical_linker", config={**config, "calibrator": False})
     nlp.initialize()
     return nlp
 
