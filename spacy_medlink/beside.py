@@ -45,6 +45,11 @@ def beside(target: Path) -> Iterator[Path]:
 def remove_leftovers(target: Path) -> None:
     """Remove what killed writers left beside a target."""
     for place in _places(target):
+        # An empty one was left before it was locked, or its owner is about to lock it and makes
+        # another. More than an empty directory must not go: by then it may be locked.
+        with suppress(OSError):
+            place.rmdir()
+            continue
         with _looking(place) as abandoned:
             needed = os.path.lexists(place / OLD) and not os.path.lexists(target)
             if abandoned and not needed:
@@ -143,11 +148,7 @@ def _looking(place: Path) -> Iterator[bool]:
     """Tell whether the owner of a directory is gone; for the block, nobody else can have it."""
     try:
         file = (place / _LOCK).open("r+b")
-    except FileNotFoundError:
-        # Killed before it was locked, or after it was emptied; else it is none of ours.
-        yield _is_empty(place)
-        return
-    except OSError:
+    except OSError:  # not locked yet, or none of ours
         yield False
         return
     with file:
@@ -178,13 +179,6 @@ def _places(target: Path) -> Iterator[Path]:
         drawn = place.name[len(target.name) + 2 : -len(".tmp")]
         if _DRAWN.fullmatch(drawn) and place.is_dir() and not place.is_symlink():
             yield place
-
-
-def _is_empty(place: Path) -> bool:
-    try:
-        return not any(place.iterdir())
-    except OSError:  # it is gone
-        return False
 
 
 def _is_stale(place: Path) -> bool:

@@ -125,20 +125,24 @@ def check_output(
 def _check_settled(path: Path, kind: DirectoryKind, may_lose: bool) -> None:
     """Check a directory, again whenever another writer replaced it in the meantime."""
     for looks_left in reversed(range(_LOOKS)):
-        before = _inode(path)
+        before = _identity(path)
+        if before is None:  # between the two steps of somebody's swap
+            break
         try:
             _check_directory(path, kind, may_lose)
             break
         except (MedlinkError, FileNotFoundError):
-            if not looks_left or _inode(path) == before:
+            if not looks_left or _identity(path) == before:
                 raise
 
 
-def _inode(path: Path) -> int | None:
+def _identity(path: Path) -> tuple[int, int, int] | None:
+    """Tell a directory from the next one; the number alone may be given out again."""
     try:
-        return path.stat().st_ino
+        found = path.stat()
     except FileNotFoundError:
         return None
+    return found.st_ino, found.st_mtime_ns, found.st_ctime_ns
 
 
 def files_in(path: Path) -> list[str]:
