@@ -139,7 +139,7 @@ def _check_settled(path: Path, kind: DirectoryKind, may_lose: bool) -> None:
 def _identity(path: Path) -> tuple[int, int, int] | None:
     """Tell a directory from the next one; the number alone may be given out again."""
     try:
-        found = path.stat()
+        found = path.lstat()  # of a link itself, which may lead nowhere
     except FileNotFoundError:
         return None
     return found.st_ino, found.st_mtime_ns, found.st_ctime_ns
