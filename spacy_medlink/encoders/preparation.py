@@ -43,7 +43,7 @@ class Preparation:
 
     def _prepared(self, text: str) -> str:
         if self.normalisation:
-            text = unicodedata.normalize(self.normalisation, text)  # type: ignore[arg-type]
+            text = unicodedata.normalize(self.normalisation, text)  # type: ignore[arg-type]  # checked above
         return self.prefix + (text.lower() if self.lower_case else text)
 
     def without_prefix(self) -> "Preparation":
