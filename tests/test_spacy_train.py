@@ -227,6 +227,18 @@ def test_get_loss_is_that_of_update(trainable, gold):
     assert linker.update(examples)["medical_linker"] == pytest.approx(loss, rel=0.05)
 
 
+def test_gold_ids_may_be_codes_or_retired(trainable):
+    def example_of(kb_id):
+        doc = trainable.make_doc("type 2 diabetes")
+        doc.set_ents([Span(doc, 0, 3, label="X", kb_id=kb_id)])
+        return Example(trainable.make_doc(doc.text), doc)
+
+    for id in ("HP:0005978", "HP:0005965", "C0011860", "ICD10CM:E11", "E11"):
+        assert trainable.evaluate([example_of(id)])["acc@5"] == 1.0, id
+        assert trainable.get_pipe("medical_linker").lesson([example_of(id)]) is not None, id
+    assert trainable.evaluate([example_of("C9999999")])["acc@5"] == 0.0
+
+
 @pytest.mark.filterwarnings("ignore:.*W331")
 def test_scores_of_the_entities_that_are_found(tiny_assets):
     nlp = spacy.blank("en")

@@ -1,7 +1,6 @@
 """TrainableLinker: a linker whose encoder `spacy train` changes, and whose index follows."""
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,8 @@ from .scoring import score_examples
 if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
     from ..assets import Assets
     from ..encoders.bi_encoder import BiEncoder
+    from ..kb import KnowledgeBase
+    from ..kb.resolve import IdResolver
     from ..linking import LinkingEngine
 
 _NEAR = 4  # names near a mention that it is told apart from
@@ -33,6 +34,7 @@ class TrainableLinker(OpenedLinker):
 
     use_gold_ents: bool
     _is_stale: bool  # whether the encoder has changed since the index was made
+    _ids: "IdResolver | None"  # of gold ids, for the knowledge base that it was made for
     _is_saved: bool  # whether the encoder to train is the one that was saved with the assets
 
     @property
@@ -123,7 +125,11 @@ class TrainableLinker(OpenedLinker):
 
     def rows_of(self, id: str) -> frozenset[int]:
         """Find the concepts that an id of annotated text stands for: by id, history or code."""
-        return self._rows(id)
+        return self._resolver(super().assets.kb).rows(id)
+
+    def ids_of(self, id: str) -> frozenset[str]:
+        """Find the ids in use that an id of annotated text stands for; see `rows_of`."""
+        return frozenset(self.kb.brief_at(row)[0] for row in self.rows_of(id))
 
     def score(self, examples: Iterable[Example], **settings: Any) -> dict[str, Any]:
         """Measure on Examples: `acc@1`, `acc@5`, and the links' `nel_micro_p`, `_r` and `_f`.
@@ -150,7 +156,7 @@ class TrainableLinker(OpenedLinker):
         if self._is_stale:
             _ = self.assets
         state = super().__getstate__()
-        del state["_rows"]
+        del state["_ids"]
         return state
 
     def to_disk(self, path: str | Path, **settings: Any) -> None:
@@ -205,13 +211,11 @@ class TrainableLinker(OpenedLinker):
     def _reset(self) -> None:
         super()._reset()
         self._is_stale = self._is_saved = False
-        self._rows: Callable[[str], frozenset[int]] = lru_cache(maxsize=65_536)(self._find_rows)
+        self._ids = None
 
-    def _replace(self, assets: "Assets") -> None:
-        super()._replace(assets)
-        self._rows = lru_cache(maxsize=65_536)(self._find_rows)
+    def _resolver(self, kb: "KnowledgeBase") -> "IdResolver":
+        from ..kb.resolve import IdResolver
 
-    def _find_rows(self, id: str) -> frozenset[int]:
-        kb = super().assets.kb
-        resolved = kb.resolve(id)
-        return frozenset() if resolved is None else frozenset({kb.row_of(resolved)})
+        if self._ids is None or self._ids.kb is not kb:
+            self._ids = IdResolver(kb)
+        return self._ids

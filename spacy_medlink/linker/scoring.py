@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spacy.training import Example
 
-from .annotation import NIL, Link
+from .annotation import NIL
 from .lesson import gold_spans
 
 if TYPE_CHECKING:
@@ -15,9 +15,9 @@ SCORES = ("acc@1", "acc@5", "nel_micro_p", "nel_micro_r", "nel_micro_f")
 
 
 class _Judged(NamedTuple):
-    """A gold mention: the right rows, the ids proposed, best first, and the link that was made."""
+    """A gold mention: the right ids, the ids proposed, best first, and the link that was made."""
 
-    right: frozenset[int]
+    right: frozenset[str]
     proposed: list[str]
     link: str
 
@@ -35,45 +35,40 @@ def score_examples(linker: "TrainableLinker", examples: Sequence[Example]) -> di
     if not judged:
         return dict.fromkeys(SCORES)
     links = [one for one in judged if one.link not in ("", NIL)]
-    right = sum(bool(linker.rows_of(one.link) & one.right) for one in links)
+    right = sum(one.link in one.right for one in links)
     precision = right / len(links) if links else 0.0
     recall = right / len(judged)
     both = precision + recall
     return {
-        "acc@1": _accuracy(linker, judged, 1),
-        "acc@5": _accuracy(linker, judged, 5),
+        "acc@1": _accuracy(judged, 1),
+        "acc@5": _accuracy(judged, 5),
         "nel_micro_p": precision,
         "nel_micro_r": recall,
         "nel_micro_f": 2 * precision * recall / both if both else 0.0,
     }
 
 
-def _accuracy(linker: "TrainableLinker", judged: Sequence[_Judged], k: int) -> float:
-    hits = sum(any(linker.rows_of(id) & one.right for id in one.proposed[:k]) for one in judged)
-    return hits / len(judged)
+def _accuracy(judged: Sequence[_Judged], k: int) -> float:
+    return sum(not one.right.isdisjoint(one.proposed[:k]) for one in judged) / len(judged)
 
 
 def _judge(linker: "TrainableLinker", example: Example) -> list[_Judged]:
     spans = gold_spans(linker.spans(example.reference))
     if not spans:
         return []
+    right = [linker.ids_of(span.kb_id_) for span in spans]
     if linker.use_gold_ents:
-        found = dict(enumerate(linker.link_spans(example.reference, spans)))
+        links = linker.link_spans(example.reference, spans)
         return [
-            _Judged(linker.rows_of(span.kb_id_), _ids(found[place]), found[place].id)
-            for place, span in enumerate(spans)
+            _Judged(ids, [one["id"] for one in link.candidates], link.id)
+            for ids, link in zip(right, links, strict=True)
         ]
     others = linker.spans(example.predicted)
     predicted = {(span.start_char, span.end_char): span for span in others}
     judged = []
-    for span in spans:
+    for span, ids in zip(spans, right, strict=True):
         own = predicted.get((span.start_char, span.end_char))
         candidates = [] if own is None else own._.get(linker.prefix + "candidates") or []
         link = "" if own is None else own.kb_id_
-        ids = [candidate["id"] for candidate in candidates]
-        judged.append(_Judged(linker.rows_of(span.kb_id_), ids, link))
+        judged.append(_Judged(ids, [one["id"] for one in candidates], link))
     return judged
-
-
-def _ids(link: Link) -> list[str]:
-    return [candidate["id"] for candidate in link.candidates]

@@ -13,9 +13,9 @@ from ..evaluation import split_composite
 from ..gold import GoldDocument, GoldMention, read_gold
 from ..identifiers import find_identifiers, identifiers_of
 from ..kb import KnowledgeBase
+from ..kb.resolve import UNKNOWN, Found, find_ids
 from ..text import key
 from ..types import BadLine, Mention
-from .gold_ids import UNKNOWN, Found, find_ids
 
 _CONTEXT = 64  # characters on each side of a mention, as in the component
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ..evaluation import near_references
 from ..gold import read_gold
 from ..kb import KnowledgeBase
-from .gold_ids import find_ids
+from ..kb.resolve import find_ids
 from .gold_set import Case
 from .labels import Seen, is_seen_code
 from .settings import Settings

@@ -1,0 +1,128 @@
+"""Which concepts of a knowledge base the ids of annotated text stand for."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cached_property, lru_cache
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..text import hash_key, hash_keys
+from ..types import Hashes1d
+from .knowledge_base import KnowledgeBase
+from .readers.xrefs import code_of
+
+OWN, HISTORY, CODE, UNKNOWN = "own", "history", "code", "unknown"
+_CHUNK = 65_536
+
+
+class Found(NamedTuple):
+    """The concepts of an id.
+
+    rows (FrozenSet[int]): all that it may mean. way (str): how they were found: "own" id of a
+        concept, a retired one ("history"), or its "code" in another vocabulary.
+    """
+
+    rows: frozenset[int]
+    way: str
+
+
+class IdResolver:
+    """Finds the concepts that ids stand for: the one place where gold ids are read.
+
+    An id may be a concept's own, a retired one that leads to it, or its code in any vocabulary;
+    with the vocabulary before it ("MESH:D012878", "OMIM:114500") or without.
+
+    kb (KnowledgeBase): its codes are read once, at the first id; 12 bytes a code are kept.
+    scheme (str): the vocabulary that the ids are codes of, where they could be taken for others.
+    """
+
+    def __init__(self, kb: KnowledgeBase, scheme: str = "") -> None:
+        self.kb = kb
+        self._vocabulary = _spelled(scheme) if scheme else ""
+        self._known: dict[str, Found | None] = {}
+
+    def find(self, id: str) -> Found | None:
+        """Find the concepts of an id; None where there are none."""
+        if id not in self._known:
+            self._known[id] = self._look_up(id)
+        return self._known[id]
+
+    def rows(self, id: str) -> frozenset[int]:
+        """Find the rows of the concepts of an id; empty where there are none."""
+        found = self.find(id)
+        return frozenset() if found is None else found.rows
+
+    def _look_up(self, id: str) -> Found | None:
+        split, rows, ways = code_of(id), set[int](), list[str]()
+        if self._vocabulary:
+            wanted = f"{self._vocabulary}:{split[1] if split else id}"
+        else:
+            wanted = ":".join(split) if split else id
+            for spelling in (id, split[1]) if split else (id,):
+                resolved = self.kb.resolve(spelling)
+                if resolved is not None:
+                    rows.add(self.kb.row_of(resolved))
+                    ways.append(OWN if resolved == spelling else HISTORY)
+        rows.update(self._with_code(wanted))
+        return Found(frozenset(rows), ways[0] if ways else CODE) if rows else None
+
+    def _with_code(self, wanted: str) -> Iterator[int]:
+        """List the rows of the concepts that have a code, or an id, spelled like this."""
+        hashes, rows = self._codes
+        for text in {wanted, wanted.partition(":")[2]}:
+            hash = np.uint64(hash_key(text))
+            first, last = (np.searchsorted(hashes, hash, side) for side in ("left", "right"))
+            for row in np.unique(rows[first:last]).tolist():
+                if wanted in _spellings(self.kb.brief_at(row)[0], self.kb.codes_at(row)):
+                    yield row
+
+    @cached_property
+    def _codes(self) -> tuple[Hashes1d, NDArray[np.int32]]:
+        """The hashes of all ids and codes without their vocabularies, ascending, and their rows."""
+        hashes, rows = [np.empty(0, np.uint64)], [np.empty(0, np.int32)]
+        waiting = (
+            (row, text) for row, id, codes in self.kb.iter_codes() for text in _bare(id, codes)
+        )
+        while chunk := list(islice(waiting, _CHUNK)):
+            rows.append(np.array([row for row, _ in chunk], dtype=np.int32))
+            hashes.append(hash_keys(text for _, text in chunk))
+        joined = np.concatenate(hashes)
+        order = np.argsort(joined, kind="stable")
+        return joined[order], np.concatenate(rows)[order]
+
+
+def find_ids(kb: KnowledgeBase, ids: Collection[str], scheme: str = "") -> dict[str, Found]:
+    """Find the concepts that ids stand for, as IdResolver does.
+
+    RETURNS (Dict[str, Found]): those found alone.
+    """
+    resolver = IdResolver(kb, scheme)
+    found = {id: resolver.find(id) for id in ids}
+    return {id: one for id, one in found.items() if one is not None}
+
+
+def _bare(id: str, codes: Mapping[str, Iterable[str]]) -> Iterator[str]:
+    """List the id and the codes of a concept without their vocabularies, and the whole id."""
+    local = id.partition(":")[2]
+    yield from (local, id) if local else ()
+    for values in codes.values():
+        yield from values
+
+
+def _spellings(id: str, codes: Mapping[str, Iterable[str]]) -> Iterator[str]:
+    """List what a concept may be called: its id and codes, each with and without vocabulary."""
+    local = id.partition(":")[2]
+    yield from (local, id) if local else ()
+    for vocabulary, values in codes.items():
+        spelled = _spelled(vocabulary)
+        for value in values:
+            yield value
+            yield f"{spelled}:{value}"
+
+
+@lru_cache(maxsize=1024)
+def _spelled(vocabulary: str) -> str:
+    split = code_of(f"{vocabulary}:x")
+    return split[0] if split else vocabulary
