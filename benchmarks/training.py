@@ -22,12 +22,12 @@ from benchmarks.measured import run_command, write_results
 from benchmarks.training_reference import Reference
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.objectives.batch import LOSSES, MINERS, BatchObjective
 from training.embedded import place_model, place_ontology
 from training.experiment import Experiment
 from training.loop.learner import Learner
 from training.loop.ranks import ALONE
 from training.loop.task import Task
-from training.objectives.registry import LOSSES, MINERS, BatchObjective
 from training.recipe.reading import read_recipe
 
 _RESULTS = Path(__file__).parent / "results"

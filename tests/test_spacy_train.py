@@ -15,9 +15,12 @@ from spacy.tokens import Span
 from spacy.training import Example
 from spacy.util import registry
 
+import training.assembly
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.examples import gold_reader, synonym_batcher, synonym_reader
-from spacy_medlink.linker.contrast import contrast
+from spacy_medlink.linker.lesson import make_lesson
+from spacy_medlink.objectives.batch import LOSSES, MINERS
+from spacy_medlink.objectives.protocol import Batch
 from tests.tiny import write_tiny_encoder
 
 CONFIG = """
@@ -36,6 +39,12 @@ calibrator = false
 [components.medical_linker.encoder]
 @architectures = "spacy-medlink.TransformerBiEncoder.v1"
 name = {encoder}
+
+[components.medical_linker.objective]
+@misc = "spacy-medlink.BatchObjective.v1"
+miner = "multi_similarity"
+loss = "multi_similarity"
+loss_settings = {{"alpha": 1.0}}
 
 [corpora]
 
@@ -98,13 +107,17 @@ def config_of(tmp_path: Path, assets: object, encoder: object, gold: Path) -> Pa
 @pytest.fixture
 def trainable(tiny_assets):
     """A pipeline whose linker can be trained, initialised."""
+    return trainable_with(tiny_assets)
+
+
+def trainable_with(tiny_assets, **settings):
     nlp = spacy.blank("en")
     encoder = {
         "@architectures": "spacy-medlink.TransformerBiEncoder.v1",
         "name": str(tiny_assets.path / "encoder"),
     }
     config = {"assets": str(tiny_assets.path), "tiers": ["dense"], "encoder": encoder}
-    nlp.add_pipe("medical_linker", config={**config, "calibrator": False})
+    nlp.add_pipe("medical_linker", config={**config, "calibrator": False, **settings})
     nlp.initialize()
     return nlp
 
@@ -144,8 +157,8 @@ def test_spacy_train(tmp_path, tiny_assets, gold):
 def test_training_can_go_on_from_what_was_saved(tmp_path, trainable, gold):
     nlp = trainable
     sgd = nlp.create_optimizer()
-    losses = [nlp.update(examples_of(nlp, gold), sgd=sgd)["medical_linker"] for _ in range(12)]
-    assert losses[-1] < 0.7 * losses[0]
+    losses = [nlp.update(examples_of(nlp, gold), sgd=sgd)["medical_linker"] for _ in range(20)]
+    assert losses[-1] < 0.5 * losses[0]
     nlp.to_disk(tmp_path / "saved")
     again = spacy.load(tmp_path / "saved")
     linker = again.get_pipe("medical_linker")
@@ -239,6 +252,82 @@ def test_gold_ids_may_be_codes_or_retired(trainable):
     assert trainable.evaluate([example_of("C9999999")])["acc@5"] == 0.0
 
 
+def objective(**values):
+    return {"@misc": "spacy-medlink.BatchObjective.v1", **values}
+
+
+def first_loss(nlp, gold, drop=0.0):
+    linker = nlp.get_pipe("medical_linker")
+    return linker.update(examples_of(nlp, gold), drop=drop)["medical_linker"]  # without a step
+
+
+def test_update_lowers_the_loss_of_sap_and_betters_the_links(trainable, gold):
+    nlp, examples = trainable, examples_of(trainable, gold)
+    before = nlp.evaluate(examples)["acc@1"]
+    sgd = nlp.create_optimizer()
+    losses = [nlp.update(examples, sgd=sgd)["medical_linker"] for _ in range(20)]
+    assert losses[-1] < 0.5 * losses[0]
+    assert nlp.evaluate(examples)["acc@1"] > before + 0.3
+
+
+def test_the_default_is_sap_by_the_functions_of_training(tiny_assets, trainable, gold):
+    linker, sap = trainable.get_pipe("medical_linker"), {"margin": 0.2}
+    lesson = linker.lesson(examples_of(trainable, gold))
+    vectors = torch.from_numpy(linker.model.predict(lesson.texts))
+    columns = (np.arange(len(vectors)), lesson.labels, lesson.strings)
+    batch = Batch(*map(torch.from_numpy, columns))
+    made = training.assembly.BatchObjective(
+        MINERS["hard_pairs"].with_settings(sap), LOSSES["multi_similarity"].with_settings({})
+    )
+    assert first_loss(trainable, gold) == pytest.approx(float(made(vectors, batch)[0]), rel=0.02)
+    spelled = trainable_with(
+        tiny_assets, objective=objective(miner="hard_pairs", miner_settings=sap)
+    )
+    assert first_loss(spelled, gold) == pytest.approx(first_loss(trainable, gold))
+
+
+def test_the_config_chooses_the_objective(tiny_assets, trainable, gold):
+    other = trainable_with(tiny_assets, objective=objective(loss="info_nce", miner="none"))
+    assert first_loss(other, gold) > 2 * first_loss(trainable, gold)
+    copied = pickle.loads(pickle.dumps(other))
+    assert first_loss(copied, gold) == pytest.approx(first_loss(other, gold))
+
+
+@pytest.mark.parametrize(
+    ("values", "rule"),
+    [
+        ({"loss": "sap"}, "multi_similarity, cosine"),
+        ({"miner": "sap"}, "none, triplet_margin"),
+        ({"miner_settings": {"alpha": 1.0}}, "margin"),
+    ],
+)
+def test_objectives_that_there_are_not(tiny_assets, values, rule):
+    with pytest.raises(MedlinkError, match=f"E302.*must be one of {rule}"):
+        trainable_with(tiny_assets, objective=objective(**values))
+
+
+def test_dropout_is_honoured_and_only_in_training(trainable, gold):
+    linker = trainable.get_pipe("medical_linker")
+    texts = [mention for mention, _ in MENTIONS]
+    vectors = linker.model.predict(texts)
+    without = first_loss(trainable, gold)
+    assert first_loss(trainable, gold) == without
+    torch.manual_seed(0)
+    dropped = [first_loss(trainable, gold, drop=0.5) for _ in range(2)]
+    assert len({without, *dropped}) == 3
+    assert first_loss(trainable, gold) == without
+    np.testing.assert_array_equal(linker.model.predict(texts), vectors)
+
+
+def test_concepts_that_a_mention_may_both_mean_are_not_told_apart(tiny_kb):
+    one, other = tiny_kb.row_of("HP:0002204"), tiny_kb.row_of("HP:0001698")
+    lesson = make_lesson(
+        [("PE", frozenset({one, other})), ("lung clot", frozenset({one}))], tiny_kb
+    )
+    assert len(set(lesson.labels)) == 1 and "Pericardial effusion" in lesson.texts
+    assert len(set(lesson.strings)) == len(lesson.texts)
+
+
 @pytest.mark.filterwarnings("ignore:.*W331")
 def test_scores_of_the_entities_that_are_found(tiny_assets):
     nlp = spacy.blank("en")
@@ -253,25 +342,6 @@ def test_scores_of_the_entities_that_are_found(tiny_assets):
     scores = nlp.evaluate([example])
     assert scores["acc@1"] == scores["nel_micro_r"] == 0.5
     assert scores["nel_micro_p"] == 1.0
-
-
-def test_the_gradient_is_that_of_the_loss():
-    rng = np.random.default_rng(0)
-    mentions, names = (rng.normal(size=(n, 6)).astype(np.float32) for n in (5, 9))
-    right, ignored = rng.random((5, 9)) < 0.3, rng.random((5, 9)) < 0.2
-    right[2] = False
-    loss, by_mentions, by_names = contrast(mentions, names, right, ignored, 0.5)
-    first, second = (torch.from_numpy(one).double().requires_grad_() for one in (mentions, names))
-    scores = (first @ second.T / 0.5).masked_fill(torch.from_numpy(ignored), -torch.inf)
-    odds = torch.log_softmax(scores, dim=1)
-    own = torch.from_numpy(right & ~ignored)
-    learning = own.any(dim=1)
-    wanted = -odds.masked_fill(~own, -torch.inf)[learning].logsumexp(dim=1).mean()
-    wanted.backward()
-    assert 0 < learning.sum() < 5
-    assert loss == pytest.approx(wanted.item(), rel=1e-5)
-    np.testing.assert_allclose(by_mentions, first.grad, atol=1e-5)
-    np.testing.assert_allclose(by_names, second.grad, atol=1e-5)
 
 
 def test_gold_reader(tmp_path):

@@ -6,6 +6,8 @@ import torch
 
 from spacy_medlink.errors import Errors
 from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.objectives.batch import LOSSES, MINERS, BatchObjective
+from spacy_medlink.objectives.protocol import Objective
 from spacy_medlink.types import Floats2d
 
 from .data.group_sampler import GroupSampler
@@ -16,9 +18,8 @@ from .data.relations import Relations, RelationSampler
 from .data.sampler import NameSampler, PairSampler, Sampler, SequenceSampler
 from .objectives.joint import JointObjective, Part
 from .objectives.memory import MEMORY_LOSSES
+from .objectives.mined_memory import MinedMemoryObjective
 from .objectives.name_memory import NameMemory
-from .objectives.protocol import Objective
-from .objectives.registry import LOSSES, MINERS, BatchObjective, MinedMemoryObjective
 from .objectives.transe import TransE
 from .objectives.typing_head import TypeHead, concept_types
 from .recipe.settings import Recipe

@@ -12,6 +12,7 @@ import torch
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import Errors
 from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.objectives.protocol import Objective
 
 from .assembly import make_objective, make_relations, make_sampler
 from .choosing.yardstick import Yardstick
@@ -24,7 +25,6 @@ from .data.prepared import open_material, prepare
 from .data.sampler import Sampler
 from .loop.ranks import ALONE, Ranks
 from .objectives.memory import MEMORY_LOSSES
-from .objectives.protocol import Objective
 from .recipe.settings import Recipe
 from .study import Study
 

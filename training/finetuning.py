@@ -12,6 +12,8 @@ import torch
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.files import sha256_of
 from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.objectives.batch import LOSSES, MINERS, BatchObjective
+from spacy_medlink.objectives.protocol import Objective
 from spacy_medlink.types import Floats2d, Ints1d
 
 from .choosing.gold_yardstick import GoldYardstick
@@ -24,8 +26,6 @@ from .data.sampler import PairSampler, Sampler
 from .loop.encoding import encode_names
 from .objectives.marginal import MARGINAL_LOSSES
 from .objectives.mention_memory import MENTION_LOSSES, MentionMemoryObjective
-from .objectives.protocol import Objective
-from .objectives.registry import LOSSES, MINERS, BatchObjective
 from .recipe.settings import Recipe
 from .study import Study
 

@@ -21,6 +21,7 @@ from spacy_medlink.files import sha256_of
 from spacy_medlink.linking.blending import remembered
 from spacy_medlink.linking.reranking import CandidateTexts
 from spacy_medlink.manifest import ASSETS, kb_fingerprint
+from spacy_medlink.objectives.lists import LOSSES
 from spacy_medlink.outputs import check_output
 from spacy_medlink.util.devices import AUTO, CPU, find_device
 
@@ -29,7 +30,6 @@ from .recipe.overrides import parse_overrides
 from .reranking.choosing import by_weight, choose, figures
 from .reranking.lists import RankedList, gold_lists, name_lists, unannotated_lists
 from .reranking.loop import RerankTrainer
-from .reranking.losses import LOSSES
 from .reranking.recipe import RerankRecipe, read_rerank_recipe
 from .verbs import Device, Overwrite, run
 
@@ -67,7 +67,7 @@ def rerank(
     base = BiEncoder.load(own.path / ENCODER)
     base.move(find_device(device))
     settings = CrossSettings(
-        recipe.max_length, recipe.context, recipe.definitions, LOSSES[recipe.loss][1],
+        recipe.max_length, recipe.context, recipe.definitions, LOSSES[recipe.loss].activation,
         top=recipe.top, kb=kb_fingerprint(own.manifest["kb"]), attention=recipe.attention,
         pooling=recipe.pooling,
     )  # fmt: skip

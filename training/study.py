@@ -10,6 +10,7 @@ import torch
 
 from spacy_medlink.encoders.adapters import adapter_reduction, add_adapters
 from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.objectives.protocol import Objective
 from spacy_medlink.util.devices import find_device
 
 from .choosing.measures import Measures
@@ -22,7 +23,6 @@ from .loop.precision import Precision
 from .loop.ranks import ALONE, Ranks
 from .loop.task import Task
 from .loop.trainer import Trainer
-from .objectives.protocol import Objective
 from .recipe.settings import Recipe
 from .report import describe, ending, speed, training_figures, verdict
 from .weights import Weights, copy_weights

@@ -2,7 +2,7 @@
 
 import torch
 
-Weights = dict[str, torch.Tensor]
+from spacy_medlink.objectives.protocol import Weights
 
 
 def copy_weights(module: torch.nn.Module) -> Weights:

@@ -44,7 +44,7 @@ def transformer_bi_encoder(
         _forward,
         init=_init,
         dims={"nO": None},
-        attrs={"name": name, "pooling": pooling, "max_length": max_length},
+        attrs={"name": name, "pooling": pooling, "max_length": max_length, "dropout_rate": 0.0},
         shims=[BiEncoderShim()],
     )
 
@@ -82,7 +82,7 @@ def cross_encoder(name: str) -> Model[list[Pair], Floats2d]:
         _score,
         init=_init_cross,
         dims={"nO": 1},
-        attrs={"name": name},
+        attrs={"name": name, "dropout_rate": 0.0},
         shims=[CrossEncoderShim()],
     )
 
@@ -111,11 +111,13 @@ def _score(
     import torch
     from thinc.api import torch2xp, xp2torch
 
+    from .dropout import dropping
+
     encoder = cross_encoder_of(model)
     if not is_train or not pairs:
         scores = encoder.score(pairs).reshape(-1, 1)
         return model.ops.asarray2f(scores), lambda gradient: []  # type: ignore[arg-type]
-    with torch.enable_grad():
+    with torch.enable_grad(), dropping(encoder.module, model.attrs["dropout_rate"]):
         output = encoder.forward(encoder.tokenize(pairs)).unsqueeze(1)
 
     def backprop(gradient: Floats2d) -> list[Pair]:
@@ -135,11 +137,13 @@ def _forward(
     import torch
     from thinc.api import torch2xp, xp2torch
 
+    from .dropout import dropping
+
     encoder = encoder_of(model)
     if not is_train or not texts:
         vectors = model.ops.asarray2f(encoder.encode(texts))  # type: ignore[arg-type]
         return vectors, lambda gradient: []
-    with torch.enable_grad():
+    with torch.enable_grad(), dropping(encoder.module, model.attrs["dropout_rate"]):
         output = encoder.forward(encoder.tokenize(texts))
 
     def backprop(gradient: Floats2d) -> list[str]:

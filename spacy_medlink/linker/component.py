@@ -94,6 +94,8 @@ class MedicalLinker(TrainableLinker):
         alone.
     encoder (Optional[Model]): replaces the assets' encoder, and makes the linker trainable. It must
         be the one that made the index, but for `initialize`, which makes the index anew.
+    objective (Optional[BatchChoice]): what the encoder is trained for, a registered function; None
+        for SAP: the multi-similarity loss over hard pairs.
     use_gold_ents (bool): score the links of the gold mentions, whatever entities are found.
     index (Optional[Dict[str, int]]): `ef_search` of HNSW, `nprobe` of IVF, `k_factor` of an index
         with refinement.

@@ -51,6 +51,7 @@ def make_medical_linker(
     cache_size: int,
     n_threads: int,
     encoder: Any,
+    objective: Any,
     use_gold_ents: bool,
     index: dict[str, int] | None,
     fusion: Any,

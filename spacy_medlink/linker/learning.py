@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from spacy.tokens import Doc, Span
 from spacy.training import Example, validate_examples
+from thinc.api import set_dropout_rate
 
 from ..errors import Errors
 from ..types import Floats2d
@@ -21,6 +22,7 @@ if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
     from ..kb import KnowledgeBase
     from ..kb.resolve import IdResolver
     from ..linking import LinkingEngine
+    from ..objectives.protocol import Objective
 
 _NEAR = 4  # names near a mention that it is told apart from
 
@@ -34,6 +36,7 @@ class TrainableLinker(OpenedLinker):
 
     use_gold_ents: bool
     _is_stale: bool  # whether the encoder has changed since the index was made
+    _objective: "Objective | None"
     _ids: "IdResolver | None"  # of gold ids, for the knowledge base that it was made for
     _is_saved: bool  # whether the encoder to train is the one that was saved with the assets
 
@@ -72,7 +75,7 @@ class TrainableLinker(OpenedLinker):
     ) -> dict[str, float]:
         """Learn from the gold mentions of Examples: spans of `reference` with a `kb_id`.
 
-        drop (float): taken for the sake of the protocol; the encoder is trained without dropout.
+        drop (float): share of the encoder's numbers that are left out.
         losses (Optional[Dict[str, float]]): the loss is added under the component's name.
         RAISES (MedlinkError): E307 when the assets have no dense tier to train for.
         """
@@ -85,9 +88,10 @@ class TrainableLinker(OpenedLinker):
         lesson = self.lesson(examples)
         if lesson is None:
             return losses
+        set_dropout_rate(self.model, drop)
         vectors, backprop = self.model.begin_update(lesson.texts)
-        loss, gradient = lesson.loss(self.model.ops.to_numpy(vectors))
-        backprop(self.model.ops.asarray2f(gradient))
+        loss, gradient = lesson.loss(self._made_objective(), vectors, self.model.ops)
+        backprop(gradient)
         losses[self.name] += loss
         if sgd is not None:
             self.finish_update(sgd)
@@ -100,7 +104,20 @@ class TrainableLinker(OpenedLinker):
         RETURNS (Tuple[float, Floats2d]): the loss, and the gradient, (n, dim).
         """
         lesson = self.lesson(list(examples))
-        return (0.0, np.zeros_like(scores)) if lesson is None else lesson.loss(scores)
+        if lesson is None:
+            return 0.0, np.zeros_like(scores)
+        return lesson.loss(self._made_objective(), scores, self.model.ops)
+
+    def _made_objective(self) -> "Objective":
+        """What the encoder is trained for, as the config says; else SAP.
+
+        RAISES (MedlinkError): E302 for a loss or a miner that there is not.
+        """
+        if self._objective is None:
+            from ..objectives.registered import batch_objective
+
+            self._objective = (self.settings["objective"] or batch_objective()).make()
+        return self._objective
 
     def finish_update(self, sgd: Any) -> None:
         """Let the optimiser change the encoder; its index is of the past from now on."""
@@ -156,7 +173,7 @@ class TrainableLinker(OpenedLinker):
         if self._is_stale:
             _ = self.assets
         state = super().__getstate__()
-        del state["_ids"]
+        del state["_ids"], state["_objective"]
         return state
 
     def to_disk(self, path: str | Path, **settings: Any) -> None:
@@ -166,6 +183,7 @@ class TrainableLinker(OpenedLinker):
 
     def _start_training(self) -> None:
         """Load the encoder of the config; what it does not fit in the assets is made anew."""
+        _ = self._made_objective()
         encoder = self._own_encoder()
         made_by = super().assets.manifest["encoder"]
         self._is_stale = made_by is None or made_by["fingerprint"] != encoder.fingerprint()
@@ -211,7 +229,7 @@ class TrainableLinker(OpenedLinker):
     def _reset(self) -> None:
         super()._reset()
         self._is_stale = self._is_saved = False
-        self._ids = None
+        self._ids = self._objective = None
 
     def _resolver(self, kb: "KnowledgeBase") -> "IdResolver":
         from ..kb.resolve import IdResolver

@@ -1,22 +1,22 @@
-"""Lesson: what a batch of Examples teaches, as texts to encode and the pairs among them."""
+"""Lesson: what a batch of Examples teaches, as texts to encode and the concepts they stand for."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 from spacy.training import Example
+from thinc.api import Ops
 
 from ..lexicon import Lexicon
-from ..text import key
-from ..types import Floats2d, Mention
-from .contrast import contrast
+from ..text import hash_keys, key
+from ..types import Ints1d, Mention
 from .mentions import mentions_of
 
 if TYPE_CHECKING:
     from ..kb import KnowledgeBase
+    from ..objectives.protocol import Objective
 
 _NAMES_OF_CONCEPT = 4  # drawn to the mention, the preferred name first
 
@@ -46,22 +46,34 @@ def gold_mentions(
 
 @dataclass(frozen=True)
 class Lesson:
-    """Texts, and which of them are to come near to each other.
+    """Texts, and what they stand for.
 
-    texts (List[str]): the mentions, then the names. n_mentions (int): how many are mentions.
-    right, ignored (NDArray[bool]): (n_mentions, n_names).
+    texts (List[str]): mentions and names. labels (Ints1d): (n,), equal where two texts stand for
+    the same concept. strings (Ints1d): (n,), equal where two texts have the same key.
     """
 
     texts: list[str]
-    n_mentions: int
-    right: NDArray[np.bool_]
-    ignored: NDArray[np.bool_]
+    labels: Ints1d
+    strings: Ints1d
 
-    def loss(self, vectors: Floats2d) -> tuple[float, Floats2d]:
-        """Compute the loss of the texts' vectors, (n, dim), and its gradient, (n, dim)."""
-        mentions, names = vectors[: self.n_mentions], vectors[self.n_mentions :]
-        loss, by_mentions, by_names = contrast(mentions, names, self.right, self.ignored)
-        return loss, np.concatenate([by_mentions, by_names])
+    def loss(self, objective: "Objective", vectors: Any, ops: Ops) -> tuple[float, Any]:
+        """Compute the loss of the texts' vectors, and its gradient.
+
+        vectors (Floats2d): (n, dim), as `ops` has arrays. RETURNS: the loss; (n, dim), the same.
+        """
+        from thinc.api import torch2xp, xp2torch
+
+        from ..objectives.protocol import Batch
+        from ..util.devices import sent
+
+        tensor = xp2torch(vectors, requires_grad=True)
+        columns = (np.arange(len(self.texts)), self.labels, self.strings)
+        batch = Batch(*(sent(column, tensor.device) for column in columns))
+        loss, _ = objective(tensor, batch)
+        if loss.requires_grad:
+            loss.backward()  # type: ignore[no-untyped-call]
+        gradient = tensor.new_zeros(tensor.shape) if tensor.grad is None else tensor.grad
+        return float(loss.detach()), torch2xp(gradient, ops=ops)
 
 
 def make_lesson(
@@ -74,17 +86,30 @@ def make_lesson(
     mentions (Sequence[Tuple[str, FrozenSet[int]]]): texts with their right concept rows.
     near (Sequence[Tuple[int, int]]): other names worth telling apart: name and concept rows.
     """
-    names: dict[tuple[str, int], None] = {}  # (text, concept row), in order
+    label_of = _labels([rows for _, rows in mentions])
+    texts: dict[tuple[str, int], str] = {}  # by key and label: each once
+    for text, rows in mentions:
+        texts.setdefault((key(text), label_of[min(rows)]), text)
     for text, rows in mentions:
         for row in sorted(rows):
-            names.update(dict.fromkeys((name, row) for name in _names(kb, row, text)))
-    names.update({(kb.name_at(name).text, concept): None for name, concept in near})
-    texts, concepts = [name for name, _ in names], np.array([row for _, row in names])
-    keys = np.array([key(text) for text in texts])
-    right = np.array([np.isin(concepts, list(rows)) for _, rows in mentions])
-    same = np.array([keys == key(text) for text, _ in mentions])
-    # The mention's own string: nothing to learn from its own concept, nor against another's.
-    return Lesson([*(text for text, _ in mentions), *texts], len(mentions), right, same)
+            for name in _names(kb, row, text):
+                texts.setdefault((key(name), label_of[row]), name)
+    for name_row, row in near:
+        name = kb.text_at(name_row)
+        texts.setdefault((key(name), label_of.get(row, row)), name)
+    keys, labels = zip(*texts, strict=True)
+    return Lesson([*texts.values()], np.array(labels), hash_keys(keys).view(np.int64))
+
+
+def _labels(rights: Sequence[frozenset[int]]) -> Mapping[int, int]:
+    """Label concept rows; those that one mention may mean are never told apart."""
+    labels: dict[int, int] = {}
+    for rows in rights:
+        joined = {labels.get(row, row) for row in rows}
+        least = min(joined)
+        labels.update((row, least) for row, label in [*labels.items()] if label in joined)
+        labels.update(dict.fromkeys(rows, least))
+    return labels
 
 
 def _names(kb: "KnowledgeBase", row: int, text: str) -> list[str]:

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator
 from thinc.api import Model
 
+from ..objectives.registered import BatchChoice
 from ..setting_types import (
     LIST_RULE,
     PATH_RULE,
@@ -101,6 +102,7 @@ class LinkerLimits(Limits):
     cache_size: int = whole(0)
     n_threads: int = whole(0)
     encoder: Model[Any, Any] | None = rule(_MODEL)
+    objective: BatchChoice | None = rule("must be a spacy-medlink.BatchObjective.v1, or null")
     use_gold_ents: bool = rule(_FLAG)
     index: Annotated[dict[str, int], AfterValidator(_search)] | None = rule(
         "may hold ef_search, nprobe (1 to 1,000,000) and k_factor (1 to 10,000)"

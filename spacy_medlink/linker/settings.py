@@ -41,6 +41,7 @@ DEFAULT_CONFIG: dict[str, Any] = {
     "cache_size": 16_384,
     "n_threads": 0,
     "encoder": None,
+    "objective": None,
     "use_gold_ents": True,
     "index": None,
     "fusion": None,

@@ -6,8 +6,8 @@ import pytest
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
-from spacy_medlink.measuring import load_gold
 from spacy_medlink.kb.resolve import Found, find_ids
+from spacy_medlink.measuring import load_gold
 from spacy_medlink.types import Concept, Name
 
 CONCEPTS = [

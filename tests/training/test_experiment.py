@@ -12,12 +12,12 @@ import torch
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.objectives.batch import LOSSES, MINERS
 from spacy_medlink.types import Concept, Name
 from tests.tiny import TINY_RECORDS
 from training.experiment import Experiment
 from training.loop.metrics import read_log
 from training.loop.trainer import METRICS
-from training.objectives.registry import LOSSES, MINERS
 from training.weights import copy_weights
 
 from .conftest import MakeExperiment, MakeRecipe

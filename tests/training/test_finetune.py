@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.objectives.protocol import Batch
 from training.data.candidates import Candidates
 from training.data.mention_sampler import MentionSampler, WithNearNames, mention_pairs
 from training.data.mentions import join, read_mentions
@@ -19,7 +20,6 @@ from training.finetune import main
 from training.finetuning import Finetuning
 from training.objectives.marginal import MARGINAL_LOSSES, MarginalObjective
 from training.objectives.mention_memory import MENTION_LOSSES, MentionMemoryObjective
-from training.objectives.protocol import Batch
 from training.recipe.reading import read_recipe
 from training.recipe.settings import Recipe
 

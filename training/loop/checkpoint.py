@@ -11,9 +11,9 @@ from safetensors.torch import load_file, save_file
 
 from spacy_medlink.errors import Errors
 from spacy_medlink.files import recover, replacing_directory
+from spacy_medlink.objectives.protocol import Objective
 from spacy_medlink.outputs import DirectoryKind, check_output
 
-from ..objectives.protocol import Objective
 from ..weights import Weights
 
 _STATE, _MODEL = "state.json", "model.safetensors"

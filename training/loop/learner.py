@@ -7,10 +7,10 @@ import numpy as np
 import torch
 
 from spacy_medlink.errors import Errors, MedlinkError
+from spacy_medlink.objectives.protocol import Batch
 from spacy_medlink.types import Ints1d
 from spacy_medlink.util.devices import is_out_of_memory, sent
 
-from ..objectives.protocol import Batch
 from ..recipe.settings import Recipe
 from .fitting import largest_fit
 from .gradients import LossOf, backward

@@ -8,6 +8,7 @@ from transformers import AutoModel
 
 from spacy_medlink.encoders.adapters import adapter_reduction, add_adapters
 from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.dropout import set_dropout
 from spacy_medlink.encoders.preparation import Preparation
 from spacy_medlink.util.devices import attention_for, moved
 
@@ -32,11 +33,7 @@ def prepare(encoder: BiEncoder, settings: EncoderSettings, device: torch.device)
     if reduction := adapter_reduction(base):
         add_adapters(module, reduction)
     module.load_state_dict(base.state_dict())
-    for part in module.modules():
-        if isinstance(part, torch.nn.Dropout):
-            part.p = settings.dropout
-        if hasattr(part, "dropout_prob"):  # kept as a number by attention that is fused
-            part.dropout_prob = settings.dropout
+    set_dropout(module, settings.dropout)
     for parameter in _left_alone(module, settings):
         parameter.requires_grad = False
     return BiEncoder(

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.objectives.protocol import Objective
 
 from ..data.names import TrainingNames
 from ..data.sampler import Sampler
-from ..objectives.protocol import Objective
 
 Validate = Callable[[BiEncoder], dict[str, float]]
 

@@ -5,8 +5,9 @@ from typing import Protocol
 
 import torch
 
+from spacy_medlink.objectives.protocol import Batch, Objective
+
 from ..weights import Weights
-from .protocol import Batch, Objective
 
 
 class Part(Protocol):

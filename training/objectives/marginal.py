@@ -3,12 +3,12 @@
 import numpy as np
 import torch
 
+from spacy_medlink.objectives.protocol import Batch, Choice
 from spacy_medlink.util.devices import moved, sent
 
 from ..data.candidates import Candidates
 from ..data.mentions import NamesAndMentions
 from ..weights import Weights
-from .protocol import Batch, Choice
 
 
 class MarginalObjective:

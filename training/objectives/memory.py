@@ -2,13 +2,13 @@
 
 import torch
 
+from spacy_medlink.objectives.mining import Indices
+from spacy_medlink.objectives.protocol import Batch, Choice, Stateless
 from spacy_medlink.types import Floats2d
 
 from ..data.names import TrainingNames
 from ..weights import Weights
-from .mining import Indices
 from .name_memory import NameMemory
-from .protocol import Batch, Choice, Stateless
 
 
 class MemoryObjective(Stateless):

@@ -5,14 +5,14 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
+from spacy_medlink.objectives.mining import Indices
+from spacy_medlink.objectives.protocol import Batch, Choice
 from spacy_medlink.types import Floats2d, Ints1d
 from spacy_medlink.util.devices import sent
 
 from ..data.mentions import NamesAndMentions
 from ..weights import Weights
 from .memory import MemoryObjective
-from .mining import Indices
-from .protocol import Batch, Choice
 
 Encode = Callable[[Ints1d], Floats2d]
 

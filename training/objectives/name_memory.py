@@ -6,14 +6,14 @@ import numpy as np
 import torch
 
 from spacy_medlink.errors import Errors
+from spacy_medlink.objectives.mining import Indices
+from spacy_medlink.objectives.protocol import Batch
 from spacy_medlink.types import Floats2d
 from spacy_medlink.util.devices import sent
 
 from ..data.names import TrainingNames
 from ..data.synonyms import SynonymTable
 from ..weights import Weights
-from .mining import Indices
-from .protocol import Batch
 
 _MOST = 2_000_000
 

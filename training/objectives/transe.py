@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
+from spacy_medlink.objectives.protocol import Batch
 from spacy_medlink.util.devices import moved, sent
 
 from ..data.relations import KINDS, Triples
-from .protocol import Batch
 
 _SPREAD = 0.02  # of the relation vectors at the start, as of a BERT's weights
 

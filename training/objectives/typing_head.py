@@ -3,9 +3,8 @@
 import torch
 
 from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.objectives.protocol import Batch
 from spacy_medlink.util.devices import moved
-
-from .protocol import Batch
 
 _NONE = -1
 

@@ -9,10 +9,10 @@ from typing import Any, get_args, get_type_hints
 from spacy.util import load_config
 
 from spacy_medlink.errors import Errors
+from spacy_medlink.objectives.batch import LOSSES, MINERS
+from spacy_medlink.objectives.protocol import Choice
 
 from ..objectives.memory import MEMORY_LOSSES
-from ..objectives.protocol import Choice
-from ..objectives.registry import LOSSES, MINERS
 from .checks import check_choice, check_keys, check_together, check_values
 from .settings import Recipe
 

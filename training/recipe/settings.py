@@ -104,7 +104,7 @@ class EncoderSettings:
 
 @dataclass(frozen=True)
 class ObjectiveSettings:
-    """Miner and loss by name (`training.objectives.registry`), each with its own settings.
+    """Miner and loss by name (`spacy_medlink.objectives.batch`), each with its own settings.
 
     neighbours (int): 0 mines in the batch alone, as the papers do; else so many nearest wrong names
     of each name, out of a memory of all names, are mined too, and its synonyms.

@@ -12,16 +12,16 @@ from spacy_medlink.encoders.cross_encoder import CrossEncoder
 from spacy_medlink.encoders.pairs import Pair
 from spacy_medlink.errors import Errors
 from spacy_medlink.linking.reranking import CandidateTexts
+from spacy_medlink.objectives.lists import LOSSES
+from spacy_medlink.objectives.protocol import Stateless
 
 from ..loop.checkpoint import Parts, Progress, check_place, load_checkpoint, save_checkpoint
 from ..loop.interruption import Interruption, StoppedError
 from ..loop.metrics import MetricsLog
 from ..loop.precision import Precision
 from ..loop.schedule import rate_factor
-from ..objectives.protocol import Stateless
 from ..weights import copy_weights
 from .lists import RankedList
-from .losses import LOSSES
 from .recipe import RerankRecipe
 
 CHECKPOINT, METRICS = "checkpoint", "metrics.jsonl"
@@ -55,10 +55,10 @@ class RerankTrainer:
         made_with: str,
     ) -> None:
         self._encoder, self._recipe, self._texts = encoder, recipe, texts
-        nil = recipe.loss in ("listwise_nil", "binary")
-        self.lists = [own for own in lists if _teaches(own, nil)]
+        loss = LOSSES[recipe.loss]
+        self.lists = [own for own in lists if loss.teaches(own.right)]
         self._validate, self._directory, self._made_with = validate, directory, made_with
-        self._loss = LOSSES[recipe.loss][0]
+        self._loss = loss.compute
         module = encoder.module
         pooler = getattr(module.transformer, "pooler", None)
         if pooler is not None:  # not used by our pooling
@@ -156,8 +156,3 @@ class RerankTrainer:
             self._best = copy_weights(self._encoder.module)
         progress.history.append({"step": progress.step, **figures})
         log.add_dev(progress.step, figures)
-
-
-def _teaches(one: RankedList, nil: bool) -> bool:
-    both = bool(one.right.any() and not one.right.all())
-    return both or (nil and len(one.right) > 0)

@@ -9,9 +9,9 @@ from spacy.util import load_config
 
 from spacy_medlink.encoders.cross_encoder import ATTENTIONS, LAST, ONE_WAY, POOLINGS
 from spacy_medlink.errors import Errors
+from spacy_medlink.objectives.lists import LOSSES
 
 from ..recipe.checks import check_keys
-from .losses import LOSSES
 
 _NAMED = {
     "loss": tuple(LOSSES),

@@ -15,6 +15,7 @@ import torch
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.objectives.protocol import Stateless
 from training.choosing.yardstick import Yardstick
 from training.experiment import Experiment
 from training.loop import checkpoint
@@ -24,7 +25,6 @@ from training.loop.learner import Learnt
 from training.loop.metrics import read_log
 from training.loop.precision import Precision
 from training.loop.trainer import CHECKPOINT, METRICS, Trainer
-from training.objectives.protocol import Stateless
 from training.weights import Weights, copy_weights
 
 from ..conftest import MakeExperiment

@@ -6,9 +6,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spacy_medlink.objectives.protocol import Batch
 from training.data.names import TokenTable, TrainingNames
 from training.objectives.memory import MemoryObjective, logsumexp_by
-from training.objectives.protocol import Batch
 
 TEMPERATURE = 0.1
 CPU = torch.device("cpu")

@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 from pytorch_metric_learning import losses, miners
 
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.objectives.batch import LOSSES, MINERS, BatchObjective
+from spacy_medlink.objectives.mining import HardPairMiner
 from tests.training.objectives.test_memory import CPU, _batch, _names, _unit
 from training.objectives import name_memory
-from training.objectives.mining import HardPairMiner
+from training.objectives.mined_memory import MinedMemoryObjective
 from training.objectives.name_memory import NameMemory
-from training.objectives.registry import LOSSES, MINERS, BatchObjective, MinedMemoryObjective
 
 # Two concepts of two names; name 4 is name 0's string in a third one; 5 and 6 are a fourth.
 CONCEPTS, STRINGS = [0, 0, 1, 1, 2, 3, 3], [1, 2, 3, 4, 1, 6, 7]

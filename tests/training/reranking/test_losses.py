@@ -9,10 +9,10 @@ import torch
 import training
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.evaluation.clustered import standard_error
+from spacy_medlink.objectives.lists import LOSSES
 from spacy_medlink.types import Mention
 from training.reranking.choosing import choose
 from training.reranking.lists import RankedList
-from training.reranking.losses import LOSSES
 from training.reranking.recipe import read_rerank_recipe
 
 LOGITS = torch.tensor([1.0, 0.0, -1.0, 2.0, 2.0])

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple, Protocol
 
 import torch
 
-from ..weights import Weights
-
+Weights = dict[str, torch.Tensor]
 Settings = Mapping[str, float]
 
 

@@ -1,12 +1,12 @@
 """Losses over the candidates of mentions; each takes logits (n,) of all candidates of a batch."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from numpy.typing import NDArray
 
-from spacy_medlink.util.devices import sent
+from ..util.devices import sent
 
 Flags = Sequence[NDArray[Any]]
 Loss = Callable[[torch.Tensor, Flags], torch.Tensor]
@@ -51,13 +51,29 @@ def triplet(logits: torch.Tensor, right: Flags) -> torch.Tensor:
     return torch.stack(losses).mean()
 
 
-LOSSES: dict[str, tuple[Loss, str]] = {
-    "listwise": (listwise, "softmax"),
-    "listwise_nil": (listwise_nil, "softmax_nil"),
-    "binary": (binary, "sigmoid"),
-    "triplet": (triplet, "softmax"),
+class ListLoss(NamedTuple):
+    """A loss over lists of candidates.
+
+    compute (Callable): the loss of logits. activation (str): from these logits to 0..1.
+    nil (bool): whether lists without a right candidate teach something, too.
+    """
+
+    compute: Loss
+    activation: str
+    nil: bool = False
+
+    def teaches(self, right: NDArray[Any]) -> bool:
+        """Tell whether a list of candidates teaches something. right: which are right, (n,)."""
+        both = bool(right.any() and not right.all())
+        return both or (self.nil and len(right) > 0)
+
+
+LOSSES: dict[str, ListLoss] = {
+    "listwise": ListLoss(listwise, "softmax"),
+    "listwise_nil": ListLoss(listwise_nil, "softmax_nil", nil=True),
+    "binary": ListLoss(binary, "sigmoid", nil=True),
+    "triplet": ListLoss(triplet, "softmax"),
 }
-"""Each with the activation that its logits are made for."""
 
 
 def _parts(logits: torch.Tensor, right: Flags) -> list[tuple[torch.Tensor, torch.Tensor]]:
