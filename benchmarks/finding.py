@@ -17,7 +17,7 @@ from spacy.language import Language
 
 from benchmarks.diseases import CORPORA, DATA
 from benchmarks.measured import machine, write_results
-from spacy_medlink.finding.kept import LEAVE_OUT
+from spacy_medlink.finding.settings import LEAVE_OUT
 from spacy_medlink.gold import GoldDocument, read_gold
 
 _NOTHING, _ALL = "nothing (as before)", "all (default)"

@@ -82,7 +82,7 @@ def speed(pipeline: str, documents: str) -> dict[str, Any]:
 
     def forget() -> None:
         linker.engine.clear_cache()
-        linker._writer = None  # which remembers what the terminology says of concepts
+        linker.opened._writer = None  # which remembers what the terminology says of concepts
 
     found = {
         "distinct mentions, nothing cached": added(nlp, linker.name, sets["distinct"], forget),

@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from inspect import formatannotation
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +11,20 @@ import typer
 
 from spacy_medlink.cli import app
 from spacy_medlink.errors import Errors, Message, Warnings
+from spacy_medlink.finding.settings import MentionSettings
 from spacy_medlink.linker import MedicalLinker
-from spacy_medlink.linker.settings import DEFAULT_CONFIG as LINKER
-from spacy_medlink.mentions import DEFAULT_CONFIG as MENTIONS
+from spacy_medlink.linker.settings import LinkerSettings
 from spacy_medlink.mentions import MedicalMentions
+from spacy_medlink.setting_types import Settings, types_of
 
 REFERENCE = Path(__file__).parent / "reference"
+README = Path(__file__).parents[1] / "README.md"
+COMPONENTS: dict[str, tuple[type, type[Settings]]] = {
+    "medical_linker": (MedicalLinker, LinkerSettings),
+    "medical_mentions": (MedicalMentions, MentionSettings),
+}
+_BEGIN, _END = "<!-- settings: written by `python -m docs.generate` -->", "<!-- end of settings -->"
 _NOTE = "<!-- Written by `python -m docs.generate`; edit the code instead. -->\n"
-# "name (Type): ", or "one, other (Type): ", in a docstring.
-_SETTING = re.compile(r"(?:^|(?<=[.;] ))((?:\w+, )*\w+) \(([^()]*(?:\[[^()]*\])?)\): ")
 _GROUPS = {
     "1": "Knowledge bases and their readers",
     "2": "Assets, encoders, retrieval",
@@ -32,37 +38,35 @@ _GROUPS = {
 
 def settings_page() -> str:
     """Make the page of the components' settings."""
-    return "\n".join(
-        [
-            "# Settings",
-            _NOTE,
-            *_component("medical_linker", MedicalLinker, LINKER),
-            *_component("medical_mentions", MedicalMentions, MENTIONS),
-        ]
-    )
+    lines = ["# Settings", _NOTE]
+    for name, (component, settings) in COMPONENTS.items():
+        lines += [f"## `{name}`\n", (component.__doc__ or "").partition("\n")[0] + "\n"]
+        lines += ["| setting | type | default | meaning |", "|---|---|---|---|"]
+        for setting, type_ in types_of(settings).items():
+            default, meaning = _default_and_meaning(settings, setting)
+            shown = _cell(formatannotation(type_))
+            lines.append(f"| `{setting}` | {shown} | {default} | {meaning}. |")
+        lines.append("")
+    return "\n".join(lines)
 
 
-def settings_of(component: type, defaults: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-    """Read type and meaning of each setting from a class docstring."""
-    text = " ".join((component.__doc__ or "").split("RAISES")[0].split())
-    parts = _SETTING.split(text)
-    found = {}
-    for names, type_, meaning in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
-        for name in names.split(", "):
-            if name in defaults:
-                found[name] = (type_, meaning.strip())
-    return found
+def readme() -> str:
+    """Make README anew, with the settings of the linker between its marks."""
+    text = README.read_text(encoding="utf-8")
+    head, _, rest = text.partition(_BEGIN)
+    _, end, tail = rest.partition(_END)
+    if not end:
+        return text
+    rows = ["| setting | default | meaning |", "|---|---|---|"]
+    for setting in LinkerSettings.model_fields:
+        default, meaning = _default_and_meaning(LinkerSettings, setting)
+        rows.append(f"| `{setting}` | {default} | {meaning} |")
+    return "\n".join([head + _BEGIN, *rows, _END + tail])
 
 
-def _component(name: str, component: type, defaults: Mapping[str, Any]) -> Iterator[str]:
-    own = settings_of(component, defaults)
-    yield f"## `{name}`\n"
-    yield (component.__doc__ or "").partition("\n")[0] + "\n"
-    yield "| setting | type | default | meaning |\n|---|---|---|---|"
-    for setting, default in defaults.items():
-        type_, meaning = own[setting]
-        yield f"| `{setting}` | {_cell(type_)} | `{json.dumps(default)}` | {_cell(meaning)} |"
-    yield ""
+def _default_and_meaning(settings: type[Settings], setting: str) -> tuple[str, str]:
+    field = settings.model_fields[setting]
+    return f"`{json.dumps(field.default)}`", _cell(field.description or "")
 
 
 def commands_page() -> str:
@@ -137,3 +141,4 @@ if __name__ == "__main__":
     for name, page in PAGES.items():
         REFERENCE.mkdir(exist_ok=True)
         (REFERENCE / name).write_text(page(), encoding="utf-8")
+    README.write_text(readme(), encoding="utf-8")

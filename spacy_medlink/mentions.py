@@ -21,98 +21,23 @@ from .extensions import READING, register_reading
 from .finding.choosing import apart, without_nested
 from .finding.dictionary_pipe import DictionaryPipe
 from .finding.headings import without_headings
-from .finding.kept import HEADINGS, LEAVE_OUT, Kept, make_kept
+from .finding.kept import Kept, make_kept
 from .finding.languages import heading_words
 from .finding.linker_filters import LinkerFilters
 from .finding.scoring import SCORES, score_mentions
+from .finding.settings import DEFAULT_CONFIG, HEADINGS, MentionSettings
 from .finding.words import Match
 from .lexicon import Lexicon
 from .retrieval.mask import Mask
+from .setting_types import factory_of
 from .text import key
 
 if TYPE_CHECKING:
     from .finding.proposals import Proposer
-
-DEFAULT_CONFIG: dict[str, Any] = {
-    "assets": None,
-    "label": "CONCEPT",
-    "label_by": None,
-    "max_tokens": 8,
-    "spans_key": None,
-    "overwrite": False,
-    "types": None,
-    "languages": None,
-    "deny": None,
-    "branches": None,
-    "stop": None,
-    "max_concepts": None,
-    "any_order": False,
-    "coordinated": False,
-    "nested": True,
-    "propose": None,
-    "linker": "medical_linker",
-    "linker_filters": True,
-    "leave_out": list(LEAVE_OUT),
-}
-
-
-@Language.factory(
-    "medical_mentions",
-    assigns=["doc.ents", "token.ent_iob", "token.ent_type"],
-    default_config=DEFAULT_CONFIG,
-    # Shown by `spacy train`, which chooses by what it trains.
-    default_score_weights=dict.fromkeys(SCORES, 0.0),
-)
-def make_medical_mentions(
-    nlp: Language,
-    name: str,
-    assets: str | None,
-    label: str,
-    label_by: str | None,
-    max_tokens: int,
-    spans_key: str | None,
-    overwrite: bool,
-    types: list[str] | None,
-    languages: list[str] | None,
-    deny: list[str] | None,
-    branches: list[str] | None,
-    stop: list[str] | None,
-    max_concepts: int | None,
-    any_order: bool,
-    coordinated: bool,
-    nested: bool,
-    propose: float | None,
-    linker: str,
-    linker_filters: bool,
-    leave_out: list[str],
-) -> "MedicalMentions":
-    """Make a `medical_mentions`; see MedicalMentions for the settings."""
-    mentions = MedicalMentions(
-        nlp.vocab,
-        name,
-        assets=assets,
-        label=label,
-        label_by=label_by,
-        max_tokens=max_tokens,
-        spans_key=spans_key,
-        overwrite=overwrite,
-        types=types,
-        languages=languages,
-        deny=deny,
-        branches=branches,
-        stop=stop,
-        max_concepts=max_concepts,
-        any_order=any_order,
-        coordinated=coordinated,
-        nested=nested,
-        propose=propose,
-        linker=linker,
-        linker_filters=linker_filters,
-        leave_out=leave_out,
-        nlp=nlp,
-    )
-    mentions.set_home(nlp)
-    return mentions
+_ATTRIBUTES = (
+    "label", "max_tokens", "spans_key", "overwrite", "max_concepts", "coordinated", "nested",
+    "propose", "linker", "linker_filters",
+)  # fmt: skip
 
 
 class MedicalMentions(DictionaryPipe):
@@ -122,38 +47,7 @@ class MedicalMentions(DictionaryPipe):
     a name's. Stop words, lone digits and single letters never match; short upper-case names match
     only with the same case.
 
-    assets (Optional[str]): as for medical_linker; None for the built-in starter.
-    label (str): label of the entities. max_tokens (int): longest match, punctuation not counted.
-    label_by (Optional[str]): label entities by what their concept is instead: its semantic "group"
-        (UMLS: DISO, CHEM) or its "type"; `label` is left to those that have none.
-    spans_key (Optional[str]): write `doc.spans[spans_key]` (overlaps kept) instead of `doc.ents`.
-    overwrite (bool): drop existing entities that overlap with a match, instead of keeping them.
-    types, languages, deny (Optional[List[str]]): find only names of concepts of these types or
-        semantic groups, names of these languages, and no names of concepts with these ids.
-    branches (Optional[List[str]]): find only names of concepts at or below these ids; such as
-        ["HP:0000118"], phenotypic abnormalities, since modifiers like "severe" are concepts too.
-    stop (Optional[List[str]]): texts that are never mentions, however they are inflected.
-    max_concepts (Optional[int]): leave out what is a name of more concepts than these, which says
-        little: 1 leaves out all that is ambiguous. None: see "ambiguous" below.
-    any_order (bool): find names by their words in any order, too: "malformations of the kidney" for
-        "kidney malformation".
-    coordinated (bool): find names that a coordination stands for: "palmar and plantar pits" is both
-        "palmar pits", which `span._.reading` says and the linker links, and "plantar pits". In
-        `doc.ents`, where they would overlap, only the latter.
-    nested (bool): in `doc.spans`, keep what lies within a longer match.
-    propose (Optional[float]): find what no name equals, too: runs of words of names whose best
-        candidate has at least this dense score (cosine), by the pipeline's linker. None: do not.
-    linker (str): name of the linker that is asked; it must have been made from the same assets. The
-        short forms of its lexicon are found, too, where what they mean is a name.
-    linker_filters (bool): find only what the filters of that linker let pass, as they are when a
-        text is read, unless it has `force_within_filter` or other assets. `types` and `languages`
-        of this component take the place of the linker's; [] takes all.
-    leave_out (List[str]): what is no mention, though a name. "common": words of general language
-        ("new", "shows"; en, es, de and fr have lists). "general": single words of concepts without
-        a type of clinical interest (UMLS: "Spain", "Monday"), where no types, branches or ids are
-        asked for. "ambiguous": single words that are names of more than 6 concepts. "headings":
-        headings of sections ("ONCOLOGY", "Family history:"). "foreign": names in other languages
-        than the pipeline's, where `languages` are not given and it is not "xx".
+    settings: of MentionSettings, which says what they mean.
     nlp (Optional[Language]): the pipeline that has it; given by spaCy.
     RAISES (MedlinkError): E302 for max_tokens or max_concepts below 1, another `label_by`,
         something else in `leave_out`, a `propose` out of 0..1, a `linker` that is none, all
@@ -162,6 +56,16 @@ class MedicalMentions(DictionaryPipe):
         type, group or language.
     """
 
+    label: str
+    max_tokens: int
+    spans_key: str | None
+    overwrite: bool
+    max_concepts: int | None
+    coordinated: bool
+    nested: bool
+    propose: float | None
+    linker: str
+    linker_filters: bool
     _kept_for: tuple[Any, ...] | None  # what `_kept_now` was made for
     _kept_now: Kept
     _proposer: "Proposer | None"
@@ -172,68 +76,35 @@ class MedicalMentions(DictionaryPipe):
         vocab: Vocab,
         name: str = "medical_mentions",
         *,
-        assets: str | Path | None = None,
-        label: str = "CONCEPT",
-        label_by: str | None = None,
-        max_tokens: int = 8,
-        spans_key: str | None = None,
-        overwrite: bool = False,
-        types: Sequence[str] | None = None,
-        languages: Sequence[str] | None = None,
-        deny: Sequence[str] | None = None,
-        branches: Sequence[str] | None = None,
-        stop: Sequence[str] | None = None,
-        max_concepts: int | None = None,
-        any_order: bool = False,
-        coordinated: bool = False,
-        nested: bool = True,
-        propose: float | None = None,
-        linker: str = "medical_linker",
-        linker_filters: bool = True,
-        leave_out: Sequence[str] = LEAVE_OUT,
         nlp: Language | None = None,
+        **settings: Any,
     ) -> None:
-        from .finding.limits import MentionLimits
-        from .setting_types import check_limits
-
-        own = {key: value for key, value in locals().items() if key in DEFAULT_CONFIG}
-        check_limits(MentionLimits, own)
-        if isinstance(leave_out, str) or not set(LEAVE_OUT).issuperset(leave_out):
-            rule = f"must be a list of some of {', '.join(LEAVE_OUT)}"
-            raise Errors.bad_setting(name="leave_out", value=leave_out, rule=rule)
+        own = MentionSettings.of(settings)
         choice = Choice(
-            tuple(types or ()),
-            tuple(languages or ()),
-            tuple(deny or ()),
-            tuple(branches or ()),
-            any_order,
+            tuple(own.types or ()),
+            tuple(own.languages or ()),
+            tuple(own.deny or ()),
+            tuple(own.branches or ()),
+            own.any_order,
         )
-        super().__init__(
-            None if assets is None else str(assets), choice, vocab.lang, label_by,
-            "label_by" if label_by else "max_concepts" if max_concepts else "",
-        )  # fmt: skip
+        facts_for = "label_by" if own.label_by else "max_concepts" if own.max_concepts else ""
+        super().__init__(own.assets, choice, vocab.lang, own.label_by, facts_for)
         self.vocab = vocab
         self.name = name
-        self.label = label
-        self.max_tokens = max_tokens
-        self.spans_key = spans_key
-        self.overwrite = overwrite
-        self.stop = frozenset(map(key, stop or ()))
-        self.max_concepts = max_concepts
-        self.coordinated = coordinated
-        self.nested = nested
-        self.propose = propose
-        self.linker = linker
-        self.linker_filters = linker_filters
-        self.leave_out = frozenset(leave_out)
+        for setting in _ATTRIBUTES:
+            setattr(self, setting, getattr(own, setting))
+        self.stop = frozenset(map(key, own.stop or ()))
+        self.leave_out = frozenset(own.leave_out)
         # Given ones take the place of the linker's, [] too, which takes all.
-        given = {"types": types, "languages": languages}
-        self._own_filters = frozenset(name for name, own in given.items() if own is not None)
+        self._own_filters = frozenset(
+            name for name in ("types", "languages") if getattr(own, name) is not None
+        )
         self._nlp = nlp
         self._linker: Any = None  # of a pipeline that it was taken out of
-        if propose is not None and (linker == name or not self._may_ask(self._find_linker())):
+        asks_itself = own.linker == name
+        if own.propose is not None and (asks_itself or not self._may_ask(self._find_linker())):
             rule = "must name a medical_linker, since `propose` is set"
-            raise Errors.bad_setting(name="linker", value=linker, rule=rule)
+            raise Errors.bad_setting(name="linker", value=own.linker, rule=rule)
         self._lexicon = Lexicon()  # of a pipeline that it was taken out of
         self._forget()
         register_reading()
@@ -424,6 +295,7 @@ class MedicalMentions(DictionaryPipe):
         assert self.propose is not None
         rows = self.exact.rows
         allowed = rows if mask is None else rows[mask.passes(rows.astype(np.int64))]
+        linker.rebuild_index()
         texts = list(linker.kb.iter_texts())
         return Proposer(linker.engine, texts, allowed, self.propose, self.max_tokens, self.label)
 
@@ -445,3 +317,20 @@ class MedicalMentions(DictionaryPipe):
         if self._nlp is not None and self.linker in self._nlp.component_names:
             return self._nlp.get_pipe(self.linker)
         return self._linker
+
+
+def _make(nlp: Language, name: str, settings: dict[str, Any]) -> MedicalMentions:
+    """Make a `medical_mentions`; see MentionSettings for the settings."""
+    mentions = MedicalMentions(nlp.vocab, name, nlp=nlp, **settings)
+    mentions.set_home(nlp)
+    return mentions
+
+
+make_medical_mentions = Language.factory(
+    "medical_mentions",
+    func=factory_of(MentionSettings, _make),
+    assigns=["doc.ents", "token.ent_iob", "token.ent_type"],
+    default_config=DEFAULT_CONFIG,
+    # Shown by `spacy train`, which chooses by what it trains.
+    default_score_weights=dict.fromkeys(SCORES, 0.0),
+)

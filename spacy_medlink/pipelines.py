@@ -37,9 +37,9 @@ def open_pipeline(source: str, lang: str = "en", **settings: Any) -> "Language":
     """
     import spacy
 
-    from .linker.settings import check
+    from .linker.settings import LinkerSettings
 
-    check(settings)  # spaCy would refuse some of them without a code
+    LinkerSettings.of(settings)  # spaCy would refuse some of them without a code
     if not is_pipeline(source):
         try:
             nlp = spacy.blank(lang)

@@ -1,72 +1,164 @@
-"""What settings of components may be, checked when a component is made: models of pydantic.
+"""The settings of components: models of pydantic, from which factories and reference are made.
 
-A model says of each setting what it may be, and in `description` the rule that a message names.
+A field has the type, the default and the limits of a setting; its description says what it does.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from copy import copy
+from functools import reduce
+from inspect import Parameter, Signature
+from operator import attrgetter, or_
 from pathlib import Path
-from typing import Annotated, Any
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+)
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from .errors import Errors
+from .errors import Errors, Message
 
-_MOST = 2**31 - 1  # what libraries in C take
+MOST = 2**31 - 1  # what libraries in C take
 _SHOWN = 80  # characters of a value in a message
 _PATH, _PART = 4_096, 255  # bytes of a path and of each of its names, on the common systems
 
 
-class Limits(BaseModel):
-    """Limits of settings; a value is what it says, and not what could be made of it."""
+Component = TypeVar("Component")
+Made = TypeVar("Made", bound="Settings")
+
+
+class Settings(BaseModel):
+    """The settings of a component; a value is what it says, and not what could be made of it."""
 
     model_config = ConfigDict(
         strict=True, extra="forbid", allow_inf_nan=False, arbitrary_types_allowed=True
     )
+    CODES: ClassVar[Mapping[str, Message]] = {}  # errors of settings that have one of their own
+
+    @classmethod
+    def of(cls: type[Made], given: Mapping[str, Any]) -> Made:
+        """Make settings; what is not given has its default.
+
+        RAISES (MedlinkError): E302 for the first setting that is not what it may be, or its own
+            error.
+        """
+        try:
+            return cls.model_validate({name: _plain(value) for name, value in given.items()})
+        except ValidationError as error:
+            place = error.errors(include_url=False, include_context=False, include_input=False)[0]
+            name = str(place["loc"][0])
+            value = _Shown(given.get(name))
+            if name in cls.CODES:
+                raise cls.CODES[name](**{name: value}) from error
+            rule = cls.rule_of(name)
+            raise Errors.bad_setting(name=name, value=value, rule=rule) from error
+
+    def change(self, values: Mapping[str, Any]) -> None:
+        """Change some settings, or none if one of them is not what it may be.
+
+        RAISES (MedlinkError): as `of` does.
+        """
+        self.__dict__.update(self.of({**self.__dict__, **values}).__dict__)
+
+    @classmethod
+    def defaults(cls) -> dict[str, Any]:
+        """List the defaults, in the order of the settings."""
+        return {name: copy(field.default) for name, field in cls.model_fields.items()}
+
+    @classmethod
+    def rule_of(cls, name: str) -> str:
+        """Say what a setting may be."""
+        field = cls.model_fields.get(name)
+        extra = field.json_schema_extra if field is not None else None
+        return str(extra["rule"]) if isinstance(extra, dict) else "there is no such setting"
 
 
-def whole(least: int, most: int = _MOST) -> Any:
+def factory_of(
+    settings: type[Settings], make: Callable[[Any, str, dict[str, Any]], Component]
+) -> Callable[..., Component]:
+    """Make a factory of spaCy, which reads the names and types of its arguments.
+
+    make (Callable): makes the component of a pipeline, a name and the values of all settings.
+    """
+
+    def factory(nlp: Any, name: str, **values: Any) -> Component:
+        return make(nlp, name, values)
+
+    arguments = {"nlp": Any, "name": str, **types_of(settings)}
+    kind = Parameter.POSITIONAL_OR_KEYWORD
+    factory.__signature__ = Signature(  # type: ignore[attr-defined]
+        [Parameter(name, kind, annotation=type) for name, type in arguments.items()]
+    )
+    factory.__doc__ = make.__doc__
+    return factory
+
+
+def setting_property(name: str) -> property:
+    """Make the property of a component that is one of its `settings`; what is set is checked."""
+
+    def change(component: Any, value: Any) -> None:
+        component.settings.change({name: value})
+
+    return property(attrgetter(f"settings.{name}"), change)
+
+
+def types_of(settings: type[Settings]) -> dict[str, Any]:
+    """List the types of settings as spaCy reads them: without what limits their values."""
+    return {name: _bare(field.annotation) for name, field in settings.model_fields.items()}
+
+
+def setting(default: Any, rule: str, help: str, **limits: Any) -> Any:
+    """Make the field of a setting.
+
+    rule (str): what it may be, for messages. help (str): what it does, for the reference.
+    """
+    return Field(default, description=help, json_schema_extra={"rule": rule}, **limits)
+
+
+def whole(default: int | None, least: int, most: int, help: str) -> Any:
     """Make the field of a whole number."""
     rule = f"must be a whole number from {least} to {most:,}"
-    return Field(ge=least, le=most, description=rule)
+    return setting(default, rule, help, ge=least, le=most)
 
 
-def share() -> Any:
+def share(default: float | None, help: str) -> Any:
     """Make the field of a number from 0 to 1."""
-    return Field(ge=0, le=1, description="must be a number between 0 and 1")
+    return setting(default, "must be a number between 0 and 1", help, ge=0, le=1)
 
 
-def rule(text: str) -> Any:
-    """Make the field of any other setting."""
-    return Field(description=text)
+def flag(default: bool, help: str) -> Any:
+    """Make the field of a yes or no."""
+    return setting(default, "must be true or false", help)
 
 
-def check_limits(
-    limits: type[Limits], settings: Mapping[str, Any], codes: Mapping[str, Any] | None = None
-) -> None:
-    """Check settings.
-
-    codes (Optional[Mapping[str, Message]]): the errors of settings that have one of their own.
-    RAISES (MedlinkError): E302 for the first setting that is not what it may be, or its own error.
-    """
-    try:
-        limits.model_validate({name: _plain(value) for name, value in settings.items()})
-    except ValidationError as error:
-        place = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        name = str(place["loc"][0])
-        field = limits.model_fields.get(name)
-        own = field.description if field is not None else "there is no such setting"
-        value = _Shown(settings.get(name))
-        if codes is not None and name in codes:
-            raise codes[name](**{name: value}) from error
-        raise Errors.bad_setting(name=name, value=value, rule=own) from error
+def _bare(annotation: Any) -> Any:
+    """Take the limits off a type: of Annotated what is annotated, of Literal the kind of values."""
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _bare(inner[0])
+    if origin is Literal:
+        return type(inner[0])
+    if origin in (Union, UnionType):
+        return reduce(or_, map(_bare, inner))
+    if origin in (list, dict):
+        return origin[tuple(map(_bare, inner))]
+    plain = (str, int, float, bool, NoneType)
+    return annotation if annotation in plain else Any
 
 
 def is_weight(value: object) -> bool:
     """Tell whether a value can be the weight of a tier."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    return 0 <= value <= _MOST  # which nothing is that is no number
+    return 0 <= value <= MOST  # which nothing is that is no number
 
 
 class _Shown:
@@ -111,7 +203,8 @@ def _text_of_path(value: object) -> object:
 
 
 Text = Annotated[str, AfterValidator(_encodable)]
-Texts = Annotated[list[Text], BeforeValidator(_listed)]
+Listed = BeforeValidator(_listed)
+Texts = Annotated[list[Text], Listed]
 TextLists = dict[Text, Texts]
 Place = Annotated[str, BeforeValidator(_text_of_path), AfterValidator(_path)]
 PATH_RULE = "must be a path or the name of a package, in characters that can be written"

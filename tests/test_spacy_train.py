@@ -14,11 +14,16 @@ from spacy.cli.train import train
 from spacy.tokens import Span
 from spacy.training import Example
 from spacy.util import registry
+from thinc.api import Adam
 
 import training.assembly
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.examples import gold_reader, synonym_batcher, synonym_reader
 from spacy_medlink.linker.lesson import make_lesson
+from spacy_medlink.linker.trainer import Trainer
+from spacy_medlink.manifest import kb_fingerprint
 from spacy_medlink.objectives.batch import LOSSES, MINERS
 from spacy_medlink.objectives.protocol import Batch
 from tests.tiny import write_tiny_encoder
@@ -165,19 +170,36 @@ def test_training_can_go_on_from_what_was_saved(tmp_path, trainable, gold):
     fits(linker)
     more = again.update(examples_of(again, gold), sgd=again.resume_training())
     assert more["medical_linker"] < 0.5 * losses[0]
+    assert linker.rebuild_index()
     fits(linker)
 
 
-def test_the_index_follows_only_when_it_is_asked_for(trainable, gold):
+def test_the_index_is_rebuilt_by_name_and_before_links_are_made(trainable, gold, monkeypatch):
     linker = trainable.get_pipe("medical_linker")
-    before = linker.assets.path
-    trainable.update(examples_of(trainable, gold), sgd=trainable.create_optimizer())
-    assert linker._is_stale and before.is_dir()
+    rebuilt = []
+    monkeypatch.setattr(
+        Trainer,
+        "_rebuilt",
+        lambda own, old, make=Trainer._rebuilt: rebuilt.append(1) or make(own, old),
+    )
+    doc = examples_of(trainable, gold)[0].reference
+    sgd = trainable.create_optimizer()
+    asking = [
+        lambda: linker.rebuild_index(), lambda: list(trainable.pipe(["We saw lung clot there."])),
+        lambda: linker.predict([doc]), lambda: linker.link_texts(["lung clot"]),
+        lambda: linker.link_spans(doc, list(doc.ents)), lambda: linker.explain("lung clot"),
+        lambda: linker.to_bytes(), lambda: trainable.evaluate(examples_of(trainable, gold)),
+    ]  # fmt: skip
+    for number, ask in enumerate(asking):
+        trainable.update(examples_of(trainable, gold), sgd=sgd)
+        path = linker.assets.path
+        _ = linker.kb, linker.engine, linker.writer, linker.settings, repr(linker), linker.model
+        assert len(rebuilt) == number and linker.assets.path == path, "reading rebuilds nothing"
+        ask()
+        assert len(rebuilt) == number + 1 and linker.assets.path != path
+        ask()
+        assert len(rebuilt) == number + 1 and not linker.rebuild_index()
     fits(linker)
-    assert linker.assets.path != before and not linker._is_stale
-    same = linker.assets.path
-    list(trainable.pipe(["We saw lung clot there."]))
-    assert linker.assets.path == same
 
 
 def test_stale_linkers_pickle_and_copy(trainable, gold):
@@ -326,6 +348,66 @@ def test_concepts_that_a_mention_may_both_mean_are_not_told_apart(tiny_kb):
     )
     assert len(set(lesson.labels)) == 1 and "Pericardial effusion" in lesson.texts
     assert len(set(lesson.strings)) == len(lesson.texts)
+
+
+@pytest.fixture
+def tiny_reranker(tiny_assets, tmp_path):
+    """A cross-encoder that has read nothing yet: all candidates get the same score."""
+    base = BiEncoder.load(tiny_assets.path / "encoder")
+    fits = CrossSettings(kb=kb_fingerprint(tiny_assets.manifest["kb"]), top=6)
+    (tmp_path / "reranker").mkdir()
+    CrossEncoder.of(base, fits).save(tmp_path / "reranker")
+    return {"@architectures": "spacy-medlink.CrossEncoder.v1", "name": str(tmp_path / "reranker")}
+
+
+def listwise(loss="listwise"):
+    return {"@misc": "spacy-medlink.ListObjective.v1", "loss": loss}
+
+
+def weights_of(model):
+    return {name: one.clone() for name, one in model.shims[0]._model.state_dict().items()}
+
+
+@pytest.mark.parametrize("with_encoder", [False, True])
+def test_the_reranker_is_trained_when_the_config_says_so(
+    tiny_assets, tiny_reranker, gold, tmp_path, with_encoder
+):
+    settings = {} if with_encoder else {"encoder": None}
+    nlp = trainable_with(
+        tiny_assets, reranker=tiny_reranker, reranker_objective=listwise(), tiers=None, **settings
+    )
+    linker = nlp.get_pipe("medical_linker")
+    before = linker.assets.path
+    weights, sgd = weights_of(linker.settings.reranker), Adam(0.01)
+    losses = [nlp.update(examples_of(nlp, gold), sgd=sgd)["medical_linker"] for _ in range(12)]
+    assert losses[-1] < losses[0]
+    moved = weights_of(linker.settings.reranker)
+    assert sum(not torch.equal(weights[name], moved[name]) for name in weights) > 5
+    assert not torch.equal(weights["head.weight"], moved["head.weight"])
+    linked = linker.link_texts([mention for mention, _ in MENTIONS])
+    assert linker.assets.path != before
+    assert any("rerank" in one["scores"] for link in linked for one in link.candidates)
+    nlp.to_disk(tmp_path / "saved")
+    saved = spacy.load(tmp_path / "saved").get_pipe("medical_linker")
+    assert saved.link_texts([mention for mention, _ in MENTIONS]) == linked
+    assert torch.equal(weights_of(saved.settings.reranker)["head.weight"], moved["head.weight"])
+
+
+def test_a_reranker_without_an_objective_stays_as_it_is(tiny_assets, tiny_reranker, gold):
+    nlp = trainable_with(tiny_assets, reranker=tiny_reranker, tiers=None, encoder=None)
+    linker = nlp.get_pipe("medical_linker")
+    assert not linker.is_trainable and linker.update(examples_of(nlp, gold)) == {}
+    with pytest.raises(MedlinkError, match=r"E302.*must be one of listwise"):
+        trainable_with(tiny_assets, reranker=tiny_reranker, reranker_objective=listwise("pairwise"))
+
+
+def test_dropout_of_the_reranker(tiny_assets, tiny_reranker, gold):
+    nlp = trainable_with(
+        tiny_assets, reranker=tiny_reranker, reranker_objective=listwise(), encoder=None
+    )
+    nlp.update(examples_of(nlp, gold), sgd=Adam(0.01))  # the head begins with zeros
+    without = first_loss(nlp, gold)
+    assert first_loss(nlp, gold, drop=0.5) != without == first_loss(nlp, gold)
 
 
 @pytest.mark.filterwarnings("ignore:.*W331")

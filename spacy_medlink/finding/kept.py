@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..retrieval.mask import Mask
 from ..text import hash_keys
 from .languages import common_words
+from .settings import AMBIGUOUS, COMMON, FOREIGN, GENERAL
 
 if TYPE_CHECKING:
     from ..retrieval.exact import ExactIndex
     from .name_facts import NameFacts
 
-COMMON, GENERAL, AMBIGUOUS, HEADINGS, FOREIGN = LEAVE_OUT = (
-    "common", "general", "ambiguous", "headings", "foreign",
-)  # fmt: skip
 _MOST_CONCEPTS = 6  # of a single word; the fewest that lose no gold mention in benchmarks.finding
 
 

@@ -1,18 +1,15 @@
 """Lesson: what a batch of Examples teaches, as texts to encode and the concepts they stand for."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from spacy.tokens import Doc, Span
-from spacy.training import Example
+from spacy.tokens import Span
 from thinc.api import Ops
 
-from ..lexicon import Lexicon
 from ..text import hash_keys, key
-from ..types import Ints1d, Mention
-from .mentions import mentions_of
+from ..types import Ints1d
 
 if TYPE_CHECKING:
     from ..kb import KnowledgeBase
@@ -24,24 +21,6 @@ _NAMES_OF_CONCEPT = 4  # drawn to the mention, the preferred name first
 def gold_spans(spans: Iterable[Span]) -> list[Span]:
     """List the spans of a reference Doc that have an id: those that say what is right."""
     return [span for span in spans if span.kb_id_ and span.kb_id_ != "NIL"]
-
-
-def gold_mentions(
-    examples: Sequence[Example],
-    spans_of: Callable[[Doc], Iterable[Span]],
-    resolve_abbreviations: bool,
-    lexicon: Lexicon,
-) -> list[tuple[Mention, str]]:
-    """Collect the gold mentions of Examples with their ids, in order.
-
-    spans_of (Callable[[Doc], Iterable[Span]]): lists the spans that are to be linked.
-    """
-    found = []
-    for example in examples:
-        spans = gold_spans(spans_of(example.reference))
-        mentions = mentions_of(example.reference, spans, resolve_abbreviations, lexicon)
-        found += [(mention, span.kb_id_) for mention, span in zip(mentions, spans, strict=True)]
-    return found
 
 
 @dataclass(frozen=True)
@@ -67,8 +46,9 @@ class Lesson:
         from ..util.devices import sent
 
         tensor = xp2torch(vectors, requires_grad=True)
-        columns = (np.arange(len(self.texts)), self.labels, self.strings)
-        batch = Batch(*(sent(column, tensor.device) for column in columns))
+        columns = np.stack([np.arange(len(self.texts)), self.labels, self.strings])
+        names, labels, strings = sent(columns, tensor.device)
+        batch = Batch(names, labels, strings)
         loss, _ = objective(tensor, batch)
         if loss.requires_grad:
             loss.backward()  # type: ignore[no-untyped-call]

@@ -9,7 +9,7 @@ from .annotation import NIL
 from .lesson import gold_spans
 
 if TYPE_CHECKING:
-    from .learning import TrainableLinker
+    from .component import MedicalLinker
 
 SCORES = ("acc@1", "acc@5", "nel_micro_p", "nel_micro_r", "nel_micro_f")
 
@@ -22,7 +22,7 @@ class _Judged(NamedTuple):
     link: str
 
 
-def score_examples(linker: "TrainableLinker", examples: Sequence[Example]) -> dict[str, Any]:
+def score_examples(linker: "MedicalLinker", examples: Sequence[Example]) -> dict[str, Any]:
     """Measure the links of gold mentions.
 
     acc@k: share of gold mentions whose concept is among the first k candidates, whatever the
@@ -52,7 +52,7 @@ def _accuracy(judged: Sequence[_Judged], k: int) -> float:
     return sum(not one.right.isdisjoint(one.proposed[:k]) for one in judged) / len(judged)
 
 
-def _judge(linker: "TrainableLinker", example: Example) -> list[_Judged]:
+def _judge(linker: "MedicalLinker", example: Example) -> list[_Judged]:
     spans = gold_spans(linker.spans(example.reference))
     if not spans:
         return []

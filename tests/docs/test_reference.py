@@ -1,22 +1,26 @@
 """The pages of docs/reference are what the code says."""
 
+import re
 from collections.abc import Callable
 
 import pytest
 
-from docs.generate import PAGES, REFERENCE, settings_of
+from docs.generate import COMPONENTS, PAGES, README, REFERENCE, readme
 from spacy_medlink.errors import Errors, Message
-from spacy_medlink.linker import MedicalLinker
-from spacy_medlink.linker.settings import DEFAULT_CONFIG as LINKER
-from spacy_medlink.mentions import DEFAULT_CONFIG as MENTIONS
-from spacy_medlink.mentions import MedicalMentions
+from spacy_medlink.linker.settings import LinkerSettings
 
 
-@pytest.mark.parametrize(
-    ("component", "defaults"), [(MedicalLinker, LINKER), (MedicalMentions, MENTIONS)]
-)
-def test_every_setting_is_described(component: type, defaults: dict[str, object]) -> None:
-    assert set(defaults) == set(settings_of(component, defaults)), "see the class docstring"
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_every_setting_is_described_and_spelled_as_in_configs(name: str) -> None:
+    for setting, field in COMPONENTS[name][1].model_fields.items():
+        assert field.description and not field.description.endswith("."), setting
+        assert not re.search(r"\b(None|True|False)\b", field.description), setting
+
+
+def test_the_table_of_the_readme_is_current() -> None:
+    text = README.read_text(encoding="utf-8")
+    assert text == readme(), "run python -m docs.generate"
+    assert all(f"| `{name}` |" in text for name in LinkerSettings.model_fields)
 
 
 @pytest.mark.parametrize(("name", "page"), PAGES.items())

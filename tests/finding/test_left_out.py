@@ -12,8 +12,8 @@ from spacy.tokens import Doc
 from spacy_medlink.building import build_assets
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.finding.headings import without_headings
-from spacy_medlink.finding.kept import LEAVE_OUT
 from spacy_medlink.finding.languages import common_words, heading_words
+from spacy_medlink.finding.settings import LEAVE_OUT
 from spacy_medlink.finding.words import Match
 from spacy_medlink.kb import build_kb
 from spacy_medlink.text import key

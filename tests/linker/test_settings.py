@@ -1,5 +1,6 @@
 """Any value of any setting: either it works, or an error says so when the component is made."""
 
+import inspect
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -8,19 +9,20 @@ import pytest
 import spacy
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from spacy.language import Language
 from spacy.tokens import Span
 from thinc.api import ConfigValidationError
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.finding.limits import MentionLimits
+from spacy_medlink.finding.settings import MentionSettings
 from spacy_medlink.linker import MedicalLinker
-from spacy_medlink.linker.limits import LinkerLimits
-from spacy_medlink.linker.settings import DEFAULT_CONFIG
+from spacy_medlink.linker.settings import DEFAULT_CONFIG, LinkerSettings
 from spacy_medlink.mentions import DEFAULT_CONFIG as MENTIONS
 from spacy_medlink.mentions import MedicalMentions
 from spacy_medlink.pipelines import open_pipeline
 from spacy_medlink.retrieval.fusion import ReciprocalRankFusion, WeightedFusion
+from spacy_medlink.setting_types import Settings
 from spacy_medlink.sources import open_assets
 
 NAN, INF, HALF_PAIR = float("nan"), float("inf"), "\ud800"
@@ -153,11 +155,41 @@ def test_any_settings_of_a_pipeline(name: str, tiny_assets: Assets, data: st.Dat
         assert "E961" in str(error)  # not serializable
 
 
-def test_every_setting_has_limits() -> None:
-    assert list(LinkerLimits.model_fields) == list(DEFAULT_CONFIG)
-    assert list(MentionLimits.model_fields) == list(MENTIONS)
-    fields = {**LinkerLimits.model_fields, **MentionLimits.model_fields}
-    assert all(field.description for field in fields.values())
+@pytest.mark.parametrize(
+    ("factory", "settings"),
+    [("medical_linker", LinkerSettings), ("medical_mentions", MentionSettings)],
+)
+def test_the_settings_are_the_one_source(factory: str, settings: type[Settings]) -> None:
+    """Of the factory's arguments, their types and defaults; every setting has rule and meaning."""
+    meta = Language.get_factory_meta(factory)
+    assert meta.default_config == settings.of({}).model_dump() == settings.defaults()
+    arguments = inspect.signature(spacy.registry.factories.get(factory)).parameters
+    names = [name for name in arguments if name not in ("nlp", "name")]
+    assert names == list(settings.model_fields)
+    assert arguments[names[0]].annotation == (str | None)
+    for name, field in settings.model_fields.items():
+        assert field.description and settings.rule_of(name).startswith(("must", "may"))
+
+
+def test_settings_are_attributes_that_are_checked(tiny_assets: Assets) -> None:
+    linker = MedicalLinker(spacy.blank("en").vocab, assets=tiny_assets.path, labels={"D": ["T047"]})
+    assert linker.label_types == {"D": ["T047"]} and linker.source == str(tiny_assets.path)
+    for name in set(DEFAULT_CONFIG) - {"assets", "labels"}:
+        assert getattr(linker, name) == getattr(linker.settings, name)
+    linker.label_types, linker.top_k = {"D": ["T033"]}, 1
+    assert (linker.settings.labels, linker.settings.top_k) == ({"D": ["T033"]}, 1)
+    assert len(linker.link_texts(["fever"])[0].candidates) == 1
+    for name, value, code in (
+        ("top_k", 0, "E302"),
+        ("threshold", 2, "E301"),
+        ("deny", "x", "E302"),
+    ):
+        before = getattr(linker, name)
+        with pytest.raises(MedlinkError, match=code):
+            setattr(linker, name, value)
+        assert getattr(linker, name) == before
+    with pytest.raises(AttributeError, match="treshold"):
+        _ = linker.treshold
 
 
 @pytest.mark.parametrize(
