@@ -38,8 +38,13 @@ Made = TypeVar("Made", bound="Settings")
 class Settings(BaseModel):
     """The settings of a component; a value is what it says, and not what could be made of it."""
 
+    # Built when first used: spaCy imports the components' settings with every `spacy.blank`.
     model_config = ConfigDict(
-        strict=True, extra="forbid", allow_inf_nan=False, arbitrary_types_allowed=True
+        strict=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        arbitrary_types_allowed=True,
+        defer_build=True,
     )
     CODES: ClassVar[Mapping[str, Message]] = {}  # errors of settings that have one of their own
 

@@ -16,7 +16,6 @@ from spacy.training import Example
 from spacy.util import registry
 from thinc.api import Adam
 
-import training.assembly
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.errors import MedlinkError
@@ -24,9 +23,9 @@ from spacy_medlink.examples import gold_reader, synonym_batcher, synonym_reader
 from spacy_medlink.linker.lesson import make_lesson
 from spacy_medlink.linker.trainer import Trainer
 from spacy_medlink.manifest import kb_fingerprint
-from spacy_medlink.objectives.batch import LOSSES, MINERS
 from spacy_medlink.objectives.protocol import Batch
 from tests.tiny import write_tiny_encoder
+from training.recipe.settings import ObjectiveSettings
 
 CONFIG = """
 [nlp]
@@ -298,9 +297,8 @@ def test_the_default_is_sap_by_the_functions_of_training(tiny_assets, trainable,
     vectors = torch.from_numpy(linker.model.predict(lesson.texts))
     columns = (np.arange(len(vectors)), lesson.labels, lesson.strings)
     batch = Batch(*map(torch.from_numpy, columns))
-    made = training.assembly.BatchObjective(
-        MINERS["hard_pairs"].with_settings(sap), LOSSES["multi_similarity"].with_settings({})
-    )
+    recipe = ObjectiveSettings(miner="hard_pairs", loss="multi_similarity", miner_settings=sap)
+    made = recipe.in_batch().make()
     assert first_loss(trainable, gold) == pytest.approx(float(made(vectors, batch)[0]), rel=0.02)
     spelled = trainable_with(
         tiny_assets, objective=objective(miner="hard_pairs", miner_settings=sap)

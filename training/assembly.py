@@ -6,7 +6,6 @@ import torch
 
 from spacy_medlink.errors import Errors
 from spacy_medlink.kb import KnowledgeBase
-from spacy_medlink.objectives.batch import LOSSES, MINERS, BatchObjective
 from spacy_medlink.objectives.protocol import Objective
 from spacy_medlink.types import Floats2d
 
@@ -73,12 +72,10 @@ def _main(
             own.loss_settings, material.names, vectors(), device
         )
         return objective
-    miner = MINERS[own.miner].with_settings(own.miner_settings)
-    loss = LOSSES[own.loss].with_settings(own.loss_settings)
     if not own.neighbours:
-        return BatchObjective(miner, loss)
+        return own.in_batch().make()
     memory = NameMemory(material.names, vectors(), device)
-    return MinedMemoryObjective(miner, loss, memory, own.neighbours)
+    return MinedMemoryObjective(*own.in_batch().parts(), memory, own.neighbours)
 
 
 def make_sampler(

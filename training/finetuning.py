@@ -12,7 +12,6 @@ import torch
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.files import sha256_of
 from spacy_medlink.kb import KnowledgeBase
-from spacy_medlink.objectives.batch import LOSSES, MINERS, BatchObjective
 from spacy_medlink.objectives.protocol import Objective
 from spacy_medlink.types import Floats2d, Ints1d
 
@@ -123,10 +122,7 @@ class Finetuning(Study):
             return marginal
         if own.loss in MENTION_LOSSES:
             return self._memory
-        return BatchObjective(
-            MINERS[own.miner].with_settings(own.miner_settings),
-            LOSSES[own.loss].with_settings(own.loss_settings),
-        )
+        return own.in_batch().make()
 
     def _mention_sampler(self) -> MentionSampler:
         size, seed = self._recipe.mentions.batch, self._recipe.training.seed

@@ -32,10 +32,16 @@ class BatchChoice:
 
         RAISES (MedlinkError): E302 for a loss, a miner or a setting that there is not.
         """
-        from .batch import LOSSES, MINERS, BatchObjective
+        from .batch import BatchObjective
+
+        return BatchObjective(*self.parts())
+
+    def parts(self) -> tuple[Any, Any]:
+        """Make miner and loss, for an objective that compares with more than a batch."""
+        from .batch import LOSSES, MINERS
 
         miner = _chosen("miner", self.miner, self.miner_settings, MINERS)
-        return BatchObjective(miner, _chosen("loss", self.loss, self.loss_settings, LOSSES))
+        return miner, _chosen("loss", self.loss, self.loss_settings, LOSSES)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,8 @@ from collections.abc import Container, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from spacy_medlink.objectives.registered import BatchChoice
+
 
 @dataclass(frozen=True)
 class DataSettings:
@@ -117,6 +119,10 @@ class ObjectiveSettings:
     neighbours: int = 0
     miner_settings: Mapping[str, float] = field(default_factory=dict)
     loss_settings: Mapping[str, float] = field(default_factory=dict)
+
+    def in_batch(self) -> BatchChoice:
+        """Get miner and loss as the registered function makes them that `spacy train` has, too."""
+        return BatchChoice(self.loss, self.miner, self.loss_settings, self.miner_settings)
 
     def remembers(self, memory_losses: Container[str]) -> bool:
         """Tell whether the base's vectors of all names are needed."""
