@@ -9,11 +9,11 @@ from typing import Any
 import typer
 
 from spacy_medlink.cli import app
+from spacy_medlink.components.linker import MedicalLinker
+from spacy_medlink.components.linker.settings import DEFAULT_CONFIG as LINKER
+from spacy_medlink.components.mentions import DEFAULT_CONFIG as MENTIONS
+from spacy_medlink.components.mentions import MedicalMentions
 from spacy_medlink.errors import Errors, Message, Warnings
-from spacy_medlink.linker import MedicalLinker
-from spacy_medlink.linker.settings import DEFAULT_CONFIG as LINKER
-from spacy_medlink.mentions import DEFAULT_CONFIG as MENTIONS
-from spacy_medlink.mentions import MedicalMentions
 
 REFERENCE = Path(__file__).parent / "reference"
 _NOTE = "<!-- Written by `python -m docs.generate`; edit the code instead. -->\n"

@@ -85,10 +85,10 @@ def tiny_assets(
     """Assets with all three tiers over `tiny_kb` and `tiny_encoder`; do not write into them.
 
     They recommend to link everything: a random encoder is rarely sure, and most tests are about
-    links, not about NIL (`tests/building/test_name_calibration.py` is).
+    links, not about NIL (`tests/fitting/test_name_calibration.py` is).
     """
+    from spacy_medlink.assets.variant import write_variant
     from spacy_medlink.building import build_assets
-    from spacy_medlink.building.variant import write_variant
 
     place = tmp_path_factory.mktemp("tiny_assets")
     built = build_assets(place / "built", tiny_kb.path, tiny_encoder)

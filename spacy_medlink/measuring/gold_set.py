@@ -7,13 +7,13 @@ from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple
 
-from ..abbreviations import LongForms, find_definitions, implied_definitions
 from ..errors import Errors
 from ..evaluation import split_composite
-from ..gold import GoldDocument, GoldMention, read_gold
-from ..identifiers import find_identifiers, identifiers_of
 from ..kb import KnowledgeBase
-from ..text import key
+from ..kb.gold import GoldDocument, GoldMention, read_gold
+from ..text.abbreviations import LongForms, find_definitions, implied_definitions
+from ..text.identifiers import find_identifiers, identifiers_of
+from ..text.normalisation import key
 from ..types import BadLine, Mention
 from .gold_ids import UNKNOWN, Found, find_ids
 

@@ -21,9 +21,9 @@ from spacy_medlink.annotate.documents import Document
 from spacy_medlink.annotate.journal import part_file
 from spacy_medlink.annotate.records import Where, record_of
 from spacy_medlink.assets import Assets
+from spacy_medlink.components.extensions import register_extensions
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.extensions import register_extensions
-from spacy_medlink.gold import read_gold
+from spacy_medlink.kb.gold import read_gold
 from tests.annotate.conftest import Notes, records
 from tests.limits import files_limited_to
 from tests.pipelines import pipeline

@@ -1,7 +1,7 @@
 """Linked spans are counted against gold mentions."""
 
 from benchmarks.finding import WAYS, count
-from spacy_medlink.finding.kept import LEAVE_OUT
+from spacy_medlink.components.finding.kept import LEAVE_OUT
 
 
 def test_counts() -> None:

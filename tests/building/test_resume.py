@@ -15,9 +15,9 @@ from spacy_medlink.assets import Assets
 from spacy_medlink.building import build_assets, kept, vectors
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.files import sha256_of
 from spacy_medlink.kb import build_kb
 from spacy_medlink.types import Concept, Floats2d, Name
+from spacy_medlink.util.files import sha256_of
 from tests.tiny import write_tiny_encoder
 
 CHUNK, NAMES = 8, 60

@@ -5,11 +5,11 @@ from collections.abc import Callable
 import pytest
 
 from docs.generate import PAGES, REFERENCE, settings_of
+from spacy_medlink.components.linker import MedicalLinker
+from spacy_medlink.components.linker.settings import DEFAULT_CONFIG as LINKER
+from spacy_medlink.components.mentions import DEFAULT_CONFIG as MENTIONS
+from spacy_medlink.components.mentions import MedicalMentions
 from spacy_medlink.errors import Errors, Message
-from spacy_medlink.linker import MedicalLinker
-from spacy_medlink.linker.settings import DEFAULT_CONFIG as LINKER
-from spacy_medlink.mentions import DEFAULT_CONFIG as MENTIONS
-from spacy_medlink.mentions import MedicalMentions
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb, schema
-from spacy_medlink.text import hash_key, key
+from spacy_medlink.text.normalisation import hash_key, key
 from spacy_medlink.types import Concept, Name, Retired
 
 

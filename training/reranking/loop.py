@@ -11,7 +11,7 @@ import torch
 from spacy_medlink.encoders.cross_encoder import CrossEncoder
 from spacy_medlink.encoders.pairs import Pair
 from spacy_medlink.errors import Errors
-from spacy_medlink.linking.reranking import CandidateTexts
+from spacy_medlink.ranking.reranking import CandidateTexts
 
 from ..loop.checkpoint import Parts, Progress, check_place, load_checkpoint, save_checkpoint
 from ..loop.interruption import Interruption, StoppedError
