@@ -6,6 +6,7 @@ name the new one. So all files of a build are opened at one moment, and read thr
 """
 
 import errno
+import gc
 import hashlib
 import os
 import shutil
@@ -37,7 +38,7 @@ class HeldFile:
 
     def __init__(self, path: Path, within: int | None = None, name: str = "") -> None:
         self.path = path.absolute()  # a process may change its directory
-        self._fd = os.open(path if within is None else name, _FLAGS, dir_fd=within)
+        self._fd = _descriptor(path if within is None else name, within)
         found = os.fstat(self._fd)
         self.identity = _identity(found)
         self._close = weakref.finalize(self, _close, self._fd, self.identity)
@@ -239,6 +240,20 @@ def is_same_directory(path: Path, within: int | None) -> bool:
         return within is None or _identity(path.stat()) == _identity(os.fstat(within))
     except OSError:
         return False
+
+
+def _descriptor(name: str | Path, within: int | None) -> int:
+    """Open a file; where the process has too many open, after a look for those in garbage.
+
+    Components and their pipelines refer to each other: what they hold goes with the collector.
+    """
+    try:
+        return os.open(name, _FLAGS, dir_fd=within)
+    except OSError as error:
+        if error.errno != errno.EMFILE:
+            raise
+    gc.collect()
+    return os.open(name, _FLAGS, dir_fd=within)
 
 
 def _identity(found: os.stat_result) -> Identity:

@@ -1,5 +1,6 @@
 """Assets that are replaced while they are open: what is open stays one build, in every process."""
 
+import gc
 import multiprocessing
 import os
 import pickle
@@ -250,6 +251,25 @@ def test_descriptors_are_given_back(live):
     assert held <= len(opened.files) + 2  # and a connection
     del opened
     assert len(list(place.iterdir())) <= before + 1
+
+
+def test_descriptors_in_garbage_are_no_limit(live):
+    """Pipelines are circles of objects, which go with the collector alone."""
+    resource = pytest.importorskip("resource")
+    if not Path("/proc/self/fd").is_dir():
+        pytest.skip("needs /proc")
+
+    def open_many():
+        used = len(list(Path("/proc/self/fd").iterdir()))
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (used + 60, most))
+        gc.disable()
+        for _ in range(20):
+            opened = Assets(live)
+            opened.keep_alive = opened
+        return True
+
+    assert in_child(open_many)
 
 
 def test_a_process_that_closed_all_descriptors_says_so(live):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[3]
-STARTER_KB = ROOT / "spacy_medlink" / "starter" / "kb.jsonl"
+STARTER_KB = ROOT / "spacy_medlink" / "building" / "starter" / "kb.jsonl"
 DATA = Path(os.environ.get("MEDLINK_DATA") or ROOT.parent / "shared" / "data")
 OPEN_NAMES = DATA / "open_umls.kb.jsonl.gz"
 
