@@ -1,5 +1,6 @@
 """What all tests share: no network, a random encoder and a dozen real concepts."""
 
+import faulthandler
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "2")
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import pytest
+from _pytest.faulthandler import fault_handler_stderr_fd_key  # of the version that is pinned
 from hypothesis import settings
 
 from spacy_medlink.assets import Assets
@@ -29,7 +31,41 @@ settings.register_profile("explore", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
+# The last resort against a hang. When pytest-timeout cannot end a test, faulthandler tells what all
+# threads do and ends the process: `faulthandler_timeout` in pyproject.toml. That is one time for
+# all tests, is off after a failure, and does not cover the end of the run: hence what follows.
+GRACE = 120  # seconds that pytest-timeout has to end a test
+_STDERR = pytest.StashKey[int]()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    # Stays open: pytest closes its own before the process ends.
+    config.stash[_STDERR] = os.dup(config.stash[fault_handler_stderr_fd_key])
+
+
+def _end_process_after(seconds: float, config: pytest.Config) -> None:
+    faulthandler.dump_traceback_later(seconds, exit=True, file=config.stash[_STDERR])
+
+
+def _watch(item: pytest.Item) -> None:
+    own = item.get_closest_marker("timeout")
+    seconds = own.args[0] if own else float(item.config.getini("timeout"))
+    _end_process_after(seconds + GRACE, item.config)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    _watch(item)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    _end_process_after(GRACE, config)
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    _watch(item)
     if item.get_closest_marker("gpu"):
         import torch
 

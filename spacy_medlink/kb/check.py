@@ -11,7 +11,8 @@ from ..errors import MedlinkError
 from ..text.normalisation import hash_key
 from ..types import BadLine, Concept, Record
 from .check_graph import PLACE, rings
-from .readers import FORMATS, read_numbered, tabular
+from .readers import FORMATS, read_numbered
+from .readers import tabular
 from .scratch import scratch
 
 ERROR, WARNING = "error", "warning"

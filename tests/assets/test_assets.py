@@ -5,22 +5,21 @@ import json
 import pickle
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.assets.manifest import MANIFEST, SCHEMA
 from spacy_medlink.building import build_assets
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import build_kb
-from spacy_medlink.types import Concept, Mention, Name
 from spacy_medlink.util.files import sha256_of
+from spacy_medlink.kb import build_kb
+from spacy_medlink.assets.manifest import MANIFEST, SCHEMA
+from spacy_medlink.types import Concept, Mention, Name
+from tests.children import in_threads, killed
 from tests.limits import files_limited_to
 from tests.tiny import TINY_RECORDS, write_tiny_encoder
 
@@ -184,10 +183,9 @@ def test_only_the_tiers_that_are_asked_for_are_opened(own):
 
 def test_threads_open_each_part_once(tiny_assets):
     assets = Assets(tiny_assets.path)
-    with ThreadPoolExecutor(8) as pool:
-        for part in ("kb", "exact", "ngram", "dense", "encoder"):
-            opened = list(pool.map(lambda _, part=part: id(getattr(assets, part)), range(16)))
-            assert len(set(opened)) == 1, part
+    for part in ("kb", "exact", "ngram", "dense", "encoder"):
+        opened = in_threads(lambda _, part=part: id(getattr(assets, part)), range(16))
+        assert len(set(opened)) == 1, part
 
 
 def test_copy_to_links_and_outlives_the_original(tmp_path, own):
@@ -278,9 +276,9 @@ def test_whole_after_any_kill(tmp_path):
     generator = random.Random(4)
     for _ in range(4):
         process = subprocess.Popen(command, stdout=subprocess.PIPE)
-        assert process.stdout is not None and process.stdout.readline()
-        time.sleep(generator.uniform(0, 0.2))
-        process.send_signal(signal.SIGKILL)
+        with killed(process):
+            assert process.stdout is not None and process.stdout.readline()
+            time.sleep(generator.uniform(0, 0.2))
         process.communicate()
         assets = Assets(out, verify=True)
         name = counts[len(assets.kb)]

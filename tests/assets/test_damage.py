@@ -5,7 +5,6 @@ import os
 import random
 import resource
 import shutil
-import signal
 import sqlite3
 import struct
 import warnings
@@ -17,9 +16,10 @@ import numpy as np
 import pytest
 
 from spacy_medlink.assets import Assets
+from spacy_medlink.errors import MedlinkError
 from spacy_medlink.assets.layout import MANIFEST
 from spacy_medlink.components.pipelines import linker_of, open_pipeline
-from spacy_medlink.errors import MedlinkError
+from tests.children import end_after, status_of
 from tests.complete_assets import write_complete_assets
 
 TEXT = "Heart attack, then sugar diabetes (DM). No fevers; hypertensions? Blutdruck 3."
@@ -61,11 +61,14 @@ def outcome(path: Path) -> str:
     reading, writing = os.pipe()
     pid = os.fork()
     if not pid:
-        os._exit(_report(path, writing))
+        try:
+            os._exit(_report(path, writing))
+        finally:
+            os._exit(2)
     os.close(writing)
     with os.fdopen(reading, "rb") as file:
-        said = file.read().decode()
-    _, status = os.waitpid(pid, 0)
+        said = file.read().decode()  # to its end at the latest: it has an alarm
+    status = status_of(pid)
     return f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else said
 
 
@@ -73,7 +76,7 @@ def _report(path: Path, writing: int) -> int:
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    signal.alarm(10 * SECONDS)
+    end_after(4 * SECONDS)
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 2)
     try:

@@ -7,7 +7,6 @@ import pickle
 import random
 import shutil
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from itertools import count, takewhile
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from spacy_medlink.components.spacy_kb import MedlinkKB
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Mention, Name
-from tests.children import in_child
+from tests.children import SECONDS, in_child, in_fork, in_thread, killed, started
 from tests.complete_assets import write_complete_assets
 from tests.tiny import TINY_RECORDS
 
@@ -62,28 +61,6 @@ def link(nlp, words=tuple(NAMES)):
 
 def of(tag, words=tuple(NAMES)):
     return [(word, f"{tag}:{word}", word) for word in words]
-
-
-def in_thread(work):
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(work).result()
-
-
-def in_fork(work):
-    context = multiprocessing.get_context("fork")
-    ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_send, args=(theirs, work))
-    process.start()
-    found = ours.recv()
-    process.join()
-    return found
-
-
-def _send(pipe, work):
-    try:
-        pipe.send(work())
-    except BaseException as error:
-        pipe.send(repr(error))
 
 
 def same_thread(work):
@@ -155,23 +132,27 @@ def test_reload_takes_the_new_build(builds, live):
 def test_reload_while_other_threads_link(builds, live):
     nlp = pipeline(live)
     linker = nlp.get_pipe("medical_linker")
-    done, wrong = threading.Event(), []
+    done, wrong, rounds = threading.Event(), [], [0, 0]
 
-    def work():
-        while not done.is_set():
-            found = [one.id.partition(":")[2] for one in linker.link_texts(NAMES)]
+    def work(number):
+        # A pause: two threads that never wait would keep the one that reloads from working.
+        while not done.wait(0.001):
+            try:
+                found = [one.id.partition(":")[2] for one in linker.link_texts(NAMES)]
+            except BaseException as error:
+                found = repr(error)
             if found != NAMES:
                 wrong.append(found)
+            rounds[number] += 1
 
-    with ThreadPoolExecutor(2) as pool:
-        working = [pool.submit(work) for _ in range(2)]
-        for number in range(12):
-            builds[(number + 1) % 2].copy_to(live)
-            linker.reload()
-        done.set()
-        for one in working:
-            one.result()
-    assert not wrong
+    with started(*(threading.Thread(target=work, args=(number,)) for number in range(2))):
+        try:
+            for number in range(12):
+                builds[(number + 1) % 2].copy_to(live)
+                linker.reload()
+        finally:
+            done.set()
+    assert not wrong and min(rounds) > 0
 
 
 def test_a_reloaded_starter_is_the_starter():
@@ -301,10 +282,9 @@ def test_a_child_that_is_forked_while_a_part_is_loaded(live, part):
         loading.set()
         forked.wait()
 
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(opened._part, "slow part", load)
-        loading.wait()
+    with started(threading.Thread(target=opened._part, args=("slow part", load))):
         try:
+            assert loading.wait(SECONDS)
             assert in_child(lambda: getattr(opened, part) is not None)
         finally:
             forked.set()
@@ -338,25 +318,28 @@ def swap_under_readers(builds, live, swaps, readers, method):
     context = multiprocessing.get_context(method)
     done, found, rounds = context.Event(), context.Queue(), context.Array("i", readers)
     processes = [
-        context.Process(target=_read_on, args=(live, done, found, rounds, number))
+        context.Process(target=_read_on, args=(live, done, found, rounds, number), daemon=True)
         for number in range(readers)
     ]
     for process in processes:
         process.start()
-    held = [(pipeline(live), "old")]
-    for nlp, _ in held:
-        link(nlp, NAMES[:1])
-    # On a busy machine all swaps may be over before a reader has begun.
-    for number in takewhile(lambda number: number < swaps or min(rounds) < 5, count()):
-        tag = ("new", "old")[number % 2]
-        builds[(number + 1) % 2].copy_to(live)
-        if number % 20 == 0 and number < swaps:
-            held.append((pipeline(live), tag))
-            _ = held[-1][0].get_pipe("medical_linker").kb
-    done.set()
-    seen = [found.get() for _ in processes]
-    for process in processes:
-        process.join()
+    with killed(*processes):
+        held = [(pipeline(live), "old")]
+        for nlp, _ in held:
+            link(nlp, NAMES[:1])
+        # On a busy machine all swaps may be over before a reader has begun.
+        for number in takewhile(lambda number: number < swaps or min(rounds) < 5, count()):
+            assert all(process.is_alive() for process in processes), "a reader died"
+            tag = ("new", "old")[number % 2]
+            builds[(number + 1) % 2].copy_to(live)
+            if number % 20 == 0 and number < swaps:
+                held.append((pipeline(live), tag))
+                _ = held[-1][0].get_pipe("medical_linker").kb
+        done.set()
+        seen = [found.get(timeout=SECONDS) for _ in processes]
+        for process in processes:
+            process.join(SECONDS)
+            assert process.exitcode == 0
     for nlp, tag in held:
         assert in_thread(lambda nlp=nlp: link(nlp)) == link(nlp) == of(tag)
     return seen

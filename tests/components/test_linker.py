@@ -2,7 +2,6 @@
 
 import json
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import spacy
@@ -14,6 +13,7 @@ from thinc.api import ConfigValidationError
 from spacy_medlink.components.extensions import SPAN_ATTRIBUTES
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase
+from tests.children import in_threads
 from tests.pipelines import TEXTS, doc_with, pipeline, values
 from tests.tiny import write_tiny_encoder
 
@@ -446,11 +446,10 @@ def test_threads_link_the_same(tiny_assets):
     def linked(_):
         return [values(nlp(text).ents) for text in TEXTS]
 
-    with ThreadPoolExecutor(8) as pool:
-        for found in pool.map(linked, range(16)):
-            assert [[one["kb_id"] for one in own] for own in found] == [
-                [one["kb_id"] for one in own] for own in want
-            ]
+    for found in in_threads(linked, range(16)):
+        assert [[one["kb_id"] for one in own] for own in found] == [
+            [one["kb_id"] for one in own] for own in want
+        ]
 
 
 # Odd documents

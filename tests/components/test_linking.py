@@ -1,6 +1,5 @@
 """The engine: forms, tiers, fusion, exact-first, cache, threads; no spaCy."""
 
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
@@ -10,6 +9,7 @@ from spacy_medlink.building.starter import starter_assets
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.text.normalisation import is_short_form
 from spacy_medlink.types import Mention
+from tests.children import in_threads
 from tests.rankings import assert_same
 
 TOLERANCE = 2e-3  # cosines of bf16 sums
@@ -106,9 +106,8 @@ def test_engines_agree_with_themselves_and_are_deterministic(tiny_assets, engine
 def test_threads_get_the_same_rankings(tiny_assets):
     want = rank(fresh(tiny_assets, cache_size=0), *TEXTS)
     engine = fresh(tiny_assets, cache_size=3)
-    with ThreadPoolExecutor(8) as pool:
-        for found in pool.map(lambda _: rank(engine, *TEXTS), range(24)):
-            assert_same(found, want)
+    for found in in_threads(lambda _: rank(engine, *TEXTS), range(24)):
+        assert_same(found, want)
 
 
 @pytest.mark.parametrize("size", [0, 1, 5, 1000])

@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from spacy_medlink.errors import MedlinkError
 from spacy_medlink.util import beside, files
+from spacy_medlink.errors import MedlinkError
 from spacy_medlink.util.files import OwnedDirectory, link_or_copy, recover, sha256_of
 from spacy_medlink.util.outputs import FILES, PRIVATE, DirectoryKind
+from tests.children import SECONDS, end_after, killed, status_of
 
 TEST = DirectoryKind("a test")
 
@@ -59,12 +60,10 @@ for number in range(100_000):
 def kill_at_random(code: str, generator: random.Random) -> None:
     """Start the code, wait until it has printed something, and kill it some time later."""
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
-    try:
+    with killed(process):
         assert process.stdout is not None and process.stdout.readline() != b""
         time.sleep(generator.uniform(0, 0.06))
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
+    process.communicate()
     assert process.returncode == -signal.SIGKILL
 
 
@@ -116,17 +115,21 @@ def test_a_kill_between_the_two_steps_is_mended(tmp_path, monkeypatch):
         (path / "old").touch()
     replace = os.replace
 
-    def killed(source, destination):
+    def kill(source, destination):
         if Path(destination) == target:
             os.kill(os.getpid(), signal.SIGKILL)
         replace(source, destination)
 
     child = os.fork()
     if not child:
-        os.replace = killed
-        with replacing_directory(target) as path:
-            (path / "new").touch()
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+        end_after(SECONDS)
+        try:
+            os.replace = kill
+            with replacing_directory(target) as path:
+                (path / "new").touch()
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(status_of(child)) == -signal.SIGKILL
     assert not target.exists()
     recover(target)
     assert {file.name for file in target.iterdir()} == {"old", FILES}
@@ -265,7 +268,7 @@ def test_leftovers_of_dead_writers_go_and_of_living_ones_stay(tmp_path, name):
         subprocess.Popen([sys.executable, "-c", LEAVE, str(tmp_path / own)], stdout=subprocess.PIPE)
         for own in (name, name, f"other{name}", f"{name}.old")
     ]
-    try:
+    with killed(*writers):
         for writer in writers:
             assert writer.stdout is not None and writer.stdout.readline() == b"there\n"
         for writer in writers[1:]:
@@ -284,9 +287,7 @@ def test_leftovers_of_dead_writers_go_and_of_living_ones_stay(tmp_path, name):
         ]
         assert len(left) == 5, "of another target, of a living writer, of the user"
         assert f".{name}.abcdefgh.tmp" in left and name in left and len(ours) == 2
-    finally:
-        writers[0].kill()
-        writers[0].communicate()
+    writers[0].communicate()
     with replacing_file(tmp_path / name) as path:
         path.touch()
     assert len(list(tmp_path.iterdir())) == 4

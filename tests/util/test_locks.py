@@ -8,7 +8,7 @@ import pytest
 
 from spacy_medlink.util.locks import ForkSafeLock
 from spacy_medlink.util.lru import Lru
-from tests.children import in_child
+from tests.children import SECONDS, in_child, started
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 
@@ -22,14 +22,12 @@ def held_by_a_thread(lock: ForkSafeLock, work: Callable[[], bool]) -> bool:
             taken.set()
             done.wait()
 
-    thread = threading.Thread(target=hold)
-    thread.start()
-    taken.wait()
-    try:
-        return work()
-    finally:
-        done.set()
-        thread.join()
+    with started(threading.Thread(target=hold)):
+        try:
+            assert taken.wait(SECONDS)
+            return work()
+        finally:
+            done.set()
 
 
 def take(lock: ForkSafeLock) -> bool:
@@ -59,12 +57,12 @@ def test_a_child_keeps_the_lock_of_the_thread_that_forked() -> None:
 
 def test_it_keeps_other_threads_out() -> None:
     lock, seen = ForkSafeLock(), []
-    other = threading.Thread(target=lambda: (take(lock), seen.append("other")))
+    other = threading.Thread(target=lambda: (take(lock), seen.append("other")), daemon=True)
     with lock:
         other.start()
         other.join(0.1)
         seen.append("own")
-    other.join()
+    other.join(SECONDS)
     assert seen == ["own", "other"]
 
 

@@ -2,11 +2,11 @@
 
 import multiprocessing
 import os
-import threading
 
 import pytest
 
 from spacy_medlink.util.threads import cap_threads, threads
+from tests.children import SECONDS, end_after, in_thread, killed, status_of
 
 
 def in_a_new_thread(cap: int | None) -> list[int]:
@@ -18,9 +18,7 @@ def in_a_new_thread(cap: int | None) -> list[int]:
             cap_threads(number)
         found.append(threads())
 
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
+    in_thread(work)
     return found
 
 
@@ -44,8 +42,9 @@ def test_a_forked_child_uses_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "8")
     child = os.fork()
     if not child:
+        end_after(30)
         os._exit(threads())
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+    assert os.waitstatus_to_exitcode(status_of(child)) == 1
 
 
 def _tell(queue: "multiprocessing.Queue[int]") -> None:
@@ -56,7 +55,8 @@ def test_a_spawned_child_uses_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "8")
     context = multiprocessing.get_context("spawn")
     queue: multiprocessing.Queue[int] = context.Queue()
-    child = context.Process(target=_tell, args=(queue,))
+    child = context.Process(target=_tell, args=(queue,), daemon=True)
     child.start()
-    assert queue.get(timeout=60) == 1
-    child.join()
+    with killed(child):
+        assert queue.get(timeout=SECONDS) == 1
+        child.join(SECONDS)

@@ -14,13 +14,14 @@ from pathlib import Path
 
 import pytest
 
+from spacy_medlink.util import files
 from spacy_medlink.assets import Assets
 from spacy_medlink.building import build_assets
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import build_kb
-from spacy_medlink.util import files
 from spacy_medlink.util.files import recover, replacing_directory, replacing_file
+from spacy_medlink.kb import build_kb
 from spacy_medlink.util.outputs import FILES, PRIVATE, DirectoryKind, files_in
+from tests.children import SECONDS, killed, started
 from tests.tiny import TINY_RECORDS
 
 TEST = DirectoryKind("a test")
@@ -70,7 +71,7 @@ class Reader:
 
     def __init__(self, target: Path) -> None:
         self.target, self.faults, self.seen, self._done = target, list[str](), 0, threading.Event()
-        self._thread = threading.Thread(target=self._look)
+        self._thread = threading.Thread(target=self._look, daemon=True)
 
     def __enter__(self) -> "Reader":
         self._thread.start()
@@ -78,7 +79,7 @@ class Reader:
 
     def __exit__(self, *_: object) -> None:
         self._done.set()
-        self._thread.join()
+        self._thread.join(SECONDS)
 
     def _look(self) -> None:
         while not self._done.is_set():
@@ -125,11 +126,8 @@ def test_threads(tmp_path: Path, two_steps: bool) -> None:
             errors.append(error)
 
     threads = [threading.Thread(target=safely, args=(letter,)) for letter in "abc"]
-    with Reader(target) as reader:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+    with Reader(target) as reader, started(*threads):
+        pass
     assert errors == [] and reader.faults == [] and reader.seen
     assert whole(target) in "abc"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["target", "target.file"]
@@ -145,12 +143,12 @@ def test_processes_with_one_number(tmp_path: Path, two_steps: bool) -> None:
         )
         for letter in "abc"
     ]  # fmt: skip
-    with Reader(target) as reader:
+    with Reader(target) as reader, killed(*writers):
         for writer in writers:
             assert writer.stdin is not None
             writer.stdin.write("\n")
             writer.stdin.flush()
-        said = [writer.communicate()[1] for writer in writers]
+        said = [writer.communicate(timeout=SECONDS)[1] for writer in writers]
     assert said == ["", "", ""] and reader.faults == [] and reader.seen
     assert whole(target) in "abc"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["target", "target.file"]
@@ -211,11 +209,8 @@ def test_builds_of_the_same_assets_at_once(tmp_path: Path) -> None:
 
 
 def run_together(works: "list[Callable[[], None]]") -> None:
-    threads = [threading.Thread(target=work) for work in works]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with started(*(threading.Thread(target=work) for work in works)):
+        pass
 
 
 def test_nobody_guesses_a_temporary_name(tmp_path: Path) -> None:

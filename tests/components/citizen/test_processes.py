@@ -4,11 +4,11 @@ import json
 import multiprocessing
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from tests.children import in_threads
 from tests.pipelines import TEXTS, pipeline, values
 
 ROOT = Path(__file__).parents[3]
@@ -100,9 +100,8 @@ def test_eight_threads_on_one_pipeline(tiny_assets):
         found = [values(nlp(text).ents) for text in turned]
         return found[len(texts) - shift :] + found[: len(texts) - shift]
 
-    with ThreadPoolExecutor(8) as pool:
-        for found in pool.map(linked, range(8)):
-            assert found == want
+    for found in in_threads(linked, range(8)):
+        assert found == want
 
 
 # A process of its own: caps stay.
@@ -142,7 +141,9 @@ print(json.dumps(found))
 def test_caps_hold_in_every_thread(tiny_assets):
     command = [sys.executable, "-c", CAPPED, str(tiny_assets.path)]
     environment = {**PLAIN, "OMP_NUM_THREADS": "3", "OPENBLAS_NUM_THREADS": "3"}
-    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    ended = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=250
+    )
     assert ended.returncode == 0, ended.stderr
     found = json.loads(ended.stdout)
     assert all(len(counts) > 3 for counts in found)
