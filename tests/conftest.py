@@ -5,11 +5,14 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-# Set before torch or tokenizers are imported anywhere. Two threads, not one: with one, a child
-# process that hangs on its parent's threads would never be caught.
+# Set before torch or tokenizers are imported anywhere.
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
-os.environ.setdefault("OMP_NUM_THREADS", "2")
+# Two threads where one process runs all tests, so that a child that hangs on its parent's threads
+# is caught. One each where processes share the tests and the cores: there two take several times
+# as long, and those tests of children that set two threads themselves still catch it.
+_SHARED = "PYTEST_XDIST_WORKER" in os.environ
+os.environ.setdefault("OMP_NUM_THREADS", "1" if _SHARED else "2")
 # Waiting threads sleep instead of spinning, which on a busy machine takes minutes.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
