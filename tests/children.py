@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
-SECONDS = 120  # for work that takes a moment on a machine with nothing else to do
+SECONDS = 240  # less than pytest-timeout has; for work that takes a moment on a quiet machine
 
 _In = TypeVar("_In")
 _Out = TypeVar("_Out")

@@ -11,8 +11,9 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 # Two threads where one process runs all tests, so that a child that hangs on its parent's threads
 # is caught. One each where processes share the tests and the cores: there two take several times
 # as long, and those tests of children that set two threads themselves still catch it.
-_SHARED = "PYTEST_XDIST_WORKER" in os.environ
-os.environ.setdefault("OMP_NUM_THREADS", "1" if _SHARED else "2")
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ["OMP_NUM_THREADS"] = "1"  # it inherits what the first process has set below
+os.environ.setdefault("OMP_NUM_THREADS", "2")
 # Waiting threads sleep instead of spinning, which on a busy machine takes minutes.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 

@@ -2,11 +2,11 @@
 
 import copy
 import json
+import multiprocessing
 import pickle
 import random
 import shutil
-import subprocess
-import sys
+import signal
 import time
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from spacy_medlink.util.files import sha256_of
 from spacy_medlink.kb import build_kb
 from spacy_medlink.assets.manifest import MANIFEST, SCHEMA
 from spacy_medlink.types import Concept, Mention, Name
-from tests.children import in_threads, killed
+from tests.children import SECONDS, in_threads, killed
 from tests.limits import files_limited_to
 from tests.tiny import TINY_RECORDS, write_tiny_encoder
 
@@ -255,14 +255,10 @@ def test_an_interrupted_swap_is_finished_when_opened(own):
     assert len(Assets(own).kb) == 12
 
 
-KILLED = """
-import sys
-from pathlib import Path
-from spacy_medlink.building import build_assets
-for number in range(1000):
-    build_assets(Path(sys.argv[1]), Path(sys.argv[2 + number % 2]))
-    print(number, flush=True)
-"""
+def build_again_and_again(out, kbs, built):
+    for number in range(1000):
+        build_assets(out, kbs[number % 2])
+        built.send(number)
 
 
 def test_whole_after_any_kill(tmp_path):
@@ -272,14 +268,19 @@ def test_whole_after_any_kill(tmp_path):
         concepts = (Concept(text, text, (Name(text),)) for text in names)
         build_kb(tmp_path / f"{name}.kb", concepts)
     out = tmp_path / "assets"
-    command = [sys.executable, "-c", KILLED, out, tmp_path / "one.kb", tmp_path / "two.kb"]
-    generator = random.Random(4)
+    kbs = [tmp_path / "one.kb", tmp_path / "two.kb"]
+    generator, context = random.Random(4), multiprocessing.get_context("fork")
     for _ in range(4):
-        process = subprocess.Popen(command, stdout=subprocess.PIPE)
-        with killed(process):
-            assert process.stdout is not None and process.stdout.readline()
+        ours, theirs = context.Pipe(duplex=False)
+        process = context.Process(
+            target=build_again_and_again, args=(out, kbs, theirs), daemon=True
+        )
+        process.start()
+        theirs.close()
+        with killed(process), ours:
+            assert ours.poll(SECONDS) and ours.recv() == 0
             time.sleep(generator.uniform(0, 0.2))
-        process.communicate()
+        assert process.exitcode == -signal.SIGKILL
         assets = Assets(out, verify=True)
         name = counts[len(assets.kb)]
         assert ids(assets, f"name {name} 77")[0] == f"name {name} 77"

@@ -239,7 +239,7 @@ main()
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_the_command_goes_on_after_a_signal(tmp_path, kb, tiny_encoder, whole, number):
     out = tmp_path / "out"
-    arguments = ["build", str(out), "--kb", str(kb), "--encoder", str(tiny_encoder)]
+    arguments = ["build", str(kb), "--output", str(out), "--encoder", str(tiny_encoder)]
     process = start(arguments, seconds=0.2)
     with killed(process):
         assert process.stdout is not None
@@ -276,7 +276,7 @@ def start(arguments: Sequence[str], seconds: float) -> "subprocess.Popen[str]":
 def test_kills_at_random_moments_lose_at_most_a_chunk(tmp_path, kb, tiny_encoder, whole):
     """Until one comes through: whatever was kept by then is whole."""
     out, generator = tmp_path / "out", np.random.default_rng(0)
-    arguments = ["build", str(out), "--kb", str(kb), "--encoder", str(tiny_encoder)]
+    arguments = ["build", str(kb), "--output", str(out), "--encoder", str(tiny_encoder)]
     for _ in range(3):
         process = start(arguments, seconds=0.2)
         with killed(process):

@@ -296,10 +296,12 @@ def test_synonym_reader(tiny_kb):
         synonym_reader(str(tiny_kb.path), 1)
 
 
+BLANK = spacy.blank("en")
+
+
 @given(st.lists(st.integers(0, 9), max_size=60), st.integers(2, 4), st.integers(0, 8))
 def test_synonym_batcher(ids, together, more):
-    nlp = spacy.blank("en")
-    examples = []
+    nlp, examples = BLANK, []
     for number, id in enumerate(ids):
         doc = nlp.make_doc(f"name{number}")
         doc.set_ents([Span(doc, 0, 1, label="X", kb_id=str(id))])

@@ -73,9 +73,9 @@ class TestTheCasesThatDestroyed:
 
     def test_the_project_with_the_knowledge_base_in_it(self, tmp_path, kb, monkeypatch):
         monkeypatch.chdir(tmp_path)
-        done = CliRunner().invoke(app, ["build", ".", "--kb", kb.name])
+        done = CliRunner().invoke(app, ["build", kb.name, "--output", "."])
         assert done.exit_code == 1 and "[E122]" in done.output and kb.name in done.output
-        done = CliRunner().invoke(app, ["build", ".", "--starter"])
+        done = CliRunner().invoke(app, ["build", "starter", "--output", "."])
         assert done.exit_code == 1 and "[E123]" in done.output
         assert KnowledgeBase(kb)["HP:0002099"]
 
@@ -104,7 +104,7 @@ class TestTheCasesThatDestroyed:
     def test_the_only_source(self, tmp_path, overwrite):
         table = tmp_path / "t.csv"
         table.write_text(SOURCE)
-        arguments = ["kb", "build", str(table), str(table), "--from", "csv", *overwrite]
+        arguments = ["kb", "build", str(table), "--from", "csv", "--output", str(table), *overwrite]
         done = CliRunner().invoke(app, arguments)
         assert done.exit_code == 1 and "[E122]" in done.output
         assert table.read_text() == SOURCE
@@ -152,8 +152,8 @@ class TestInputs:
         table, ids = tmp_path / "t.csv", tmp_path / "ids.txt"
         table.write_text(SOURCE)
         ids.write_text("D1\n")
-        arguments = ["kb", "build", str(ids), str(table), "--from", "csv", "--overwrite"]
-        done = CliRunner().invoke(app, [*arguments, "--allow-ids", str(ids)])
+        arguments = ["kb", "build", str(table), "--from", "csv", "--output", str(ids)]
+        done = CliRunner().invoke(app, [*arguments, "--allow-ids", str(ids), "--overwrite"])
         assert done.exit_code == 1 and "[E122]" in done.output
         assert ids.read_text() == "D1\n"
 

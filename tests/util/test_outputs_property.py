@@ -276,7 +276,7 @@ def step(tree: Tree, data: st.DataObject, may_overwrite: bool) -> None:
 
 
 QUICK = settings(
-    max_examples=80,
+    max_examples=40,
     deadline=None,
     suppress_health_check=list(HealthCheck),
     phases=[Phase.explicit, Phase.generate],  # each example builds: to shrink one takes minutes

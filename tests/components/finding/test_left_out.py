@@ -20,6 +20,7 @@ from spacy_medlink.text.normalisation import key
 from spacy_medlink.types import Concept, Name
 
 LISTED = ("de", "en", "es", "fr")
+VOCAB = spacy.blank("en").vocab
 
 
 def concept(id, *names, types=(), lang="en"):
@@ -140,8 +141,7 @@ def test_what_is_a_heading(assets, text, ents):
 @given(st.lists(st.sampled_from(["HISTORY", "x", ":", "\n", "of", "2.", "-", "oncology"])))
 @settings(deadline=None)
 def test_headings_take_nothing_else_away(words):
-    vocab = spacy.blank("en").vocab
-    doc = Doc(vocab, words=words)
+    doc = Doc(VOCAB, words=words)
     every = [Match(place, place + 1, frozenset([place]), (0,)) for place in range(len(doc))]
     kept = without_headings(doc, every, heading_words("en"))
     assert [one for one in every if one in kept] == kept
