@@ -11,8 +11,7 @@ from ..errors import MedlinkError
 from ..text.normalisation import hash_key
 from ..types import BadLine, Concept, Record
 from .check_graph import PLACE, rings
-from .readers import FORMATS, read_numbered
-from .readers import tabular
+from .readers import FORMATS, read_numbered, tabular
 from .scratch import scratch
 
 ERROR, WARNING = "error", "warning"

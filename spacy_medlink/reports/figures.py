@@ -4,8 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..evaluation import Record, coverage_curve, reliability
-from ..evaluation import confusion
+from ..evaluation import Record, confusion, coverage_curve, reliability
 from ..evaluation.confusion import NIL
 from .charts import FRACTION_TICKS, Axis, Line, line_chart
 from .run import Run

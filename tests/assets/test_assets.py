@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from spacy_medlink.assets import Assets
+from spacy_medlink.assets.manifest import MANIFEST, SCHEMA
 from spacy_medlink.building import build_assets
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.util.files import sha256_of
 from spacy_medlink.kb import build_kb
-from spacy_medlink.assets.manifest import MANIFEST, SCHEMA
 from spacy_medlink.types import Concept, Mention, Name
+from spacy_medlink.util.files import sha256_of
 from tests.children import SECONDS, in_threads, killed
 from tests.limits import files_limited_to
 from tests.tiny import TINY_RECORDS, write_tiny_encoder

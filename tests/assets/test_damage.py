@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.errors import MedlinkError
 from spacy_medlink.assets.layout import MANIFEST
 from spacy_medlink.components.pipelines import linker_of, open_pipeline
+from spacy_medlink.errors import MedlinkError
 from tests.children import end_after, status_of
 from tests.complete_assets import write_complete_assets
 

@@ -12,13 +12,12 @@ import numpy as np
 import pytest
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.building import build_assets
-from spacy_medlink.building import kept, vectors
+from spacy_medlink.building import build_assets, kept, vectors
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.util.files import sha256_of
 from spacy_medlink.kb import build_kb
 from spacy_medlink.types import Concept, Floats2d, Name
+from spacy_medlink.util.files import sha256_of
 from tests.children import SECONDS, killed
 from tests.tiny import write_tiny_encoder
 

@@ -9,8 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.building import build_assets
-from spacy_medlink.building import vectors
+from spacy_medlink.building import build_assets, vectors
 from spacy_medlink.cli import app
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import MedlinkError

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_medlink.evaluation import near_references
-from spacy_medlink.evaluation import splits
+from spacy_medlink.evaluation import near_references, splits
 
 WORDS = st.lists(st.text("abcA", max_size=8), max_size=12)
 

@@ -7,8 +7,7 @@ import pytest
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import second_process
-from spacy_medlink.kb.readers import apart, obo, umls
-from spacy_medlink.kb.readers import read
+from spacy_medlink.kb.readers import apart, obo, read, umls
 from spacy_medlink.kb.readers.apart import read_apart
 from spacy_medlink.types import BadLine, Record
 from tests.kb.umls_release import TABLES, atom, write_release

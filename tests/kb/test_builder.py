@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import KnowledgeBase, KnowledgeBaseBuilder, build_kb
-from spacy_medlink.kb import writer
+from spacy_medlink.kb import KnowledgeBase, KnowledgeBaseBuilder, build_kb, writer
 from spacy_medlink.types import Concept, Name, Retired
 from tests.children import killed
 from tests.tiny import TINY_RECORDS

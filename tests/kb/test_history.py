@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.synthetic_umls import evolve, generate
-from spacy_medlink.kb import KnowledgeBase, build_kb, build_knowledge_base
-from spacy_medlink.kb import history
+from spacy_medlink.kb import KnowledgeBase, build_kb, build_knowledge_base, history
 from spacy_medlink.kb.diff import diff
 from spacy_medlink.kb.history import History
 from spacy_medlink.types import Concept, Name, Record, Retired

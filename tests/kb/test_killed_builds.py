@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.synthetic_umls import evolve, generate
-from spacy_medlink.util.files import sha256_of
 from spacy_medlink.kb import build_knowledge_base
+from spacy_medlink.util.files import sha256_of
 from tests.children import SECONDS, killed
 
 COMMAND = [sys.executable, "-c", "from spacy_medlink.cli import main; main()"]

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import KnowledgeBase, build_kb
-from spacy_medlink.kb import schema
+from spacy_medlink.kb import KnowledgeBase, build_kb, schema
 from spacy_medlink.text.normalisation import hash_key, key
 from spacy_medlink.types import Concept, Name, Retired
 from tests.children import in_threads

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import build_kb
-from spacy_medlink.kb import lookup, second_process
+from spacy_medlink.kb import build_kb, lookup, second_process
 from spacy_medlink.kb.lookup import LookupSorter
 from spacy_medlink.text.normalisation import hash_key, key
 from spacy_medlink.types import Concept, Name

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_medlink.kb import KnowledgeBase, build_kb
-from spacy_medlink.kb import near
+from spacy_medlink.kb import KnowledgeBase, build_kb, near
 from spacy_medlink.kb.near import near_names, one_edit_away
 from spacy_medlink.types import Concept, Name
 

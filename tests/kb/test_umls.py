@@ -9,8 +9,7 @@ import pytest
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.readers import read
-from spacy_medlink.kb.readers.umls import release_of, source_versions
-from spacy_medlink.kb.readers.umls import rrf
+from spacy_medlink.kb.readers.umls import release_of, rrf, source_versions
 from spacy_medlink.types import BadLine, Concept, Name, Record, Retired
 from tests.kb.umls_release import (
     BLOOD_PRESSURE,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from spacy_medlink.text.normalisation import normalisation as text_module
+from spacy_medlink.text import normalisation as text_module
 from spacy_medlink.text.normalisation import (
     hash_key,
     hash_keys,

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from spacy_medlink.util import beside, files
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.util import beside, files
 from spacy_medlink.util.files import OwnedDirectory, link_or_copy, recover, sha256_of
 from spacy_medlink.util.outputs import FILES, PRIVATE, DirectoryKind
 from tests.children import SECONDS, end_after, killed, status_of

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from spacy_medlink.util import files
 from spacy_medlink.assets import Assets
 from spacy_medlink.building import build_assets
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.util.files import recover, replacing_directory, replacing_file
 from spacy_medlink.kb import build_kb
+from spacy_medlink.util import files
+from spacy_medlink.util.files import recover, replacing_directory, replacing_file
 from spacy_medlink.util.outputs import FILES, PRIVATE, DirectoryKind, files_in
 from tests.children import SECONDS, killed, started
 from tests.tiny import TINY_RECORDS
