@@ -23,7 +23,7 @@ import json, sys
 from pathlib import Path
 from spacy_medlink.building import build_assets
 from spacy_medlink.kb import build_knowledge_base, lookup, writer
-from spacy_medlink.files import sha256_of
+from spacy_medlink.util.files import sha256_of
 from spacy_medlink.kb.filters import Filters
 
 source, out, encoder = map(Path, sys.argv[1:])

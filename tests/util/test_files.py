@@ -36,8 +36,8 @@ def replacing_directory(path):
 WRITER = """
 import sys
 from pathlib import Path
-from spacy_medlink import files
-from spacy_medlink.outputs import PRIVATE, DirectoryKind
+from spacy_medlink.util import files
+from spacy_medlink.util.outputs import PRIVATE, DirectoryKind
 if {two_steps}:
     files._exchange = lambda first, second: False  # as on a system that has no such call
 target = Path({target!r})
@@ -162,8 +162,8 @@ FULL = """
 import resource, sys
 from pathlib import Path
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.files import replacing_directory, replacing_file
-from spacy_medlink.outputs import PRIVATE, DirectoryKind
+from spacy_medlink.util.files import replacing_directory, replacing_file
+from spacy_medlink.util.outputs import PRIVATE, DirectoryKind
 resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
 target = Path(sys.argv[1])
 try:
@@ -251,8 +251,8 @@ def test_everything_is_on_disk_before_the_swap(tmp_path, replacing, monkeypatch)
 LEAVE = """
 import os, sys, time
 from pathlib import Path
-from spacy_medlink.files import replacing_file
-from spacy_medlink.outputs import PRIVATE
+from spacy_medlink.util.files import replacing_file
+from spacy_medlink.util.outputs import PRIVATE
 with replacing_file(Path(sys.argv[1]), PRIVATE) as path:
     path.touch()
     path.with_name(path.name + ".whole").touch()

@@ -29,8 +29,8 @@ ROUNDS = 12
 WRITER = """
 import os, sys
 from pathlib import Path
-from spacy_medlink import files
-from spacy_medlink.outputs import PRIVATE, DirectoryKind
+from spacy_medlink.util import files
+from spacy_medlink.util.outputs import PRIVATE, DirectoryKind
 os.getpid = lambda: 1  # as in each of several containers
 target, letter, rounds, two_steps = sys.argv[1:]
 if two_steps == "True":
