@@ -5,6 +5,8 @@ PYTHON ?= python3
 # An optional job argument: `make run PROJECT_ARGS="--force"`, see `spacy project run --help`.
 PROJECT_ARGS ?=
 PYTEST_ARGS ?=
+# How many processes share the tests; `make test TEST_PROCESSES=0` runs all in one.
+TEST_PROCESSES ?= 2
 # `make bench BENCH_ARGS="--most 1.5"` fails where a figure is worse by more than half.
 BENCH_ARGS ?=
 
@@ -29,7 +31,7 @@ run: $(INSTALLED) ## Build, train, evaluate, package and try the embedded defaul
 	$(PROJECT) $(PROJECT_ARGS)
 
 test: $(INSTALLED) ## Run the tests, without those marked slow or gpu
-	$(PY) -m pytest -m "not slow and not gpu" $(PYTEST_ARGS)
+	$(PY) -m pytest -n $(TEST_PROCESSES) --dist worksteal -m "not slow and not gpu" $(PYTEST_ARGS)
 
 test-all: $(INSTALLED) ## Run all tests that this machine can run
 	HYPOTHESIS_PROFILE=explore $(PY) -m pytest $(PYTEST_ARGS)

@@ -17,11 +17,11 @@ from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
-from spacy_medlink.building.questions import gold_questions
 
 from benchmarks.diseases import CORPORA, diseases
 from benchmarks.measured import machine, write_results
 from spacy_medlink.assets import Assets
+from spacy_medlink.fitting.examples import gold_examples
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.linking import outside
 from spacy_medlink.retrieval.filters import Filter
@@ -112,7 +112,7 @@ def main(
         questions = [
             one
             for corpus in CORPORA
-            for one in gold_questions(diseases(corpus, part, Path(work)), opened.kb)
+            for one in gold_examples(diseases(corpus, part, Path(work)), opened.kb)
         ]
     gold = {(one.mention.text, one.right): (one.mention, one.right) for one in questions}
     known = [own for (_, right), own in gold.items() if right]

@@ -17,8 +17,8 @@ from spacy.language import Language
 
 from benchmarks.diseases import CORPORA, DATA
 from benchmarks.measured import machine, write_results
-from spacy_medlink.finding.settings import LEAVE_OUT
-from spacy_medlink.gold import GoldDocument, read_gold
+from spacy_medlink.components.finding.settings import LEAVE_OUT
+from spacy_medlink.kb.gold import GoldDocument, read_gold
 
 _NOTHING, _ALL = "nothing (as before)", "all (default)"
 WAYS: dict[str, list[str]] = {

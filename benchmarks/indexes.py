@@ -112,7 +112,7 @@ def encoded(kb: Path, encoder: str, path: Path) -> Floats2d:
         return np.asarray(np.load(path, allow_pickle=False))
     from spacy_medlink.building.vectors import name_vectors
     from spacy_medlink.encoders.bi_encoder import BiEncoder
-    from spacy_medlink.progress import show_progress
+    from spacy_medlink.util.progress import show_progress
 
     model = BiEncoder.load(encoder)
     vectors = np.concatenate(list(name_vectors(model, KnowledgeBase(kb), None, show_progress)))

@@ -78,7 +78,7 @@ def find_mentions(kb: str, exact: str, notes: int) -> dict[str, Any]:
     """Find mentions in notes of 300 words, of which about a tenth belongs to names."""
     import spacy
 
-    from spacy_medlink.mentions import MedicalMentions
+    from spacy_medlink.components.mentions import MedicalMentions
 
     nlp = spacy.blank("en")
     base = KnowledgeBase(kb)

@@ -17,7 +17,7 @@ import spacy
 import typer
 
 from benchmarks.measured import machine, write_results
-from spacy_medlink.gold import read_gold
+from spacy_medlink.kb.gold import read_gold
 from spacy_medlink.types import Mention
 
 _STARTS = {

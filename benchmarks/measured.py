@@ -12,8 +12,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from spacy_medlink.files import replacing_file
-from spacy_medlink.outputs import FileKind
+from spacy_medlink.util.files import replacing_file
+from spacy_medlink.util.outputs import FileKind
 
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 _RESULTS = FileKind("results of a benchmark")  # in git: the old ones are not lost

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from benchmarks.diseases import DATA
-from spacy_medlink.text import is_short_form, key
+from spacy_medlink.text.normalisation import is_short_form, key
 
 _SHORT = 5  # characters of names that many things are called
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.building import build_assets
-from spacy_medlink.gold import GoldDocument, read_gold
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.kb.from_sources import build_knowledge_base
+from spacy_medlink.kb.gold import GoldDocument, read_gold
 from training.embedded import place_model, place_ontology
 from training.package import make_pipeline
 

@@ -14,7 +14,8 @@ import torch
 import typer
 
 from benchmarks.measured import machine, write_results
-from spacy_medlink.assets import ENCODER, Assets
+from spacy_medlink.assets import Assets
+from spacy_medlink.assets.assets import ENCODER
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import (
     FULL,
@@ -25,8 +26,8 @@ from spacy_medlink.encoders.cross_encoder import (
     CrossSettings,
 )
 from spacy_medlink.kb import KnowledgeBase
-from spacy_medlink.linking.reranking import Reranker
 from spacy_medlink.measuring import load_gold
+from spacy_medlink.ranking.reranking import Reranker
 from spacy_medlink.types import Candidate, Mention
 
 _WANTED = 60  # mentions a second

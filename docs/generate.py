@@ -10,12 +10,12 @@ from typing import Any
 import typer
 
 from spacy_medlink.cli import app
+from spacy_medlink.components.finding.settings import MentionSettings
+from spacy_medlink.components.linker import MedicalLinker
+from spacy_medlink.components.linker.settings import LinkerSettings
+from spacy_medlink.components.mentions import MedicalMentions
 from spacy_medlink.errors import Errors, Message, Warnings
-from spacy_medlink.finding.settings import MentionSettings
-from spacy_medlink.linker import MedicalLinker
-from spacy_medlink.linker.settings import LinkerSettings
-from spacy_medlink.mentions import MedicalMentions
-from spacy_medlink.setting_types import Settings, types_of
+from spacy_medlink.util.setting_types import Settings, types_of
 
 REFERENCE = Path(__file__).parent / "reference"
 README = Path(__file__).parents[1] / "README.md"

@@ -14,12 +14,12 @@ _WHERE = {
     "Assets": "assets",
     "Candidate": "types",
     "Concept": "types",
-    "GoldDocument": "gold",
-    "GoldMention": "gold",
+    "GoldDocument": "kb.gold",
+    "GoldMention": "kb.gold",
     "KnowledgeBase": "kb",
     "KnowledgeBaseBuilder": "kb",
-    "MedicalLinker": "linker",
-    "MedicalMentions": "mentions",
+    "MedicalLinker": "components.linker",
+    "MedicalMentions": "components.mentions",
     "MedlinkError": "errors",
     "Mention": "types",
     "Name": "types",
@@ -27,8 +27,8 @@ _WHERE = {
     "annotate_file": "annotate",
     "build_assets": "building",
     "build_knowledge_base": "kb",
-    "open_pipeline": "pipelines",
-    "read_gold": "gold",
+    "open_pipeline": "components.pipelines",
+    "read_gold": "kb.gold",
 }
 __all__ = [*_WHERE]
 

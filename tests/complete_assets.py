@@ -6,16 +6,18 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from spacy_medlink.assets import CALIBRATOR, ENDINGS_FILE, RANKER_FILE, Assets
+from spacy_medlink.assets import Assets
+from spacy_medlink.assets.assets import CALIBRATOR, ENDINGS_FILE, RANKER_FILE
+from spacy_medlink.assets.variant import write_variant
 from spacy_medlink.building import build_assets
-from spacy_medlink.building.rerankers import store_reranker
-from spacy_medlink.building.variant import write_variant
-from spacy_medlink.calibration import RankingCalibrator
-from spacy_medlink.calibration.features import FEATURES
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
-from spacy_medlink.manifest import kb_fingerprint
-from spacy_medlink.ranking import Endings, RankingModel
+from spacy_medlink.fitting.rerankers import store_reranker
+from spacy_medlink.kb.schema import kb_fingerprint
+from spacy_medlink.ranking.calibrator import RankingCalibrator
+from spacy_medlink.ranking.endings import Endings
+from spacy_medlink.ranking.features import FEATURES
+from spacy_medlink.ranking.model import RankingModel
 from spacy_medlink.ranking.traits import TRAITS
 
 GOLD = {"heart attack": "HP:0001658", "sugar": "HP:0000819", "diabetes": "HP:0000819"}

@@ -1,18 +1,24 @@
 """What all tests share: no network, a random encoder and a dozen real concepts."""
 
+import faulthandler
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
-# Set before torch or tokenizers are imported anywhere. Two threads, not one: with one, a child
-# process that hangs on its parent's threads would never be caught.
+# Set before torch or tokenizers are imported anywhere.
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
+# Two threads where one process runs all tests, so that a child that hangs on its parent's threads
+# is caught. One each where processes share the tests and the cores: there two take several times
+# as long, and those tests of children that set two threads themselves still catch it.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ["OMP_NUM_THREADS"] = "1"  # it inherits what the first process has set below
 os.environ.setdefault("OMP_NUM_THREADS", "2")
 # Waiting threads sleep instead of spinning, which on a busy machine takes minutes.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import pytest
+from _pytest.faulthandler import fault_handler_stderr_fd_key  # of the version that is pinned
 from hypothesis import settings
 
 from spacy_medlink.assets import Assets
@@ -29,7 +35,41 @@ settings.register_profile("explore", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
+# The last resort against a hang. When pytest-timeout cannot end a test, faulthandler tells what all
+# threads do and ends the process: `faulthandler_timeout` in pyproject.toml. That is one time for
+# all tests, is off after a failure, and does not cover the end of the run: hence what follows.
+GRACE = 120  # seconds that pytest-timeout has to end a test
+_STDERR = pytest.StashKey[int]()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    # Stays open: pytest closes its own before the process ends.
+    config.stash[_STDERR] = os.dup(config.stash[fault_handler_stderr_fd_key])
+
+
+def _end_process_after(seconds: float, config: pytest.Config) -> None:
+    faulthandler.dump_traceback_later(seconds, exit=True, file=config.stash[_STDERR])
+
+
+def _watch(item: pytest.Item) -> None:
+    own = item.get_closest_marker("timeout")
+    seconds = own.args[0] if own else float(item.config.getini("timeout"))
+    _end_process_after(seconds + GRACE, item.config)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    _watch(item)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    _end_process_after(GRACE, config)
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    _watch(item)
     if item.get_closest_marker("gpu"):
         import torch
 
@@ -85,10 +125,10 @@ def tiny_assets(
     """Assets with all three tiers over `tiny_kb` and `tiny_encoder`; do not write into them.
 
     They recommend to link everything: a random encoder is rarely sure, and most tests are about
-    links, not about NIL (`tests/building/test_name_calibration.py` is).
+    links, not about NIL (`tests/fitting/test_name_calibration.py` is).
     """
+    from spacy_medlink.assets.variant import write_variant
     from spacy_medlink.building import build_assets
-    from spacy_medlink.building.variant import write_variant
 
     place = tmp_path_factory.mktemp("tiny_assets")
     built = build_assets(place / "built", tiny_kb.path, tiny_encoder)

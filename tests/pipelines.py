@@ -8,7 +8,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.extensions import SPAN_ATTRIBUTES
+from spacy_medlink.components.extensions import SPAN_ATTRIBUTES
 
 TEXTS = [
     "He had a heart attack and fever.",

@@ -8,6 +8,7 @@ import urllib.request
 
 import pytest
 
+from tests.children import SECONDS, killed
 from tests.network import NetworkForbiddenError
 
 # An address and a name that are reserved: they belong to nobody, should the guard fail.
@@ -63,9 +64,10 @@ def test_local_sockets_pass(network_attempts: list[str]) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="no fork")
 def test_forked_children_are_guarded() -> None:
     context = multiprocessing.get_context("fork")
-    child = context.Process(target=_connect)
+    child = context.Process(target=_connect, daemon=True)
     child.start()
-    child.join(30)
+    with killed(child):
+        child.join(SECONDS)
     assert child.exitcode == 42
 
 

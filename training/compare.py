@@ -13,14 +13,15 @@ from typing import Annotated, Any
 
 import typer
 
-from spacy_medlink.assets import DENSE_FILE, EXACT, NGRAM, Assets
+from spacy_medlink.assets import Assets
+from spacy_medlink.assets.assets import DENSE_FILE, EXACT, NGRAM
 from spacy_medlink.building import build_assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.files import replacing_file
 from spacy_medlink.kb import KnowledgeBase, build_kb
-from spacy_medlink.outputs import check_output, companion, marked
-from spacy_medlink.progress import show_progress
 from spacy_medlink.types import Concept, Mention
+from spacy_medlink.util.files import replacing_file
+from spacy_medlink.util.outputs import check_output, companion, marked
+from spacy_medlink.util.progress import show_progress
 
 from .data.holdout import Holdout, Query
 from .verbs import Overwrite, run

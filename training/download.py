@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from spacy_medlink.errors import Errors
-from spacy_medlink.progress import show_progress
+from spacy_medlink.util.progress import show_progress
 
 from .fetching.place import Settings, download, take
 from .fetching.sources import Source, find_source

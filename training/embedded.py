@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from spacy_medlink.errors import Errors
-from spacy_medlink.files import link_or_copy, replacing_directory, replacing_file, sha256_of
-from spacy_medlink.outputs import DirectoryKind, FileKind
+from spacy_medlink.util.files import link_or_copy, replacing_directory, replacing_file, sha256_of
+from spacy_medlink.util.outputs import DirectoryKind, FileKind
 
 from .verbs import Overwrite, run
 

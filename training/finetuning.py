@@ -10,10 +10,10 @@ from pathlib import Path
 import torch
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.files import sha256_of
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.objectives.protocol import Objective
 from spacy_medlink.types import Floats2d, Ints1d
+from spacy_medlink.util.files import sha256_of
 
 from .choosing.gold_yardstick import GoldYardstick
 from .data.candidates import Candidates, CandidateSampler

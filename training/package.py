@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import spacy
 import typer
 
-from spacy_medlink.files import replacing_directory
-from spacy_medlink.outputs import DirectoryKind, check_output
+from spacy_medlink.util.files import replacing_directory
+from spacy_medlink.util.outputs import DirectoryKind, check_output
 
 from .verbs import Overwrite, run
 

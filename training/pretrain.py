@@ -12,8 +12,8 @@ import typer
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase
-from spacy_medlink.outputs import check_output
 from spacy_medlink.util.devices import AUTO, find_device
+from spacy_medlink.util.outputs import check_output
 
 from .experiment import Experiment
 from .loop.interruption import EXIT_CODE, StoppedError

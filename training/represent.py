@@ -13,10 +13,10 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.files import replacing_file
 from spacy_medlink.kb import KnowledgeBase
-from spacy_medlink.outputs import check_output, marked
 from spacy_medlink.util.devices import AUTO, find_device
+from spacy_medlink.util.files import replacing_file
+from spacy_medlink.util.outputs import check_output, marked
 
 from .corpora.tally import Tally
 from .representations.mcsm import NEIGHBOURS, mcsm, read_typed

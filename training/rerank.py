@@ -12,18 +12,20 @@ from typing import Annotated, Any
 
 import typer
 
-from spacy_medlink.assets import ENCODER, Assets
-from spacy_medlink.building.rerankers import leave_out_reranker, store_reranker
+from spacy_medlink.assets import Assets
+from spacy_medlink.assets.assets import ENCODER
+from spacy_medlink.assets.manifest import ASSETS
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.errors import Errors
-from spacy_medlink.files import sha256_of
-from spacy_medlink.linking.blending import remembered
-from spacy_medlink.linking.reranking import CandidateTexts
-from spacy_medlink.manifest import ASSETS, kb_fingerprint
+from spacy_medlink.fitting.rerankers import leave_out_reranker, store_reranker
+from spacy_medlink.kb.schema import kb_fingerprint
 from spacy_medlink.objectives.lists import LOSSES
-from spacy_medlink.outputs import check_output
+from spacy_medlink.ranking.blending import remembered
+from spacy_medlink.ranking.reranking import CandidateTexts
 from spacy_medlink.util.devices import AUTO, CPU, find_device
+from spacy_medlink.util.files import sha256_of
+from spacy_medlink.util.outputs import check_output
 
 from .loop.interruption import EXIT_CODE, StoppedError
 from .recipe.overrides import parse_overrides

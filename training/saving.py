@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from spacy_medlink.files import replacing_directory
-from spacy_medlink.outputs import DirectoryKind, PathLike
+from spacy_medlink.util.files import replacing_directory
+from spacy_medlink.util.outputs import DirectoryKind, PathLike
 
 from .loop.metrics import read_log
 from .loop.plot import plot

@@ -11,9 +11,9 @@ from typing import Annotated
 import typer
 
 from spacy_medlink.errors import Errors
-from spacy_medlink.files import replacing_file
-from spacy_medlink.gold import read_gold
-from spacy_medlink.outputs import FileKind, check_output
+from spacy_medlink.kb.gold import read_gold
+from spacy_medlink.util.files import replacing_file
+from spacy_medlink.util.outputs import FileKind, check_output
 
 from .verbs import Overwrite, run
 

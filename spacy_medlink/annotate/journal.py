@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Errors
-from ..files import replacing_file
-from ..outputs import PRIVATE, FileKind, check_output
+from ..util.files import replacing_file
+from ..util.outputs import PRIVATE, FileKind, check_output
 from .documents import Done
 from .repeated import IdsSeen, Repeated
 

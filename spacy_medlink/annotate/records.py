@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 from spacy.tokens import Doc, Span
 
-from ..extensions import SPAN_ATTRIBUTES
-from ..pipelines import linked_spans
+from ..components.extensions import SPAN_ATTRIBUTES
+from ..components.pipelines import linked_spans
 from .documents import Document
 
 _DIGITS = 4  # of scores: those of a batch differ from those of another further down

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..text import hash_key
+from ..text.normalisation import hash_key
 
 _BEFORE = b'{"doc_id": '  # what every record begins with
 _EXAMPLES = 3

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .. import __version__
+from ..components.pipelines import STARTER, is_pipeline, pipeline_directory
 from ..errors import Errors, Warnings
-from ..outputs import check_output
-from ..pipelines import STARTER, is_pipeline, pipeline_directory
-from ..progress import no_progress
-from ..telling import tell
 from ..types import Progress
+from ..util.outputs import check_output
+from ..util.progress import no_progress
+from ..util.telling import tell
 from .documents import PART_DOCUMENTS, Done
 from .inputs import DEFAULT_COLUMNS, Columns, hash_of, open_input
 from .journal import LINKS_FILE, Journal, only_process

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..components.pipelines import linker_of, open_pipeline
 from ..errors import MedlinkError
-from ..files import replacing_file
-from ..outputs import PRIVATE
-from ..pipelines import linker_of, open_pipeline
+from ..util.files import replacing_file
+from ..util.outputs import PRIVATE
 from .documents import Document, Done, Part
 from .journal import ASIDE, COUNTS, LINKED, part_file
 from .records import PLAIN, Shape, Where, record_of, rejection_of

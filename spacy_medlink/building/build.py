@@ -9,25 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import __version__
-from ..assets import (
-    CALIBRATOR,
-    ENCODER,
-    EXACT,
-    FACETS,
-    KB_FILE,
-    MEMORY,
-    NAME_CONCEPT,
-    NGRAM,
-    Assets,
-)
-from ..calibration.conditions import conditions
+from ..assets import Assets
+from ..assets.assets import CALIBRATOR, ENCODER, EXACT, FACETS, KB_FILE, MEMORY, NAME_CONCEPT, NGRAM
+from ..assets.manifest import ASSETS, write_manifest
 from ..errors import MedlinkError
-from ..files import replacing_directory
+from ..fitting.calibrate import calibrate_assets, is_remembered
+from ..fitting.lookups import NameLookups
+from ..fitting.memory import Learned, carry_over, learn_memory
+from ..fitting.name_calibration import fit_on_names
+from ..fitting.weights import DEFAULT_WEIGHTS, choose_weights
 from ..kb import KnowledgeBase
 from ..linking import TIERS, LinkingEngine
-from ..manifest import ASSETS, write_manifest
-from ..outputs import check_output
-from ..progress import no_progress
+from ..ranking.conditions import conditions
 from ..retrieval.arrays import save_arrays
 from ..retrieval.exact import ExactIndex
 from ..retrieval.facets import Facets
@@ -36,14 +29,12 @@ from ..retrieval.fusion import fusion_of
 from ..retrieval.memory import write_memory
 from ..retrieval.ngram import NgramIndex
 from ..types import Progress
-from .calibrate import calibrate_assets, is_remembered
+from ..util.files import replacing_directory
+from ..util.outputs import check_output
+from ..util.progress import no_progress
 from .dense import DenseBuild
 from .kept import keeping
-from .lookups import NameLookups
-from .memory import Learned, carry_over, learn_memory
-from .name_calibration import fit_on_names
 from .update import Update, kept_fusion
-from .weights import DEFAULT_WEIGHTS, choose_weights
 
 if TYPE_CHECKING:  # torch and transformers are not needed to build the starter's tiers
     from ..encoders.bi_encoder import BiEncoder

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ..beside import remove_leftovers
 from ..errors import MedlinkError, Warnings
-from ..files import replacing_file
-from ..outputs import PRIVATE, files_in
-from ..telling import tell
 from ..types import Floats2d
+from ..util.beside import remove_leftovers
+from ..util.files import replacing_file
+from ..util.outputs import PRIVATE, files_in
+from ..util.telling import tell
 
 WORTH_KEEPING = 2048  # names; fewer are encoded again in a second or two
 _SHARD = re.compile(r"[0-9a-f]{16}-[0-9a-f]{40}-(\d+)\.npy")

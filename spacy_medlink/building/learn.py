@@ -5,21 +5,21 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..assets import Assets
+from ..assets.manifest import ASSETS
+from ..assets.variant import left_out, write_variant
 from ..errors import Errors, MedlinkError
-from ..files import working_directory
-from ..manifest import ASSETS
+from ..fitting.calibrate import TARGET_PRECISION, calibrate_assets
+from ..fitting.memory import key_of
+from ..fitting.mention_names import add_mention_names
+from ..fitting.name_calibration import calibrate_on_names
+from ..fitting.ranker import check_top, fit_ranker
 from ..measuring import load_gold
-from ..outputs import check_output
-from ..progress import no_progress
 from ..ranking.model import TOP
 from ..types import Progress
+from ..util.files import working_directory
+from ..util.outputs import check_output
+from ..util.progress import no_progress
 from .build import build_assets
-from .calibrate import TARGET_PRECISION, calibrate_assets
-from .memory import key_of
-from .mention_names import add_mention_names
-from .name_calibration import calibrate_on_names
-from .ranker import check_top, fit_ranker
-from .variant import left_out, write_variant
 
 # What says that there is too little text for a part, which is then left out.
 _TOO_LITTLE = frozenset({"E407", "E413", "E414", "E530"})

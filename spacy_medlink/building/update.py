@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..assets import DENSE_FILE, Assets
-from ..hashes import positions
-from ..held import File
-from ..text import hash_keys
+from ..assets import Assets
+from ..assets.assets import DENSE_FILE
+from ..text.normalisation import hash_keys
 from ..types import Floats2d, Hashes1d, Ints1d
+from ..util.hashes import positions
+from ..util.held import File
 
 if TYPE_CHECKING:
     from ..encoders.bi_encoder import BiEncoder

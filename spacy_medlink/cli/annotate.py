@@ -76,7 +76,7 @@ def command(
     source, path, out = documents_and_output(source, path, output, assets)
     choices(engine, ("local", "ray"), "--engine")
     from ..annotate import Columns, Shape, annotate_file
-    from ..progress import show_progress
+    from ..util.progress import show_progress
 
     if verify:
         verify_assets(source)

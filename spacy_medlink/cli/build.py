@@ -84,7 +84,7 @@ def command(
     overwrite: Overwrite = False,
 ) -> None:
     """Encode all names and build the tiers; in the end the assets replace those at --output."""
-    from ..progress import show_progress
+    from ..util.progress import show_progress
 
     kb, out = kb_and_output(place, output, kb, starter)
     if pooling not in (None, "mean", "cls"):
@@ -159,11 +159,11 @@ def build_linker_assets(
     RAISES (MedlinkError): E1xx and E2xx, for what is wrong with the parts or the disk.
     """
     from ..building import build_assets
-    from ..progress import no_progress
     from ..retrieval.tuning import SearchSettings
+    from ..util.progress import no_progress
 
     if kb is None:
-        from ..starter import starter_assets
+        from ..building.starter import starter_assets
 
         kb = starter_assets().kb.path
     return build_assets(

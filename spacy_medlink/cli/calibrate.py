@@ -11,7 +11,7 @@ from .opening import Verify, verify_assets
 from .output import Overwrite, table
 
 if TYPE_CHECKING:
-    from ..building.calibrate import Calibrated
+    from ..fitting.calibrate import Calibrated
     from ..types import Progress
 
 _THRESHOLDS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95)
@@ -57,7 +57,7 @@ def command(
     verify: Verify = False,
 ) -> None:
     """Fit probabilities of links, choose the threshold for a precision, and store both."""
-    from ..progress import show_progress
+    from ..util.progress import show_progress
 
     if verify:
         verify_assets(assets)
@@ -97,12 +97,12 @@ def calibrate_linker(
         both of them, E413-E414 where nothing can be said, E109 the disk.
     """
     from ..assets import Assets
-    from ..building.calibrate import calibrate_assets
-    from ..calibration.diagram import DIAGRAM, draw_reliability
-    from ..calibration.quality import calibration_error, reliability_bins
-    from ..files import replacing_file
-    from ..outputs import check_output
-    from ..progress import no_progress
+    from ..fitting.calibrate import calibrate_assets
+    from ..fitting.diagram import DIAGRAM, draw_reliability
+    from ..fitting.quality import calibration_error, reliability_bins
+    from ..util.files import replacing_file
+    from ..util.outputs import check_output
+    from ..util.progress import no_progress
 
     inputs = [dev, train]
     if diagram is not None:
@@ -131,7 +131,7 @@ def calibrate_linker(
 
 
 def _report(calibrated: "Calibrated") -> str:
-    from ..calibration.thresholds import at_threshold
+    from ..fitting.thresholds import at_threshold
 
     facts, chosen = calibrated.facts, calibrated.chosen
     wanted = sorted({*_THRESHOLDS, chosen.threshold})

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..components.pipelines import STARTER, linked_spans, linker_of, open_pipeline
 from ..errors import Errors, MedlinkError, Warnings
-from ..pipelines import STARTER, linked_spans, linker_of, open_pipeline
 from .metrics_report import metrics_report
 from .opening import Verify, verify_assets
 from .output import Overwrite, write_text
@@ -136,9 +136,9 @@ def command(
     """Measure linking against gold mentions."""
     from ..measuring import Settings
     from ..measuring.settings import COMPOSITES, PROTOCOLS
-    from ..outputs import check_output
-    from ..progress import show_progress
     from ..reports import METRICS_FILE, dump_metrics
+    from ..util.outputs import check_output
+    from ..util.progress import show_progress
 
     if output is not None:
         inputs: list[Path | str | None] = [gold, source, train or None, reference or None, against]
@@ -204,10 +204,10 @@ def evaluate_linker(
     RAISES (MedlinkError): E201-E204, E305 for the source, E107 and E4xx for the gold mentions,
         E410-E411 for the other metrics, E415-E416 for a peer.
     """
+    from ..components.sources import open_assets
     from ..measuring import Settings, load_gold, measure, measure_pipeline
-    from ..progress import no_progress
     from ..reports import compare_metrics, read_metrics
-    from ..sources import open_assets
+    from ..util.progress import no_progress
 
     settings = settings or Settings()
     progress = progress or no_progress

@@ -39,8 +39,8 @@ def command(
 ) -> None:
     """Fit a small model that orders candidates; it is left out where it does not help."""
     from ..assets import Assets
-    from ..building.ranker import fit_ranker
-    from ..progress import show_progress
+    from ..fitting.ranker import fit_ranker
+    from ..util.progress import show_progress
 
     if verify:
         verify_assets(assets)

@@ -27,7 +27,7 @@ def command(
 ) -> None:
     """Build a knowledge base from scispaCy's; `medlink kb build --from scispacy` can do more."""
     from ..kb import build_knowledge_base
-    from ..progress import show_progress
+    from ..util.progress import show_progress
 
     if out is not None:
         if output is not None:

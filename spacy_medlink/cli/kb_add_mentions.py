@@ -22,7 +22,7 @@ def command(
     overwrite: Overwrite = False,
 ) -> None:
     """Write a knowledge base that has the mentions of annotated text as names, too."""
-    from ..building.mention_names import add_mention_names
+    from ..fitting.mention_names import add_mention_names
     from ..kb import KnowledgeBase
 
     kb, gold, out = gold_and_output(kb, gold, output)

@@ -72,7 +72,7 @@ def command(
     """Build a knowledge base; one that is at --output is replaced when all is done."""
     from ..kb import build_knowledge_base
     from ..kb.filters import Filters
-    from ..progress import show_progress
+    from ..util.progress import show_progress
 
     sources, out = sources_and_output(places, output)
     filters = Filters(

@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..outputs import FileKind
+from ..util.outputs import FileKind
 from .output import Overwrite, table, write_text
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ _DIFF = FileKind("a comparison of knowledge bases", _is_ours)
 
 def _stream(old: Path, new: Path, gold: Path | None, output: Path | None, overwrite: bool) -> None:
     """Write every change, one a line, without keeping any."""
-    from ..files import replacing_file
+    from ..util.files import replacing_file
 
     bases = _open(old), _open(new)
     if output is None:

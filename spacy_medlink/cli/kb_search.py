@@ -46,7 +46,7 @@ def search_concepts(*, kb: Path, text: str, limit: int = 20) -> list[Found]:
     RAISES (MedlinkError): E101-E103 for the file.
     """
     from ..kb.near import near_names
-    from ..text import key
+    from ..text.normalisation import key
 
     base = open_kb(kb)
     found: dict[str, Found] = {}

@@ -42,7 +42,7 @@ def command(
     """Learn names, corrections, a ranker and probabilities from annotated text."""
     from ..assets import Assets
     from ..building.learn import learn
-    from ..progress import show_progress
+    from ..util.progress import show_progress
 
     if verify:
         verify_assets(assets)

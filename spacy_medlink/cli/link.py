@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..pipelines import linked_spans, linker_of, open_pipeline
+from ..components.pipelines import linked_spans, linker_of, open_pipeline
 from .opening import Verify, verify_assets
 from .output import Overwrite, echo_json, table, write_text
 from .parsing import comma_list, lines_of, read_text
 
 if TYPE_CHECKING:
-    from ..linker import MedicalLinker
+    from ..components.linker import MedicalLinker
 
 _HEADER = ("mention", "id", "CUI", "preferred name", "matched name", "score")
 _NIL = "NIL"

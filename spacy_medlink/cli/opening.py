@@ -20,7 +20,7 @@ def verify_assets(source: str | Path) -> None:
     source (str): assets, or a pipeline or package that has some; others have nothing to compare.
     RAISES (MedlinkError): E202 for the first file that has another.
     """
-    from ..sources import assets_in
+    from ..components.sources import assets_in
 
     for assets in assets_in(source):
         assets.verify()
@@ -31,7 +31,7 @@ def open_kb(path: Path) -> "KnowledgeBase":
 
     RAISES (MedlinkError): E101-E103 when it cannot be opened.
     """
-    from ..assets import KB_FILE
+    from ..assets.assets import KB_FILE
     from ..kb import KnowledgeBase
 
     inside = path / KB_FILE

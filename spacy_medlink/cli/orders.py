@@ -8,9 +8,9 @@ from pathlib import Path
 
 import typer
 
+from ..assets.layout import MANIFEST
+from ..components.pipelines import STARTER
 from ..errors import Warnings
-from ..layout import MANIFEST
-from ..pipelines import STARTER
 
 
 def told(old: str, new: str) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..outputs import FileKind, PathLike
+from ..util.outputs import FileKind, PathLike
 
 Overwrite = Annotated[
     bool,
@@ -60,7 +60,7 @@ def write_text(
     kind, inputs, overwrite: what it may replace; see `outputs.check_output`.
     RAISES (MedlinkError): E109 when it cannot be written, E120-E124 for what is there.
     """
-    from ..files import replacing_file
+    from ..util.files import replacing_file
 
     with replacing_file(path, kind, inputs, overwrite=overwrite) as temporary:
         temporary.write_text(text, encoding="utf-8")

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from ..concept_urls import concept_url
-from ..outputs import marked
+from ..kb.concept_urls import concept_url
+from ..util.outputs import marked
 
 # Dark text on each of these has a contrast of at least 7 to 1 (WCAG AAA).
 _COLOURS = ("#cfe8ff", "#d6f5d6", "#ffe3b3", "#f3d9fa", "#ffd6d6", "#d0f4f0", "#e8e4c9", "#e0e0ff")

@@ -14,9 +14,9 @@ import torch
 import xxhash
 
 from ..errors import Errors
-from ..locks import ForkSafeLock
 from ..types import Floats2d
 from ..util import devices
+from ..util.locks import ForkSafeLock
 from .adapters import adapter_reduction, divided, load_adapters, save_adapters
 from .damage import check_config, is_failure, running
 from .native import has_native_bf16

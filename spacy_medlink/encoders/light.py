@@ -15,8 +15,8 @@ from safetensors import safe_open
 from tokenizers import Tokenizer
 
 from ..errors import Errors, MedlinkError
-from ..held import Directory, held, place_of, source_of
 from ..util import devices
+from ..util.held import Directory, held, place_of, source_of
 from .bert import Bert, can_run
 from .bi_encoder import SETTINGS_FILE, BiEncoder, fingerprint_of
 from .damage import is_failure

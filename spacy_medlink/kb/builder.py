@@ -8,9 +8,9 @@ from pathlib import Path
 from types import TracebackType
 
 from ..errors import Errors
-from ..files import replacing_file
-from ..outputs import PathLike
 from ..types import Record, Retired
+from ..util.files import replacing_file
+from ..util.outputs import PathLike
 from . import schema
 from .writer import BuildReport, TableWriter
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import MedlinkError
-from ..text import hash_key
+from ..text.normalisation import hash_key
 from ..types import BadLine, Concept, Record
 from .check_graph import PLACE, rings
 from .readers import FORMATS, read_numbered, tabular

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from ..text import key
+from ..text.normalisation import key
 from .knowledge_base import KnowledgeBase
 
 KeysOfCode = Callable[[str, str], frozenset[str]]

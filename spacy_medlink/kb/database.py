@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Errors, MedlinkError
-from ..files import OwnedDirectory
-from ..held import HeldFile
-from ..locks import ForkSafeLock
+from ..util.files import OwnedDirectory
+from ..util.held import HeldFile
+from ..util.locks import ForkSafeLock
 from . import schema
 
 _ROWS = 1024  # read at a time

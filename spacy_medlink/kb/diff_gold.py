@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from ..gold import GoldMention, read_gold
 from .diff_changes import Change
+from .gold import GoldMention, read_gold
 from .knowledge_base import KnowledgeBase
 
 

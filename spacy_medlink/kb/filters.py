@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 from ..errors import Errors
-from ..text import is_short_form, normalise
+from ..text.normalisation import is_short_form, normalise
 from ..types import Concept, Name, Record, Retired
 from .rekey import rekey
 from .semantic_groups import types_of

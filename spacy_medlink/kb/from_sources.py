@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import Errors
-from ..outputs import check_output
-from ..progress import no_progress
 from ..types import BadLine, Progress, Record
+from ..util.outputs import check_output
+from ..util.progress import no_progress
 from .builder import KnowledgeBaseBuilder
 from .curation import Curation, read_curation
 from .filters import Filters

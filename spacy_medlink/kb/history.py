@@ -12,10 +12,10 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from ..files import sha256_of
-from ..hashes import positions
-from ..text import hash_keys
+from ..text.normalisation import hash_keys
 from ..types import Concept, Hashes1d, Record, Retired
+from ..util.files import sha256_of
+from ..util.hashes import positions
 from .knowledge_base import KnowledgeBase
 
 GONE = "gone"

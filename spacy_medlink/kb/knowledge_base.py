@@ -12,14 +12,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..errors import Errors
-from ..held import HeldFile
-from ..manifest import kb_fingerprint
-from ..text import hash_key, key
+from ..text.normalisation import hash_key, key
 from ..types import Concept, Ints1d, Name, Retired
+from ..util.held import HeldFile
 from . import schema
 from .database import Connection, Database
 from .decoding import concept_of, facts_of, name_of
 from .entities import EntitiesById
+from .schema import kb_fingerprint
 from .semantic_groups import groups_of
 
 _CONCEPT = (

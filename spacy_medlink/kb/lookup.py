@@ -17,7 +17,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from ..text import hash_keys, key
+from ..text.normalisation import hash_keys, key
 from .second_process import last_words, start
 
 Entries = NDArray[np.void]

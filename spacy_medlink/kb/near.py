@@ -5,7 +5,7 @@ import string
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ..text import key
+from ..text.normalisation import key
 from ..types import Concept
 from .knowledge_base import KnowledgeBase
 

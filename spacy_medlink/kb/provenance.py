@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Errors
-from ..files import sha256_of
+from ..util.files import sha256_of
 from . import readers
 from .filters import Filters
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..text import hash_key, hash_keys
+from ..text.normalisation import hash_key, hash_keys
 from ..types import Hashes1d
 from .knowledge_base import KnowledgeBase
 from .readers.xrefs import code_of

@@ -6,14 +6,16 @@ assets want it: sorted by key hash. Strings that repeat (languages, sources, ter
 interned in `label`.
 """
 
+import hashlib
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from json.encoder import encode_basestring
 from pathlib import Path
+from typing import Any
 
-from ..outputs import FileKind
+from ..util.outputs import FileKind
 
 VERSION = 1
 _APPLICATION_ID = 0x4D4C4B42  # "MLKB"
@@ -133,3 +135,9 @@ def _strings(values: object) -> tuple[str, ...]:
     if not isinstance(values, list) or not all(type(one) is str for one in values):
         raise ValueError("something else than a list of texts")
     return tuple(values)
+
+
+def kb_fingerprint(manifest: Mapping[str, Any]) -> str:
+    """Identify a knowledge base by its manifest: SHA-256, hexadecimal."""
+    text = json.dumps(manifest, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

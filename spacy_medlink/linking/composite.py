@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..calibration.features import DEPTH
-from ..identifiers import is_identified
+from ..ranking.features import DEPTH
+from ..text.identifiers import is_identified
 from ..types import Candidate, Mention
 from .decision import is_believed, wanted_of, with_probabilities
 

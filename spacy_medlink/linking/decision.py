@@ -5,9 +5,9 @@ from dataclasses import replace
 from itertools import repeat
 from typing import NamedTuple
 
-from ..identifiers import is_identified
+from ..ranking.backoff import Backoff
+from ..text.identifiers import is_identified
 from ..types import Calibrator, Candidate
-from .backoff import Backoff
 from .outside import is_named
 
 # Why there is no link.

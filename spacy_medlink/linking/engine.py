@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..lru import Lru
 from ..retrieval.concepts import MEMORY, rank_concepts, set_ranks
 from ..retrieval.fusion import WeightedFusion
 from ..types import (
@@ -27,6 +26,7 @@ from ..types import (
     Mention,
     Rescorer,
 )
+from ..util.lru import Lru
 from .forms import Forms, has_letters
 from .identified import DEPTH, IdentifiersOf, identified_first
 from .outside import is_better, is_named_within

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ..identifiers import IDENTIFIER, identifies
 from ..retrieval.concepts import RESOLUTION
+from ..text.identifiers import IDENTIFIER, identifies
 from ..types import Candidate, Mention
 
 DEPTH = 50  # candidates among which what is identified must be: a code may be somebody else's

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..lru import Lru
 from ..retrieval.concepts import TieRule
 from ..retrieval.filters import Filter, NameFilters, Only, Selection, select
+from ..util.lru import Lru
 
 if TYPE_CHECKING:
     from ..retrieval.facets import Facets

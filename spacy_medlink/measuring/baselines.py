@@ -9,8 +9,8 @@ import numpy as np
 
 from ..assets import Assets
 from ..linking import LinkingEngine
-from ..progress import no_progress
 from ..types import Floats2d, Progress
+from ..util.progress import no_progress
 from .engines import Engines
 from .ranking import Ranker
 from .settings import Settings

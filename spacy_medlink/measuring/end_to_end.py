@@ -6,10 +6,10 @@ from typing import Any, Protocol, TypeVar
 
 from ..errors import Errors
 from ..evaluation import Link, link_scores
-from ..gold import GoldDocument
 from ..kb import KnowledgeBase
-from ..progress import no_progress
+from ..kb.gold import GoldDocument
 from ..types import Progress
+from ..util.progress import no_progress
 from .gold_set import GoldSet
 from .resources import speed
 

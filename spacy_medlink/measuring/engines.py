@@ -5,10 +5,10 @@ from typing import Any
 
 from ..assets import Assets
 from ..linking import LinkingEngine
-from ..lru import Lru
 from ..retrieval.mask import Mask
 from ..retrieval.ngram import NgramIndex
 from ..types import Hits
+from ..util.lru import Lru
 
 # A tier must propose enough names for k distinct answers. Up to half of the engine's default
 # nothing changes, so that acc@1 does not depend on which other depths are asked for.

@@ -7,14 +7,14 @@ from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple
 
-from ..abbreviations import LongForms, find_definitions, implied_definitions
 from ..errors import Errors
 from ..evaluation import split_composite
-from ..gold import GoldDocument, GoldMention, read_gold
-from ..identifiers import find_identifiers, identifiers_of
 from ..kb import KnowledgeBase
+from ..kb.gold import GoldDocument, GoldMention, read_gold
 from ..kb.resolve import UNKNOWN, Found, find_ids
-from ..text import key
+from ..text.abbreviations import LongForms, find_definitions, implied_definitions
+from ..text.identifiers import find_identifiers, identifiers_of
+from ..text.normalisation import key
 from ..types import BadLine, Mention
 
 _CONTEXT = 64  # characters on each side of a mention, as in the component

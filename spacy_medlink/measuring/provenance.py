@@ -9,8 +9,8 @@ from typing import Any
 
 from .. import __version__
 from ..assets import Assets
-from ..files import sha256_of
 from ..kb import KnowledgeBase
+from ..util.files import sha256_of
 from .gold_set import GoldSet
 from .settings import Settings
 

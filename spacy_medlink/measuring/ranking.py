@@ -9,8 +9,8 @@ from typing import NamedTuple, Protocol
 from ..evaluation import Outcome, first_right, paper_key
 from ..kb import KnowledgeBase
 from ..linking.decision import decide
-from ..progress import no_progress
 from ..types import Candidate, Ints1d, Mention, Progress
+from ..util.progress import no_progress
 from .gold_set import Case
 
 _BATCH = 512

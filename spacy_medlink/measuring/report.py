@@ -7,11 +7,11 @@ from typing import Any
 from ..assets import Assets
 from ..errors import Errors
 from ..evaluation import Outcome, compute_metrics, compute_totals, pack
-from ..identifiers import is_identified
 from ..linking import TIERS
-from ..progress import no_progress
 from ..reports.metrics_file import FORMAT, SCHEMA
+from ..text.identifiers import is_identified
 from ..types import Progress
+from ..util.progress import no_progress
 from .baselines import Baseline, make_baselines
 from .engines import Engines
 from .gold_set import Case, GoldSet

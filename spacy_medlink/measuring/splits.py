@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..evaluation import near_references
-from ..gold import read_gold
 from ..kb import KnowledgeBase
+from ..kb.gold import read_gold
 from ..kb.resolve import find_ids
 from .gold_set import Case
 from .labels import Seen, is_seen_code

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..retrieval.fusion import rank_concepts
-from ..threads import threads
 from ..types import Candidate, Floats1d, Floats2d, Ints1d, Ints2d, Mention
+from ..util.threads import threads
 
 _GRAMS = (1, 2)
 _NAMES = 64  # proposed for a mention, as many as a tier proposes

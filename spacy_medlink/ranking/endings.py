@@ -20,7 +20,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from ..errors import Errors
-from ..held import File, place_of, source_of
+from ..util.held import File, place_of, source_of
 
 Weights = NDArray[np.float32]
 

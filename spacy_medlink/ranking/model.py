@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Errors
-from ..held import File, content_of, place_of
+from ..util.held import File, content_of, place_of
 from .traits import TRAITS, Traits
 
 FORMAT = 3

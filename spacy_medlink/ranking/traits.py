@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Indel
 
-from ..text import key, upright
+from ..text.normalisation import key, upright
 from ..types import Candidate
 from .endings import Endings
 from .prior import Prior

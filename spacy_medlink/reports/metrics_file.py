@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import Errors
 from ..evaluation import Record, unpack
-from ..outputs import marked
+from ..util.outputs import marked
 
 FORMAT, SCHEMA = "spacy-medlink metrics", 1
 METRICS_FILE = marked("a file of metrics", f'"format": "{FORMAT}"')

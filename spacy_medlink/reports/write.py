@@ -5,8 +5,8 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..files import replacing_file
-from ..outputs import check_output, companion, marked
+from ..util.files import replacing_file
+from ..util.outputs import check_output, companion, marked
 from .page import GENERATOR, render_report
 from .plain import harmless, to_csv, to_markdown
 from .run import Run

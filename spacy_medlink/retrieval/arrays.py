@@ -10,7 +10,7 @@ from numpy.lib import format as npy
 from numpy.typing import DTypeLike, NDArray
 
 from ..errors import Errors
-from ..held import Directory, HeldFile, held, place_of
+from ..util.held import Directory, HeldFile, held, place_of
 
 _HEADER = 1 << 12  # bytes; that of one plain array takes 128
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}

@@ -11,8 +11,8 @@ import faiss
 import numpy as np
 
 from ..errors import Errors
-from ..held import File
 from ..types import Floats2d, Hits, Ints1d, Ints2d
+from ..util.held import File
 from .index_file import read_index
 from .mask import Mask
 from .subset import search_rows

@@ -13,10 +13,10 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from ..hashes import positions
-from ..held import Directory
-from ..text import hash_keys, key, surface_check
+from ..text.normalisation import hash_keys, key, surface_check
 from ..types import Hashes1d, Hits
+from ..util.hashes import positions
+from ..util.held import Directory
 from .arrays import check, check_below, check_offsets, load_arrays, save_arrays
 from .mask import Mask
 from .name_texts import NameTexts, TextsOf

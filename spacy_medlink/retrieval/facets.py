@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..held import Directory, held
 from ..kb import KnowledgeBase
+from ..util.held import Directory, held
 from .arrays import check, check_below, check_offsets, damaged, load_arrays, save_arrays
 
 _ARRAYS = ("lang", "source", "type_start", "type", "id_order")

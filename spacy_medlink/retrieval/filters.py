@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..errors import Errors
 from ..kb import KnowledgeBase
 from ..kb.semantic_groups import GROUPS, types_of
-from ..lru import Lru
+from ..util.lru import Lru
 from .facets import Facets
 from .mask import Mask
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import Errors
-from ..setting_types import is_weight
 from ..types import Floats2d, Fusion
+from ..util.setting_types import is_weight
 from .concepts import merge_forms, rank_concepts
 
 __all__ = [

@@ -13,7 +13,7 @@ import faiss
 import numpy as np
 
 from ..errors import Errors
-from ..held import File, place_of, source_of
+from ..util.held import File, place_of, source_of
 from .tuning import graph_of
 
 _HEADER = struct.Struct("<4siqqqBi")  # name, dimensions, vectors, two unused, trained, metric

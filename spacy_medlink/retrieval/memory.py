@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import Errors
-from ..held import Directory, held, place_of
-from ..text import is_short_form, key, normalise
+from ..text.normalisation import is_short_form, key, normalise
 from ..types import Ints1d
+from ..util.held import Directory, held, place_of
 
 _FILE = "memory.jsonl"
 NIL = ""

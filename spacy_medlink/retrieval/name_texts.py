@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..held import Directory, HeldFiles
+from ..util.held import Directory, HeldFiles
 from .arrays import check, check_offsets, load_arrays
 
 TextsOf = Callable[[Sequence[int]], Sequence[str]]

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..held import Directory
-from ..locks import ForkSafeLock
-from ..spelling import american
-from ..text import normalise
-from ..threads import threads
+from ..text.normalisation import normalise
+from ..text.spelling import american
 from ..types import Floats1d, Floats2d, Hits, Ints2d
+from ..util.held import Directory
+from ..util.locks import ForkSafeLock
+from ..util.threads import threads
 from .arrays import check, check_below, check_offsets, load_arrays, save_arrays
 from .mask import Mask
 

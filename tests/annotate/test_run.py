@@ -21,10 +21,11 @@ from spacy_medlink.annotate.documents import Document
 from spacy_medlink.annotate.journal import part_file
 from spacy_medlink.annotate.records import Where, record_of
 from spacy_medlink.assets import Assets
+from spacy_medlink.components.extensions import register_extensions
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.extensions import register_extensions
-from spacy_medlink.gold import read_gold
+from spacy_medlink.kb.gold import read_gold
 from tests.annotate.conftest import Notes, records
+from tests.children import killed
 from tests.limits import files_limited_to
 from tests.pipelines import pipeline
 
@@ -350,12 +351,12 @@ def test_a_killed_run_goes_on(
     parts = tmp_path / ".out.jsonl.parts"
     for kill_at in (3, 20):
         process = subprocess.Popen([*command, str(n_process)], cwd=Path(__file__).parents[2])
-        began = time.monotonic()
-        while len(list(parts.glob("part-*"))) < kill_at and process.poll() is None:
-            assert time.monotonic() - began < 120
-            time.sleep(0.01)
-        process.send_signal(signal.SIGKILL)
-        assert process.wait(30) == -signal.SIGKILL
+        with killed(process):
+            began = time.monotonic()
+            while len(list(parts.glob("part-*"))) < kill_at and process.poll() is None:
+                assert time.monotonic() - began < 120
+                time.sleep(0.01)
+        assert process.returncode == -signal.SIGKILL
         assert not output.exists()
     time.sleep(0.5)  # workers of the killed run leave by themselves
     done = annotate_file(str(tiny_assets.path), path, output, part_size=5)

@@ -1,7 +1,7 @@
 """Linked spans are counted against gold mentions."""
 
 from benchmarks.finding import WAYS, count
-from spacy_medlink.finding.settings import LEAVE_OUT
+from spacy_medlink.components.finding.settings import LEAVE_OUT
 
 
 def test_counts() -> None:

@@ -6,10 +6,10 @@ import pytest
 from spacy_medlink import __version__
 from spacy_medlink.assets import Assets
 from spacy_medlink.building import build_assets
+from spacy_medlink.building.starter import is_starter, starter_assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import build_kb
-from spacy_medlink.starter import is_starter, starter_assets
 from spacy_medlink.types import Concept, Mention, Name
 
 

@@ -4,9 +4,9 @@ import pytest
 from spacy.vocab import Vocab
 
 from spacy_medlink.building import build_assets
+from spacy_medlink.components.linker import MedicalLinker
 from spacy_medlink.kb import build_kb
 from spacy_medlink.kb.readers import read
-from spacy_medlink.linker import MedicalLinker
 
 NOTHING = ["xyzzy plugh", "CABG", "water pill", "lead free", "hot flashes", "the patient was seen"]
 LETTER = [

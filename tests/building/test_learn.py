@@ -6,22 +6,23 @@ from inspect import signature
 import pytest
 from typer.testing import CliRunner
 
-from spacy_medlink.assets import CALIBRATOR, MEMORY, RANKER_FILE, Assets
+from spacy_medlink.assets import Assets
+from spacy_medlink.assets.assets import CALIBRATOR, MEMORY, RANKER_FILE
+from spacy_medlink.assets.variant import write_variant
 from spacy_medlink.building import build_assets
-from spacy_medlink.building.calibrate import TARGET_PRECISION, calibrate_assets
 from spacy_medlink.building.learn import learn
-from spacy_medlink.building.mention_names import add_mention_names
-from spacy_medlink.building.ranker import fit_ranker
-from spacy_medlink.building.variant import write_variant
 from spacy_medlink.cli import app
 from spacy_medlink.cli.fit_ranker import command as fit_ranker_command
 from spacy_medlink.cli.learn import command as learn_command
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.fitting.calibrate import TARGET_PRECISION, calibrate_assets
+from spacy_medlink.fitting.mention_names import add_mention_names
+from spacy_medlink.fitting.ranker import fit_ranker
 from spacy_medlink.kb import build_kb
 from spacy_medlink.ranking.model import TOP
 from spacy_medlink.retrieval.memory import read_memory
 from spacy_medlink.types import Concept, Name
-from tests.building.test_ranker import CONCEPTS, PAIRS, links, write_gold
+from tests.fitting.test_ranker import CONCEPTS, PAIRS, links, write_gold
 
 
 @pytest.fixture(scope="module")

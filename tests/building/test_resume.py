@@ -15,9 +15,10 @@ from spacy_medlink.assets import Assets
 from spacy_medlink.building import build_assets, kept, vectors
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.files import sha256_of
 from spacy_medlink.kb import build_kb
 from spacy_medlink.types import Concept, Floats2d, Name
+from spacy_medlink.util.files import sha256_of
+from tests.children import SECONDS, killed
 from tests.tiny import write_tiny_encoder
 
 CHUNK, NAMES = 8, 60
@@ -237,21 +238,23 @@ main()
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_the_command_goes_on_after_a_signal(tmp_path, kb, tiny_encoder, whole, number):
     out = tmp_path / "out"
-    arguments = ["build", str(out), "--kb", str(kb), "--encoder", str(tiny_encoder)]
+    arguments = ["build", str(kb), "--output", str(out), "--encoder", str(tiny_encoder)]
     process = start(arguments, seconds=0.2)
-    assert process.stdout is not None
-    for _ in range(3):
-        assert process.stdout.readline() == "encoded 8\n"
-    time.sleep(0.05)
-    process.send_signal(number)
-    rest, said = process.communicate(timeout=300)
+    with killed(process):
+        assert process.stdout is not None
+        for _ in range(3):
+            assert process.stdout.readline() == "encoded 8\n"
+        time.sleep(0.05)
+        process.send_signal(number)
+        rest, said = process.communicate(timeout=SECONDS)
     assert process.returncode == (130 if number == signal.SIGINT else -number)
     encoded = 24 + 8 * rest.count("encoded 8")
     if number == signal.SIGINT:
         assert f"[W121] {out} was not finished" in said and "Stopped." in said
         assert "Traceback" not in said
     again = start(arguments, seconds=0)
-    rest, said = again.communicate(timeout=300)
+    with killed(again):
+        rest, said = again.communicate(timeout=SECONDS)
     assert again.returncode == 0 and "[W120]" in said
     counts = [int(line.split()[1]) for line in rest.splitlines() if line.startswith("encoded")]
     # A kill may have come before the last chunk was kept.
@@ -272,18 +275,19 @@ def start(arguments: Sequence[str], seconds: float) -> "subprocess.Popen[str]":
 def test_kills_at_random_moments_lose_at_most_a_chunk(tmp_path, kb, tiny_encoder, whole):
     """Until one comes through: whatever was kept by then is whole."""
     out, generator = tmp_path / "out", np.random.default_rng(0)
-    arguments = ["build", str(out), "--kb", str(kb), "--encoder", str(tiny_encoder)]
+    arguments = ["build", str(kb), "--output", str(out), "--encoder", str(tiny_encoder)]
     for _ in range(3):
         process = start(arguments, seconds=0.2)
-        assert process.stdout is not None
-        process.stdout.readline()
-        time.sleep(generator.uniform(0, 0.6))
-        process.kill()
+        with killed(process):
+            assert process.stdout is not None
+            process.stdout.readline()
+            time.sleep(generator.uniform(0, 0.6))
         process.communicate()
     shards = {path: sha256_of(path) for path in (tmp_path / ".out.vectors").glob("*.npy")}
     assert all(np.load(path).shape[1] == 32 for path in shards)
     again = start(arguments, seconds=0)
-    again.communicate(timeout=300)
+    with killed(again):
+        again.communicate(timeout=SECONDS)
     assert again.returncode == 0
     assert np.array_equal(all_vectors(Assets(out, verify=True)), whole)
     assert [path.name for path in tmp_path.iterdir()] == ["out"]

@@ -13,9 +13,9 @@ import spacy
 from spacy_medlink.annotate.records import record_of_link
 from spacy_medlink.assets import Assets
 from spacy_medlink.cli.page import render_page
-from spacy_medlink.extensions import SPAN_ATTRIBUTES
+from spacy_medlink.components.extensions import SPAN_ATTRIBUTES
+from spacy_medlink.components.pipelines import open_pipeline
 from spacy_medlink.measuring import load_gold
-from spacy_medlink.pipelines import open_pipeline
 from tests.cli.conftest import Fail, Run
 
 TEXT = "Heart attack in 2020, now Type 2 diabetes."

@@ -28,16 +28,18 @@ SCISPACY = {"concept_id": "C1", "canonical_name": "Asthma", "aliases": ["asthma"
 
 # Verb: what is written (relative to the place), and the arguments; "{}" is the place.
 FILES: dict[str, tuple[str, list[str]]] = {
-    "kb build": ("new.kb", ["kb", "build", "{}/new.kb", "{}/t.csv", "--from", "csv"]),
-    "add-mentions": ("more", ["kb", "add-mentions", "{}/more", "{}/own.kb", "{}/gold.jsonl"]),
+    "kb build": ("new.kb", ["kb", "build", "{}/t.csv", "--from", "csv", "--output", "{}/new.kb"]),
+    "add-mentions": (
+        "more", ["kb", "add-mentions", "{}/own.kb", "{}/gold.jsonl", "--output", "{}/more"],
+    ),
     "kb diff": ("diff.json", ["kb", "diff", "{}/own.kb", "{}/own.kb", "--output", "{}/diff.json"]),
-    "import": ("in.kb", ["import", "scispacy-kb", "{}/scispacy.jsonl", "{}/in.kb"]),
+    "import": ("in.kb", ["import", "scispacy-kb", "{}/scispacy.jsonl", "--output", "{}/in.kb"]),
     "link": ("page.html", ["link", "{}/own", "He has asthma.", "--html", "{}/page.html"]),
     "evaluate": ("m.json", ["evaluate", "{}/own", "{}/gold.jsonl", "--output", "{}/m.json"]),
     "report": ("report/report.md", ["report", "{}/metrics.json", "--output", "{}/report"]),
 }  # fmt: skip
 DIRECTORIES: dict[str, list[str]] = {
-    "build": ["build", "{}/new", "--kb", "{}/own.kb"],
+    "build": ["build", "{}/own.kb", "--output", "{}/new"],
     "learn": ["learn", "{}/own", "{}/gold.jsonl", "--output", "{}/new"],
 }
 
@@ -52,7 +54,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "scispacy.jsonl").write_text(json.dumps(SCISPACY) + "\n")
     build_kb(place / "own.kb", TINY_RECORDS)
     for arguments in (
-        ["build", "{}/own", "--kb", "{}/own.kb"],
+        ["build", "{}/own.kb", "--output", "{}/own"],
         ["evaluate", "{}/own", "{}/gold.jsonl", "--output", "{}/metrics.json"],
     ):
         call(place, arguments)

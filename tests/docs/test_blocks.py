@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from thinc.api import Config
 
-from spacy_medlink.linker.settings import DEFAULT_CONFIG as LINKER
-from spacy_medlink.mentions import DEFAULT_CONFIG as MENTIONS
+from spacy_medlink.components.linker.settings import DEFAULT_CONFIG as LINKER
+from spacy_medlink.components.mentions import DEFAULT_CONFIG as MENTIONS
 from tests.docs import commands
 from tests.docs.markdown import PAGES, ROOT, Block, blocks_of
 from tests.docs.workplace import furnish

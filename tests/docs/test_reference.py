@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from docs.generate import COMPONENTS, PAGES, README, REFERENCE, readme
+from spacy_medlink.components.linker.settings import LinkerSettings
 from spacy_medlink.errors import Errors, Message
-from spacy_medlink.linker.settings import LinkerSettings
 
 
 @pytest.mark.parametrize("name", COMPONENTS)

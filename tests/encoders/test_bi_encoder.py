@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -17,6 +16,7 @@ from safetensors.torch import load_file, save_file
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Encoder
+from tests.children import in_threads
 from tests.limits import files_limited_to
 from tests.tiny import write_tiny_encoder
 
@@ -87,9 +87,8 @@ def test_a_word_that_the_model_does_not_know_counts(encoder):
 def test_threads_get_the_same_vectors(encoder):
     texts = [f"{text} {number}" for number in range(20) for text in TEXTS]
     want = encoder.encode(texts)
-    with ThreadPoolExecutor(8) as pool:
-        for found in pool.map(lambda _: encoder.encode(texts), range(24)):
-            np.testing.assert_array_equal(found, want)
+    for found in in_threads(lambda _: encoder.encode(texts), range(24)):
+        np.testing.assert_array_equal(found, want)
 
 
 def hidden_of(encoder, text):

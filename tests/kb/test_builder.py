@@ -1,7 +1,6 @@
 """Building a knowledge base: merging, reports, kills, full disks, and byte-identical results."""
 
 import random
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from hypothesis import strategies as st
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, KnowledgeBaseBuilder, build_kb, writer
 from spacy_medlink.types import Concept, Name, Retired
+from tests.children import killed
 from tests.tiny import TINY_RECORDS
 
 
@@ -198,9 +198,9 @@ def test_whole_after_any_kill(tmp_path):
     generator = random.Random(3)
     for _ in range(6):
         process = subprocess.Popen([sys.executable, "-c", KILLED, path], stdout=subprocess.PIPE)
-        assert process.stdout is not None and process.stdout.readline()
-        time.sleep(generator.uniform(0, 0.1))
-        process.send_signal(signal.SIGKILL)
+        with killed(process):
+            assert process.stdout is not None and process.stdout.readline()
+            time.sleep(generator.uniform(0, 0.1))
         process.communicate()
         kb = KnowledgeBase(path)
         assert len(list(kb)) == 299

@@ -15,18 +15,20 @@ from spacy_medlink.kb import KnowledgeBase
 from tests.kb import samples
 
 ROOT = Path(__file__).parents[2]
-# More names than a second process is started for (kb.lookup), and concepts in several pieces.
-CONCEPTS, NAMES = 30_000, 110_000
+# More names than the script starts a second process for, and concepts in several pieces.
+CONCEPTS, NAMES = 3_000, 11_000
 
 SCRIPT = """
 import json, sys
 from pathlib import Path
 from spacy_medlink.building import build_assets
-from spacy_medlink.kb import build_knowledge_base
-from spacy_medlink.files import sha256_of
+from spacy_medlink.kb import build_knowledge_base, lookup, writer
+from spacy_medlink.util.files import sha256_of
 from spacy_medlink.kb.filters import Filters
 
 source, out, encoder = map(Path, sys.argv[1:])
+# A tenth of the real sizes, with a tenth of the real names.
+lookup._MANY, writer._CHUNK = 10_000, 2_000
 
 def build(name, *sources, **settings):
     given = [(format, source / path) for format, path in sources]

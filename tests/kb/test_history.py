@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.synthetic_umls import evolve, generate
-from spacy_medlink.files import sha256_of
 from spacy_medlink.kb import KnowledgeBase, build_kb, build_knowledge_base, history
 from spacy_medlink.kb.diff import diff
 from spacy_medlink.kb.history import History
 from spacy_medlink.types import Concept, Name, Record, Retired
+from spacy_medlink.util.files import sha256_of
 
 IDS = st.sampled_from("ABCDEFGH")
 

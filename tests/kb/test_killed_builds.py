@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.synthetic_umls import evolve, generate
-from spacy_medlink.files import sha256_of
 from spacy_medlink.kb import build_knowledge_base
+from spacy_medlink.util.files import sha256_of
+from tests.children import SECONDS, killed
 
 COMMAND = [sys.executable, "-c", "from spacy_medlink.cli import main; main()"]
 
@@ -36,36 +37,40 @@ def start(*arguments: object) -> subprocess.Popen[bytes]:
     )
 
 
-@pytest.mark.parametrize("kills", [5, pytest.param(50, marks=pytest.mark.slow)])
-@pytest.mark.timeout(1200)
+@pytest.mark.parametrize(
+    "kills", [5, pytest.param(50, marks=[pytest.mark.slow, pytest.mark.timeout(1200)])]
+)
 def test_killed_at_random_moments(tmp_path: Path, releases: tuple[Path, Path], kills: int) -> None:
     path, (old, new) = tmp_path / "umls.kb", releases
     states = {"old": build(path, old), "new": build(tmp_path / "other.kb", new)}
     assert states["old"] != states["new"]
     began = time.perf_counter()
-    assert (
-        start("kb", "build", "--output", tmp_path / "other.kb", new, "--from", "umls").wait() == 0
-    )
+    first = start("kb", "build", "--output", tmp_path / "other.kb", new, "--from", "umls")
+    with killed(first):
+        assert first.wait(SECONDS) == 0
     seconds = time.perf_counter() - began
     assert sha256_of(tmp_path / "other.kb") == states["new"]
-    chance, seen, killed = random.Random(0), set(), 0
-    while killed < kills:
+    chance, seen, dead = random.Random(0), set(), 0
+    while dead < kills:
         if sha256_of(path) == states["new"]:
             build(path, old)
         process = start("kb", "build", "--output", path, new, "--from", "umls")
-        time.sleep(chance.uniform(0.2, 1.1) * seconds)
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-        if process.wait() == -signal.SIGKILL:
-            killed += 1
+        try:
+            time.sleep(chance.uniform(0.2, 1.1) * seconds)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+        if process.wait(SECONDS) == -signal.SIGKILL:
+            dead += 1
         else:  # the machine has become faster
             seconds *= 0.9
         found = [state for state, digest in states.items() if digest == sha256_of(path)]
         assert found, "neither the old one nor the new one"
         seen.add(found[0])
         told = subprocess.run(
-            [*COMMAND, "kb", "info", str(path), "--verify"], capture_output=True, text=True
-        )
+            [*COMMAND, "kb", "info", str(path), "--verify"],
+            capture_output=True, text=True, timeout=SECONDS,
+        )  # fmt: skip
         assert told.returncode == 0 and "the file is whole" in told.stdout, told.stderr
     assert "old" in seen
     build(path, new)

@@ -5,7 +5,6 @@ import multiprocessing
 import pickle
 import sqlite3
 import stat
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -13,8 +12,9 @@ import pytest
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb, schema
-from spacy_medlink.text import hash_key, key
+from spacy_medlink.text.normalisation import hash_key, key
 from spacy_medlink.types import Concept, Name, Retired
+from tests.children import in_threads
 
 
 def build(path, *records):
@@ -148,17 +148,16 @@ def answers(kb):
 def test_threads_get_the_same_answers(tiny_kb):
     kb = KnowledgeBase(tiny_kb.path)
     expected = answers(tiny_kb)
-    with ThreadPoolExecutor(8) as pool:
-        for found in pool.map(lambda _: answers(kb), range(64)):
-            assert found == expected
+    for found in in_threads(lambda _: answers(kb), range(64)):
+        assert found == expected
 
 
 def test_streams_in_threads_do_not_mix(tiny_kb):
     expected = list(tiny_kb)
     streams = [iter(tiny_kb) for _ in range(3)]
     assert list(zip(*streams, strict=True)) == [(own, own, own) for own in expected]
-    with ThreadPoolExecutor(8) as pool:
-        assert all(found == expected for found in pool.map(lambda _: list(tiny_kb), range(32)))
+    for found in in_threads(lambda _: list(tiny_kb), range(32)):
+        assert found == expected
 
 
 def test_pickle_and_copies_open_anew(tiny_kb):
@@ -174,7 +173,6 @@ def _answers_of(kb):
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 def test_processes_get_the_same_answers(tiny_kb, method):
     expected = answers(tiny_kb)  # the parent has a connection
     with multiprocessing.get_context(method).Pool(2) as pool:

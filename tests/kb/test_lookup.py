@@ -8,7 +8,7 @@ import pytest
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import build_kb, lookup, second_process
 from spacy_medlink.kb.lookup import LookupSorter
-from spacy_medlink.text import hash_key, key
+from spacy_medlink.text.normalisation import hash_key, key
 from spacy_medlink.types import Concept, Name
 
 TEXTS = [f"{word} {number}" for number in range(500) for word in ("Tumours", "café", "血圧", "---")]

@@ -15,13 +15,13 @@ from spacy.tokens import Doc, Span
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.building import build_assets
-from spacy_medlink.building.calibrate import calibrate_assets
-from spacy_medlink.building.rerankers import store_reranker
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import ATTENTIONS, CrossEncoder, CrossSettings
+from spacy_medlink.fitting.calibrate import calibrate_assets
+from spacy_medlink.fitting.rerankers import store_reranker
 from spacy_medlink.kb import build_kb
 from spacy_medlink.kb.readers import obo
-from spacy_medlink.manifest import kb_fingerprint
+from spacy_medlink.kb.schema import kb_fingerprint
 from spacy_medlink.types import Concept
 from training.embedded import MODEL_PACKAGE, ONTOLOGY_PACKAGE, place_model, place_ontology
 

@@ -7,9 +7,9 @@ from spacy.language import Language
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.cli.evaluate import evaluate_linker
+from spacy_medlink.components.pipelines import linked_spans
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.measuring import load_gold, measure_pipeline
-from spacy_medlink.pipelines import linked_spans
 
 # Found by name: asthma, fever, Herzinfarkt. Not: "breathless". Found but not gold: headache.
 EN = "Asthma with fever, breathless. Headache."

@@ -1,7 +1,7 @@
 import pytest
 
-from spacy_medlink.gold import GoldMention
 from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.kb.gold import GoldMention
 from spacy_medlink.measuring.gold_set import Case
 from spacy_medlink.measuring.labels import Labeller, Seen, is_abbreviation, useful
 from spacy_medlink.types import Mention

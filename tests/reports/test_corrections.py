@@ -14,7 +14,7 @@ import spacy
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.building import build_assets
-from spacy_medlink.gold import read_gold
+from spacy_medlink.kb.gold import read_gold
 from spacy_medlink.linking.decision import NOT_A_CONCEPT
 from spacy_medlink.reports import Run
 from spacy_medlink.reports.page import render_report

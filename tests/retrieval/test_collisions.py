@@ -5,13 +5,13 @@ import pytest
 import spacy
 
 from spacy_medlink.assets import Assets
+from spacy_medlink.assets.dictionary import any_order_key
 from spacy_medlink.building import build_assets
 from spacy_medlink.building.update import KnownVectors
-from spacy_medlink.dictionary import any_order_key
+from spacy_medlink.components.mentions import MedicalMentions
 from spacy_medlink.kb import build_kb
-from spacy_medlink.mentions import MedicalMentions
 from spacy_medlink.retrieval.exact import ExactIndex
-from spacy_medlink.text import hash_key, key
+from spacy_medlink.text.normalisation import hash_key, key
 from spacy_medlink.types import Concept, Mention, Name
 
 # The hash of eight bytes can be computed backwards: the second has the hash of the first.

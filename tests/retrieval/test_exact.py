@@ -9,9 +9,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.hashes import positions
 from spacy_medlink.retrieval.exact import ExactIndex
-from spacy_medlink.text import hash_key, is_short_form, key
+from spacy_medlink.text.normalisation import hash_key, is_short_form, key
+from spacy_medlink.util.hashes import positions
 from tests.mapped import is_mapped
 
 WORDS = st.sampled_from(

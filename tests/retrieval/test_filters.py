@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.files import OwnedDirectory
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.retrieval import dense
 from spacy_medlink.retrieval.dense import DenseIndex
@@ -18,6 +17,7 @@ from spacy_medlink.retrieval.filters import Filter, NameFilters, select
 from spacy_medlink.retrieval.mask import Mask
 from spacy_medlink.retrieval.ngram import NgramIndex
 from spacy_medlink.types import Concept, Name, Retired
+from spacy_medlink.util.files import OwnedDirectory
 
 WORDS = ("fever", "cough", "pain", "ache", "acute", "mild", "head", "knee")
 TYPES, LANGS, SOURCES = ("T047", "T184", "T121"), ("en", "de", "es"), ("A", "B", "C")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.retrieval.ngram import NgramIndex
-from spacy_medlink.text import normalise
+from spacy_medlink.text.normalisation import normalise
 from tests.mapped import is_mapped
 from tests.timing import cpu_seconds
 

@@ -5,8 +5,8 @@ import pytest
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.building import build_assets
+from spacy_medlink.components.finding.heads import Heads
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.finding.heads import Heads
 from training.proposals import THRESHOLDS, Figures, choose_threshold, judge_thresholds
 
 

@@ -11,7 +11,7 @@ import pytest
 from spacy_medlink.assets import Assets
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Mention
-from training.rerank import _lists, rerank
+from training.rerank import _lists, main, rerank
 from training.reranking.recipe import RerankRecipe
 
 LUNG, HEART = "HP:0002204", "HP:0001698"
@@ -64,14 +64,12 @@ def test_it_learns_from_context(tiny_assets, tmp_path, attention, epochs):
         )  # fmt: skip
 
 
-def test_it_is_left_out_where_there_is_nothing_to_gain(tiny_assets, tmp_path):
+def test_it_is_left_out_where_there_is_nothing_to_gain(tiny_assets, tmp_path, capsys):
     gold = write_gold(tmp_path / "g.jsonl", 3, [("lung ", LUNG)], "Pulmonary embolism")
     recipe = tmp_path / "r.cfg"
     recipe.write_text("[reranking]\nepochs = 1\ntop = 3\n", encoding="utf-8")
-    command = [sys.executable, "-m", "training.rerank", recipe, "--assets", tiny_assets.path,
-               "--train", gold, "--dev", gold, "--output", tmp_path / "new"]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "left out" in done.stdout
+    main(recipe, assets=tiny_assets.path, train=gold, dev=gold, output=tmp_path / "new")
+    assert "left out" in capsys.readouterr().out
     made = Assets(tmp_path / "new", verify=True)
     assert made.reranker is None
     assert "beat" in made.manifest["left_out"]["reranker"]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.gold import read_gold
+from spacy_medlink.kb.gold import read_gold
 from training.split import split_gold
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from spacy_medlink.progress import show_progress
+from spacy_medlink.util.progress import show_progress
 
 from ..verbs import Overwrite, run
 from .convert import convert

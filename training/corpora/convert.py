@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TextIO
 
 from spacy_medlink.errors import Errors
-from spacy_medlink.files import replacing_file
-from spacy_medlink.outputs import FileKind
-from spacy_medlink.progress import no_progress
 from spacy_medlink.types import Progress
+from spacy_medlink.util.files import replacing_file
+from spacy_medlink.util.outputs import FileKind
+from spacy_medlink.util.progress import no_progress
 
 from .records import Document
 from .registry import Corpus

@@ -14,8 +14,8 @@ def to_record(document: Document, tally: Tally) -> dict[str, Any]:
     pieces is written as the pieces joined by spaces, its places in "spans"; one whose offsets
     point at something else keeps its own text and loses the offsets.
 
-    RETURNS (Dict[str, Any]): as `spacy_medlink.gold` reads it, with "split", and with "composite",
-        "parts" and "spans" on the mentions that have them.
+    RETURNS (Dict[str, Any]): as `spacy_medlink.kb.gold` reads it, with "split", and with
+        "composite", "parts" and "spans" on the mentions that have them.
     """
     text = _fitting(document)
     own = document._replace(text=text)

@@ -8,10 +8,10 @@ import numpy as np
 import xxhash
 
 from spacy_medlink.errors import Errors
-from spacy_medlink.files import replacing_directory
 from spacy_medlink.kb import KnowledgeBase
-from spacy_medlink.outputs import DirectoryKind
 from spacy_medlink.types import Concept
+from spacy_medlink.util.files import replacing_directory
+from spacy_medlink.util.outputs import DirectoryKind
 
 from .names import distinct_names, string_hash
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_medlink.errors import Errors
-from spacy_medlink.files import sha256_of
 from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.util.files import sha256_of
 
 from .bitext import bitext_blocks
 from .holdout import Holdout, make_holdout

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_medlink.files import replacing_directory
 from spacy_medlink.kb import KnowledgeBase
-from spacy_medlink.outputs import DirectoryKind
+from spacy_medlink.util.files import replacing_directory
+from spacy_medlink.util.outputs import DirectoryKind
 
 from .cutting import Cutter
 from .holdout import Holdout

@@ -13,9 +13,9 @@ from urllib.request import Request, urlopen
 
 from spacy_medlink import __version__
 from spacy_medlink.errors import Errors
-from spacy_medlink.files import sha256_of
-from spacy_medlink.progress import no_progress
 from spacy_medlink.types import Progress
+from spacy_medlink.util.files import sha256_of
+from spacy_medlink.util.progress import no_progress
 
 TRIES = 5
 FIRST_WAIT, LONGEST_WAIT = 2.0, 60.0  # seconds; doubled each time

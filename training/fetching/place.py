@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from spacy_medlink.errors import Errors, MedlinkError
-from spacy_medlink.files import replacing_directory, sha256_of
-from spacy_medlink.outputs import DirectoryKind, check_output, files_in, read_json
-from spacy_medlink.progress import no_progress
 from spacy_medlink.types import Progress
+from spacy_medlink.util.files import replacing_directory, sha256_of
+from spacy_medlink.util.outputs import DirectoryKind, check_output, files_in, read_json
+from spacy_medlink.util.progress import no_progress
 
 from .fetch import Sleep, Wanted, fetch, is_page, target_name
 from .sources import Remote, Source

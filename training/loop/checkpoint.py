@@ -10,9 +10,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from spacy_medlink.errors import Errors
-from spacy_medlink.files import recover, replacing_directory
 from spacy_medlink.objectives.protocol import Objective
-from spacy_medlink.outputs import DirectoryKind, check_output
+from spacy_medlink.util.files import recover, replacing_directory
+from spacy_medlink.util.outputs import DirectoryKind, check_output
 
 from ..weights import Weights
 

@@ -7,9 +7,9 @@ import numpy as np
 import torch
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.progress import no_progress, show_progress
 from spacy_medlink.types import Floats2d, Ints1d
 from spacy_medlink.util.devices import sent
+from spacy_medlink.util.progress import no_progress, show_progress
 
 from ..data.names import TokenTable
 from .precision import Precision

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from spacy_medlink.outputs import check_output, marked
-from spacy_medlink.progress import Log
+from spacy_medlink.util.outputs import check_output, marked
+from spacy_medlink.util.progress import Log
 
 from .checkpoint import Progress
 

@@ -15,8 +15,8 @@ from typing import Annotated
 import typer
 
 from spacy_medlink.errors import Errors
-from spacy_medlink.files import replacing_file
-from spacy_medlink.outputs import check_output, companion, marked
+from spacy_medlink.util.files import replacing_file
+from spacy_medlink.util.outputs import check_output, companion, marked
 
 from ..verbs import Overwrite, run
 from .layout import read_layout

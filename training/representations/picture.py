@@ -13,8 +13,8 @@ import numpy as np
 
 from spacy_medlink.errors import Errors
 from spacy_medlink.kb import KnowledgeBase
-from spacy_medlink.outputs import marked
 from spacy_medlink.types import Floats2d
+from spacy_medlink.util.outputs import marked
 
 TSNE, UMAP = "tsne", "umap"
 METHODS = (TSNE, UMAP)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from spacy_medlink.encoders.cross_encoder import CrossEncoder
 from spacy_medlink.evaluation.clustered import standard_error
 from spacy_medlink.kb import KnowledgeBase
-from spacy_medlink.linking.reranking import Reranker
+from spacy_medlink.ranking.reranking import Reranker
 
 from .lists import RankedList
 

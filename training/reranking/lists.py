@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.building.unannotated import ask_unannotated
+from spacy_medlink.fitting.unannotated import ask_unannotated
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.linking import LinkingEngine
-from spacy_medlink.linking.blending import remembered
-from spacy_medlink.linking.ranker import CandidateRanker
 from spacy_medlink.measuring import load_gold
-from spacy_medlink.text import key
+from spacy_medlink.ranking.blending import remembered
+from spacy_medlink.ranking.ranker import CandidateRanker
+from spacy_medlink.text.normalisation import key
 from spacy_medlink.types import Candidate, Mention
 
 _CHUNK = 256  # mentions that are looked up together

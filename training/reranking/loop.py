@@ -11,9 +11,9 @@ import torch
 from spacy_medlink.encoders.cross_encoder import CrossEncoder
 from spacy_medlink.encoders.pairs import Pair
 from spacy_medlink.errors import Errors
-from spacy_medlink.linking.reranking import CandidateTexts
 from spacy_medlink.objectives.lists import LOSSES
 from spacy_medlink.objectives.protocol import Stateless
+from spacy_medlink.ranking.reranking import CandidateTexts
 
 from ..loop.checkpoint import Parts, Progress, check_place, load_checkpoint, save_checkpoint
 from ..loop.interruption import Interruption, StoppedError

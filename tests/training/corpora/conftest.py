@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from spacy_medlink.gold import read_gold
+from spacy_medlink.kb.gold import read_gold
 from training.corpora.convert import convert
 from training.corpora.registry import find_corpus
 from training.corpora.tally import Tally

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from spacy_medlink.gold import read_gold
+from spacy_medlink.kb.gold import read_gold
 from tests.training.corpora.conftest import write_files
 from tests.training.corpora.test_ncbi_disease import FILES
 from training.corpora.__main__ import main

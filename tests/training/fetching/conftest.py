@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.children import started
+
 
 class Handler(BaseHTTPRequestHandler):
     """Takes the next reply of the server's list for each request."""
@@ -96,9 +98,9 @@ def status(code: int, **headers: str) -> Reply:
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    with Server() as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        yield server
-        server.shutdown()
-        thread.join()
+    server = Server()
+    with server, started(threading.Thread(target=server.serve_forever, args=(0.01,))):
+        try:
+            yield server
+        finally:
+            server.shutdown()

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file
 
 from spacy_medlink.kb import KnowledgeBase
+from tests.children import killed
 from training.loop.metrics import read_log
 from training.loop.ranks import ALONE, Ranks, own_device
 from training.loop.trainer import CHECKPOINT, METRICS
@@ -75,8 +76,9 @@ def test_two_ranks_compute_what_one_does(
                rank, port)
         for rank in range(RANKS)
     ]  # fmt: skip
-    two_ranks.main(*paths, tmp_path / "alone", TRAININGS)
-    _finish(processes)
+    with killed(*processes):
+        two_ranks.main(*paths, tmp_path / "alone", TRAININGS)
+        _finish(processes)
     for number in range(len(TRAININGS)):
         alone = load_file(tmp_path / f"alone.{number}")
         ranks = [load_file(tmp_path / f"{rank}.{number}") for rank in range(RANKS)]

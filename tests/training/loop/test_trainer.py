@@ -4,7 +4,6 @@ import errno
 import json
 import os
 import signal
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import torch
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.objectives.protocol import Stateless
+from tests.children import in_thread
 from training.choosing.yardstick import Yardstick
 from training.experiment import Experiment
 from training.loop import checkpoint
@@ -133,9 +133,7 @@ def test_ctrl_c_is_python_s_own_again_afterwards(
 
 def test_training_works_outside_the_main_thread(experiment: MakeExperiment, tmp_path: Path) -> None:
     trainer = _trainer(experiment(training__epochs=1.0), tmp_path)
-    thread = threading.Thread(target=trainer.train)
-    thread.start()
-    thread.join(60)
+    in_thread(trainer.train)
     assert trainer.progress.step > 0
     assert (tmp_path / CHECKPOINT).is_dir()
 

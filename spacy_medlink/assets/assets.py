@@ -1,0 +1,462 @@
+"""Assets: the directory of one linker (knowledge base, tiers, encoder), and its manifest.
+
+manifest.json      schema, checksums, what was built from what
+kb.sqlite          the knowledge base
+name_concept.npy   concept row of every name row, int32
+exact/ ngram/      arrays of these tiers
+facets/            arrays by which names are filtered and ties broken
+memory/            mentions whose concept annotated text gives, when there is any
+ranker.json        a small model that orders candidates anew, when `medlink fit-ranker` fitted one
+endings.safetensors    for it: what ids end with, where they end with something
+calibrator.json    how scores become probabilities, fitted to names by the build, or to gold
+dense.faiss        the vector index, when there is an encoder
+encoder/           a Hugging Face directory
+reranker/          another one, with head and settings beside, when one was worth its time
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..errors import Errors, MedlinkError, Warnings
+from ..kb import KnowledgeBase
+from ..kb.schema import kb_fingerprint
+from ..util.files import replacing_directory
+from ..util.held import HeldFile, HeldFiles
+from ..util.locks import ForkSafeLock
+from ..util.telling import tell
+from . import parts
+from .build_files import open_build
+from .layout import CALIBRATOR as CALIBRATOR
+from .layout import DENSE_FILE as DENSE_FILE
+from .layout import ENCODER as ENCODER
+from .layout import ENDINGS_FILE as ENDINGS_FILE
+from .layout import EXACT as EXACT
+from .layout import FACETS as FACETS
+from .layout import KB_FILE as KB_FILE
+from .layout import MANIFEST
+from .layout import MEMORY as MEMORY
+from .layout import NAME_CONCEPT as NAME_CONCEPT
+from .layout import NGRAM as NGRAM
+from .layout import RANKER_FILE as RANKER_FILE
+from .layout import RERANKER as RERANKER
+from .manifest import ASSETS
+
+if TYPE_CHECKING:  # these bring faiss, scipy and torch, which are loaded when first needed
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ..encoders.bi_encoder import BiEncoder
+    from ..encoders.cross_encoder import CrossEncoder
+    from ..linking import LinkingEngine
+    from ..ranking.calibrator import RankingCalibrator
+    from ..ranking.ranker import CandidateRanker
+    from ..retrieval.dense import DenseIndex
+    from ..retrieval.exact import ExactIndex
+    from ..retrieval.facets import Facets
+    from ..retrieval.filters import NameFilters
+    from ..retrieval.memory import MentionMemory, Remembered
+    from ..retrieval.ngram import NgramIndex
+    from ..types import Calibrator, Fusion, Rescorer
+
+Part = TypeVar("Part")
+
+
+class Assets:
+    """One linker's data: one build of a directory; each part is loaded when first asked for.
+
+    All files are opened at once. What takes their place later is seen by whoever opens the assets
+    then (`reload`), and by nobody who had them open, in any thread or forked child. Where they are
+    unpickled, the same build must be at the path.
+
+    path (Path): a directory that `medlink build` wrote.
+    verify (bool): compare every file with its checksum, not only presence and size.
+    RAISES (MedlinkError): E201 nothing there, E202 parts missing or damaged, E203 of another
+        schema, E204 parts that do not belong together, or unpickled where another build is.
+    """
+
+    def __init__(self, path: str | Path, verify: bool = False) -> None:
+        self.path = Path(path)
+        self._held, self.manifest, self.build = open_build(self.path)
+        self.keep_alive: object = None
+        self._parts: dict[str, Any] = {}
+        self._lock = ForkSafeLock()
+        if verify:
+            self.verify()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"path": self.path, "build": self.build}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        self.__init__(state["path"])  # type: ignore[misc]  # opening anew is what unpickling means
+        if self.build != state["build"]:
+            problem = "another build has taken the place of the one that was pickled"
+            raise Errors.assets_mismatch(path=self.path, problem=problem)
+
+    def reload(self) -> "Assets":
+        """Open what is at the path now: other assets, where a build has replaced these.
+
+        These stay what they are, for whoever uses them.
+        RAISES (MedlinkError): E201-E204, as for opening.
+        """
+        if self.keep_alive is not None:  # a directory of their own, which nobody replaces
+            return self
+        return Assets(self.path)
+
+    def verify(self) -> None:
+        """Compare every file with its checksum.
+
+        RAISES (MedlinkError): E202 for the first that has another.
+        """
+        for name, expected in self.manifest["files"].items():
+            try:
+                found = self._held[name].sha256()
+            except OSError as error:
+                raise Errors.assets_incomplete(path=self.path, problem=error) from error
+            if found != expected["sha256"]:
+                problem = f"{name} has a wrong checksum"
+                raise Errors.assets_incomplete(path=self.path, problem=problem)
+
+    def __repr__(self) -> str:
+        counts = self.manifest["kb"]
+        return f"Assets({str(self.path)!r}, {counts['concepts']:,} concepts, tiers {self.tiers})"
+
+    @property
+    def tiers(self) -> list[str]:
+        """The tiers that were built: of "exact", "ngram" and "dense"."""
+        return list(self.manifest["tiers"])
+
+    @property
+    def used_tiers(self) -> list[str]:
+        """The tiers that add something, which a linker asks by default."""
+        return [tier for tier in self.tiers if self.weights.get(tier)]
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Weight of each tier in the fused score."""
+        return dict(self.manifest["fusion"]["weights"])
+
+    @cached_property
+    def size(self) -> int:
+        """Size of all files together, in bytes."""
+        return sum(entry["size"] for entry in self.manifest["files"].values())
+
+    @property
+    def files(self) -> list[str]:
+        """The files of the directory, relative to it, the manifest first."""
+        return [MANIFEST, *self.manifest["files"]]
+
+    @property
+    def kb(self) -> KnowledgeBase:
+        """The knowledge base."""
+        return self._part("kb", lambda: parts.open_kb(self._held, self.manifest))
+
+    @property
+    def name_concept(self) -> "NDArray[np.int32]":
+        """Concept row of every name row: (n_names,), ascending."""
+        return self._part(NAME_CONCEPT, lambda: parts.open_rows(self._held, self.manifest))
+
+    @property
+    def exact(self) -> "ExactIndex":
+        """The exact tier."""
+        return self._part(EXACT, lambda: parts.open_exact(self._held, self.manifest, self.kb))
+
+    @property
+    def ngram(self) -> "NgramIndex":
+        """The n-gram tier."""
+        return self._part(NGRAM, lambda: parts.open_ngram(self._held, self.manifest))
+
+    @property
+    def dense(self) -> "DenseIndex":
+        """The dense tier."""
+        return self._part("dense", lambda: parts.open_dense(self._held, self.manifest))
+
+    @property
+    def encoder(self) -> "BiEncoder":
+        """The encoder that made the dense tier's vectors."""
+        return self._part(ENCODER, lambda: parts.open_encoder(self._held, self.manifest))
+
+    @property
+    def facets(self) -> "Facets":
+        """What names and concepts can be filtered and ordered by."""
+        return self._part(FACETS, lambda: parts.open_facets(self._held, self.manifest, self.kb))
+
+    @property
+    def filters(self) -> "NameFilters":
+        """The filters of searches."""
+        from ..retrieval.filters import NameFilters
+
+        return self._part("filters", lambda: NameFilters(self.kb, self.facets, self.name_concept))
+
+    @property
+    def memory_lines(self) -> "list[Remembered]":
+        """What the memory of corrections was made of; [] where there is none."""
+        if self.manifest.get("memory") is None:
+            return []
+        return self._part("memory lines", lambda: parts.read_lines(self._held))
+
+    @property
+    def memory(self) -> "MentionMemory | None":
+        """The memory of corrections; None when the build was given no annotated text."""
+        if self.manifest.get("memory") is None:
+            return None
+        return self._part(MEMORY, lambda: parts.make_memory(self.memory_lines, self.kb))
+
+    @property
+    def reranker(self) -> "CrossEncoder | None":
+        """The cross-encoder that orders candidates anew; None where there is none.
+
+        RAISES (MedlinkError): E206 when it is damaged, E217 when it was made for other assets.
+        """
+        if self.manifest.get("reranker") is None:
+            return None
+        return self._part(RERANKER, self._open_reranker)
+
+    @property
+    def ranker(self) -> "CandidateRanker | None":
+        """The small model that orders candidates anew; None where none was worth it.
+
+        RAISES (MedlinkError): E202 when it is damaged, E219 when it is of another version.
+        """
+        if self.manifest.get("ranker") is None:
+            return None
+        return self._part("ranker", self._open_ranker)
+
+    def check_reranker(self, encoder: "CrossEncoder", path: Path) -> None:
+        """Check that a reranker was made for these assets.
+
+        path (Path): where it came from, for the message.
+        RAISES (MedlinkError): E217.
+        """
+        made_by = self.manifest["encoder"]
+        if made_by is None or encoder.settings.encoder != made_by["fingerprint"]:
+            raise Errors.reranker_mismatch(path=path, what="encoder")
+        if encoder.settings.kb != kb_fingerprint(self.manifest["kb"]):
+            raise Errors.reranker_mismatch(path=path, what="knowledge base")
+
+    @property
+    def calibrator(self) -> "RankingCalibrator | None":
+        """The calibrator, with the threshold that it recommends; None before there is one.
+
+        RAISES (MedlinkError): E202 when it is damaged, E214 of another version, E301 for a
+            threshold outside 0..1.
+        """
+        if self.manifest.get("calibrator") is None:
+            return None
+        return self._part(
+            CALIBRATOR,
+            lambda: parts.open_calibrator(self._held, self.manifest, self.kb, self.name_concept),
+        )
+
+    def engine(
+        self,
+        tiers: list[str] | None = None,
+        *,
+        fusion: "Fusion | None" = None,
+        memory: "MentionMemory | bool" = True,
+        calibrator: "Calibrator | bool | None" = None,
+        ranker: bool = True,
+        reranker: "CrossEncoder | None" = None,
+        rerank_top: int | None = None,
+        **settings: Any,
+    ) -> "LinkingEngine":
+        """Make a linking engine over these assets.
+
+        tiers (Optional[List[str]]): the tiers to use; default all that were built and add something
+            (the build gives weight 0 to one that does not).
+        fusion (Optional[Fusion]): default: the function and weights that the build found best.
+        memory (Union[MentionMemory, bool]): ask the memory of corrections, where there is one, or
+            another.
+        calibrator (Union[Calibrator, bool, None]): one to take; True insists on that of the assets,
+            where they have one that was fitted to gold mentions, and warns where one of names does
+            not fit; None takes it where it was fitted for these tiers and this fusion;
+            False leaves it out.
+        ranker (bool): let the ranker order candidates anew, where the assets have one that was
+            fitted for these tiers and this fusion.
+        reranker (Optional[CrossEncoder]): one to take; None takes that of the assets, where they
+            have one and all tiers are asked.
+        rerank_top (Optional[int]): candidates that the reranker reads; None for as many as it was
+            trained for, 0 leaves it out.
+        settings: passed to LinkingEngine; `weights` too replaces what the build found best.
+        RAISES (MedlinkError): E210 when "dense" is asked for and was not built, E212 for "ngram",
+            E214 for a calibrator that was fitted for something else.
+        """
+        from ..linking import LinkingEngine
+        from ..retrieval.fusion import fusion_of
+
+        chosen = self.used_tiers if tiers is None else tiers
+        if "dense" in chosen and "dense" not in self.tiers:
+            raise Errors.encoder_needed(path=self.path)
+        if "ngram" in chosen and "ngram" not in self.tiers:
+            why = self.manifest["left_out"]["ngram"]
+            raise Errors.tier_left_out(path=self.path, tier="n-gram", why=why)
+        fusion = fusion or fusion_of(self.manifest["fusion"]).with_weights(
+            settings.pop("weights", None) or self._weights_of(chosen)
+        )
+        engine = LinkingEngine(
+            self.name_concept,
+            exact=self.exact if "exact" in chosen else None,
+            ngram=self.ngram if "ngram" in chosen else None,
+            dense=self.dense if "dense" in chosen else None,
+            encoder=self.encoder if "dense" in chosen else None,
+            memory=self.memory if memory is True else memory or None,
+            facets=self.facets,
+            filters=self.filters,
+            fusion=fusion,
+            **{
+                "weights": self._weights_of(chosen),
+                "identifiers_of": self._identifiers_of,
+                **settings,
+            },
+        )
+        if "rescorer" not in settings:
+            if reranker is None and (tiers is None or self._are_all(tiers)):
+                reranker = self.reranker if rerank_top != 0 else None
+            engine.rescorer = self._rescorer(engine, ranker, reranker, rerank_top)
+        if isinstance(calibrator, bool) or calibrator is None:
+            calibrator = None if calibrator is False else self._fitting(engine, bool(calibrator))
+        engine.calibrator = calibrator
+        return engine
+
+    def conditions(self, engine: "LinkingEngine") -> dict[str, Any]:
+        """List what the scores of an engine over these assets depend on."""
+        from ..ranking.conditions import conditions
+
+        made_by = self.manifest["encoder"] if engine.dense is not None else None
+        tiers = [tier for tier in self.tiers if getattr(engine, tier) is not None]
+        return conditions(
+            tiers, engine.fusion, engine.weights, made_by["fingerprint"] if made_by else "",
+            getattr(engine.rescorer, "fingerprint", ""),
+        )  # fmt: skip
+
+    def _identifiers_of(self, row: int) -> frozenset[str]:
+        """List the id of a concept and its codes, as identifiers in texts are written."""
+        from ..text.identifiers import spellings
+
+        return spellings(self.kb.brief_at(row)[0], self.kb.codes_at(row))
+
+    def _fitting(self, engine: "LinkingEngine", insist: bool) -> "RankingCalibrator | None":
+        """Get the calibrator, if it was fitted for what an engine does."""
+        from ..ranking.conditions import difference
+
+        calibrator = self.calibrator
+        if calibrator is None:
+            return None
+        problem = difference(calibrator.fitted_for, self.conditions(engine))
+        if not problem:
+            return calibrator
+        if insist and "names" not in self.manifest["calibrator"].get("fitted_on", {}):
+            raise Errors.calibrator_mismatch(path=self.path, problem=problem)
+        if insist and calibrator.threshold:  # nobody asked for the calibrator of a build
+            tell(Warnings.calibrator_unfit.format(path=self.path, problem=problem))
+        return None
+
+    def _rescorer(
+        self,
+        engine: "LinkingEngine",
+        ranker: bool,
+        reranker: "CrossEncoder | None",
+        top: int | None,
+    ) -> "Rescorer | None":
+        """Make what orders an engine's candidates anew: ranker, then reranker, or neither."""
+        parts: list[Rescorer] = []
+        if ranker and self.ranker is not None and self.ranker.fits(self.conditions(engine)):
+            parts.append(self.ranker)
+        if reranker is not None and top != 0:
+            from ..ranking.reranking import Reranker
+
+            parts.append(Reranker(reranker, self.kb, top))
+        if len(parts) < 2:
+            return parts[0] if parts else None
+        from ..ranking.ranker import Chain
+
+        return Chain(parts)
+
+    def _are_all(self, tiers: list[str]) -> bool:
+        return set(tiers) >= set(self.used_tiers)
+
+    def _weights_of(self, tiers: list[str]) -> dict[str, float]:
+        weights = {tier: self.weights.get(tier, 0.0) for tier in tiers}
+        total = sum(weights.values())
+        # A tier that adds nothing to the others has weight 0; asked alone, it must still rank.
+        if not total:
+            return dict.fromkeys(tiers, 1.0)
+        # They sum to 1, so that a perfect match scores 1.0 by whatever tiers there are.
+        return {tier: weight / total for tier, weight in weights.items()}
+
+    def copy_to(self, target: str | Path) -> None:
+        """Copy into another directory, whole or not at all; files are hard-linked where possible.
+
+        Built files are never changed in place, so that sharing them is safe.
+        """
+        with replacing_directory(Path(target), ASSETS, improves=self.path) as temporary:
+            for name in self.files:
+                self.put(name, temporary / name)
+
+    def put(self, name: str, destination: Path) -> None:
+        """Copy one of the files, hard-linked where possible.
+
+        RAISES (OSError): when the disk is full.
+        """
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        self._held[name].put(destination)
+
+    def file(self, name: str) -> HeldFile:
+        """Get one of the files, opened."""
+        return self._held[name]
+
+    def files_of(self, part: str) -> HeldFiles:
+        """Get the files of a part that is a directory, opened."""
+        return self._held.part(part)
+
+    @contextmanager
+    def directory(self, part: str) -> Iterator[Path]:
+        """Give a part as a directory, as it was opened, while the block lasts.
+
+        RAISES (MedlinkError): E204 where it was replaced and the system has no way to the old one.
+        """
+        try:
+            with self._held.part(part).directory() as path:
+                yield path
+        except OSError as error:
+            raise Errors.assets_mismatch(path=self.path, problem=f"{part}: {error}") from error
+        except MedlinkError as error:  # which speaks of where the libraries found it
+            message = error.message.replace(str(path), str(self.path / part))
+            raise MedlinkError(error.code, message) from error
+
+    def _part(self, name: str, load: Callable[[], Part]) -> Part:
+        part: Part | None = self._parts.get(name)
+        if part is None:
+            with self._lock:
+                part = self._parts.get(name)
+                if part is None:
+                    part = self._parts[name] = self._opened(name, load)
+        return part
+
+    def _opened(self, name: str, load: Callable[[], Part]) -> Part:
+        """Load a part; whatever is wrong with its files, of whatever class, gets a code."""
+        try:
+            return load()
+        except MedlinkError:
+            raise
+        except Exception as error:
+            problem = f"{name} cannot be opened: {type(error).__name__}: {error}"
+            raise Errors.assets_incomplete(path=self.path, problem=problem) from error
+
+    def _open_ranker(self) -> "CandidateRanker":
+        return parts.open_ranker(
+            self._held, self.manifest, self.kb, self.name_concept, self.memory_lines
+        )
+
+    def _open_reranker(self) -> "CrossEncoder":
+        from ..encoders.cross_encoder import CrossEncoder
+
+        with self.directory(RERANKER) as path:
+            encoder = CrossEncoder.load(path)
+        self.check_reranker(encoder, self.path / RERANKER)
+        if encoder.fingerprint() != self.manifest["reranker"]["fingerprint"]:
+            problem = "reranker/ is not the one that the manifest speaks of"
+            raise Errors.assets_mismatch(path=self.path, problem=problem)
+        return encoder

@@ -1,0 +1,115 @@
+"""Opening the files of one build of assets, while another build may take its place."""
+
+import glob
+import hashlib
+import os
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from ..errors import Errors
+from ..util.beside import find_old
+from ..util.files import recover
+from ..util.held import HeldFile, HeldFiles, is_same_directory, opened
+from .layout import MANIFEST
+from .manifest import parse_manifest
+
+_LARGEST = 1 << 26  # bytes of a manifest; that of 15 million names has 6 KB
+_TRIES, _PAUSE = 50, 0.02  # seconds; of a directory that is missing while it is replaced
+
+
+class _ReplacedError(Exception):
+    """Another build took the place of the one that was being opened."""
+
+
+def open_build(path: Path) -> tuple[HeldFiles, dict[str, Any], str]:
+    """Open all files of one build of an assets directory.
+
+    RETURNS (Tuple[HeldFiles, Dict, str]): the files, the manifest among them; what it says; and its
+        SHA-256, by which a build is known.
+    RAISES (MedlinkError): E201 no directory, E202 files that are missing, of another size or lead
+        out of the directory, and no manifest that can be; E203 of another schema.
+    """
+    missing = 0
+    while missing < _TRIES:
+        try:
+            place = _standing(path)
+            with opened(place) as within:
+                return _open(path, place, within)
+        except _ReplacedError:
+            continue  # which can go on only as long as there are new builds
+        except (FileNotFoundError, NotADirectoryError):
+            missing += 1
+        except OSError as error:
+            raise Errors.assets_incomplete(path=path, problem=_reason(error)) from error
+    raise Errors.assets_missing(path=path)
+
+
+def _standing(path: Path) -> Path:
+    """Find the directory; where a swap in two steps was interrupted, the old one beside it.
+
+    RAISES (FileNotFoundError): between the two steps of a swap that goes on.
+    """
+    path = path.resolve() if path.name in ("", "..") else path.absolute()
+    if path.is_dir():
+        return path
+    with suppress(OSError):  # where nothing can be moved, the old one is read where it is
+        recover(path)
+    for place in (path, find_old(path)):
+        if place is not None and place.is_dir():
+            return place
+    if path.exists() or not any(path.parent.glob(f".{glob.escape(path.name)}.*")):
+        raise Errors.assets_missing(path=path)
+    time.sleep(_PAUSE)
+    raise FileNotFoundError(path)
+
+
+def _open(path: Path, place: Path, within: int | None) -> tuple[HeldFiles, dict[str, Any], str]:
+    own = _held(path, place, MANIFEST, within)
+    if own.size > _LARGEST:
+        raise Errors.assets_incomplete(path=path, problem=f"{MANIFEST} has {own.size} bytes")
+    text = own.read()
+    manifest = parse_manifest(path, text)
+    _check_links(path, place, manifest["files"])
+    files = {MANIFEST: own}
+    for name, expected in manifest["files"].items():
+        files[name] = _held(path, place, name, within)
+        if files[name].size != expected["size"]:
+            problem = f"{name} has {files[name].size} bytes, expected {expected['size']}"
+            raise Errors.assets_incomplete(path=path, problem=problem)
+    if within is None and not own.is_in_place():
+        raise _ReplacedError
+    return HeldFiles(path, files), manifest, hashlib.sha256(text).hexdigest()
+
+
+def _held(path: Path, place: Path, name: str, within: int | None) -> HeldFile:
+    try:
+        return HeldFile(place / name, within, name)
+    except OSError as error:
+        if not is_same_directory(place, within):
+            raise _ReplacedError from error
+        missing = isinstance(error, FileNotFoundError | NotADirectoryError)
+        problem = "is missing" if missing else f"cannot be read: {_reason(error)}"
+        if missing and name == MANIFEST:
+            raise Errors.assets_incomplete(path=path, problem=f"no {MANIFEST}") from error
+        raise Errors.assets_incomplete(path=path, problem=f"{name} {problem}") from error
+
+
+def _check_links(path: Path, place: Path, files: Mapping[str, Any]) -> None:
+    """Refuse symbolic links that lead out of the directory."""
+    inside = {place / name for name in files}
+    inside |= {parent for one in inside for parent in one.parents if place in parent.parents}
+    for one in inside:
+        if one.is_symlink() and not _real(one).is_relative_to(_real(place)):
+            problem = f"{one.relative_to(place)} leads out of the directory"
+            raise Errors.assets_incomplete(path=path, problem=problem)
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))  # which takes links in a circle, too
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)

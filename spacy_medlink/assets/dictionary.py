@@ -1,0 +1,132 @@
+"""The dictionary of `medical_mentions`: the exact tier, and which of its names may be found.
+
+With `any_order` a name may stand in it twice: under its key, and under its words in any order. Both
+are keys of one index, so that they are saved, mapped and shared as one.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import Errors
+from ..text.normalisation import hash_key, is_short_form, key
+
+if TYPE_CHECKING:
+    from ..kb import KnowledgeBase
+    from ..retrieval.exact import ExactIndex
+    from .assets import Assets
+
+_PAIR = np.dtype([("hash", np.int64), ("row", np.uint32)])
+_ANY_ORDER = "\x00"  # before a key of words in any order; no key of a name has it
+# What may be left out between two words, in small letters only: "DE" and "OF" may be abbreviations.
+_LINKS = frozenset("of the de del du des".split())
+_MOST_WORDS = 8
+
+
+class Choice(NamedTuple):
+    """What a dictionary holds; what is not given allows everything.
+
+    types, languages, deny (Tuple[str, ...]): as in `retrieval.filters.Filter`.
+    branches (Tuple[str, ...]): ids; only concepts at or below one of them.
+    any_order (bool): find names by their words in any order, too.
+    """
+
+    types: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    branches: tuple[str, ...] = ()
+    any_order: bool = False
+
+
+def make_dictionary(assets: "Assets", choice: Choice) -> "ExactIndex":
+    """Make the index of a choice: the assets' own tier, whatever is chosen (`allowed_names`).
+
+    Only names by their words in any order need an index of their own, which is made in memory.
+
+    RAISES (MedlinkError): E106 for a branch that there is not, E162, E213 for an unknown type,
+        group or language.
+    """
+    if not choice.any_order:
+        return assets.exact
+    from ..retrieval.exact import ExactIndex
+
+    kb = assets.kb
+    allowed = allowed_names(assets, choice)
+    pairs = np.fromiter(kb.lookup_table(), dtype=_PAIR)
+    pairs = pairs[allowed[pairs["row"]]]
+    more = np.fromiter(_in_any_order(kb.iter_texts(), allowed), dtype=_PAIR)
+    pairs = np.sort(np.concatenate([pairs, more]), order=["hash", "row"])
+    return ExactIndex.build(map(tuple, pairs.tolist()), kb.iter_texts(), kb.texts_at)
+
+
+def allowed_names(assets: "Assets", choice: Choice) -> NDArray[np.bool_]:
+    """Tell of each name whether it is chosen: (n_names,).
+
+    RAISES (MedlinkError): E106, E162, E213, as for `make_dictionary`.
+    """
+    from ..retrieval.filters import Filter, select
+
+    only = Filter.of(types=choice.types, languages=choice.languages, deny=choice.deny)
+    mask = assets.filters.mask(select(only))
+    allowed = np.ones(assets.kb.n_names, dtype=np.bool_)
+    if mask is not None:
+        allowed = mask.passes(np.arange(assets.kb.n_names))
+    if choice.branches:
+        allowed &= _below(assets.kb, choice.branches)[assets.filters.name_concept]
+    return allowed
+
+
+def any_order_key(words: Iterable[str]) -> str:
+    """Make the key of words in any order, "" where fewer than two of them say something.
+
+    words (Iterable[str]): as they are written; their inflections are taken off.
+    """
+    return any_order_key_of(name_words(" ".join(words)))
+
+
+def any_order_key_of(parts: Sequence[str]) -> str:
+    """Make the key of words in any order, of their own keys (`name_words`)."""
+    if not 2 <= len(parts) <= _MOST_WORDS:
+        return ""
+    return _ANY_ORDER + " ".join(sorted(parts))
+
+
+def name_has_key(name: str, own: str) -> bool:
+    """Tell whether a name stands in a dictionary under a key."""
+    return own == (any_order_key(name.split()) if own.startswith(_ANY_ORDER) else key(name))
+
+
+def name_words(text: str) -> list[str]:
+    """List the keys of a text's words, without those that only link others."""
+    return [part for word in text.split() if not is_link(word) for part in key(word).split()]
+
+
+def is_link(word: str) -> bool:
+    """Tell whether a word only links others: "of", "the"."""
+    return word in _LINKS
+
+
+def _in_any_order(texts: Iterable[str], allowed: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
+    for row, text in enumerate(texts):
+        if allowed[row] and not is_short_form(text):
+            own = any_order_key(text.split())
+            if own:
+                yield int(np.uint64(hash_key(own)).astype(np.int64)), row
+
+
+def _below(kb: "KnowledgeBase", ids: Sequence[str]) -> NDArray[np.bool_]:
+    """Tell of each concept whether it is one of these or below one: (n_concepts,)."""
+    found = np.zeros(len(kb), dtype=np.bool_)
+    for id in ids:
+        resolved = kb.resolve(id)
+        if resolved is None:
+            raise Errors.unknown_concept(path=kb.path, id=id)
+        found[kb.row_of(resolved)] = True
+    edges = np.array(list(kb.iter_edges()), dtype=np.int64).reshape(-1, 2)
+    while True:  # a level at a time
+        children = edges[found[edges[:, 0]], 1]
+        if found[children].all():
+            return found
+        found[children] = True

@@ -1,0 +1,70 @@
+"""The manifest of an assets directory: what it was built from, and the checksum of every file."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..errors import Errors
+from ..util.files import sha256_of
+from ..util.outputs import DirectoryKind, read_json
+from .layout import MANIFEST
+
+SCHEMA = 1
+_FACTS = ("kb", "tiers", "encoder", "fusion", "files")
+_SHOWN = 40  # characters
+
+
+def _files_of(path: Path) -> list[str] | None:
+    """List the files of assets, of any schema; None in a directory of something else."""
+    found = read_json(path / MANIFEST)
+    if not isinstance(found, dict) or not {"schema", *_FACTS} <= found.keys():
+        return None
+    return [*found["files"], MANIFEST] if isinstance(found["files"], dict) else None
+
+
+ASSETS = DirectoryKind("a directory of assets", _files_of)  # what a writer of them may replace
+
+
+def parse_manifest(path: Path, text: bytes) -> dict[str, Any]:
+    """Read the manifest of the assets at `path`, and check it as a whole.
+
+    RAISES (MedlinkError): E202 no manifest that can be, E203 of another schema.
+    """
+    from .facts import problem_of
+
+    try:
+        manifest: dict[str, Any] = json.loads(text.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise Errors.assets_incomplete(path=path, problem=f"{MANIFEST}: {error}") from error
+    if not isinstance(manifest, dict):
+        raise Errors.assets_incomplete(path=path, problem=f"{MANIFEST} is not an object")
+    found = manifest.get("schema")
+    if type(found) is not int or found != SCHEMA:
+        raise Errors.assets_schema(path=path, found=_short(found), expected=SCHEMA)
+    if absent := [fact for fact in _FACTS if fact not in manifest]:
+        problem = f"{MANIFEST} lacks {', '.join(absent)}"
+        raise Errors.assets_incomplete(path=path, problem=problem)
+    if problem := problem_of(manifest):
+        raise Errors.assets_incomplete(path=path, problem=f"{MANIFEST}: {problem}")
+    return manifest
+
+
+def write_manifest(path: Path, facts: Mapping[str, Any]) -> None:
+    """Write the manifest of a finished directory, with size and SHA-256 of every file."""
+    files = {
+        file.relative_to(path).as_posix(): {"size": file.stat().st_size, "sha256": sha256_of(file)}
+        for file in sorted(path.rglob("*"))
+        if file.is_file() and file.name != MANIFEST
+    }
+    manifest = {"schema": SCHEMA, **facts, "files": files}
+    text = json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    (path / MANIFEST).write_text(text, encoding="utf-8")
+
+
+def _short(value: object) -> str:
+    """Show a value of unknown size."""
+    if isinstance(value, int) and abs(value) >> 64:
+        return "a huge number"
+    text = str(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

@@ -1,0 +1,166 @@
+"""Opening the parts of assets: from files that were opened with the build, checked before use.
+
+What is checked is what native code, or a row that leads nowhere, would stumble over: types and
+shapes of arrays, rows that exist, what the manifest counts.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..errors import Errors
+from ..kb import KnowledgeBase
+from ..util.held import HeldFiles
+from .layout import (
+    CALIBRATOR,
+    DENSE_FILE,
+    ENCODER,
+    ENDINGS_FILE,
+    EXACT,
+    FACETS,
+    KB_FILE,
+    MEMORY,
+    NAME_CONCEPT,
+    NGRAM,
+    RANKER_FILE,
+)
+
+if TYPE_CHECKING:  # these bring faiss, scipy and torch, which are loaded when first needed
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ..encoders.bi_encoder import BiEncoder
+    from ..ranking.calibrator import RankingCalibrator
+    from ..ranking.ranker import CandidateRanker
+    from ..retrieval.dense import DenseIndex
+    from ..retrieval.exact import ExactIndex
+    from ..retrieval.facets import Facets
+    from ..retrieval.memory import MentionMemory, Remembered
+    from ..retrieval.ngram import NgramIndex
+
+Manifest = Mapping[str, Any]
+
+
+def open_kb(files: HeldFiles, manifest: Manifest) -> KnowledgeBase:
+    """Open the knowledge base. RAISES (MedlinkError): E101-E103, E204 of another build."""
+    kb = KnowledgeBase(files.path / KB_FILE, files[KB_FILE])
+    expected = manifest["kb"]
+    if kb.manifest != expected:
+        problem = (
+            f"kb.sqlite, of {kb.n_names} names, is not the one of {expected['names']} names "
+            "that the rest was built from"
+        )
+        raise Errors.assets_mismatch(path=files.path, problem=problem)
+    return kb
+
+
+def open_rows(files: HeldFiles, manifest: Manifest) -> "NDArray[np.int32]":
+    """Map the concept row of every name. RAISES (MedlinkError): E202."""
+    import numpy as np
+
+    from ..retrieval.arrays import check, check_below, load_arrays
+
+    (rows,) = load_arrays(files, **{NAME_CONCEPT: np.int32})
+    names, concepts = manifest["kb"]["names"], manifest["kb"]["concepts"]
+    check(files, NAME_CONCEPT, len(rows) == names, f"{len(rows)} names, expected {names}")
+    check_below(files, NAME_CONCEPT, rows, concepts)
+    check(files, NAME_CONCEPT, bool((rows[1:] >= rows[:-1]).all()), "does not ascend")
+    return rows
+
+
+def open_exact(files: HeldFiles, manifest: Manifest, kb: KnowledgeBase) -> "ExactIndex":
+    """Map the exact tier; the knowledge base has the names. RAISES (MedlinkError): E202."""
+    from ..retrieval.exact import ExactIndex
+
+    return ExactIndex.load(files.part(EXACT), manifest["kb"]["names"], kb.texts_at)
+
+
+def open_ngram(files: HeldFiles, manifest: Manifest) -> "NgramIndex":
+    """Map the n-gram tier. RAISES (MedlinkError): E202."""
+    from ..retrieval.ngram import NgramIndex
+
+    return NgramIndex.load(files.part(NGRAM), manifest["kb"]["names"])
+
+
+def open_dense(files: HeldFiles, manifest: Manifest) -> "DenseIndex":
+    """Map the index. RAISES (MedlinkError): E202, E204 of another build."""
+    from ..retrieval.dense import DenseIndex
+
+    index = DenseIndex.load(files[DENSE_FILE])
+    names, dim = manifest["kb"]["names"], manifest["encoder"]["dim"]
+    if len(index) != names:
+        problem = f"the index holds {len(index)} vectors for {names} names of another build"
+        raise Errors.assets_mismatch(path=files.path, problem=problem)
+    if index.dim != dim:
+        problem = f"the index holds vectors of {index.dim} dimensions, the encoder's have {dim}"
+        raise Errors.assets_mismatch(path=files.path, problem=problem)
+    return index
+
+
+def open_encoder(files: HeldFiles, manifest: Manifest) -> "BiEncoder":
+    """Open the encoder. RAISES (MedlinkError): E206, E204 when another made the index."""
+    from ..encoders.light import open_to_encode
+
+    made_by = manifest["encoder"]
+    encoder, fingerprint = open_to_encode(files.part(ENCODER))
+    if fingerprint != made_by["fingerprint"] or encoder.dim != made_by["dim"]:
+        problem = "the index was made by another encoder than the one in encoder/"
+        raise Errors.assets_mismatch(path=files.path, problem=problem)
+    return encoder
+
+
+def open_facets(files: HeldFiles, manifest: Manifest, kb: KnowledgeBase) -> "Facets":
+    """Map the facets; those of assets of earlier versions are read from the knowledge base.
+
+    RAISES (MedlinkError): E202.
+    """
+    from ..retrieval.facets import Facets
+
+    own = files.part(FACETS)
+    if not list(own):
+        return Facets.of(kb)
+    return Facets.load(own, manifest["kb"]["names"], manifest["kb"]["concepts"])
+
+
+def read_lines(files: HeldFiles) -> "list[Remembered]":
+    """Read what corrections say. RAISES (MedlinkError): E202."""
+    from ..retrieval.memory import read_memory
+
+    return read_memory(files.part(MEMORY))
+
+
+def make_memory(lines: "Sequence[Remembered]", kb: KnowledgeBase) -> "MentionMemory":
+    """Make the memory of corrections; those of concepts that are not there are left out."""
+    from ..retrieval.memory import MentionMemory
+
+    ids = {line.id for line in lines}
+    return MentionMemory.of(lines, {id: kb.row_of(id) for id in ids if id in kb})
+
+
+def open_ranker(
+    files: HeldFiles,
+    manifest: Manifest,
+    kb: KnowledgeBase,
+    name_concept: "NDArray[np.int32]",
+    lines: "Sequence[Remembered]",
+) -> "CandidateRanker":
+    """Open the ranker. RAISES (MedlinkError): E202, E219 of another version."""
+    from ..ranking.endings import Endings
+    from ..ranking.model import RankingModel
+    from ..ranking.ranker import CandidateRanker, name_facts
+
+    model = RankingModel.load(files[RANKER_FILE])
+    has_endings = manifest["ranker"].get("endings", 0) > 0
+    endings = Endings.load(files[ENDINGS_FILE]) if has_endings else None
+    return CandidateRanker(model, name_facts(kb, name_concept, list(lines), endings))
+
+
+def open_calibrator(
+    files: HeldFiles, manifest: Manifest, kb: KnowledgeBase, name_concept: "NDArray[np.int32]"
+) -> "RankingCalibrator":
+    """Open the calibrator. RAISES (MedlinkError): E202, E214 of another version, E301."""
+    from ..ranking.calibrator import RankingCalibrator
+    from ..ranking.features import Names
+
+    names = Names(name_concept, lambda row: kb.name_at(row).text)
+    threshold = manifest["calibrator"].get("threshold", 0.0)
+    return RankingCalibrator.load(files[CALIBRATOR], names, threshold)

@@ -1,0 +1,48 @@
+"""write_variant: assets again, with a part put in, replaced or left out."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..util.files import replacing_directory
+from ..util.outputs import PathLike
+from .assets import Assets
+from .manifest import ASSETS, write_manifest
+
+_OWN = ("schema", "files")  # that writing a manifest sets itself
+
+
+def write_variant(
+    assets: Assets,
+    out: Path,
+    facts: Mapping[str, Any],
+    *,
+    without: Collection[str] = (),
+    add: Callable[[Path], None] = lambda path: None,
+    inputs: Iterable[PathLike | None] = (),
+    overwrite: bool = False,
+) -> Assets:
+    """Write assets of which all but some parts are the same; their files are shared if possible.
+
+    out (Path): directory to write, which may be that of the assets. facts (Mapping): for the
+        manifest, in place of what it says. without (Collection[str]): files or directories at the
+        top that are left out. add (Callable[[Path], None]): writes new ones into the directory.
+    inputs (Iterable[Path]): what else the caller reads. overwrite (bool): lose what `out` holds
+        besides assets.
+    RAISES (MedlinkError): E109 the disk, E120-E123 for what `out` holds.
+    """
+    kept = {name: fact for name, fact in assets.manifest.items() if name not in _OWN}
+    own = assets.path
+    with replacing_directory(out, ASSETS, inputs, improves=own, overwrite=overwrite) as path:
+        for name in assets.files[1:]:
+            if name.split("/")[0] not in without:
+                assets.put(name, path / name)
+        add(path)
+        write_manifest(path, {**kept, **facts})
+    return Assets(out)
+
+
+def left_out(assets: Assets, part: str, why: str = "") -> dict[str, str]:
+    """Say in the manifest's "left_out" why a part is not there; "" if it is, or never was."""
+    others = {k: v for k, v in (assets.manifest.get("left_out") or {}).items() if k != part}
+    return {**others, part: why} if why else others

@@ -1,0 +1,79 @@
+"""The built-in starter assets: a small terminology, so that a first try needs no download."""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...assets import Assets
+from ...errors import Errors
+from ...kb import build_kb
+from ...kb.readers import read
+from ...text.normalisation import hash_keys, key
+from ...types import Concept
+from ...util.files import OwnedDirectory
+
+if TYPE_CHECKING:
+    from ...retrieval.exact import ExactIndex
+
+KB_LINES = Path(__file__).with_name("kb.jsonl")
+SOURCE = "starter"
+
+
+@lru_cache(maxsize=1)
+def starter_assets() -> Assets:
+    """Build the starter assets (exact and n-gram tiers, no model) in a temporary directory.
+
+    They are built anew in each process that asks, which takes a fraction of a second, so that
+    nothing is left in anybody's home directory.
+    RAISES (MedlinkError): E304 when the installation lacks the file.
+    """
+    from .. import build_assets
+    from .calibration import with_calibrator
+
+    if not KB_LINES.is_file():
+        raise Errors.no_starter()
+    directory = OwnedDirectory("spacy-medlink-starter-")
+    kb = build_starter_kb(directory.path)
+    built = build_assets(directory.path / "built", kb, calibrate=False)
+    assets = with_calibrator(built, directory.path / "assets")
+    # The directory lives as long as the assets do.
+    assets.keep_alive = directory
+    return assets
+
+
+def build_starter_kb(directory: Path) -> Path:
+    """Build the starter knowledge base in a directory."""
+    kb = directory / "starter.kb"
+    build_kb(kb, read("jsonl", KB_LINES), {"source": SOURCE, "format": "jsonl"})
+    return kb
+
+
+def is_starter(assets: Assets) -> bool:
+    """Tell whether assets hold the starter terminology."""
+    return bool(assets.manifest["kb"].get("source") == SOURCE)
+
+
+def has_starter_names(exact: "ExactIndex") -> bool:
+    """Tell whether an exact tier has names of the starter terminology and no others."""
+    from ...assets.dictionary import any_order_key
+
+    texts = _names()
+    keys = [*map(key, texts), *(any_order_key(text.split()) for text in texts)]
+    if len(exact.rows) > len(keys):
+        return False
+    places = exact.find(hash_keys(keys))
+    found = set[int]()
+    for place in set(places[places >= 0].tolist()):
+        found.update(exact.names_at(place, texts.__contains__))
+    return found == set(exact.rows.tolist())
+
+
+@lru_cache(maxsize=1)
+def _names() -> frozenset[str]:
+    """List all names."""
+    return frozenset(
+        name.text
+        for record in read("jsonl", KB_LINES)
+        if isinstance(record, Concept)
+        for name in record.names
+    )

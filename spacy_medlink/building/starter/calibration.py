@@ -1,0 +1,44 @@
+"""The calibrator of the starter assets, which is fitted once and shipped.
+
+Fitting takes seconds, and the assets are built anew in each process. Write it again when the
+terminology, the features or the examples change:
+`python -m spacy_medlink.building.starter.calibration`.
+"""
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from ...assets import Assets
+from ...assets.assets import CALIBRATOR
+
+FITTED = Path(__file__).with_name("calibrator.json")
+
+
+def with_calibrator(assets: Assets, out: Path) -> Assets:
+    """Write the starter assets with their calibrator."""
+    from ...assets.variant import write_variant
+
+    fitted = json.loads(FITTED.read_text(encoding="utf-8"))
+
+    def add(path: Path) -> None:
+        (path / CALIBRATOR).write_text(json.dumps(fitted["calibrator"]), encoding="utf-8")
+
+    return write_variant(assets, out, {"calibrator": fitted["facts"]}, add=add)
+
+
+def fit_starter() -> dict[str, Any]:
+    """Fit the calibrator: `facts` for the manifest, and the `calibrator` as its file has it."""
+    from .. import build_assets
+    from . import build_starter_kb
+
+    with TemporaryDirectory() as place:
+        kb = build_starter_kb(Path(place))
+        assets = build_assets(Path(place) / "assets", kb)
+        calibrator = json.loads((assets.path / CALIBRATOR).read_text(encoding="utf-8"))
+        return {"facts": assets.manifest["calibrator"], "calibrator": calibrator}
+
+
+if __name__ == "__main__":
+    FITTED.write_text(json.dumps(fit_starter(), indent=1, sort_keys=True) + "\n", encoding="utf-8")

@@ -1,0 +1,109 @@
+"""The attributes that a linker sets on spans, in one table."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from spacy.tokens import Doc, Span
+
+from ..errors import Warnings
+from ..util.telling import tell
+
+SPAN_ATTRIBUTES: Mapping[str, Any] = {
+    "cui": None,  # id of the link in the scheme `cui_scheme`, None for NIL
+    "kb_ents": [],  # [[id, score], ...], best first
+    "candidates": [],  # ranked dicts: id, name, matched, score, prob, scores, ranks, types
+    "codes": {},  # codes of the link by vocabulary
+    "ambiguous": [],  # ids that nothing tells apart but their order, the link's among them
+    "reason": "",  # why it is NIL
+    "backed_off": [],  # ids of near ties that the link stands for, being above them
+    "parts": [],  # of a composite mention, each with text, id, cui, name, matched, score
+    "ambiguous_codes": [],  # codes that `cui` was chosen from where no name told them apart
+}
+
+READING = "reading"  # what a mention says, where it is written otherwise; set by `medical_mentions`
+
+_CUI = "cui"
+# The schemes of the linkers that write under each prefix, in the order of their registration.
+_PREFIXES: dict[str, set[str | None]] = {}
+
+
+def registered_prefixes() -> list[str]:
+    """List the prefixes that linkers of this process write under."""
+    return list(_PREFIXES)
+
+
+def register_extensions(prefix: str = "", cui_scheme: str | None = None) -> None:
+    """Register the attributes under a prefix; what is registered already is left alone.
+
+    prefix (str): put before each name, so that several linkers do not share attributes.
+    cui_scheme (Optional[str]): what the linker's `_.cui` holds; None for the KB's own ids.
+    """
+    register_scheme(prefix, cui_scheme)
+    for name, default in SPAN_ATTRIBUTES.items():
+        if Span.has_extension(prefix + name):
+            continue
+        if name == _CUI:
+            code = Cui(prefix)
+            Span.set_extension(prefix + name, getter=code.get, setter=code.set)
+        else:
+            Span.set_extension(prefix + name, default=default)
+
+
+def register_scheme(prefix: str, cui_scheme: str | None) -> None:
+    """Register what the `_.cui` of a linker holds, which may change while it lives."""
+    _PREFIXES.setdefault(prefix, set()).add(cui_scheme)
+
+
+def register_reading() -> None:
+    """Register `span._.reading`, which no linker writes, hence without a prefix."""
+    if not Span.has_extension(READING):
+        Span.set_extension(READING, default="")
+
+
+def is_stored(name: str) -> bool:
+    """Tell whether an attribute is kept in `doc.user_data` alone, by no setter of a user's."""
+    if not Span.has_extension(name):
+        return False
+    setter = Span.get_extension(name)[3]
+    return setter is None or isinstance(getattr(setter, "__self__", None), Cui)
+
+
+class Cui(NamedTuple):
+    """`span._.cui` of the linkers with a prefix, kept in `doc.user_data` as spaCy keeps it.
+
+    Docs may be stored without their user data (`DocBin()` does so), and keep `kb_id_` alone: where
+    that is what `_.cui` would hold, it is given; else a warning says that it is lost.
+    """
+
+    prefix: str
+
+    def get(self, span: Span) -> str | None:
+        """Read the code; None for NIL, and for what no linker has written."""
+        key, data = self._key(span), _data(span)
+        if key in data:
+            code: str | None = data[key]
+            return code
+        if span.kb_id_ in ("", "NIL") or self._has_any(span.doc):
+            return None
+        if {self.prefix: {None}} == _PREFIXES:
+            return str(span.kb_id_)
+        tell(Warnings.cui_lost.format(text=span.text, id=span.kb_id_))
+        return None
+
+    def set(self, span: Span, value: str | None) -> None:
+        """Write the code."""
+        _data(span)[self._key(span)] = value
+
+    def _key(self, span: Span) -> tuple[str, str, int, int]:
+        return "._.", self.prefix + _CUI, span.start_char, span.end_char
+
+    def _has_any(self, doc: Doc) -> bool:
+        """Tell whether a Doc has the codes of any linker: then its user data is not lost."""
+        names = {prefix + _CUI for prefix in (*_PREFIXES, self.prefix)}
+        keys = (key for key in doc.user_data if isinstance(key, tuple))
+        return any(not names.isdisjoint(key[1:2]) for key in keys)
+
+
+def _data(span: Span) -> dict[Any, Any]:
+    data: dict[Any, Any] = span.doc.user_data  # spaCy's stubs take its keys for strings
+    return data

@@ -1,0 +1,141 @@
+"""Coordinations: "palmar and plantar pits" says "palmar pits", which does not stand there.
+
+`linking.composite` takes a given mention apart; here the mention is still to be found. A reading
+leaves out what lies between an element of the coordination and the end, or the beginning, that it
+shares with another. Whether a reading means anything the dictionary says.
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from spacy.tokens import Doc
+
+from ...assets.dictionary import is_link
+from .words import ends_clause, says
+
+_CONJUNCTIONS = frozenset("and or and/or und oder y e et ou & /".split())
+_WORDS = 4  # of an element that share an end or a beginning, at most
+_OWN = 3  # tokens of another element that are its own, at most
+_LONGEST = 16  # tokens from beginning to end
+_BESIDE = 3  # tokens that a reading has, at least, beside those between its two elements
+
+
+class Reading(NamedTuple):
+    """One way to read a coordination.
+
+    tokens (Tuple[int, ...]): in their order; those between are left out.
+    is_whole (bool): whether no other word follows, so that its end is the end of what is named.
+    """
+
+    tokens: tuple[int, ...]
+    is_whole: bool
+
+
+class _Element(NamedTuple):
+    start: int
+    end: int
+    is_listed: bool  # after a comma or a conjunction, not at the beginning of the clause
+    is_last: bool  # after a conjunction
+
+
+def coordinations(doc: Doc) -> Iterator[Reading]:
+    """List the readings of the coordinations of a Doc."""
+    if not any(token.lower_ in _CONJUNCTIONS for token in doc):
+        return
+    speaks = says(doc)
+    for start, end in _clauses(doc):
+        elements = _elements(doc, start, end)
+        for number, last in enumerate(elements):
+            if last.is_last:
+                for first in _partners(doc, elements, number, shortest=True):
+                    yield from _sharing_the_end(doc, speaks, first, last)
+                for first in _partners(doc, elements, number, shortest=False):
+                    yield from _sharing_the_beginning(doc, speaks, first, last)
+
+
+def _clauses(doc: Doc) -> Iterator[tuple[int, int]]:
+    borders = [
+        token.i
+        for token in doc
+        if ends_clause(token) and token.text != "," and token.text not in _CONJUNCTIONS
+    ]
+    for before, after in pairwise([-1, *borders, len(doc)]):
+        if after > before + 2:
+            yield before + 1, after
+
+
+def _elements(doc: Doc, start: int, end: int) -> list[_Element]:
+    """Cut a clause at commas and conjunctions."""
+    elements, begin, joint = [], start, ""
+    for place in range(start, end + 1):
+        word = doc[place].lower_ if place < end else ","
+        if word != "," and word not in _CONJUNCTIONS:
+            continue
+        if place > begin:
+            elements.append(_Element(begin, place, bool(joint), joint in _CONJUNCTIONS))
+            joint = ""
+        joint = word if word != "," else joint or word
+        begin = place + 1
+    return elements
+
+
+def _partners(doc: Doc, elements: list[_Element], last: int, shortest: bool) -> Iterator[_Element]:
+    """List the elements that may share words with the last; those between must be short."""
+    for number in range(last - 1, -1, -1):
+        if elements[last].start - elements[number].end + _BESIDE > _LONGEST:
+            return  # every reading would be too long: without this, long lists take quadratic time
+        if number < last - 1:
+            between = elements[number + 1]
+            if between.end - between.start > _OWN:
+                return
+            if shortest and any(token.is_stop for token in doc[between.start : between.end]):
+                return
+        yield elements[number]
+        if not elements[number].is_listed:
+            return
+
+
+def _sharing_the_end(
+    doc: Doc, speaks: list[bool], first: _Element, last: _Element
+) -> Iterator[Reading]:
+    """ "palmar and plantar pits": the end of the last is the first's, too."""
+    if not speaks[first.end - 1]:
+        return
+    for begin in range(first.end - 1, max(first.start, first.end - _WORDS) - 1, -1):
+        if doc[begin].is_stop:
+            return
+        for start in range(last.start + 1, min(last.end, last.start + _OWN + 1)):
+            if doc[start - 1].is_stop:
+                break
+            for end in _ends(doc, speaks, start, last.end):
+                if speaks[begin] and speaks[start] and end - begin <= _LONGEST:
+                    tokens = (*range(begin, first.end), *range(start, end))
+                    yield Reading(tokens, end == len(doc) or not speaks[end])
+
+
+def _sharing_the_beginning(
+    doc: Doc, speaks: list[bool], first: _Element, last: _Element
+) -> Iterator[Reading]:
+    """ "hypoplasia of the thumb and radius": the beginning of the first is the last's, too."""
+    links = [place for place in range(first.start, first.end) if is_link(doc[place].lower_)]
+    while links and links[-1] - 1 in links:
+        links.pop()  # "of the": the words before "of" are shared
+    if not links:
+        return
+    link = links[-1]
+    for begin in range(link - 1, max(first.start, link - _WORDS) - 1, -1):
+        if doc[begin].is_stop:
+            return
+        for end in _ends(doc, speaks, last.start, last.end):
+            if speaks[begin] and end - begin <= _LONGEST:
+                yield Reading((*range(begin, link + 1), *range(last.start, end)), True)
+
+
+def _ends(doc: Doc, speaks: list[bool], start: int, border: int) -> Iterator[int]:
+    """List where a run of words from `start` may end, links such as "of" within it."""
+    for last in range(start, min(border, start + _WORDS)):
+        if doc[last].is_stop and not is_link(doc[last].lower_):
+            return
+        if speaks[last]:
+            yield last + 1

@@ -1,0 +1,80 @@
+"""Kept: which names of a dictionary are found."""
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...retrieval.mask import Mask
+from ...text.normalisation import hash_keys
+from .languages import common_words
+from .settings import AMBIGUOUS, COMMON, FOREIGN, GENERAL
+
+if TYPE_CHECKING:
+    from ...retrieval.exact import ExactIndex
+    from .name_facts import NameFacts
+
+_MOST_CONCEPTS = 6  # of a single word; the fewest that lose no gold mention in benchmarks.finding
+
+
+class Kept(NamedTuple):
+    """What a finder keeps of the names that it meets.
+
+    mask (Optional[Mask]): the names that may be found; None for all.
+    common (FrozenSet[int]): places in the dictionary of words that are common in general language;
+        of them only short upper-case forms are found.
+    facts (Optional[NameFacts]): for what follows.
+    general (bool): whether single words stay out that are of no concept of clinical interest.
+    most (Optional[int]): concepts that a single word may be a name of; None for any number.
+    """
+
+    mask: Mask | None = None
+    common: frozenset[int] = frozenset()
+    facts: "NameFacts | None" = None
+    general: bool = False
+    most: int | None = None
+
+    def rows(self, rows: Sequence[int], is_word: bool = False) -> tuple[int, ...]:
+        """Keep the rows of the names of one text that are found. is_word (bool): it is one word."""
+        mask = self.mask
+        kept = tuple(rows) if mask is None else tuple(row for row in rows if row in mask)
+        if not (is_word and kept and self.facts is not None):
+            return kept
+        if self.general and self.facts.are_general(kept):
+            return ()
+        if self.most is not None and len(kept) > self.most:
+            return kept if self.facts.count_concepts(kept) <= self.most else ()
+        return kept
+
+
+def make_kept(
+    exact: "ExactIndex",
+    facts: "NameFacts",
+    leave_out: Collection[str],
+    lang: str,
+    *,
+    followed: Mask | None = None,
+    any_language: bool = False,
+    any_type: bool = False,
+    any_number: bool = False,
+) -> Kept:
+    """Say what a finder keeps.
+
+    leave_out (Collection[str]): of `LEAVE_OUT`. lang (str): of the pipeline.
+    followed (Optional[Mask]): the names that the linker's filters let pass.
+    any_language, any_type, any_number (bool): whether settings say already which languages and
+        types are wanted, and how many concepts a name may have.
+    """
+    masks = [
+        facts.allowed, followed, facts.native if FOREIGN in leave_out and not any_language else None
+    ]  # fmt: skip
+    given = [mask for mask in masks if mask is not None]
+    common: frozenset[int] = frozenset()
+    if COMMON in leave_out:
+        places = exact.find(hash_keys(sorted(common_words(lang))))
+        common = frozenset(places[places >= 0].tolist())
+    return Kept(
+        Mask.all_of(given) if len(given) > 1 else next(iter(given), None),
+        common,
+        facts,
+        GENERAL in leave_out and not any_type,
+        _MOST_CONCEPTS if AMBIGUOUS in leave_out and not any_number else None,
+    )

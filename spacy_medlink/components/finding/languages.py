@@ -1,0 +1,54 @@
+"""The language of the pipeline: which names are in it, its common words, and its headings."""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...retrieval.mask import Mask
+from ...text.normalisation import key
+
+if TYPE_CHECKING:
+    from ...retrieval.facets import Facets
+
+_LISTS = Path(__file__).parent / "lists"
+_ANY = frozenset(["", "xx", "mul", "und", "zxx"])  # of names in no language, or in several
+
+
+def native_names(facets: "Facets", lang: str) -> Mask | None:
+    """Find the names in a language, and those whose language nobody says.
+
+    lang (str): of the pipeline.
+    RETURNS (Optional[Mask]): None where all may be found: if the language is "xx", or no name is in
+        it, since then the terminology's languages are wrong, or the user wants others.
+    """
+    langs = [_primary(one) for one in facets.langs]
+    if _primary(lang) in _ANY or _primary(lang) not in langs:
+        return None
+    passing = np.array([one in _ANY or one == _primary(lang) for one in langs])
+    return None if passing.all() else Mask.of(passing[facets.lang])
+
+
+@lru_cache
+def common_words(lang: str) -> frozenset[str]:
+    """Read the keys of words that are common in general language; none for most languages."""
+    return frozenset(map(key, _words("common", lang)))
+
+
+@lru_cache
+def heading_words(lang: str) -> frozenset[str]:
+    """Read the keys of the words that headings of sections are made of; none for most languages."""
+    return frozenset(part for word in _words("headings", lang) for part in key(word).split())
+
+
+def _words(kind: str, lang: str) -> list[str]:
+    path = _LISTS / f"{kind}.{_primary(lang)}.txt"
+    if not path.is_file():
+        return []
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [word for line in lines if not line.startswith("#") for word in line.split()]
+
+
+def _primary(lang: str) -> str:
+    return lang.lower().replace("_", "-").partition("-")[0]

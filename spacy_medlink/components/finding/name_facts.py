@@ -1,0 +1,192 @@
+"""NameFacts: which names of a dictionary may be found, their concepts, and their labels."""
+
+import io
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...assets.dictionary import Choice, allowed_names
+from ...retrieval.arrays import check, check_below, damaged, load_arrays, save_arrays
+from ...retrieval.mask import Mask
+from ...util.held import Directory, held
+from .languages import native_names
+
+if TYPE_CHECKING:
+    from ...assets import Assets
+    from ...retrieval.facets import Facets
+
+GROUP, TYPE = "group", "type"
+LABELLINGS = (GROUP, TYPE)
+_LABELS = "labels.json"
+_MASKS = ("allowed", "native", "general")
+_ARRAYS = ("label", "concept", *_MASKS)
+_NO_LABELS = np.zeros(0, dtype=np.uint16)
+
+# Semantic groups and types that say nothing of a patient's health: "study", "Monday", "Spain".
+_GENERAL_GROUPS = ("ACTI", "CONC", "GEOG", "OCCU", "ORGA")
+_GENERAL_TYPES = "T016 T067 T068 T069 T070 T071 T072 T073 T096 T097 T098 T099 T100 T101".split()
+
+
+class NameFacts:
+    """What is known of names by row, beside their keys.
+
+    concept (NDArray[int32]): row of the concept of each name, (n_names,).
+    label (NDArray[uint16]): of each name, a position in `labels`; (n_names,), or (0,) without any.
+    labels (Sequence[str]): the first one is "", of what has none. by (Optional[str]): what they
+        are, as for `of`.
+    masks (Mapping[str, Optional[Mask]]): "allowed", the names that the choice takes; "native", the
+        names in the language of the pipeline, and in none; "general", the concepts (by row) all of
+        whose types are of no clinical interest. None for all names, or for no concept.
+    """
+
+    def __init__(
+        self,
+        concept: NDArray[np.int32],
+        label: NDArray[np.uint16] = _NO_LABELS,
+        labels: Sequence[str] = ("",),
+        by: str | None = None,
+        masks: Mapping[str, Mask | None] = MappingProxyType({}),
+    ) -> None:
+        self._concept, self._label, self._labels, self.by = concept, label, labels, by
+        self.allowed, self.native = masks.get("allowed"), masks.get("native")
+        self._general = masks.get("general")
+
+    @classmethod
+    def of(cls, assets: "Assets", by: str | None, choice: Choice, lang: str) -> "NameFacts":
+        """Read the facts of the names of assets.
+
+        by (Optional[str]): what names are labelled by: the semantic "group" or "type" of their
+            concepts, of several the first one in the alphabet; None for no labels.
+        choice (Choice): what may be found. lang (str): of the pipeline.
+        RAISES (MedlinkError): E106, E162, E213 for a choice that names what there is not.
+        """
+        concept = assets.filters.name_concept
+        chosen = choice._replace(any_order=False)
+        masks = {
+            "allowed": Mask.of(allowed_names(assets, chosen)) if any(chosen) else None,
+            "native": native_names(assets.facets, lang),
+            "general": _general_concepts(assets.facets),
+        }
+        if by is None:
+            return cls(concept, masks=masks)
+        of_concept, labels = _labels(assets.facets, by)
+        return cls(concept, of_concept[concept], labels, by, masks)
+
+    def save(self, directory: Path) -> None:
+        """Write the arrays and the labels into a directory."""
+        save_arrays(directory, self._arrays)
+        (directory / _LABELS).write_text(self._described, encoding="utf-8")
+
+    @classmethod
+    def load(cls, directory: Directory) -> "NameFacts":
+        """Map the arrays of a directory.
+
+        RAISES (MedlinkError): E202 when one is missing or damaged.
+        """
+        label, concept, *masks = load_arrays(
+            directory, label=np.uint16, concept=np.int32, **dict.fromkeys(_MASKS, np.uint8)
+        )
+        try:
+            described = json.loads(held(directory, _LABELS).read())
+            labels, by = described["labels"], described["by"]
+            sizes = [described["sizes"][name] for name in _MASKS]
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+            raise damaged(directory, _LABELS, error) from error
+        if type(labels) is not list or by not in (None, *LABELLINGS):
+            raise damaged(directory, _LABELS, "something else than labels")
+        labelled = len(label) in (0, len(concept)) if by is None else len(label) == len(concept)
+        check(directory, "concept", labelled, "not as many as labels")
+        check_below(directory, "label", label, len(labels))
+        for name, bits, size in zip(_MASKS, masks, sizes, strict=True):
+            fits = type(size) is int and size >= 0 and len(bits) == -(-size // 8)
+            check(directory, name, fits, "not as many as its size says")
+        for name, size in zip(_MASKS[:2], sizes[:2], strict=True):
+            check(directory, name, size in (0, len(concept)), "not as many as names")
+        arrays = {"label": label, "concept": concept, **dict(zip(_MASKS, masks, strict=True))}
+        return cls._of(arrays, described)
+
+    def to_bytes(self) -> bytes:
+        """Pack all into bytes (an .npz)."""
+        buffer = io.BytesIO()
+        np.savez(buffer, described=np.array(self._described), **self._arrays)
+        return buffer.getvalue()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "NameFacts":
+        """Unpack what `to_bytes` wrote."""
+        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+            described = json.loads(arrays["described"].item())
+            return cls._of({name: arrays[name] for name in _ARRAYS}, described)
+
+    def label(self, rows: Sequence[int]) -> str:
+        """Tell the label of names that one mention may be: of the first that has one; or ""."""
+        if self.by is None:
+            return ""
+        numbers = (int(self._label[row]) for row in rows)
+        return self._labels[next(filter(None, numbers), 0)]
+
+    def count_concepts(self, rows: Sequence[int]) -> int:
+        """Count the concepts that names are of; 0 where nobody knows."""
+        if not len(self._concept):
+            return 0
+        return len(set(self._concept[list(rows)].tolist()))
+
+    def are_general(self, rows: Sequence[int]) -> bool:
+        """Tell whether names are of no concept of clinical interest, by its types."""
+        general = self._general
+        return general is not None and all(int(self._concept[row]) in general for row in rows)
+
+    @classmethod
+    def _of(cls, arrays: dict[str, NDArray[Any]], described: dict[str, Any]) -> "NameFacts":
+        sizes = described["sizes"]
+        masks = {name: Mask(arrays[name], sizes[name]) if sizes[name] else None for name in _MASKS}
+        labels, by = described["labels"], described["by"]
+        return cls(arrays["concept"], arrays["label"], labels, by, masks)
+
+    @property
+    def _masks(self) -> dict[str, Mask | None]:
+        return {"allowed": self.allowed, "native": self.native, "general": self._general}
+
+    @property
+    def _arrays(self) -> dict[str, Any]:
+        none = np.zeros(0, dtype=np.uint8)
+        bits = {name: none if mask is None else mask.bits for name, mask in self._masks.items()}
+        return {"label": self._label, "concept": self._concept, **bits}
+
+    @property
+    def _described(self) -> str:
+        sizes = {name: 0 if mask is None else mask.size for name, mask in self._masks.items()}
+        return json.dumps({"labels": self._labels, "by": self.by, "sizes": sizes})
+
+
+def _labels(facets: "Facets", by: str) -> tuple[NDArray[np.uint16], list[str]]:
+    """Make the label of each concept, a position in a list of labels."""
+    from ...kb.semantic_groups import GROUPS
+
+    kinds: dict[str, Sequence[str]] = {type: [type] for type in sorted(facets.types)}
+    if by == GROUP:
+        kinds = {group: members.split() for group, members in GROUPS.items()}
+    labels = [""]
+    of_concept = np.zeros(len(facets.id_order), dtype=np.uint16)
+    for kind, types in sorted(kinds.items(), reverse=True):
+        own = facets.concepts_of_types(types)
+        if own.any():
+            of_concept[own] = len(labels)
+            labels.append(kind)
+    return of_concept, labels
+
+
+def _general_concepts(facets: "Facets") -> Mask | None:
+    """Find the concepts that have types, and none of clinical interest."""
+    from ...kb.semantic_groups import types_of
+
+    general = types_of(_GENERAL_GROUPS).union(_GENERAL_TYPES)
+    if general.isdisjoint(facets.types):
+        return None
+    clinical = facets.concepts_of_types(set(facets.types) - general)
+    return Mask.of(~clinical & (np.diff(facets.type_start) > 0))

@@ -1,0 +1,198 @@
+"""Names of the dictionary in a Doc: as they are written, joined up, and in any order."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice, pairwise
+from typing import TypeVar
+
+import numpy as np
+from spacy.tokens import Doc
+
+from ...assets.dictionary import any_order_key, any_order_key_of, name_has_key, name_words
+from ...retrieval.exact import SAME_STRING, ExactIndex
+from ...text.normalisation import hash_keys, is_short_form, key
+from .coordinations import Reading, coordinations
+from .kept import Kept
+from .words import Match, clause_runs, falls_apart, is_hyphen, part, runs, saying, with_brackets
+
+_ONE_WORD_MORE = 2  # tokens of a hyphen and what it joins
+# Keys that are looked up together: those of a whole long document take a hundred times its memory.
+_TOGETHER = 1 << 16
+
+Item = TypeVar("Item")
+
+
+class NameFinder:
+    """Finds names of a dictionary.
+
+    exact (ExactIndex): the dictionary. longest (int): words of a match at most.
+    any_order (bool): names by their words in any order, too; the dictionary must have such keys.
+    kept (Kept): which of its names are found.
+    """
+
+    def __init__(
+        self,
+        exact: ExactIndex,
+        longest: int,
+        any_order: bool,
+        kept: Kept = Kept(),  # noqa: B008
+    ) -> None:
+        self._exact, self._longest, self._any_order = exact, longest, any_order
+        self._kept = kept
+
+    def find(self, doc: Doc) -> list[Match]:
+        """Find all matches, overlapping ones too, each span once.
+
+        None begins after the hyphen of a word: "pre-auricular pit" is no "auricular pit".
+        """
+        found = {(match.start, match.end): match for match in self._as_written(doc)}
+        for match in self._joined(doc):
+            found.setdefault((match.start, match.end), match)
+        if self._any_order:
+            for match in self._in_any_order(doc, set(found)):
+                found[match.start, match.end] = match
+        return [
+            match
+            for match in found.values()
+            if not (match.start > 1 and is_hyphen(doc, match.start - 1))
+        ]
+
+    def find_coordinated(self, doc: Doc) -> list[Match]:
+        """Find the names that a coordination stands for, each span once."""
+        readings = ((one, _text_of(doc, one)) for one in coordinations(doc))
+        as_written: list[tuple[Reading, str, str, int]] = []
+        any_order: list[tuple[Reading, str, str, int]] = []
+        for (one, text, is_any), own, place in self._known(self._with_keys(readings)):
+            (any_order if is_any else as_written).append((one, text, own, place))
+        found: dict[tuple[int, str], Match] = {}
+        for one, text, own, place in as_written + any_order:
+            rows = self._rows(place, text, own)
+            if rows:
+                start, end = one.tokens[0], one.tokens[-1] + 1
+                match = Match(start, end, saying(doc, one.tokens), rows, text, False)
+                # What is said twice is said where it ends first.
+                said = found.get((start, text))
+                if said is None or end < said.end:
+                    found[start, text] = match
+        by_span: dict[tuple[int, int], Match] = {}
+        for match in found.values():
+            by_span.setdefault((match.start, match.end), match)
+        return list(by_span.values())
+
+    def _as_written(self, doc: Doc) -> Iterator[Match]:
+        # Punctuation has no key and takes no part: "type-2" and "type 2" are one.
+        parts = [part(token.text) for token in doc]
+        places = [index for index, (own, _) in enumerate(parts) if own]
+        words = [parts[index][0] for index in places]
+        for length, first, own, found in sorted(self._runs(words)):
+            if length == 1 and (parts[places[first]][1] or doc[places[first]].is_stop):
+                continue
+            start, end = places[first], places[first + length - 1] + 1
+            first_token, end = with_brackets(doc, start, end)
+            rows = self._rows(
+                found, doc[first_token:end].text, own,
+                as_written=first_token < start or falls_apart(doc, first_token, end),
+            )  # fmt: skip
+            if rows:
+                yield Match(first_token, end, saying(doc, range(first_token, end)), rows)
+
+    def _runs(self, words: list[str]) -> Iterator[tuple[int, int, str, int]]:
+        """Look up all runs of words: (length, first word, key, place in the dictionary)."""
+        size = max(self._longest, _TOGETHER // self._longest)
+        for begin in range(0, len(words), size):
+            grams, ends = runs(words[begin : begin + size + self._longest - 1], self._longest)
+            found = self._exact.find(hash_keys(grams))
+            for gram in np.flatnonzero(found >= 0).tolist():
+                length = bisect_right(ends, gram) + 1
+                first = gram - (ends[length - 2] if length > 1 else 0)
+                if first < size:  # the others begin in the next part
+                    yield length, begin + first, grams[gram], int(found[gram])
+
+    def _joined(self, doc: Doc) -> Iterator[Match]:
+        """Find "pre-auricular pit" where the dictionary has "preauricular pit"."""
+        hyphens = [place for place in range(1, len(doc) - 1) if is_hyphen(doc, place)]
+        if not hyphens:
+            return
+        joined = [token.text_with_ws for token in doc]
+        for place in hyphens:
+            joined[place] = ""
+        spans = self._around(doc, hyphens)
+        keys = ((span, key(_joined_text(joined, *span))) for span in spans)
+        for span, own, place in self._known(keys):
+            start, end = with_brackets(doc, *span)
+            text = _joined_text(joined, start, end)
+            rows = () if falls_apart(doc, start, end) else self._rows(place, text, own)
+            if rows:
+                yield Match(start, end, saying(doc, range(start, end)), rows, text)
+
+    def _around(self, doc: Doc, hyphens: list[int]) -> Iterator[tuple[int, int]]:
+        """List the spans around hyphens, each once: at the first hyphen within it."""
+        is_punct = [token.is_punct for token in doc]
+        ends = [not (punct or token.is_space) for punct, token in zip(is_punct, doc, strict=True)]
+        for before, place in pairwise([-1, *hyphens]):
+            for start in range(max(0, place - self._longest, before + 1), place):
+                if is_punct[start]:
+                    continue
+                for end in range(place + _ONE_WORD_MORE, min(len(doc), start + self._longest) + 1):
+                    if ends[end - 1]:
+                        yield start, end
+
+    def _in_any_order(self, doc: Doc, found: set[tuple[int, int]]) -> Iterator[Match]:
+        """Find what is a name's words in another order, within a clause."""
+        words = [name_words(token.text) for token in doc]
+        keys = (
+            ((start, end), any_order_key_of([one for own in words[start:end] for one in own]))
+            for start, end in clause_runs(doc, self._longest)
+            if (start, end) not in found
+        )
+        for (start, end), own, place in self._known(keys):
+            rows = self._kept.rows(self._exact.names_at(place, _having(own)))
+            if rows:
+                yield Match(start, end, saying(doc, range(start, end)), rows)
+
+    def _with_keys(
+        self, readings: Iterable[tuple[Reading, str]]
+    ) -> Iterator[tuple[tuple[Reading, str, bool], str]]:
+        """Make the keys of readings: (reading, its text, whether the key is of any order), key."""
+        for one, text in readings:
+            yield (one, text, False), key(text)
+            if self._any_order and one.is_whole:
+                yield (one, text, True), any_order_key(text.split())
+
+    def _known(self, asked: Iterable[tuple[Item, str]]) -> Iterator[tuple[Item, str, int]]:
+        """List what has a key whose hash the dictionary has, with the key and its place there."""
+        waiting = (one for one in asked if one[1])
+        while batch := list(islice(waiting, _TOGETHER)):
+            found = self._exact.find(hash_keys(own for _, own in batch))
+            for number in np.flatnonzero(found >= 0).tolist():
+                yield *batch[number], int(found[number])
+
+    def _rows(self, place: int, text: str, own: str, as_written: bool = False) -> tuple[int, ...]:
+        """List the rows of the names that a text is and that are found.
+
+        own (str): the key that was found at the place. as_written (bool): only names of the very
+            same text.
+        """
+        if place in self._kept.common:
+            if not is_short_form(text):
+                return ()
+            as_written = True  # "WAS" is a syndrome where a name is written so
+        least = SAME_STRING if as_written else 0.0
+        found = self._exact.rows_of(place, text, _having(own))
+        return self._kept.rows(
+            [row for row, score in found if score >= least],
+            is_word=not any(map(str.isspace, text)),
+        )
+
+
+def _having(own: str) -> Callable[[str], bool]:
+    """Make what tells whether a name has a key."""
+    return lambda name: name_has_key(name, own)
+
+
+def _text_of(doc: Doc, reading: Reading) -> str:
+    return " ".join(doc[place].text for place in reading.tokens)
+
+
+def _joined_text(joined: list[str], start: int, end: int) -> str:
+    return "".join(joined[start:end]).strip()

@@ -1,0 +1,147 @@
+"""Proposals: runs of words that no dictionary has, but that the linker finds close to a name.
+
+As in PhenoTagger (Luo et al. 2021), whose classifier judges every n-gram of a text. Here the
+linker's own ranking judges, and only runs all of whose words are words of names, and that end as
+names do, are asked about: that leaves out most of what there is, and of what would be wrong
+("showed myopia", "abnormal clavicular").
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.tokens import Doc
+
+from ...assets.dictionary import is_link, name_words
+from ...types import Candidate, Mention
+from .heads import Heads
+from .words import Match, clause_runs, saying
+
+if TYPE_CHECKING:
+    from ...linking import LinkingEngine
+
+_QUOTES = re.compile(r"[\"“”«»()\[\]]")  # in a token: the tokenizer has made two words one
+_TOGETHER = 16_384  # runs that are ranked together
+_Proposal = tuple[float, int, Match]
+
+
+class Proposer:
+    """Proposes runs of words as mentions.
+
+    engine (LinkingEngine): of the linker; with a dense tier. texts (Sequence[str]): of all names of
+        its knowledge base, in the order of rows. allowed (NDArray): rows of the names that may be
+        found. threshold (float): dense score (cosine) of the best candidate, at least.
+    longest (int): tokens of a proposal, at most. label (str): entity label of mentions.
+    """
+
+    def __init__(
+        self,
+        engine: "LinkingEngine",
+        texts: Sequence[str],
+        allowed: NDArray[np.uint32],
+        threshold: float,
+        longest: int,
+        label: str,
+    ) -> None:
+        self._engine, self._texts, self._threshold = engine, texts, threshold
+        self._longest, self._label = longest, label
+        self._allowed = np.zeros(len(engine.name_concept), dtype=np.bool_)
+        self._allowed[allowed] = True
+        self._heads = Heads(text for text, one in zip(texts, self._allowed, strict=True) if one)
+
+    def propose(self, docs: Sequence[Doc], found: Sequence[Sequence[Match]]) -> list[list[Match]]:
+        """Propose mentions beside those that were found; the runs of all Docs are encoded together.
+
+        RETURNS (List[List[Match]]): the new ones, for each Doc.
+        """
+        asked = [list(self._runs(doc, own)) for doc, own in zip(docs, found, strict=True)]
+        texts = list(
+            dict.fromkeys(
+                doc[start:end].text
+                for doc, own in zip(docs, asked, strict=True)
+                for start, end in own
+            )
+        )
+        best: dict[str, Candidate] = {}
+        for start in range(0, len(texts), _TOGETHER):
+            part = texts[start : start + _TOGETHER]
+            ranked = self._engine.rank([Mention(text, label=self._label) for text in part], 1)
+            best.update((text, own[0]) for text, own in zip(part, ranked, strict=True) if own)
+        return [
+            self._chosen(own, self._near(doc, places, best))
+            for doc, own, places in zip(docs, found, asked, strict=True)
+        ]
+
+    def _runs(self, doc: Doc, found: Sequence[Match]) -> Iterator[tuple[int, int]]:
+        """List the runs worth a question."""
+        fits = [
+            is_link(token.lower_) or (not token.is_stop and self._is_known(token.text))
+            for token in doc
+        ]
+        near = _by_word(found)
+        for start, end in clause_runs(doc, self._longest):
+            if not all(fits[start:end]) or not self._heads.ends(doc[start:end].text):
+                continue
+            if _may_stand(saying(doc, range(start, end)), near):
+                yield start, end
+
+    def _is_known(self, text: str) -> bool:
+        if _QUOTES.search(text):
+            return False
+        return all(word in self._heads.words for word in name_words(text))
+
+    def _near(
+        self, doc: Doc, places: Iterable[tuple[int, int]], best: dict[str, Candidate]
+    ) -> Iterator[_Proposal]:
+        for start, end in places:
+            text = doc[start:end].text
+            candidate = best.get(text)
+            if candidate is None or not self._allowed[candidate.name_row]:
+                continue
+            score = candidate.scores.get("dense", 0.0)
+            if score >= self._threshold and not self._is_part(text, candidate.name_row):
+                words = saying(doc, range(start, end))
+                match = Match(start, end, words, (candidate.name_row,), is_name=False)
+                yield score, candidate.row, match
+
+    def _is_part(self, text: str, row: int) -> bool:
+        """Tell whether a name says more: vectors do not tell "Schwann cell" from "... tumour"."""
+        return set(name_words(text)) < set(name_words(self._texts[row]))
+
+    def _chosen(self, found: Sequence[Match], proposals: Iterable[_Proposal]) -> list[Match]:
+        """Choose, the nearest first, what neither crosses nor repeats what was found."""
+        near = _by_word(found)
+        chosen: list[Match] = []
+        taken: set[int] = set()
+        for _, concept, match in sorted(proposals, key=lambda one: (-one[0], one[2].start)):
+            if not taken.isdisjoint(match.words):
+                continue
+            beside = [other for word in match.words for other in near[word]]
+            if any(concept in self._engine.name_concept[list(one.rows)] for one in beside):
+                continue
+            taken |= match.words
+            chosen.append(match)
+        return chosen
+
+
+def _by_word(matches: Iterable[Match]) -> dict[int, list[Match]]:
+    found: dict[int, list[Match]] = defaultdict(list)
+    for match in matches:
+        for word in match.words:
+            found[word].append(match)
+    return found
+
+
+def _may_stand(words: frozenset[int], near: dict[int, list[Match]]) -> bool:
+    """Tell whether a run says more than each of the matches that it meets, and crosses none.
+
+    Readings of coordinations may be crossed.
+    """
+    beside = [other for word in words for other in near[word]]
+    return all(
+        not words <= other.words and (other.words <= words or bool(other.reading))
+        for other in beside
+    )

@@ -1,0 +1,63 @@
+"""What `spacy evaluate` and `spacy train` say of the mentions that were found."""
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any
+
+from spacy.scorer import Scorer, get_ner_prf
+from spacy.tokens import Doc, Span
+from spacy.training import Example
+
+from ...errors import Warnings
+from ...util.telling import tell
+
+SCORES = ("mentions_p", "mentions_r", "mentions_f")
+
+
+def score_mentions(examples: Sequence[Example], spans_key: str | None, name: str) -> dict[str, Any]:
+    """Measure the mentions found against those of the gold Docs.
+
+    spans_key (Optional[str]): the group that is compared; None for `doc.ents`.
+    name (str): of the component, for the warning that no label of the gold Docs is one of its own.
+    RETURNS (Dict[str, Any]): `SCORES`, which count places alone, in 0..1; and what spaCy gives for
+        an NER ("ents_p", ...) or a span categorizer ("spans_KEY_p", ...), where labels count. None
+        where the gold Docs have no mentions.
+    """
+    spans_of = partial(_spans, spans_key=spans_key)
+    compare = partial(
+        Scorer.score_spans,
+        examples,
+        getter=lambda doc, attr: spans_of(doc),
+        has_annotation=lambda doc: _is_annotated(doc, spans_key),
+        allow_overlap=True,
+    )
+    scores: dict[str, Any] = dict.fromkeys(SCORES) | compare("mentions", labeled=False)
+    if spans_key is None:
+        scores |= get_ner_prf(examples)
+    else:
+        scores |= compare(f"spans_{spans_key}", labeled=True)
+    if scores["mentions_f"]:
+        _warn_of_labels(examples, spans_of, name)
+    return scores
+
+
+def _warn_of_labels(examples: Iterable[Example], spans_of: Any, name: str) -> None:
+    found, gold = set[str](), set[str]()
+    for example in examples:
+        found.update(span.label_ for span in spans_of(example.predicted))
+        gold.update(span.label_ for span in spans_of(example.reference))
+    if not found & gold:
+        labels = (", ".join(sorted(own)[:3]) for own in (gold, found))
+        tell(Warnings.other_labels.format(name=name, gold=next(labels), found=next(labels)))
+
+
+def _spans(doc: Doc, spans_key: str | None) -> list[Span]:
+    if spans_key is None:
+        return list(doc.ents)
+    return list(doc.spans[spans_key]) if spans_key in doc.spans else []
+
+
+def _is_annotated(doc: Doc, spans_key: str | None) -> bool:
+    if spans_key is None:
+        return bool(doc.has_annotation("ENT_IOB"))
+    return spans_key in doc.spans

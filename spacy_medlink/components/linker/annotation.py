@@ -1,0 +1,151 @@
+"""Links as plain data."""
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...types import Candidate
+
+if TYPE_CHECKING:
+    from ...kb import KnowledgeBase
+    from ...kb.codes import CodeChooser
+    from ...linking.composite import Part
+    from ...linking.decision import Decision
+
+_Brief = tuple[str, str, tuple[str, ...]]
+
+NIL = "NIL"
+_FACTS_KEPT = 65_536
+_DIGITS = 6
+
+
+class Link(NamedTuple):
+    """What is written on a span.
+
+    ambiguous (List[str]): ids that nothing tells apart but their order, the link's among them; [].
+    reason (str): why it is NIL. backed_off (List[str]): ids that the link stands for, being above
+        them. parts (List[Dict]): of a composite mention, each with `text`, `id`, `cui`, `name`,
+        `matched`, `score`; the first is the link. ambiguous_codes (List[str]): codes that `cui` was
+        chosen from where no name told them apart, itself first; [].
+    """
+
+    id: str
+    cui: str | None
+    kb_ents: list[list[Any]]
+    candidates: list[dict[str, Any]]
+    codes: dict[str, list[str]]
+    ambiguous: list[str]
+    reason: str
+    backed_off: list[str]
+    parts: list[dict[str, Any]]
+    ambiguous_codes: list[str]
+
+
+class _Linked(NamedTuple):
+    """What is said of a concept that is linked, and of no mere candidate."""
+
+    id: str
+    name: str
+    cui: str | None
+    codes: dict[str, tuple[str, ...]]
+    ambiguous_codes: tuple[str, ...]
+
+
+class LinkWriter:
+    """Makes links of decisions, with what the knowledge base says of their concepts.
+
+    kb (KnowledgeBase): of the candidates. cui_scheme (Optional[str]): see MedicalLinker.
+    """
+
+    def __init__(self, kb: "KnowledgeBase", cui_scheme: str | None) -> None:
+        self.kb, self.cui_scheme = kb, cui_scheme
+        # Tuples of texts, which the garbage collector need not look into.
+        self._brief: Callable[[int], _Brief] = lru_cache(_FACTS_KEPT)(kb.brief_at)
+        self._name: Callable[[int], str] = lru_cache(_FACTS_KEPT)(kb.text_at)
+        self._linked: Callable[[int, int], _Linked] = lru_cache(_FACTS_KEPT)(self._read)
+        self._chooser: CodeChooser | None = None
+
+    def link(self, decision: "Decision", parts: "Sequence[Part]" = ()) -> Link:
+        """Make the link of a mention; of a composite one, of its parts."""
+        if parts:
+            return self._composite(parts)
+        candidates = self.candidates(decision.ranking)
+        kb_ents = [[item["id"], item["score"]] for item in candidates]
+        tied = [self.id_of(row) for row in decision.tied]
+        if decision.chosen is None:
+            return Link(NIL, None, kb_ents, candidates, {}, tied, decision.reason, [], [], [])
+        best = self._linked(decision.chosen.row, decision.chosen.name_row)
+        codes = {vocabulary: list(values) for vocabulary, values in best.codes.items()}
+        leaves = [self.id_of(row) for row in decision.leaves]
+        several = [*best.ambiguous_codes]
+        return Link(best.id, best.cui, kb_ents, candidates, codes, tied, "", leaves, [], several)
+
+    def candidates(self, ranking: Sequence[Candidate]) -> list[dict[str, Any]]:
+        """Make plain dicts of candidates."""
+        return [self._candidate(one) for one in ranking]
+
+    def id_of(self, row: int) -> str:
+        """Get the id of a concept."""
+        return self._brief(row)[0]
+
+    def _candidate(self, candidate: Candidate) -> dict[str, Any]:
+        # Candidates are remembered by the engine: what never changes of one is made once.
+        plain = candidate.plain
+        if plain is None:
+            plain = candidate.plain = self._plain(candidate)
+        id, name, types, matched, score, scores = plain
+        return {
+            "id": id,
+            "name": name,
+            "matched": matched,
+            "score": score,
+            "prob": candidate.prob,
+            "scores": scores.copy(),
+            "ranks": candidate.ranks.copy(),
+            "types": [*types],
+        }
+
+    def _plain(self, candidate: Candidate) -> tuple[Any, ...]:
+        scores = {tier: round(value, _DIGITS) for tier, value in candidate.scores.items()}
+        matched, score = self._name(candidate.name_row), round(candidate.score, _DIGITS)
+        return (*self._brief(candidate.row), matched, score, scores)
+
+    def _composite(self, parts: "Sequence[Part]") -> Link:
+        """The first part is the link; the best of each part come first among the candidates."""
+        best = [self._candidate(part.ranking[0]) for part in parts]
+        others = {
+            item["id"]: item
+            for part in parts for item in self.candidates(part.ranking[1:])
+        }  # fmt: skip
+        for item in best:
+            others.pop(item["id"], None)
+        ordered = [*best, *sorted(others.values(), key=lambda item: (-item["score"], item["id"]))]
+        facts = [self._linked(part.ranking[0].row, part.ranking[0].name_row) for part in parts]
+        tied = [self.id_of(row) for row in parts[0].ranking[0].tied]
+        return Link(
+            facts[0].id, facts[0].cui, [[item["id"], item["score"]] for item in ordered],
+            ordered, {vocabulary: list(codes) for vocabulary, codes in facts[0].codes.items()},
+            tied, "", [],
+            [
+                {"text": part.text, "id": fact.id, "cui": fact.cui, "name": fact.name,
+                 "matched": item["matched"], "score": item["score"]}
+                for part, fact, item in zip(parts, facts, best, strict=True)
+            ],
+            [*facts[0].ambiguous_codes],
+        )  # fmt: skip
+
+    def _read(self, row: int, name_row: int) -> _Linked:
+        id, name, _ = self._brief(row)
+        codes = self.kb.codes_at(row)
+        if self.cui_scheme is None:
+            return _Linked(id, name, id, codes, ())
+        cui, among = self._codes.choose(row, codes, self.cui_scheme, self._name(name_row))
+        return _Linked(id, name, cui, codes, among)
+
+    @property
+    def _codes(self) -> "CodeChooser":
+        if self._chooser is None:
+            from ...building.starter.code_names import code_chooser
+
+            self._chooser = code_chooser(self.kb)
+        return self._chooser

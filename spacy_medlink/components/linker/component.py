@@ -1,0 +1,398 @@
+"""MedicalLinker: links the entities of Docs."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from operator import attrgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+from spacy.training import Example, validate_examples
+from spacy.util import SimpleFrozenList
+from spacy.vocab import Vocab
+
+from ...errors import Errors
+from ...kb.concept_urls import ConceptPages
+from ...text.lexicon import Lexicon
+from ...types import Floats2d, Mention
+from ...util.setting_types import setting_property
+from ..extensions import register_extensions
+from ..pipe import PicklablePipe
+from .annotation import Link, LinkWriter
+from .decider import Decider
+from .lesson import Lesson
+from .opened import OpenedLinker
+from .preparer import Preparer
+from .scoring import score_examples
+from .settings import DEFAULT_CONFIG, LinkerSettings, keys_of
+from .store import Store
+from .trainer import Trainer
+from .writing import SpanWriter
+
+if TYPE_CHECKING:  # opened lazily: spaCy imports this module with every `spacy.blank`
+    from ...assets import Assets
+    from ...kb import KnowledgeBase
+    from ...linking import LinkingEngine
+    from ...linking.explain import Explanation
+    from ...retrieval.filters import Selection
+
+_PARTS = ("opened", "preparer", "decider", "trainer", "store")
+
+
+def _of(place: str) -> Any:
+    """Make a property that is an attribute of a part, such as "opened.kb"."""
+    return property(attrgetter(place))
+
+
+class MedicalLinker(PicklablePipe):
+    """Links the entities of a Doc to concepts of a knowledge base.
+
+    Each entity gets `kb_id_` and the attributes of `extensions.SPAN_ATTRIBUTES`. The assets are
+    opened when first needed, so that a saved pipeline loads after its sources have moved.
+
+    The parts: `opened` has assets and engine, `preparer` makes mentions of Docs, `decider` makes
+    links of mentions, `store` saves and loads, `trainer` trains. Every setting is an attribute, too
+    (`labels` as `label_types`); those of the engine, such as `tiers`, are read when it is made.
+
+    settings: of LinkerSettings, which says what they mean.
+    RAISES (MedlinkError): E301, E302 for settings out of range; at the first link, E214 for a
+        calibrator that was fitted for something else.
+    """
+
+    source: str | None = _of("opened.source")
+    assets: "Assets" = _of("opened.assets")
+    kb: "KnowledgeBase" = _of("opened.kb")
+    engine: "LinkingEngine" = _of("opened.engine")
+    writer: LinkWriter = _of("opened.writer")
+    abbreviations: Lexicon = _of("opened.abbreviations")
+    reload: Callable[[], None] = _of("opened.reload")
+    span_writer: SpanWriter = _of("preparer.span_writer")
+    spans: Callable[[Doc], list[Span]] = _of("preparer.spans")
+    mentions: Callable[[Doc], list[Mention]] = _of("preparer.mentions")
+    selection: "Callable[..., Selection]" = _of("decider.selection")
+
+    def __init__(self, vocab: Vocab, name: str = "medical_linker", **settings: Any) -> None:
+        if unknown := set(settings) - set(DEFAULT_CONFIG):
+            raise TypeError(f"unknown settings: {', '.join(sorted(unknown))}")
+        self.vocab = vocab
+        self.name = name
+        self.settings = LinkerSettings.of(settings)
+        self.max_bytes_size = 1 << 30
+        self._set_up()
+
+    if TYPE_CHECKING:  # the settings, which are properties
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __setattr__(self, name: str, value: Any) -> None: ...
+
+    # Linking
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Link the entities of one Doc, in place."""
+        error_handler = self.get_error_handler()
+        try:
+            self._annotate([doc])(doc)
+        except Exception as error:
+            error_handler(self.name, self, [doc], error)
+        return doc
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int | None = None) -> Iterator[Doc]:
+        """Link a stream of Docs; the mentions of a batch are encoded together.
+
+        batch_size (Optional[int]): documents a batch; spaCy's value gives way to a larger setting
+            of the component, since one call of the encoder for many short notes is what is fast.
+        RETURNS (Iterator[Doc]): in order; as with spaCy's own components without the Docs that
+            failed, which the error handler is given one by one.
+        """
+        size = max(batch_size or 0, self.batch_size)
+        return self._in_batches(stream, size, self._annotate)
+
+    def predict(
+        self,
+        docs: Sequence[Doc],
+        *,
+        force_within_filter: bool | None = None,
+        **filters: Sequence[str] | None,
+    ) -> list[list[Link]]:
+        """Link the mentions of Docs without changing them.
+
+        force_within_filter (Optional[bool]): of this call; None for what the settings say.
+        filters: `types`, `sources`, `languages`, `allow`, `deny` of this call, beside the settings.
+        RETURNS (List[List[Link]]): for each Doc, a link for each of its spans, in their order.
+        RAISES (MedlinkError): E162, E213 for a filter that names what the knowledge base has not.
+        """
+        return list(self._links_of(docs, force_within_filter, **filters))
+
+    def set_annotations(self, docs: Sequence[Doc], links: Sequence[Sequence[Link]]) -> None:
+        """Write links on the spans of Docs."""
+        writer = self.span_writer
+        for doc, own in zip(docs, links, strict=True):
+            writer.write(doc, own)
+
+    def link_texts(
+        self,
+        texts: Sequence[str],
+        label: str = "",
+        *,
+        force_within_filter: bool | None = None,
+        **filters: Sequence[str] | None,
+    ) -> list[Link]:
+        """Link mentions that stand in no document.
+
+        label (str): entity label of all. force_within_filter, filters: of this call, as for
+            `predict`.
+        RAISES (MedlinkError): E162, E213 for a filter that names what the knowledge base has not.
+        """
+        self.rebuild_index()
+        mentions = [self.preparer.bare(text, label) for text in texts]
+        return list(self.decider.links(mentions, self.decider.within(filters, force_within_filter)))
+
+    def link_spans(self, doc: Doc, spans: Sequence[Span]) -> list[Link]:
+        """Link any spans of a Doc without changing it."""
+        if not spans:
+            return []
+        self.rebuild_index()
+        mentions = self.preparer.mentions_of(doc, spans)
+        return list(self.decider.links(mentions, self.decider.within()))
+
+    def explain(
+        self,
+        span: Span | str,
+        *,
+        force_within_filter: bool | None = None,
+        **filters: Sequence[str] | None,
+    ) -> "Explanation":
+        """Say why a span is linked as it is.
+
+        span (Span): any span of a Doc; or a mention's text, without context.
+        force_within_filter, filters: of this call, as for `predict`.
+        RETURNS (Explanation): `str()` of it is to be read, `as_dict()` is plain data.
+        RAISES (MedlinkError): E162, E213 for a filter that names what the knowledge base has not.
+        """
+        self.rebuild_index()
+        prepare = self.preparer
+        if isinstance(span, str):
+            mention = prepare.bare(span)
+        else:
+            (mention,) = prepare.mentions_of(span.doc, [span])
+        return self.decider.explain(mention, self.decider.within(filters, force_within_filter))
+
+    @property
+    def displacy_options(self) -> dict[str, Any]:
+        """Options of `displacy.render` by which each id leads to the page of its concept."""
+        kb = self.kb
+        pages = ConceptPages(lambda id: kb[id].codes if id in kb else {})
+        keys = keys_of(self.settings.spans_key)
+        return {"kb_url_template": pages, **({"spans_key": keys[0]} if keys else {})}
+
+    def configure(self, **settings: Any) -> None:
+        """Change settings of a linker that has not linked yet.
+
+        RAISES (MedlinkError): E301, E302 for settings out of range.
+        """
+        self.settings.change(settings)
+
+    def check_prefix(self, nlp: Language) -> None:
+        """Check that no other linker of a pipeline writes the same attributes.
+
+        RAISES (MedlinkError): E308.
+        """
+        for other, pipe in nlp.components:
+            if not isinstance(pipe, MedicalLinker) or pipe is self:
+                continue
+            if pipe.prefix == self.prefix:
+                raise Errors.prefix_taken(name=self.name, prefix=self.prefix, other=other)
+
+    # Training
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Any]],
+        *,
+        nlp: Language | None = None,
+        assets: str | Path | None = None,
+    ) -> None:
+        """Open the assets, so that what is wrong with them is said before any work.
+
+        assets (Optional[str]): take these instead, from `[initialize.components.medical_linker]`:
+            the place to name a directory that is needed only now, since a saved pipeline carries
+            its own copy.
+        RAISES (MedlinkError): E308 for a prefix that another linker of the pipeline has.
+        """
+        if nlp is not None:
+            self.check_prefix(nlp)
+        if assets is not None:
+            self._use(str(assets))
+        if self.is_trainable:
+            self.trainer.start()
+        _ = self.engine
+
+    @property
+    def model(self) -> Any:
+        """A network that is trained, as a thinc model; None for a linker that cannot be trained."""
+        return next(iter(self.trainer.models), None)
+
+    @property
+    def is_trainable(self) -> bool:
+        """Whether there is something to train."""
+        return self.model is not None
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Any = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Learn from the gold mentions of Examples: spans of `reference` with a `kb_id`.
+
+        drop (float): share of the networks' numbers that are left out.
+        losses (Optional[Dict[str, float]]): the loss is added under the component's name.
+        RAISES (MedlinkError): E307 when the assets have no dense tier to train for.
+        """
+        losses = {} if losses is None else losses
+        if not self.is_trainable:
+            return losses
+        examples = list(examples)
+        validate_examples(examples, "MedicalLinker.update")
+        losses.setdefault(self.name, 0.0)
+        losses[self.name] += self.trainer.update(self.preparer.gold(examples), drop)
+        if sgd is not None:
+            self.finish_update(sgd)
+        return losses
+
+    def finish_update(self, sgd: Any) -> None:
+        """Let the optimiser change the networks; `rebuild_index` lets the index follow."""
+        self.trainer.finish_update(sgd)
+
+    def rebuild_index(self) -> bool:
+        """Make the assets anew for the networks as training has left them, if it has changed them.
+
+        Whatever links, scores or saves calls this first; nothing else does.
+        RETURNS (bool): whether it was necessary.
+        """
+        return self.opened.is_stale and self.trainer.rebuild()
+
+    def lesson(self, examples: Sequence[Example]) -> Lesson | None:
+        """Make of Examples what the encoder learns from them; None where that is nothing."""
+        return self.trainer.lesson(self.preparer.gold(examples))
+
+    def get_loss(self, examples: Iterable[Example], scores: Floats2d) -> tuple[float, Floats2d]:
+        """Compute the loss of the encoder's vectors and its gradient.
+
+        scores (Floats2d): (n, dim), vectors of `lesson(examples).texts`.
+        RETURNS (Tuple[float, Floats2d]): the loss, and the gradient, (n, dim).
+        """
+        lesson = self.lesson(list(examples))
+        if lesson is None:
+            return 0.0, np.zeros_like(scores)
+        return lesson.loss(self.trainer.objective(), scores, self.model.ops)
+
+    def ids_of(self, id: str) -> frozenset[str]:
+        """Find the ids in use that an id of annotated text stands for: by id, history or code."""
+        return frozenset(self.kb.brief_at(row)[0] for row in self.opened.ids.rows(id))
+
+    def score(self, examples: Iterable[Example], **settings: Any) -> dict[str, Any]:
+        """Measure on Examples: `acc@1`, `acc@5`, and the links' `nel_micro_p`, `_r` and `_f`.
+
+        See `scoring.score_examples`. With `use_gold_ents` the gold mentions are linked, whatever
+        entities the pipeline finds; else those of `predicted`.
+        """
+        return score_examples(self, list(examples))
+
+    @property
+    def scorer(self) -> Callable[..., dict[str, Any]]:
+        """What scores: `spacy find-threshold` takes only components that have it."""
+        return self.score
+
+    # Saving
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()) -> None:
+        """Save into a directory: the assets, or a reference to them, and the lexicon; see Store."""
+        self.rebuild_index()
+        self.store.to_disk(Path(path), exclude)
+
+    def from_disk(
+        self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()
+    ) -> "MedicalLinker":
+        """Load from a directory; the assets, in it or referred to, are used where they are."""
+        self.store.from_disk(Path(path), exclude)
+        return self._loaded(exclude)
+
+    def to_bytes(self, *, exclude: Iterable[str] = SimpleFrozenList()) -> bytes:
+        """Save as bytes. RAISES (MedlinkError): E303 for more than `max_bytes_size`."""
+        self.rebuild_index()
+        return self.store.to_bytes(exclude, self.max_bytes_size)
+
+    def from_bytes(
+        self, data: bytes, *, exclude: Iterable[str] = SimpleFrozenList()
+    ) -> "MedicalLinker":
+        """Load from bytes."""
+        self.store.from_bytes(data, exclude)
+        return self._loaded(exclude)
+
+    def __getstate__(self) -> dict[str, Any]:
+        self.rebuild_index()
+        own = {name: value for name, value in self.__dict__.items() if name not in _PARTS}
+        return {**own, "store": self.store.state(self.max_bytes_size)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        stored = state.pop("store")
+        self.__dict__.update(state)
+        self._set_up()
+        self.store.set_state(stored)
+
+    # Helpers
+
+    def _set_up(self) -> None:
+        """Make the parts; they share the settings, which may change."""
+        register_extensions(self.settings.prefix, self.settings.cui_scheme)
+        self.opened = OpenedLinker(self.name, self.vocab.lang or "", self.settings)
+        self.preparer = Preparer(self.opened)
+        self.decider = Decider(self.opened)
+        self.trainer = Trainer(self.opened)
+        self.store = Store(self.opened)
+
+    def _use(self, assets: str) -> None:
+        """Take the assets of another place than the config names."""
+        if assets != self.opened.source:
+            self._say_own_assets()
+        self.opened.source = assets
+        self.opened.reset()
+
+    def _loaded(self, exclude: Iterable[str]) -> "MedicalLinker":
+        if "assets" not in exclude and self.store.has_own_assets:
+            self._say_own_assets()
+        return self
+
+    def _annotate(self, docs: Sequence[Doc]) -> Callable[[Doc], None]:
+        """Decide on the mentions of Docs; what is returned writes the links on each, in order."""
+        links, writer = self._links_of(docs), self.span_writer
+        return lambda doc: writer.write(doc, next(links))
+
+    def _links_of(
+        self,
+        docs: Sequence[Doc],
+        force: bool | None = None,
+        **filters: Sequence[str] | None,
+    ) -> Iterator[list[Link]]:
+        """Decide on the mentions of Docs, and make the links of each Doc when they are asked for.
+
+        Links are made late: one holds about 40 containers, a decision shares the cached candidates.
+        """
+        self.rebuild_index()
+        within = self.decider.within(filters, force)
+        mentions = [self.mentions(doc) for doc in docs]
+        counts = [len(own) for own in mentions]
+        flat = [mention for own in mentions for mention in own]
+        self.preparer.note(len(docs), len(flat))
+        links = self.decider.links(flat, within) if flat else iter(())
+        return (list(islice(links, count)) for count in counts)
+
+
+for _name in set(DEFAULT_CONFIG) - {"assets"}:
+    # spaCy has another use for `labels`.
+    setattr(MedicalLinker, "label_types" if _name == "labels" else _name, setting_property(_name))

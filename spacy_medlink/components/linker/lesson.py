@@ -1,0 +1,99 @@
+"""Lesson: what a batch of Examples teaches, as texts to encode and the concepts they stand for."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from spacy.tokens import Span
+from thinc.api import Ops
+
+from ...text.normalisation import hash_keys, key
+from ...types import Ints1d
+
+if TYPE_CHECKING:
+    from ...kb import KnowledgeBase
+    from ...objectives.protocol import Objective
+
+_NAMES_OF_CONCEPT = 4  # drawn to the mention, the preferred name first
+
+
+def gold_spans(spans: Iterable[Span]) -> list[Span]:
+    """List the spans of a reference Doc that have an id: those that say what is right."""
+    return [span for span in spans if span.kb_id_ and span.kb_id_ != "NIL"]
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """Texts, and what they stand for.
+
+    texts (List[str]): mentions and names. labels (Ints1d): (n,), equal where two texts stand for
+    the same concept. strings (Ints1d): (n,), equal where two texts have the same key.
+    """
+
+    texts: list[str]
+    labels: Ints1d
+    strings: Ints1d
+
+    def loss(self, objective: "Objective", vectors: Any, ops: Ops) -> tuple[float, Any]:
+        """Compute the loss of the texts' vectors, and its gradient.
+
+        vectors (Floats2d): (n, dim), as `ops` has arrays. RETURNS: the loss; (n, dim), the same.
+        """
+        from thinc.api import torch2xp, xp2torch
+
+        from ...objectives.protocol import Batch
+        from ...util.devices import sent
+
+        tensor = xp2torch(vectors, requires_grad=True)
+        columns = np.stack([np.arange(len(self.texts)), self.labels, self.strings])
+        names, labels, strings = sent(columns, tensor.device)
+        batch = Batch(names, labels, strings)
+        loss, _ = objective(tensor, batch)
+        if loss.requires_grad:
+            loss.backward()  # type: ignore[no-untyped-call]
+        gradient = tensor.new_zeros(tensor.shape) if tensor.grad is None else tensor.grad
+        return float(loss.detach()), torch2xp(gradient, ops=ops)
+
+
+def make_lesson(
+    mentions: Sequence[tuple[str, frozenset[int]]],
+    kb: "KnowledgeBase",
+    near: Sequence[tuple[int, int]] = (),
+) -> Lesson:
+    """Put names beside mentions: of their concepts, and of others that lie near.
+
+    mentions (Sequence[Tuple[str, FrozenSet[int]]]): texts with their right concept rows.
+    near (Sequence[Tuple[int, int]]): other names worth telling apart: name and concept rows.
+    """
+    label_of = _labels([rows for _, rows in mentions])
+    texts: dict[tuple[str, int], str] = {}  # by key and label: each once
+    for text, rows in mentions:
+        texts.setdefault((key(text), label_of[min(rows)]), text)
+    for text, rows in mentions:
+        for row in sorted(rows):
+            for name in _names(kb, row, text):
+                texts.setdefault((key(name), label_of[row]), name)
+    for name_row, row in near:
+        name = kb.text_at(name_row)
+        texts.setdefault((key(name), label_of.get(row, row)), name)
+    keys, labels = zip(*texts, strict=True)
+    return Lesson([*texts.values()], np.array(labels), hash_keys(keys).view(np.int64))
+
+
+def _labels(rights: Sequence[frozenset[int]]) -> Mapping[int, int]:
+    """Label concept rows; those that one mention may mean are never told apart."""
+    labels: dict[int, int] = {}
+    for rows in rights:
+        joined = {labels.get(row, row) for row in rows}
+        least = min(joined)
+        labels.update((row, least) for row, label in [*labels.items()] if label in joined)
+        labels.update(dict.fromkeys(rows, least))
+    return labels
+
+
+def _names(kb: "KnowledgeBase", row: int, text: str) -> list[str]:
+    concept = kb.concept_at(row)
+    own = key(text)
+    texts = dict.fromkeys(name.text for name in concept.names if not name.obsolete)
+    return [name for name in texts if key(name) != own][:_NAMES_OF_CONCEPT]

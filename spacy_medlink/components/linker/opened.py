@@ -1,0 +1,234 @@
+"""OpenedLinker: the assets of a linker and what is made of them, opened when first needed."""
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from ...errors import Errors, Warnings
+from ...text.lexicon import Lexicon, open_lexicon
+from ...util.locks import ForkSafeLock
+from ...util.telling import tell
+from ..extensions import register_scheme
+from ..pipe import SAVED_ASSETS
+from .annotation import LinkWriter
+from .settings import LinkerSettings, own_filter, scope_settings
+
+if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
+    from ...assets import Assets
+    from ...encoders.bi_encoder import BiEncoder
+    from ...encoders.cross_encoder import CrossEncoder
+    from ...kb import KnowledgeBase
+    from ...kb.resolve import IdResolver
+    from ...linking import LinkingEngine
+
+Made = TypeVar("Made")
+
+
+class OpenedLinker:
+    """Opens what a linker links with.
+
+    name (str): of the component, for messages. lang (str): of the pipeline.
+    settings (LinkerSettings): of the component; they may change until something is opened.
+    """
+
+    def __init__(self, name: str, lang: str, settings: LinkerSettings) -> None:
+        self.name, self.lang, self.settings = name, lang, settings
+        self.source = settings.assets
+        self.lexicon: Lexicon | None = None
+        self.reset()
+
+    def reset(self) -> None:
+        """Close everything: other assets are opened at the next use."""
+        self.lock = ForkSafeLock()
+        self._thread = threading.local()
+        self._assets: Assets | None = None
+        self._engine: LinkingEngine | None = None
+        self._writer: LinkWriter | None = None
+        self._ids: IdResolver | None = None
+        self._told: set[str] = set()
+        self.is_saved = False  # whether the assets came with the component, not from `source`
+        self.is_stale = False  # whether training has changed a network since the assets were made
+
+    def take(self, assets: "Assets", saved: bool = False) -> None:
+        """Take assets, opened.
+
+        saved (bool): they came with the component.
+        """
+        from ...building.starter import is_starter
+
+        self._assets, self.is_saved = assets, saved
+        if is_starter(assets):
+            concepts = assets.manifest["kb"]["concepts"]
+            tell(Warnings.starter_kb.format(name=self.name, concepts=concepts))
+
+    def put(self, assets: "Assets") -> None:
+        """Take other assets in place of those that are open. In this order: see `in_one_build`."""
+        self._assets = assets
+        self._engine = None
+        self._writer = None
+
+    def reload(self) -> None:
+        """Take the assets that are now at the place of those that are open.
+
+        RAISES (MedlinkError): E201-E204 when they cannot be opened; nothing changes then.
+        """
+        with self.lock:
+            if self._assets is not None:
+                self.put(self._assets.reload())
+
+    @property
+    def opened(self) -> "Assets | None":
+        """The assets, if they are open."""
+        return self._assets
+
+    @property
+    def named(self) -> str | None:
+        """The assets that the config names; None where it names none."""
+        return None if self.source == SAVED_ASSETS else self.source
+
+    @property
+    def assets(self) -> "Assets":
+        """The assets, opened at the first use.
+
+        RAISES (MedlinkError): E201-E204, E305 when they cannot be.
+        """
+        opened = self._assets
+        if opened is None:
+            from ..sources import open_assets
+
+            with self.lock:
+                if self._assets is None:
+                    self.take(open_assets(self.source))
+                opened = self._assets
+        assert opened is not None
+        return opened
+
+    @property
+    def kb(self) -> "KnowledgeBase":
+        """The knowledge base."""
+        return self.assets.kb
+
+    @property
+    def ids(self) -> "IdResolver":
+        """What finds the concepts of gold ids."""
+        if self._ids is None or self._ids.kb is not self.kb:
+            from ...kb.resolve import IdResolver
+
+            self._ids = IdResolver(self.kb)
+        return self._ids
+
+    @property
+    def abbreviations(self) -> Lexicon:
+        """The lexicon, read at the first use.
+
+        RAISES (MedlinkError): E107, E306, E310 when it cannot be.
+        """
+        if self.lexicon is None:
+            self.lexicon = open_lexicon(self.settings.lexicon, self.lang)
+        return self.lexicon
+
+    @property
+    def engine(self) -> "LinkingEngine":
+        """The engine that ranks, made at the first use."""
+        if self._engine is None:
+            with self.lock:
+                if self._engine is None:
+                    self._engine = self._make_engine()
+        engine: LinkingEngine = self._engine
+        threads = self.settings.n_threads
+        if threads > 0 and getattr(self._thread, "cap", 0) != threads:
+            from ...util.threads import cap_threads
+
+            cap_threads(threads)
+            self._thread.cap = threads
+        return engine
+
+    @property
+    def writer(self) -> LinkWriter:
+        """What makes links of decisions."""
+        writer, kb, scheme = self._writer, self.kb, self.settings.cui_scheme
+        if writer is None or writer.cui_scheme != scheme or writer.kb is not kb:
+            register_scheme(self.settings.prefix, scheme)
+            writer = self._writer = LinkWriter(kb, scheme)
+        return writer
+
+    def in_one_build(self, make: Callable[[], Made]) -> Made:
+        """Make something of the parts of one build; anew, where another was loaded meanwhile."""
+        while True:
+            assets = self.assets
+            made = make()
+            if self.assets is assets:
+                return made
+
+    def tell_once(self, message: str, about: str = "") -> None:
+        """Warn, unless the same was said before. about (str): what it says, if not the message."""
+        if (about or message) not in self._told:
+            self._told.add(about or message)
+            tell(message)
+
+    def encoder(self) -> "BiEncoder":
+        """Get the encoder of the config, in full precision; of a saved linker, the saved one."""
+        from ...assets.assets import ENCODER
+        from ...encoders.architectures import encoder_of
+        from ...encoders.bi_encoder import BiEncoder
+
+        model = self.settings.encoder
+        assert model is not None
+        if model.shims[0].encoder is None and self.is_saved:  # type: ignore[attr-defined]
+            with self.assets.directory(ENCODER) as path:
+                encoder = BiEncoder.load(path)
+            model.shims[0].set_encoder(encoder)  # type: ignore[attr-defined]
+            model.set_dim("nO", encoder.dim)
+        return encoder_of(model)
+
+    def reranker(self) -> "CrossEncoder":
+        """Get the reranker of the config; of a linker that was saved after training, that one.
+
+        RAISES (MedlinkError): E217 when it was made for others.
+        """
+        from ...assets.assets import RERANKER
+        from ...encoders.architectures import cross_encoder_of
+        from ...encoders.cross_encoder import CrossEncoder
+
+        model, assets = self.settings.reranker, self.assets
+        assert model is not None
+        trained = self.settings.reranker_objective is not None and self.is_saved
+        if trained and model.shims[0].encoder is None and assets.manifest.get("reranker"):  # type: ignore[attr-defined]
+            with assets.directory(RERANKER) as path:
+                model.shims[0].set_encoder(CrossEncoder.load(path))  # type: ignore[attr-defined]
+        encoder = cross_encoder_of(model)
+        assets.check_reranker(encoder, model.attrs["name"])
+        return encoder
+
+    def _make_engine(self) -> "LinkingEngine":
+        assets, settings = self.assets, self.settings
+        if settings.cui_scheme and settings.cui_scheme not in (schemes := assets.kb.code_schemes()):
+            known = ", ".join(schemes) or "none"
+            tell(Warnings.no_code.format(scheme=settings.cui_scheme, schemes=known))
+        engine = assets.engine(
+            None if settings.tiers is None else [*settings.tiers],
+            fusion=settings.fusion,
+            memory=settings.memory,
+            calibrator=settings.calibrator,
+            ranker=settings.ranker,
+            rerank_top=settings.rerank_top,
+            reranker=None if settings.reranker is None else self.reranker(),
+            exact_first=settings.exact_first,
+            cache_size=settings.cache_size,
+            scope=scope_settings(settings),
+        )
+        unsure = settings.calibrator and settings.threshold is None
+        if unsure and assets.manifest.get("calibrator") is None:
+            tell(Warnings.not_calibrated.format(path=assets.path, name=self.name))
+        if (only := own_filter(settings)) is not None:
+            engine.scopes.of("", only)  # what is wrong should be met here
+        if engine.dense is not None and settings.index:
+            from ...retrieval.tuning import SearchSettings
+
+            engine.dense.tune(SearchSettings(**settings.index))
+        if settings.encoder is not None and engine.dense is not None:
+            engine.encoder = self.encoder()
+            if engine.encoder.fingerprint() != assets.manifest["encoder"]["fingerprint"]:
+                problem = "the encoder of the config is not the one that made the index"
+                raise Errors.assets_mismatch(path=assets.path, problem=problem)
+        return engine

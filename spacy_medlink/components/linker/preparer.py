@@ -1,0 +1,84 @@
+"""Preparer: from Docs to the mentions that are to be linked, as the settings say."""
+
+from collections.abc import Iterable, Sequence
+
+from spacy.tokens import Doc, Span
+from spacy.training import Example
+
+from ...errors import Warnings
+from ...types import Mention
+from ...util.telling import tell
+from .lesson import gold_spans
+from .mentions import bare_mention, mentions_of
+from .opened import OpenedLinker
+from .settings import keys_of
+from .trainer import Gold
+from .writing import SpanWriter
+
+_DOCS_BEFORE_WARNING = 20
+
+
+class Preparer:
+    """Makes mentions of the spans of Docs.
+
+    opened (OpenedLinker): lexicon, knowledge base and settings.
+    """
+
+    def __init__(self, opened: OpenedLinker) -> None:
+        self.opened, self.settings = opened, opened.settings
+        self._docs_without_spans = 0  # so far; -1 once there were any, or it was said
+
+    @property
+    def span_writer(self) -> SpanWriter:
+        """What finds the spans to link and writes links on them, as the settings are now."""
+        own = self.settings
+        discard = frozenset(own.labels_discard or ())
+        return SpanWriter(keys_of(own.spans_key), own.prefix, discard, own.overwrite, own.merge)
+
+    def spans(self, doc: Doc) -> list[Span]:
+        """List the spans of a Doc that are to be linked, in the order of their links."""
+        return self.span_writer.spans(doc)
+
+    def mentions(self, doc: Doc) -> list[Mention]:
+        """Make the mentions of a Doc that are to be linked."""
+        left = self.span_writer.every(doc) if self.settings.labels_discard else ()
+        return self._of(doc, self.spans(doc), left)
+
+    def mentions_of(self, doc: Doc, spans: Sequence[Span]) -> list[Mention]:
+        """Make mentions of any spans of a Doc."""
+        return self._of(doc, spans, self.span_writer.every(doc))
+
+    def bare(self, text: str, label: str = "") -> Mention:
+        """Make a mention that stands in no document."""
+        return bare_mention(text, label, self.opened.abbreviations)
+
+    def gold(self, examples: Iterable[Example]) -> Gold:
+        """Collect the gold mentions of Examples with the rows of their concepts."""
+        found, rows = [], self.opened.ids.rows
+        for example in examples:
+            spans = gold_spans(self.spans(example.reference))
+            mentions = self._of(example.reference, spans, ())
+            found += [(one, rows(span.kb_id_)) for one, span in zip(mentions, spans, strict=True)]
+        return found
+
+    def note(self, docs: int, mentions: int) -> None:
+        """Warn once when the first documents have no mentions at all."""
+        if mentions or self._docs_without_spans < 0:
+            self._docs_without_spans = -1
+            return
+        self._docs_without_spans += docs
+        if self._docs_without_spans >= _DOCS_BEFORE_WARNING:
+            count, self._docs_without_spans = self._docs_without_spans, -1
+            tell(Warnings.no_entities.format(name=self.opened.name, docs=count))
+
+    def _of(self, doc: Doc, spans: Sequence[Span], beside: Iterable[Span]) -> list[Mention]:
+        own, opened = self.settings, self.opened
+        return mentions_of(
+            doc,
+            spans,
+            own.resolve_abbreviations,
+            opened.abbreviations,
+            own.resolve_identifiers,
+            beside,
+            opened.tell_once,
+        )

@@ -1,0 +1,301 @@
+"""The settings of `medical_linker`: names, types, limits, defaults and what they mean."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import AfterValidator
+from thinc.api import Model
+
+from ...errors import Errors
+from ...objectives.registered import BatchChoice, ListChoice
+from ...util.setting_types import (
+    LIST_RULE,
+    MOST,
+    PATH_RULE,
+    TEXT_RULE,
+    Place,
+    Settings,
+    Text,
+    TextLists,
+    Texts,
+    flag,
+    setting,
+    share,
+    whole,
+)
+
+if TYPE_CHECKING:  # imported when something is linked: spaCy imports this with every `spacy.blank`
+    from ...linking.scopes import ScopeSettings
+    from ...retrieval.filters import Filter, Only
+
+_CANDIDATES = 10_000  # of a mention; memory and time grow with it
+_FAVOURED = 254  # places of a tie rule, which has a byte for them
+_SEARCH = {"ef_search": 1_000_000, "nprobe": 1_000_000, "k_factor": 10_000}
+_MODEL = "must be a model of an architecture, or null"
+_LABELS = "must be lists of types by label, in characters that can be written, or null"
+
+
+def _or_none(value: str | None) -> str | None:
+    return value or None
+
+
+def _keys(value: str | list[str]) -> str | list[str]:
+    if isinstance(value, list) and (not value or len(set(value)) < len(value)):
+        raise ValueError("no keys, or the same twice")
+    return value
+
+
+def _some(value: list[str]) -> list[str]:
+    if not value:
+        raise ValueError("none")
+    return value
+
+
+def _places(value: dict[str, list[str]]) -> dict[str, list[str]]:
+    if any(len(types) > _FAVOURED for types in value.values()):
+        raise ValueError("too many")
+    return value
+
+
+def _search(value: dict[str, int]) -> dict[str, int]:
+    if any(not 1 <= number <= _SEARCH.get(name, 0) for name, number in value.items()):
+        raise ValueError("unknown, or out of range")
+    return value
+
+
+def _fusion(value: Any) -> Any:
+    if value is not None and not (callable(value) and hasattr(value, "with_weights")):
+        raise ValueError("no fusion")
+    return value
+
+
+class LinkerSettings(Settings):
+    """The settings of `medical_linker`."""
+
+    CODES = {"threshold": Errors.bad_threshold}
+
+    assets: Place | None = setting(
+        None,
+        PATH_RULE,
+        "directory of assets, saved pipeline, or installed pipeline package; null "
+        "for the built-in starter",
+    )
+    top_k: int = whole(5, 1, _CANDIDATES, "candidates kept for a mention")
+    threshold: float | None = share(
+        None,
+        "links that are less probable, or without a calibrator score less, are NIL; null for "
+        "what the assets recommend, which is 0 without a calibrator",
+    )
+    cui_scheme: Annotated[Text | None, AfterValidator(_or_none)] = setting(
+        None,
+        TEXT_RULE,
+        'vocabulary whose code `_.cui` holds, such as `"UMLS"`; null for the KB\'s own ids',
+    )
+    spans_key: Annotated[Text | Texts, AfterValidator(_keys)] | None = setting(
+        None,
+        "must be a key, or a list of different keys",
+        "link `doc.spans[spans_key]` instead of `doc.ents`; of several keys, each group",
+    )
+    tiers: Annotated[list[Literal["exact", "ngram", "dense"]], AfterValidator(_some)] | None = (
+        setting(
+            None,
+            "must name at least one of exact, ngram, dense and nothing else",
+            'of "exact", "ngram", "dense"; null for all that the assets have',
+        )
+    )
+    exact_first: bool = flag(
+        False,
+        "where a name equals the mention, do not ask the other tiers: much faster, with "
+        "fewer alternatives among the candidates",
+    )
+    types: Texts | None = setting(
+        None,
+        LIST_RULE,
+        "only concepts of these types or semantic groups may be answers; a "
+        'mention that a concept outside says better is NIL, with the reason "filtered"',
+    )
+    sources: Texts | None = setting(None, LIST_RULE, "only names from these sources")
+    languages: Texts | None = setting(None, LIST_RULE, "only names in these languages")
+    allow: Texts | None = setting(None, LIST_RULE, "only the concepts with these ids")
+    deny: Texts | None = setting(None, LIST_RULE, "no concept with one of these ids")
+    force_within_filter: bool = flag(
+        False,
+        "link a mention that a concept outside the filters says better all the same, to the "
+        "best concept within",
+    )
+    labels: TextLists | None = setting(
+        None,
+        _LABELS,
+        "types or groups that mentions of an entity label may have, such as "
+        '`{"DRUG": ["CHEM"]}`; labels that are not named may have all. The attribute is called '
+        "`label_types`, since spaCy has another use for `labels`",
+    )
+    favour: Annotated[TextLists, AfterValidator(_places)] | None = setting(
+        None,
+        f"{_LABELS}; at most {_FAVOURED} for a label",
+        "types or groups that win ties, by label, best first; null for `linking.scopes.FAVOURED`",
+    )
+    source_order: Texts | None = setting(
+        None, LIST_RULE, "sources whose names win ties, best first"
+    )
+    memory: bool = flag(
+        True,
+        "link mentions as corrections do, where the assets have any (`medlink build --memory`)",
+    )
+    resolve_abbreviations: bool = flag(
+        True,
+        "look up what the document defines an abbreviation to mean, what another mention "
+        "spells out, or what another component found (`doc._.abbreviations`)",
+    )
+    resolve_identifiers: bool = flag(
+        True,
+        "link to the concept whose identifier the document writes beside a mention, as in "
+        '"Fabry disease (OMIM 301500)"',
+    )
+    lexicon: Place | list[Place] | None = setting(
+        "clinical",
+        'must be "clinical", the path of a file, or a list of these, without half characters',
+        'what undefined abbreviations mean: "clinical", the lexicon of the package for the '
+        'language of the pipeline, where it has one; "clinical-de", that of another language; a '
+        "file, which is saved with the component; or a list of these, of which the later ones "
+        "count more",
+    )
+    composite: bool = flag(False, 'link the parts of "breast and ovarian cancer" each by itself')
+    backoff: bool = flag(False, "link near ties to the concept above them, at most two levels up")
+    backoff_margin: float = share(0.02, "how much less a near tie scores at most")
+    labels_discard: Texts | None = setting(
+        None, LIST_RULE, "labels of entities that are left as they are"
+    )
+    overwrite: bool = flag(True, "link entities that have a `kb_id` already, too")
+    merge: Literal["replace", "fill", "better", "leave"] = setting(
+        "replace",
+        "must be one of replace, fill, better, leave",
+        'the `kb_id` of an entity that another linker has linked before: "replace" it, "fill" '
+        'where there is none or NIL, take the "better" one (the more probable, or where one has no '
+        'probability the higher score; of equals the first), or "leave" it. The attributes are '
+        "written in any case, each linker's under its prefix",
+    )
+    prefix: Text = setting(
+        "", TEXT_RULE, "put before the attributes' names, for several linkers in one pipeline"
+    )
+    batch_size: int = whole(256, 1, MOST, "documents whose mentions are encoded together in `pipe`")
+    cache_size: int = whole(
+        16_384, 0, MOST, "distinct mentions whose candidates are remembered, about 5 KB each"
+    )
+    n_threads: int = whole(
+        0, 0, MOST, "cap on the threads of torch, OpenMP, faiss and BLAS; 0 leaves them alone"
+    )
+    encoder: Model[Any, Any] | None = setting(
+        None,
+        _MODEL,
+        "replaces the assets' encoder, and makes the linker trainable: an "
+        "architecture, such as `spacy-medlink.TransformerBiEncoder.v1`. It must be the one that "
+        "made the index, but for `initialize`, which makes the index anew",
+    )
+    objective: BatchChoice | None = setting(
+        None,
+        "must be a spacy-medlink.BatchObjective.v1, or null",
+        "what the encoder is trained for: `spacy-medlink.BatchObjective.v1`; null for SAP, the "
+        "multi-similarity loss over hard pairs",
+    )
+    use_gold_ents: bool = flag(
+        True, "score the links of the gold mentions, whatever entities are found"
+    )
+    index: Annotated[dict[str, int], AfterValidator(_search)] | None = setting(
+        None,
+        "may hold ef_search, nprobe (1 to 1,000,000) and k_factor (1 to 10,000)",
+        "how far a search goes: `ef_search` of HNSW, `nprobe` of IVF, `k_factor` of an index with "
+        "refinement; null for as built",
+    )
+    fusion: Annotated[Any, AfterValidator(_fusion)] = setting(
+        None,
+        "must be a fusion, such as spacy-medlink.WeightedFusion.v1, or null",
+        "how the tiers' scores become one, a registered function such as "
+        '`{"@misc": "spacy-medlink.ReciprocalRankFusion.v1"}`; null for as built',
+    )
+    calibrator: bool = flag(
+        True,
+        "give probabilities by the calibrator of the assets, where they have one; it must "
+        "have been fitted for these tiers, fusion and encoder",
+    )
+    ranker: bool = flag(
+        True, "let the ranker of the assets order candidates anew, where they have one"
+    )
+    reranker: Model[Any, Any] | None = setting(
+        None,
+        _MODEL,
+        "a cross-encoder in place of the assets' reranker, made for their encoder "
+        "and knowledge base: `spacy-medlink.CrossEncoder.v1`. One of the config is saved with the "
+        "component only where it is trained, one of the assets is",
+    )
+    reranker_objective: ListChoice | None = setting(
+        None,
+        "must be a spacy-medlink.ListObjective.v1, or null",
+        "train the `reranker` for this, by `spacy train`: `spacy-medlink.ListObjective.v1`; null "
+        "leaves it as it is",
+    )
+    rerank_top: int | None = whole(
+        None,
+        0,
+        _CANDIDATES,
+        "candidates that the reranker reads, a latency budget; null for as "
+        "many as it was trained for, 0 leaves it out",
+    )
+    copy_assets: bool = flag(
+        True,
+        "save the assets within the pipeline (as hard links where that is possible); false "
+        "saves a reference to the place where they are",
+    )
+
+
+DEFAULT_CONFIG = LinkerSettings.defaults()
+FILTERS = ("types", "sources", "languages", "allow", "deny")
+
+
+def attribute(setting: str) -> str:
+    """Name the component's attribute of a setting: spaCy keeps `labels` for itself."""
+    return "label_types" if setting == "labels" else setting
+
+
+def keys_of(spans_key: str | Sequence[str] | None) -> list[str] | None:
+    """List the span groups that a setting names; None for `doc.ents`."""
+    if spans_key is None or isinstance(spans_key, str):
+        return None if spans_key is None else [spans_key]
+    return list(spans_key)
+
+
+def make_filter(values: Mapping[str, Sequence[str] | None]) -> "Filter":
+    """Make a filter of settings, or of the arguments of a call.
+
+    RAISES (MedlinkError): E302 for a name that no filter has, or text that is not in a list.
+    """
+    from ...retrieval.filters import Filter
+
+    for name, value in values.items():
+        if name not in FILTERS:
+            rule = f"a filter has only {', '.join(FILTERS)}"
+            raise Errors.bad_setting(name=name, value=value, rule=rule)
+        if isinstance(value, str):
+            raise Errors.bad_setting(name=name, value=value, rule="must be a list")
+    return Filter.of(**values)
+
+
+def own_filter(settings: LinkerSettings, call: Mapping[str, Sequence[str] | None] = {}) -> "Only":
+    """Make the filter of the settings as they are now and of a call; None without any."""
+    own = {name: values for name in FILTERS if (values := getattr(settings, name))}
+    if not own and not call:
+        return None
+    from ...retrieval.filters import select
+
+    return select(make_filter(own), make_filter(call))
+
+
+def scope_settings(settings: LinkerSettings) -> "ScopeSettings":
+    """Collect what holds by label, and the rule for ties."""
+    from ...linking.scopes import ScopeSettings
+
+    return ScopeSettings(
+        labels=settings.labels,
+        favoured=settings.favour,
+        source_order=tuple(settings.source_order or ()),
+    )

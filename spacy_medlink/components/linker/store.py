@@ -1,0 +1,180 @@
+"""Store: saves and loads a linker; its assets go with it, whole."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import srsly
+
+from ...assets.manifest import ASSETS
+from ...errors import Errors
+from ...text.lexicon import Lexicon
+from ...util.beside import remove
+from ...util.files import replacing_file
+from ...util.outputs import FileKind, check_output, marked
+from .opened import OpenedLinker
+from .reference import REFERENCE, Reference
+
+if TYPE_CHECKING:
+    from ...assets import Assets
+
+_LEXICON = "lexicon.tsv"
+_HEAD = "# The lexicon of a saved medical_linker\n"
+_LEXICON_FILE = marked("the lexicon of a saved linker", _HEAD)
+_REFERENCE_FILE = FileKind("the reference of a saved linker", Reference.is_in)
+
+
+class Store:
+    """Saves what of a linker can be saved: the assets, and the lexicon of abbreviations.
+
+    opened (OpenedLinker): what is saved, and where what is loaded is put.
+    """
+
+    def __init__(self, opened: OpenedLinker) -> None:
+        self.opened = opened
+
+    def to_disk(self, path: Path, exclude: Iterable[str]) -> None:
+        """Save into a directory: the assets (hard-linked or copied), or a reference to them.
+
+        RAISES (MedlinkError): E109 when it cannot be written, E120-E124 where something else has
+            its names.
+        """
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise Errors.write_failed(path=path, reason=error.strerror or error) from error
+        has_lexicon = self._has_own_lexicon
+        if "assets" not in exclude:
+            check_output(path / "assets", ASSETS, improves=self.opened.assets.path)
+            check_output(path / REFERENCE, _REFERENCE_FILE)
+            self._save_assets(path)
+        if has_lexicon:
+            with replacing_file(path / _LEXICON, _LEXICON_FILE) as temporary:
+                text = _HEAD + self.opened.abbreviations.dump()
+                temporary.write_text(text, encoding="utf-8")
+
+    def from_disk(self, path: Path, exclude: Iterable[str]) -> None:
+        """Load from a directory; the assets, in it or referred to, are used where they are.
+
+        RAISES (MedlinkError): E201-E204 when they are not whole, E309 when they are not there.
+        """
+        if "assets" not in exclude:
+            self.opened.reset()
+            self.opened.take(self._saved_assets(path), saved=True)
+        if (path / _LEXICON).is_file():
+            self.opened.lexicon = Lexicon.read(path / _LEXICON)
+
+    def to_bytes(self, exclude: Iterable[str], limit: int) -> bytes:
+        """Save the assets' files as bytes, or a reference to them.
+
+        limit (int): bytes. RAISES (MedlinkError): E303 when the assets are larger.
+        """
+        files: dict[str, bytes] = {}
+        if "assets" not in exclude:
+            assets = self.opened.assets
+            if self._is_referring:
+                files[REFERENCE] = Reference.to(assets).dump().encode()
+            elif assets.size > limit:
+                raise Errors.too_big_for_bytes(size=assets.size >> 20, limit=limit >> 20)
+            else:
+                files = {name: assets.file(name).read() for name in assets.files}
+        if self._has_own_lexicon:
+            files[_LEXICON] = self.opened.abbreviations.dump().encode()
+        data: bytes = srsly.msgpack_dumps(files)
+        return data
+
+    def from_bytes(self, data: bytes, exclude: Iterable[str]) -> None:
+        """Load from bytes: the files go to a temporary directory that lives as long as they do."""
+        files = srsly.msgpack_loads(data)
+        lexicon, reference = files.pop(_LEXICON, None), files.pop(REFERENCE, None)
+        if "assets" not in exclude and (reference or files):
+            self.opened.reset()
+            named = self.opened.named
+            assets = (
+                Reference.parse(reference.decode(), "bytes").open(None, named)
+                if reference
+                else _unpacked(files)
+            )
+            self.opened.take(assets, saved=True)
+        if lexicon is not None:
+            self.opened.lexicon = Lexicon.parse(lexicon.decode())
+
+    def state(self, limit: int) -> dict[str, Any]:
+        """Get what travels to another process: the assets by their path, if they have one."""
+        from ...building.starter import is_starter
+
+        opened, assets = self.opened, self.opened.opened
+        state: dict[str, Any] = {
+            "source": opened.source,
+            "lexicon": opened.abbreviations,  # which may not be there to be read in the other
+            "is_saved": opened.is_saved,
+        }
+        if assets is not None and assets.keep_alive is None:
+            state["assets"] = assets
+        elif assets is not None and not (opened.source is None and is_starter(assets)):
+            state["bytes"] = self.to_bytes((), limit)  # what came as bytes travels as bytes
+        return state  # the starter is made anew
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Take what `state` gave."""
+        opened = self.opened
+        opened.source, opened.lexicon = state["source"], state["lexicon"]
+        if "bytes" in state:
+            self.from_bytes(state["bytes"], ())
+        elif "assets" in state:
+            opened.put(state["assets"])
+        opened.is_saved = state["is_saved"]
+
+    @property
+    def has_own_assets(self) -> bool:
+        """Whether assets were loaded that the config cannot name."""
+        from ...building.starter import is_starter
+
+        opened = self.opened
+        return opened.is_saved and opened.named is None and not is_starter(opened.assets)
+
+    @property
+    def _has_own_lexicon(self) -> bool:
+        """Whether the lexicon is saved: not if there is none, or if the package has it."""
+        lexicon = self.opened.abbreviations
+        return len(lexicon) > 0 and not lexicon.is_shipped
+
+    @property
+    def _is_referring(self) -> bool:
+        """Whether saving refers to the assets: only what has a place of its own can be."""
+        return not self.opened.settings.copy_assets and self.opened.assets.keep_alive is None
+
+    def _save_assets(self, path: Path) -> None:
+        inside, reference, assets = path / "assets", path / REFERENCE, self.opened.assets
+        if not self._is_referring:
+            assets.copy_to(inside)
+            remove(reference)
+        elif assets.path.resolve() != inside.resolve():
+            with replacing_file(reference, _REFERENCE_FILE) as temporary:
+                temporary.write_text(Reference.to(assets, path).dump(), encoding="utf-8")
+            remove(inside)  # of an earlier saving
+
+    def _saved_assets(self, path: Path) -> "Assets":
+        from ...assets import Assets
+        from ..sources import is_installed
+
+        reference = path / REFERENCE
+        if not reference.is_file():
+            return Assets(path / "assets", is_installed(path))
+        return Reference.parse(reference.read_text("utf-8"), path).open(path, self.opened.named)
+
+
+def _unpacked(files: dict[str, bytes]) -> "Assets":
+    from ...assets import Assets
+    from ...util.files import OwnedDirectory
+
+    directory = OwnedDirectory("spacy-medlink-")
+    for name, content in files.items():
+        target = directory.path / name
+        if not target.resolve().is_relative_to(directory.path.resolve()):
+            raise Errors.assets_incomplete(path="bytes", problem=f"a file named {name!r}")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+    assets = Assets(directory.path)
+    assets.keep_alive = directory
+    return assets

@@ -1,0 +1,201 @@
+"""Trainer: what `spacy train` changes of a linker, and how its assets follow."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from thinc.api import Ops, set_dropout_rate
+
+from ...errors import Errors
+from ...types import Mention
+from .lesson import Lesson, make_lesson
+from .opened import OpenedLinker
+
+if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
+    from ...assets import Assets
+    from ...objectives.lists import ListLoss
+    from ...objectives.protocol import Objective
+    from ...ranking.reranking import CandidateTexts
+
+_NEAR = 4  # names near a mention that it is told apart from
+
+Gold = Sequence[tuple[Mention, frozenset[int]]]
+"""Mentions with the rows of the concepts that are right for them."""
+
+
+class Trainer:
+    """Trains the networks of a linker: an `encoder`, and a `reranker` with `reranker_objective`.
+
+    Weights change with every step. The vectors of the names, and whatever else was made with the
+    networks, are made anew by `rebuild`.
+
+    opened (OpenedLinker): its settings have the networks and their objectives.
+    """
+
+    def __init__(self, opened: OpenedLinker) -> None:
+        self.opened, self.settings = opened, opened.settings
+        self._objective: Objective | None = None
+        self._texts: CandidateTexts | None = None
+
+    @property
+    def models(self) -> list[Any]:
+        """The networks that are trained, as thinc models: encoder, reranker."""
+        found = [] if self.settings.encoder is None else [self.settings.encoder]
+        return [*found, self.settings.reranker] if self.trains_reranker else found
+
+    @property
+    def trains_reranker(self) -> bool:
+        """Whether the config says that the reranker is trained."""
+        return self.settings.reranker is not None and self.settings.reranker_objective is not None
+
+    def start(self) -> None:
+        """Load the networks; assets that were made with another encoder are made anew.
+
+        RAISES (MedlinkError): E302 for an objective that there is not, E217 for a reranker that
+            was made for others, E205, E206 for files that cannot be read.
+        """
+        self.objective()
+        if self.settings.reranker_objective is not None:
+            self.settings.reranker_objective.make()
+        if self.settings.encoder is not None:
+            made_by = self.opened.assets.manifest["encoder"]
+            fingerprint = self.opened.encoder().fingerprint()
+            self.opened.is_stale = made_by is None or made_by["fingerprint"] != fingerprint
+            self.rebuild()
+
+    def objective(self) -> "Objective":
+        """Get what the encoder is trained for: what the config says, else SAP.
+
+        RAISES (MedlinkError): E302 for a loss or a miner that there is not.
+        """
+        if self._objective is None:
+            from ...objectives.registered import batch_objective
+
+            self._objective = (self.settings.objective or batch_objective()).make()
+        return self._objective
+
+    def update(self, gold: Gold, drop: float) -> float:
+        """Compute the gradients of all networks. drop (float): dropout. RETURNS: the losses."""
+        loss = 0.0
+        if self.settings.encoder is not None:
+            loss += self._update_encoder(self.settings.encoder, self.lesson(gold), drop)
+        if self.trains_reranker:
+            loss += self._update_reranker(self.settings.reranker, gold, drop)
+        return loss
+
+    def finish_update(self, sgd: Any) -> None:
+        """Let an optimiser change the networks; the assets are of the past from now on."""
+        for model in self.models:
+            model.finish_update(sgd)
+        self.opened.is_stale = True
+
+    def lesson(self, gold: Gold) -> Lesson | None:
+        """Make of gold mentions what the encoder learns from them; None where that is nothing.
+
+        RAISES (MedlinkError): E307 when the assets have no dense tier to train for.
+        """
+        opened = self.opened
+        engine, encoder = opened.engine, opened.encoder()  # the index may lag behind the encoder
+        if engine.dense is None:
+            raise Errors.nothing_to_train(path=opened.assets.path)
+        known = [(one.long_form or one.text, rows) for one, rows in gold]
+        mentions = [(text, rows) for text, rows in known if rows and text.strip()]
+        if not mentions:
+            return None
+        hits = engine.dense.search(encoder.encode([text for text, _ in mentions]), _NEAR).rows
+        rows = np.unique(hits[hits >= 0])
+        near = list(zip(rows.tolist(), engine.name_concept[rows].tolist(), strict=True))
+        return make_lesson(mentions, opened.kb, near)
+
+    def rebuild(self) -> bool:
+        """Make the assets anew for the networks as they are, if those have changed.
+
+        Vectors are encoded, what is fitted to scores is fitted to names. RETURNS: whether it was
+        necessary.
+        """
+        opened = self.opened
+        with opened.lock:
+            if not opened.is_stale:
+                return False
+            made = self._rebuilt(opened.assets)
+            opened.put(made)
+            self._texts = None  # of the knowledge base of the assets before
+            opened.is_saved, opened.is_stale = True, False
+        return True
+
+    def _update_encoder(self, model: Any, lesson: Lesson | None, drop: float) -> float:
+        if lesson is None:
+            return 0.0
+        set_dropout_rate(model, drop)
+        vectors, backprop = model.begin_update(lesson.texts)
+        loss, gradient = lesson.loss(self.objective(), vectors, model.ops)
+        backprop(gradient)
+        return loss
+
+    def _update_reranker(self, model: Any, gold: Gold, drop: float) -> float:
+        from ...encoders.pairs import Pair
+        from ...ranking.reranking import CandidateTexts
+
+        choice, opened = self.settings.reranker_objective, self.opened
+        assert choice is not None
+        encoder, loss = opened.reranker(), choice.make()
+        if self._texts is None:
+            self._texts = CandidateTexts(opened.kb, encoder.settings.definitions)
+        wanted = [(mention, rows) for mention, rows in gold if rows and mention.text.strip()]
+        top = self.settings.rerank_top or encoder.settings.top
+        rankings = opened.engine.rank_unfiltered([mention for mention, _ in wanted], top)
+        pairs, rights = [], []
+        for (mention, rows), ranking in zip(wanted, rankings, strict=True):
+            right = np.array([one.row in rows for one in ranking[:top]], dtype=bool)
+            if loss.teaches(right):
+                rights.append(right)
+                pairs += [Pair(mention, self._texts.of(one)) for one in ranking[:top]]
+        if not pairs:
+            return 0.0
+        set_dropout_rate(model, drop)
+        logits, backprop = model.begin_update(pairs)
+        value, gradient = _list_loss(loss, logits, rights, model.ops)
+        backprop(gradient)
+        return value
+
+    def _rebuilt(self, old: "Assets") -> "Assets":
+        from ...building import build_assets
+        from ...fitting.rerankers import store_reranker
+        from ...kb.schema import kb_fingerprint
+        from ...util.files import OwnedDirectory
+        from ...util.progress import show_progress
+
+        directory, made = OwnedDirectory("spacy-medlink-"), old
+        if self.settings.encoder is not None:
+            self.opened.encoder().save(directory.path / "trained")
+            index = old.manifest["index"]
+            made = build_assets(
+                directory.path / "assets",
+                old.kb.path,
+                directory.path / "trained",
+                index=index["spec"] if index else None,
+                update=old.path,
+                progress=show_progress,
+                resume=False,
+            )
+        if self.trains_reranker:
+            encoder = self.opened.reranker()
+            fits: dict[str, Any] = {"kb": kb_fingerprint(made.manifest["kb"])}
+            if made.manifest["encoder"] is not None:
+                fits["encoder"] = made.manifest["encoder"]["fingerprint"]
+            encoder.settings = replace(encoder.settings, **fits)
+            made = store_reranker(made, directory.path / "reranked", encoder, {"trained": "update"})
+        made.keep_alive = directory
+        return made
+
+
+def _list_loss(loss: "ListLoss", logits: Any, rights: Sequence[Any], ops: Ops) -> tuple[float, Any]:
+    """Compute the loss of logits, (n, 1), and its gradient, (n, 1)."""
+    from thinc.api import torch2xp, xp2torch
+
+    tensor = xp2torch(logits, requires_grad=True)
+    value = loss.compute(tensor[:, 0], rights)
+    value.backward()  # type: ignore[no-untyped-call]
+    assert tensor.grad is not None
+    return float(value.detach()), torch2xp(tensor.grad, ops=ops)

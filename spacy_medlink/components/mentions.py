@@ -1,0 +1,336 @@
+"""MedicalMentions, the `medical_mentions` component: finds the KB's names in text.
+
+For pipelines without an NER: every n-gram of tokens is looked up in the memory-mapped exact tier,
+and the longest ones found become entities. It finds what the terminology can say, and what comes
+near to that where the pipeline's linker is asked (`propose`).
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+from spacy.training import Example
+from spacy.vocab import Vocab
+
+from ..assets.dictionary import Choice
+from ..errors import Errors
+from ..retrieval.mask import Mask
+from ..text.lexicon import Lexicon
+from ..text.normalisation import key
+from ..util.setting_types import factory_of
+from .extensions import READING, register_reading
+from .finding.choosing import apart, without_nested
+from .finding.dictionary_pipe import DictionaryPipe
+from .finding.headings import without_headings
+from .finding.kept import Kept, make_kept
+from .finding.languages import heading_words
+from .finding.linker_filters import LinkerFilters
+from .finding.scoring import SCORES, score_mentions
+from .finding.settings import DEFAULT_CONFIG, HEADINGS, MentionSettings
+from .finding.words import Match
+
+if TYPE_CHECKING:
+    from .finding.proposals import Proposer
+_ATTRIBUTES = (
+    "label", "max_tokens", "spans_key", "overwrite", "max_concepts", "coordinated", "nested",
+    "propose", "linker", "linker_filters",
+)  # fmt: skip
+
+
+class MedicalMentions(DictionaryPipe):
+    """Finds names of the knowledge base in a Doc, longest match first.
+
+    A match is a run of tokens whose key (`text.key`: case, punctuation and plural endings aside) is
+    a name's. Stop words, lone digits and single letters never match; short upper-case names match
+    only with the same case.
+
+    settings: of MentionSettings, which says what they mean.
+    nlp (Optional[Language]): the pipeline that has it; given by spaCy.
+    RAISES (MedlinkError): E302 for max_tokens or max_concepts below 1, another `label_by`,
+        something else in `leave_out`, a `propose` out of 0..1, a `linker` that is none, all
+        settings of wrong types, and when it is first asked without such a linker; when the
+        dictionary is opened, E106 for a branch that there is not, E162 and E213 for an unknown
+        type, group or language.
+    """
+
+    label: str
+    max_tokens: int
+    spans_key: str | None
+    overwrite: bool
+    max_concepts: int | None
+    coordinated: bool
+    nested: bool
+    propose: float | None
+    linker: str
+    linker_filters: bool
+    _kept_for: tuple[Any, ...] | None  # what `_kept_now` was made for
+    _kept_now: Kept
+    _proposer: "Proposer | None"
+    _proposes_from: Mask | None
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        name: str = "medical_mentions",
+        *,
+        nlp: Language | None = None,
+        **settings: Any,
+    ) -> None:
+        own = MentionSettings.of(settings)
+        choice = Choice(
+            tuple(own.types or ()),
+            tuple(own.languages or ()),
+            tuple(own.deny or ()),
+            tuple(own.branches or ()),
+            own.any_order,
+        )
+        facts_for = "label_by" if own.label_by else "max_concepts" if own.max_concepts else ""
+        super().__init__(own.assets, choice, vocab.lang, own.label_by, facts_for)
+        self.vocab = vocab
+        self.name = name
+        for setting in _ATTRIBUTES:
+            setattr(self, setting, getattr(own, setting))
+        self.stop = frozenset(map(key, own.stop or ()))
+        self.leave_out = frozenset(own.leave_out)
+        # Given ones take the place of the linker's, [] too, which takes all.
+        self._own_filters = frozenset(
+            name for name in ("types", "languages") if getattr(own, name) is not None
+        )
+        self._nlp = nlp
+        self._linker: Any = None  # of a pipeline that it was taken out of
+        asks_itself = own.linker == name
+        if own.propose is not None and (asks_itself or not self._may_ask(self._find_linker())):
+            rule = "must name a medical_linker, since `propose` is set"
+            raise Errors.bad_setting(name="linker", value=own.linker, rule=rule)
+        self._lexicon = Lexicon()  # of a pipeline that it was taken out of
+        self._forget()
+        register_reading()
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Find the mentions of one Doc, in place."""
+        error_handler = self.get_error_handler()
+        try:
+            self._annotate([doc])
+        except Exception as error:
+            error_handler(self.name, self, [doc], error)
+        return doc
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """Find the mentions of a stream of Docs; those that fail go to the error handler alone.
+
+        batch_size (int): documents whose proposals are encoded together.
+        """
+        size = batch_size if self.propose is not None else 1
+        return self._in_batches(stream, size, self._annotate)
+
+    def find(self, doc: Doc) -> list[Span]:
+        """Find all matches, overlapping ones too, without changing the Doc."""
+        matches = self._matches([doc])[0]
+        return [Span(doc, one.start, one.end, label=self._label(one)) for one in matches]
+
+    def set_annotations(self, doc: Doc, spans: Sequence[Span]) -> None:
+        """Write matches to `doc.spans[spans_key]`, or the longest ones to `doc.ents`."""
+        self._set(
+            doc, [Match(one.start, one.end, frozenset(), (), label=one.label_) for one in spans]
+        )
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Any]],
+        *,
+        nlp: Language | None = None,
+        assets: str | Path | None = None,
+    ) -> None:
+        """Open the dictionary; `assets` replaces the source, as for medical_linker."""
+        if assets is not None:
+            self.use(assets)
+        _ = self.exact
+        _ = self.facts
+
+    def score(self, examples: Iterable[Example], **settings: Any) -> dict[str, Any]:
+        """Measure on Examples, as `spacy evaluate` does: see `finding.scoring.score_mentions`."""
+        return score_mentions(list(examples), self.spans_key, self.name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        # Not the pipeline, which has this component: what it needs of it.
+        linker = self._find_linker()
+        followed = self.linker_filters and self._followed.selection(linker)
+        state["_linker"] = linker if followed or self.propose is not None else None
+        state["_lexicon"] = self.lexicon
+        state["_nlp"] = None
+        for name in ("_followed", "_kept_for", "_kept_now", "_proposer", "_proposes_from"):
+            del state[name]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._forget()
+
+    def use(self, assets: str | Path) -> None:
+        """Take the dictionary of other assets."""
+        super().use(assets)
+        self._forget()
+
+    def _annotate(self, docs: Sequence[Doc]) -> None:
+        for doc, matches in zip(docs, self._matches(docs), strict=True):
+            self._set(doc, matches)
+
+    def _matches(self, docs: Sequence[Doc]) -> list[list[Match]]:
+        """Find all matches of Docs, in the order of the text."""
+        from .finding.names import NameFinder
+        from .finding.short_forms import ShortForms
+
+        kept = self._kept()
+        finder = NameFinder(self.exact, self.max_tokens, self.choice.any_order, kept)
+        shorts = ShortForms(self.exact, self.lexicon, kept)
+        found = [shorts.corrected(doc, self._names(finder, doc)) for doc in docs]
+        if self.propose is not None:
+            for own, new in zip(found, self._asked(kept.mask).propose(docs, found), strict=True):
+                own += new
+        return [self._wanted(doc, own) for doc, own in zip(docs, found, strict=True)]
+
+    def _wanted(self, doc: Doc, matches: Sequence[Match]) -> list[Match]:
+        """Leave out headings, stop texts and what is too ambiguous; sort the rest."""
+        if HEADINGS in self.leave_out:
+            matches = without_headings(doc, matches, heading_words(self.lang))
+        wanted = (one for one in matches if self._is_wanted(doc, one))
+        return sorted(wanted, key=lambda one: (one.start, one.end))
+
+    def _is_wanted(self, doc: Doc, match: Match) -> bool:
+        """Tell whether a match is neither a stop text nor too ambiguous."""
+        if self.stop and key(match.reading or doc[match.start : match.end].text) in self.stop:
+            return False
+        most = self.max_concepts
+        return most is None or self.facts.count_concepts(match.rows) <= most
+
+    def _kept(self) -> Kept:
+        """Say which names are found now: the linker's filters may change at any time."""
+        linker: Any = self._find_linker() if self.linker_filters else None
+        selection = self._followed.selection(linker)
+        assets = linker.assets if selection else None
+        asked = (self.exact, selection, assets, self.leave_out, self.max_concepts)
+        if self._kept_for != asked:
+            mask = self._followed.mask(linker, selection, self.exact)
+            choice = self.choice
+            self._kept_now = make_kept(
+                self.exact,
+                self.facts,
+                self.leave_out,
+                self.lang,
+                followed=mask,
+                any_language="languages" in self._own_filters
+                or any(one.languages for one in selection),
+                any_type=bool(choice.types or choice.branches)
+                or any(one.types or one.allow for one in selection),
+                any_number=self.max_concepts is not None,
+            )
+            self._kept_for = asked
+        return self._kept_now
+
+    def _forget(self) -> None:
+        """Forget what was worked out for another dictionary, or in another process."""
+        self._followed = LinkerFilters("" if self.label_by else self.label, self._own_filters)
+        self._kept_for = None
+        self._kept_now = Kept()
+        self._proposer = self._proposes_from = None
+
+    def _label(self, match: Match) -> str:
+        if match.label or self.label_by is None:
+            return match.label or self.label
+        return self.facts.label(match.rows) or self.label
+
+    def _names(self, finder: Any, doc: Doc) -> list[Match]:
+        found: list[Match] = finder.find(doc)
+        if self.coordinated:
+            spans = {(one.start, one.end) for one in found}
+            found += [
+                one for one in finder.find_coordinated(doc) if (one.start, one.end) not in spans
+            ]
+        return found
+
+    def _set(self, doc: Doc, matches: Sequence[Match]) -> None:
+        if self.spans_key is not None:
+            chosen = list(matches) if self.nested else without_nested(matches)
+            doc.spans[self.spans_key] = self._spans(doc, chosen)
+            return
+        if self.overwrite:
+            chosen = apart(matches)
+            taken = {place for one in chosen for place in range(one.start, one.end)}
+            kept = [ent for ent in doc.ents if not any(token.i in taken for token in ent)]
+        else:
+            kept = list(doc.ents)
+            chosen = apart(matches, (token.i for ent in kept for token in ent))
+        ents = [*kept, *self._spans(doc, chosen)]
+        doc.set_ents(sorted(ents, key=lambda span: span.start))
+
+    def _spans(self, doc: Doc, matches: Iterable[Match]) -> list[Span]:
+        spans = []
+        for one in matches:
+            span = Span(doc, one.start, one.end, label=self._label(one))
+            if one.reading:
+                span._.set(READING, one.reading)
+            spans.append(span)
+        return spans
+
+    def _asked(self, mask: Mask | None) -> "Proposer":
+        """Make what asks the linker, at the first use and where other names may be found."""
+        if self._proposer is None or self._proposes_from is not mask:
+            self._proposer, self._proposes_from = self._make_proposer(mask), mask
+        return self._proposer
+
+    def _make_proposer(self, mask: Mask | None) -> "Proposer":
+        from .finding.proposals import Proposer
+
+        linker = self._find_linker()
+        if linker is None or not self._may_ask(linker) or linker.engine.dense is None:
+            rule = f"needs the linker {self.linker!r}, with a dense tier, in the pipeline"
+            raise Errors.bad_setting(name="propose", value=self.propose, rule=rule)
+        if not self._followed.has_same_names(linker, self.exact):
+            rule = f"needs the linker {self.linker!r} to have the same assets"
+            raise Errors.bad_setting(name="propose", value=self.propose, rule=rule)
+        assert self.propose is not None
+        rows = self.exact.rows
+        allowed = rows if mask is None else rows[mask.passes(rows.astype(np.int64))]
+        linker.rebuild_index()
+        texts = list(linker.kb.iter_texts())
+        return Proposer(linker.engine, texts, allowed, self.propose, self.max_tokens, self.label)
+
+    @staticmethod
+    def _may_ask(linker: Any) -> bool:
+        """Tell whether a component is a linker; it may be added to the pipeline later."""
+        return linker is None or hasattr(type(linker), "engine")
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """The lexicon of the pipeline's linker.
+
+        RAISES (MedlinkError): E107, E306, E310 when it cannot be read.
+        """
+        known = getattr(self._find_linker(), "abbreviations", None)
+        return known if isinstance(known, Lexicon) else self._lexicon
+
+    def _find_linker(self) -> Any:
+        if self._nlp is not None and self.linker in self._nlp.component_names:
+            return self._nlp.get_pipe(self.linker)
+        return self._linker
+
+
+def _make(nlp: Language, name: str, settings: dict[str, Any]) -> MedicalMentions:
+    """Make a `medical_mentions`; see MentionSettings for the settings."""
+    mentions = MedicalMentions(nlp.vocab, name, nlp=nlp, **settings)
+    mentions.set_home(nlp)
+    return mentions
+
+
+make_medical_mentions = Language.factory(
+    "medical_mentions",
+    func=factory_of(MentionSettings, _make),
+    assigns=["doc.ents", "token.ent_iob", "token.ent_type"],
+    default_config=DEFAULT_CONFIG,
+    # Shown by `spacy train`, which chooses by what it trains.
+    default_score_weights=dict.fromkeys(SCORES, 0.0),
+)

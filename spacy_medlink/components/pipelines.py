@@ -1,0 +1,85 @@
+"""Opening the pipeline that a user names: a saved one, a package, or assets with a blank one."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from ..errors import Errors
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc, Span
+
+    from .linker import MedicalLinker
+
+LINKER, MENTIONS = "medical_linker", "medical_mentions"
+STARTER = "starter"
+
+
+def is_pipeline(source: str) -> bool:
+    """Tell a spaCy pipeline (directory or installed package) from a directory of assets."""
+    path = Path(source)
+    if path.is_dir():
+        return (path / "config.cfg").is_file() or any(path.glob("*/config.cfg"))
+    from spacy.util import is_package
+
+    return not path.exists() and is_package(source)
+
+
+def open_pipeline(source: str, lang: str = "en", **settings: Any) -> "Language":
+    """Make the pipeline that finds and links mentions.
+
+    source (str): a saved pipeline or an installed package; or assets, or "starter", over which a
+        blank pipeline gets `medical_mentions` and `medical_linker`.
+    lang (str): of the blank pipeline. settings: of the linker, such as `top_k`.
+    RAISES (MedlinkError): E201-E204, E305 for the assets, E603 for a pipeline without a linker,
+        E604 for a language that spaCy cannot tokenise, E301, E302 for settings out of range.
+    """
+    import spacy
+
+    from .linker.settings import LinkerSettings
+
+    LinkerSettings.of(settings)  # spaCy would refuse some of them without a code
+    if not is_pipeline(source):
+        try:
+            nlp = spacy.blank(lang)
+        except ImportError as error:
+            raise Errors.unknown_language(lang=lang, reason=_first_line(error)) from error
+        assets = None if source == STARTER and not Path(source).exists() else source
+        nlp.add_pipe(MENTIONS, config={"assets": assets})
+        nlp.add_pipe(LINKER, config={"assets": assets, **settings})
+        return nlp
+    nlp = spacy.load(pipeline_directory(source))
+    if not _linkers(nlp):
+        raise Errors.no_linker(source=source)
+    linker_of(nlp).configure(**settings)
+    return nlp
+
+
+def linker_of(nlp: "Language") -> "MedicalLinker":
+    """Get the linker whose links end up in `kb_id_`: the last one of a pipeline."""
+    return cast("MedicalLinker", nlp.get_pipe(_linkers(nlp)[-1]))
+
+
+def linked_spans(doc: "Doc", spans_key: str | Sequence[str] | None) -> "list[Span]":
+    """List the spans that a linker with this `spans_key` has linked."""
+    if spans_key is None:
+        return list(doc.ents)
+    keys = [spans_key] if isinstance(spans_key, str) else spans_key
+    return [span for key in keys if key in doc.spans for span in doc.spans[key]]
+
+
+def pipeline_directory(source: str) -> "str | Path":
+    """Find the directory that spaCy loads: inside the outer one of a package, else the source."""
+    path = Path(source)
+    if not path.is_dir() or (path / "config.cfg").is_file():
+        return source
+    return next(path.glob("*/config.cfg")).parent
+
+
+def _linkers(nlp: "Language") -> list[str]:
+    return [name for name in nlp.pipe_names if nlp.get_pipe_meta(name).factory == LINKER]
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]

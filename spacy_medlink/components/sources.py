@@ -1,0 +1,58 @@
+"""Where a component's assets come from: a directory, a pipeline, a package, or the starter."""
+
+from pathlib import Path
+
+from spacy.util import get_package_path, is_package
+
+from ..assets import Assets
+from ..assets.layout import MANIFEST
+from ..errors import Errors
+from .pipe import SAVED_ASSETS
+
+_INSTALLED = frozenset({"site-packages", "dist-packages"})
+
+
+def open_assets(source: str | Path | None) -> Assets:
+    """Open the assets that a config names.
+
+    source (Optional[str]): a directory of assets; a saved pipeline, or the name of an installed
+        pipeline package, that has a medical_linker; None for the built-in starter.
+    Checksums are compared where the assets are within an installed package.
+    RAISES (MedlinkError): E201-E204 for the assets, E305 when there are none to be found.
+    """
+    if source is None:
+        from ..building.starter import starter_assets
+
+        return starter_assets()
+    if source == SAVED_ASSETS:
+        raise Errors.assets_stayed_behind()
+    path = Path(source)
+    try:
+        exists = path.exists()
+    except (OSError, ValueError) as error:  # too long, or nothing that a file could be called
+        raise Errors.unknown_assets_source(value=str(source)[:80]) from error
+    if not exists and is_package(str(source)):
+        path = get_package_path(str(source))
+    if (path / MANIFEST).exists() or not path.is_dir():
+        if path.is_dir() or len(path.parts) > 1:
+            return Assets(path, is_installed(path))
+        raise Errors.unknown_assets_source(value=str(source))
+    # A pipeline keeps a linker's assets at <component>/assets, a package one level further down.
+    found = sorted(path.glob(f"*/assets/{MANIFEST}")) or sorted(path.glob(f"*/*/assets/{MANIFEST}"))
+    place = found[0].parent if found else path
+    return Assets(place, is_installed(place))
+
+
+def assets_in(source: str | Path) -> list[Assets]:
+    """Open all assets that a source has: it may be some, or a pipeline with several linkers."""
+    path = Path(source)
+    if not path.exists() and is_package(str(source)):
+        path = get_package_path(str(source))
+    own = [path / MANIFEST] if (path / MANIFEST).exists() else []
+    own += sorted(path.glob(f"*/assets/{MANIFEST}")) + sorted(path.glob(f"*/*/assets/{MANIFEST}"))
+    return [Assets(manifest.parent) for manifest in own]
+
+
+def is_installed(path: Path) -> bool:
+    """Tell whether a path is within an installed package: its files came from elsewhere."""
+    return not _INSTALLED.isdisjoint(path.resolve().parts)

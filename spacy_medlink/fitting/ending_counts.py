@@ -1,0 +1,62 @@
+"""Fitting what ids end with to texts of which it is known."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..ranking.endings import Endings, features_of
+
+_TIMES = 3  # that an ending must occur, and a feature
+_MOST = 200  # endings: ICD-10-CM has thousands, and each costs as much as another
+_INVERSE_PENALTY = 10.0
+_MOST_ITERATIONS = 200
+
+
+def fit_endings(
+    texts: Sequence[str], endings: Sequence[str], weights: Sequence[float]
+) -> Endings | None:
+    """Fit a multinomial logistic regression.
+
+    texts (Sequence[str]): keys. endings (Sequence[str]): of each. weights (Sequence[float]): what
+        each counts.
+    RETURNS (Optional[Endings]): None where there are not two endings to tell apart.
+    """
+    often = Counter(endings)
+    common = sorted(often, key=lambda ending: (-often[ending], ending))[:_MOST]
+    told = sorted(ending for ending in common if often[ending] >= _TIMES)
+    among = set(told)
+    chosen = [place for place, ending in enumerate(endings) if ending in among]
+    if len(told) < 2:
+        return None
+    from scipy.sparse import csr_array
+    from sklearn.linear_model import LogisticRegression
+
+    found = [features_of(texts[place]) for place in chosen]
+    counts = Counter(feature for own in found for feature in own)
+    features = sorted(feature for feature, count in counts.items() if count >= _TIMES)
+    row_of = {feature: number for number, feature in enumerate(features)}
+    rows = [[row_of[one] for one in own if one in row_of] for own in found]
+    lengths = np.fromiter(map(len, rows), dtype=np.int64)
+    matrix = csr_array(
+        (
+            np.repeat(1 / np.sqrt(np.maximum(lengths, 1)), lengths),
+            np.fromiter((one for own in rows for one in own), dtype=np.int64),
+            np.concatenate([[0], np.cumsum(lengths)]),
+        ),
+        shape=(len(rows), len(features)),
+    )
+    column_of = {ending: number for number, ending in enumerate(told)}
+    model = LogisticRegression(C=_INVERSE_PENALTY, max_iter=_MOST_ITERATIONS)
+    model.fit(
+        matrix,
+        np.asarray([column_of[endings[place]] for place in chosen]),
+        sample_weight=np.asarray(weights, dtype=np.float64)[chosen],
+    )
+    slopes, bias = model.coef_, model.intercept_
+    if len(told) == 2:  # scikit-learn keeps one line for two classes, that of the second
+        slopes, bias = np.vstack([-slopes / 2, slopes / 2]), np.concatenate([-bias / 2, bias / 2])
+    return Endings(
+        told, features,
+        np.ascontiguousarray(slopes.T, dtype=np.float32), np.asarray(bias, dtype=np.float32),
+    )  # fmt: skip

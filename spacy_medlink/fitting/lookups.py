@@ -1,0 +1,161 @@
+"""Lookups: texts that are searched once, and ranked as often as is wanted with some names hidden.
+
+Encoding and searching are what costs. What a linker would say if it lacked a name or a concept is
+read from the same answers, without the names that it would lack.
+"""
+
+from collections.abc import Collection, Sequence
+from copy import copy
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kb import KnowledgeBase
+from ..linking import LinkingEngine
+from ..linking.tiers import Found
+from ..retrieval.concepts import MEMORY
+from ..types import Candidate, Hits, Mention, Progress
+from ..util.progress import no_progress
+from .name_examples import SAMPLE, NameExample, name_examples
+
+WIDTH = 128  # names that each tier proposes: twice a linker's, since some will be hidden
+_BATCH = 512
+Number = TypeVar("Number", np.int64, np.float32)
+
+
+class Lookups:
+    """The answers of an engine for some texts.
+
+    engine (LinkingEngine): its fusion and its rescorer may be changed between rankings.
+    texts (Sequence[str]): equal ones are searched once.
+    """
+
+    def __init__(
+        self, engine: LinkingEngine, texts: Sequence[str], progress: Progress = no_progress
+    ) -> None:
+        self.engine = engine
+        distinct = list(dict.fromkeys(texts))
+        self._place = {text: place for place, text in enumerate(distinct)}
+        starts = range(0, len(distinct), _BATCH)
+        self._parts = [
+            engine.look_up(distinct[start : start + _BATCH], WIDTH)
+            for start in progress(starts, len(starts), "looking examples up")
+        ]
+
+    def of_tiers(self, tiers: Collection[str]) -> "Lookups":
+        """Leave out what other tiers found, as if they had not been asked."""
+        other = copy(self)
+        other._parts = [_of_tiers(own, {MEMORY, *tiers}) for own in self._parts]
+        return other
+
+    def found(self, text: str, hidden: Collection[int] = ()) -> Found:
+        """Get what was found for a text, without hidden name rows: arrays of one row."""
+        part, place = divmod(self._place[text], _BATCH)
+        own = self._parts[part]
+        found = Found(
+            own.rows[place : place + 1],
+            {tier: values[place : place + 1] for tier, values in own.scores.items()},
+            {tier: _row_of(hits, place) for tier, hits in own.hits.items()},
+        )
+        return _without(found, np.asarray(sorted(hidden), dtype=np.int64)) if hidden else found
+
+    def rank(
+        self, texts: Sequence[str], hidden: Sequence[Collection[int]], k: int
+    ) -> list[list[Candidate]]:
+        """Rank concepts for texts, each as if the knowledge base had no names that it hides."""
+        rankings: list[list[Candidate]] = []
+        for start in range(0, len(texts), _BATCH):
+            own = texts[start : start + _BATCH]
+            found = map(self.found, own, hidden[start : start + _BATCH])
+            mentions = [Mention(text) for text in own]
+            rankings += self.engine.rank_found(mentions, stacked(list(found)), k)
+        return rankings
+
+
+class NameLookups(NamedTuple):
+    """Examples made of names, and what is found for them."""
+
+    examples: list[NameExample]
+    lookups: Lookups
+
+    @classmethod
+    def of(
+        cls,
+        engine: LinkingEngine,
+        kb: KnowledgeBase,
+        progress: Progress = no_progress,
+        sample: int = SAMPLE,
+    ) -> "NameLookups":
+        """Look the examples of a knowledge base up. sample (int): concepts that give a name."""
+        examples = name_examples(kb, sample)
+        return cls(examples, Lookups(engine, [one.text for one in examples], progress))
+
+    def of_tiers(self, tiers: Collection[str]) -> "NameLookups":
+        """Leave out what other tiers found."""
+        return self._replace(lookups=self.lookups.of_tiers(tiers))
+
+    def of_kinds(self, kinds: Collection[str]) -> list[NameExample]:
+        """List the examples of some kinds."""
+        return [one for one in self.examples if one.kind in kinds]
+
+    def found(self, examples: Sequence[NameExample]) -> Found:
+        """Get what was found for examples, without what they hide."""
+        return stacked([self.lookups.found(one.text, one.hidden) for one in examples])
+
+    def rank(self, examples: Sequence[NameExample], k: int) -> list[list[Candidate]]:
+        """Rank concepts for examples."""
+        texts, hidden = [one.text for one in examples], [one.hidden for one in examples]
+        return self.lookups.rank(texts, hidden, k)
+
+
+def stacked(found: Sequence[Found]) -> Found:
+    """Put what was found for several texts into one, padded to the same width."""
+    return Found(
+        _padded([one.rows for one in found], -1),
+        {tier: _padded([one.scores[tier] for one in found], 0) for tier in found[0].scores},
+        {
+            tier: Hits(
+                _padded([one.hits[tier].rows for one in found], -1),
+                _padded([one.hits[tier].scores for one in found], -np.inf),
+            )
+            for tier in found[0].hits
+        },
+    )
+
+
+def _padded(arrays: Sequence[NDArray[Number]], filler: float) -> NDArray[Number]:
+    width = max(one.shape[1] for one in arrays)
+    whole = np.full((sum(map(len, arrays)), width), filler, dtype=arrays[0].dtype)
+    start = 0
+    for one in arrays:
+        whole[start : start + len(one), : one.shape[1]] = one
+        start += len(one)
+    return whole
+
+
+def _of_tiers(found: Found, tiers: Collection[str]) -> Found:
+    """Leave out the columns that other tiers proposed, and what these tiers said of the rest."""
+    owners = np.repeat(list(found.hits), [own.rows.shape[1] for own in found.hits.values()])
+    kept = np.isin(owners, list(tiers))
+    return Found(
+        found.rows[:, kept],
+        {tier: own[:, kept] for tier, own in found.scores.items() if tier in tiers},
+        {tier: own for tier, own in found.hits.items() if tier in tiers},
+    )
+
+
+def _row_of(hits: Hits, place: int) -> Hits:
+    return Hits(hits.rows[place : place + 1], hits.scores[place : place + 1])
+
+
+def _without(found: Found, hidden: NDArray[np.int64]) -> Found:
+    gone = np.isin(found.rows, hidden)
+    scores = {tier: np.where(gone, np.float32(0), own) for tier, own in found.scores.items()}
+    hits = {tier: _hits_without(own, hidden) for tier, own in found.hits.items()}
+    return Found(np.where(gone, -1, found.rows), scores, hits)
+
+
+def _hits_without(hits: Hits, hidden: NDArray[np.int64]) -> Hits:
+    gone = np.isin(hits.rows, hidden)
+    return Hits(np.where(gone, -1, hits.rows), np.where(gone, np.float32(-np.inf), hits.scores))

@@ -1,0 +1,172 @@
+"""Learning the memory of corrections from annotated text: which concept each mention was."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..kb import KnowledgeBase
+from ..kb.effects import REPEATED, UNKNOWN_ID, no_effect
+from ..measuring import load_gold
+from ..measuring.gold_set import Case
+from ..retrieval.memory import NIL, Entry, Remembered, memory_key, spelling_of
+from ..util.files import sha256_of
+
+Votes = dict[Entry, Counter[str]]
+
+# Why a mention taught nothing, beside the reasons of `effects`.
+NO_LETTERS = "holds nothing that could be looked up"
+OUTVOTED = "other lines say something else"
+
+
+class Learned(NamedTuple):
+    """A memory, and what the manifest says of it."""
+
+    lines: list[Remembered]
+    facts: dict[str, Any]
+
+
+def learn_memory(paths: Sequence[Path], kb: KnowledgeBase) -> Learned:
+    """Learn from gold files, or from files of corrections, which look the same.
+
+    The most mentions win, then the first id in alphabetical order. A mention that more than half
+    of its annotations call no concept (NIL, `"ids": []`) is remembered as that; with half of them
+    or fewer NIL decides nothing. Where mentions of one key are spelled in ways of which one has
+    another winner, each way is remembered, too. Mentions whose ids the knowledge base lacks are not
+    remembered. Of an abbreviation that its document defines, the long form is.
+
+    The facts list for each file the mentions that changed nothing: "no_effect", see `effects`.
+    RAISES (MedlinkError): E107, E401-E404 for the files.
+    """
+    votes: Votes = {}
+    read: list[tuple[Path, list[_Said]]] = []
+    for path in paths:
+        said = [_Said(case, line, _count(votes, case, kb)) for case, line in _cases(path, kb)]
+        read.append((path, said))
+    lines = _winners(votes)
+    winners = {line.entry: line.id for line in lines}
+    sources = [
+        {
+            "name": path.name,
+            "sha256": sha256_of(path),
+            "mentions": len(said),
+            "no_effect": no_effect(_without_effect(said, winners, kb)),
+        }
+        for path, said in read
+    ]
+    unknown = sum(not one.is_counted for _, said in read for one in said)
+    return Learned(lines, {"sources": sources, **_counts(lines), "not_in_kb": unknown})
+
+
+class _Said(NamedTuple):
+    """A case, its line in the file, and whether the knowledge base has what it says."""
+
+    case: Case
+    line: int
+    is_counted: bool
+
+
+def _cases(path: Path, kb: KnowledgeBase) -> Iterator[tuple[Case, int]]:
+    gold = load_gold(path, kb, nil_only=True)
+    lines = (one.line for one in gold.documents for _ in one.mentions)
+    return zip(gold.cases(), lines, strict=True)
+
+
+def _without_effect(
+    said: Sequence[_Said], winners: Mapping[Entry, str], kb: KnowledgeBase
+) -> Iterator[tuple[str, int]]:
+    """List the mentions that taught the memory nothing: (why, line)."""
+    before: set[tuple[object, ...]] = set()
+    for case, line, is_counted in said:
+        entries = entries_of(case)
+        same = _same(case)
+        if not is_counted:
+            yield UNKNOWN_ID, line
+        elif not entries:
+            yield NO_LETTERS, line
+        elif not _wins(entries, _ids(case, kb), winners):
+            yield OUTVOTED, line
+        elif same in before:
+            yield REPEATED, line
+        before.add(same)
+
+
+def _same(case: Case) -> tuple[object, ...]:
+    """Make what two lines share that say the same of the same place, or of any place."""
+    gold = case.gold
+    where = () if gold.start < 0 else (case.doc_id, gold.start, gold.end)
+    return gold.text, gold.type, gold.ids, where
+
+
+def _wins(entries: Iterable[Entry], ids: Sequence[str], winners: Mapping[Entry, str]) -> bool:
+    """Tell whether a mention is remembered, in one way or another, as what it says."""
+    return any(winners.get(entry) in ids for entry in entries)
+
+
+def learn_lines(cases: Iterable[Case], kb: KnowledgeBase) -> list[Remembered]:
+    """Learn from annotated mentions what `learn_memory` learns from their files."""
+    votes: Votes = {}
+    for case in cases:
+        _count(votes, case, kb)
+    return _winners(votes)
+
+
+def carry_over(lines: Iterable[Remembered], facts: dict[str, Any], kb: KnowledgeBase) -> Learned:
+    """Take a memory over to another release: retired ids are followed, lost ones left out."""
+    kept = []
+    for line in lines:
+        resolved = kb.resolve(line.id) if line.id != NIL else NIL
+        if resolved is not None:
+            kept.append(line._replace(id=resolved))
+    return Learned(kept, {**facts, **_counts(kept)})
+
+
+def key_of(case: Case) -> str:
+    """Make the key under which a mention is remembered: of its long form, where it has one."""
+    return memory_key(case.mention.long_form or case.mention.text)
+
+
+def entries_of(case: Case) -> list[Entry]:
+    """List the entries of a memory that a mention votes in."""
+    own, spelling = key_of(case), spelling_of(case.mention.long_form or case.mention.text)
+    labels = dict.fromkeys((case.gold.type, ""))
+    return [(own, label, how) for label in labels for how in (spelling, "")] if own else []
+
+
+def _count(votes: Votes, case: Case, kb: KnowledgeBase) -> bool:
+    """Count a mention's vote; False when the knowledge base lacks its concept."""
+    if case.gold.ids and not case.right:
+        return False
+    ids = _ids(case, kb)
+    for entry in entries_of(case):
+        votes.setdefault(entry, Counter()).update(ids)
+    return True
+
+
+def _ids(case: Case, kb: KnowledgeBase) -> list[str]:
+    return sorted(kb.concept_at(row, names=False).id for row in case.right) or [NIL]
+
+
+def _winners(votes: Votes) -> list[Remembered]:
+    every = [line for entry, own in sorted(votes.items()) if (line := _winner(entry, own))]
+    general = {line[:2]: line.id for line in every if not line.spelling}
+    told_apart = {line.key for line in every if line.spelling and line.id != general.get(line[:2])}
+    return [line for line in every if not line.spelling or line.key in told_apart]
+
+
+def _winner(entry: Entry, votes: Counter[str]) -> Remembered | None:
+    """Choose what is remembered; None where NIL leads without a majority: the tiers decide then."""
+    id, count = min(votes.items(), key=lambda item: (-item[1], item[0]))
+    if id == NIL and 2 * count <= votes.total():
+        return None
+    key, label, spelling = entry
+    return Remembered(key, label, id, count, votes.total(), spelling)
+
+
+def _counts(lines: Sequence[Remembered]) -> dict[str, int]:
+    return {
+        "mentions": len({line.key for line in lines}),
+        "entries": len(lines),
+        "nil": len({line.key for line in lines if line.id == NIL}),
+        "conflicts": sum(line.votes < line.of for line in lines if line.is_general),
+    }

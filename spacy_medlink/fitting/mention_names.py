@@ -1,0 +1,144 @@
+"""Mentions of annotated text as further names of their concepts, which every tier then finds."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..kb import KnowledgeBase, KnowledgeBaseBuilder
+from ..kb.effects import UNKNOWN_ID
+from ..kb.filters import name_identity, with_names
+from ..kb.schema import KB
+from ..measuring import load_gold
+from ..measuring.gold_set import Case
+from ..types import Concept, Name, Record
+from ..util.files import sha256_of
+from ..util.outputs import check_output
+
+SOURCE = "mentions"
+TERM_TYPE = "MENTION"
+_NIL = -1
+# Why a mention gave no name, beside an unknown id.
+_KNOWN, _NO_CONCEPT = "is a name already", "is mostly no concept"
+_Identity = tuple[str, bool]
+_Key = int | str  # the row of a concept, or an id that the knowledge base lacks
+
+
+class Added(NamedTuple):
+    """kb (KnowledgeBase): what was written. facts (Dict[str, Any]): as in its manifest."""
+
+    kb: KnowledgeBase
+    facts: dict[str, Any]
+
+
+class _Votes(NamedTuple):
+    """What a mention was, concept by concept, and how it was written."""
+
+    concepts: Counter[_Key]
+    texts: Counter[tuple[str, str]]
+
+
+def add_mention_names(
+    out: Path,
+    kb: KnowledgeBase,
+    gold: Sequence[Path],
+    new_concepts: bool = False,
+    overwrite: bool = False,
+) -> Added:
+    """Write a knowledge base that calls concepts what annotated text calls them, too.
+
+    Unlike the memory of corrections, which knows a mention only when it comes again, names help
+    with mentions that are like them. A mention is a name of the concept that most of its
+    annotations say, of equals the first one, as in the memory; none where it is mostly NIL, or is a
+    name of the concept already. Of an abbreviation that its document defines, the long form is
+    taken.
+
+    out (Path): file to write; it appears whole or not at all. gold (Sequence[Path]): gold files.
+    new_concepts (bool): let ids that the knowledge base lacks become concepts, called what most of
+        their mentions are; otherwise mentions of these teach nothing. Retired ids stay retired.
+    overwrite (bool): replace a file of something else.
+    RAISES (MedlinkError): E107, E401-E404 for the files, E109 when it cannot be written, E120-E124
+        for what is at `out`.
+    """
+    inputs = [kb.path, *gold]
+    check_output(out, KB, inputs, overwrite=overwrite)
+    votes, sources, unknown = _count(kb, gold, new_concepts)
+    names, known, nil = _names(kb, votes)
+    facts = {
+        "sources": sources,
+        "names": sum(map(len, names.values())),
+        "concepts": len(names),
+        "new_concepts": sum(isinstance(key, str) for key in names),
+        "no_effect": {UNKNOWN_ID: unknown, _KNOWN: known, _NO_CONCEPT: nil},
+    }
+    manifest = {**kb.manifest, "mention_names": facts}
+    with KnowledgeBaseBuilder(out, manifest, inputs, overwrite=overwrite) as builder:
+        for record in _with_names(kb, names):
+            builder.add(record)
+    return Added(KnowledgeBase(out), facts)
+
+
+def _count(
+    kb: KnowledgeBase, gold: Sequence[Path], new_concepts: bool
+) -> tuple[dict[_Identity, _Votes], list[dict[str, Any]], int]:
+    votes: dict[_Identity, _Votes] = {}
+    sources, unknown = [], 0
+    retired = frozenset(record.id for record in kb.retired()) if new_concepts else frozenset()
+    for path in gold:
+        cases = list(load_gold(path, kb, nil_only=True).cases())
+        for case in cases:
+            ids = [id for id in case.gold.ids if id not in retired] if new_concepts else []
+            unknown += bool(case.gold.ids) and not (case.right or ids)
+            _vote(votes, case, ids)
+        facts = {"name": path.name, "sha256": sha256_of(path), "mentions": len(cases)}
+        sources.append(facts)
+    return votes, sources, unknown
+
+
+def _vote(votes: dict[_Identity, _Votes], case: Case, new: Sequence[str]) -> None:
+    """Count a mention; `new` are ids that it may be of, where the knowledge base has none."""
+    text = " ".join((case.mention.long_form or case.mention.text).split())
+    concepts: Collection[_Key] = case.right or new
+    unknown = bool(case.gold.ids) and not concepts
+    if unknown or not any(map(str.isalpha, text)):
+        return
+    own = votes.setdefault(name_identity(text), _Votes(Counter(), Counter()))
+    own.concepts.update(concepts or (_NIL,))
+    own.texts[text, case.lang] += 1
+
+
+def _names(
+    kb: KnowledgeBase, votes: dict[_Identity, _Votes]
+) -> tuple[dict[_Key, list[Name]], int, int]:
+    """Choose the new names of each concept, those of most mentions first.
+
+    RETURNS: the names; mentions that are a name of their concept already; those that are none.
+    """
+    found: dict[_Key, list[tuple[int, Name]]] = defaultdict(list)
+    known = nil = 0
+    for identity, own in sorted(votes.items()):
+        # Of equals a concept that is there already, then the first one.
+        key = min(own.concepts, key=lambda key: (-own.concepts[key], isinstance(key, str), key))
+        if key == _NIL:
+            nil += own.texts.total()
+            continue
+        if isinstance(key, int) and any(
+            name_identity(name.text) == identity for name in kb.concept_at(key).names
+        ):
+            known += own.texts.total()
+            continue
+        text, lang = min(own.texts, key=lambda written: (-own.texts[written], written))
+        name = Name(text, lang or "en", SOURCE, TERM_TYPE)
+        found[key].append((-own.texts.total(), name))
+    names = {key: [name for _, name in sorted(names)] for key, names in found.items()}
+    return names, known, nil
+
+
+def _with_names(kb: KnowledgeBase, names: dict[_Key, list[Name]]) -> Iterator[Record]:
+    for row, concept in enumerate(kb):
+        own = names.get(row)
+        yield with_names(concept, [*concept.names, *own]) if own else concept
+    for id, own in names.items():
+        if isinstance(id, str):
+            yield Concept(id, own[0].text, tuple(own))
+    yield from kb.retired()

@@ -1,0 +1,68 @@
+"""Putting a reranker into assets, or noting there why it was left out."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..assets import Assets
+from ..assets.assets import CALIBRATOR, RERANKER
+from ..assets.variant import left_out, write_variant
+from .name_calibration import calibrate_on_names
+
+if TYPE_CHECKING:
+    from ..encoders.cross_encoder import CrossEncoder
+
+_SAMPLE = 100  # concepts that give names to calibrate on: reading takes longer than looking up
+
+
+def store_reranker(
+    assets: Assets,
+    out: str | Path,
+    encoder: "CrossEncoder",
+    facts: dict[str, Any],
+    overwrite: bool = False,
+) -> Assets:
+    """Write the assets with a reranker, in place of one that they have.
+
+    Their calibrator was fitted to other scores: one is fitted to names in its place. Names have no
+    context, so calibrate on gold mentions where there are some.
+
+    out (Path): directory to write, which may be that of the assets. facts (Dict): for the manifest.
+    overwrite (bool): lose what `out` holds besides assets.
+    RAISES (MedlinkError): E217 when it was made for others, E109 the disk, E120-E123.
+    """
+    assets.check_reranker(encoder, Path(out) / RERANKER)
+    about = {"fingerprint": encoder.fingerprint(), "top": encoder.settings.top,
+             "weight": encoder.settings.weight, **facts}  # fmt: skip
+    return _write(assets, Path(out), encoder, about, "", overwrite)
+
+
+def leave_out_reranker(
+    assets: Assets, out: str | Path, why: str, overwrite: bool = False
+) -> Assets:
+    """Write the assets without a reranker; the manifest's "left_out" says why."""
+    return _write(assets, Path(out), None, None, why, overwrite)
+
+
+def _write(
+    assets: Assets,
+    out: Path,
+    encoder: "CrossEncoder | None",
+    about: dict[str, Any] | None,
+    why: str,
+    overwrite: bool,
+) -> Assets:
+    facts = {RERANKER: about, "left_out": left_out(assets, RERANKER, why)}
+    without = [RERANKER]
+    if about is not None or assets.manifest.get(RERANKER) is not None:  # scores change
+        facts["calibrator"] = None
+        without.append(CALIBRATOR)
+
+    def add(path: Path) -> None:
+        if encoder is not None:
+            (path / RERANKER).mkdir()
+            encoder.save(path / RERANKER)
+
+    made = write_variant(assets, out, facts, without=without, add=add, overwrite=overwrite)
+    if CALIBRATOR not in without:
+        return made
+    return calibrate_on_names(made, out, sample=_SAMPLE)

@@ -1,0 +1,183 @@
+"""Annotated mentions looked up as if their documents had not been annotated.
+
+What the assets have learned from the same documents, the memory of corrections and the mentions
+that became names, would leave nothing to learn from them.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence, Set
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..assets import Assets
+from ..kb import KnowledgeBase
+from ..linking import LinkingEngine
+from ..measuring import load_gold
+from ..measuring.gold_set import Case
+from ..ranking.ranker import name_facts
+from ..ranking.traits import NameFacts
+from ..retrieval.mask import Mask
+from ..retrieval.memory import NIL, Entry, MentionMemory, Remembered, memory_key
+from ..types import Candidate, Mention, Progress
+from ..util.files import sha256_of
+from ..util.progress import no_progress
+from .endings import Example, learn_endings, name_examples
+from .memory import entries_of, key_of, learn_lines
+from .mention_names import SOURCE
+
+_FOLDS = 5
+_SEED = 0
+_BATCH = 512
+
+
+class Asked(NamedTuple):
+    """A case, what was retrieved for it as if its document were not annotated, and its fold.
+
+    facts (Callable[[], NameFacts]): of all names, as far as the other folds are annotated; made
+        when they are first asked for.
+    """
+
+    case: Case
+    ranking: list[Candidate]
+    fold: int
+    facts: Callable[[], NameFacts]
+
+
+class Fold(NamedTuple):
+    """Documents that are looked up as if they had not been annotated.
+
+    number (int): from 0. cases (List[Case]): their mentions. memory (Optional[MentionMemory]): what
+        the other documents say. gone (List[int]): rows of the names that only these gave.
+    facts (Callable[[], NameFacts]): of all names, as far as the others are annotated; made when
+        they are first asked for.
+    """
+
+    number: int
+    cases: list[Case]
+    memory: MentionMemory | None
+    gone: list[int]
+    facts: Callable[[], NameFacts]
+
+    def engine(self, assets: Assets, **settings: Any) -> LinkingEngine:
+        """Make an engine that remembers what the other documents say."""
+        return assets.engine(calibrator=False, memory=self.memory or False, **settings)
+
+
+def folds(assets: Assets, gold: Path, progress: Progress = no_progress) -> Iterator[Fold]:
+    """Deal the documents of a gold file into five folds.
+
+    RAISES (MedlinkError): E107, E401-E404, E407 for the file.
+    """
+    kb = assets.kb
+    cases = [one for one in load_gold(gold, kb).cases() if one.mention.text.strip()]
+    fold_of = _folds([case.doc for case in cases])
+    remembering = assets.manifest.get("memory") is not None
+    lines = assets.memory_lines if remembering else []
+    alone = remembering and _is_all_of_it(assets, gold)
+    row_of = {id: row for row, id in enumerate(kb.iter_ids())}
+    names = cache(partial(name_examples, kb))
+    name_concept = kb.name_concepts().astype(np.int32)
+    for number in progress(range(_FOLDS), _FOLDS, "looking mentions up"):
+        own = [case for case in cases if fold_of[case.doc] == number]
+        if alone:
+            left = learn_lines((one for one in cases if fold_of[one.doc] != number), kb)
+        else:
+            left = forget(lines, own, kb)
+        memory = MentionMemory.of(left, row_of) if remembering else None
+        facts = cache(partial(_facts, kb, name_concept, left, names))
+        said = {line.key for line in left}
+        said.update(key_of(one) for one in cases if fold_of[one.doc] != number)
+        yield Fold(number, own, memory, _gone(kb, own, said), facts)
+
+
+def ask_unannotated(
+    assets: Assets, gold: Path, top: int, progress: Progress = no_progress
+) -> Iterator[Asked]:
+    """Look the mentions of a gold file up, by the retriever alone; those of no concept, too.
+
+    Documents are dealt into five folds; memory and names that only the documents of a fold gave are
+    taken out for its mentions.
+
+    top (int): candidates of each.
+    RAISES (MedlinkError): E107, E401-E404, E407 for the file.
+    """
+    for fold in folds(assets, gold, progress):
+        engine = fold.engine(assets, rescorer=None)
+        allowed = np.ones(assets.kb.n_names, dtype=np.bool_)
+        allowed[fold.gone] = False
+        mask = Mask.of(allowed)
+        distinct = list(dict.fromkeys(map(_bare, fold.cases)))
+        rankings: dict[Mention, list[Candidate]] = {}
+        for start in range(0, len(distinct), _BATCH):
+            part = distinct[start : start + _BATCH]
+            rankings.update(zip(part, engine.rank_within(part, top, mask), strict=True))
+        for case in fold.cases:
+            yield Asked(case, rankings[_bare(case)], fold.number, fold.facts)
+
+
+def _bare(case: Case) -> Mention:
+    """Leave out what stands around a mention, and what its document says that it is."""
+    return case.mention._replace(left="", right="", identifiers=())
+
+
+def _is_all_of_it(assets: Assets, gold: Path) -> bool:
+    """Tell whether a memory learned from this file and no other."""
+    sources = assets.manifest["memory"]["sources"]
+    return [source["sha256"] for source in sources] == [sha256_of(gold)]
+
+
+def forget(
+    lines: Sequence[Remembered], cases: Sequence[Case], kb: KnowledgeBase
+) -> list[Remembered]:
+    """Take from a memory what some of the mentions that it learned from said.
+
+    What nobody else said is gone; who else would have won is not known any more.
+    """
+    said: Counter[Entry] = Counter()
+    right: Counter[tuple[Entry, str]] = Counter()
+    for case in cases:
+        if case.gold.ids and not case.right:
+            continue  # the memory has not learned from what the knowledge base lacks
+        for entry in entries_of(case):
+            said[entry] += 1
+            for id in {kb.concept_at(row, names=False).id for row in case.right} or {NIL}:
+                right[entry, id] += 1
+    left = (
+        line._replace(
+            votes=line.votes - right[line.entry, line.id],
+            of=line.of - said[line.entry],
+        )
+        for line in lines
+    )
+    return [line for line in left if line.votes > 0]
+
+
+def _facts(
+    kb: KnowledgeBase,
+    name_concept: NDArray[np.int32],
+    left: Sequence[Remembered],
+    names: Callable[[], Sequence[Example]],
+) -> NameFacts:
+    return name_facts(kb, name_concept, left, learn_endings(names(), left))
+
+
+def _gone(kb: KnowledgeBase, cases: Sequence[Case], said: Set[str]) -> list[int]:
+    """List the names that only these mentions gave; `said` are the keys of what others said."""
+    gone = {key_of(case) for case in cases} - said
+    rows = []
+    for row in sorted({row for case in cases for row in case.right}):
+        concept = kb.concept_at(row)
+        for place, name in enumerate(concept.names):
+            if name.source == SOURCE and memory_key(name.text) in gone:
+                rows.append(concept.first_name + place)
+    return rows
+
+
+def _folds(docs: Sequence[str]) -> dict[str, int]:
+    distinct = sorted(set(docs))
+    dealt = np.random.default_rng(_SEED).permutation(len(distinct)) % _FOLDS
+    return dict(zip(distinct, dealt.tolist(), strict=True))

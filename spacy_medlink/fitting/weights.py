@@ -1,0 +1,190 @@
+"""Choosing how the tiers' scores become one, on annotated text or on the knowledge base itself.
+
+Without annotated text, examples that are made of names play the mentions (`name_examples`): a name
+that must be found through another one of its concept, or in another language, a name that is
+written in another way, and a name whose concept is missing, so that what is above it is best.
+
+Names that mentions of the very file gave are not found by mentions with the same key: so the text
+that they come from can choose, too, as if each of its mentions were new.
+
+The choice is the one with the best mean reciprocal rank; those within one standard error of the
+best count as equal, and of these the one nearest to the default is taken, if it is no worse than
+the best tier by itself. So fusing never loses to a tier on text that chose it; names do not choose
+a tier by itself. The exact tier is in every choice: without it a name that is the mention would
+count no more than one that is like it.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kb import KnowledgeBase
+from ..linking import LinkingEngine
+from ..types import Floats2d, Ints2d
+from .choices import DEFAULT_NGRAM, DEFAULT_WEIGHTS, Choice, choices, normalised
+from .lookups import NameLookups
+from .mention_names import SOURCE
+from .name_examples import MUTATED, SPECIFIC, SYNONYM, TRANSLATED, VERBATIM
+
+__all__ = ["DEFAULT_WEIGHTS", "choose_weights"]
+
+# Every so many examples of a kind count. N-grams find nearly all mutated names (98 to 100 %), and
+# text has fewer of them than of names that the terminology lacks.
+_EVERY = {SYNONYM: 1, TRANSLATED: 1, MUTATED: 4, SPECIFIC: 1}
+_TOO_FEW = 50
+_DIGITS = 4
+
+Quality = dict[Choice, NDArray[np.float64]]
+"""Reciprocal rank of each query by each choice, (n_queries,)."""
+
+
+def choose_weights(
+    engine: LinkingEngine,
+    kb: KnowledgeBase,
+    dev: Path | None = None,
+    kept: dict[str, Any] | None = None,
+    names: NameLookups | None = None,
+) -> dict[str, Any]:
+    """Choose the fusion of the tiers.
+
+    engine (LinkingEngine): with its tiers; its weights are not changed.
+    dev (Optional[Path]): gold mentions to choose on. kept (Optional[Dict]): what was chosen before,
+        taken where there are fewer than 50 mentions; without it names of the knowledge base choose.
+    names (Optional[NameLookups]): examples made of these, looked up with the engine; None makes
+        them where they are needed.
+    RETURNS (Dict[str, Any]): `function` and `weights` (they sum to 1, so that a perfect match
+        scores 1.0) and `chosen_on`: what, how many, and the mean reciprocal rank of each choice and
+        of each tier alone.
+    RAISES (MedlinkError): E107, E401-E404, E407 for the gold file.
+    """
+    tiers = [tier for tier in ("exact", "ngram", "dense") if getattr(engine, tier) is not None]
+    default = {tier: DEFAULT_WEIGHTS[tier] for tier in tiers}
+    quality, facts = _on_gold(engine, kb, dev, tiers) if dev is not None else ({}, {})
+    if not quality and kept is not None:
+        return kept
+    on_names = not quality and "dense" in tiers and "ngram" in tiers
+    if on_names:
+        quality, facts = _on_names(engine, names or NameLookups.of(engine, kb), tiers)
+    if not quality:
+        return {"weights": normalised(default), "chosen_on": None}
+    # Names are more alike than mentions are to names: they would leave out a tier that text needs.
+    best = best_choice({c: q for c, q in quality.items() if not (on_names and c.alone)})
+    means = {choice: round(float(ranks.mean()), _DIGITS) for choice, ranks in quality.items()}
+    by_ngram = {
+        str(choice.ngram): mean for choice, mean in means.items() if choice.ngram is not None
+    }
+    others = {choice.name: mean for choice, mean in means.items() if choice.ngram is None}
+    facts |= {
+        "mrr_by_ngram_weight": by_ngram,
+        "mrr_by_other": others,
+        "choice": best.name,
+        "mrr": means[best],
+        "mrr_alone": {tier: others[f"{tier} alone"] for tier in tiers if f"{tier} alone" in others},
+    }
+    weights = {tier: best.weights.get(tier, 0.0) for tier in tiers}
+    return {"function": best.function, "weights": normalised(weights), "chosen_on": facts}
+
+
+def _on_names(
+    engine: LinkingEngine, names: NameLookups, tiers: Sequence[str]
+) -> tuple[Quality, dict[str, Any]]:
+    drawn = len(names.of_kinds([VERBATIM]))
+    examples = [one for kind, step in _EVERY.items() for one in names.of_kinds([kind])[::step]]
+    if drawn < _TOO_FEW or not examples:
+        return {}, {}
+    found = names.found(examples)
+    rows, scores = found.rows, {tier: found.scores[tier] for tier in tiers}
+    counts = Counter(one.kind for one in examples)
+    facts = {"names": drawn, "examples": {kind: counts[kind] for kind in _EVERY if counts[kind]}}
+    right = [one.right for one in examples]
+    return _try(engine, rows, scores, rows >= 0, right), facts
+
+
+def _on_gold(
+    engine: LinkingEngine, kb: KnowledgeBase, dev: Path, tiers: Sequence[str]
+) -> tuple[Quality, dict[str, Any]]:
+    from ..measuring import load_gold
+    from ..util.files import sha256_of
+
+    cases = [case for case in load_gold(dev, kb, nil_only=True).cases() if case.right]
+    queries: dict[tuple[str, frozenset[int]], None] = {}
+    for case in cases:  # every mention counts once: frequent ones would choose for the rare
+        text = case.mention.long_form or case.mention.text
+        if text.strip():
+            queries[text, case.right] = None
+    if len(queries) < _TOO_FEW:
+        return {}, {}
+    rows, _, scores = engine.search([text for text, _ in queries])
+    usable, digest = rows >= 0, sha256_of(dev)
+    if "exact" in scores and digest in _taught(kb):
+        for index in range(len(queries)):
+            same = np.unique(rows[index][usable[index] & (scores["exact"][index] > 0)])
+            said = [row for row in same.tolist() if kb.name_at(row).source == SOURCE]
+            usable[index] &= ~np.isin(rows[index], said)
+    scores = {tier: values for tier, values in scores.items() if tier in tiers}
+    gold = [right for _, right in queries]
+    facts = {"file": dev.name, "sha256": digest, "mentions": len(queries)}
+    return _try(engine, rows, scores, usable, gold), facts
+
+
+def _taught(kb: KnowledgeBase) -> set[str]:
+    """List the files whose mentions became names, by their SHA-256."""
+    return {one["sha256"] for one in kb.manifest.get("mention_names", {}).get("sources", ())}
+
+
+def _try(
+    engine: LinkingEngine,
+    rows: Ints2d,
+    scores: Mapping[str, Floats2d],
+    usable: NDArray[np.bool_],
+    gold: Sequence[Collection[int]],
+) -> Quality:
+    quality: Quality = {}
+    for choice in choices(list(scores)):
+        fused = choice.fusion(scores)
+        # A tier that does not know a name scores it 0. Equal zeros would all come first.
+        fused = np.where(usable & (fused > 0), fused, np.float32(-np.inf))
+        quality[choice] = reciprocal_ranks(rows, fused, engine.name_concept, gold)
+    return quality
+
+
+def best_choice(quality: Quality) -> Choice:
+    """Take the choice nearest to the default of those that are as good as the best."""
+    mean = {choice: float(ranks.mean()) for choice, ranks in quality.items()}
+    best = max(mean, key=lambda choice: mean[choice])
+    floor = max((mean[choice] for choice in quality if choice.alone), default=0.0)
+    equal = []
+    for choice, ranks in quality.items():
+        loss = quality[best] - ranks
+        if mean[choice] >= floor and loss.mean() <= loss.std() / np.sqrt(len(loss)):
+            equal.append(choice)
+    return min(equal or [best], key=_distance)
+
+
+def _distance(choice: Choice) -> tuple[bool, float]:
+    """Order choices: weighted sums by their distance from the default, then all others."""
+    return (choice.ngram is None, abs((choice.ngram or 0.0) - DEFAULT_NGRAM))
+
+
+def reciprocal_ranks(
+    rows: Ints2d,
+    fused: Floats2d,
+    name_concept: NDArray[np.int32],
+    gold: Sequence[Collection[int]],
+) -> NDArray[np.float64]:
+    """Compute 1 / rank of the best right concept of each query, 0 where none was found.
+
+    gold (Sequence[Collection[int]]): concept rows that are right for each.
+    """
+    concepts = np.where(np.isfinite(fused), name_concept[np.maximum(rows, 0)], -1)
+    ranks = np.zeros(len(gold))
+    for index, (own, values, wanted) in enumerate(zip(concepts, fused, gold, strict=True)):
+        right = np.isin(own, list(wanted))
+        if right.any():
+            better = own[values > values[right].max()]
+            ranks[index] = 1 / (1 + len(np.unique(better[better >= 0])))
+    return ranks

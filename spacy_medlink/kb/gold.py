@@ -1,0 +1,241 @@
+"""Gold mentions: reads the annotated files that evaluation, training and comparison share.
+
+One JSON object a line, `.gz` accepted: a document
+`{"doc_id", "lang", "text", "mentions": [{"start", "end", "mention", "ids", "type"}]}`,
+whose text may be absent, or a bare mention `{"mention", "ids", "lang", "type"}`.
+"""
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..errors import Errors
+from ..types import BadLine
+
+_EXPECTED = (
+    'a document {"text", "mentions": [{"start", "end", "mention", "ids"}]} or a mention '
+    '{"mention", "ids"}'
+)
+_DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
+
+
+class GoldMention(NamedTuple):
+    """A mention and what it means.
+
+    text (str): the mention as its file writes it.
+    ids (Tuple[str, ...]): acceptable ids; () means that no concept is right (NIL).
+    start, end (int): offsets in the document, in characters; -1 when the file does not say.
+    """
+
+    text: str
+    ids: tuple[str, ...]
+    start: int = -1
+    end: int = -1
+    type: str = ""
+
+
+class GoldDocument(NamedTuple):
+    """A document with its mentions; a bare mention is a document without a text.
+
+    doc_id (str): as the file has it; the number of the line where it has none (`named` is False).
+    text (Optional[str]): None when the file leaves it out. line (int): in the file, from 1.
+    """
+
+    doc_id: str
+    text: str | None
+    lang: str
+    mentions: tuple[GoldMention, ...]
+    line: int
+    named: bool = True
+
+
+class _ProblemError(Exception):
+    """What is wrong with a line."""
+
+
+def read_gold(
+    path: str | Path,
+    *,
+    strict: bool = False,
+    mismatches: list[BadLine] | None = None,
+    repeated: list[BadLine] | None = None,
+) -> Iterator[GoldDocument]:
+    """Stream the documents of a file of gold mentions.
+
+    path (Path): a `.jsonl` or `.jsonl.gz` file.
+    strict (bool): raise where a mention's text is not what its offsets point at, or two documents
+        have one id; otherwise the mention's text counts, and the documents are told apart by line.
+    mismatches (Optional[List[BadLine]]): collects such mentions, one entry each; what they say is
+        not among it, for notes are private.
+    repeated (Optional[List[BadLine]]): collects documents whose id came before.
+    RAISES (MedlinkError): E107 no file, E401 a line that cannot be read, E402 offsets past the
+        text, E403 a mismatch when `strict`, E404 no mention in the whole file, E408 a repeated id
+        of documents when `strict`.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise Errors.source_missing(path=path)
+    found = 0
+    lines: dict[str, int] = {}
+    for number, line in _lines(path):
+        if not line.strip():
+            continue
+        try:
+            document = _document(line, number)
+        except _ProblemError as problem:
+            raise _bad(path, number, problem) from problem
+        _check_id(path, document, lines, strict, repeated)
+        for place, mention in enumerate(document.mentions, 1):
+            _check_offsets(path, document, place, mention, strict, mismatches)
+        found += len(document.mentions)
+        yield document
+    if not found:
+        raise Errors.no_gold(path=path)
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    number = 0
+    with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
+        try:
+            for raw in file:
+                number += 1
+                yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            raise _bad(path, number, f"not UTF-8 at byte {error.start} of the line") from error
+        except _DAMAGED as error:
+            raise _bad(path, number + 1, f"damaged gzip data ({error})") from error
+
+
+def _bad(path: Path, line: int, problem: object) -> Exception:
+    return Errors.bad_gold_line(path=path, line=line, problem=problem, expected=_EXPECTED)
+
+
+def _document(line: str, number: int) -> GoldDocument:
+    try:
+        data = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise _ProblemError(f"not JSON ({error})") from error
+    data = _object(data, "the line")
+    text = data.get("text")
+    if text is not None and not isinstance(text, str):
+        raise _ProblemError('"text" is not a string')
+    _whole(text or "")
+    if "mentions" in data:
+        items = data["mentions"]
+        if not isinstance(items, list):
+            raise _ProblemError('"mentions" is not a list')
+        mentions = tuple(_mention(item, text, place) for place, item in enumerate(items, 1))
+    else:
+        mentions, text = (_mention(data, None, 1),), None
+    doc_id, lang = _string(data, "doc_id"), _string(data, "lang") or "en"
+    return GoldDocument(doc_id or str(number), text, lang, mentions, number, bool(doc_id))
+
+
+def _mention(item: Any, text: str | None, place: int) -> GoldMention:
+    data = _object(item, f"mention {place}")
+    ids = data.get("ids")
+    if not isinstance(ids, list) or not all(isinstance(id, str) and id.strip() for id in ids):
+        raise _ProblemError(f'"ids" of mention {place} is not a list of ids')
+    start, end = data.get("start", -1), data.get("end", -1)
+    if type(start) is not int or type(end) is not int:
+        raise _ProblemError(f'"start" or "end" of mention {place} is not a whole number')
+    said = data.get("mention")
+    if said is None and text is not None and 0 <= start <= end <= len(text):
+        said = text[start:end]
+    if not isinstance(said, str):
+        raise _ProblemError(f'mention {place} has no "mention"')
+    ids = tuple(dict.fromkeys(_whole(id.strip()) for id in ids))
+    return GoldMention(_whole(said), ids, start, end, _string(data, "type"))
+
+
+def _check_id(
+    path: Path,
+    document: GoldDocument,
+    lines: dict[str, int],
+    strict: bool,
+    repeated: list[BadLine] | None,
+) -> None:
+    """Check that no document before has the same id; bare mentions need none."""
+    if not document.named or (document.text is None and len(document.mentions) < 2):
+        return
+    first = lines.setdefault(document.doc_id, document.line)
+    if first == document.line:
+        return
+    if strict:
+        raise Errors.repeated_doc(
+            path=path, line=document.line, doc_id=document.doc_id, first=first
+        )
+    if repeated is not None:
+        problem = f"the document {document.doc_id!r} is in line {first} already"
+        repeated.append(BadLine(str(path), document.line, problem))
+
+
+def _check_offsets(
+    path: Path,
+    document: GoldDocument,
+    place: int,
+    mention: GoldMention,
+    strict: bool,
+    mismatches: list[BadLine] | None,
+) -> None:
+    """Check offsets against the text; a mention without any is a bare one."""
+    text, start, end = document.text, mention.start, mention.end
+    if (start, end) == (-1, -1):
+        return
+    if not 0 <= start <= end or (text is not None and end > len(text)):
+        raise Errors.gold_offsets(
+            path=path, line=document.line, place=place, start=start, end=end,
+            length="unknown" if text is None else len(text),
+        )  # fmt: skip
+    if text is None or text[start:end] == mention.text:
+        return
+    hint = _hint(text, mention)
+    if strict:
+        raise Errors.gold_mismatch(
+            path=path, line=document.line, place=place, start=start, end=end, hint=hint
+        )
+    if mismatches is not None:
+        problem = f"mention {place} is not the text at {start}-{end} ({hint})"
+        mismatches.append(BadLine(str(path), document.line, problem))
+
+
+def _hint(text: str, mention: GoldMention) -> str:
+    """Say where a mention stands instead, without saying what it is."""
+    if text[mention.start : mention.end].casefold() == mention.text.casefold():
+        return "they differ in case only"
+    after = text.find(mention.text, mention.start) if mention.text else -1
+    before = text.rfind(mention.text, 0, mention.end) if mention.text else -1
+    shifts = [place - mention.start for place in (before, after) if place >= 0]
+    if not shifts:
+        return "the text does not hold it"
+    shift = min(shifts, key=abs)
+    way = "later" if shift > 0 else "earlier"
+    return f"it stands {abs(shift):,} characters {way}" if shift else "it is longer or shorter"
+
+
+def _object(data: Any, what: str) -> dict[str, Any]:
+    if not isinstance(data, dict):
+        raise _ProblemError(f"{what} is not an object")
+    return data
+
+
+def _string(data: dict[str, Any], name: str) -> str:
+    value = data.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str | int):
+        raise _ProblemError(f'"{name}" is not a string')
+    return _whole(str(value))
+
+
+def _whole(text: str) -> str:
+    """Refuse half of a surrogate pair, which JSON can spell and nothing can print or encode."""
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise _ProblemError("half a surrogate pair in a string") from error
+    return text

@@ -1,0 +1,1 @@
+"""Text: normalisation, spelling, abbreviations, identifiers and lexicons. Knows no spaCy."""

@@ -1,0 +1,61 @@
+"""The clinical lexicons that come with the package, and what a setting names."""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+
+from ...errors import Errors
+from .entries import read_entries
+from .lexicon import Lexicon
+
+CLINICAL = "clinical"
+_DIRECTORY = Path(__file__).parent
+
+
+def languages() -> list[str]:
+    """List the languages that have a clinical lexicon."""
+    return sorted(path.stem for path in _DIRECTORY.glob("*.tsv"))
+
+
+def open_lexicon(names: str | Sequence[str] | None, language: str) -> Lexicon:
+    """Read the lexicons that a setting names; what a later one says of a short form holds.
+
+    names: paths of files; "clinical" for the one that comes with the package in the language, none
+        where it has none; "clinical-de" for that of another language.
+    RAISES (MedlinkError): E107 without a file, E306 for a line that is no entry, E310 for a
+        language that has no clinical lexicon.
+    """
+    lexicon = Lexicon()
+    for name in [names] if isinstance(names, str) else names or ():
+        own = _open(name, language)
+        lexicon = lexicon.updated(own) if len(lexicon) else own
+    return lexicon
+
+
+def _open(name: str, language: str) -> Lexicon:
+    if name == CLINICAL:
+        return clinical(language) if language in languages() else Lexicon()
+    if not name.startswith(f"{CLINICAL}-"):
+        return Lexicon.read(name)
+    wanted = name.removeprefix(f"{CLINICAL}-")
+    if wanted not in languages():
+        raise Errors.no_clinical_lexicon(name=name, languages=", ".join(languages()))
+    return clinical(wanted)
+
+
+class _Clinical(Lexicon):
+    """A lexicon of the package, which is pickled by its language."""
+
+    is_shipped = True
+    language: str
+
+    def __reduce__(self) -> tuple[Callable[[str], Lexicon], tuple[str]]:
+        return clinical, (self.language,)
+
+
+@cache
+def clinical(language: str) -> Lexicon:
+    """Read the clinical lexicon of a language that has one."""
+    lexicon = _Clinical(read_entries(_DIRECTORY / f"{language}.tsv"))
+    lexicon.language = language
+    return lexicon

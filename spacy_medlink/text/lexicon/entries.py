@@ -1,0 +1,93 @@
+"""Entries: the lines of a lexicon's file.
+
+Four columns, of which the last two may be missing: short forms, long forms, entity label,
+conditions; "|" between the members of the first two.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from ...errors import Errors
+from .conditions import Conditions
+
+_EXPECTED = "short form, tab, long form, and optionally tab, entity label, tab, conditions"
+_MOST, _LEAST = 4, 2
+
+
+class Entry(NamedTuple):
+    """One meaning of a short form.
+
+    shorts (Tuple[str, ...]): as it is written, "AF", "afib", "A. fib".
+    longs (Tuple[str, ...]): what it means, the phrase that is tried first first.
+    label (str): entity label that mentions must have, "" for any.
+    conditions (Conditions): what speaks for the meaning; without any it holds where no other does.
+    is_concept (bool): False for what is nothing to be linked, such as "room air".
+    """
+
+    shorts: tuple[str, ...]
+    longs: tuple[str, ...]
+    label: str = ""
+    conditions: Conditions = Conditions()
+    is_concept: bool = True
+
+    @property
+    def line(self) -> str:
+        """The line of the file."""
+        longs = " | ".join(self.longs)
+        fields = [
+            " | ".join(self.shorts), longs if self.is_concept else f"({longs})", self.label,
+            self.conditions.dump(),
+        ]  # fmt: skip
+        return "\t".join(fields).rstrip("\t")
+
+
+def read_entries(path: Path) -> Iterator[Entry]:
+    """Read a file.
+
+    RAISES (MedlinkError): E107 without the file, E306 for a line that is no entry.
+    """
+    if not path.is_file():
+        raise Errors.source_missing(path=path)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Errors.bad_lexicon(path=path, line="?", expected="UTF-8") from error
+    return parse_entries(text, path)
+
+
+def parse_entries(text: str, path: str | Path) -> Iterator[Entry]:
+    """Read the lines of a text; those that are empty or begin with # are left out.
+
+    RAISES (MedlinkError): E306 for a line that is no entry.
+    """
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        entry = _entry(line)
+        if isinstance(entry, str):
+            raise Errors.bad_lexicon(path=path, line=number, expected=entry)
+        yield entry
+
+
+def _entry(line: str) -> Entry | str:
+    """Make the entry of a line, or say what was expected."""
+    fields = [field.strip() for field in line.split("\t")]
+    if not _LEAST <= len(fields) <= _MOST:
+        return _EXPECTED
+    shorts, longs, label, conditions = [*fields, "", ""][:_MOST]
+    is_nothing = longs.startswith("(") and longs.endswith(")")
+    if is_nothing:
+        longs = longs[1:-1]
+    if not _members(shorts) or not _members(longs):
+        return _EXPECTED
+    try:
+        parsed = Conditions.parse(conditions)
+    except ValueError as error:
+        return f"conditions such as `near: mitral, valv*; section: medications`; {error}"
+    return Entry(_members(shorts), _members(longs), label, parsed, not is_nothing)
+
+
+def _members(field: str) -> tuple[str, ...]:
+    members = (" ".join(member.split()) for member in field.split("|"))
+    return tuple(dict.fromkeys(filter(None, members)))

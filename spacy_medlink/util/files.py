@@ -1,0 +1,196 @@
+"""Writing that is all or nothing: build beside, fsync, swap in whole; and checksums."""
+
+import ctypes
+import hashlib
+import os
+import shutil
+import sys
+import weakref
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import mkdtemp
+
+from ..errors import Errors
+from .beside import OLD, beside, find_old, only_one, remove
+from .outputs import DirectoryKind, FileKind, PathLike, check_output
+
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+_BLOCK = 1 << 20  # bytes
+
+
+def sha256_of(path: Path) -> str:
+    """Compute the SHA-256 of a file, hexadecimal."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):  # hashlib.file_digest came with Python 3.11
+            digest.update(block)
+    return digest.hexdigest()
+
+
+@contextmanager
+def replacing_file(
+    path: Path,
+    kind: FileKind,
+    inputs: Iterable[PathLike | None] = (),
+    *,
+    improves: PathLike | None = None,
+    overwrite: bool = False,
+) -> Iterator[Path]:
+    """Give a temporary path beside `path`; when the block ends well, it takes its place.
+
+    A crash or an error at any moment leaves the old file, or the new one, never a part. Of several
+    writers the last one to finish stays.
+
+    kind, inputs, improves, overwrite: what may be replaced; see `outputs.check_output`.
+    RAISES (MedlinkError): E109 when the disk is full or the place cannot be written, E120-E124
+        where something of the user's would be lost.
+    """
+    path, given = _named(path), list(inputs)
+    check_output(path, kind, given, improves=improves, overwrite=overwrite)
+    with _reporting(path), beside(path) as place:
+        new = place / path.name
+        yield new
+        check_output(path, kind, given, improves=improves, overwrite=overwrite, new=new)
+        _sync(new)
+        os.replace(new, path)
+        _sync(path.parent)
+
+
+@contextmanager
+def replacing_directory(
+    path: Path,
+    kind: DirectoryKind,
+    inputs: Iterable[PathLike | None] = (),
+    *,
+    improves: PathLike | None = None,
+    overwrite: bool = False,
+) -> Iterator[Path]:
+    """Give an empty directory beside `path`; when the block ends well, it takes its place whole.
+
+    kind, inputs, improves, overwrite: what may be replaced; see `outputs.check_output`.
+    RAISES (MedlinkError): E109 when the disk is full or the place cannot be written, E120-E124
+        where something of the user's would be lost.
+    """
+    path, given = _named(path), list(inputs)
+    recover(path)
+    check_output(path, kind, given, improves=improves, overwrite=overwrite)
+    with _reporting(path), beside(path) as place:
+        new = place / path.name
+        new.mkdir()
+        yield new
+        kind.seal(new)
+        for file in sorted(new.rglob("*"), reverse=True):
+            _sync(file)
+        check_output(path, kind, given, improves=improves, overwrite=overwrite)
+        _swap(new, path)
+        _sync(path.parent)
+
+
+class OwnedDirectory:
+    """A temporary directory that goes when its owner does.
+
+    Beyond `TemporaryDirectory`, the end of a forked child does not take it from the parent.
+
+    prefix (str): beginning of its name.
+    RAISES (MedlinkError): E164 when it cannot be made.
+    """
+
+    def __init__(self, prefix: str) -> None:
+        try:
+            self.path = Path(mkdtemp(prefix=prefix))
+        except OSError as error:
+            raise Errors.scratch_failed(reason=error.strerror or error) from error
+        weakref.finalize(self, _remove_own, self.path, os.getpid())
+
+
+@contextmanager
+def working_directory(path: Path) -> Iterator[Path]:
+    """Give an empty directory beside `path`, on its disk, that is gone when the block ends.
+
+    RAISES (MedlinkError): E109 when the disk is full or the place cannot be written.
+    """
+    path = _named(path)
+    with _reporting(path), beside(path) as place:
+        yield place
+
+
+def link_or_copy(source: Path, destination: Path) -> None:
+    """Hard-link a file, or copy it where links are not possible."""
+    try:
+        os.link(source.resolve(), destination)
+    except OSError:
+        shutil.copy2(source, destination)
+
+
+def recover(path: Path) -> None:
+    """Finish a swap of directories that was interrupted where the system cannot exchange them."""
+    path = _named(path)
+    if os.path.lexists(path) or find_old(path) is None:
+        return
+    with only_one(path.parent):
+        old = find_old(path)
+        if old is not None and not os.path.lexists(path):
+            os.replace(old, path)
+
+
+def _named(path: Path) -> Path:
+    """Give a path a last part, which "." has not and ".." only seems to have."""
+    return path if path.name not in ("", "..") else path.resolve()
+
+
+@contextmanager
+def _reporting(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise Errors.write_failed(path=path, reason=error.strerror or error) from error
+
+
+def _remove_own(path: Path, owner: int) -> None:
+    if os.getpid() == owner:
+        remove(path)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _swap(new: Path, path: Path) -> None:
+    """Put a directory in the place of another, or of none; the old one stays where it was built."""
+    if _exchange(new, path):
+        return
+    with only_one(path.parent):
+        if not _exchange(new, path):  # another writer may have been first
+            _swap_in_two_steps(new, path)
+
+
+def _swap_in_two_steps(new: Path, path: Path) -> None:
+    old = new.with_name(OLD)
+    if os.path.lexists(path):
+        os.replace(path, old)
+    try:
+        # A kill before this is mended by `recover` at the next opening.
+        os.replace(new, path)
+    except BaseException:
+        if os.path.lexists(old) and not os.path.lexists(path):
+            os.replace(old, path)
+        raise
+
+
+def _exchange(first: Path, second: Path) -> bool:
+    """Exchange two directories in one step (renameat2); False where there is no such call."""
+    if not sys.platform.startswith("linux"):
+        return False
+    call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if call is None:
+        return False
+    done: int = call(
+        _AT_FDCWD, os.fsencode(first), _AT_FDCWD, os.fsencode(second), _RENAME_EXCHANGE
+    )
+    return done == 0

@@ -1,0 +1,54 @@
+"""Finding 64-bit hashes in a sorted array of them: where one stands can be told from its value.
+
+Hashes are spread evenly, so a hash of a third of the largest value stands near a third of the way.
+A few such guesses end within a cache line or two, where a binary search over millions would touch
+twenty: for a note against 12 million keys it takes a tenth of the time.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..types import Hashes1d
+
+_FEW = 1024
+_GUESSES = 3
+_REACH = 8  # how far from the last guess is looked, to both sides
+_RANGE = 2.0**64
+
+
+def positions(ascending: Hashes1d, wanted: Hashes1d) -> NDArray[np.int64]:
+    """Find hashes in a sorted array.
+
+    ascending (Hashes1d): hashes, ascending. wanted (Hashes1d): any hashes, (n,).
+    RETURNS (NDArray): (n,) where each stands (one of the places, where it stands several times),
+        -1 where it does not occur.
+    """
+    if len(ascending) <= _FEW:
+        return _by_bisection(ascending, wanted)
+    guess = _guess(ascending, wanted)
+    low = np.clip(guess - _REACH, 0, len(ascending) - 2 * _REACH)
+    near = ascending[low[:, None] + np.arange(2 * _REACH)]
+    same = near == wanted[:, None]
+    found = np.where(same.any(axis=1), low + same.argmax(axis=1), -1)
+    # Where the values are uneven a guess may be too far off to say that the hash is not there.
+    unsure = np.flatnonzero((found < 0) & ((wanted < near[:, 0]) | (wanted > near[:, -1])))
+    if len(unsure):
+        found[unsure] = _by_bisection(ascending, wanted[unsure])
+    return found
+
+
+def _guess(ascending: Hashes1d, wanted: Hashes1d) -> NDArray[np.int64]:
+    last, scale = len(ascending) - 1, len(ascending) / _RANGE
+    guess = np.minimum((wanted * scale).astype(np.int64), last)
+    for _ in range(_GUESSES):
+        # The difference wraps round to a signed one, which is right for neighbours.
+        away = (wanted - ascending[guess]).view(np.int64)
+        guess = np.clip(guess + (away * scale).astype(np.int64), 0, last)
+    return guess
+
+
+def _by_bisection(ascending: Hashes1d, wanted: Hashes1d) -> NDArray[np.int64]:
+    if not len(ascending):
+        return np.full(len(wanted), -1, dtype=np.int64)
+    position = np.minimum(np.searchsorted(ascending, wanted), len(ascending) - 1)
+    return np.where(ascending[position] == wanted, position, -1)

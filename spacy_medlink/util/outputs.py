@@ -1,0 +1,249 @@
+"""What a writer may replace: only what the same verb wrote, never an input, never a whole home.
+
+Every writer says of which kind its output is. A kind knows the files of a directory, or a file,
+that it wrote before. Whatever else is there belongs to the user, and stays.
+"""
+
+import filecmp
+import json
+import os
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import Errors, MedlinkError
+
+FILES = "medlink_files.json"  # lists the files of a directory that has no manifest of its own
+_FORMAT = "spacy-medlink files"
+_JUNK = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})  # that systems put into directories
+_BEGINNING = 4096  # bytes in which a mark must stand
+_SHOWN = 3
+_LOOKS = 10  # at a directory that others replace at the same time
+
+PathLike = str | Path
+
+
+@dataclass(frozen=True)
+class FileKind:
+    """A file that a verb writes.
+
+    name (str): what it is, for messages. is_ours (Optional[Callable]): tells by its content whether
+        such a verb wrote a file; None where nothing tells, so that only equal bytes are replaced.
+    """
+
+    name: str
+    is_ours: Callable[[Path], bool] | None = None
+
+
+@dataclass(frozen=True)
+class DirectoryKind:
+    """A directory that a verb writes.
+
+    name (str): what it is, for messages. files_of (Optional[Callable]): lists the files that such
+        a verb wrote there, relative to it, None in a directory of something else; without it, the
+        list that `seal` writes tells.
+    """
+
+    name: str
+    files_of: Callable[[Path], Collection[str] | None] | None = None
+
+    def own_files(self, path: Path) -> Collection[str] | None:
+        """List the files that this kind wrote into a directory, None in that of something else."""
+        if self.files_of is not None:
+            return self.files_of(path)
+        listed = read_json(path / FILES)
+        if not isinstance(listed, dict) or listed.get("format") != _FORMAT:
+            return None
+        files = listed.get("files")
+        return [*files, FILES] if listed.get("kind") == self.name and files else None
+
+    def seal(self, path: Path) -> None:
+        """Write the list of files into a finished directory, if nothing else there has it."""
+        if self.files_of is None:
+            facts = {"format": _FORMAT, "kind": self.name, "files": files_in(path)}
+            (path / FILES).write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+
+
+def marked(name: str, mark: str) -> FileKind:
+    """Describe files that carry a mark in their first 4 KB."""
+
+    def is_ours(path: Path) -> bool:
+        with path.open("rb") as file:
+            return mark.encode() in file.read(_BEGINNING)
+
+    return FileKind(name, is_ours)
+
+
+def companion(name: str, of: FileKind, path: Path) -> FileKind:
+    """Describe files that are always written together with another one, which tells."""
+    return FileKind(name, lambda _: _is_known(of, path))
+
+
+PRIVATE = FileKind("a file in a directory of our own", lambda path: True)
+
+
+def check_output(
+    path: PathLike,
+    kind: FileKind | DirectoryKind,
+    inputs: Iterable[PathLike | None] = (),
+    *,
+    improves: PathLike | None = None,
+    overwrite: bool = False,
+    new: Path | None = None,
+) -> None:
+    """Refuse to replace what is the user's.
+
+    inputs (Iterable[Optional[Path]]): what the same call reads; what does not exist is no file.
+    improves (Optional[Path]): an input that the output may take the place of, being the next of it.
+    overwrite (bool): replace a file of something else, or lose what lies within a directory of ours
+        besides, but no input. new (Optional[Path]): what is to be put there, where it is known.
+    RAISES (MedlinkError): E120-E124, E109 where nobody may look.
+    """
+    path = Path(path)
+    given = [Path(one) for one in inputs if one is not None and os.path.lexists(one)]
+    whole = isinstance(kind, DirectoryKind)
+    olds = [] if improves is None or _is_same(path, Path(improves)) else [Path(improves)]
+    try:
+        for one in (*given, *olds):
+            if _is_same(path, one) or (whole and _is_inside(one, path)):
+                raise Errors.output_is_input(path=path, input=one)
+        if isinstance(kind, DirectoryKind):
+            _check_place(path)
+        if not os.path.lexists(path):
+            return
+        may_lose = overwrite and not any(one.is_dir() and _is_inside(path, one) for one in given)
+        if isinstance(kind, DirectoryKind):
+            _check_settled(path, kind, may_lose)
+        else:
+            _check_file(path, kind, may_lose, new)
+    except OSError as error:
+        raise Errors.write_failed(path=path, reason=error.strerror or error) from error
+
+
+def _check_settled(path: Path, kind: DirectoryKind, may_lose: bool) -> None:
+    """Check a directory, again whenever another writer replaced it in the meantime."""
+    for looks_left in reversed(range(_LOOKS)):
+        before = _identity(path)
+        if before is None:  # between the two steps of somebody's swap
+            break
+        try:
+            _check_directory(path, kind, may_lose)
+            break
+        except (MedlinkError, FileNotFoundError):
+            if not looks_left or _identity(path) == before:
+                raise
+
+
+def _identity(path: Path) -> tuple[int, int, int] | None:
+    """Tell a directory from the next one; the number alone may be given out again."""
+    try:
+        found = path.lstat()  # of a link itself, which may lead nowhere
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_ctime_ns
+
+
+def files_in(path: Path) -> list[str]:
+    """List all files, links and whatever else is no directory, relative to a directory.
+
+    RAISES (OSError): where nobody may look.
+    """
+
+    def fail(error: OSError) -> None:
+        raise error
+
+    found = []
+    for place, directories, names in os.walk(path, onerror=fail):
+        links = [name for name in directories if Path(place, name).is_symlink()]
+        found += [Path(place, name).relative_to(path).as_posix() for name in (*names, *links)]
+    return sorted(found)
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file; None for anything else."""
+    with suppress(OSError, ValueError, RecursionError):
+        if path.is_file():
+            return json.loads(path.read_text(encoding="utf-8"))
+    return None
+
+
+def _check_place(path: Path) -> None:
+    """RAISES (MedlinkError): E123 for a directory that nobody means to replace."""
+    real = path.resolve()
+    places: list[tuple[str, Callable[[], Path]]] = [
+        ("the working directory", Path.cwd), ("the home directory", Path.home)
+    ]  # fmt: skip
+    for what, find in places:
+        with suppress(OSError, RuntimeError):
+            place = find().resolve()
+            if place == real:
+                raise Errors.output_is_protected(path=path, what=what)
+            if place.is_relative_to(real):
+                raise Errors.output_is_protected(path=path, what=f"a parent of {what}")
+
+
+def _check_directory(path: Path, kind: DirectoryKind, may_lose: bool) -> None:
+    if not path.is_dir():
+        raise Errors.output_is_foreign(path=path, kind=kind.name, found=_what(path))
+    there = files_in(path)
+    if not there:
+        return
+    own = kind.own_files(path)
+    if own is None:
+        raise Errors.output_is_foreign(path=path, kind=kind.name, found=_some(there))
+    ours = frozenset(own) | _JUNK
+    more = [name for name in there if name not in ours]
+    if more and not may_lose:
+        raise Errors.output_has_more(path=path, kind=kind.name, found=_some(more))
+
+
+def _check_file(path: Path, kind: FileKind, may_lose: bool, new: Path | None) -> None:
+    if not path.is_file():
+        raise Errors.output_is_foreign(path=path, kind=kind.name, found=_what(path))
+    size = path.stat().st_size
+    if not size or may_lose or _is_known(kind, path):
+        return
+    if new is None:
+        if kind.is_ours is None:  # decided when the new content is there
+            return
+    elif filecmp.cmp(path, new, shallow=False):
+        return
+    raise Errors.output_file_exists(path=path, kind=kind.name, size=f"{size:,}")
+
+
+def _is_known(kind: FileKind, path: Path) -> bool:
+    with suppress(OSError, ValueError, RecursionError):
+        return kind.is_ours is not None and path.is_file() and kind.is_ours(path)
+    return False
+
+
+def _is_same(first: Path, second: Path) -> bool:
+    """Tell whether two paths lead to one file, by links of any kind."""
+    if first.exists() and second.exists():
+        return first.samefile(second)
+    return first.resolve() == second.resolve()
+
+
+def _is_inside(inner: Path, outer: Path) -> bool:
+    """Tell whether a path, or what it leads to, lies in a directory."""
+    real = outer.resolve()
+    if not os.path.lexists(inner):
+        return False
+    link = inner.parent.resolve() / inner.name
+    return inner.resolve().is_relative_to(real) or link.is_relative_to(real)
+
+
+def _what(path: Path) -> str:
+    if path.is_symlink() and not path.exists():
+        return f"a link to {path.readlink()}, which does not exist"
+    if path.is_dir():
+        return f"a directory with {_some(files_in(path)) or 'nothing in it'}"
+    return "a file" if path.is_file() else "no ordinary file"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _SHOWN
+    shown = ", ".join(names[:_SHOWN])
+    return f"{shown} and {more:,} more" if more > 0 else shown

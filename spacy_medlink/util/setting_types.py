@@ -1,0 +1,217 @@
+"""The settings of components: models of pydantic, from which factories and reference are made.
+
+A field has the type, the default and the limits of a setting; its description says what it does.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from copy import copy
+from functools import reduce
+from inspect import Parameter, Signature
+from operator import attrgetter, or_
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+)
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from ..errors import Errors, Message
+
+MOST = 2**31 - 1  # what libraries in C take
+_SHOWN = 80  # characters of a value in a message
+_PATH, _PART = 4_096, 255  # bytes of a path and of each of its names, on the common systems
+
+
+Component = TypeVar("Component")
+Made = TypeVar("Made", bound="Settings")
+
+
+class Settings(BaseModel):
+    """The settings of a component; a value is what it says, and not what could be made of it."""
+
+    # Built when first used: spaCy imports the components' settings with every `spacy.blank`.
+    model_config = ConfigDict(
+        strict=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        arbitrary_types_allowed=True,
+        defer_build=True,
+    )
+    CODES: ClassVar[Mapping[str, Message]] = {}  # errors of settings that have one of their own
+
+    @classmethod
+    def of(cls: type[Made], given: Mapping[str, Any]) -> Made:
+        """Make settings; what is not given has its default.
+
+        RAISES (MedlinkError): E302 for the first setting that is not what it may be, or its own
+            error.
+        """
+        try:
+            return cls.model_validate({name: _plain(value) for name, value in given.items()})
+        except ValidationError as error:
+            place = error.errors(include_url=False, include_context=False, include_input=False)[0]
+            name = str(place["loc"][0])
+            value = _Shown(given.get(name))
+            if name in cls.CODES:
+                raise cls.CODES[name](**{name: value}) from error
+            rule = cls.rule_of(name)
+            raise Errors.bad_setting(name=name, value=value, rule=rule) from error
+
+    def change(self, values: Mapping[str, Any]) -> None:
+        """Change some settings, or none if one of them is not what it may be.
+
+        RAISES (MedlinkError): as `of` does.
+        """
+        self.__dict__.update(self.of({**self.__dict__, **values}).__dict__)
+
+    @classmethod
+    def defaults(cls) -> dict[str, Any]:
+        """List the defaults, in the order of the settings."""
+        return {name: copy(field.default) for name, field in cls.model_fields.items()}
+
+    @classmethod
+    def rule_of(cls, name: str) -> str:
+        """Say what a setting may be."""
+        field = cls.model_fields.get(name)
+        extra = field.json_schema_extra if field is not None else None
+        return str(extra["rule"]) if isinstance(extra, dict) else "there is no such setting"
+
+
+def factory_of(
+    settings: type[Settings], make: Callable[[Any, str, dict[str, Any]], Component]
+) -> Callable[..., Component]:
+    """Make a factory of spaCy, which reads the names and types of its arguments.
+
+    make (Callable): makes the component of a pipeline, a name and the values of all settings.
+    """
+
+    def factory(nlp: Any, name: str, **values: Any) -> Component:
+        return make(nlp, name, values)
+
+    arguments = {"nlp": Any, "name": str, **types_of(settings)}
+    kind = Parameter.POSITIONAL_OR_KEYWORD
+    factory.__signature__ = Signature(  # type: ignore[attr-defined]
+        [Parameter(name, kind, annotation=type) for name, type in arguments.items()]
+    )
+    factory.__doc__ = make.__doc__
+    return factory
+
+
+def setting_property(name: str) -> property:
+    """Make the property of a component that is one of its `settings`; what is set is checked."""
+
+    def change(component: Any, value: Any) -> None:
+        component.settings.change({name: value})
+
+    return property(attrgetter(f"settings.{name}"), change)
+
+
+def types_of(settings: type[Settings]) -> dict[str, Any]:
+    """List the types of settings as spaCy reads them: without what limits their values."""
+    return {name: _bare(field.annotation) for name, field in settings.model_fields.items()}
+
+
+def setting(default: Any, rule: str, help: str, **limits: Any) -> Any:
+    """Make the field of a setting.
+
+    rule (str): what it may be, for messages. help (str): what it does, for the reference.
+    """
+    return Field(default, description=help, json_schema_extra={"rule": rule}, **limits)
+
+
+def whole(default: int | None, least: int, most: int, help: str) -> Any:
+    """Make the field of a whole number."""
+    rule = f"must be a whole number from {least} to {most:,}"
+    return setting(default, rule, help, ge=least, le=most)
+
+
+def share(default: float | None, help: str) -> Any:
+    """Make the field of a number from 0 to 1."""
+    return setting(default, "must be a number between 0 and 1", help, ge=0, le=1)
+
+
+def flag(default: bool, help: str) -> Any:
+    """Make the field of a yes or no."""
+    return setting(default, "must be true or false", help)
+
+
+def _bare(annotation: Any) -> Any:
+    """Take the limits off a type: of Annotated what is annotated, of Literal the kind of values."""
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _bare(inner[0])
+    if origin is Literal:
+        return type(inner[0])
+    if origin in (Union, UnionType):
+        return reduce(or_, map(_bare, inner))
+    if origin in (list, dict):
+        return origin[tuple(map(_bare, inner))]
+    plain = (str, int, float, bool, NoneType)
+    return annotation if annotation in plain else Any
+
+
+def is_weight(value: object) -> bool:
+    """Tell whether a value can be the weight of a tier."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return 0 <= value <= MOST  # which nothing is that is no number
+
+
+class _Shown:
+    """The beginning of a value, as messages show it."""
+
+    def __init__(self, value: object) -> None:
+        shown = repr(value[:_SHOWN] if isinstance(value, str | list | tuple) else value)
+        self._shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
+
+    def __repr__(self) -> str:
+        return self._shown
+
+    __str__ = __repr__
+
+
+def _plain(value: object) -> object:
+    """Take numbers of numpy for what they are."""
+    if type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0:
+        return value.item()  # type: ignore[attr-defined]
+    return value
+
+
+def _encodable(value: str) -> str:
+    value.encode()  # half a surrogate pair cannot be stored: UnicodeEncodeError, a ValueError
+    return value
+
+
+def _listed(value: object) -> object:
+    return list(value) if isinstance(value, tuple | set | frozenset) else value
+
+
+def _path(value: str) -> str:
+    bytes = os.fsencode(_encodable(value))
+    names = bytes.replace(b"\\", b"/").split(b"/")
+    if len(bytes) > _PATH or any(len(name) > _PART for name in names) or b"\0" in bytes:
+        raise ValueError("no path")
+    return value
+
+
+def _text_of_path(value: object) -> object:
+    return str(value) if isinstance(value, Path) else value
+
+
+Text = Annotated[str, AfterValidator(_encodable)]
+Listed = BeforeValidator(_listed)
+Texts = Annotated[list[Text], Listed]
+TextLists = dict[Text, Texts]
+Place = Annotated[str, BeforeValidator(_text_of_path), AfterValidator(_path)]
+PATH_RULE = "must be a path or the name of a package, in characters that can be written"
+LIST_RULE = "must be a list of texts in characters that can be written, or null"
+TEXT_RULE = "must be a text in characters that can be written"

@@ -1,0 +1,535 @@
+"""Damaged and hostile assets: an answer or a coded error, never a traceback, a crash or a hang."""
+
+import json
+import os
+import random
+import resource
+import shutil
+import sqlite3
+import struct
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from spacy_medlink.assets import Assets
+from spacy_medlink.assets.layout import MANIFEST
+from spacy_medlink.components.pipelines import linker_of, open_pipeline
+from spacy_medlink.errors import MedlinkError
+from tests.children import end_after, status_of
+from tests.complete_assets import write_complete_assets
+
+TEXT = "Heart attack, then sugar diabetes (DM). No fevers; hypertensions? Blutdruck 3."
+SECONDS = 60
+MEMORY = 8 << 30  # bytes
+
+Change = Callable[[Path], None]
+Cases = Iterator[tuple[str, Change]]
+Bytes = Callable[[bytearray, random.Random], bytes]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory, tiny_kb, tiny_encoder):
+    assets = write_complete_assets(
+        tmp_path_factory.mktemp("damage") / "whole", tiny_kb.path, tiny_encoder
+    )
+    use(assets.path)  # what is imported at the first use is imported once
+    return assets
+
+
+def use(path: Path) -> None:
+    """Ask all that can be asked."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        nlp = open_pipeline(str(path))
+        doc = nlp(TEXT)
+        linker = linker_of(nlp)
+        assert all(span._.candidates is not None for span in doc.ents)
+        links = linker.link_texts(["heart attacks", "hyper tension", "x", ""])
+        linker.link_texts(["heart attack"], allow=[links[0].id], languages=["en"])
+        str(linker.explain("heart attack"))
+        linker.kb.search("heart")
+        linker.kb.resolve("HP:0005965")
+        assert len(list(linker.kb)) >= 0
+
+
+def outcome(path: Path) -> str:
+    """Use assets in a child process, which may not come back."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if not pid:
+        try:
+            os._exit(_report(path, writing))
+        finally:
+            os._exit(2)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as file:
+        said = file.read().decode()  # to its end at the latest: it has an alarm
+    status = status_of(pid)
+    return f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else said
+
+
+def _report(path: Path, writing: int) -> int:
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    end_after(4 * SECONDS)
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 2)
+    try:
+        use(path)
+        said = "answer"
+    except MedlinkError as error:
+        said = error.code
+    except BaseException as error:
+        said = f"uncoded {type(error).__name__}: {error}"[:300]
+    os.write(writing, said.encode())
+    return 0
+
+
+def copied(source: Path, target: Path) -> None:
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(source, target, copy_function=os.link)
+
+
+def judged(whole: Assets, work: Path, cases: Cases) -> Counter[str]:
+    """Count the outcomes of cases; those that must not be are raised, all together."""
+    counts: Counter[str] = Counter()
+    bad = []
+    for name, change in cases:
+        copied(whole.path, work)
+        change(work)
+        found = outcome(work)
+        counts[found.split(" ")[0]] += 1
+        if found.startswith(("uncoded", "signal")):
+            bad.append(f"{name}: {found}")
+    assert not bad, "\n".join(bad)
+    return counts
+
+
+def write(path: Path, content: bytes) -> None:
+    path.unlink()  # it is a hard link
+    path.write_bytes(content)
+
+
+def accept(path: Path) -> None:
+    """Let the manifest say the sizes that files have."""
+    manifest = json.loads((path / MANIFEST).read_text())
+    for name, entry in manifest["files"].items():
+        entry["size"] = (path / name).stat().st_size
+    write(path / MANIFEST, json.dumps(manifest).encode())
+
+
+# Files, whatever is in them
+
+BYTES: dict[str, Bytes] = {
+    "half": lambda data, _: bytes(data[: len(data) // 2]),
+    "empty": lambda data, _: b"",
+    "zeros": lambda data, _: bytes(len(data)),
+    "ones": lambda data, _: b"\xff" * len(data),
+    "noise": lambda data, luck: luck.randbytes(len(data)),
+    "longer": lambda data, luck: bytes(data) + luck.randbytes(999),
+    "flipped anywhere": lambda data, luck: flipped(data, luck, 20, len(data)),
+    "flipped in front": lambda data, luck: flipped(data, luck, 3, 160),
+}
+
+
+def flipped(data: bytearray, luck: random.Random, bits: int, end: int) -> bytes:
+    for _ in range(bits if data else 0):
+        data[luck.randrange(min(end, len(data)))] ^= 1 << luck.randrange(8)
+    return bytes(data)
+
+
+def of_bytes(name: str, make: Bytes, luck: random.Random) -> Change:
+    def change(path: Path) -> None:
+        write(path / name, make(bytearray((path / name).read_bytes()), luck))
+        accept(path)
+
+    return change
+
+
+# Arrays of other types, shapes and values
+
+
+def _extreme(array, largest):
+    if array.dtype.kind == "f":
+        return np.full_like(array, np.inf if largest else -np.inf)
+    info = np.iinfo(array.dtype)
+    return np.full_like(array, info.max if largest else info.min)
+
+
+def _one_too_large(array):
+    array = array.copy()
+    array[len(array) // 2] = np.nan if array.dtype.kind == "f" else np.iinfo(array.dtype).max
+    return array
+
+
+ARRAYS = {
+    "largest": lambda array: _extreme(array, True),
+    "smallest": lambda array: _extreme(array, False),
+    "nan": lambda array: np.full(array.shape, np.nan, np.float32),
+    "reversed": lambda array: array[::-1],
+    "shuffled": lambda array: np.random.default_rng(1).permutation(array),
+    "double": lambda array: array.astype(np.float64),
+    "two dimensions": lambda array: array.reshape(1, -1),
+    "scalar": lambda array: np.asarray(array[0]),
+    "short": lambda array: array[: len(array) // 3],
+    "long": lambda array: np.concatenate([array] * 3),
+    "one too large": _one_too_large,
+    "strings": lambda array: array.astype("U20"),
+    "bool": lambda array: array.astype(bool),
+    "big-endian": lambda array: array.astype(array.dtype.newbyteorder(">")),
+    "objects": lambda array: np.array([os.system, 1], dtype=object),
+}
+
+
+def of_array(name, make) -> Change:
+    def change(path: Path) -> None:
+        array = make(np.load(path / name))
+        (path / name).unlink()
+        np.save(path / name, array, allow_pickle=True)
+        accept(path)
+
+    return change
+
+
+def huge_shape(name: str) -> Change:
+    header = b"{'descr': '<i8', 'fortran_order': False, 'shape': (9223372036854775807,), }"
+    head = header.ljust(117) + b"\n"
+    content = b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head + bytes(200)
+
+    def change(path: Path) -> None:
+        write(path / name, content)
+        accept(path)
+
+    return change
+
+
+# The manifest
+
+VALUES = {
+    "null": None,
+    "huge": 10**400,
+    "negative": -1,
+    "text": "../../../etc/passwd",
+    "object": {"a": {"b": []}},
+    "nan": float("nan"),
+}
+WHOLE = {
+    "deep": b"[" * 100_000,
+    "nul": b"\0",
+    "huge number": b'{"schema": ' + b"9" * 5000 + b"}",
+    "true": b'{"schema": true}',
+    "latin-1": b'{"schema": 1, "x": "\xe9"}',
+}
+
+
+def leaves(value, place=()):
+    if place:
+        yield place
+    if isinstance(value, dict | list):
+        pairs = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, own in pairs:
+            yield from leaves(own, (*place, key))
+
+
+def of_leaf(place, value) -> Change:
+    def change(path: Path) -> None:
+        manifest = json.loads((path / MANIFEST).read_text())
+        inside = manifest
+        for key in place[:-1]:
+            inside = inside[key]
+        inside[place[-1]] = value
+        write(path / MANIFEST, json.dumps(manifest).encode())
+
+    return change
+
+
+def of_manifest(content: bytes) -> Change:
+    return lambda path: write(path / MANIFEST, content)
+
+
+def file_outside(path: Path) -> None:
+    outside = path.parent / "outside"
+    outside.write_text("secret")
+    manifest = json.loads((path / MANIFEST).read_text())
+    manifest["files"]["../outside"] = {"size": 6, "sha256": "0" * 64}
+    write(path / MANIFEST, json.dumps(manifest).encode())
+
+
+def link_outside(path: Path) -> None:
+    (path.parent / "outside.npy").write_bytes((path / "name_concept.npy").read_bytes())
+    (path / "name_concept.npy").unlink()
+    (path / "name_concept.npy").symlink_to(path.parent / "outside.npy")
+
+
+def pipe(path: Path) -> None:
+    (path / "ranker.json").unlink()
+    os.mkfifo(path / "ranker.json")
+
+
+def circle(path: Path) -> None:
+    (path / MANIFEST).unlink()
+    (path / MANIFEST).symlink_to(path / MANIFEST)
+
+
+PLACES: dict[str, Change] = {
+    "a file outside": file_outside,
+    "a link outside": link_outside,
+    "a pipe": pipe,
+    "a circle of links": circle,
+}
+
+# The knowledge base
+
+_ENDLESS = (
+    "CREATE VIEW name AS WITH RECURSIVE r(row) AS (SELECT 0 UNION ALL SELECT row + 1 FROM r)"
+    " SELECT row, row AS concept, 'x' AS text, 0 AS lang, 0 AS source, 0 AS tty, 0 AS obsolete"
+    " FROM r"
+)
+STATEMENTS = {
+    "a view": ["ALTER TABLE concept RENAME TO c", "CREATE VIEW concept AS SELECT * FROM c"],
+    "an endless view": ["DROP TABLE name", _ENDLESS],
+    "no names": ["DELETE FROM name"],
+    "no concepts": ["DELETE FROM concept"],
+    "no labels": ["DELETE FROM label"],
+    "no meta": ["DELETE FROM meta"],
+    "names that are blobs": ["UPDATE name SET text = x'ff00ff'"],
+    "names that are no UTF-8": ["UPDATE name SET text = CAST(x'c328' AS TEXT)"],
+    "codes that are no JSON": ["UPDATE concept SET codes = '{'"],
+    "codes in a list": ["UPDATE concept SET codes = '[1]'"],
+    "codes of numbers": ["UPDATE concept SET codes = '{\"UMLS\": [1]}'"],
+    "types that are a number": ["UPDATE concept SET types = '5'"],
+    "types in types": ["UPDATE concept SET types = '[[1]]'"],
+    "types nested deeply": [f"UPDATE concept SET types = '{'[' * 100_000}'"],
+    "parents in a circle": ["UPDATE concept SET parents = '[\"' || id || '\"]'"],
+    "first names far away": ["UPDATE concept SET first_name = 9223372036854775807"],
+    "fewer names than none": ["UPDATE concept SET n_names = -5"],
+    "names without number": ["UPDATE concept SET n_names = 4611686018427387904"],
+    "meta that is no JSON": ["UPDATE meta SET value = '{'"],
+    "counts that are text": ["UPDATE meta SET value = '\"x\"' WHERE key = 'names'"],
+    "a language that is not there": ["UPDATE name SET lang = 999"],
+    "equal ids": ["DROP INDEX concept_id", "UPDATE concept SET id = 'X'"],
+    "a huge name": ["UPDATE name SET text = printf('%.*c', 2000000, 'a') WHERE row < 3"],
+    "another version": ["PRAGMA user_version = 99"],
+    "another application": ["PRAGMA application_id = 7"],
+    "no lookup": ["DROP TABLE lookup"],
+    "no table of concepts": ["DROP TABLE concept"],
+    "ids replaced in a circle": [
+        "INSERT OR REPLACE INTO retired VALUES ('x', 'y', ''), ('y', 'x', '')"
+    ],
+}
+
+
+def of_database(statements) -> Change:
+    def change(path: Path) -> None:
+        content = (path / "kb.sqlite").read_bytes()
+        write(path / "kb.sqlite", content)
+        database = sqlite3.connect(path / "kb.sqlite")
+        for statement in statements:
+            database.execute(statement)
+        database.commit()
+        database.close()
+        accept(path)
+
+    return change
+
+
+def page_of_noise(data: bytearray, luck: random.Random) -> bytes:
+    start = 4096 * luck.randrange(1, len(data) // 4096)
+    return bytes(data[:start]) + luck.randbytes(4096) + bytes(data[start + 4096 :])
+
+
+# The index and the encoders, which native code reads
+
+
+def flat_header(dim: int, count: int, said: int) -> Change:
+    """Let the header of a flat index speak of other vectors than there are."""
+
+    def change(path: Path) -> None:
+        data = bytearray((path / "dense.faiss").read_bytes())
+        struct.pack_into("<iq", data, 4, dim, count)
+        struct.pack_into("<Q", data, 37, said)
+        write(path / "dense.faiss", bytes(data))
+
+    return change
+
+
+INDEX = {
+    "no dimensions": flat_header(0, 50, 1600),
+    "many dimensions": flat_header(1 << 30, 50, 1600),
+    "fewer vectors than none": flat_header(32, -1, 1600),
+    "many vectors": flat_header(32, 1 << 40, 1 << 45),
+    "more numbers than there are": flat_header(32, 50, 1 << 60),
+}
+
+
+def of_json(name: str, **values) -> Change:
+    def change(path: Path) -> None:
+        facts = json.loads((path / name).read_text())
+        write(path / name, json.dumps({**facts, **values}).encode())
+        accept(path)
+
+    return change
+
+
+def config(**values) -> Cases:
+    for part in ("encoder", "reranker"):
+        for name, value in values.items():
+            yield f"{part}: {name} = {value}", of_json(f"{part}/config.json", **{name: value})
+
+
+def encoders() -> Cases:
+    for value in (10**9, -1, 0, "x", None):
+        yield from config(num_hidden_layers=value, hidden_size=value, vocab_size=value)
+    yield from config(num_attention_heads=3, max_position_embeddings=2, type_vocab_size=0)
+    yield from config(layer_norm_eps="x", model_type="gpt2", hidden_act="none", pad_token_id=999)
+    for value in (0, 1, -5, "x", 10**9, None):
+        yield f"length {value}", of_json("encoder/medlink_encoder.json", max_length=value)
+    yield "pooling", of_json("encoder/medlink_encoder.json", pooling="x")
+
+
+def files(whole: Assets, luck: random.Random) -> Cases:
+    for name in whole.files[1:]:
+        for label, make in BYTES.items():
+            yield f"{name}: {label}", of_bytes(name, make, luck)
+
+
+def arrays(whole: Assets, luck: random.Random) -> Cases:
+    for name in (one for one in whole.files if one.endswith(".npy")):
+        for label, make in ARRAYS.items():
+            yield f"{name}: {label}", of_array(name, make)
+        yield f"{name}: huge shape", huge_shape(name)
+
+
+def manifests(whole: Assets, luck: random.Random) -> Cases:
+    first = whole.files[1]
+    for place in leaves(whole.manifest):
+        if place[0] in ("files", "versions", "update") and place[1:2] not in ((), (first,)):
+            continue
+        for label, value in VALUES.items():
+            yield f"manifest {place}: {label}", of_leaf(place, value)
+    for label, content in WHOLE.items():
+        yield f"manifest: {label}", of_manifest(content)
+    yield from PLACES.items()
+
+
+def databases(whole: Assets, luck: random.Random) -> Cases:
+    for label, statements in STATEMENTS.items():
+        yield f"kb: {label}", of_database(statements)
+    for number in range(20):
+        yield f"kb: page {number}", of_bytes("kb.sqlite", page_of_noise, luck)
+
+
+def native(whole: Assets, luck: random.Random) -> Cases:
+    yield from INDEX.items()
+    yield from encoders()
+
+
+# Kinds of damage, each with the number of cases at least, and of those that are answered: a
+# guard against cases that are never made. A test for each, so that none takes minutes.
+KINDS = [
+    (files, 300, 20),
+    (arrays, 250, 15),
+    (manifests, 350, 50),
+    (databases, 45, 5),
+    (native, 50, 5),
+]
+
+
+def some_cases(whole: Assets, luck: random.Random) -> Cases:
+    """Yield a few of each kind, those among them that once ended the process."""
+    yield "index: noise", of_bytes("dense.faiss", BYTES["noise"], luck)
+    yield "n-grams: places", of_array("ngram/by_gram_indices.npy", ARRAYS["largest"])
+    yield "n-grams: offsets", of_array("ngram/by_gram_indptr.npy", ARRAYS["reversed"])
+    yield "rows", of_array("name_concept.npy", ARRAYS["one too large"])
+    yield "exact", of_array("exact/row.npy", ARRAYS["one too large"])
+    yield "objects", of_array("exact/hash.npy", ARRAYS["objects"])
+    yield "huge shape", huge_shape("facets/type.npy")
+    yield "memory", of_bytes("memory/memory.jsonl", BYTES["noise"], luck)
+    yield "tokenizer", of_bytes("encoder/tokenizer.json", BYTES["half"], luck)
+    yield "weights", of_bytes("encoder/model.safetensors", BYTES["zeros"], luck)
+    yield "kb", of_bytes("kb.sqlite", page_of_noise, luck)
+    yield "manifest: deep", of_manifest(WHOLE["deep"])
+    yield "manifest: weights", of_leaf(("fusion", "weights", "exact"), "x")
+    for label in ("an endless view", "names that are blobs", "codes in a list", "no labels"):
+        yield f"kb: {label}", of_database(STATEMENTS[label])
+    yield "index: more numbers", INDEX["more numbers than there are"]
+    yield "layers", of_json("encoder/config.json", num_hidden_layers=10**9)
+    yield "layers of the reranker", of_json("reranker/config.json", num_hidden_layers=10**9)
+    yield "a reranker that cannot run", of_json("reranker/config.json", layer_norm_eps="x")
+
+
+def test_damage_of_every_kind_gets_a_code(whole, tmp_path):
+    assert outcome(whole.path) == "answer"
+    counts = judged(whole, tmp_path / "a", some_cases(whole, random.Random(1)))
+    assert sum(count for code, count in counts.items() if code.startswith("E")) >= 15, counts
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("cases", "least", "answered"), KINDS)
+def test_any_damage_gets_an_answer_or_a_code(whole, tmp_path, cases, least, answered):
+    counts = judged(whole, tmp_path / "a", cases(whole, random.Random(1)))
+    print(cases.__name__, dict(counts))
+    assert sum(counts.values()) >= least
+    assert counts["answer"] >= answered, counts
+
+
+@pytest.mark.parametrize("label", PLACES)
+def test_files_that_lie_elsewhere_are_refused(whole, tmp_path, label):
+    copied(whole.path, tmp_path / "a")
+    PLACES[label](tmp_path / "a")
+    with pytest.raises(MedlinkError, match="E202"):
+        Assets(tmp_path / "a")
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("files", "kb.sqlite", "size"), "1"),
+        (("files", "kb.sqlite", "size"), -1),
+        (("files", "kb.sqlite", "sha256"), "x"),
+        (("kb", "names"), True),
+        (("kb", "concepts"), -1),
+        (("tiers",), ["exact", "magic"]),
+        (("fusion", "weights", "exact"), float("inf")),
+        (("fusion", "weights", "exact"), -0.1),
+        (("encoder", "dim"), 0),
+        (("encoder",), None),
+        (("index", "names"), 49),
+        (("calibrator", "threshold"), "high"),
+    ],
+)
+def test_the_manifest_is_checked_as_a_whole(whole, tmp_path, place, value):
+    copied(whole.path, tmp_path / "a")
+    of_leaf(place, value)(tmp_path / "a")
+    with pytest.raises(MedlinkError, match=r"E202.*manifest\.json"):
+        Assets(tmp_path / "a")
+
+
+def test_facts_that_are_not_known_are_allowed(whole, tmp_path):
+    copied(whole.path, tmp_path / "a")
+    of_leaf(("something_new",), {"a": [1]})(tmp_path / "a")
+    of_leaf(("kb", "overlay"), 3)(tmp_path / "a")
+    assert Assets(tmp_path / "a").manifest["something_new"] == {"a": [1]}
+
+
+def test_assets_of_an_installed_package_are_verified(whole, tmp_path):
+    from spacy_medlink.components.sources import assets_in, open_assets
+
+    place = tmp_path / "site-packages" / "xx_pipeline" / "medical_linker" / "assets"
+    place.parent.mkdir(parents=True)
+    copied(whole.path, place)
+    of_bytes("ranker.json", BYTES["flipped anywhere"], random.Random(1))(place)
+    for source in (place, place.parent.parent):
+        with pytest.raises(MedlinkError, match=r"E202.*ranker\.json has a wrong checksum"):
+            open_assets(source)
+    moved = tmp_path / "elsewhere"
+    shutil.move(place.parent.parent, moved)
+    assert open_assets(moved).tiers == ["exact", "ngram", "dense"]
+    (found,) = assets_in(moved)
+    with pytest.raises(MedlinkError, match=r"E202.*ranker\.json"):
+        found.verify()

@@ -1,0 +1,161 @@
+"""What medical_mentions looks for: a part of the terminology, stop lists, words in any order."""
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.language import Language
+
+from spacy_medlink.assets import Assets
+from spacy_medlink.assets.dictionary import any_order_key
+from spacy_medlink.building import build_assets
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import build_kb
+from spacy_medlink.types import Concept, Name, Retired
+from tests.mapped import is_mapped
+
+TEXT = "Severe asthma, fiebre, type 2 diabetes, DM and a headache."
+
+
+def concept(
+    id: str, *names: str, types: tuple[str, ...] = (), parents: tuple[str, ...] = ()
+) -> Any:
+    return Concept(id, names[0], tuple(map(Name, names)), types, parents=parents)
+
+
+RECORDS = [
+    concept("ALL", "All of it"),
+    concept("ABN", "Abnormality", parents=("ALL",)),
+    concept("MOD", "Modifier", parents=("ALL",)),
+    concept("SEV", "Severe", parents=("MOD",), types=("T080",)),
+    concept("KID", "Kidney malformation", parents=("ABN",), types=("T019",)),
+    concept("EAR", "Abnormality of the outer ear", "OF ear", parents=("ABN",), types=("T019",)),
+    concept("AST", "Asthma", parents=("ABN", "KID"), types=("T047",)),
+    Concept("FEV", "Fever", (Name("fiebre", "es"),), ("T184",), parents=("ABN",)),
+    Retired("OLD", "ABN", "merged"),
+]
+
+
+@pytest.fixture(scope="module")
+def assets(tmp_path_factory: pytest.TempPathFactory) -> Assets:
+    directory = tmp_path_factory.mktemp("dictionary")
+    build_kb(directory / "kb", RECORDS)
+    return build_assets(directory / "assets", directory / "kb")
+
+
+def pipeline(assets: Assets, **config: Any) -> Language:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("medical_mentions", config={"assets": str(assets.path), **config})
+    return nlp
+
+
+def found(nlp: Language, text: str) -> list[str]:
+    return [ent.text for ent in nlp(text).ents]
+
+
+@pytest.mark.parametrize(
+    ("config", "ents"),
+    [
+        ({}, ["Severe", "asthma", "fiebre"]),
+        ({"branches": ["ABN"]}, ["asthma", "fiebre"]),
+        ({"branches": ["OLD"]}, ["asthma", "fiebre"]),
+        ({"branches": ["MOD"]}, ["Severe"]),
+        ({"branches": ["MOD", "AST"]}, ["Severe", "asthma"]),
+        ({"types": ["T047"]}, ["asthma"]),
+        ({"types": ["DISO"]}, ["asthma", "fiebre"]),
+        ({"languages": ["es"]}, ["fiebre"]),
+        ({"deny": ["SEV", "FEV"]}, ["asthma"]),
+        ({"types": ["DISO"], "branches": ["ABN"], "deny": ["AST"]}, ["fiebre"]),
+        ({"stop": ["severes", "FIEBRE"]}, ["asthma"]),
+    ],
+)
+def test_choices(
+    assets: Assets, tmp_path: Path, config: dict[str, list[str]], ents: list[str]
+) -> None:
+    for any_order in (False, True):
+        nlp = pipeline(assets, **config, any_order=any_order, leave_out=[])
+        text = "Severe asthma, fiebre."
+        assert found(nlp, text) == ents
+        # What was chosen is what is saved, sent and copied.
+        nlp.to_disk(tmp_path / str(any_order))
+        assert found(spacy.load(tmp_path / str(any_order)), text) == ents
+        assert (
+            found(spacy.blank("en").from_config(nlp.config).from_bytes(nlp.to_bytes()), text)
+            == ents
+        )
+        copy = pickle.loads(pickle.dumps(nlp.get_pipe("medical_mentions")))
+        assert [ent.text for ent in copy(nlp.make_doc(text)).ents] == ents
+
+
+@pytest.mark.parametrize(
+    ("config", "code"),
+    [({"branches": ["NO"]}, "E106"), ({"types": ["NO"]}, "E213"), ({"languages": ["xy"]}, "E213")],
+)
+def test_what_there_is_not(assets: Assets, config: dict[str, list[str]], code: str) -> None:
+    with pytest.raises(MedlinkError, match=code):
+        pipeline(assets, **config)("text")
+
+
+@pytest.mark.parametrize(
+    ("text", "ents"),
+    [
+        ("malformations of the kidney", ["malformations of the kidney"]),
+        ("a kidney malformation", ["kidney malformation"]),
+        ("outer ear abnormalities", ["outer ear abnormalities"]),
+        ("abnormality of outer ear", ["abnormality of outer ear"]),
+        ("abnormality of the outer left ear", ["abnormality"]),
+        # Neither over the end of a clause, nor with other words between.
+        ("malformation. Kidney", []),
+        ("kidney, malformation", ["kidney, malformation"]),  # a name as it stands
+        ("malformation, kidney", []),
+        ("malformation\n\nkidney", []),
+        ("malformation without kidney", []),
+        ("kidney", []),
+        ("of the kidney", []),
+    ],
+)
+def test_words_in_any_order(assets: Assets, text: str, ents: list[str]) -> None:
+    assert found(pipeline(assets, any_order=True), text) == ents
+
+
+def test_they_are_left_alone_by_default(assets: Assets) -> None:
+    assert found(pipeline(assets), "malformations of the kidney") == []
+
+
+WORDS = st.lists(
+    st.sampled_from(["of", "the", "OF", "kidney", "ears", "b-12", ".", ""]), max_size=9
+)
+
+
+@given(WORDS, st.randoms(use_true_random=False))
+def test_the_key_forgets_order_and_links(words: list[str], random: Any) -> None:
+    own = any_order_key(words)
+    shuffled = random.sample(words, len(words))
+    assert any_order_key(shuffled) == own
+    assert any_order_key([*words, "of"]) == own
+    assert own == "" or own.startswith("\x00")
+
+
+def test_the_assets_own_tier_is_mapped_where_all_is_chosen(assets: Assets) -> None:
+    component = pipeline(assets).get_pipe("medical_mentions")
+    assert is_mapped(component.exact.rows)
+
+
+@pytest.mark.parametrize(
+    "config", [{"types": ["T047"]}, {"branches": ["ABN"]}, {"languages": ["es"]}, {"deny": ["SEV"]}]
+)
+def test_a_choice_is_a_mask_over_the_mapped_tier(
+    assets: Assets, config: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*arguments: Any) -> None:
+        raise AssertionError("an index is made in memory")
+
+    monkeypatch.setattr("spacy_medlink.retrieval.exact.ExactIndex.build", refuse)
+    nlp = pipeline(assets, **config)
+    assert found(nlp, "asthma, fiebre")
+    component = nlp.get_pipe("medical_mentions")
+    assert is_mapped(component.exact.rows)

@@ -1,0 +1,304 @@
+"""Streams of documents: batches, contexts, generators, failures, and memory that stays flat."""
+
+import gc
+import logging
+import subprocess
+import sys
+import tracemalloc
+import weakref
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+from spacy.util import ignore_error
+
+from tests.pipelines import TEXTS, doc_with, pipeline
+
+ROOT = Path(__file__).parents[3]
+
+
+def links(docs):
+    return [[(ent.text, ent.kb_id_) for ent in doc.ents] for doc in docs]
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """The sizes of the batches of texts that any encoder is given."""
+    from spacy_medlink.encoders.bi_encoder import BiEncoder
+
+    sizes: list[int] = []
+    encode = BiEncoder.encode
+
+    def counted(self, texts, *arguments):
+        sizes.append(len(texts))
+        return encode(self, texts, *arguments)
+
+    monkeypatch.setattr(BiEncoder, "encode", counted)
+    return sizes
+
+
+def test_many_notes_are_one_call_of_the_encoder(tiny_assets, calls):
+    nlp = pipeline(tiny_assets, mentions=False)
+    docs = [doc_with(nlp, f"old fever {number} again", f"fever {number}") for number in range(100)]
+    assert len(list(nlp.pipe(docs, batch_size=10))) == 100
+    assert calls == [100], "the mentions of all documents are encoded together"
+    list(nlp.pipe(doc_with(nlp, doc.text, doc.ents[0].text) for doc in docs))
+    assert calls == [100], "what was linked is remembered"
+
+
+def test_batches_are_as_large_as_the_larger_setting(tiny_assets, calls):
+    nlp = pipeline(tiny_assets, mentions=False, batch_size=4)
+    docs = [doc_with(nlp, f"fever {number}", f"fever {number}") for number in range(10)]
+    list(nlp.pipe(docs, batch_size=2))
+    assert calls == [4, 4, 2]
+    list(nlp.pipe([doc_with(nlp, f"{doc.text}0", f"{doc.text}0") for doc in docs], batch_size=7))
+    assert calls[3:] == [7, 3]
+
+
+def test_line_ends_make_no_other_mention(tiny_assets, calls):
+    nlp = pipeline(tiny_assets, mentions=False)
+    linker = nlp.get_pipe("medical_linker")
+    forms = ["Heart attack", "Heart\nattack", "Heart \t attack", " Heart attack "]
+    first, *others = linker.link_texts(forms)
+    assert calls == [1]
+    assert first.id == "HP:0001658" and first.candidates[0]["scores"]["exact"] == 1.0
+    assert others == [first] * 3
+
+
+def test_generators_are_read_as_far_as_they_are_needed(tiny_assets):
+    nlp = pipeline(tiny_assets, batch_size=4)
+    read: list[int] = []
+
+    def endless() -> Iterator[str]:
+        while True:
+            read.append(1)
+            yield "fever and asthma"
+
+    stream = nlp.pipe(endless(), batch_size=4)
+    for _ in range(6):
+        assert [ent.kb_id_ for ent in next(stream).ents] == ["HP:0001945", "HP:0002099"]
+    assert len(read) <= 12
+
+
+def test_contexts_stay_with_their_documents(tiny_assets):
+    nlp = pipeline(tiny_assets, batch_size=4)
+    pairs = [(text, {"note": place}) for place, text in enumerate(TEXTS)]
+    found = list(nlp.pipe(iter(pairs), as_tuples=True, batch_size=4))
+    assert [(doc.text, context) for doc, context in found] == pairs
+    assert links(doc for doc, _ in found) == links(nlp.pipe(TEXTS))
+
+
+@pytest.fixture
+def fragile():
+    """Whatever `doc._.abbreviations` holds is read: what is no list makes a document fail."""
+    Doc.set_extension("abbreviations", default=None)
+    yield
+    Doc.remove_extension("abbreviations")
+
+
+def make_docs(nlp, count, bad=()):
+    for number in range(count):
+        doc = doc_with(nlp, f"fever, number {number}", "fever")
+        if number in bad:
+            doc._.abbreviations = 5
+        yield doc
+
+
+def test_one_bad_document_does_not_take_others_with_it(tiny_assets, fragile):
+    nlp = pipeline(tiny_assets, mentions=False, batch_size=8)
+    failed = []
+
+    def handler(name, component, docs, error):
+        failed.append((name, component, [doc.text for doc in docs], type(error)))
+
+    nlp.set_error_handler(handler)
+    docs = list(nlp.pipe(make_docs(nlp, 20, bad={3, 17}), batch_size=8))
+    linker = nlp.get_pipe("medical_linker")
+    assert failed == [
+        ("medical_linker", linker, [f"fever, number {number}"], TypeError) for number in (3, 17)
+    ]
+    # As with spaCy's own components, what failed is the handler's, not the stream's.
+    assert [doc.text for doc in docs] == [
+        f"fever, number {number}" for number in range(20) if number not in (3, 17)
+    ]
+    assert {ent.kb_id_ for doc in docs for ent in doc.ents} == {"HP:0001945"}
+
+
+def test_a_recogniser_that_fails_drops_its_document_too(tiny_assets, monkeypatch):
+    nlp = pipeline(tiny_assets)
+    mentions, failed = nlp.get_pipe("medical_mentions"), []
+    names = type(mentions)._names
+
+    def fails_at_two(self, finder, doc):
+        return names(self, finder, doc) if doc.text != "2" else failed.missing
+
+    monkeypatch.setattr(type(mentions), "_names", fails_at_two)
+    nlp.set_error_handler(lambda name, pipe, docs, error: failed.append((name, docs[0].text)))
+    assert [doc.text for doc in nlp.pipe(["1", "2", "3"])] == ["1", "3"]
+    assert failed == [("medical_mentions", "2")]
+    assert nlp("2").text == "2"
+
+
+def test_contexts_of_the_documents_that_did_not_fail(tiny_assets, fragile):
+    nlp = pipeline(tiny_assets, mentions=False)
+    nlp.set_error_handler(ignore_error)
+    pairs = ((doc, place) for place, doc in enumerate(make_docs(nlp, 5, bad={2})))
+    found = list(nlp.pipe(pairs, as_tuples=True))
+    assert [(doc.text[-1], context) for doc, context in found] == [
+        (str(place), place) for place in (0, 1, 3, 4)
+    ]
+
+
+def test_without_a_handler_the_error_is_raised(tiny_assets, fragile):
+    nlp = pipeline(tiny_assets, mentions=False)
+    with pytest.raises(TypeError):
+        list(nlp.pipe(make_docs(nlp, 5, bad={2})))
+    (bad,) = make_docs(nlp, 1, bad={0})
+    with pytest.raises(TypeError):
+        nlp(bad)
+
+
+def test_what_cannot_be_written_on_one_document_is_lost_for_it_alone(tiny_assets, monkeypatch):
+    from spacy_medlink.components.linker.writing import SpanWriter
+
+    nlp = pipeline(tiny_assets, mentions=False)
+    write, failed = SpanWriter.write, []
+
+    def fails_at_two(self, doc, links):
+        return write(self, doc, links) if "2" not in doc.text else failed.missing
+
+    monkeypatch.setattr(SpanWriter, "write", fails_at_two)
+    nlp.set_error_handler(lambda name, pipe, docs, error: failed.append((name, docs[0].text)))
+    docs = list(nlp.pipe(make_docs(nlp, 5)))
+    assert [doc.text[-1] for doc in docs] == ["0", "1", "3", "4"]
+    assert {ent.kb_id_ for doc in docs for ent in doc.ents} == {"HP:0001945"}
+    assert failed == [("medical_linker", "fever, number 2")]
+
+
+def test_what_was_passed_on_is_let_go(tiny_assets):
+    """A batch of thousands of links that outlive their reading is work for the collector."""
+    nlp = pipeline(tiny_assets)
+    docs = list(map(nlp.make_doc, TEXTS))
+    alive = list(map(weakref.ref, docs))
+    stream = nlp.get_pipe("medical_linker").pipe(iter(docs.copy()), batch_size=len(docs))
+    del docs
+    for place, doc in enumerate(stream):
+        assert [one() is None for one in alive[:place]] == [True] * place
+        assert doc is alive[place]()
+
+
+def test_spacys_own_logging_handler(tiny_assets, fragile, caplog):
+    nlp = pipeline(tiny_assets, mentions=False)
+
+    def log(name, component, docs, error):
+        logging.getLogger("mine").error("%s: %s", name, type(error).__name__)
+
+    nlp.set_error_handler(log)
+    assert len(list(nlp.pipe(make_docs(nlp, 6, bad={0, 5})))) == 4
+    assert [record.message for record in caplog.records] == ["medical_linker: TypeError"] * 2
+
+
+def test_the_cache_is_bounded(tiny_assets):
+    nlp = pipeline(tiny_assets, mentions=False, cache_size=50)
+    linker = nlp.get_pipe("medical_linker")
+    for start in range(0, 200, 40):
+        linker.link_texts([f"fever {number}" for number in range(start, start + 40)])
+    assert len(linker.engine._cache) == 50
+    assert [link.id for link in linker.link_texts(["fever", "asthma"])] == [
+        "HP:0001945", "HP:0002099",
+    ]  # fmt: skip
+
+
+def test_without_a_cache(tiny_assets, calls):
+    nlp = pipeline(tiny_assets, mentions=False, cache_size=0)
+    linker = nlp.get_pipe("medical_linker")
+    one, other = (linker.link_texts(["fever", "fever", "asthma"]) for _ in range(2))
+    assert one == other
+    assert calls == [2, 2], "each distinct mention of a batch once"
+    assert len(linker.engine._cache) == 0
+
+
+def patients(begin: int, end: int) -> Iterator[str]:
+    """Short notes of few words, with many mentions that are made of them."""
+    words = ["fever", "asthma", "HTN", "heart attacks", "type 2 diabetes", "pneumonia"]
+    for number in range(begin, end):
+        own = f"type {number % 37} diabetes {number % 41} {number % 43}"
+        yield f"Known {words[number % 6]} and {own}: MI, seen {number % 99} times."
+
+
+def entities(nlp: Language, texts: Iterable[str]) -> Iterator[Doc]:
+    for text in texts:
+        doc = nlp.make_doc(text)
+        middle = next(token.i for token in doc if token.text == "and")
+        end = next(token.i for token in doc if token.text == ":")
+        doc.set_ents([Span(doc, 1, middle, label="X"), Span(doc, middle + 1, end, label="X")])
+        yield doc
+
+
+def test_nothing_that_python_allocates_grows_with_the_stream(tiny_assets):
+    nlp = pipeline(tiny_assets, mentions=False, cache_size=100, batch_size=64)
+
+    def run(begin: int, end: int) -> int:
+        linked = sum(
+            len(doc.ents) for doc in nlp.pipe(entities(nlp, patients(begin, end)), batch_size=64)
+        )
+        gc.collect()
+        return linked
+
+    run(0, 300)
+    tracemalloc.start()
+    try:
+        run(300, 600)
+        before, _ = tracemalloc.get_traced_memory()
+        assert run(600, 1600) == 2000
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert after - before < 100_000, f"{(after - before) / 1000:.0f} bytes a document"
+
+
+# A process of its own, so that nothing else that the tests do is measured.
+STREAM = """
+import sys
+from pathlib import Path
+from spacy_medlink.assets import Assets
+from tests.components.citizen.test_streams import entities, patients
+from tests.pipelines import pipeline
+
+count = int(sys.argv[2])
+nlp = pipeline(Assets(sys.argv[1]), mentions=False, cache_size=1000)
+
+def memory():  # resident, in MB
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 1e6
+
+def run(begin, end):
+    return sum(len(doc.ents) for doc in nlp.pipe(entities(nlp, patients(begin, end))))
+
+# The first documents fill caches, spaCy's own too, and the pools of the memory allocator.
+linked = run(0, count // 4)
+begin = memory()
+linked += run(count // 4, count)
+print(linked, memory() - begin)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_memory_stays_flat_over_100_000_documents(tiny_assets):
+    command = [sys.executable, "-c", STREAM, str(tiny_assets.path), "100000"]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    linked, grown = ended.stdout.split()
+    assert int(linked) == 200_000
+    assert float(grown) < 25, f"{grown} MB more at the end than after a quarter"
+
+
+def test_documents_that_another_pipeline_made(tiny_assets):
+    """Docs carry their own vocabulary: the links' ids must be known there."""
+    maker = spacy.blank("en")
+    nlp = pipeline(tiny_assets, mentions=False)
+    (doc,) = nlp.pipe([doc_with(maker, "a heart attack", "heart attack")])
+    assert doc.vocab is maker.vocab is not nlp.vocab
+    assert (doc.ents[0].kb_id_, doc.ents[0]._.cui) == ("HP:0001658", "HP:0001658")

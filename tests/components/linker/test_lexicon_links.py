@@ -1,0 +1,158 @@
+"""What a lexicon decides is what is linked, and found."""
+
+import pytest
+import spacy
+from spacy.tokens import DocBin
+
+from spacy_medlink.building import build_assets
+from spacy_medlink.components.linker.settings import DEFAULT_CONFIG
+from spacy_medlink.kb import build_kb
+from spacy_medlink.types import Concept, Name
+from tests.pipelines import doc_with, pipeline
+
+
+def concept(id, *names):
+    return Concept(id=id, name=names[0], names=tuple(Name(name, "en", "T") for name in names))
+
+
+RECORDS = [
+    concept("T:1", "Hypertension", "High blood pressure"),
+    concept("T:2", "Knuckle pad"),
+    concept("T:3", "Dyspnea", "Shortness of breath"),
+    concept("T:4", "Multiple sclerosis"),
+    concept("T:5", "Mitral stenosis", "MS"),
+    concept("T:6", "Rheumatoid arthritis", "RA"),
+    concept("T:7", "Air embolism", "Room airs on high"),
+    concept("T:8", "Deep venous thrombosis"),
+    concept("T:9", "Myocardial infarction"),
+    concept("T:10", "Congenital hepatic fibrosis"),
+    concept("T:11", "Hypertensive HTN pad"),
+    concept("T:12", "Ultrasound"),
+    concept("T:13", "Atrial fibrillation"),
+    concept("T:14", "Huntington disease"),
+]
+
+
+@pytest.fixture(scope="module")
+def assets(tmp_path_factory):
+    path = tmp_path_factory.mktemp("lexicon")
+    build_kb(path / "t.kb", iter(RECORDS))
+    return build_assets(path / "assets", path / "t.kb")
+
+
+def found(assets, text, **config):
+    return [(ent.text, ent.kb_id_) for ent in pipeline(assets, **config)(text).ents]
+
+
+def linked(assets, text, *ents, **config):
+    nlp = pipeline(assets, mentions=False, **config)
+    return [ent.kb_id_ for ent in nlp(doc_with(nlp, text, *ents)).ents]
+
+
+def test_it_is_the_default_where_there_is_one(assets):
+    assert DEFAULT_CONFIG["lexicon"] == "clinical"
+    assert linked(assets, "HTN", "HTN") == ["T:1"]
+    assert linked(assets, "HTN", "HTN", lexicon=None, threshold=0.0) == ["T:11"]
+    nlp = spacy.blank("it")
+    nlp.add_pipe("medical_linker", config={"assets": str(assets.path)})
+    assert len(nlp.get_pipe("medical_linker").abbreviations) == 0
+    nlp = spacy.blank("de")
+    nlp.add_pipe("medical_linker", config={"assets": str(assets.path)})
+    assert nlp.get_pipe("medical_linker").abbreviations.expansions("HWI") != ()
+
+
+@pytest.mark.parametrize(
+    ("text", "short", "id"),
+    [
+        ("Known HTN.", "HTN", "T:1"),
+        ("Had SOB.", "SOB", "T:3"),
+        ("MS with relapses.", "MS", "T:4"),  # MS is another concept's name
+        ("Severe MS on echo.", "MS", "T:5"),
+        ("98% on RA.", "RA", "NIL"),  # neither rheumatoid arthritis nor room airs
+        ("RA on MTX.", "RA", "T:6"),
+        ("Two DVTs.", "DVTs", "T:8"),  # by the second long form
+        ("Sudden AS one goes.", "AS", "NIL"),
+    ],
+)
+def test_a_decided_meaning_takes_the_place_of_the_text(assets, text, short, id):
+    assert linked(assets, text, short) == [id]
+
+
+def test_what_the_document_says_goes_before(assets):
+    assert linked(assets, "Huntington disease (MS). The MS.", "MS") == ["T:4"]  # no definition
+    assert linked(assets, "Room airs on high (RA) and more RA.", "RA") == ["T:7"]
+    # What mentions imply is heard where the lexicon does not decide.
+    text = "Adrenal artery stenosis odd. " + "x " * 60 + "RAS and HD. Huntington disease."
+    assert linked(assets, text, "HD") == ["T:14"]  # one of its meanings is spelled out
+    nlp = pipeline(assets, mentions=False)
+    doc = doc_with(nlp, "Peptic knot disorder. " + "x " * 60 + "PKD", "Peptic knot disorder", "PKD")
+    assert nlp.get_pipe("medical_linker").mentions(doc)[1].long_form == ""
+    doc = doc_with(nlp, "Pelvic inner drop. " + "x " * 60 + "PID", "Pelvic inner drop", "PID")
+    assert nlp.get_pipe("medical_linker").mentions(doc)[1].long_form == "Pelvic inner drop"
+
+
+def test_explanations_say_so(assets):
+    linker = pipeline(assets).get_pipe("medical_linker")
+    forms = [(one["text"], one["as_name"], one["kept"]) for one in linker.explain("HTN").forms]
+    assert (forms[0], forms[-1]) == (("hypertension", False, True), ("HTN", True, False))
+    assert "as a name alone" in str(linker.explain("HTN"))
+
+
+def test_a_name_that_says_the_same_counts_as_the_same_string(assets):
+    linker = pipeline(assets, tiers=["exact"], calibrator=False).get_pipe("medical_linker")
+    best = {text: linker.link_texts([text])[0].candidates[0] for text in ("RA", "HTN")}
+    assert (best["RA"]["matched"], best["RA"]["score"]) == ("RA", 1.0)
+    assert (best["HTN"]["matched"], best["HTN"]["score"]) == ("Hypertension", 0.95)
+
+
+def test_corrections_go_before_a_lexicon(tmp_path):
+    build_kb(tmp_path / "t.kb", iter(RECORDS))
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text('{"mention": "HTN", "ids": ["T:2"]}\n' * 3)
+    assets = build_assets(tmp_path / "assets", tmp_path / "t.kb", memory=[gold])
+    assert linked(assets, "HTN", "HTN") == ["T:2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "ents"),
+    [
+        ("SOB on exertion", [("SOB", "T:3")]),
+        ("Has HTN and DVTs, afib.", [("HTN", "T:1"), ("DVTs", "T:8"), ("afib", "T:13")]),
+        ("As or it of US, IT, AS OR IT.", []),
+        ("Renal US showed it.", [("US", "T:12")]),
+        ("98% on RA.", []),  # a name of the dictionary, but not here
+        ("RA on MTX, MS too.", [("RA", "T:6"), ("MS", "T:4")]),
+        ("Mitral stenosis (MS).", [("Mitral stenosis", "T:5"), ("MS", "T:5")]),
+        ("NSTEMI and non-STEMI", []),  # another thing than myocardial infarction
+        ("Nothing here, not at all.", []),
+    ],
+)  # fmt: skip
+def test_short_forms_are_found(assets, text, ents):
+    assert found(assets, text) == ents
+
+
+def test_without_a_lexicon_they_are_not(assets):
+    assert found(assets, "SOB, HTN and MS", lexicon=None) == [("MS", "T:5")]
+
+
+def test_a_lexicon_of_ones_own_beside_it(assets, tmp_path):
+    path = tmp_path / "own.tsv"
+    path.write_text("RA\tknuckle pad\nKP | kp\tknuckle pad\n")
+    config = {"lexicon": ["clinical", str(path)]}
+    want = [("RA", "T:2"), ("KP", "T:2"), ("HTN", "T:1")]
+    assert found(assets, "RA, KP and HTN", **config) == want
+    nlp = pipeline(assets, **config)
+    nlp.to_disk(tmp_path / "saved")
+    path.unlink()
+    loaded = spacy.load(tmp_path / "saved")
+    assert [(ent.text, ent.kb_id_) for ent in loaded("RA, KP and HTN").ents] == want
+
+
+def test_processes_and_stored_docs(assets):
+    nlp = pipeline(assets)
+    texts = ["SOB and HTN", "98% on RA"] * 2
+    docs = list(nlp.pipe(texts, n_process=2))
+    want = [[("SOB", "T:3"), ("HTN", "T:1")], []] * 2
+    stored = DocBin(store_user_data=True, docs=docs).to_bytes()
+    for own in (docs, DocBin().from_bytes(stored).get_docs(nlp.vocab)):
+        assert [[(ent.text, ent.kb_id_) for ent in doc.ents] for doc in own] == want

@@ -1,0 +1,519 @@
+"""The component medical_linker: what it writes on spans, its settings, and odd documents."""
+
+import json
+import warnings
+
+import pytest
+import spacy
+import srsly
+from spacy.tokens import Span, SpanGroup
+from spacy.util import ignore_error
+from thinc.api import ConfigValidationError
+
+from spacy_medlink.components.extensions import SPAN_ATTRIBUTES
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import KnowledgeBase
+from tests.children import in_threads
+from tests.pipelines import TEXTS, doc_with, pipeline, values
+from tests.tiny import write_tiny_encoder
+
+
+@pytest.fixture(scope="module")
+def nlp(tiny_assets):
+    return pipeline(tiny_assets)
+
+
+def link(assets, text, *ents, **config):
+    """Link the given entities of a text. RETURNS (List[dict]): what is written on them."""
+    nlp = pipeline(assets, mentions=False, **config)
+    return values(nlp(doc_with(nlp, text, *ents)).ents)
+
+
+# The built-in starter
+
+
+def test_two_lines_link_text_with_one_warning():
+    with pytest.warns(UserWarning, match=r"^\[W101\] medical_linker runs on") as caught:
+        nlp = spacy.blank("en")
+        nlp.add_pipe("medical_mentions")
+        nlp.add_pipe("medical_linker")
+        doc = nlp("She has Crohn's disease, HTN and a heart attack in 2019; no fever, htn or all.")
+        list(nlp.pipe(["Fieber und Kopfschmerzen", "fiebre"] * 20))
+    assert len(caught) == 1
+    assert "nlp.add_pipe('medical_linker', config={'assets': DIRECTORY})" in str(caught[0].message)
+    assert [(ent.text, ent.kb_id_, ent._.cui) for ent in doc.ents] == [
+        ("Crohn's disease", "C0010346", "C0010346"),
+        ("HTN", "C0020538", "C0020538"),
+        ("heart attack", "C0027051", "C0027051"),
+        ("fever", "C0015967", "C0015967"),
+        ("htn", "C0020538", "C0020538"),  # as the lexicon has it, too; "all" is a word
+    ]
+
+
+# What is written on spans
+
+
+def test_every_attribute(tiny_assets, tiny_kb):
+    (found,) = link(tiny_assets, "Old type 2 diabetes.", "type 2 diabetes", top_k=3)
+    assert found["kb_id"] == found["cui"] == "HP:0005978"
+    assert found["codes"] == {"UMLS": ["C0011860"], "ICD10CM": ["E11"]}
+    assert len(found["candidates"]) == 3
+    best = found["candidates"][0]
+    assert best == {
+        "id": "HP:0005978", "name": "Type II diabetes mellitus", "matched": "Type 2 diabetes",
+        "score": best["score"], "prob": best["prob"], "scores": best["scores"],
+        "ranks": best["ranks"],
+        "types": ["T047"],
+    }  # fmt: skip
+    assert best["scores"].keys() == {"exact", "ngram", "dense"}
+    assert best["scores"]["exact"] == 0.95
+    assert best["ranks"]["exact"] == best["ranks"]["ngram"] == 1
+    assert 0.9 < best["score"] < 1
+    assert found["kb_ents"] == [[one["id"], one["score"]] for one in found["candidates"]]
+    for one in found["candidates"]:
+        assert tiny_kb[one["id"]].name == one["name"]
+        assert one["matched"] in [name.text for name in tiny_kb[one["id"]].names]
+    scores = [score for _, score in found["kb_ents"]]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_values_are_plain(tiny_assets):
+    """Nothing that msgpack, JSON or another process would choke on, or give back changed."""
+    nlp = pipeline(tiny_assets)
+    for doc in nlp.pipe(TEXTS):
+        for found in values(doc.ents):
+            assert srsly.msgpack_loads(srsly.msgpack_dumps(found)) == found
+            assert json.loads(json.dumps(found)) == found
+            assert type(found["cui"]) is str
+            assert type(found["kb_ents"]) is type(found["candidates"]) is list
+            assert all(type(pair) is list for pair in found["kb_ents"])
+            assert all(type(one) is dict for one in found["candidates"])
+
+
+def test_spans_do_not_share_values(tiny_assets):
+    nlp = pipeline(tiny_assets)
+    one, other = nlp("heart attack"), nlp("heart attack")
+    for candidate in one.ents[0]._.candidates:
+        candidate["types"].append("mine")
+        candidate["scores"]["mine"] = candidate["ranks"]["mine"] = 1
+        candidate["name"] = "mine"
+    one.ents[0]._.codes["MINE"] = []
+    one.ents[0]._.kb_ents.clear()
+    assert values(other.ents) == values(nlp("heart attack").ents)
+    assert "MINE" not in other.ents[0]._.codes
+
+
+def test_attributes_of_spans_that_are_not_linked(nlp):
+    span = nlp.make_doc("heart attack")[:2]
+    assert (span._.cui, span._.kb_ents, span._.candidates, span._.codes) == (None, [], [], {})
+    span._.candidates.append("mine")
+    assert nlp.make_doc("fever")[:1]._.candidates == []
+
+
+def test_labels_and_boundaries_stay(tiny_assets):
+    nlp = pipeline(tiny_assets, mentions=False)
+    doc = doc_with(nlp, "heart attack fever and asthma", "heart attack", "fever", "asthma")
+    before = [(ent.start, ent.end, ent.label_) for ent in doc.ents]
+    doc = nlp(doc)
+    assert [(ent.start, ent.end, ent.label_) for ent in doc.ents] == before
+    assert [token.ent_kb_id_ for token in doc] == [
+        "HP:0001658", "HP:0001658", "HP:0001945", "", "HP:0002099",
+    ]  # fmt: skip
+
+
+def test_span_groups(tiny_assets):
+    nlp = pipeline(tiny_assets, mentions=False, spans_key="sc")
+    doc = nlp.make_doc("acute heart attack and fever")
+    spans = [
+        Span(doc, 1, 3, label="A", span_id="one"), Span(doc, 0, 3, label="B"),
+        Span(doc, 4, 5, label="A"),
+    ]  # fmt: skip
+    doc.spans["sc"] = SpanGroup(doc, name="sc", attrs={"kept": True}, spans=spans)
+    doc.spans["other"] = [doc[4:5]]
+    doc.set_ents([Span(doc, 4, 5, label="ENT")])
+    doc = nlp(doc)
+    group = doc.spans["sc"]
+    assert isinstance(group, SpanGroup)
+    assert (group.name, group.attrs) == ("sc", {"kept": True})
+    assert [(span.start, span.end, span.label_, span.id_) for span in group] == [
+        (1, 3, "A", "one"), (0, 3, "B", ""), (4, 5, "A", ""),
+    ]  # fmt: skip
+    assert [span.kb_id_ for span in group][::2] == ["HP:0001658", "HP:0001945"]
+    assert group[0]._.cui == "HP:0001658"
+    assert group[0]._.candidates[0]["matched"] == "Heart attack"
+    assert doc.ents[0].kb_id_ == doc.spans["other"][0].kb_id_ == ""
+
+
+def test_documents_without_the_span_group(tiny_assets):
+    nlp = pipeline(tiny_assets, mentions=False, spans_key="sc")
+    assert "sc" not in nlp("heart attack").spans
+    doc = nlp.make_doc("heart attack")
+    doc.spans["sc"] = []
+    assert len(nlp(doc).spans["sc"]) == 0
+
+
+# Settings
+
+
+def test_what_scores_less_than_the_threshold_is_nil(tiny_assets):
+    text = "hart atack and heart attack"
+    poor, good = link(
+        tiny_assets, text, "hart atack", "heart attack", threshold=0.9, calibrator=False
+    )
+    assert (good["kb_id"], good["cui"]) == ("HP:0001658", "HP:0001658")
+    assert (poor["kb_id"], poor["cui"], poor["codes"]) == ("NIL", None, {})
+    assert len(poor["candidates"]) == len(poor["kb_ents"]) == 5, "what was considered is kept"
+
+
+@pytest.mark.parametrize("tiers", [None, ["exact"], ["exact", "ngram"], ["ngram"]])
+def test_an_identical_string_passes_any_threshold(tiny_assets, tiers):
+    (found,) = link(tiny_assets, "Fever", "Fever", threshold=1.0, tiers=tiers, calibrator=False)
+    assert found["kb_id"] == "HP:0001945"
+
+
+def test_nothing_found_is_nil(tiny_assets):
+    (found,) = link(tiny_assets, "zzz", "zzz", tiers=["exact"])
+    assert (found["kb_id"], found["cui"], found["codes"]) == ("NIL", None, {})
+    assert found["candidates"] == found["kb_ents"] == []
+
+
+def test_the_threshold_can_be_changed_later(nlp):
+    linker = nlp.get_pipe("medical_linker")
+    assert nlp("heart attacks").ents[0].kb_id_ == "HP:0001658"
+    linker.threshold = 0.999
+    assert nlp("heart attacks").ents[0].kb_id_ == "NIL"
+    linker.threshold = 0.0
+    assert nlp("heart attacks").ents[0].kb_id_ == "HP:0001658"
+
+
+@pytest.mark.parametrize(
+    ("scheme", "cuis"),
+    [
+        (None, ["HP:0001658", "HP:0000822"]), ("", ["HP:0001658", "HP:0000822"]),
+        ("UMLS", ["C0027051", "C0020538"]), ("ICD10CM", [None, "I10"]),
+    ],
+)  # fmt: skip
+def test_cui_scheme(tiny_assets, scheme, cuis):
+    found = link(tiny_assets, "heart attack, HTN", "heart attack", "HTN", cui_scheme=scheme)
+    assert [one["cui"] for one in found] == cuis
+    assert [one["kb_id"] for one in found] == ["HP:0001658", "HP:0000822"]
+
+
+def test_a_scheme_that_the_knowledge_base_has_not(tiny_assets):
+    with pytest.warns(UserWarning, match=r"W103.*'SNOMED'.*ICD10CM, UMLS") as caught:
+        (found,) = link(tiny_assets, "fever", "fever", cui_scheme="SNOMED")
+    assert len(caught) == 1
+    assert (found["kb_id"], found["cui"]) == ("HP:0001945", None)
+
+
+def test_two_linkers_in_one_pipeline(tiny_assets):
+    nlp = pipeline(tiny_assets, cui_scheme="UMLS", prefix="umls_", top_k=2)
+    path = str(tiny_assets.path)
+    config = {"assets": path, "cui_scheme": "ICD10CM", "prefix": "icd_", "tiers": ["exact"]}
+    nlp.add_pipe("medical_linker", "second", config=config)
+    (ent,) = nlp("known atrial fibrillation").ents
+    assert (ent._.umls_cui, ent._.icd_cui) == ("C0004238", "I48.91")
+    assert (len(ent._.umls_candidates), len(ent._.icd_candidates)) == (2, 1)
+    assert ent._.icd_candidates[0]["scores"].keys() == {"exact"}
+    assert ent._.cui is None
+
+
+def test_existing_links_are_replaced_or_kept(tiny_assets):
+    for overwrite, want in ((True, ["HP:0001658", "HP:0001945"]), (False, ["X:1", "HP:0001945"])):
+        nlp = pipeline(tiny_assets, mentions=False, overwrite=overwrite, spans_key=None)
+        doc = nlp.make_doc("heart attack, fever")
+        doc.set_ents([Span(doc, 0, 2, label="A", kb_id="X:1"), Span(doc, 3, 4, label="A")])
+        doc = nlp(doc)
+        assert [ent.kb_id_ for ent in doc.ents] == want
+        assert bool(doc.ents[0]._.candidates) == overwrite
+        groups = pipeline(tiny_assets, mentions=False, overwrite=overwrite, spans_key="sc")
+        doc = groups.make_doc("heart attack, fever")
+        doc.spans["sc"] = [Span(doc, 0, 2, label="A", kb_id="X:1"), Span(doc, 3, 4, label="A")]
+        assert [span.kb_id_ for span in groups(doc).spans["sc"]] == want
+
+
+def test_abbreviations_mean_what_the_document_says(tiny_assets):
+    text = "A pulmonary embolism (PE) was seen. The PE was small."
+    for resolve, want in ((True, "HP:0002204"), (False, "HP:0001698")):
+        # Without a lexicon, which heeds what the text spells out.
+        nlp = pipeline(tiny_assets, resolve_abbreviations=resolve, lexicon=None)
+        links = {ent.text: ent.kb_id_ for ent in nlp(text).ents}
+        assert links == {"pulmonary embolism": "HP:0002204", "PE": want}
+        assert [ent.kb_id_ for ent in nlp("The PE was small.").ents] == ["HP:0001698"]
+
+
+def test_an_abbreviation_means_the_mention_that_it_abbreviates(tiny_assets):
+    """Nothing defines it, but the document has it in full, which the terminology may not know."""
+    text = "Zystic quorbid fever at night. QQF. The ZQF was treated."
+    nlp = pipeline(tiny_assets, mentions=False)
+    doc = nlp.make_doc(text)
+    wanted = ("Zystic quorbid fever", "QQF", "ZQF")
+    doc.ents = [
+        doc.char_span(text.index(part), text.index(part) + len(part), label="A") for part in wanted
+    ]
+    linker = nlp.get_pipe("medical_linker")
+    forms = [[form["text"] for form in linker.explain(ent).forms] for ent in doc.ents]
+    assert forms == [["Zystic quorbid fever"], ["QQF"], ["Zystic quorbid fever", "ZQF"]]
+    assert linker.link_spans(doc, [doc.ents[2]]) == linker.link_spans(doc, list(doc.ents))[2:]
+    long, _, short = nlp(doc).ents
+    assert short._.candidates[0]["score"] == long._.candidates[0]["score"]
+    assert (
+        pipeline(tiny_assets, mentions=False, resolve_abbreviations=False)
+        .get_pipe("medical_linker")
+        .mentions(doc)[2]
+        .long_form
+        == ""
+    )
+
+
+def test_abbreviations_within_a_mention_mean_it_too(tiny_assets):
+    text = "A pulmonary embolism (PE) was seen: a PE event."
+    nlp = pipeline(tiny_assets, mentions=False)
+    doc = nlp.make_doc(text)
+    doc.ents = [doc.char_span(text.index("PE event"), text.index("."), label="A")]
+    (ent,) = nlp(doc).ents
+    assert ent.text == "PE event"
+    explained = nlp.get_pipe("medical_linker").explain(ent)
+    assert [form["text"] for form in explained.forms] == ["pulmonary embolism event", "PE event"]
+
+
+def test_top_k_and_tiers(tiny_assets):
+    (found,) = link(tiny_assets, "diabetes", "diabetes", top_k=1, tiers=["ngram"])
+    assert len(found["candidates"]) == len(found["kb_ents"]) == 1
+    assert found["candidates"][0]["scores"].keys() == {"ngram"}
+
+
+def test_exact_first_links_the_same(tiny_assets):
+    plain, fast = pipeline(tiny_assets), pipeline(tiny_assets, exact_first=True)
+    for one, other in zip(plain.pipe(TEXTS), fast.pipe(TEXTS), strict=True):
+        assert [ent.kb_id_ for ent in one.ents] == [ent.kb_id_ for ent in other.ents]
+
+
+@pytest.mark.parametrize(
+    ("config", "code"),
+    [
+        ({"threshold": -0.1}, "E301"),
+        ({"threshold": 1.01}, "E301"),
+        ({"top_k": 0}, "E302"),
+        ({"batch_size": 0}, "E302"),
+        ({"tiers": []}, "E302"),
+        ({"tiers": ["exact", "telepathy"]}, "E302"),
+    ],
+)
+def test_settings_out_of_range(tiny_assets, config, code):
+    with pytest.raises(MedlinkError, match=code):
+        pipeline(tiny_assets, **config)
+
+
+@pytest.mark.parametrize("config", [{"treshold": 0.5}, {"top_k": "many"}, {"tiers": "exact"}])
+def test_unknown_keys_and_wrong_types(tiny_assets, config):
+    with pytest.raises(ConfigValidationError, match=next(iter(config))):
+        pipeline(tiny_assets, **config)
+
+
+@pytest.mark.parametrize(
+    ("source", "code"),
+    [("no_such_package", "E305"), ("/no/such/place", "E201"), ("./nowhere/at/all", "E201")],
+)
+def test_assets_that_are_not_there(source, code):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("medical_linker", config={"assets": source})
+    mentions = spacy.blank("en")
+    mentions.add_pipe("medical_mentions", config={"assets": source})
+    with pytest.raises(MedlinkError, match=code):
+        nlp(doc_with(nlp, "fever", "fever"))
+    with pytest.raises(MedlinkError, match=code):
+        list(nlp.pipe([doc_with(nlp, "fever", "fever")]))
+    with pytest.raises(MedlinkError, match=code):
+        mentions("fever")
+    with pytest.raises(MedlinkError, match=code):
+        nlp.initialize()
+
+
+def test_the_dense_tier_where_there_is_none(recwarn):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("medical_linker", config={"tiers": ["dense"]})
+    with pytest.raises(MedlinkError, match="E210"):
+        nlp(doc_with(nlp, "fever", "fever"))
+
+
+def test_initialize_can_name_the_assets(tiny_assets):
+    nlp = spacy.blank("en")
+    for name in ("medical_mentions", "medical_linker"):
+        nlp.add_pipe(name)
+        nlp.config["initialize"]["components"][name] = {"assets": str(tiny_assets.path)}
+    nlp.initialize()
+    assert [ent.kb_id_ for ent in nlp("a heart attack").ents] == ["HP:0001658"]
+
+
+def test_an_encoder_of_the_config_must_be_the_one_of_the_index(tiny_assets, tmp_path):
+    def config(path):
+        architecture = "spacy-medlink.TransformerBiEncoder.v1"
+        return {"@architectures": architecture, "name": str(path)}
+
+    same = pipeline(tiny_assets, encoder=config(tiny_assets.path / "encoder"))
+    assert [ent.kb_id_ for ent in same("a heart attack").ents] == ["HP:0001658"]
+    other = pipeline(tiny_assets, encoder=config(write_tiny_encoder(tmp_path, seed=1)))
+    with pytest.raises(MedlinkError, match=r"E204.*encoder of the config"):
+        other("a heart attack")
+
+
+def test_the_parts_can_be_asked_for(nlp, tiny_kb):
+    linker = nlp.get_pipe("medical_linker")
+    assert isinstance(linker.kb, KnowledgeBase)
+    assert linker.kb.manifest == tiny_kb.manifest
+    assert linker.assets.tiers == ["exact", "ngram", "dense"]
+
+
+def test_threads_can_be_capped(tiny_assets):
+    import faiss
+    import torch
+
+    before = torch.get_num_threads(), faiss.omp_get_max_threads()
+    try:
+        pipeline(tiny_assets, n_threads=1)("heart attack")
+        assert (torch.get_num_threads(), faiss.omp_get_max_threads()) == (1, 1)
+    finally:
+        torch.set_num_threads(before[0])
+        faiss.omp_set_num_threads(before[1])
+
+
+def test_pipes_are_analysed(tiny_assets):
+    assert not any(pipeline(tiny_assets).analyze_pipes()["problems"].values())
+    alone = pipeline(tiny_assets, mentions=False).analyze_pipes()
+    assert alone["problems"]["medical_linker"] == ["doc.ents"]
+    assigned = alone["summary"]["medical_linker"]["assigns"]
+    assert set(assigned) == {
+        "doc.ents", "token.ent_kb_id", *(f"span._.{name}" for name in SPAN_ATTRIBUTES)
+    }  # fmt: skip
+
+
+# Streams
+
+
+def test_pipe_is_call(tiny_assets):
+    calling = pipeline(tiny_assets, batch_size=2)
+    want = [values(calling(text).ents) for text in TEXTS]
+    streaming = pipeline(tiny_assets, batch_size=2)
+    assert sum(map(len, want)) > 5
+    for batch_size in (1, 3, 1000):
+        docs = list(streaming.pipe(TEXTS, batch_size=batch_size))
+        assert [doc.text for doc in docs] == TEXTS
+        found = [values(doc.ents) for doc in docs]
+        assert [[one["kb_id"] for one in own] for own in found] == [
+            [one["kb_id"] for one in own] for own in want
+        ]
+    tuples = list(
+        streaming.pipe([(text, place) for place, text in enumerate(TEXTS)], as_tuples=True)
+    )
+    assert [place for _, place in tuples] == list(range(len(TEXTS)))
+
+
+def test_predict_changes_nothing(tiny_assets):
+    nlp = pipeline(tiny_assets, mentions=False)
+    linker = nlp.get_pipe("medical_linker")
+    doc = doc_with(nlp, "heart attack and fever", "heart attack", "fever")
+    before = doc.to_bytes()
+    links = linker.predict([doc, nlp.make_doc("no entity")])
+    assert doc.to_bytes() == before
+    assert [[one.id for one in own] for own in links] == [["HP:0001658", "HP:0001945"], []]
+    linker.set_annotations([doc], links[:1])
+    assert [ent.kb_id_ for ent in doc.ents] == ["HP:0001658", "HP:0001945"]
+
+
+def test_errors_go_to_the_handler(tiny_assets, monkeypatch):
+    nlp = pipeline(tiny_assets)
+    linker = nlp.get_pipe("medical_linker")
+    _ = linker.engine
+
+    def broken(mentions, k, only):
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr(linker.engine, "rank", broken)
+    with pytest.raises(RuntimeError, match="broken"):
+        nlp("fever")
+    with pytest.raises(RuntimeError, match="broken"):
+        list(nlp.pipe(["fever"]))
+    nlp.set_error_handler(ignore_error)
+    assert nlp("fever").text == "fever"
+    assert list(nlp.pipe(["fever", "asthma"])) == []
+
+
+def test_threads_link_the_same(tiny_assets):
+    want = [values(doc.ents) for doc in pipeline(tiny_assets).pipe(TEXTS)]
+    nlp = pipeline(tiny_assets)
+
+    def linked(_):
+        return [values(nlp(text).ents) for text in TEXTS]
+
+    for found in in_threads(linked, range(16)):
+        assert [[one["kb_id"] for one in own] for own in found] == [
+            [one["kb_id"] for one in own] for own in want
+        ]
+
+
+# Odd documents
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\n", "no entities", "😀😀", "\u200b", "."])
+def test_documents_without_entities(nlp, text):
+    doc = nlp(text)
+    assert doc.text == text
+    assert doc.ents == ()
+
+
+def test_entities_of_white_space_and_punctuation(tiny_assets):
+    nlp = pipeline(tiny_assets, mentions=False)
+    doc = nlp.make_doc("a \n\n b   --- 😀 . fever")
+    doc.set_ents([Span(doc, token.i, token.i + 1, label="X") for token in doc])
+    doc = nlp(doc)
+    blank = [ent for ent in doc.ents if not ent.text.strip()]
+    assert [ent.kb_id_ for ent in blank] == ["NIL"] * len(blank)
+    assert len(blank) > 1
+    assert doc.ents[-1].kb_id_ == "HP:0001945"
+    assert all(ent.kb_id_ for ent in doc.ents)
+
+
+def test_a_document_of_100_000_characters(nlp):
+    line = "He had a heart attack, fever and a pericardial effusion (PE) 😀; no HTN.\n"
+    doc = nlp(line * (100_000 // len(line)))
+    assert len(doc.text) > 99_000
+    assert len(doc.ents) == 5 * doc.text.count("\n")
+    assert {ent.kb_id_ for ent in doc.ents} == {
+        "HP:0001658", "HP:0001945", "HP:0001698", "HP:0000822",
+    }  # fmt: skip
+
+
+def test_an_entity_of_100_000_characters(tiny_assets):
+    nlp = pipeline(tiny_assets, mentions=False)
+    doc = nlp.make_doc("x" * 50_000 + " " + "fever and pain " * 3000)
+    doc.set_ents([Span(doc, 0, 1, label="X"), Span(doc, 1, len(doc), label="X")])
+    assert all(ent._.candidates for ent in nlp(doc).ents)
+
+
+# Warnings
+
+
+def test_never_any_entities_is_said_once(tiny_assets):
+    nlp = pipeline(tiny_assets, mentions=False)
+    list(nlp.pipe(["a"] * 19, batch_size=5))
+    with pytest.warns(UserWarning, match=r"W102.*no entities in the first 20 documents") as caught:
+        nlp("a")
+        for _ in range(3):
+            nlp("a")
+            list(nlp.pipe(["a"] * 100))
+    assert len(caught) == 1
+
+
+def test_no_warning_once_there_was_an_entity(tiny_assets):
+    nlp = pipeline(tiny_assets, mentions=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        nlp(doc_with(nlp, "fever", "fever"))
+        list(nlp.pipe(["a"] * 100))
+
+
+def test_real_assets_give_no_warning(tiny_assets):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        list(pipeline(tiny_assets).pipe(TEXTS))

@@ -1,0 +1,257 @@
+"""The component medical_mentions, against a plain search and by example."""
+
+import pytest
+import spacy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from spacy.tokens import Doc, Span
+
+from spacy_medlink.building import build_assets
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import build_kb
+from spacy_medlink.text.normalisation import is_short_form, key
+from spacy_medlink.types import Concept, Name
+from tests.timing import cpu_seconds
+
+NAMES = [
+    "Fever", "Heart attack", "Attack", "Acute heart attack", "Heart failure", "Crohn disease",
+    "Parkinson's disease", "Beta-blocker", "Type 2 diabetes", "Diabetes", "Tumor", "Biopsy",
+    "PE", "ALL", "AIDS", "It", "The", "Not", "All of us", "5", "2-5", "A", "B", "Vitamin B 12",
+    "Vitamin B", "B 12", "Diabète", "Vorhofflimmern", "血圧", "血", "COVID-19",
+    "Non small cell lung cancer stage", "HER2+", "Sjögren",
+    "one two three four five six seven eight", "one two three four five six seven eight nine",
+    "+", "T", "Cold", "C. difficile",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def assets(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("mentions")
+    build_kb(directory / "kb", (Concept(text, text, (Name(text),)) for text in NAMES))
+    return build_assets(directory / "assets", directory / "kb")
+
+
+def pipeline(assets, lang="en", **config):
+    nlp = spacy.blank(lang)
+    nlp.add_pipe("medical_mentions", config={"assets": str(assets.path), **config})
+    return nlp
+
+
+@pytest.fixture(scope="module")
+def nlp(assets):
+    return pipeline(assets)
+
+
+def found(nlp, text):
+    return [ent.text for ent in nlp(text).ents]
+
+
+@pytest.mark.parametrize(
+    ("text", "ents"),
+    [
+        # The longest match wins, then the first.
+        ("an acute heart attack today", ["acute heart attack"]),
+        ("a heart attack, an attack", ["heart attack", "attack"]),
+        ("heart failure attack", ["heart failure", "attack"]),
+        ("vitamin B 12", ["vitamin B 12"]),
+        ("a B 12 and vitamin B", ["B 12", "vitamin B"]),
+        # Case, accents, plurals, hyphens, possessives.
+        ("FEVER, fevers; Fever's", ["FEVER", "fevers", "Fever"]),
+        ("diabete, DIABÈTE", ["diabete", "DIABÈTE"]),
+        ("biopsies of tumors", ["biopsies", "tumors"]),
+        ("beta blockers, beta-blockers", ["beta blockers", "beta-blockers"]),
+        ("type-2 diabetes, type 2-diabetes", ["type-2 diabetes", "type 2-diabetes"]),
+        ("Crohn's disease and Crohn’s disease", ["Crohn's disease", "Crohn’s disease"]),
+        ("Parkinson disease, Parkinsons disease", ["Parkinson disease", "Parkinsons disease"]),
+        ("Covid 19, COVID-19", ["Covid 19", "COVID-19"]),
+        ("non-small-cell lung cancer stage", ["non-small-cell lung cancer stage"]),
+        ("heart (attack)", ["heart (attack)"]),
+        ("HER2+ tumor", ["HER2+", "tumor"]),
+        ("HER2 positive", []),
+        ("with C. difficile", ["C. difficile"]),
+        # Short forms keep their case.
+        ("PE, pe, Pe", ["PE"]),
+        ("aids and AIDS", ["AIDS"]),
+        # Neither stop words, nor digits, nor single letters.
+        ("It is not the 5 of a B, A or T, 2-5 +", ["2-5"]),
+        ("ALL OF all", []),
+        ("all of us", ["all of us"]),
+        ("2 5", ["2 5"]),
+        ("5", []),
+        ("2.5", []),
+        # Not over an empty line, whatever it is made of.
+        ("heart\nattack", ["heart\nattack"]),
+        ("heart\n\nattack", ["attack"]),
+        ("heart \r\n \r\n attack", ["attack"]),
+        ("heart\n\t\nattack", ["attack"]),
+        ("Heart  attack", ["Heart  attack"]),
+        # Other scripts, emoji.
+        ("😀 fever 😀", ["fever"]),
+        ("\ufefffever \u200b heart\u00a0attack", ["\ufefffever", "heart\u00a0attack"]),
+        ("", []),
+        (" \n\n ", []),
+        ("nothing", []),
+    ],
+)
+def test_matches(nlp, text, ents):
+    assert found(nlp, text) == ents
+
+
+@pytest.mark.parametrize(
+    ("lang", "text", "ents"),
+    [
+        ("de", "Vorhofflimmern und Diabète", ["Vorhofflimmern", "Diabète"]),
+        ("de", "Crohn's disease", ["Crohn's disease"]),
+        ("fr", "l'homme a un diabète", ["diabète"]),
+        ("xx", "Fever, Heart Attack", ["Fever", "Heart Attack"]),
+    ],
+)
+def test_other_languages(assets, lang, text, ents):
+    assert found(pipeline(assets, lang), text) == ents
+
+
+WORDS = st.lists(
+    st.sampled_from(
+        ["acute", "heart", "attack", "Attacks", "failure", "fever", "the", "all", "ALL", "of", "us",
+         "PE", "pe", "5", "B", "12", "vitamin", "-", ".", "\n\n", "\n", "one", "two", "three", "'s",
+         "Crohn", "disease", "2", "血圧"]
+    ),
+    max_size=12,
+)  # fmt: skip
+
+
+def by_plain_search(doc, max_tokens):
+    """Every span whose key is a name's, tried one by one."""
+    keys = [key(token.text) for token in doc]
+    worded = [place for place, part in enumerate(keys) if part]
+    spans = set()
+    for first, start in enumerate(worded):
+        for last in range(first, min(first + max_tokens, len(worded))):
+            end = worded[last] + 1
+            text = doc[start:end].text
+            names = [name for name in NAMES if key(name) == key(text)]
+            if not any(not is_short_form(name) or name == text for name in names):
+                continue
+            if any(not line.strip() for line in text.split("\n")[1:-1]):
+                continue  # an empty line
+            if last == first:
+                token, part = doc[start], keys[start]
+                if token.is_stop or len(part) < 2 or part.isdigit():
+                    continue
+            spans.add((start, end))
+    return spans
+
+
+@given(WORDS, st.integers(1, 8))
+@settings(deadline=None)
+def test_find_agrees_with_a_plain_search(nlp, words, max_tokens):
+    component = nlp.get_pipe("medical_mentions")
+    component.max_tokens = max_tokens
+    doc = Doc(nlp.vocab, words=words)
+    spans = component.find(doc)
+    component.max_tokens = 8
+    assert {(span.start, span.end) for span in spans} == by_plain_search(doc, max_tokens)
+    assert len(spans) == len({(span.start, span.end) for span in spans})
+    assert doc.ents == ()
+
+
+@given(WORDS)
+@settings(deadline=None)
+def test_entities_do_not_overlap_and_none_could_be_longer(nlp, words):
+    doc = Doc(nlp.vocab, words=words)
+    spans = nlp.get_pipe("medical_mentions").find(doc)
+    ents = nlp(doc).ents
+    taken = [token.i for ent in ents for token in ent]
+    assert len(taken) == len(set(taken))
+    for span in spans:
+        rivals = [ent for ent in ents if ent.start < span.end and span.start < ent.end]
+        assert max(len(ent) for ent in rivals) >= len(span)
+
+
+def test_the_longest_match_is_limited(assets, nlp):
+    nine = "one two three four five six seven eight nine"
+    assert found(nlp, nine) == ["one two three four five six seven eight"]
+    assert found(pipeline(assets, max_tokens=9), nine) == [nine]
+    assert found(pipeline(assets, max_tokens=1), "acute heart attack") == ["attack"]
+    assert found(nlp, nine.replace(" ", "-")) == ["one-two-three-four-five-six-seven-eight"]
+    with pytest.raises(MedlinkError, match="E302"):
+        pipeline(assets, max_tokens=0)
+
+
+def test_label(assets):
+    assert [ent.label_ for ent in pipeline(assets, label="PROBLEM")("a fever").ents] == ["PROBLEM"]
+
+
+def with_ents(assets, **config):
+    """A pipeline in which "bad heart" and "fever" are entities already."""
+    nlp = pipeline(assets, **config)
+    ruler = nlp.add_pipe("entity_ruler", first=True)
+    ruler.add_patterns([{"label": "OWN", "pattern": text} for text in ("bad heart", "fever")])
+    return nlp
+
+
+def test_existing_entities_are_kept(assets):
+    doc = with_ents(assets)("a bad heart attack, fever and diabetes")
+    assert [(ent.text, ent.label_) for ent in doc.ents] == [
+        ("bad heart", "OWN"), ("attack", "CONCEPT"), ("fever", "OWN"), ("diabetes", "CONCEPT"),
+    ]  # fmt: skip
+
+
+def test_existing_entities_are_replaced_where_asked(assets):
+    doc = with_ents(assets, overwrite=True)("a bad heart attack, fever; bad heart")
+    assert [(ent.text, ent.label_) for ent in doc.ents] == [
+        ("heart attack", "CONCEPT"), ("fever", "CONCEPT"), ("bad heart", "OWN"),
+    ]  # fmt: skip
+
+
+def test_a_span_group_keeps_overlaps(assets):
+    nlp = with_ents(assets, spans_key="sc")
+    doc = nlp("an acute heart attack, fever")
+    assert [span.text for span in doc.spans["sc"]] == [
+        "acute heart attack", "heart attack", "attack", "fever",
+    ]  # fmt: skip
+    assert [(ent.text, ent.label_) for ent in doc.ents] == [("fever", "OWN")]
+    assert len(nlp("nothing").spans["sc"]) == 0
+
+
+def test_pipe_is_call(nlp):
+    texts = ["an acute heart attack", "", "fever", "no"]
+    assert [[ent.text for ent in doc.ents] for doc in nlp.pipe(texts)] == [
+        found(nlp, text) for text in texts
+    ]
+
+
+def test_pipes_are_analysed(nlp):
+    assert not any(nlp.analyze_pipes()["problems"].values())
+
+
+def test_the_starter_needs_no_warning(recwarn):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("medical_mentions")
+    assert found(nlp, "Known Alzheimer's disease, COPD.") == ["Alzheimer's disease", "COPD"]
+    assert not recwarn.list
+
+
+LONG = {
+    "prose": "He had an acute heart attack, 5 fevers and type 2 diabetes. " * 1700,
+    "one name": "fever " * 16_000,
+    "one word": "x" * 100_000,
+    "emoji": "😀 " * 30_000,
+    "lines": "fever\n\n" * 14_000,
+}
+
+
+@pytest.mark.parametrize("text", LONG.values(), ids=LONG)
+def test_documents_of_100_000_characters(nlp, text):
+    nlp.max_length = 200_000
+    doc = nlp.make_doc(text)
+    component = nlp.get_pipe("medical_mentions")
+    assert cpu_seconds(lambda: component(doc)) < 3
+    assert len(doc.ents) == text.count("fever") + text.count("attack") + text.count("diabetes")
+
+
+def test_spans_of_another_component_with_the_same_tokens(nlp):
+    doc = nlp.make_doc("heart attack")
+    doc.set_ents([Span(doc, 0, 2, label="OWN", kb_id="X")])
+    (ent,) = nlp(doc).ents
+    assert (ent.label_, ent.kb_id_) == ("OWN", "X")

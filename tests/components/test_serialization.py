@@ -1,0 +1,299 @@
+"""Saved pipelines: disk, bytes, pickle, DocBin, moved and deleted sources, sourcing."""
+
+import copy
+import gc
+import pickle
+import shutil
+import warnings
+from pathlib import Path
+
+import pytest
+import spacy
+import srsly
+from spacy.tokens import Doc, DocBin
+from spacy.vocab import Vocab
+
+from spacy_medlink.assets import Assets
+from spacy_medlink.building import build_assets
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.util.files import OwnedDirectory
+from tests.pipelines import TEXTS, pipeline, values
+
+
+def results(nlp):
+    """What a pipeline says, scores rounded to what bf16 sums in other batches agree on."""
+    found = [values(doc.ents) for doc in nlp.pipe(TEXTS)]
+    for own in (one for all in found for one in all):
+        own["kb_ents"] = own["kb_ents"][0][0]
+        own["candidates"] = [own["candidates"][0]["id"], own["candidates"][0]["matched"]]
+    return found
+
+
+@pytest.fixture
+def source(tmp_path, tiny_assets):
+    """Assets of one's own, which can be deleted."""
+    return Assets(shutil.copytree(tiny_assets.path, tmp_path / "source"))
+
+
+@pytest.fixture(scope="module")
+def want(tiny_assets):
+    found = results(pipeline(tiny_assets, cui_scheme="UMLS"))
+    assert sum(map(len, found)) == 9
+    return found
+
+
+@pytest.fixture
+def nlp(source):
+    return pipeline(source, cui_scheme="UMLS")
+
+
+def test_a_saved_pipeline_needs_its_sources_no_more(tmp_path, nlp, source, want):
+    nlp.to_disk(tmp_path / "saved")
+    shutil.rmtree(source.path)
+    loaded = spacy.load(tmp_path / "saved")
+    assert results(loaded) == want
+    moved = (tmp_path / "saved").rename(tmp_path / "moved")
+    assert results(spacy.load(moved)) == want
+
+
+def test_saving_shares_the_files(tmp_path, nlp, source):
+    nlp.to_disk(tmp_path / "saved")
+    assets = Assets(tmp_path / "saved" / "medical_linker" / "assets", verify=True)
+    assert all((assets.path / name).samefile(source.path / name) for name in assets.files)
+    exact = tmp_path / "saved" / "medical_mentions" / "exact"
+    shared = ["check.npy", "hash.npy", "row.npy", "start.npy"]
+    assert all((exact / name).samefile(source.path / "exact" / name) for name in shared)
+    names = ["name_row.npy", "name_start.npy", "name_text.npy"]
+    assert {file.name for file in exact.iterdir()} == {"medlink_files.json", *shared, *names}
+
+
+def test_saving_over_itself(tmp_path, nlp, source, want):
+    """What is being written is what is mapped: truncated in place it would be lost."""
+    nlp.to_disk(tmp_path / "saved")
+    shutil.rmtree(source.path)
+    for _ in range(2):
+        loaded = spacy.load(tmp_path / "saved")
+        loaded.to_disk(tmp_path / "saved")
+        assert results(loaded) == want
+    assert results(spacy.load(tmp_path / "saved")) == want
+    assert not list((tmp_path / "saved").rglob(".*"))
+
+
+def test_saving_again_replaces(tmp_path, nlp, tiny_kb):
+    nlp.to_disk(tmp_path / "saved")
+    small = build_assets(tmp_path / "small", tiny_kb.path)
+    pipeline(small).to_disk(tmp_path / "saved")
+    assert spacy.load(tmp_path / "saved").get_pipe("medical_linker").assets.tiers == [
+        "exact", "ngram",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("threshold", "expected"),
+    [
+        (0.5, {"HTN": ("HP:0000822", "I10"), "Asthma": ("HP:0002099", None)}),
+        (0.9999, {"HTN": ("NIL", None), "Asthma": ("NIL", None)}),
+    ],
+)
+def test_settings_of_a_saved_pipeline_can_be_overridden(tmp_path, nlp, threshold, expected):
+    nlp.to_disk(tmp_path / "saved")
+    config = {"components": {"medical_linker": {"threshold": threshold, "cui_scheme": "ICD10CM"}}}
+    loaded = spacy.load(tmp_path / "saved", config=config)
+    links = {ent.text: (ent.kb_id_, ent._.cui) for ent in loaded("Asthma, HTN").ents}
+    assert links == expected
+
+
+def test_a_saved_pipeline_is_a_source_of_assets(tmp_path, nlp, want):
+    nlp.to_disk(tmp_path / "saved")
+    other = spacy.blank("en")
+    settings = {"medical_mentions": {"languages": []}, "medical_linker": {"cui_scheme": "UMLS"}}
+    for name, config in settings.items():
+        other.add_pipe(name, config={"assets": str(tmp_path / "saved"), **config})
+    assert results(other) == want
+
+
+def test_a_damaged_pipeline_says_so_when_loaded(tmp_path, nlp):
+    nlp.to_disk(tmp_path / "saved")
+    file = tmp_path / "saved" / "medical_linker" / "assets" / "kb.sqlite"
+    file.unlink()
+    with pytest.raises(MedlinkError, match=r"E202.*kb\.sqlite"):
+        spacy.load(tmp_path / "saved")
+    shutil.rmtree(tmp_path / "saved" / "medical_linker" / "assets")
+    with pytest.raises(MedlinkError, match="E201"):
+        spacy.load(tmp_path / "saved")
+    (tmp_path / "saved" / "medical_mentions" / "exact" / "hash.npy").unlink()
+    with pytest.raises(MedlinkError, match=r"E202.*hash\.npy"):
+        spacy.load(tmp_path / "saved", exclude=["medical_linker"])
+
+
+def test_parts_can_be_excluded(tmp_path, nlp):
+    linker, mentions = nlp.get_pipe("medical_linker"), nlp.get_pipe("medical_mentions")
+    linker.to_disk(tmp_path / "linker", exclude=["assets"])
+    assert list((tmp_path / "linker").iterdir()) == []
+    assert linker.from_disk(tmp_path / "linker", exclude=["assets"]) is linker
+    assert len(linker.to_bytes(exclude=["assets"])) < 10
+    mentions.to_disk(tmp_path / "mentions", exclude=["exact"])
+    assert not (tmp_path / "mentions").exists()
+    assert mentions.to_bytes(exclude=["exact"]) == b""
+    assert linker.from_bytes(linker.to_bytes(), exclude=["assets"]).assets.path == Path(
+        linker.source
+    )
+
+
+@pytest.mark.parametrize("config", ["own", "none"])
+def test_bytes_need_the_sources_no_more(nlp, source, want, config):
+    data = nlp.to_bytes()
+    shutil.rmtree(source.path)
+    if config == "own":
+        other = spacy.util.load_model_from_config(nlp.config, auto_fill=True)
+    else:  # names no assets, and must not fall back to the starter
+        other = spacy.blank("en")
+        other.add_pipe("medical_mentions", config={"languages": []})
+        other.add_pipe("medical_linker", config={"cui_scheme": "UMLS"})
+    other.from_bytes(data)
+    assert results(other) == want
+    again = pickle.loads(pickle.dumps(other))
+    del other
+    gc.collect()
+    assert results(again) == want
+
+
+def test_what_came_as_bytes_leaves_nothing_behind(nlp):
+    linker = spacy.blank("en").add_pipe("medical_linker")
+    linker.from_bytes(nlp.get_pipe("medical_linker").to_bytes())
+    path = linker.assets.path
+    assert isinstance(linker.assets.keep_alive, OwnedDirectory)
+    assert path.is_dir()
+    del linker
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gc.collect()
+    assert not path.exists()
+
+
+def test_too_much_for_bytes(nlp):
+    linker = nlp.get_pipe("medical_linker")
+    linker.max_bytes_size = 1 << 20
+    with pytest.raises(MedlinkError, match=r"E303.*to_disk"):
+        linker.to_bytes()
+
+
+@pytest.mark.parametrize("name", ["../escaped", "/tmp/spacy-medlink-escaped", "a/../../escaped"])
+def test_bytes_cannot_write_elsewhere(nlp, tmp_path, monkeypatch, name):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "inner"))
+    (tmp_path / "inner").mkdir()
+    with pytest.raises(MedlinkError, match="E202"):
+        nlp.get_pipe("medical_linker").from_bytes(srsly.msgpack_dumps({name: b"x"}))
+    assert not list(tmp_path.rglob("*escaped*"))
+    assert not Path("/tmp/spacy-medlink-escaped").exists()
+
+
+COPIES = {
+    "pickle": lambda nlp: pickle.loads(pickle.dumps(nlp)),
+    "deepcopy": copy.deepcopy,
+}
+
+
+@pytest.mark.parametrize("used", [False, True])
+@pytest.mark.parametrize("make", COPIES.values(), ids=COPIES)
+def test_copies_of_pipelines(nlp, want, make, used):
+    if used:
+        assert results(nlp) == want
+    other = make(nlp)
+    assert results(other) == want
+    for name in ("medical_linker", "medical_mentions"):
+        assert other.get_pipe(name).name == name
+        assert other.get_pipe(name) is not nlp.get_pipe(name)
+        assert other.get_pipe(name).vocab is other.vocab
+    other.get_pipe("medical_linker").threshold = 1.0
+    assert results(nlp) == want
+
+
+def test_pickles_hold_paths_not_contents(nlp):
+    results(nlp)
+    for name in ("medical_linker", "medical_mentions"):
+        component = nlp.get_pipe(name)
+        component.vocab = Vocab()
+        assert len(pickle.dumps(component)) < 20_000
+
+
+def test_copies_of_a_loaded_pipeline(tmp_path, nlp, source, want):
+    nlp.to_disk(tmp_path / "saved")
+    shutil.rmtree(source.path)
+    loaded = spacy.load(tmp_path / "saved")
+    for make in COPIES.values():
+        assert results(make(loaded)) == want
+
+
+@pytest.mark.filterwarnings("ignore:.*W101")
+def test_copies_of_the_starter():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("medical_mentions")
+    nlp.add_pipe("medical_linker")
+    want = [ent.kb_id_ for ent in nlp("fever and a heart attack").ents]
+    assert want == ["C0015967", "C0027051"]
+    other = pickle.loads(pickle.dumps(nlp))
+    assert [ent.kb_id_ for ent in other("fever and a heart attack").ents] == want
+    assert len(pickle.dumps(nlp.get_pipe("medical_linker"))) < len(
+        nlp.get_pipe("medical_linker").to_bytes()
+    )
+
+
+@pytest.mark.filterwarnings("ignore:.*W101")
+def test_a_saved_starter(tmp_path):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("medical_mentions")
+    nlp.add_pipe("medical_linker")
+    nlp.to_disk(tmp_path / "saved")
+    loaded = spacy.load(tmp_path / "saved")
+    assert loaded.get_pipe("medical_linker").assets.path.is_relative_to(tmp_path)
+    assert [ent.kb_id_ for ent in loaded("fever").ents] == ["C0015967"]
+    assert [ent.kb_id_ for ent in pickle.loads(pickle.dumps(loaded))("fever").ents] == ["C0015967"]
+
+
+def test_sourcing_from_another_pipeline(nlp, want):
+    other = spacy.blank("en")
+    other.add_pipe("medical_mentions", source=nlp)
+    other.add_pipe("medical_linker", source=nlp)
+    assert results(other) == want
+    assert other.config["components"]["medical_linker"]["cui_scheme"] == "UMLS"
+
+
+def test_sourcing_from_a_saved_pipeline_by_config(tmp_path, nlp, source, want):
+    nlp.to_disk(tmp_path / "saved")
+    shutil.rmtree(source.path)
+    config = {
+        "nlp": {"lang": "en", "pipeline": ["medical_mentions", "medical_linker"]},
+        "components": {
+            name: {"source": str(tmp_path / "saved")}
+            for name in ("medical_mentions", "medical_linker")
+        },
+    }
+    assert results(spacy.util.load_model_from_config(config, auto_fill=True)) == want
+
+
+def links_of(doc):
+    return [(ent.text, ent.label_, ent.kb_id_, ent._.cui) for ent in doc.ents]
+
+
+@pytest.mark.parametrize("spans_key", [None, "sc"])
+def test_docs_keep_their_links(nlp, spans_key):
+    """DocBin gives tuples for lists; else everything is as it was."""
+    linker = nlp.get_pipe("medical_linker")
+    mentions = nlp.get_pipe("medical_mentions")
+    linker.spans_key = mentions.spans_key = spans_key
+    docs = list(nlp.pipe(TEXTS))
+
+    def found(doc):
+        return srsly.json_loads(
+            srsly.json_dumps(values(doc.spans["sc"] if spans_key else doc.ents))
+        )
+
+    want = [found(doc) for doc in docs]
+    assert sum(map(len, want)) == 9
+    data = DocBin(docs=docs, store_user_data=True).to_bytes()
+    from_bin = list(DocBin().from_bytes(data).get_docs(Vocab()))
+    from_bytes = [Doc(Vocab()).from_bytes(doc.to_bytes()) for doc in docs]
+    pickled = pickle.loads(pickle.dumps(docs))
+    for other in (from_bin, from_bytes, pickled):
+        assert [found(doc) for doc in other] == want

@@ -1,0 +1,106 @@
+"""Our entry points cost every user of spaCy next to nothing."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterable
+from typing import Any, cast
+
+import pytest
+
+# spaCy imports every factory that an installed package declares. What other plug-ins cost is
+# hidden by letting spaCy see only itself, and us or not.
+PROBE = """
+import json, sys, time
+from importlib.metadata import EntryPoints, distributions
+import catalogue
+seen = {"spacy", "spacy-legacy", "spacy-loggers", "thinc", "confection", *sys.argv[1:]}
+catalogue.AVAILABLE_ENTRY_POINTS = EntryPoints(
+    point for one in distributions() if one.metadata["Name"] in seen for point in one.entry_points
+)
+import spacy
+start = time.perf_counter()
+nlp = spacy.blank("en")
+seconds = time.perf_counter() - start
+print(json.dumps({
+    "seconds": seconds,
+    "modules": sorted(sys.modules),
+    "factories": [name for name in ("medical_linker", "medical_mentions") if nlp.has_factory(name)],
+}))
+"""
+HEAVY = {
+    "torch", "faiss", "transformers", "tokenizers", "safetensors", "sklearn", "scipy",
+    "pytorch_metric_learning", "spacy_transformers", "huggingface_hub", "sqlite3", "rapidfuzz",
+    "pyhpo", "training",
+}  # fmt: skip
+LIMIT = 0.1  # seconds
+
+
+def _run(code: str, *arguments: str) -> Any:
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def _blank(*plug_ins: str) -> dict[str, Any]:
+    return cast("dict[str, Any]", _run(PROBE, *plug_ins))
+
+
+@pytest.fixture(scope="module")
+def without_us() -> dict[str, Any]:
+    return _blank()
+
+
+@pytest.fixture(scope="module")
+def with_us() -> dict[str, Any]:
+    return _blank("spacy-medlink")
+
+
+def _heavy(modules: Iterable[str]) -> set[str]:
+    return {module.split(".")[0] for module in modules} & HEAVY
+
+
+def test_blank_pipeline_is_as_fast_as_without_us(
+    with_us: dict[str, Any], without_us: dict[str, Any]
+) -> None:
+    ours, baseline = [with_us["seconds"]], [without_us["seconds"]]
+    # Others may be using the machine: the fastest runs are compared, and slow ones repeated.
+    while min(ours) - min(baseline) >= LIMIT and len(ours) < 5:
+        ours.append(_blank("spacy-medlink")["seconds"])
+        baseline.append(_blank()["seconds"])
+    assert min(ours) - min(baseline) < LIMIT
+
+
+def test_blank_pipeline_imports_nothing_heavy_because_of_us(
+    with_us: dict[str, Any], without_us: dict[str, Any]
+) -> None:
+    assert "spacy_medlink.components.linker" in with_us["modules"], (
+        "spaCy did not see the entry points"
+    )
+    assert _heavy(set(with_us["modules"]) - set(without_us["modules"])) == set()
+
+
+def test_spacy_finds_the_factories_by_itself(
+    with_us: dict[str, Any], without_us: dict[str, Any]
+) -> None:
+    assert with_us["factories"] == ["medical_linker", "medical_mentions"]
+    assert without_us["factories"] == []
+
+
+def test_package_itself_is_light() -> None:
+    modules = _run("import json, sys, spacy_medlink; print(json.dumps(sorted(sys.modules)))")
+    assert _heavy(modules) == set()
+    assert not {"spacy", "numpy", "typer"} & set(modules)
+
+
+def test_command_line_answers_help_without_torch() -> None:
+    code = (
+        "import contextlib, io, json, sys\n"
+        "from spacy_medlink.cli import main\n"
+        "sys.argv = ['medlink', '--help']\n"
+        "with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):\n"
+        "    main()\n"
+        "print(json.dumps(sorted(sys.modules)))"
+    )
+    assert not {"torch", "faiss", "transformers", "spacy"} & set(_run(code))

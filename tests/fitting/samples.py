@@ -1,0 +1,36 @@
+"""Rankings that a terminology could give, made without one."""
+
+import numpy as np
+
+from spacy_medlink.fitting.trials import Trials
+from spacy_medlink.ranking.features import FEATURES, Names, features_of
+from spacy_medlink.types import Candidate
+
+# Three names each.
+NAMES = Names(np.repeat(np.arange(400, dtype=np.int32), 3), lambda row: f"some text {row}")
+
+
+def ranking(score, margin=0.1, exact=False, row=0, form="some text", tied=()):
+    own = {"exact": 0.95 if exact else 0.0, "ngram": score, "dense": score}
+    ranks = {"exact": 1, "ngram": 1, "dense": 1} if exact else {"dense": 1}
+    best = Candidate(row, 3 * row, score, own, None, ranks, form, "", tied)
+    second = {"exact": own["exact"], "ngram": score - margin, "dense": score - margin}
+    return [best, Candidate(row + 1, 3 * row + 3, score - margin, second)]
+
+
+def trials(n=1500, seed=0, slope=8.0):
+    """Rankings that are right with the probability 1 / (1 + exp(-slope * (score - 0.5)))."""
+    generator = np.random.default_rng(seed)
+    scores, margins = generator.random(n), 0.3 * generator.random(n)
+    rankings = [
+        ranking(score, margin, row=int(row))
+        for score, margin, row in zip(scores, margins, generator.integers(0, 300, n), strict=True)
+    ]
+    promise = 1 / (1 + np.exp(-slope * (scores - 0.5)))
+    right = generator.random(n) < promise
+    known = right | (generator.random(n) < 0.8)
+    features = features_of(rankings, NAMES)
+    assert features.shape == (n, len(FEATURES))
+    weights = generator.choice([0.2, 0.8, 1.6], n)
+    groups = np.array([one[0].row for one in rankings])
+    return Trials(features, right, known, weights, groups), promise

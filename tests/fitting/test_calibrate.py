@@ -1,0 +1,274 @@
+"""Calibrating assets: what is stored, what the linker makes of it, and what is refused."""
+
+import json
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import spacy
+from spacy.vocab import Vocab
+from typer.testing import CliRunner
+
+from spacy_medlink.assets import Assets
+from spacy_medlink.assets.assets import CALIBRATOR
+from spacy_medlink.building import build_assets
+from spacy_medlink.cli import app
+from spacy_medlink.components.linker import MedicalLinker
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.fitting.calibrate import calibrate_assets
+from spacy_medlink.fitting.examples import gold_examples
+from spacy_medlink.fitting.removal import ask, parts_of, without
+from spacy_medlink.kb import build_kb
+from spacy_medlink.linking.decision import BELOW_THRESHOLD
+from spacy_medlink.linking.scopes import ScopeSettings
+from spacy_medlink.retrieval.filters import Filter
+from spacy_medlink.retrieval.fusion import WeightedFusion
+from spacy_medlink.types import Concept, Mention, Name
+
+SITES = (
+    "heart lung liver kidney spleen stomach bladder thyroid pancreas prostate colon skin".split()
+)
+KINDS = "carcinoma infarction abscess dystrophy stenosis aplasia hyperplasia trauma".split()
+CONCEPTS = [
+    Concept(
+        f"X:{number}", f"{kind} of {site}",
+        (Name(f"{kind} of {site}"), Name(f"{site} {kind}"), Name(f"{site} {kind}, unspecified")),
+        ("T047",),
+    )
+    for number, (site, kind) in enumerate((site, kind) for site in SITES for kind in KINDS)
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    path = tmp_path_factory.mktemp("calibrate")
+    build_kb(path / "kb", CONCEPTS)
+    build_assets(path / "assets", path / "kb")
+    lines = []
+    for concept in CONCEPTS:
+        site, kind = concept.names[1].text.split()
+        for text in (f"{site} {kind}", f"the {kind} of her {site}", f"{site[:-1]} {kind}s"):
+            lines.append({"mention": text, "ids": [concept.id]})
+    lines += [{"mention": f"{site} thing number {n}", "ids": []} for n, site in enumerate(SITES)]
+    (path / "gold.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    return path
+
+
+@pytest.fixture(scope="module")
+def calibrated(place):
+    assets = Assets(place / "assets")
+    return calibrate_assets(
+        assets, place / "calibrated", place / "gold.jsonl", target_precision=0.8
+    )
+
+
+def linker(assets, **settings):
+    return MedicalLinker(Vocab(), assets=assets.path, **settings)
+
+
+def test_what_is_stored(place, calibrated):
+    facts = Assets(place / "calibrated", verify=True).manifest["calibrator"]
+    assert facts["threshold"] == calibrated.chosen.threshold > 0
+    assert facts["expected"]["precision"] >= facts["target_precision"] == 0.8
+    assert facts["fitted_on"]["file"] == "gold.jsonl"
+    assert (facts["mentions"], facts["concepts"]) == (len(CONCEPTS) * 3 + len(SITES), len(CONCEPTS))
+    assert facts["kind"] == min(facts["log_loss"], key=facts["log_loss"].get)
+    assert CALIBRATOR in calibrated.assets.files
+    # A build has one, too, which knows names alone.
+    built = Assets(place / "assets").manifest["calibrator"]
+    assert built["fitted_on"] == {"names": "of the knowledge base"}
+
+
+def test_the_linker_takes_the_probability_and_the_threshold(calibrated):
+    own = linker(calibrated.assets)
+    good, bad = own.link_texts(["heart carcinoma", "heart thing number 3"])
+    assert good.id == "X:0"
+    assert [one["prob"] is None for one in good.candidates] == [False, True, True, True, True]
+    assert good.candidates[0]["prob"] >= calibrated.chosen.threshold
+    assert (bad.id, bad.reason) == ("NIL", BELOW_THRESHOLD)
+    assert bad.candidates[0]["prob"] < calibrated.chosen.threshold
+    own.threshold = 0.0
+    (linked,) = own.link_texts(["heart thing number 3"])
+    assert linked.id != "NIL"
+    assert str(own.explain("heart thing number 3"))
+
+
+def test_probabilities_do_not_depend_on_the_batch_or_on_how_many_candidates_are_kept(calibrated):
+    texts = [name.text[:-2] for concept in CONCEPTS[:20] for name in concept.names]
+
+    def probs(sizes, **settings):
+        own = linker(calibrated.assets, **settings)
+        bounds = np.cumsum([0, *sizes])
+        return [
+            link.candidates[0]["prob"]
+            for start, end in pairwise(bounds)
+            for link in own.link_texts(texts[start:end])
+        ]
+
+    whole = probs([len(texts)])
+    assert probs([1] * len(texts)) == whole
+    assert probs([7, 20, len(texts) - 27], top_k=1) == whole
+    assert probs([len(texts)], top_k=50, batch_size=3) == whole
+
+
+def test_parts_of_a_composite_mention_must_be_probable_too(calibrated):
+    text = "carcinoma of heart and carcinoma of lung"
+    (linked,) = linker(calibrated.assets, composite=True).link_texts([text])
+    assert [part["id"] for part in linked.parts] == ["X:0", "X:8"]
+    (none,) = linker(calibrated.assets, composite=True, threshold=1.0).link_texts([text])
+    assert none.parts == []
+
+
+def test_a_calibrator_of_other_tiers_is_refused_or_left_out(calibrated):
+    assets = calibrated.assets
+    fused = dict.fromkeys(assets.tiers, 1.0)
+    for settings in ({"tiers": ["exact"]}, {"fusion": WeightedFusion(fused)}):
+        with pytest.raises(MedlinkError, match="E214"):
+            linker(assets, calibrator=True, **settings).link_texts(["heart"])
+        (linked,) = linker(assets, calibrator=False, **settings).link_texts(["heart carcinoma"])
+        assert (linked.id, linked.candidates[0]["prob"]) == ("X:0", None)
+        assert assets.engine(**settings).calibrator is None
+    assert assets.engine(calibrator=False).calibrator is None
+    assert assets.engine(exact_first=True, calibrator=True).calibrator is not None
+
+
+def test_a_threshold_outside_0_and_1_in_the_manifest_is_refused(place, calibrated, tmp_path):
+    calibrated.assets.copy_to(tmp_path / "copy")
+    manifest = json.loads((tmp_path / "copy" / "manifest.json").read_text())
+    manifest["calibrator"]["threshold"] = 1.5
+    (tmp_path / "copy" / "manifest.json").unlink()  # a hard link to the other
+    (tmp_path / "copy" / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(MedlinkError, match="E301"):
+        Assets(tmp_path / "copy").engine()
+
+
+def test_a_saved_pipeline_keeps_its_calibrator(calibrated, tmp_path):
+    nlp = spacy.blank("en")
+    own = nlp.add_pipe("medical_linker", config={"assets": str(calibrated.assets.path)})
+    text = "the carcinoma of her heart"
+    (before,) = own.link_texts([text])
+    nlp.to_disk(tmp_path / "nlp")
+    again = spacy.load(tmp_path / "nlp").get_pipe("medical_linker")
+    assert again.link_texts([text]) == [before]
+    assert before.candidates[0]["prob"] is not None
+
+
+def test_calibrating_again_in_place_replaces_the_calibrator(calibrated, tmp_path):
+    calibrated.assets.copy_to(tmp_path / "own")
+    made = calibrate_assets(
+        Assets(tmp_path / "own"), tmp_path / "own", target_precision=0.5, nil_share=0.1
+    )
+    facts = Assets(tmp_path / "own", verify=True).manifest["calibrator"]
+    assert facts["fitted_on"] == {"names": "of the knowledge base"}
+    assert (facts["target_precision"], facts["nil_share"]) == (0.5, 0.1)
+    assert made.assets.engine().calibrator is not None
+
+
+def test_calibrating_twice_gives_the_same_bytes(place, calibrated, tmp_path):
+    calibrate_assets(
+        Assets(place / "assets"), tmp_path / "own", place / "gold.jsonl", target_precision=0.8
+    )
+    for file in (CALIBRATOR, "manifest.json"):
+        own, other = tmp_path / "own" / file, place / "calibrated" / file
+        assert own.read_bytes() == other.read_bytes()
+
+
+def documents(path, place):
+    """Write the gold mentions of `place` as documents of four."""
+    lines = [json.loads(line) for line in (place / "gold.jsonl").read_text().splitlines()]
+    # "pancreas" without its last letter is remembered as if it were its plural.
+    lines = [line for line in lines if "pancrea" not in line["mention"]]
+    with path.open("w") as file:
+        for number in range(0, len(lines), 4):
+            text, mentions = "", []
+            for one in lines[number : number + 4]:
+                end = len(text) + len(one["mention"])
+                mentions.append({**one, "start": len(text), "end": end})
+                text += f"{one['mention']} and "
+            own = {"doc_id": f"d{number}", "text": text, "mentions": mentions}
+            file.write(json.dumps(own) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def remembering(place):
+    gold = documents(place / "documents.jsonl", place)
+    return build_assets(place / "remembering", place / "kb", memory=[gold]), gold
+
+
+def test_what_is_remembered_can_be_calibrated_on_as_if_it_were_not(place, remembering, tmp_path):
+    """All mentions of these documents differ, so that without its own a memory knows none."""
+    assets, gold = remembering
+    plain = calibrate_assets(
+        Assets(place / "assets"), tmp_path / "plain", gold, target_precision=0.8
+    )
+    honest = calibrate_assets(assets, tmp_path / "honest", train=gold, target_precision=0.8)
+    assert honest.facts["as_if_unannotated"] and not plain.facts["as_if_unannotated"]
+    assert honest.facts["fitted_on"]["file"] == gold.name
+    for name in ("mentions", "concepts"):
+        assert honest.facts[name] == plain.facts[name]
+
+    def described(calibrated):
+        return sorted(map(tuple, calibrated.trials.features.round(5).tolist()))
+
+    assert described(honest) == described(plain)
+    assert honest.assets.engine(calibrator=True).calibrator is not None
+    with pytest.warns(UserWarning, match="W407.*--train"):
+        deceived = calibrate_assets(assets, tmp_path / "deceived", gold, target_precision=0.8)
+    assert described(deceived) != described(plain)
+    with pytest.raises(MedlinkError, match=r"E302.*dev"):
+        calibrate_assets(assets, tmp_path / "out", gold, train=gold)
+
+
+def test_the_command_calibrates_on_what_was_remembered(remembering, tmp_path):
+    assets, gold = remembering
+    arguments = ["--train", str(gold), "--output", str(tmp_path / "out")]
+    result = CliRunner().invoke(
+        app, ["calibrate", str(assets.path), *arguments, "--target-precision", "0.8"]
+    )
+    assert result.exit_code == 0, result.output
+    assert "documents.jsonl" in result.output and "chosen" in result.output
+
+
+def test_too_few_mentions_and_too_high_a_precision_are_refused(place, tmp_path):
+    assets = Assets(place / "assets")
+    few = tmp_path / "few.jsonl"
+    few.write_text(json.dumps({"mention": "heart carcinoma", "ids": ["X:0"]}))
+    with pytest.raises(MedlinkError, match="E413"):
+        calibrate_assets(assets, tmp_path / "out", few)
+    with pytest.raises(MedlinkError, match="E414"):
+        calibrate_assets(assets, tmp_path / "out", place / "gold.jsonl", target_precision=1.0)
+    assert not (tmp_path / "out").exists()
+
+
+def test_every_mention_is_asked_with_and_without_its_concept(place):
+    assets = Assets(place / "assets")
+    examples = gold_examples(place / "gold.jsonl", assets.kb)
+    asked = ask(assets.engine(), assets.kb, examples, 0.2)
+    trials = asked.trials
+    named = [one for one in examples if one.right]
+    assert asked.unanswered == (0.0, 0.0)
+    assert len(trials.right) == 2 * len(named) + len(SITES)
+    assert trials.weights.sum() == pytest.approx(len(examples))
+    assert trials.weights[trials.known].sum() == pytest.approx(0.8 * len(named))
+    assert not trials.right[~trials.known].any()
+    assert trials.right[trials.known].mean() > 0.9
+    without = ask(assets.engine(), assets.kb, examples, 0.0).trials
+    assert without.known.sum() == len(named) == len(without.right) - len(SITES)
+
+
+def test_parts_are_of_like_size():
+    sizes = np.bincount(parts_of((f"id {n}" for n in range(5000)), 5))
+    assert sizes.min() > 900
+
+
+def test_filters_hold_while_concepts_are_removed(place):
+    assets = Assets(place / "assets")
+    scope = ScopeSettings(only=Filter.of(deny=["X:0"]))
+    engine = assets.engine(scope=scope)
+    removed = np.zeros(len(assets.kb), dtype=np.bool_)
+    removed[1] = True
+    (ranking,) = engine.rank_within([Mention("heart carcinoma")], 200, without(engine, removed))
+    rows = {one.row for one in ranking}
+    assert rows.isdisjoint({0, 1})
+    assert 2 in rows

@@ -1,0 +1,85 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from spacy_medlink.fitting.calibrator import fit
+from spacy_medlink.fitting.quality import calibration_error, log_loss
+from tests.fitting.samples import trials
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    own, promise = trials()
+    return own, promise, fit(own)
+
+
+def test_probabilities_are_what_they_promise(fitted):
+    own, promise, found = fitted
+    assert calibration_error(found.probs, own.right, own.weights) < 0.05
+    assert np.abs(found.probs - promise).mean() < 0.06
+    blind = np.full(len(own.right), np.average(own.right, weights=own.weights))
+    best = min(found.losses.values())
+    assert best < 0.75 * log_loss(blind, own.right, own.weights)
+    assert log_loss(found.probs, own.right, own.weights) == pytest.approx(best)
+
+
+def test_the_calibrator_holds_on_other_trials(fitted):
+    _, _, found = fitted
+    other, promise = trials(seed=1)
+    probs = found.calibrator.estimate(other.features)
+    assert np.abs(probs - promise).mean() < 0.06
+    assert calibration_error(probs, other.right, other.weights) < 0.06
+
+
+def test_the_kind_of_lower_loss_on_unseen_trials_is_taken(fitted):
+    _, _, found = fitted
+    assert found.calibrator.kind == min(found.losses, key=lambda kind: found.losses[kind])
+
+
+def test_steps_are_taken_where_no_slope_fits():
+    """Right below 0.3 and above 0.7 of a score, as no logistic function of it can say."""
+    own, _ = trials(3000)
+    score = own.features[:, 0]
+    own = own._replace(right=(score > 0.5) & ((score < 0.6) | (score > 0.8)))
+    found = fit(own)
+    assert found.calibrator.kind == "isotonic"
+    assert found.losses["isotonic"] < found.losses["logistic"]
+
+
+def test_steps_and_slope_are_averaged():
+    """Where all trials of a score went one way, steps alone would be certain."""
+    own, _ = trials(3000)
+    score = own.features[:, 0]
+    own = own._replace(right=(score > 0.5) & ((score < 0.6) | (score > 0.8)))
+    model = fit(own).calibrator
+    slope = replace(model, steps=None).estimate(own.features)
+    steps = 2 * model.estimate(own.features) - slope
+    assert ((steps > -0.02) & (steps < 1.02)).all()
+    assert np.corrcoef(steps, own.right)[0, 1] > np.corrcoef(slope, own.right)[0, 1] + 0.01
+    order = np.argsort(slope)
+    assert (np.diff(model.estimate(own.features)[order]) > -1e-9).all()
+
+
+def test_fitting_twice_gives_the_same(fitted):
+    own, _, found = fitted
+    again = fit(own)
+    assert again.probs.tolist() == found.probs.tolist()
+    assert again.calibrator.weights.tolist() == found.calibrator.weights.tolist()
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_trials_that_all_go_one_way(right):
+    own, _ = trials(100)
+    found = fit(own._replace(right=np.full(100, right)))
+    assert ((found.probs > 0.9) if right else (found.probs < 0.1)).all()
+
+
+def test_no_group_is_on_both_sides_of_a_split():
+    """What is right is known by the group alone: unseen groups must come out as undecided."""
+    generator = np.random.default_rng(0)
+    own, _ = trials(600)
+    of_group = generator.random(300) < 0.5
+    own = own._replace(right=of_group[own.groups])
+    own = own._replace(features=own.features + own.groups[:, np.newaxis] * 1e-3)
+    assert fit(own).losses["logistic"] > 0.6

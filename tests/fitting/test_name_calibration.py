@@ -1,0 +1,174 @@
+"""What every build fits to names: probabilities for all, NIL for what is nothing."""
+
+import json
+
+import pytest
+from spacy.vocab import Vocab
+
+from spacy_medlink.assets import Assets
+from spacy_medlink.assets.assets import CALIBRATOR
+from spacy_medlink.assets.variant import write_variant
+from spacy_medlink.building import build_assets
+from spacy_medlink.components.linker import MedicalLinker
+from spacy_medlink.fitting.lookups import NameLookups
+from spacy_medlink.fitting.name_calibration import (
+    PROBABLE,
+    SHARES,
+    calibrate_on_names,
+    fit_on_names,
+)
+from spacy_medlink.fitting.ranker import fit_ranker
+from spacy_medlink.kb import build_kb
+from spacy_medlink.linking.decision import BELOW_THRESHOLD
+from spacy_medlink.types import Concept, Name
+
+SITES = (
+    "heart lung liver kidney spleen stomach bladder thyroid pancreas prostate colon skin".split()
+)
+KINDS = "carcinoma infarction abscess dystrophy stenosis aplasia hyperplasia trauma".split()
+CONCEPTS = [
+    Concept(
+        f"X:{number}", f"{kind} of {site}",
+        (Name(f"{kind} of {site}"), Name(f"{site} {kind} disease"), Name(f"{kind} in {site}")),
+    )
+    for number, (site, kind) in enumerate((site, kind) for site in SITES for kind in KINDS)
+]  # fmt: skip
+TWO_MEANINGS = [
+    Concept("Y:1", "cold of the nose", (Name("cold of the nose"), Name("grievous cold"))),
+    Concept("Y:2", "low temperature", (Name("low temperature"), Name("grievous cold"))),
+]
+NOTHING = ("xyzzy plugh", "HTN", "CABG", "water pill", "lead free", "the patient was seen", "new")
+
+
+@pytest.fixture(scope="module")
+def assets(tmp_path_factory):
+    path = tmp_path_factory.mktemp("names")
+    build_kb(path / "kb", [*CONCEPTS, *TWO_MEANINGS])
+    return build_assets(path / "assets", path / "kb")
+
+
+def linker(assets, **settings):
+    return MedicalLinker(Vocab(), assets=assets.path, **settings)
+
+
+def test_nothing_is_linked_to_nothing_by_default(assets):
+    for link in linker(assets).link_texts(NOTHING):
+        assert link.id == "NIL"
+        # Where a tier finds something at all, how improbable it is is said.
+        assert not link.candidates or link.candidates[0]["prob"] < PROBABLE
+        assert not link.candidates or link.reason == BELOW_THRESHOLD
+
+
+def test_threshold_0_links_always(assets):
+    links = linker(assets, threshold=0.0).link_texts(["the patient has a cold lung"])
+    assert links[0].id != "NIL" and links[0].candidates[0]["prob"] is not None
+
+
+def test_every_name_that_only_one_concept_has_is_linked(assets):
+    names = [(concept.id, name.text.upper()) for concept in CONCEPTS for name in concept.names]
+    links = linker(assets).link_texts([text for _, text in names])
+    assert [link.id for link in links] == [id for id, _ in names]
+    facts = assets.manifest["calibrator"]
+    (prob,) = {link.candidates[0]["prob"] for link in links}
+    assert prob == pytest.approx(facts["rates"]["verbatim"], abs=1e-4)
+    assert prob >= facts["threshold"]
+
+
+def test_a_name_of_two_concepts_is_less_sure(assets):
+    shared, own = linker(assets).link_texts(["grievous cold", "cold of the nose"])
+    assert shared.candidates[0]["prob"] < own.candidates[0]["prob"]
+
+
+def test_what_is_probably_meant_is_linked_and_says_how_probably(assets):
+    links = linker(assets).link_texts(["heart carcinoma", "abcess of liver", "liver of carcinoma"])
+    assert [link.candidates[0]["name"] for link in links] == [
+        "carcinoma of heart", "abscess of liver", "carcinoma of liver"
+    ]  # fmt: skip
+    assert sum(link.id != "NIL" for link in links) >= 2
+
+
+def test_the_manifest_says_what_it_was_fitted_to(assets):
+    facts = assets.manifest["calibrator"]
+    assert facts["threshold"] <= PROBABLE
+    assert facts["fitted_on"] == {"names": "of the knowledge base"}
+    assert set(facts["examples"]) <= set(SHARES) and facts["examples"]["verbatim"] == 98
+    assert CALIBRATOR in assets.files
+    assert assets.engine(calibrator=True).calibrator is not None
+
+
+def test_two_builds_fit_the_same(assets, tmp_path):
+    again = build_assets(tmp_path / "again", assets.kb.path)
+    assert (again.path / CALIBRATOR).read_bytes() == (assets.path / CALIBRATOR).read_bytes()
+
+
+def test_a_build_fits_what_its_linker_would(assets, tmp_path):
+    """In the build the tiers are at hand; opened again they must rank the same."""
+    again = calibrate_on_names(assets, tmp_path / "again")
+    one, other = (json.loads((own.path / CALIBRATOR).read_text()) for own in (assets, again))
+    assert one.keys() == other.keys()
+    assert one["fitted_for"] == other["fitted_for"]
+    for name in ("mean", "scale", "weights"):
+        assert one[name] == pytest.approx(other[name], abs=1e-6)
+
+
+def test_examples_weigh_as_their_kinds_should(assets):
+    names = NameLookups.of(assets.engine(calibrator=False), assets.kb)
+    found = fit_on_names(names, assets.kb)
+    total = found.trials.weights.sum() + found.unanswered[0]
+    assert total == pytest.approx(sum(found.counts.values()))
+    known = found.trials.weights[found.trials.known].sum() + found.unanswered[1]
+    shares = {kind: share for kind, share in SHARES.items() if kind in found.counts}
+    right = sum(shares[kind] for kind in {*shares} - {"unknown", "nothing", "broader"})
+    assert known / total == pytest.approx(right / sum(shares.values()))
+
+
+def test_a_dozen_concepts_have_a_sane_calibrator(tiny_kb, tiny_encoder, tmp_path):
+    tiny = build_assets(tmp_path / "tiny", tiny_kb.path, tiny_encoder)
+    links = linker(tiny).link_texts(["Heart attack", "xyzzy plugh", "CABG"])
+    assert [link.id for link in links] == ["HP:0001658", "NIL", "NIL"]
+    rates = tiny.manifest["calibrator"]["rates"]
+    # Short forms are a good part of its names, and are less sure.
+    assert 0.75 < rates["verbatim"] < 0.955
+
+
+def test_assets_of_an_earlier_version_link_as_they_did_and_say_so_once(assets, tmp_path):
+    old = write_variant(assets, tmp_path / "old", {"calibrator": None}, without=[CALIBRATOR])
+    own = linker(old)
+    with pytest.warns(UserWarning, match="W240.*medlink build") as told:
+        (link,) = own.link_texts(["the patient has a cold lung"])
+        own.link_texts(["heart"])
+    assert link.id != "NIL" and link.candidates[0]["prob"] is None
+    assert len(told) == 1
+    linker(old, threshold=0.0).link_texts(["heart"])  # what was chosen needs no warning
+
+
+def test_other_tiers_leave_the_calibrator_of_a_build_out_and_say_so(assets):
+    own = linker(assets, tiers=["exact"])
+    with pytest.warns(UserWarning, match="W241.*tiers"):
+        (link,) = own.link_texts(["carcinoma of heart"])
+    assert (link.id, link.candidates[0]["prob"]) == ("X:0", None)
+    linker(assets, tiers=["exact"], calibrator=False).link_texts(["carcinoma of heart"])
+
+
+def test_a_new_ranker_is_calibrated_anew(assets, tmp_path):
+    lines = [
+        {"mention": f"{site} {kind[:-1]}", "ids": [f"X:{number}"]}
+        for number, (site, kind) in enumerate((site, kind) for site in SITES for kind in KINDS)
+    ]
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text("\n".join(map(json.dumps, lines)))
+    fitted = fit_ranker(assets, tmp_path / "ranked", gold)
+    assert fitted.assets.engine(calibrator=True).calibrator is not None
+
+
+def test_gold_mentions_that_a_build_is_given_calibrate_it(assets, tmp_path):
+    lines = [{"mention": concept.names[1].text[:-8], "ids": [concept.id]} for concept in CONCEPTS]
+    gold = tmp_path / "dev.jsonl"
+    gold.write_text("\n".join(map(json.dumps, lines)))
+    made = build_assets(tmp_path / "made", assets.kb.path, dev=gold)
+    assert made.manifest["calibrator"]["fitted_on"]["file"] == "dev.jsonl"
+    few = tmp_path / "few.jsonl"
+    few.write_text(json.dumps(lines[0]))
+    made = build_assets(tmp_path / "few", assets.kb.path, dev=few)
+    assert made.manifest["calibrator"]["fitted_on"] == {"names": "of the knowledge base"}
+    assert Assets(made.path, verify=True).calibrator.threshold > 0

@@ -1,0 +1,257 @@
+"""Weights of the tiers: learned from names held out, 0 and 1 both possible, summing to 1."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rapidfuzz import process
+
+from spacy_medlink.assets.variant import write_variant
+from spacy_medlink.building import build_assets
+from spacy_medlink.cli.build import _how_chosen
+from spacy_medlink.fitting.choices import choices
+from spacy_medlink.fitting.lookups import NameLookups
+from spacy_medlink.fitting.mention_names import add_mention_names
+from spacy_medlink.fitting.name_examples import SYNONYM
+from spacy_medlink.fitting.weights import best_choice, choose_weights, reciprocal_ranks
+from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.linking import LinkingEngine
+from spacy_medlink.retrieval.dense import DenseIndex
+from spacy_medlink.retrieval.ngram import NgramIndex
+from spacy_medlink.types import Concept, Name
+
+SYLLABLES = "ba co di fu ge ha ki lo mu ne pa ri so tu ve".split()
+
+
+def word(generator):
+    return "".join(generator.choice(SYLLABLES, 4))
+
+
+@pytest.fixture(scope="module")
+def spelling(tmp_path_factory):
+    """Concepts whose names differ by an ending: n-grams find them, and nothing else can."""
+    generator = np.random.default_rng(0)
+    words = [word(generator) for _ in range(120)]
+    concepts = [Concept(text, text, (Name(text), Name(f"{text}ity"))) for text in words]
+    path = tmp_path_factory.mktemp("spelling") / "kb"
+    build_kb(path, concepts)
+    return path
+
+
+@pytest.fixture(scope="module")
+def unrelated(tmp_path_factory):
+    """Concepts whose two names share no trigram, so that n-grams only mislead."""
+    generator = np.random.default_rng(1)
+    concepts = []
+    for number in range(120):
+        first = word(generator)
+        concepts.append(Concept(str(number), first, (Name(first), Name(f"zz{number:03d}zz"))))
+    path = tmp_path_factory.mktemp("unrelated") / "kb"
+    build_kb(path, concepts)
+    return path
+
+
+class Oracle:
+    """An encoder that knows the concept of every name: a vector each, a little noise.
+
+    Of any other text it takes the name that is written most like it.
+    """
+
+    dim = 128
+
+    def __init__(self, kb):
+        self.concept = {name.text: row for row, name in kb.iter_names()}
+
+    def encode(self, texts):
+        nearest = [process.extractOne(text, self.concept.keys())[0] for text in texts]
+        vectors = np.eye(self.dim, dtype=np.float32)[[self.concept[name] for name in nearest]]
+        return vectors + np.float32(1e-4)
+
+
+def oracle_engine(path, tmp_path):
+    kb = KnowledgeBase(path)
+    encoder = Oracle(kb)
+    texts = list(kb.iter_texts())
+    dense = DenseIndex.build([encoder.encode(texts)], len(texts), encoder.dim, "Flat")
+    engine = LinkingEngine(
+        kb.name_concepts().astype(np.int32),
+        ngram=NgramIndex.build(texts), dense=dense, encoder=encoder, weights={},
+    )  # fmt: skip
+    return engine, kb
+
+
+def test_an_encoder_that_knows_nothing_gives_way_to_ngrams(tmp_path, spelling, tiny_encoder):
+    assets = build_assets(tmp_path / "a", spelling, tiny_encoder)
+    fusion = assets.manifest["fusion"]
+    assert fusion["chosen_on"]["names"] == 120
+    by_choice = {
+        float(choice): quality
+        for choice, quality in fusion["chosen_on"]["mrr_by_ngram_weight"].items()
+    }
+    assert by_choice[1.0] > by_choice[0.0]
+    assert fusion["weights"]["ngram"] > 0.3 * fusion["weights"]["dense"]
+    assert sum(fusion["weights"].values()) == pytest.approx(1)
+
+
+def test_ngrams_that_mislead_get_less_than_by_default(tmp_path, unrelated):
+    engine, kb = oracle_engine(unrelated, tmp_path)
+    fusion = choose_weights(engine, kb)
+    quality = fusion["chosen_on"]["mrr_by_ngram_weight"]
+    assert quality["0.0"] == max(quality.values())
+    assert fusion["weights"].keys() == {"ngram", "dense"}
+
+
+def test_names_are_not_found_through_themselves(tmp_path, unrelated):
+    """The n-gram tier sees the query's own name at 1.0; held out, it finds nothing."""
+    engine, kb = oracle_engine(unrelated, tmp_path)
+    names = NameLookups.of(engine, kb)
+    found = names.found(names.of_kinds([SYNONYM]))
+    own = np.arange(len(found.rows))[:, np.newaxis]
+    concepts = np.asarray([one.concept for one in names.of_kinds([SYNONYM])])
+    right = (engine.name_concept[np.maximum(found.rows, 0)] == concepts[own]) & (found.rows >= 0)
+    assert right.any(axis=1).all()  # the encoder knows them
+    assert (found.scores["ngram"] * right).max() < 0.2
+
+
+def test_the_exact_tier_is_in_every_choice():
+    for choice in choices(["exact", "ngram", "dense"]):
+        assert choice.weights["exact"] > 0, choice.name
+
+
+def test_what_was_chosen_is_said_with_each_tier_alone(tmp_path, spelling, tiny_encoder):
+    assets = build_assets(tmp_path / "a", spelling, tiny_encoder, calibrate=False)
+    on = assets.manifest["fusion"]["chosen_on"]
+    assert set(on["mrr_alone"]) == {"exact", "ngram", "dense"}
+    assert on["mrr"] == max(on["mrr_by_ngram_weight"].values()) >= on["mrr_alone"]["dense"]
+    assert sum(on["examples"].values()) > 120 and on["examples"]["synonym"] == 120
+    said = _how_chosen(on)
+    for word in ("120 synonym", "exact alone", "ngram alone", "dense alone", on["choice"]):
+        assert word in said
+    assert assets.manifest["calibrator"] is None
+
+
+def test_an_update_does_not_keep_weights_without_the_exact_tier(tmp_path, spelling, tiny_encoder):
+    """As builds of earlier versions chose them."""
+    old = build_assets(tmp_path / "old", spelling, tiny_encoder, calibrate=False)
+    weights = {"exact": 0.0, "ngram": 1.0, "dense": 0.0}
+    fusion = {**old.manifest["fusion"], "weights": weights}
+    write_variant(old, tmp_path / "bad", {"fusion": fusion})
+    made = build_assets(tmp_path / "new", spelling, update=tmp_path / "bad", calibrate=False)
+    assert made.weights["exact"] > 0
+
+
+def test_a_small_terminology_takes_the_default(tiny_assets):
+    fusion = tiny_assets.manifest["fusion"]
+    assert fusion["chosen_on"] is None
+    assert fusion["weights"] == pytest.approx(
+        {"exact": 0.1 / 1.4, "ngram": 0.3 / 1.4, "dense": 1 / 1.4}
+    )
+
+
+def test_within_the_noise_the_default_wins():
+    generator = np.random.default_rng(2)
+    ranks = generator.choice([0.2, 0.5, 1.0], 200)
+    made = {choice.ngram: choice for choice in choices(["ngram", "dense"]) if not choice.alone}
+    some = [made[weight] for weight in (0.0, 0.3, 1.0)]
+    quality = {choice: ranks + generator.normal(0, 0.3, 200) for choice in some}
+    assert best_choice(quality).ngram == 0.3
+    quality[some[2]] = np.ones(200)
+    assert best_choice(quality).ngram == 1.0
+
+
+def test_the_choice_is_never_worse_than_a_tier_alone():
+    """Also where the difference is within the noise."""
+    generator = np.random.default_rng(3)
+    for _ in range(30):
+        made = choices(["exact", "ngram", "dense"])
+        quality = {choice: generator.choice([0.0, 0.5, 1.0], 60) for choice in made}
+        best = max(quality[choice].mean() for choice in made if choice.alone)
+        assert quality[best_choice(quality)].mean() >= best
+
+
+@pytest.fixture(scope="module")
+def dev_file(spelling, tmp_path_factory):
+    """The mentions are the names with an ending that no name has."""
+    kb = KnowledgeBase(spelling)
+    path = tmp_path_factory.mktemp("dev") / "dev.jsonl"
+    rows = [{"mention": f"{concept.name}itis", "ids": [concept.id]} for concept in kb]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_weights_from_a_gold_file(tmp_path, spelling, tiny_encoder, dev_file):
+    assets = build_assets(tmp_path / "a", spelling, tiny_encoder, dev=dev_file)
+    fusion = assets.manifest["fusion"]
+    on = fusion["chosen_on"]
+    assert (on["file"], on["mentions"], len(on["sha256"])) == ("dev.jsonl", 120, 64)
+    every = {**on["mrr_by_ngram_weight"], **on["mrr_by_other"]}
+    alone = [value for name, value in every.items() if name.endswith("alone")]
+    chosen = every[on["choice"].removeprefix("ngram ") if "alone" not in on["choice"] and
+                   "rank" not in on["choice"] else on["choice"]]  # fmt: skip
+    assert chosen >= max(alone) > 0.5
+    assert sum(fusion["weights"].values()) == pytest.approx(1)
+
+
+def test_no_credit_for_what_is_not_found(tmp_path, spelling, tiny_encoder, dev_file):
+    """No mention of the file is a name: the exact tier knows none of them."""
+    assets = build_assets(tmp_path / "a", spelling, tiny_encoder, dev=dev_file)
+    on = assets.manifest["fusion"]["chosen_on"]
+    assert on["mrr_by_other"]["exact alone"] == 0
+    assert on["choice"] != "exact alone"
+
+
+def test_names_that_mentions_gave_count_as_new(tmp_path, spelling, tiny_encoder, dev_file):
+    """All mentions of the file are names, which every tier finds by heart."""
+    added = add_mention_names(tmp_path / "kb", KnowledgeBase(spelling), [dev_file])
+    assert added.facts["names"] == 120
+    assets = build_assets(tmp_path / "a", tmp_path / "kb", tiny_encoder, dev=dev_file)
+    plain = build_assets(tmp_path / "b", spelling, tiny_encoder, dev=dev_file)
+    own, other = (one.manifest["fusion"]["chosen_on"] for one in (assets, plain))
+    assert own["mrr_by_other"]["exact alone"] == 0
+    # Other text may speak of them.
+    other_text = tmp_path / "other.jsonl"
+    other_text.write_text(dev_file.read_text() + "\n")
+    known = build_assets(tmp_path / "c", tmp_path / "kb", tiny_encoder, dev=other_text)
+    assert known.manifest["fusion"]["chosen_on"]["mrr_by_other"]["exact alone"] == 1
+    for name in ("ngram alone", "dense alone"):
+        assert own["mrr_by_other"][name] == pytest.approx(other["mrr_by_other"][name], abs=0.1)
+
+
+def test_what_text_chose_does_not_hold_for_other_names(
+    tmp_path, spelling, unrelated, tiny_encoder, dev_file
+):
+    chosen = build_assets(tmp_path / "a", spelling, tiny_encoder, dev=dev_file)
+    again = build_assets(tmp_path / "b", spelling, update=chosen.path)
+    assert again.manifest["fusion"] == chosen.manifest["fusion"]
+    other = build_assets(tmp_path / "c", unrelated, update=chosen.path)
+    assert other.manifest["fusion"]["chosen_on"]["names"] == 120
+
+
+def test_too_little_text_leaves_the_choice_to_names(tmp_path, spelling, tiny_encoder, dev_file):
+    few = tmp_path / "few.jsonl"
+    few.write_text("".join(dev_file.read_text().splitlines(keepends=True)[:49]))
+    assets = build_assets(tmp_path / "a", spelling, tiny_encoder, dev=few)
+    assert assets.manifest["fusion"]["chosen_on"]["names"] == 120
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 5), st.sampled_from([-np.inf, 0.1, 0.5, 0.9])),
+        min_size=1, max_size=8,
+    ),
+    st.integers(0, 3),
+)  # fmt: skip
+def test_reciprocal_ranks_count_concepts(cells, gold):
+    name_concept = np.array([0, 0, 1, 1, 2, 3], dtype=np.int32)
+    rows = np.array([[row for row, _ in cells]])
+    fused = np.array([[score for _, score in cells]], dtype=np.float32)
+    best = {}
+    for row, score in cells:
+        if np.isfinite(score):
+            concept = int(name_concept[row])
+            best[concept] = max(best.get(concept, -1), np.float32(score))
+    want = 1 / (1 + sum(score > best[gold] for score in best.values())) if gold in best else 0
+    (found,) = reciprocal_ranks(rows, fused, name_concept, [{gold}])
+    assert found == pytest.approx(want)

@@ -1,0 +1,87 @@
+"""The ranker in its place: before the reranker, never above corrections, the same every time."""
+
+import numpy as np
+import pytest
+import torch
+
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
+from spacy_medlink.kb.schema import kb_fingerprint
+from spacy_medlink.ranking.model import RankingModel
+from spacy_medlink.ranking.ranker import RANKER, CandidateRanker, Chain, name_facts, softmax
+from spacy_medlink.ranking.reranking import RERANK, Reranker
+from spacy_medlink.ranking.traits import TRAITS
+from spacy_medlink.retrieval.memory import MentionMemory, Remembered
+from spacy_medlink.types import Mention
+from tests.rankings import assert_same
+
+MENTIONS = [Mention(text) for text in ("sugar", "hart attak", "", "PE", "fever and chills")]
+
+
+@pytest.fixture(scope="module")
+def ranker(tiny_assets):
+    """Likes what the n-gram tier likes, and dislikes preferred names."""
+    weights = np.zeros(len(TRAITS))
+    weights[TRAITS.index("ngram")] = 2.0
+    weights[TRAITS.index("preferred")] = -3.0
+    model = RankingModel(np.zeros(len(TRAITS)), np.ones(len(TRAITS)), weights, top=4)
+    concepts = tiny_assets.kb.name_concepts().astype(np.int32)
+    return CandidateRanker(model, name_facts(tiny_assets.kb, concepts, []))
+
+
+@pytest.fixture(scope="module")
+def reranker(tiny_assets, tiny_encoder):
+    kb = kb_fingerprint(tiny_assets.manifest["kb"])
+    made = CrossEncoder.of(BiEncoder.load(tiny_encoder), CrossSettings(kb=kb, top=3, weight=0.5))
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(1)
+        torch.nn.init.normal_(made.module.head.weight)
+    return Reranker(made, tiny_assets.kb)
+
+
+def ids(ranking):
+    return [one.row for one in ranking]
+
+
+def test_what_the_model_likes_comes_first(ranker, tiny_assets):
+    (before,) = tiny_assets.engine().rank(MENTIONS[:1], 6)
+    (after,) = tiny_assets.engine(rescorer=ranker).rank(MENTIONS[:1], 6)
+    assert sorted(ids(after[:4])) == sorted(ids(before[:4])) and ids(after[4:]) == ids(before[4:])
+    assert ids(after) != ids(before)
+    by_word = sorted(after[:4], key=lambda one: one.ranks[RANKER])
+    assert by_word[0].scores[RANKER] == max(one.scores[RANKER] for one in after[:4])
+    assert sum(one.scores[RANKER] for one in after[:4]) == pytest.approx(1)
+    assert all(RANKER not in one.scores for one in before), "what is shared was changed"
+
+
+def test_the_same_in_any_order_batch_and_from_the_cache(ranker, tiny_assets):
+    engine = tiny_assets.engine(rescorer=ranker)
+    together = engine.rank(MENTIONS, 6)
+    fresh = CandidateRanker(ranker.model, ranker.facts)
+    alone = [tiny_assets.engine(rescorer=fresh).rank([one], 6)[0] for one in reversed(MENTIONS)]
+    assert together == engine.rank(MENTIONS, 6)
+    assert_same(alone[::-1], together)
+    assert together[2] == []
+
+
+def test_corrections_stay_first(ranker, tiny_assets):
+    (before,) = tiny_assets.engine().rank(MENTIONS[:1], 6)
+    last = tiny_assets.kb.concept_at(before[-1].row)
+    memory = MentionMemory.of([Remembered("sugar", "", last.id, 1, 1)], {last.id: last.row})
+    (after,) = tiny_assets.engine(rescorer=ranker, memory=memory).rank(MENTIONS[:1], 6)
+    assert after[0].row == last.row and RANKER not in after[0].scores
+    assert RANKER in after[1].scores
+
+
+def test_the_reranker_reads_what_the_ranker_puts_first(ranker, reranker, tiny_assets):
+    chain = Chain([ranker, reranker])
+    assert (chain.top, chain.reads_context) == (4, True)
+    (ranked,) = tiny_assets.engine(rescorer=ranker).rank(MENTIONS[:1], 6)
+    (both,) = tiny_assets.engine(rescorer=chain).rank(MENTIONS[:1], 6)
+    assert {one.row for one in both if RERANK in one.scores} == set(ids(ranked[:3]))
+    assert ranker.fingerprint in chain.fingerprint and reranker.fingerprint in chain.fingerprint
+
+
+def test_softmax_of_nothing_and_of_much():
+    assert len(softmax(np.zeros(0))) == 0
+    assert softmax(np.array([1e9, -1e9])).tolist() == [1.0, 0.0]

@@ -1,0 +1,416 @@
+"""Abbreviations that a document defines: both orders, layout, what is no definition, and speed."""
+
+import gzip
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_medlink.kb.gold import read_gold
+from spacy_medlink.text.abbreviations import find_definitions, implied_definitions, written_out
+from spacy_medlink.text.abbreviations.initials import abbreviates
+from tests.timing import cpu_seconds
+
+
+@pytest.mark.parametrize(
+    ("text", "short", "long"),
+    [
+        ("An atrial septal defect (ASD) was closed.", "ASD", "atrial septal defect"),
+        ("Atrial Septal Defect (asD).", "asD", "Atrial Septal Defect"),
+        ("An ASD (atrial septal defect) was closed.", "ASD", "atrial septal defect"),
+        ("heat shock protein (HSP) 70", "HSP", "heat shock protein"),
+        # Letters from inside words, and the examples of the paper.
+        ("Heat shock transcription factor (HSTF)", "HSTF", "Heat shock transcription factor"),
+        ("acetylcholinesterase (AChE)", "AChE", "acetylcholinesterase"),
+        ("tuberculosis (TB)", "TB", "tuberculosis"),
+        ("beta-adrenergic blocker (BAB)", "BAB", "beta-adrenergic blocker"),
+        ("5-hydroxytryptamine (5-HT)", "5-HT", "5-hydroxytryptamine"),
+        ("type 2 diabetes mellitus (T2DM)", "T2DM", "type 2 diabetes mellitus"),
+        ("Mental health court (MHC), see there", "MHC", "Mental health court"),
+        # The whole first word, hyphens included.
+        ("with anti-nuclear antibodies (ANA)", "ANA", "anti-nuclear antibodies"),
+        ("a non-steroidal drug (SD)", "SD", "non-steroidal drug"),
+        # What else is in the parentheses.
+        ("myocardial infarction (MI; 2019)", "MI", "myocardial infarction"),
+        ("myocardial infarction (MI, old)", "MI", "myocardial infarction"),
+        # Layout: hard line breaks, tabs, several spaces, white space outside ASCII.
+        ("History of\natrial septal defect (ASD)", "ASD", "atrial septal defect"),
+        ("of\tatrial septal\ndefect\n(ASD)", "ASD", "atrial septal defect"),
+        ("an  atrial   septal defect ( ASD )", "ASD", "atrial septal defect"),
+        ("an atrial\u00a0septal defect (ASD)", "ASD", "atrial septal defect"),
+        ("an ASD (atrial septal\n   defect)", "ASD", "atrial septal defect"),
+        # Quotes and brackets around the long form.
+        ('the "atrial septal defect" (ASD)', "ASD", "atrial septal defect"),
+        ("the [atrial septal defect] (ASD)", "ASD", "atrial septal defect"),
+        # Other languages, emoji.
+        ("la enfermedad pulmonar obstructiva (EPO)", "EPO", "enfermedad pulmonar obstructiva"),
+        ("😀 atrial septal defect (ASD) 😀", "ASD", "atrial septal defect"),
+        ("émbolo pulmonar (ÉP)", "ÉP", "émbolo pulmonar"),
+        # Initials in another order: the abbreviation is Latin or French.
+        ("myotonic dystrophy (DM)", "DM", "myotonic dystrophy"),
+        ("the acquired immune deficiency syndrome (SIDA)", "SIDA",
+         "acquired immune deficiency syndrome"),
+    ],
+)  # fmt: skip
+def test_definitions(text, short, long):
+    assert find_definitions(text) == {short: long}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "no parentheses at all",
+        "()",
+        "(ASD)",
+        "((((",
+        "))))",
+        "ASD (",
+        "a heart attack (see below) at night",
+        "he was seen (again) today",
+        "a heart attack (MI) at night",  # no m
+        "one septal defect (ASD) was closed",  # no word begins with a
+        "blood pressure was high. (ASD)",
+        "taken daily (2019)",  # no letter
+        "three doses (10 mg)",  # prose: the first letter begins no word
+        "the patient (she)",
+        "an attack (A)",
+        "ASD (ASD)",
+        "asd (ASD) closed",  # the long form is no longer than the short one
+        "levels of ASD were high in ASD defects (ASD)",
+        "atrial septal defect.\n\n(ASD)",
+        "atrial septal. Then a defect (ASD)",  # the sentence between
+        "defect septal atrial of the heart in all (ASD) cases",
+    ],
+)
+def test_no_definition(text):
+    assert find_definitions(text) == {}
+
+
+def test_nested_parentheses_define_by_the_innermost():
+    text = "tumour necrosis factor (TNF (a cytokine)), interleukin (also interleukin one (IO))"
+    assert find_definitions(text) == {"IO": "interleukin one"}
+
+
+def test_words_before_another_parenthesis_are_not_taken():
+    text = "atrial septal (of the heart) defect (ASD)"
+    assert find_definitions(text) == {}
+
+
+def test_the_first_definition_wins():
+    text = "pulmonary embolism (PE) and later a pericardial effusion (PE)"
+    assert find_definitions(text) == {"PE": "pulmonary embolism"}
+
+
+def test_several_in_one_text():
+    text = (
+        "Myocardial infarction (MI) and atrial fibrillation (AF). "
+        "COPD (chronic obstructive pulmonary disease) was known."
+    )
+    assert find_definitions(text) == {
+        "MI": "Myocardial infarction",
+        "AF": "atrial fibrillation",
+        "COPD": "chronic obstructive pulmonary disease",
+    }
+
+
+def test_the_long_form_is_the_shortest_that_fits():
+    """Characters are matched from the right, so that no earlier word is drawn in."""
+    text = "a chronic cough and chronic obstructive pulmonary disease (COPD)"
+    assert find_definitions(text) == {"COPD": "chronic obstructive pulmonary disease"}
+
+
+def test_a_long_form_has_few_words():
+    filler = " ".join(["word"] * 20)
+    assert find_definitions(f"atrial {filler} septal defect (ASD)") == {}
+
+
+@given(st.text(st.sampled_from("aAbB1 ()[]-;,.\n\té😀"), max_size=60))
+def test_what_is_found_stands_in_the_text(text):
+    words = text.split()
+    for short, long in find_definitions(text).items():
+        assert short in text
+        assert " ".join(long.split()) == long
+        assert long in " ".join(words)
+        assert len(long) > len(short)
+        assert 2 <= len(short) <= 10
+        assert not set("()") & set(long)
+
+
+SENTENCE = "An atrial septal defect (ASD) was seen, and COPD (chronic obstructive disease). "
+HARD = {
+    "prose": SENTENCE * (100_000 // len(SENTENCE)),
+    "open": "(" * 100_000,
+    "closed": "ab (" + "a" * 99_000,
+    "pairs": "(AB)" * 25_000,
+    "empty lines": ("AB (a b)" + "\n" * 12) * 5_000,
+    "lines": "\n" * 99_990 + "(AB)",
+    "spaces": ("x " + " " * 140 + "(AB)") * 680,
+    "one word": ("a" * 290 + "(BA)") * 340,
+    "sentences": ". A" * 33_000 + "(AB)",
+    "emoji": "😀" * 50_000 + "(AB)" + "😀" * 49_000,
+    "gaps": ("a b " * 60 + "(ZA)") * 400,
+}
+
+
+@pytest.mark.parametrize("text", HARD.values(), ids=HARD)
+def test_long_documents_take_little_time(text):
+    assert cpu_seconds(lambda: find_definitions(text)) < 1
+
+
+@pytest.mark.parametrize("name", ["prose", "pairs", "spaces", "empty lines", "gaps"])
+def test_time_is_linear(name):
+    quarter = HARD[name][:25_000]
+    once = min(cpu_seconds(lambda: find_definitions(quarter)) for _ in range(3))
+    assert cpu_seconds(lambda: find_definitions(HARD[name])) < 12 * once + 0.1
+
+
+@pytest.mark.parametrize(
+    ("text", "defined"),
+    [
+        # Initials go before letters from inside a shorter text.
+        ("the attenuated adenomatous polyposis coli (AAPC)",
+         {"AAPC": "attenuated adenomatous polyposis coli"}),
+        # A plural defines its singular, whether the long form is one or not.
+        ("ventricular septal defects (VSDs)",
+         {"VSDs": "ventricular septal defects", "VSD": "ventricular septal defects"}),
+        ("hypertrophy of the retinal pigment epithelium (HRPEs)",
+         {"HRPEs": "hypertrophy of the retinal pigment epithelium",
+          "HRPE": "hypertrophy of the retinal pigment epithelium"}),
+        # Parts of a joined short form, behind a known one too; not behind a digit.
+        ("the hyperparathyroidism-jaw tumor syndrome (HPT-JT)",
+         {"HPT-JT": "hyperparathyroidism-jaw tumor syndrome",
+          "HPT": "hyperparathyroidism", "JT": "jaw tumor"}),
+        ("Warfarin-associated intracerebral hemorrhage (W-ICH)",
+         {"W-ICH": "Warfarin-associated intracerebral hemorrhage",
+          "ICH": "intracerebral hemorrhage"}),
+        ("Antituberculosis therapy (ATT)-associated acute liver failure (ATT-ALF)",
+         {"ATT": "Antituberculosis therapy", "ALF": "acute liver failure"}),
+        ("5-hydroxytryptamine (5-HT)", {"5-HT": "5-hydroxytryptamine"}),
+        # Two that share their end.
+        ("Duchenne and Becker muscular dystrophy (DMD/BMD)",
+         {"DMD": "Duchenne muscular dystrophy", "BMD": "Becker muscular dystrophy"}),
+        ("Duchenne or Becker muscular dystrophy (DMD or BMD)",
+         {"DMD": "Duchenne muscular dystrophy", "BMD": "Becker muscular dystrophy"}),
+        ("Duchenne and other muscular dystrophies (DMD/BMD)", {}),
+        # A pair that shares nothing, or not its initials, is none; "and" begins no long form.
+        ("Alzheimer and Parkinson disease (AD/PD)", {}),
+        ("he was treated at the (TAT) clinic", {}),
+        ("Crohn's disease and ulcerative colitis (CD/UC)",
+         {"CD/UC": "Crohn's disease and ulcerative colitis"}),
+        ("alcohol abuse and dependence (AA/AD)", {"AA/AD": "alcohol abuse and dependence"}),
+        ("coronary artery disease with an infarct (CAD-AI)",
+         {"CAD-AI": "coronary artery disease with an infarct", "CAD": "coronary artery disease"}),
+        # What is defined itself wins over what follows from something else, wherever it stands.
+        ("heart valve-aortic defect (HV-AD) and Alzheimer disease (AD)",
+         {"HV-AD": "heart valve-aortic defect", "HV": "heart valve", "AD": "Alzheimer disease"}),
+        # No plural: nothing of it is one.
+        ("hepatitis B surface (HBs) antigen", {"HBs": "hepatitis B surface"}),
+        # Square brackets hold isotopes, ions and what was removed from notes.
+        ("L-[3H]nicotine and [3H]spiperone, normal [Na] and [Ca]", {}),
+        ("Seen by Dr [**Doctor Last Name 2**]", {}),
+    ],
+)  # fmt: skip
+def test_beyond_the_paper(text, defined):
+    assert find_definitions(text) == defined
+
+
+@pytest.mark.parametrize(
+    ("mentions", "implied"),
+    [
+        (["congestive heart failure", "CHF"], {"CHF": "congestive heart failure"}),
+        (["CHFs", "Congestive  heart-failure"], {"CHF": "Congestive heart-failure"}),
+        # Parts of words have initials, too; other letters from inside words are a guess too many.
+        (["overactive bladder", "OAB"], {"OAB": "overactive bladder"}),
+        (["adrenomyeloneuropathy", "AMN"], {"AMN": "adrenomyeloneuropathy"}),
+        (["peanut allergy", "pulmonary disease", "PNA", "PUD"], {}),
+        (["velo-cardio-facial syndrome", "VCFS"], {"VCFS": "velo-cardio-facial syndrome"}),
+        (["émbolo pulmonar agudo", "ÉPA"], {"ÉPA": "émbolo pulmonar agudo"}),
+        # The same twice is one; two of them are none.
+        (["chronic heart failure", "Chronic heart failure", "CHF"],
+         {"CHF": "chronic heart failure"}),
+        (["chronic heart failure", "congestive heart failure", "CHF"], {}),
+        # Letters are missing, in another order, or left over; a word has none.
+        (["heart failure", "CHF"], {}),
+        (["failure of the heart", "HF", "FHO"], {}),
+        (["cancer of unknown primary", "CUP"], {"CUP": "cancer of unknown primary"}),
+        (["chronic heart failure", "CHFX"], {}),
+        (["acute congestive heart failure", "CHF"], {}),
+        # Too short, too long, small, one word, no letters, already defined, its own word.
+        (["heart failure", "HF"], {}),
+        (["chronic heart failure", "chf", "Chf"], {}),
+        (["chronicheartfailure", "CHF"], {}),
+        (["1 2 3", "123"], {}),
+        (["pulmonary embolism", "PEM"], {}),
+        (["DMD defects", "DMD"], {}),
+        (["", " ", "CHF"], {}),
+        ([], {}),
+    ],
+)  # fmt: skip
+def test_what_mentions_of_a_document_imply(mentions, implied):
+    defined = {"PEM": "protein-energy malnutrition"}
+    assert implied_definitions(mentions, defined) == implied
+
+
+@given(st.lists(st.text(st.sampled_from("aAbBcC -sé1"), max_size=12), max_size=8))
+def test_what_is_implied_is_spelled_by_its_words(mentions):
+    for short, long in implied_definitions(mentions, {}).items():
+        assert short in mentions or f"{short}s" in mentions
+        assert long in {" ".join(text.split()) for text in mentions}
+        letters = iter(long.lower())
+        assert all(char in letters for char in short.lower())
+        assert long.lower().split()[0][0] == short[0].lower()
+
+
+def test_what_is_implied_is_right_in_real_text(data_dir):
+    """The abbreviation and the mention that explains it are annotated with the same concept."""
+    undefined, explained, documents = 0, 0, set()
+    for corpus in ("ncbi_disease", "bc5cdr"):
+        for document in read_gold(data_dir / f"{corpus}.train.jsonl.gz"):
+            defined = find_definitions(document.text or "")
+            said = [(own.text, set(own.ids)) for own in document.mentions]
+            implied = implied_definitions((text for text, _ in said), defined)
+            for text, ids in said:
+                short = text.removesuffix("s")
+                if not re.fullmatch("[A-Z]{3,6}", short) or written_out(short, defined):
+                    continue
+                undefined += 1
+                if short in implied:
+                    explained += 1
+                    documents.add(document.doc_id)
+                    assert any(ids & its for long, its in said if long == implied[short])
+    assert (undefined, explained, len(documents)) == (235, 30, 11)
+
+
+@pytest.mark.parametrize(
+    ("short", "text"),
+    [
+        ("HCC", "hepatocellular carcinoma"),
+        ("GORD", "Gastro-oesophageal reflux disease"),
+        ("GERD", "gastroesophageal reflux disease"),
+        ("GRD", "gastroesophageal reflux disease"),  # a part need not be heard
+        ("MERRF", "Myoclonic Epilepsy with Ragged Red Fibres"),
+        ("MERRF", "Myoclonic Epilepsy and ragged-red fibers"),
+        ("MODY", "Maturity-Onset Diabetes of the Young"),
+        ("MOOY", "maturity-onset of young"),  # nor a function word; but it may be
+        ("EPOC", "enfermedad pulmonar obstructiva crónica"),
+        ("IAM", "infarto agudo de miocardio"),
+        ("PNH", "paroxysmal nocturnal haemoglobinuria"),
+        ("β2M", "β 2 microglobulin"),
+    ],
+)
+def test_initials_that_abbreviate(short, text):
+    assert abbreviates(short, text)
+    assert abbreviates(short.lower(), text.upper())
+
+
+@pytest.mark.parametrize(
+    ("short", "text"),
+    [
+        ("PNA", "peanut allergy"),
+        ("NN", "neuron"),  # too little is left behind "neuro"
+        ("AC", "autopsy"),
+        ("HC", "hepatocellular carcinoma of lung"),
+        ("CC", "hepatocellular carcinoma"),
+        ("HCCC", "hepatocellular carcinoma"),
+        ("OF", "of"),
+        ("X", ""),
+        ("", "heart"),
+    ],
+)
+def test_initials_that_do_not_abbreviate(short, text):
+    assert not abbreviates(short, text)
+
+
+@given(st.lists(st.sampled_from("heart Lung of de überfunktion hyperthyroidism 2".split())))
+def test_first_letters_of_all_words_abbreviate(words):
+    assert abbreviates("".join(word[0] for word in words), " ".join(words))
+
+
+def test_initials_explain_the_abbreviations_of_a_terminology(data_dir):
+    """By another name of the concept they are meant to; by one of another concept hardly ever."""
+    with gzip.open(data_dir / "medic_2012.kb.jsonl.gz", "rt", encoding="utf-8") as file:
+        concepts = [json.loads(line) for line in file]
+    shorts, by_letter = [], {}
+    for place, concept in enumerate(concepts):
+        names = [concept["canonical_name"], *concept["aliases"]]
+        shorts += [(one, place, names) for one in names if re.fullmatch("[A-Z]{3,6}", one)]
+        by_letter.setdefault(names[0][0].lower(), []).append((names[0], place))
+    ways = (_first_letters, abbreviates)
+    own = [sum(any(way(one, name) for name in names) for one, _, names in shorts) for way in ways]
+    assert (len(shorts), own) == (1639, [476, 643])
+    pairs = [
+        (one, name)
+        for one, place, _ in shorts
+        for name, other in by_letter[one[0].lower()] if other != place
+    ]  # fmt: skip
+    chance = [10_000 * sum(way(*pair) for pair in pairs) / len(pairs) for way in ways]
+    assert [round(share) for share in chance] == [4, 6]
+
+
+def _first_letters(short, text):
+    return short.lower() == "".join(word[0] for word in re.findall(r"[^\W_]+", text.lower()))
+
+
+def test_a_document_of_many_abbreviations_takes_little_time():
+    capitals = [f"A{b}{c}" for b in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" for c in "ABCDEFGHIJKLMNOPQRSTUVW"]
+    mentions = [*(f"a{'ab' * 20} b{number}{'bc' * 20}" for number in range(5_000)), *capitals]
+    assert cpu_seconds(lambda: implied_definitions(mentions, {})) < 5
+
+
+DEFINED = {
+    "SJS": "Schwartz-Jampel syndrome",
+    "G6PD": "glucose-6-phosphate dehydrogenase",
+    "HPRT": "hypoxanthine phosphoribosyltransferase",
+    "APRT": "adenine phosphoribosyltransferase",
+    "WT": "Wilms tumour",
+    "WT1": "Wilms tumour 1",
+    "FAP": "familial APC",
+    "AFAP": "attenuated FAP",
+    "APC": "adenomatous polyposis coli",
+    "ONE": "TWO more",
+    "TWO": "ONE less",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("SJS", "Schwartz-Jampel syndrome"),
+        (" SJS ", "Schwartz-Jampel syndrome"),
+        ("SJS  type 2", "Schwartz-Jampel syndrome type 2"),
+        ("predisposition to WT", "predisposition to Wilms tumour"),
+        ("WTs", "Wilms tumour"),
+        ("bilateral WTs of the kidney", "bilateral Wilms tumour of the kidney"),
+        # Of two that fit, the longer one; several; next to a hyphen.
+        ("WT1 loss", "Wilms tumour 1 loss"),
+        ("HPRT APRT deficiency",
+         "hypoxanthine phosphoribosyltransferase adenine phosphoribosyltransferase deficiency"),
+        ("HPRT-deficient", "hypoxanthine phosphoribosyltransferase-deficient"),
+        # What the mention defines or says itself is not said twice.
+        ("glucose-6-phosphate dehydrogenase (G6PD) deficiency",
+         "glucose-6-phosphate dehydrogenase deficiency"),
+        ("Wilms tumours (WT) of the kidney", "Wilms tumours of the kidney"),
+        ("SJS syndrome", "Schwartz-Jampel syndrome"),
+        # Long forms that abbreviate, which may go round in a circle.
+        ("FAP", "familial adenomatous polyposis coli"),
+        ("severe AFAPs", "severe attenuated familial adenomatous polyposis coli"),
+        ("ONE", "ONE less more"),
+        # Another word, another case, nothing.
+        ("WTX", ""),
+        ("WTX loss", ""),
+        ("wt", ""),
+        ("kidney", ""),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_abbreviations_within_a_mention_are_written_out(text, written):
+    assert written_out(text, DEFINED) == written
+
+
+@given(st.text(max_size=40), st.dictionaries(st.text(max_size=6), st.text(max_size=12), max_size=3))
+def test_writing_out_takes_any_text(text, defined):
+    written = written_out(text, defined)
+    assert text.strip() in defined or written == "" or written != text.strip()

@@ -1,0 +1,105 @@
+"""British spelling: folded in keys, so that every tier and finder takes either; others stay."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_medlink.assets import Assets
+from spacy_medlink.building import build_assets
+from spacy_medlink.kb import build_kb
+from spacy_medlink.text.normalisation import key
+from spacy_medlink.text.spelling import american
+from spacy_medlink.types import Concept, Mention, Name
+
+PAIRS = [
+    ("oedema", "edema"),
+    ("haemorrhagic", "hemorrhagic"),
+    ("haematuria", "hematuria"),
+    ("anaemia", "anemia"),
+    ("ischaemic", "ischemic"),
+    ("leukaemia", "leukemia"),
+    ("leucocytosis", "leukocytosis"),
+    ("neutropaenia", "neutropenia"),
+    ("diarrhoea", "diarrhea"),
+    ("dyspnoea", "dyspnea"),
+    ("oesophagus", "esophagus"),
+    ("oestrogen", "estrogen"),
+    ("paediatric", "pediatric"),
+    ("gynaecomastia", "gynecomastia"),
+    ("paraesthesia", "paresthesia"),
+    ("anaesthesia", "anesthesia"),
+    ("phaeochromocytoma", "pheochromocytoma"),
+    ("naevus", "nevus"),
+    ("caecum", "cecum"),
+    ("faecal", "fecal"),
+    ("foetal", "fetal"),
+    ("coeliac", "celiac"),
+    ("tumour", "tumor"),
+    ("discolouration", "discoloration"),
+    ("behavioural", "behavioral"),
+    ("fibre", "fiber"),
+    ("goitre", "goiter"),
+    ("centre", "center"),
+    ("generalised", "generalized"),
+    ("localisation", "localization"),
+    ("paralysed", "paralyzed"),
+    ("sulphate", "sulfate"),
+    ("greyish", "grayish"),
+]
+# Pairs of words that mean different things must not become one.
+APART = (
+    "four for hour our sour disease diseased fever liver femur murmur aerobic trachea phalanx "
+    "chorea apnea coma comae metre meter leucine lupus foramen toe poem goes heroes does shoes"
+).split()
+
+
+@pytest.mark.parametrize(("british", "us"), PAIRS)
+def test_british_is_american(british, us):
+    assert american(british) == american(us)
+    assert key(british) == key(us) == key(british.upper())
+    if not us.endswith("s"):
+        assert key(f"{british}s") == key(us)
+
+
+def test_words_of_different_meaning_stay_apart():
+    # A metre is a meter.
+    assert len({american(word) for word in APART}) == len(APART) - 1
+
+
+@given(st.text(alphabet=" abcdefghilmnoprstuz", max_size=20))
+def test_keys_of_words_make_the_key_of_a_text(text):
+    assert key(text) == " ".join(filter(None, map(key, text.split(" "))))
+
+
+@pytest.mark.parametrize("text", ["", "ß", "Ödem", "œdème", "水肿", "ae", "oe", "📎"])
+def test_other_languages_and_nothing_pass(text):
+    assert american(text) == text
+
+
+@pytest.fixture(scope="module")
+def assets(tmp_path_factory):
+    path = tmp_path_factory.mktemp("spelling")
+    concepts = [
+        Concept("A", "Edema", (Name("Edema of the esophagus"),)),
+        Concept("B", "Tumour", (Name("Haemangioma"),)),
+        Concept("C", "Fever", (Name("Pyrexia"),)),
+    ]
+    build_kb(path / "kb", concepts)
+    return build_assets(path / "assets", path / "kb")
+
+
+@pytest.mark.parametrize(
+    ("text", "id"),
+    [
+        ("oedema", "A"),
+        ("Oedema of the oesophagus", "A"),
+        ("tumors", "B"),
+        ("hemangioma", "B"),
+        ("haemangiomas", "B"),
+    ],
+)
+def test_names_are_found_in_either_spelling(assets: Assets, text, id):
+    for tiers in (("exact",), ("ngram",)):
+        (ranking,) = assets.engine(tiers=tiers).rank([Mention(text)], 3)
+        assert assets.kb.concept_at(ranking[0].row).id == id
+        assert ranking[0].score > 0.6

@@ -1,0 +1,84 @@
+"""How far long work has come: a line a minute in a log, a bar on a terminal."""
+
+import io
+import sys
+
+import pytest
+
+from spacy_medlink.util import progress
+from spacy_medlink.util.progress import Log, in_lines, line, no_progress, show_progress
+
+
+class Clock:
+    """Goes on by some seconds whenever it is looked at."""
+
+    def __init__(self, step: float) -> None:
+        self.now, self.step = 0.0, step
+
+    def __call__(self) -> float:
+        self.now += self.step
+        return self.now
+
+
+def lines(count: int, step: float, total: int | None) -> list[str]:
+    told: list[str] = []
+    items = in_lines(range(count), total, "encoding names", Log(Clock(step), told.append))
+    assert list(items) == list(range(count))
+    return told
+
+
+def test_work_of_less_than_a_minute_is_silent():
+    assert lines(59, 1.0, 59) == []
+
+
+def test_a_line_a_minute_with_total_rate_and_time_left():
+    assert lines(130, 1.0, 150) == [
+        "encoding names: 60 of 150 (40%), 60.0 a minute, 01:30 left",
+        "encoding names: 120 of 150 (80%), 60.0 a minute, 00:30 left",
+    ]
+
+
+def test_slow_items_get_a_line_each_and_fast_ones_do_not():
+    assert len(lines(3, 600.0, 3)) == 3
+    assert len(lines(100_000, 0.001, 100_000)) == 1
+
+
+def test_without_a_total_there_is_no_time_left():
+    assert lines(61, 1.0, None) == ["encoding names: 60, 60.0 a minute"]
+
+
+@pytest.mark.parametrize(
+    ("number", "total", "seconds", "said"),
+    [
+        (120_000, 400_000, 126.0, "x: 120,000 of 400,000 (30%), 952/s, 04:54 left"),
+        (1, 1, 0.0, "x: 1 of 1 (100%), 1,000,000,000/s, 00:00 left"),
+        (7, 5, 70.0, "x: 7 of 5 (140%), 6.0 a minute, 00:00 left"),
+        (7, 0, 70.0, "x: 7, 6.0 a minute"),
+        (1, 100, 3600.0, "x: 1 of 100 (1%), 0.0 a minute, 99:00:00 left"),
+    ],
+)
+def test_what_a_line_says(number, total, seconds, said):
+    assert line("x", number, total, seconds) == said
+
+
+def test_a_log_gets_lines_and_a_terminal_a_bar(monkeypatch):
+    for terminal in (False, True):
+        stream = io.StringIO()
+        monkeypatch.setattr(stream, "isatty", lambda terminal=terminal: terminal, raising=False)
+        monkeypatch.setattr(sys, "stderr", stream)
+        monkeypatch.setattr(progress, "EVERY", 0.0)
+        assert list(show_progress(range(3), 3, "reading")) == [0, 1, 2]
+        said = stream.getvalue()
+        assert ("\r" in said) is terminal and "reading" in said
+        if not terminal:
+            assert said.count("\n") == 3 and "3 of 3 (100%)" in said
+
+
+def test_what_stops_the_work_passes_through():
+    def items():
+        yield 1
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        list(in_lines(items(), 2, "x"))
+    assert list(no_progress([1, 2], 2, "x")) == [1, 2]
