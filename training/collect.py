@@ -11,8 +11,8 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from spacy_medlink.errors import Errors, MedlinkError
-from spacy_medlink.files import replacing_file, sha256_of
-from spacy_medlink.outputs import files_in, marked, read_json
+from spacy_medlink.util.files import replacing_file, sha256_of
+from spacy_medlink.util.outputs import files_in, marked, read_json
 
 from .corpora.registry import CORPORA
 from .download import download_settings

@@ -15,7 +15,7 @@ from training.data.candidates import Candidates
 from training.data.mention_sampler import MentionSampler, WithNearNames, mention_pairs
 from training.data.mentions import join, read_mentions
 from training.data.names import read_names
-from training.finetune import main
+from training.finetune import finetune, main
 from training.finetuning import Finetuning
 from training.objectives.marginal import MARGINAL_LOSSES, MarginalObjective
 from training.objectives.mention_memory import MENTION_LOSSES, MentionMemoryObjective
@@ -293,3 +293,29 @@ def test_near_names_are_wrong_and_near(joined):
             wrong &= both.strings != both.strings[position]
             similar = np.where(wrong, encode(np.arange(len(both))) @ encode([position])[0], -9)
             assert similar.argmax() in batch
+
+
+@pytest.mark.parametrize("empty", ["train", "dev"])
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [("", "no annotated mention"),
+     ('{"mention": "plague", "ids": ["XX:1"]}\n', "knowledge base has"),
+     ('{"mention": "plague", "ids": []}\n', "knowledge base has")],
+)  # fmt: skip
+def test_without_mentions_that_teach_the_base_is_handed_on(
+    empty, line, why, train, dev, tiny_kb, tiny_encoder, tmp_path
+):
+    nothing, said = tmp_path / "nothing.jsonl", []
+    nothing.write_text(line, encoding="utf-8")
+    files = {"train": train, "dev": dev, empty: nothing}
+    given = {
+        "kb": tiny_kb.path, "base": str(tiny_encoder), "output": tmp_path / "out",
+        "run": tmp_path / "run", "say": said.append, **files,
+    }  # fmt: skip
+    figures = finetune(recipe_of("finetune"), **given, if_any=True)
+    assert why in figures["left_out"] and "left out" in said[0]
+    assert json.loads((tmp_path / "out/metrics.json").read_text("utf-8")) == figures
+    handed_on = BiEncoder.load(tmp_path / "out")
+    assert handed_on.fingerprint() == BiEncoder.load(tiny_encoder).fingerprint()
+    with pytest.raises(MedlinkError):
+        finetune(recipe_of("finetune"), **{**given, "output": tmp_path / "other"})

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from spacy_medlink.errors import Errors
-from spacy_medlink.files import replacing_file
-from spacy_medlink.outputs import marked
+from spacy_medlink.util.files import replacing_file
+from spacy_medlink.util.outputs import marked
 
 RECORD = "checksums.json"
 _FORMAT = "spacy-medlink checksums"
