@@ -55,7 +55,7 @@ ci-run: $(INSTALLED)
 
 clean: ## Remove what the tools and the project have built, but neither .venv nor downloads
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
-	rm -rf corpora/hp.obo models kb metrics packages training_runs project.lock
+	rm -rf corpora/hp.obo models kb gold metrics packages training_runs project.lock
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 distclean: clean ## Remove .venv too

@@ -24,7 +24,7 @@ from training.recipe.reading import read_recipe
 from training.recipe.settings import ObjectiveSettings, Recipe
 
 _RESULTS = Path(__file__).parent / "results"
-_CONFIGS = Path(__file__).parents[1] / "training" / "configs"
+_CONFIGS = Path(__file__).parents[1] / "training" / "papers" / "configs"
 _MINER = "hard_pairs"
 _REMEMBERED = "all_names"
 _KS = ("acc@1", "acc@5")

@@ -26,7 +26,7 @@ from training.pretrain import pretrain
 from training.recipe.reading import read_recipe
 
 DATA = Path(os.environ.get("MEDLINK_DATA", Path(__file__).parents[2] / "shared" / "data"))
-_CONFIGS = Path(__file__).parents[1] / "training" / "configs"
+_CONFIGS = Path(__file__).parents[1] / "training" / "papers" / "configs"
 _RESULTS = Path(__file__).parent / "results"
 _LANGUAGES = ("de", "es", "fr", "it", "nl", "pl")
 _BITEXTS = ("de", "fr", "it")

@@ -31,7 +31,7 @@ from training.loop.task import Task
 from training.recipe.reading import read_recipe
 
 _RESULTS = Path(__file__).parent / "results"
-_RECIPE = Path(__file__).parents[1] / "training" / "configs" / "sapbert.cfg"
+_RECIPE = Path(__file__).parents[1] / "training" / "papers" / "configs" / "sapbert.cfg"
 _WARM, _PROFILED = 2, 3  # steps
 # What an operation belongs to, by a part of its name; the first that fits.
 _GROUPS = {

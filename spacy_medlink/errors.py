@@ -600,8 +600,8 @@ class Errors:
     )
     behind_form = Message(
         "E713",
-        "{name} is not given out by a link: {how} ({homepage}). Then run "
-        "`python -m training.download {name} --file FILE`.",
+        "{name} is not given out by a link: {how} ({homepage}). Put what you get into {folder}, or "
+        "run `python -m training.download {name} --file FILE`.",
     )
     bad_archive = Message(
         "E714",
@@ -620,6 +620,27 @@ class Errors:
         "E717",
         "{url} has sha256 {found}, expected {expected}: it was changed, or damaged on its way. "
         "Nothing was put in place. Try again; if it stays so, its publisher has a new version.",
+    )
+    placed_checksum = Message(
+        "E260",
+        "{path} has sha256 {found}, expected {expected}: it is damaged, or another version. "
+        "Nothing was put in place. Delete it, and get it again.",
+    )
+    first_checksum = Message(
+        "E261",
+        "{path} has sha256 {found}, and {expected} when it first came ({date}): its publisher has "
+        "changed it, or it is damaged. Nothing was put in place. Delete it to get it again; to "
+        "trust it, delete the entry {key!r} of {record}.",
+    )
+    bad_record = Message(
+        "E262",
+        "{path} is no record of checksums ({problem}). Mend it, or delete it to trust what comes "
+        "next.",
+    )
+    sources_missing = Message(
+        "E263",
+        "These sources are missing: {names}. The lines above say where to get them and where to "
+        "put them.",
     )
     not_a_download = Message(
         "E718",

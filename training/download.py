@@ -13,7 +13,7 @@ import typer
 from spacy_medlink.errors import Errors
 from spacy_medlink.util.progress import show_progress
 
-from .fetching.place import Settings, download, take
+from .fetching.place import Settings, download, placed, take
 from .fetching.sources import Source, find_source
 from .verbs import Overwrite, run
 
@@ -37,18 +37,18 @@ def main(
     if file:
         take(source, file, directory, typer.echo, overwrite)
     else:
-        settings = _settings(source, release)._replace(overwrite=overwrite)
-        download(source, directory, settings, typer.echo)
+        settings = download_settings(source, directory, release)
+        download(source, directory, settings._replace(overwrite=overwrite), typer.echo)
     typer.echo(f"{source.name} -> {directory}")
 
 
-def _settings(source: Source, release: str) -> Settings:
-    """Find what a source needs of the user.
+def download_settings(source: Source, output: Path, release: str) -> Settings:
+    """Find what a source needs of the user; nothing where its files have been put in place.
 
     RAISES (MedlinkError): E715 without a key, E716 without a release.
     """
     key = os.environ.get(source.key, "").strip() if source.key else ""
-    if source.key:
+    if source.key and not placed(source, output):
         if not key:
             raise Errors.no_api_key(name=source.name, variable=source.key)
         if not re.fullmatch(r"\d{4}A[AB]", release):

@@ -15,6 +15,7 @@ from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.util.devices import AUTO
 from spacy_medlink.util.outputs import check_output
 
+from .data.mentions import why_nothing
 from .finetuning import Finetuning
 from .loop.interruption import EXIT_CODE, StoppedError
 from .objectives.marginal import MARGINAL_LOSSES
@@ -22,8 +23,8 @@ from .objectives.mention_memory import MENTION_LOSSES
 from .recipe.overrides import parse_overrides
 from .recipe.reading import read_recipe
 from .recipe.settings import Recipe
-from .saving import ENCODER, save_result
-from .verbs import Device, Overwrite, run
+from .saving import ENCODER, leave_out_training, save_result
+from .verbs import Device, IfAny, Overwrite, run
 
 
 def finetune(
@@ -39,20 +40,26 @@ def finetune(
     device: str = AUTO,
     say: Callable[[str], None] = lambda line: None,
     overwrite: bool = False,
+    if_any: bool = False,
 ) -> dict[str, Any]:
     """Train by a recipe on the mentions of a gold file.
 
     train, dev (Path): gold files. output (Path): replaced, whole, when all is done: a Hugging Face
         directory with the figures (metrics.json), and log and picture of the training beside it.
     run (Path): directory for checkpoint and log while training. overwrite (bool): lose what lies
-        in OUTPUT besides a trained encoder.
+        in OUTPUT besides a trained encoder. if_any (bool): where a file has no mention that
+        teaches, put the base into OUTPUT and say so.
     RETURNS (Dict[str, Any]): what metrics.json holds.
     RAISES (MedlinkError): E1xx and E2xx for a bad knowledge base or base model, E4xx for a gold
         file, E5xx. (StoppedError): after Ctrl-C, when all is saved in `run`.
     """
     inputs = [kb, base, train, dev]
     check_output(output, ENCODER, inputs, overwrite=overwrite)
-    study = Finetuning(recipe, KnowledgeBase(kb), BiEncoder.load(base), train, dev, device, say)
+    knowledge = KnowledgeBase(kb)
+    if if_any and (why := why_nothing(train, knowledge) or why_nothing(dev, knowledge)):
+        say(f"Fine-tuning is left out: {why}.")
+        return leave_out_training(base, output, why, inputs, overwrite)
+    study = Finetuning(recipe, knowledge, BiEncoder.load(base), train, dev, device, say)
     result = study.run(run, resume)
     assert result is not None  # one process alone is the first rank
     save_result(result, output, run, kb.name, inputs=inputs, overwrite=overwrite)
@@ -75,6 +82,7 @@ def main(
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="Another value: section.key=value.")
     ] = None,
+    if_any: IfAny = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Fine-tune an encoder on annotated text; ship it if it beats its base on the dev file."""
@@ -94,6 +102,7 @@ def main(
             device=device,
             say=typer.echo,
             overwrite=overwrite,
+            if_any=if_any,
         )
     except (StoppedError, KeyboardInterrupt) as stop:
         typer.echo(str(stop) or "Stopped.", err=True)

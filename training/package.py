@@ -62,7 +62,9 @@ def main(
     version: Annotated[str, typer.Option(help="Version of the package.")] = "0.1.0",
     branch: Annotated[
         list[str] | None,
-        typer.Option(metavar="ID", help="Find concepts at or below these only; repeatable."),
+        typer.Option(
+            metavar="ID", help="Find concepts at or below these only; repeatable; empty: all."
+        ),
     ] = None,
     any_order: Annotated[
         bool, typer.Option("--any-order", help="Find the words of a name in any order.")
@@ -92,7 +94,7 @@ def main(
         version=version,
         spans_key=spans_key or None,
         mentions={
-            "branches": branch,
+            "branches": [one for one in branch or () if one] or None,
             "any_order": any_order,
             "coordinated": coordinated,
             "propose": propose,

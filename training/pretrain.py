@@ -86,7 +86,7 @@ def pretrain(
 
 
 def main(
-    config: Annotated[Path, typer.Argument(help="Recipe, such as training/configs/sapbert.cfg.")],
+    config: Annotated[Path, typer.Argument(help="Recipe, such as training/configs/starter.cfg.")],
     kb: Annotated[Path, typer.Option(help="Knowledge base that `medlink kb build` wrote.")],
     base: Annotated[str, typer.Option(help="Encoder to start from: a directory, or a Hub name.")],
     output: Annotated[Path, typer.Option(help="Directory for encoder, hold-out and figures.")],

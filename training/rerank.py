@@ -27,13 +27,14 @@ from spacy_medlink.util.devices import AUTO, CPU, find_device
 from spacy_medlink.util.files import sha256_of
 from spacy_medlink.util.outputs import check_output
 
+from .data.mentions import why_nothing
 from .loop.interruption import EXIT_CODE, StoppedError
 from .recipe.overrides import parse_overrides
 from .reranking.choosing import by_weight, choose, figures
 from .reranking.lists import RankedList, gold_lists, name_lists, unannotated_lists
 from .reranking.loop import RerankTrainer
 from .reranking.recipe import RerankRecipe, read_rerank_recipe
-from .verbs import Device, Overwrite, run
+from .verbs import Device, IfAny, Overwrite, run
 
 _DEV_SHARE = 0.25  # of the names that play mentions
 
@@ -50,6 +51,7 @@ def rerank(
     device: str = AUTO,
     say: Callable[[str], None] = lambda line: None,
     overwrite: bool = False,
+    if_any: bool = False,
 ) -> Assets:
     """Train a reranker, choose its weight, and write assets with it, or without and why.
 
@@ -57,7 +59,8 @@ def rerank(
     dev (Optional[Path]): gold file that the assets have not learned from, to choose the weight by;
         without one a fifth of the training documents.
     output (Path): assets, replaced when all is done. run (Path): for checkpoint and log.
-    overwrite (bool): lose what lies in OUTPUT besides assets.
+    overwrite (bool): lose what lies in OUTPUT besides assets. if_any (bool): where a file has no
+        mention that teaches, write the assets without a reranker and say so.
     RAISES (MedlinkError): E2xx for the assets, E4xx for the gold files, E5xx.
         (StoppedError): after Ctrl-C.
     """
@@ -65,6 +68,9 @@ def rerank(
     own = Assets(assets)
     if own.manifest["encoder"] is None:
         raise Errors.encoder_needed(path=own.path)
+    if if_any and (why := _why_nothing(own, train, dev)):
+        say(f"The reranker is left out: {why}.")
+        return leave_out_reranker(own, output, why, overwrite)
     training, held = _lists(own, recipe, train, dev)
     base = BiEncoder.load(own.path / ENCODER)
     base.move(find_device(device))
@@ -105,6 +111,11 @@ def rerank(
         say("The calibrator is left out: fit it to the new scores with `medlink calibrate`.")
     encoder.move(CPU)
     return store_reranker(own, output, encoder.using(weight=chosen.weight), facts, overwrite)
+
+
+def _why_nothing(assets: Assets, *files: Path | None) -> str:
+    given = (why_nothing(path, assets.kb) for path in files if path is not None)
+    return next(filter(None, given), "")
 
 
 def _lists(
@@ -155,6 +166,7 @@ def main(
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="Another value: reranking.key=value.")
     ] = None,
+    if_any: IfAny = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Train a reranker on annotated text, or on names; keep it if it beats retrieval."""
@@ -175,6 +187,7 @@ def main(
             device=device,
             say=typer.echo,
             overwrite=overwrite,
+            if_any=if_any,
         )
     except (StoppedError, KeyboardInterrupt) as stop:
         typer.echo(str(stop) or "Stopped.", err=True)

@@ -3,7 +3,9 @@
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
+from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.util.files import replacing_directory
 from spacy_medlink.util.outputs import DirectoryKind, PathLike
 
@@ -44,3 +46,22 @@ def save_result(
         metric = result.figures["recipe"]["selection"]["metric"]
         base = result.figures["training"]["base_shortlist"][metric]
         plot(read_log(run / METRICS), path / PICTURE, metric, base, title)
+
+
+def leave_out_training(
+    base: str,
+    output: Path,
+    why: str,
+    inputs: Iterable[PathLike | None] = (),
+    overwrite: bool = False,
+) -> dict[str, Any]:
+    """Put the encoder that would have been trained where the trained one is looked for.
+
+    RETURNS (Dict[str, Any]): what metrics.json holds: why nothing was trained.
+    RAISES (MedlinkError): E2xx for the base, E109 when it cannot be written, E120-E123.
+    """
+    figures = {"left_out": why}
+    with replacing_directory(output, ENCODER, inputs, overwrite=overwrite) as path:
+        BiEncoder.load(base).save(path)
+        (path / FIGURES).write_text(json.dumps(figures, indent=2) + "\n", "utf-8")
+    return figures

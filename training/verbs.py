@@ -10,9 +10,20 @@ from spacy_medlink.errors import MedlinkError
 
 Device = Annotated[
     str,
-    typer.Option(help="auto (a GPU where there is one), cpu, cuda, cuda:1 ... or mps."),
+    typer.Option(
+        help="auto (a GPU where there is one), cpu, cuda, cuda:1, mps, or a GPU id as spaCy has it."
+    ),
 ]
 """The option `--device` of a verb that runs a network."""
+
+IfAny = Annotated[
+    bool,
+    typer.Option(
+        "--if-any",
+        help="Where there is no annotated text that teaches, hand on what is there and say so.",
+    ),
+]
+"""The option `--if-any` of a step that a workflow has whether or not gold mentions are there."""
 
 Overwrite = Annotated[
     bool,

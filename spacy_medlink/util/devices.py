@@ -1,6 +1,7 @@
 """Devices: where tensors are made, moved and kept. No other module decides that.
 
-A name is "auto" (CUDA where torch finds it, else the processor), "cpu", "cuda", "cuda:1" or "mps".
+A name is "auto" (CUDA where torch finds it, else the processor), "cpu", "cuda", "cuda:1" or "mps",
+or an id as spaCy's `--gpu-id` has them: "0", and "-1" for the processor.
 """
 
 from typing import Any, TypeVar, cast
@@ -34,13 +35,20 @@ def find_device(name: str = AUTO) -> torch.device:
     if name == AUTO:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
-        device = torch.device(name)
+        device = torch.device(_named(name))
         torch.empty(1, device=device)
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         reason = str(error).splitlines()[0]
         known = ", ".join(known_devices())
         raise Errors.no_device(device=name, reason=reason, known=known) from error
     return device
+
+
+def _named(name: str) -> str:
+    """Write an id of spaCy's as the name of a device; a name stays."""
+    if not name.removeprefix("-").isdecimal():
+        return name
+    return "cpu" if int(name) < 0 else f"cuda:{int(name)}"
 
 
 def known_devices() -> list[str]:

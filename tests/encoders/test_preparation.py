@@ -81,7 +81,7 @@ def test_training_saves_the_letter_case_and_the_index_has_it(
     cased: Path, tiny_kb: KnowledgeBase, tmp_path: Path
 ) -> None:
     quick = {"training.epochs": 1.0, "selection.interpolation": [1.0], "selection.min_gain": -100.0}
-    recipe = read_recipe(Path("training/configs/sapbert.cfg"), quick)
+    recipe = read_recipe(Path("training/papers/configs/sapbert.cfg"), quick)
     assert recipe.data.lower_case
     pretrain(recipe, kb=tiny_kb.path, base=str(cased), output=tmp_path / "sap", run=tmp_path / "r")
     encoder = BiEncoder.load(tmp_path / "sap")
@@ -97,7 +97,7 @@ def test_training_saves_the_letter_case_and_the_index_has_it(
 def test_a_tokenizer_that_lower_cases_by_itself_keeps_its_fingerprint(
     tiny_encoder: Path, tiny_kb: KnowledgeBase, tmp_path: Path
 ) -> None:
-    recipe = read_recipe(Path("training/configs/sapbert.cfg"), {"training.epochs": 1.0})
+    recipe = read_recipe(Path("training/papers/configs/sapbert.cfg"), {"training.epochs": 1.0})
     pretrain(
         recipe, kb=tiny_kb.path, base=str(tiny_encoder), output=tmp_path / "s", run=tmp_path / "r"
     )

@@ -67,7 +67,7 @@ def test_files_are_unpacked_and_noted(cli, local: Server, tmp_path: Path) -> Non
     assert "as expected" in out
     assert (tmp_path / "there/a.txt").read_text() == "one"
     assert (tmp_path / "there/sub/b.txt").read_text() == "two"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["there"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["downloads", "there"]
     about = json.loads((tmp_path / "there/download.json").read_text())
     assert [file["origin"].rpartition("/")[2] for file in about["files"]] == ["a.zip", "b.zip"]
     assert about["files"][0]["sha256"] == sha256(_zip(a="one")).hexdigest()

@@ -16,7 +16,7 @@ from training.data.candidates import Candidates
 from training.data.mention_sampler import MentionSampler, WithNearNames, mention_pairs
 from training.data.mentions import join, read_mentions
 from training.data.names import read_names
-from training.finetune import main
+from training.finetune import finetune, main
 from training.finetuning import Finetuning
 from training.objectives.marginal import MARGINAL_LOSSES, MarginalObjective
 from training.objectives.mention_memory import MENTION_LOSSES, MentionMemoryObjective
@@ -25,7 +25,10 @@ from training.recipe.settings import Recipe
 
 APP = Typer()
 APP.command()(main)
-CONFIGS = Path(__file__).parents[2] / "training" / "configs"
+RECIPES = {
+    path.stem: path
+    for path in (Path(__file__).parents[2] / "training").rglob("configs/finetune*.cfg")
+}
 TRAIN = [
     ("elevated glucose", "HP:0000819"), ("elevated Glucose", "HP:0000819"),
     ("raised pressure", "HP:0000822"), ("pressure of blood raised", "HP:0000822"),
@@ -64,9 +67,7 @@ def recipe_of(name: str, **changes) -> Recipe:
         "training.eval_every": 4, "selection.interpolation": [1.0], "mentions.batch": 4,
     }  # fmt: skip
     changed = {key.replace("__", "."): value for key, value in changes.items()}
-    return read_recipe(
-        CONFIGS / f"{name}.cfg", {**quick, **changed}, {**MARGINAL_LOSSES, **MENTION_LOSSES}
-    )
+    return read_recipe(RECIPES[name], {**quick, **changed}, {**MARGINAL_LOSSES, **MENTION_LOSSES})
 
 
 def test_what_is_read(train, tiny_kb):
@@ -184,7 +185,7 @@ def test_marginal_loss_is_that_of_its_definition(joined):
     assert vectors.grad is not None and objective.parameters()[0].grad is not None
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in CONFIGS.glob("finetune*.cfg")))
+@pytest.mark.parametrize("name", sorted(RECIPES))
 def test_every_recipe_learns(name, train, dev, tiny_kb, tiny_encoder, tmp_path):
     recipe = recipe_of(name)
     study = Finetuning(recipe, tiny_kb, BiEncoder.load(tiny_encoder), train, dev)
@@ -220,7 +221,7 @@ def test_going_on_gives_the_weights_of_an_unbroken_run(
 
 def test_the_command(train, dev, tiny_kb, tiny_encoder, tmp_path):
     arguments = [
-        str(CONFIGS / "finetune.cfg"), "--kb", str(tiny_kb.path), "--base", str(tiny_encoder),
+        str(RECIPES["finetune"]), "--kb", str(tiny_kb.path), "--base", str(tiny_encoder),
         "--train", str(train), "--dev", str(dev), "--output", str(tmp_path / "out"),
         "--set", "training.epochs=2", "--set", "optimizer.learning_rate=0.002",
     ]  # fmt: skip
@@ -292,3 +293,29 @@ def test_near_names_are_wrong_and_near(joined):
             wrong &= both.strings != both.strings[position]
             similar = np.where(wrong, encode(np.arange(len(both))) @ encode([position])[0], -9)
             assert similar.argmax() in batch
+
+
+@pytest.mark.parametrize("empty", ["train", "dev"])
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [("", "no annotated mention"),
+     ('{"mention": "plague", "ids": ["XX:1"]}\n', "knowledge base has"),
+     ('{"mention": "plague", "ids": []}\n', "knowledge base has")],
+)  # fmt: skip
+def test_without_mentions_that_teach_the_base_is_handed_on(
+    empty, line, why, train, dev, tiny_kb, tiny_encoder, tmp_path
+):
+    nothing, said = tmp_path / "nothing.jsonl", []
+    nothing.write_text(line, encoding="utf-8")
+    files = {"train": train, "dev": dev, empty: nothing}
+    given = {
+        "kb": tiny_kb.path, "base": str(tiny_encoder), "output": tmp_path / "out",
+        "run": tmp_path / "run", "say": said.append, **files,
+    }  # fmt: skip
+    figures = finetune(recipe_of("finetune"), **given, if_any=True)
+    assert why in figures["left_out"] and "left out" in said[0]
+    assert json.loads((tmp_path / "out/metrics.json").read_text("utf-8")) == figures
+    handed_on = BiEncoder.load(tmp_path / "out")
+    assert handed_on.fingerprint() == BiEncoder.load(tiny_encoder).fingerprint()
+    with pytest.raises(MedlinkError):
+        finetune(recipe_of("finetune"), **{**given, "output": tmp_path / "other"})

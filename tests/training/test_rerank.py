@@ -129,3 +129,22 @@ def test_dev_needs_train(tiny_assets, tmp_path):
                "--dev", recipe, "--output", tmp_path / "new"]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and "--dev needs --train" in done.stderr
+
+
+def test_without_annotated_text_that_teaches_the_assets_stay_as_they_are(tiny_assets, tmp_path):
+    empty, said = tmp_path / "empty.jsonl", list[str]()
+    empty.write_text("", encoding="utf-8")
+    gold = write_gold(tmp_path / "gold.jsonl", 2)
+    for train, dev in ((empty, gold), (gold, empty)):
+        made = rerank(
+            RECIPE, assets=tiny_assets.path, train=train, dev=dev, output=tmp_path / "new",
+            run=tmp_path / "run", say=said.append, if_any=True,
+        )  # fmt: skip
+        assert made.manifest["reranker"] is None
+        assert "no annotated mention" in made.manifest["left_out"]["reranker"]
+    assert len(said) == 2 and "left out" in said[0]
+    with pytest.raises(MedlinkError, match="E404"):
+        rerank(
+            RECIPE, assets=tiny_assets.path, train=empty, dev=gold, output=tmp_path / "new",
+            run=tmp_path / "run",
+        )  # fmt: skip

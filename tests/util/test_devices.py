@@ -73,6 +73,13 @@ def test_auto_is_a_gpu_where_there_is_one() -> None:
     assert devices.find_device("cpu") == devices.CPU
 
 
+def test_ids_are_those_of_spacy(monkeypatch):
+    assert devices.find_device("-1") == devices.CPU
+    asked = []
+    monkeypatch.setattr(devices.torch, "empty", lambda *size, device: asked.append(str(device)))
+    assert [str(devices.find_device(id)) for id in ("0", "2")] == asked == ["cuda:0", "cuda:2"]
+
+
 @pytest.mark.parametrize("name", ["cuda:99", "gpu", "", "cuda:x"])
 def test_a_device_that_is_not_there_is_refused(name: str) -> None:
     with pytest.raises(MedlinkError, match=r"E508.*cpu"):

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_medlink.errors import Errors
+from spacy_medlink.errors import Errors, MedlinkError
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.measuring import load_gold
 from spacy_medlink.types import Hashes1d, Ints1d
@@ -59,6 +59,22 @@ def read_mentions(path: Path, kb: KnowledgeBase) -> Mentions:
         np.fromiter((seen[text][row] for text, row in meant.items()), dtype=np.int64),
         dict(left_out),
     )
+
+
+def why_nothing(path: Path, kb: KnowledgeBase) -> str:
+    """Say why a gold file teaches nothing about a knowledge base; "" where it does.
+
+    RAISES (MedlinkError): E107, E401-E403, E405-E407 for the file.
+    """
+    try:
+        read_mentions(path, kb)
+    except MedlinkError as error:
+        if error.code == Errors.no_gold.code:
+            return f"{path} has no annotated mention"
+        if error.code in {Errors.no_mentions.code, Errors.nothing_left.code}:
+            return f"no mention of {path} has one concept that the knowledge base has"
+        raise
+    return ""
 
 
 def _why_not(text: str, ids: int, rows: int) -> str:

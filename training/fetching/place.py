@@ -1,4 +1,8 @@
-"""Put a source into a directory, whole or not at all, with a note of what it was made of."""
+"""Put a source into a directory, whole or not at all, with a note of what it was made of.
+
+Its files lie beside it in `downloads/NAME`, whoever got them: this module, `spacy project assets`,
+or the user.
+"""
 
 import json
 import time
@@ -12,11 +16,12 @@ from spacy_medlink.util.files import replacing_directory, sha256_of
 from spacy_medlink.util.outputs import DirectoryKind, check_output, files_in, read_json
 from spacy_medlink.util.progress import no_progress
 
-from .fetch import Sleep, Wanted, fetch, is_page, target_name
+from .fetch import TRIES, Sleep, Wanted, fetch, is_page, target_name
 from .sources import Remote, Source
+from .trust import RECORD, Trust
 from .unpack import unpack
 
-MANIFEST = "download.json"
+MANIFEST, DOWNLOADS = "download.json", "downloads"
 UTS = "https://uts-ws.nlm.nih.gov/download"  # hands out files to those who have a key
 Tell = Callable[[str], None]
 
@@ -25,7 +30,7 @@ class Settings(NamedTuple):
     """How to download.
 
     release (str): of sources that have several. key (str): the user's, for the server.
-    overwrite (bool): lose what lies in an earlier download besides.
+    overwrite (bool): lose what lies in an earlier download besides. tries (int): for each file.
     """
 
     release: str = ""
@@ -33,6 +38,7 @@ class Settings(NamedTuple):
     progress: Progress = no_progress
     sleep: Sleep = time.sleep
     overwrite: bool = False
+    tries: int = TRIES
 
 
 class _Got(NamedTuple):
@@ -46,23 +52,48 @@ class _Got(NamedTuple):
 
 
 def download(source: Source, output: Path, settings: Settings, tell: Tell) -> None:
-    """Download all files of a source and unpack them; finished files are kept for the next try.
+    """Download all files of a source and unpack them; files that are there are not got again.
 
-    RAISES (MedlinkError): E711, E712, E717 for a file, E713 when it is behind a form, E714 for an
-        archive, E715 and E716 for keys and releases, E718 when the output is something else, E121
-        when it holds more.
+    RAISES (MedlinkError): E711, E712, E717 for a file, E260-E262 for its checksum, E713 when it is
+        behind a form, E714 for an archive, E715 and E716 for keys and releases, E718 when the
+        output is something else, E121 when it holds more.
     """
-    if source.how:
-        raise Errors.behind_form(name=source.name, how=source.how, homepage=source.homepage)
     _check_output(source, output, (), settings.overwrite)
-    parts = output.parent / f".{output.name}.parts"
+    folder = output.parent / DOWNLOADS / source.name
+    by_hand = placed(source, output)
+    if by_hand:
+        take(source, by_hand, output, tell, settings.overwrite)
+        return
+    if source.how:
+        raise Errors.behind_form(
+            name=source.name, how=source.how, homepage=source.homepage, folder=folder
+        )
     got = []
-    for number, remote in enumerate(source.files):
-        found = _one(source, remote, parts / str(number), settings)
-        _tell_checksum(found, tell)
+    for remote in source.files:
+        found = _one(source, remote, folder, settings)
+        _tell_checksum(source, found, output, tell)
         got.append(found)
     _assemble(source, got, output, settings.overwrite)
-    _clear(parts)
+    if source.key:  # gigabytes that the user's licence covers need not lie there twice
+        _clear(folder)
+
+
+def placed(source: Source, output: Path) -> list[Path]:
+    """List what the user has put into `downloads/NAME` of a source that no link gives."""
+    if not (source.how or source.key):
+        return []
+    folder = output.parent / DOWNLOADS / source.name
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    begun = any(path.name.endswith((".part", ".part.json")) for path in files)
+    return [] if begun else files
+
+
+def where(source: Source, output: Path) -> list[tuple[str, Path]]:
+    """List where the files of a source are, and where the user can put them."""
+    folder = output.parent / DOWNLOADS / source.name
+    return [
+        (each.urls[0], folder / each.place / target_name(each.urls[0])) for each in source.files
+    ]
 
 
 def take(
@@ -71,7 +102,8 @@ def take(
     """Unpack files that the user has got by hand, as `download` would.
 
     overwrite (bool): lose what lies in an earlier download besides.
-    RAISES (MedlinkError): E107 no such file, E712 a saved web page, E714, E717, E718, E121, E122.
+    RAISES (MedlinkError): E107 no such file, E712 a saved web page, E714, E717, E718, E121, E122,
+        E261 and E262 for a checksum that nobody published.
     """
     _check_output(source, output, files, overwrite)
     known = {target_name(url): each for each in source.files for url in each.urls}
@@ -79,38 +111,55 @@ def take(
     for path in files:
         if not path.is_file():
             raise Errors.source_missing(path=path)
-        with path.open("rb") as file:
-            if is_page(file.read(1024)):
-                raise Errors.download_is_page(url=path, homepage=source.homepage)
+        _check_no_page(source, path)
         remote, digest = known.get(path.name, Remote(())), sha256_of(path)
         if remote.sha256 and remote.sha256 != digest:
             raise Errors.download_checksum(url=path, found=digest, expected=remote.sha256)
         found = _Got(path, remote, path.name, path.name, digest)
-        _tell_checksum(found, tell)
+        _tell_checksum(source, found, output, tell)
         got.append(found)
     _assemble(source, got, output, overwrite)
 
 
 def _one(source: Source, remote: Remote, folder: Path, settings: Settings) -> _Got:
-    """Get a file from the first of its addresses that gives it."""
+    """Take a file that is there, or get it from the first of its addresses that gives it."""
     query = {}
     urls = [url.format(release=settings.release) for url in remote.urls]
     if source.key:
         query = {"url": urls[0], "apiKey": settings.key}
+    for url in urls:
+        target = folder / remote.place / target_name(url)
+        if target.is_file():
+            return _there(source, remote, target, url)
     for place, url in enumerate(urls):
-        target = folder / target_name(url)
-        asked = UTS if source.key else url
-        wanted = Wanted(asked, source.homepage, remote.sha256, query)
-        if target.is_file():  # only a whole and right file has this name: from an earlier try
-            return _Got(target, remote, target.name, url, sha256_of(target))
+        target = folder / remote.place / target_name(url)
+        wanted = Wanted(UTS if source.key else url, source.homepage, remote.sha256, query)
         try:
-            digest = fetch(wanted, target, settings.progress, settings.sleep)
+            digest = fetch(wanted, target, settings.progress, settings.sleep, settings.tries)
         except MedlinkError:
             if place == len(urls) - 1:
                 raise
             continue
         return _Got(target, remote, target.name, url, digest)
     raise AssertionError("a file without an address")
+
+
+def _there(source: Source, remote: Remote, path: Path, origin: str) -> _Got:
+    """Check a file that an earlier try, `spacy project assets` or the user has put there.
+
+    RAISES (MedlinkError): E260 for another than the published checksum, E712 for a web page.
+    """
+    digest = sha256_of(path)
+    if remote.sha256 and digest != remote.sha256:
+        raise Errors.placed_checksum(path=path, found=digest, expected=remote.sha256)
+    _check_no_page(source, path)
+    return _Got(path, remote, path.name, origin, digest)
+
+
+def _check_no_page(source: Source, path: Path) -> None:
+    with path.open("rb") as file:
+        if is_page(file.read(1024)):
+            raise Errors.download_is_page(url=path, homepage=source.homepage)
 
 
 def _assemble(source: Source, got: Sequence[_Got], output: Path, overwrite: bool) -> None:
@@ -157,8 +206,17 @@ def _check_output(source: Source, output: Path, inputs: Sequence[Path], overwrit
         raise Errors.not_a_download(path=output) from error
 
 
-def _tell_checksum(got: _Got, tell: Tell) -> None:
-    known = "as expected" if got.remote.sha256 else "none is known to compare it with"
+def _tell_checksum(source: Source, got: _Got, output: Path, tell: Tell) -> None:
+    """Say what is known of a file's checksum.
+
+    RAISES (MedlinkError): E261 when it is not the file that first came, E262 for the record.
+    """
+    if got.remote.sha256:
+        known = "as expected"
+    else:
+        key = "/".join(filter(None, (source.name, got.remote.place, got.name)))
+        record = output.parent / DOWNLOADS / RECORD
+        known = Trust(record).check(key, got.path, got.sha256)
     tell(f"{got.name}: sha256 {got.sha256} ({known})")
 
 

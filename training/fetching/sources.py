@@ -1,7 +1,7 @@
 """Where corpora come from, on which terms, and what is known of their files.
 
 Licences are given as their publishers state them; the page decides. A checksum is there only where
-somebody published one: elsewhere the download prints what it got.
+somebody published one: elsewhere the first download is recorded, and later ones must equal it.
 """
 
 from typing import NamedTuple
@@ -104,6 +104,11 @@ SOURCES = {
             Remote((
                 "https://raw.githubusercontent.com/ncbi-nlp/PhenoTagger/master/data/corpus.zip",
             )),
+        ),
+        _open(
+            "hpo", "the HPO licence (https://hpo.jax.org/app/license)",
+            "https://hpo.jax.org/",
+            Remote(("http://purl.obolibrary.org/obo/hp.obo",)),
         ),
         _open(
             "mantra", _CC_BY, "https://github.com/mi-erasmusmc/Mantra-Gold-Standard-Corpus",

@@ -1,6 +1,6 @@
 """Reproduce a table of a paper, ours beside the published figures.
 
-    python -m training.papers training/configs/papers/medical_crossing.cfg --corpus cantemist \
+    python -m training.papers training/papers/layouts/medical_crossing.cfg --corpus cantemist \
         --kb kb/icdo3.kb --gold cantemist.test.jsonl --train cantemist.train.jsonl \
         --encoder BERT=models/mbert --encoder SapBERT=models/sapbert_xlmr \
         --encoder SapBERT+target=models/target --work models/tables --output metrics/cantemist.json
@@ -30,7 +30,7 @@ _TABLE = marked("a table of a paper", f'"format": "{_FORMAT}"')
 
 
 def main(
-    layout: Annotated[Path, typer.Argument(help="A file of training/configs/papers.")],
+    layout: Annotated[Path, typer.Argument(help="A file of training/papers/layouts.")],
     output: Annotated[Path, typer.Option(help="JSON file; the table goes beside it as .md.")],
     corpus: Annotated[str, typer.Option(help="As the published figures name it.")] = "",
     kb: Annotated[Path | None, typer.Option(help="Knowledge base.")] = None,

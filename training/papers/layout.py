@@ -1,4 +1,4 @@
-"""How a paper measures: a file of training/configs/papers, one a paper."""
+"""How a paper measures: a file of training/papers/layouts, one a paper."""
 
 from dataclasses import dataclass, fields, replace
 from pathlib import Path

@@ -1,10 +1,11 @@
-"""Published figures, with the table that each is from: training/configs/papers/published.tsv."""
+"""Published figures, with the table that each is from: training/papers/published.tsv."""
 
 from pathlib import Path
 from typing import NamedTuple
 
-PLACE = Path(__file__).parents[1] / "configs" / "papers"
-_FILE = PLACE / "published.tsv"
+_HERE = Path(__file__).parent
+LAYOUTS = _HERE / "layouts"
+_FILE = _HERE / "published.tsv"
 
 Figures = dict[str, float]
 

@@ -1,44 +1,96 @@
-"""The spaCy project lists the open corpora and never fetches any by itself."""
+"""The spaCy project lists the files of the open corpora, where its workflow looks for them."""
 
+import json
 from pathlib import Path
 
 import pytest
-from weasel.cli.assets import project_assets
+from weasel.cli.assets import convert_asset_url, project_assets
+from weasel.cli.document import project_document
 from weasel.util import load_project_config
 
+from tests.training.fetching.conftest import Server, whole
+from tests.training.fetching.conftest import server as server
+from tests.training.test_download import _zip
+from training.collect import collect
 from training.corpora.registry import CORPORA
-from training.fetching.sources import SOURCES, find_source
+from training.fetching.place import Settings, where
+from training.fetching.sources import SOURCES, Remote, Source, find_source
 
 ROOT = Path(__file__).parents[3]
 
 
-def test_assets_are_the_open_corpora() -> None:
-    config = load_project_config(ROOT)
-    named = {Path(asset["dest"]).name: asset for asset in config["assets"]}
-    open_ones = {find_source(name).name for name in CORPORA if not find_source(name).how}
-    assert named.keys() == open_ones
-    for name, asset in named.items():
-        assert "url" not in asset
-        assert asset["description"].endswith(f"python -m training.download {name}")
+CONFIG = load_project_config(ROOT)
 
 
-def test_listing_says_what_is_there(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """Were something fetched, the guard against the network would raise."""
-    (tmp_path / "project.yml").write_bytes((ROOT / "project.yml").read_bytes())
-    (tmp_path / "corpora" / "cantemist").mkdir(parents=True)
+def test_assets_are_the_files_of_the_open_sources() -> None:
+    named = {asset["dest"]: asset for asset in CONFIG["assets"]}
+    sources = [source for source in SOURCES.values() if source.files and not source.key]
+    listed = {source.name for source in sources if not source.name.endswith(("-v0", "-brat"))}
+    expected = {
+        str(path): (name, url)
+        for name in listed
+        for url, path in where(SOURCES[name], Path("corpora") / name)
+    }
+    assert named.keys() == expected.keys()
+    for dest, (name, url) in expected.items():
+        asset = named[dest]
+        assert asset["description"].startswith(f"{name}: ")
+        assert (
+            find_source(name).licence.split(", as")[0].split(" (https")[0] in asset["description"]
+        )
+        # weasel takes an address of github.com for a page, and changes it to one that is not there.
+        if convert_asset_url(url) == url:
+            assert asset["url"] == url
+        else:
+            assert "url" not in asset and f"training.collect {name}" in asset["description"]
+
+
+def test_assets_that_come_without_extra_are_those_of_the_workflow() -> None:
+    wanted = {find_source(name).name for name in CONFIG["vars"]["corpora"].split()}
+    assert {a["dest"].split("/")[2] for a in CONFIG["assets"] if not a.get("extra")} == wanted
+
+
+def test_assets_that_weasel_fetched_are_what_the_workflow_takes(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dest = "corpora/downloads/tiny/tiny.zip"
+    asset = {"dest": dest, "url": server.url("tiny.zip")}
+    (tmp_path / "project.yml").write_text(json.dumps({"assets": [asset]}), encoding="utf8")
+    server.otherwise = whole(_zip(a="1"))
     project_assets(tmp_path)
-    out = " ".join(capsys.readouterr().out.split())
-    assert "already exists" in out
-    assert (
-        out.count("You need to add this file yourself")
-        == len(load_project_config(ROOT)["assets"]) - 1
-    )
+    assert (tmp_path / dest).is_file()
+    source = Source("tiny", "CC0", "https://example.org", (Remote((server.url("tiny.zip"),)),))
+    monkeypatch.setitem(SOURCES, "tiny", source)
+    server.requests.clear()
+    assert not collect(["tiny"], tmp_path / "corpora", lambda *_: Settings(), lambda line: None)
+    assert (tmp_path / "corpora/tiny/a.txt").read_text() == "1" and server.requests == []
 
 
-def test_no_workflow_downloads() -> None:
-    config = load_project_config(ROOT)
-    scripts = [line for command in config["commands"] for line in command["script"]]
-    assert not any("training.download" in line for line in scripts)
+@pytest.mark.parametrize("project", [ROOT, ROOT / "training" / "papers"], ids=lambda p: p.name)
+def test_document_says_what_each_step_is_for(project: Path, tmp_path: Path) -> None:
+    config = load_project_config(project)
+    (tmp_path / "project.yml").write_bytes((project / "project.yml").read_bytes())
+    page = tmp_path / "README.md"
+    project_document(tmp_path, page)
+    text = page.read_text(encoding="utf8")
+    for command in config["commands"]:
+        assert command["help"] and f"| `{command['name']}` | {command['help']} |" in text
+    for asset in config.get("assets", ()):
+        row = (
+            f"`{asset['dest']}` | {'URL' if 'url' in asset else 'Local'} | {asset['description']} |"
+        )
+        assert row in text
+
+
+def test_only_the_step_of_that_name_downloads() -> None:
+    reaching = ("training.download", "training.collect")
+    found = {
+        command["name"]
+        for command in CONFIG["commands"]
+        for line in command["script"]
+        if any(name in line for name in reaching)
+    }
+    assert found == {"download"}
 
 
 def test_documentation_has_a_row_for_each() -> None:

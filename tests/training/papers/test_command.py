@@ -12,7 +12,7 @@ from spacy_medlink.encoders.bi_encoder import SETTINGS_FILE, BiEncoder
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase
 from training.papers.__main__ import main
-from training.papers.published import PLACE
+from training.papers.published import LAYOUTS
 
 MENTIONS = [
     ("asthma", "HP:0002099", "en", "Disease"),
@@ -40,7 +40,7 @@ def test_medical_crossing(
     train.write_text('{"mention": "fiebre", "ids": ["HP:0001945"]}\n', encoding="utf-8")
     output, work = tmp_path / "out" / "table.json", tmp_path / "work"
     given = {"corpus": "cantemist", "kb": tiny_kb.path, "gold": gold, "train": str(train)}
-    layout = PLACE / "medical_crossing.cfg"
+    layout = LAYOUTS / "medical_crossing.cfg"
     main(layout, output, **given, encoder=[f"BERT={tiny_encoder}"], work=work)
     table = json.loads(output.read_text("utf-8"))
     rows = {row["system"]: row for row in table["rows"]}
@@ -67,7 +67,7 @@ def test_mentions_of_one_type(
     tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path, gold: Path
 ) -> None:
     output = tmp_path / "table.json"
-    layout = PLACE / "sapbert.cfg"
+    layout = LAYOUTS / "sapbert.cfg"
     main(layout, output, corpus="bc5cdr-d", kb=tiny_kb.path, gold=gold, type="Disease",
          encoder=[f"ours={tiny_encoder}"], work=tmp_path / "work")  # fmt: skip
     rows = json.loads(output.read_text("utf-8"))["rows"]
@@ -81,7 +81,7 @@ def test_a_column_for_each_language(
     tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path, gold: Path
 ) -> None:
     output = tmp_path / "table.json"
-    main(PLACE / "xl_bel.cfg", output, corpus="xl-bel", kb=tiny_kb.path, gold=gold,
+    main(LAYOUTS / "xl_bel.cfg", output, corpus="xl-bel", kb=tiny_kb.path, gold=gold,
          encoder=[f"mBERT={tiny_encoder}"], work=tmp_path / "work")  # fmt: skip
     table = json.loads(output.read_text("utf-8"))
     assert table["parts"] == ["en", "es", "avg"]
@@ -102,7 +102,7 @@ def test_figures_of_representations(tmp_path: Path, tiny_encoder: Path) -> None:
         files.append(tmp_path / f"{tuned}.json")
         files[-1].write_text(json.dumps(own), encoding="utf-8")
     output = tmp_path / "table.json"
-    main(PLACE / "coder.cfg", output, figures=[f"CODER_ENG={file}" for file in files])
+    main(LAYOUTS / "coder.cfg", output, figures=[f"CODER_ENG={file}" for file in files])
     table = json.loads(output.read_text("utf-8"))
     row = table["rows"][0]
     assert row["system"] == "CODER_ENG" and table["corpus"] == "relations"
@@ -111,13 +111,13 @@ def test_figures_of_representations(tmp_path: Path, tiny_encoder: Path) -> None:
     assert row["published"]["tuned"] == {"accuracy": 98.82}
     files[1].write_text('{"task": "similarity"}', encoding="utf-8")
     with pytest.raises(MedlinkError, match="E410"):
-        main(PLACE / "coder.cfg", output, figures=[f"a={file}" for file in files])
+        main(LAYOUTS / "coder.cfg", output, figures=[f"a={file}" for file in files])
 
 
 def test_what_is_missing_is_found_before_the_work(
     tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path, gold: Path
 ) -> None:
-    layout, output = PLACE / "sapbert.cfg", tmp_path / "table.json"
+    layout, output = LAYOUTS / "sapbert.cfg", tmp_path / "table.json"
     with pytest.raises(typer.BadParameter):
         main(layout, output)
     with pytest.raises(typer.BadParameter):
@@ -145,12 +145,12 @@ def test_pooling_is_what_the_encoder_says_else_what_is_wanted(
         ("wanted", silent, "mean"),
     ):
         output, work = tmp_path / f"{name}.json", tmp_path / name
-        main(PLACE / "sapbert.cfg", output, kb=tiny_kb.path, gold=gold, work=work,
+        main(LAYOUTS / "sapbert.cfg", output, kb=tiny_kb.path, gold=gold, work=work,
              encoder=[f"BERT={encoder}"], pooling=pooling, note="Ours is tiny.")  # fmt: skip
         (assets,) = work.iterdir()
         found[name] = Assets(assets).manifest["encoder"]["pooling"]
         assert json.loads(output.read_text("utf-8"))["note"].endswith("parts. Ours is tiny.")
     assert found == {"said": "mean", "the paper's": "cls", "wanted": "mean"}
     with pytest.raises(MedlinkError, match=r"E502.*pooling"):
-        main(PLACE / "sapbert.cfg", tmp_path / "no.json", kb=tiny_kb.path, gold=gold,
+        main(LAYOUTS / "sapbert.cfg", tmp_path / "no.json", kb=tiny_kb.path, gold=gold,
              encoder=[f"BERT={saying}"], pooling="max")  # fmt: skip

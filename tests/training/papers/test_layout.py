@@ -4,11 +4,11 @@ import pytest
 
 from spacy_medlink.errors import MedlinkError
 from training.papers.layout import read_layout
-from training.papers.published import PLACE
+from training.papers.published import LAYOUTS
 
 
 def test_medical_crossing_filters_by_both_references() -> None:
-    layout = read_layout(PLACE / "medical_crossing.cfg")
+    layout = read_layout(LAYOUTS / "medical_crossing.cfg")
     settings = layout.settings("train.jsonl", ("dense",), baselines=True)
     assert settings.train_file == "train.jsonl" and settings.by_dictionary
     assert (settings.protocol, settings.ks, settings.tiers) == ("names", (1, 5), ("dense",))

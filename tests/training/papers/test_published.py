@@ -3,16 +3,16 @@ import re
 import pytest
 
 from training.papers.layout import read_layout
-from training.papers.published import PLACE, papers, read_published
+from training.papers.published import LAYOUTS, papers, read_published
 
 PAPERS = ["clinlinker", "coder", "medical_crossing", "sapbert", "xl_bel"]
 
 
 def test_the_five_papers_have_figures_and_a_layout() -> None:
     assert papers() == PAPERS
-    assert sorted(path.stem for path in PLACE.glob("*.cfg")) == PAPERS
+    assert sorted(path.stem for path in LAYOUTS.glob("*.cfg")) == PAPERS
     for paper in PAPERS:
-        assert read_layout(PLACE / f"{paper}.cfg").paper == paper
+        assert read_layout(LAYOUTS / f"{paper}.cfg").paper == paper
 
 
 def test_figures_are_what_figures_can_be() -> None:

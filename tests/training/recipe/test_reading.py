@@ -16,7 +16,7 @@ FINE_TUNING = {**MARGINAL_LOSSES, **MENTION_LOSSES}
 # The recipe of rerankers has a section of its own (tests/training/reranking).
 CONFIGS = sorted(
     path
-    for path in (Path(__file__).parents[3] / "training" / "configs").glob("*.cfg")
+    for path in (Path(__file__).parents[3] / "training").rglob("configs/*.cfg")
     if not path.name.startswith("rerank")
 )
 

@@ -1,0 +1,152 @@
+"""The project's own workflows: their steps are complete, and `train` runs to its end offline."""
+
+import gzip
+import importlib
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from weasel.util import load_project_config
+
+from spacy_medlink.kb.gold import read_gold
+
+ROOT = Path(__file__).parents[2]
+PROJECTS = [ROOT, ROOT / "training" / "papers"]
+CONFIG: dict[str, Any] = load_project_config(ROOT)
+COMMANDS = {command["name"]: command for command in CONFIG["commands"]}
+SCRIPTS = [script for command in CONFIG["commands"] for script in command["script"]]
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_options_exist(script: str) -> None:
+    """Parse without running; a wrong option raises."""
+    words = shlex.split(script)
+    if words[:3] == ["python", "-m", "spacy"]:
+        return
+    if words[0] == "medlink":
+        count = 2 if words[1] == "kb" else 1
+        name = "_".join(words[1 : 1 + count])
+        function = importlib.import_module(f"spacy_medlink.cli.{name}").command
+        _parse(function, words[1 + count :])
+        return
+    assert words[:2] == ["python", "-m"]
+    _parse(importlib.import_module(words[2]).main, words[3:])
+
+
+def _parse(function: Any, arguments: list[str]) -> None:
+    one = typer.Typer()
+    one.command()(function)
+    typer.main.get_command(one).make_context("command", arguments)
+
+
+@pytest.mark.parametrize("project", PROJECTS, ids=lambda path: path.name)
+def test_substitution_does_not_join_paths(project: Path) -> None:
+    """Of two neighbours that are nothing but variables the config system makes one path."""
+    for command in load_project_config(project)["commands"]:
+        for path in (*command.get("deps", ()), *command.get("outputs", ())):
+            assert "," not in path and "$" not in path, f"{command['name']}: {path}"
+
+
+@pytest.mark.parametrize("workflow", CONFIG["workflows"])
+def test_a_step_reads_what_an_earlier_one_made(workflow: str) -> None:
+    made = {"corpora/collected.json"}  # of `download`, which always runs and so lists no outputs
+    for name in CONFIG["workflows"][workflow]:
+        for path in COMMANDS[name].get("deps", ()):
+            assert path in made or (ROOT / path).exists(), f"{name} needs {path}"
+        made.update(COMMANDS[name].get("outputs", ()))
+
+
+def test_every_step_that_trains_takes_the_device() -> None:
+    config = load_project_config(ROOT, overrides={"vars.device": "cuda:3"})
+    scripts = [line for command in config["commands"] for line in command["script"]]
+    training = [
+        line for line in scripts if line.split()[2].endswith((".pretrain", ".finetune", ".rerank"))
+    ]
+    assert len(training) == 4 and all("--device cuda:3" in line for line in training)
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with the project, and nothing that it has ever made."""
+    place = tmp_path_factory.mktemp("checkout")
+    shutil.copy(ROOT / "project.yml", place)
+    for name in ("training", "spacy_medlink", "assets"):
+        (place / name).symlink_to(ROOT / name)
+    return place
+
+
+def _run(checkout: Path, subcommand: str, *changes: str) -> str:
+    command = [sys.executable, "-m", "spacy", "project", "run", subcommand, ".", *changes]
+    paths = {
+        "PYTHONPATH": str(ROOT),
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+    }
+    done = subprocess.run(
+        command, cwd=checkout, env={**os.environ, **paths}, capture_output=True, text=True,
+        timeout=1500,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    return done.stdout + done.stderr
+
+
+def _concepts(data_dir: Path, gold: Path) -> Iterator[str]:
+    """Take the lines of a dictionary that the mentions of a few documents need."""
+    wanted = {id for doc in read_gold(gold) for mention in doc.mentions for id in mention.ids}
+    with gzip.open(data_dir / "medic_2012.kb.jsonl.gz", "rt", encoding="utf8") as lines:
+        for line in lines:
+            concept = json.loads(line)
+            codes = {code for own in concept.get("codes", {}).values() for code in own}
+            if wanted & {concept["concept_id"], *codes}:
+                yield line
+
+
+def _first(source: Path, target: Path, count: int) -> None:
+    with gzip.open(source, "rt", encoding="utf8") as lines:
+        target.write_text("".join(islice(lines, count)), "utf8")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_train_runs_to_its_end_with_and_without_gold(checkout: Path, data_dir: Path) -> None:
+    """A small part of MEDIC, first without any annotated text, then with files put in place."""
+    corpora = checkout / "corpora"
+    corpora.mkdir()
+    _first(data_dir / "ncbi_disease.train.jsonl.gz", checkout / "train.jsonl", 60)
+    lines = list(_concepts(data_dir, checkout / "train.jsonl"))
+    assert len(lines) > 30
+    (corpora / "medic.kb.jsonl").write_text("".join(lines), "utf8")
+    changes = [
+        "--vars.terminology=corpora/medic.kb.jsonl", "--vars.format=jsonl", "--vars.kb=medic",
+        "--vars.branch=", "--vars.cui_scheme=", "--vars.max_minutes=0.1", "--vars.device=-1",
+        "--vars.package=medlink_test",
+    ]  # fmt: skip
+    out = _run(checkout, "train", *changes, "--vars.corpora=mcn")
+    assert "mcn is missing. [E713]" in out and "corpora/downloads/mcn" in out
+    assert "goes on without: mcn" in out
+    assert "Fine-tuning is left out" in out and "The reranker is left out" in out
+    assert "No gold mentions were there" in out
+    wheel = "en_medlink_test-0.1.0/dist/en_medlink_test-0.1.0-py3-none-any.whl"
+    assert (checkout / "packages" / "trained" / wheel).is_file()
+    # The user puts the corpus where the message said: only what depends on it runs again.
+    _first(data_dir / "ncbi_disease.train.jsonl.gz", corpora / "mcn.train.jsonl", 60)
+    _first(data_dir / "ncbi_disease.dev.jsonl.gz", corpora / "mcn.dev.jsonl", 20)
+    out = _run(checkout, "train", *changes, "--vars.corpora=mcn")
+    for name in ("embedded", "kb", "pretrain"):
+        assert f"Skipping '{name}': nothing changed" in out
+    for name in ("gold", "finetune", "train-index", "train-rerank", "train-evaluate"):
+        assert f"Skipping '{name}'" not in out
+    evaluation = json.loads((checkout / "metrics/evaluation.json").read_text("utf8"))
+    systems = evaluation["corpora"]["mcn"]["systems"]
+    assert systems["linker"]["acc@5"] >= systems["exact"]["acc@5"] > 0
+    # And now everything is done.
+    out = _run(checkout, "train", *changes, "--vars.corpora=mcn")
+    assert out.count("nothing changed") == len(CONFIG["workflows"]["train"]) - 2  # download, show

@@ -1,0 +1,112 @@
+"""Measure the linker of a workflow on the gold mentions that were set apart to measure.
+
+`python -m training.evaluate models/linker gold --base models/base --output metrics/evaluation.json`
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from spacy_medlink.assets import Assets
+from spacy_medlink.measuring import Settings, load_gold, measure
+from spacy_medlink.util.files import replacing_file
+from spacy_medlink.util.outputs import check_output, companion, marked
+from spacy_medlink.util.progress import show_progress
+
+from .data.mentions import why_nothing
+from .verbs import Overwrite, run
+
+KS = (1, 5)
+_FORMAT = "spacy-medlink evaluation of a workflow"
+_RESULTS = marked("an evaluation of a workflow", f'"format": "{_FORMAT}"')
+_ENDING = ".test.jsonl"
+_NOTHING = "No gold mentions were there to measure with: metrics/compare.md has held-out names."
+
+
+def evaluate(assets: Path, gold: Path, base: Path | None = None) -> dict[str, Any]:
+    """Measure on every file NAME.test.jsonl of a directory.
+
+    Mentions whose concept the knowledge base lacks are left out, and counted: the corpora of a
+    workflow may be annotated with a larger terminology than its own.
+
+    base (Optional[Path]): the encoder before any training, measured beside.
+    RETURNS (Dict[str, Any]): "corpora", by name: `mentions` measured, `gold` in all, and "systems"
+        with acc@k in per cent; "left_out", by name: why a corpus measures nothing.
+    RAISES (MedlinkError): E201-E204 for the assets, E4xx for a gold file.
+    """
+    linker = Assets(assets)
+    corpora, left_out = {}, {}
+    for path in sorted(gold.glob(f"*{_ENDING}")):
+        name = path.name.removesuffix(_ENDING)
+        why = why_nothing(path, linker.kb)
+        if why:
+            left_out[name] = why
+        else:
+            corpora[name] = _measured(linker, path, base)
+    return {"corpora": corpora, "left_out": left_out}
+
+
+def _measured(assets: Assets, gold: Path, base: Path | None) -> dict[str, Any]:
+    settings = Settings(
+        ks=KS, each_tier=True, only_known=True, base=str(base) if base is not None else ""
+    )
+    found = measure(assets, load_gold(gold, assets.kb), settings, show_progress)
+    systems = {**found["baselines"], **found["tiers"], "linker": found}
+    return {
+        "mentions": found["n"],
+        "gold": found["gold"],
+        "systems": {
+            name: {f"acc@{k}": 100 * own[f"acc@{k}"] for k in KS} for name, own in systems.items()
+        },
+    }
+
+
+def table(results: dict[str, Any]) -> str:
+    """Write results as a table in Markdown, a column for each corpus."""
+    corpora, left_out = results["corpora"], results["left_out"]
+    lines = list(_rows(corpora)) if corpora else [_NOTHING]
+    return "\n".join([*lines, *(f"{name} is left out: {why}." for name, why in left_out.items())])
+
+
+def _rows(corpora: dict[str, Any]) -> Iterator[str]:
+    heads = [f"{name} ({own['mentions']:,} mentions)" for name, own in corpora.items()]
+    yield f"| acc@1 / @5, % | {' | '.join(heads)} |"
+    yield "|---|" + "---:|" * len(heads)
+    names = dict.fromkeys(name for own in corpora.values() for name in own["systems"])
+    for name in names:
+        cells = [
+            f"{found['acc@1']:.1f} / {found['acc@5']:.1f}" if found else ""
+            for own in corpora.values()
+            for found in [own["systems"].get(name)]
+        ]
+        yield f"| {name} | {' | '.join(cells)} |"
+    yield ""
+    yield "Gold mentions whose concept the knowledge base has; ranks count concepts."
+
+
+def main(
+    assets: Annotated[Path, typer.Argument(help="Assets of the linker.")],
+    gold: Annotated[Path, typer.Argument(help="Directory with files NAME.test.jsonl.")],
+    output: Annotated[Path, typer.Option(help="JSON file; the table goes beside it as .md.")],
+    base: Annotated[Path | None, typer.Option(help="The encoder before any training.")] = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Measure a linker on gold mentions that nothing has learned from."""
+    inputs, page = [assets, gold, base], output.with_suffix(".md")
+    as_table = companion("the table of an evaluation", _RESULTS, output)
+    check_output(page, as_table, inputs, overwrite=overwrite)
+    check_output(output, _RESULTS, inputs, overwrite=overwrite)
+    results = evaluate(assets, gold, base)
+    text = table(results)
+    with replacing_file(output, _RESULTS, inputs, overwrite=overwrite) as path:
+        path.write_text(json.dumps({"format": _FORMAT, **results}, indent=2) + "\n", "utf-8")
+    with replacing_file(page, as_table, inputs, overwrite=overwrite) as path:
+        path.write_text(text + "\n", "utf-8")
+    typer.echo(text)
+
+
+if __name__ == "__main__":
+    run(main)

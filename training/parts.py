@@ -1,0 +1,159 @@
+"""Divide the corpora that are there: what teaches, what chooses, and what measures.
+
+`python -m training.parts gsc-plus medmentions-st21pv --output gold`
+"""
+
+import gzip
+import json
+import random
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from spacy_medlink.kb.gold import read_gold
+from spacy_medlink.util.files import replacing_directory, working_directory
+from spacy_medlink.util.outputs import DirectoryKind
+
+from .collect import PARTS, gold_files
+from .corpora.convert import belongs, convert
+from .corpora.registry import CORPORA
+from .corpora.tally import Tally
+from .fetching.sources import find_source
+from .verbs import Overwrite, run
+
+GOLD = DirectoryKind("the gold mentions of a workflow")
+_SHARE = 0.1  # of the documents, where the publisher set none apart
+_FEWEST = 10  # documents that can be divided
+
+Record = dict[str, Any]  # a document or a bare mention, as docs/corpora.md has it
+Parts = dict[str, list[Record]]  # by "train", "dev", "test"
+_FOLDS = re.compile(r"fold-(\d+)\.")  # AskAPatient: the folds repeat the same phrases
+
+
+def read_parts(name: str, corpora: Path) -> Parts:
+    """Read a corpus by its publisher's parts; documents of no part are for training.
+
+    RETURNS (Parts): empty where the corpus is not there.
+    RAISES (MedlinkError): E401-E404 for a gold file, E70x for a corpus.
+    """
+    files = gold_files(name, corpora)
+    if files:
+        return {part: _read(path) for part, path in files.items()}
+    directory = corpora / find_source(name).name
+    if name not in CORPORA or not directory.is_dir():
+        return {}
+    with working_directory(corpora / f".{name}.parts") as work:
+        converted = work / "all.jsonl"
+        convert(CORPORA[name], directory, converted, Tally())
+        records = _read(converted)
+    parts: Parts = {}
+    for record in records:
+        split = str(record.get("split", ""))
+        fold = _FOLDS.match(split)
+        if not fold or fold[1] == "0":
+            parts.setdefault(_part_of(split[fold.end() :] if fold else split), []).append(record)
+    return parts
+
+
+def _part_of(split: str) -> str:
+    known = (part for part in ("dev", "test") if belongs(split, part))
+    return "dev" if split == "validation" else next(known, "train")
+
+
+def _read(path: Path) -> list[Record]:
+    for _ in read_gold(path):  # says what is wrong with a file, and where
+        pass
+    packed = path.suffix == ".gz"
+    text = gzip.decompress(path.read_bytes()) if packed else path.read_bytes()
+    lines = text.decode("utf-8-sig").split("\n")
+    return [json.loads(line) for line in lines if line.strip()]
+
+
+def divide(parts: Parts, seed: int = 0) -> Parts:
+    """Make sure that something teaches, chooses and measures, each of its own documents.
+
+    The last part that there is measures; only where that would leave nothing to train on, a tenth
+    of it does. A tenth of what trains chooses, where the publisher set nothing apart.
+    """
+    left = {part: list(parts.get(part, ())) for part in PARTS}
+    if not left["test"] and left["dev"]:
+        left["test"], left["dev"] = left["dev"], []
+    if not left["test"]:
+        left["train"], left["test"] = _apart(left["train"], seed)
+    if not left["dev"]:
+        left["train"], left["dev"] = _apart(left["train"], seed + 1)
+    return left
+
+
+def _apart(records: list[Record], seed: int) -> tuple[list[Record], list[Record]]:
+    """Draw documents; of too few, none."""
+    if len(records) < _FEWEST:
+        return records, []
+    chosen = set(random.Random(seed).sample(range(len(records)), round(_SHARE * len(records))))
+    kept = [one for number, one in enumerate(records) if number not in chosen]
+    return kept, [records[number] for number in sorted(chosen)]
+
+
+def make_parts(
+    names: Sequence[str], corpora: Path, output: Path, overwrite: bool = False
+) -> dict[str, dict[str, int]]:
+    """Write train.jsonl and dev.jsonl of all corpora, and NAME.test.jsonl of each.
+
+    Corpora share abstracts: a text that one measures with teaches in none.
+
+    output (Path): directory, replaced. overwrite (bool): lose what it holds besides.
+    RETURNS (Dict[str, Dict[str, int]]): documents by corpus and part, of what was there.
+    RAISES (MedlinkError): E704 for an unknown name, E401-E404 and E70x for what is there,
+        E120-E123 for the output.
+    """
+    every = {name: parts for name in dict.fromkeys(names) if (parts := read_parts(name, corpora))}
+    divided = {name: divide(parts) for name, parts in every.items()}
+    measured = {text for parts in divided.values() for text in _texts(parts["test"])}
+    for parts in divided.values():
+        for part in ("train", "dev"):
+            parts[part] = [one for one in parts[part] if one.get("text") not in measured]
+    with replacing_directory(output, GOLD, overwrite=overwrite) as path:
+        for part in ("train", "dev"):
+            _write(path / f"{part}.jsonl", divided, part, list(divided))
+        for name, parts in divided.items():
+            if parts["test"]:
+                _write(path / f"{name}.test.jsonl", divided, "test", [name])
+    return {
+        name: {part: len(own) for part, own in parts.items()} for name, parts in divided.items()
+    }
+
+
+def _texts(records: list[Record]) -> Iterator[str]:
+    # Bare mentions have no text: the same words in two corpora are no shared document.
+    return (record["text"] for record in records if record.get("text"))
+
+
+def _write(path: Path, divided: dict[str, Parts], part: str, names: list[str]) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        for name in names:
+            for record in divided[name][part]:
+                # Two corpora may give one id to their own versions of an abstract.
+                id = {"doc_id": f"{name}/{record['doc_id']}"} if "doc_id" in record else {}
+                file.write(json.dumps({**record, **id}, ensure_ascii=False) + "\n")
+
+
+def main(
+    names: Annotated[list[str] | None, typer.Argument(help="Corpora.")] = None,
+    corpora: Annotated[Path, typer.Option(help="Where they are.")] = Path("corpora"),
+    output: Annotated[Path, typer.Option(help="Directory for the parts.")] = Path("gold"),
+    overwrite: Overwrite = False,
+) -> None:
+    """Divide the corpora that are there into what teaches, what chooses and what measures."""
+    counts = make_parts(names or [], corpora, output, overwrite)
+    for name, own in counts.items():
+        shown = ", ".join(f"{count:,} {part}" for part, count in own.items())
+        typer.echo(f"{name}: {shown} documents")
+    if not counts:
+        typer.echo("No annotated text is there: names alone will teach and measure.")
+
+
+if __name__ == "__main__":
+    run(main)
