@@ -194,6 +194,7 @@ class TrainableLinker(OpenedLinker):
             directory.path / "trained",
             index=made["spec"] if made else None,
             update=old.path,
+            device=self.device,
             progress=show_progress,
             resume=False,
         )

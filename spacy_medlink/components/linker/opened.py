@@ -46,6 +46,32 @@ class OpenedLinker(PersistentLinker):
     _engine: "LinkingEngine | None"
     _writer: "LinkWriter | None"
     _selected: "tuple[Any, Selection] | None"
+    _device: str | None = None
+
+    @property
+    def device(self) -> str:
+        """Where the networks compute: where spaCy did when the component was made, or unpickled."""
+        if self._device is None:
+            from ...util.devices import spacy_device
+
+            self._device = spacy_device()
+        return self._device
+
+    def use_device(self, device: str) -> None:
+        """Let the networks compute elsewhere than spaCy does: "cpu", "cuda:1", "auto" ...
+
+        RAISES (MedlinkError): E508 when this machine does not have the device.
+        """
+        from ...util.devices import find_device
+
+        found = find_device(device)
+        with self._lock:
+            self._device = str(found)
+            for model in (self.settings["encoder"], self.settings["reranker"]):
+                if model is not None:
+                    model.shims[0].place(found)
+            if self._assets is not None:
+                self._replace(self._assets.move(self._device))
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -63,7 +89,7 @@ class OpenedLinker(PersistentLinker):
 
             with self._lock:
                 if self._assets is None:
-                    self._take(open_assets(self.source))
+                    self._take(open_assets(self.source, self.device))
         opened: Assets | None = self._assets
         assert opened is not None
         return opened
@@ -147,11 +173,12 @@ class OpenedLinker(PersistentLinker):
         self._docs_without_spans = 0
         self._told: set[str] = set()
         self._selected = None
+        _ = self.device  # now: spaCy keeps it for each thread
 
     def _take(self, assets: "Assets") -> None:
         from ...building.starter import is_starter
 
-        self._assets = assets
+        self._assets = assets.move(self.device)
         if is_starter(assets):
             concepts = assets.manifest["kb"]["concepts"]
             tell(Warnings.starter_kb.format(name=self.name, concepts=concepts))

@@ -43,6 +43,11 @@ class PersistentLinker(PicklablePipe):
     _lexicon: Lexicon | None
 
     @property
+    def device(self) -> str:
+        """Where the networks compute."""
+        raise NotImplementedError
+
+    @property
     def assets(self) -> "Assets":
         """The assets, opened at the first use."""
         raise NotImplementedError
@@ -129,6 +134,8 @@ class PersistentLinker(PicklablePipe):
 
         _ = self.abbreviations  # it may not be there to be read where this is unpickled
         state = self.__dict__.copy()
+        # Where it is unpickled, the networks compute where spaCy does there.
+        state.pop("_device", None)
         for name in ("_lock", "_thread", "_engine", "_writer"):
             del state[name]
         opened = state.pop("_assets")
@@ -149,7 +156,7 @@ class PersistentLinker(PicklablePipe):
         if data is not None:
             self.from_bytes(data)
         elif opened is not None:
-            self._assets = opened
+            self._assets = opened.move(self.device)
 
     @property
     def _has_own_lexicon(self) -> bool:
