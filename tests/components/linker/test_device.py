@@ -9,11 +9,11 @@ import torch
 from thinc.api import NumpyOps
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.assets.manifest import kb_fingerprint
 from spacy_medlink.components.pipelines import linker_of, open_pipeline
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb.schema import kb_fingerprint
 from spacy_medlink.util import devices
 
 # Stands for a GPU: what is left on the processor cannot compute with what is there.
