@@ -19,7 +19,7 @@ PROJECT := $(PY) -m spacy project run all .
 # The steps of the project call `medlink` and `python` by name.
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
-.PHONY: help setup run test test-all lint format bench ci-run clean distclean
+.PHONY: help setup run test test-all test-gpu lint format bench ci-run clean distclean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
@@ -35,6 +35,9 @@ test: $(INSTALLED) ## Run the tests, without those marked slow or gpu
 
 test-all: $(INSTALLED) ## Run all tests that this machine can run
 	HYPOTHESIS_PROFILE=explore $(PY) -m pytest $(PYTEST_ARGS)
+
+test-gpu: $(INSTALLED) ## Run the tests that need a CUDA device, also the long ones among them
+	$(PY) -m pytest -m gpu $(PYTEST_ARGS)
 
 lint: $(INSTALLED) ## Check style, formatting and types
 	$(PY) -m ruff check .

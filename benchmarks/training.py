@@ -51,18 +51,8 @@ def measure(work: Path, pairs: int, seconds: float, device: str) -> dict[str, An
     work (Path): for base and knowledge base. pairs (int): a batch. seconds (float): for each way.
     """
     base, kb = material(work)
-    settings = {
-        "sampler.batch_pairs": pairs,
-        "encoder.dropout": 0.0,
-        "encoder.attention": None,
-        "training.sub_batches": 4,
-    }
-    recipe = read_recipe(_RECIPE, settings)
-    experiment = Experiment(recipe, KnowledgeBase(kb), BiEncoder.load(base), device)
-    ways = {"ours": _ours(experiment)}
-    for precision in ("bf16", "fp32"):
-        ways[f"reference, {precision}"] = _reference(experiment, base, device, precision, kb)
-    speeds = _take_turns(ways, seconds)
+    experiment, ways = ways_of(kb, base, pairs, device)
+    speeds = take_turns(ways, seconds)
     found = {name: round(speed, 1) for name, speed in speeds.items()}
     return {
         "names_per_s": found,
@@ -87,6 +77,22 @@ Way = Callable[[int], int]
 """Trains on a step. RETURNS the number of names that were encoded."""
 
 
+def ways_of(kb: Path, base: str, pairs: int, device: str) -> tuple[Experiment, dict[str, Way]]:
+    """Make all ways, over the same pairs of the names of a knowledge base."""
+    settings = {
+        "sampler.batch_pairs": pairs,
+        "encoder.dropout": 0.0,
+        "encoder.attention": None,
+        "training.sub_batches": 4,
+    }
+    recipe = read_recipe(_RECIPE, settings)
+    experiment = Experiment(recipe, KnowledgeBase(kb), BiEncoder.load(base), device)
+    ways = {"ours": ours(experiment)}
+    for precision in ("bf16", "fp32"):
+        ways[f"reference, {precision}"] = reference(experiment, base, device, precision, kb)
+    return experiment, ways
+
+
 def material(work: Path) -> tuple[str, Path]:
     """Place the embedded base, and build the ontology, unless they are there."""
     base, ontology, kb = work / "base", work / "hp.obo", work / "hpo.kb"
@@ -97,7 +103,8 @@ def material(work: Path) -> tuple[str, Path]:
     return str(base), kb
 
 
-def _ours(experiment: Experiment) -> Way:
+def ours(experiment: Experiment) -> Way:
+    """Train as this project does."""
     own = experiment._recipe.objective
     objective = BatchObjective(
         MINERS[own.miner].with_settings(own.miner_settings),
@@ -109,8 +116,9 @@ def _ours(experiment: Experiment) -> Way:
     return lambda step: learner.learn(step, 2e-5).names
 
 
-def _reference(experiment: Experiment, base: str, device: str, precision: str, kb: Path) -> Way:
-    reference, names = Reference(base, device, precision), experiment.names
+def reference(experiment: Experiment, base: str, device: str, precision: str, kb: Path) -> Way:
+    """Train as the authors' code does, on the same pairs."""
+    own, names = Reference(base, device, precision), experiment.names
     texts = {row: text.lower() for row, text in enumerate(KnowledgeBase(kb).iter_texts())}
     sampler: Any = experiment._sampler()
 
@@ -118,26 +126,34 @@ def _reference(experiment: Experiment, base: str, device: str, precision: str, k
         pairs = experiment.pairs[sampler._shuffle.part(number)]  # the pairs that ours trains on
         rows = names.rows[pairs].tolist()
         chosen = [(texts[first], texts[second]) for first, second in rows]
-        return reference.step(chosen, names.concepts[pairs[:, 0]].tolist())
+        return own.step(chosen, names.concepts[pairs[:, 0]].tolist())
 
     return step
 
 
-def _take_turns(ways: dict[str, Way], seconds: float) -> dict[str, float]:
+def take_turns(ways: dict[str, Way], seconds: float) -> dict[str, float]:
     """Run the ways in turn. RETURNS the median names a second of each."""
     speeds: dict[str, list[float]] = {name: [] for name in ways}
     number = 0
     for way in ways.values():
         for number in range(_WARM):
             way(number)
+    wait_for_device()
     began = time.perf_counter()
     while time.perf_counter() - began < seconds * len(ways):
         number += 1
         for name, way in ways.items():
             start = time.perf_counter()
             names = way(number)
+            wait_for_device()
             speeds[name].append(names / (time.perf_counter() - start))
     return {name: statistics.median(found) for name, found in speeds.items()}
+
+
+def wait_for_device() -> None:
+    """Wait until a GPU has done what it was asked: only then is its time known."""
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
 
 
 def _profiled(way: Way) -> dict[str, float]:

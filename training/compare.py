@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -19,12 +20,13 @@ from spacy_medlink.building import build_assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Mention
+from spacy_medlink.util.devices import AUTO
 from spacy_medlink.util.files import replacing_file
 from spacy_medlink.util.outputs import check_output, companion, marked
 from spacy_medlink.util.progress import show_progress
 
 from .data.holdout import Holdout, Query
-from .verbs import Overwrite, run
+from .verbs import Device, Overwrite, run
 
 RANKS = (1, 5, 20)
 _FORMAT = "spacy-medlink comparison"
@@ -32,11 +34,14 @@ _RESULTS = marked("a comparison of tiers and encoders", f'"format": "{_FORMAT}"'
 _PARTS = {"exact": [EXACT], "ngram": [NGRAM], "dense": [DENSE_FILE, "encoder"]}
 
 
-def compare(kb: Path, holdout: Path, base: Path, trained: Path) -> dict[str, Any]:
+def compare(
+    kb: Path, holdout: Path, base: Path, trained: Path, device: str = AUTO
+) -> dict[str, Any]:
     """Measure every tier, both encoders and the fusion on the test half of a hold-out.
 
     kb (Path): knowledge base with all names; the held-out ones are left out of what is searched.
     holdout (Path): directory of a `training.data.holdout.Holdout`. base, trained (Path): encoders.
+    device (str): where they compute.
     RETURNS (Dict): `queries`, `names` and `systems`, one row each: system, acc@k in per cent,
         seconds for all queries, MB on disk of what it searches with.
     """
@@ -45,7 +50,7 @@ def compare(kb: Path, holdout: Path, base: Path, trained: Path) -> dict[str, Any
     with TemporaryDirectory() as directory:
         place = Path(directory)
         build_kb(place / "kb.sqlite", _without(knowledge, set(held_out.rows)))
-        systems = _measure_all(place, base, trained, held_out.test)
+        systems = _measure_all(place, base, trained, held_out.test, device)
     return {"queries": len(held_out.test), "names": knowledge.n_names, "systems": systems}
 
 
@@ -70,14 +75,13 @@ def table(results: dict[str, Any]) -> str:
 
 
 def _measure_all(
-    place: Path, base: Path, trained: Path, queries: Sequence[Query]
+    place: Path, base: Path, trained: Path, queries: Sequence[Query], device: str
 ) -> list[dict[str, Any]]:
     kb = place / "kb.sqlite"
-    before = build_assets(place / "base", kb, base, progress=show_progress)
+    build = partial(build_assets, device=device, progress=show_progress)
+    before = build(place / "base", kb, base)
     kept_base = _fingerprint(base) == _fingerprint(trained)
-    after = (
-        before if kept_base else build_assets(place / "sap", kb, trained, progress=show_progress)
-    )
+    after = before if kept_base else build(place / "sap", kb, trained)
     trained_name = "trained encoder (the base was kept)" if kept_base else "trained encoder"
     return [
         _measure("exact", before, ["exact"], queries),
@@ -120,6 +124,7 @@ def main(
     base: Annotated[Path, typer.Option(help="The encoder before training.")],
     trained: Annotated[Path, typer.Option(help="The encoder after training.")],
     output: Annotated[Path, typer.Option(help="JSON file; the table goes beside it as .md.")],
+    device: Device = AUTO,
     overwrite: Overwrite = False,
 ) -> None:
     """Compare tiers and encoders on held-out names."""
@@ -127,7 +132,7 @@ def main(
     as_table = companion("the table of a comparison", _RESULTS, output)
     check_output(page, as_table, inputs, overwrite=overwrite)
     check_output(output, _RESULTS, inputs, overwrite=overwrite)
-    results = compare(kb, holdout, base, trained)
+    results = compare(kb, holdout, base, trained, device)
     text = table(results)
     with replacing_file(output, _RESULTS, inputs, overwrite=overwrite) as path:
         facts = json.dumps({"format": _FORMAT, **results}, indent=2)

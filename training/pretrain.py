@@ -12,12 +12,12 @@ import typer
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase
-from spacy_medlink.util.devices import AUTO, find_device
+from spacy_medlink.util.devices import AUTO, find_device, rank_device
 from spacy_medlink.util.outputs import check_output
 
 from .experiment import Experiment
 from .loop.interruption import EXIT_CODE, StoppedError
-from .loop.ranks import all_ranks, is_first_rank, own_device
+from .loop.ranks import all_ranks, is_first_rank
 from .recipe.overrides import parse_overrides
 from .recipe.reading import read_recipe
 from .recipe.settings import Recipe
@@ -62,7 +62,7 @@ def pretrain(
     """
     inputs = [kb, base, bitext]
     check_output(output, ENCODER, inputs, overwrite=overwrite)
-    place = find_device(own_device(device))
+    place = find_device(rank_device(device))
     with all_ranks(place) as ranks:
         told = say if ranks.is_first else _silent
         experiment = Experiment(

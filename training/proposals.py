@@ -21,8 +21,9 @@ from spacy_medlink.components.finding.heads import Heads
 from spacy_medlink.errors import Errors
 from spacy_medlink.retrieval.mask import Mask
 from spacy_medlink.text.normalisation import is_short_form, key, upright
+from spacy_medlink.util.devices import AUTO
 
-from .verbs import run
+from .verbs import Device, run
 
 THRESHOLDS = tuple(round(0.5 + 0.01 * step, 2) for step in range(50))
 _DEPTH = 50  # names looked at for one that is not the mention itself
@@ -166,9 +167,10 @@ def main(
         list[str] | None, typer.Option(metavar="ID", help="As for medical_mentions; repeatable.")
     ] = None,
     names: Annotated[int, typer.Option(min=2, help="Names that play mentions.")] = 1500,
+    device: Device = AUTO,
 ) -> None:
     """Choose the threshold of proposals."""
-    figures = judge_thresholds(Assets(assets), branch or (), names)
+    figures = judge_thresholds(Assets(assets, device=device), branch or (), names)
     typer.echo("threshold  right %  wrong %     F1")
     for one in figures[20:]:
         row = f"{one.threshold:9.2f} {100 * one.right:8.1f} {100 * one.wrong:8.1f}"

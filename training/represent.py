@@ -41,6 +41,7 @@ def similarity_verb(
         Path, typer.Argument(help="Table with the columns term1, term2, mean; as of MayoSRS.")
     ],
     encoder: Encoder,
+    device: Device = AUTO,
     pooling: Pooling = "",
     strict: Strict = False,
     output: Output = None,
@@ -51,7 +52,7 @@ def similarity_verb(
     _check(output, inputs, overwrite)
     tally = Tally(strict)
     rated = read_pairs(pairs, tally)
-    found = similarity(BiEncoder.load(encoder, pooling or None), rated)
+    found = similarity(_opened(encoder, pooling, device), rated)
     _report({"task": "similarity", **found}, encoder, tally, _Target(output, inputs, overwrite))
 
 
@@ -86,8 +87,7 @@ def relations_verb(
         train, held_out = divide(found, seed)
     else:
         train, held_out = found, read_triplets(test, tally, knowledge)
-    model = BiEncoder.load(encoder, pooling or None)
-    model.move(find_device(device))
+    model = _opened(encoder, pooling, device)
     settings = HeadSettings(tune, epochs, batch, learning_rate, encoder_rate, seed)
     results = classify(model, train, held_out, settings)
     _report({"task": "relations", **results}, encoder, tally, _Target(output, inputs, overwrite))
@@ -102,6 +102,7 @@ def mcsm_verb(
     k: Annotated[int, typer.Option(min=1, help="Neighbours.")] = NEIGHBOURS,
     limit: Annotated[int, typer.Option(min=0, help="Concepts at most, drawn; 0: all.")] = 0,
     seed: Annotated[int, typer.Option(help="Of the draw.")] = 0,
+    device: Device = AUTO,
     pooling: Pooling = "",
     output: Output = None,
     overwrite: Overwrite = False,
@@ -110,7 +111,7 @@ def mcsm_verb(
     inputs: list[Path | None] = [kb, encoder]
     _check(output, inputs, overwrite)
     typed = read_typed(KnowledgeBase(kb), limit, seed)
-    vectors = encode_terms(BiEncoder.load(encoder, pooling or None), typed.terms)
+    vectors = encode_terms(_opened(encoder, pooling, device), typed.terms)
     results = mcsm(vectors, typed.types, type or (), k)
     _report({"task": "mcsm", **results}, encoder, Tally(), _Target(output, inputs, overwrite))
 
@@ -126,6 +127,7 @@ def picture_verb(
     id: Annotated[list[str] | None, typer.Option(help="This concept; again for more.")] = None,
     method: Annotated[str, typer.Option(help="tsne or umap.")] = TSNE,
     seed: Annotated[int, typer.Option(help="Of the draw and of the places.")] = 0,
+    device: Device = AUTO,
     pooling: Pooling = "",
     output: Output = None,
     overwrite: Overwrite = False,
@@ -139,7 +141,7 @@ def picture_verb(
     drawn = choose_names(KnowledgeBase(kb), concepts, names, id or (), seed)
     panels, nearest = {}, {}
     for path in encoder:
-        vectors = encode_terms(BiEncoder.load(path, pooling or None), drawn.names)
+        vectors = encode_terms(_opened(path, pooling, device), drawn.names)
         title = path.name if path.name not in panels else str(path)
         panels[title] = place(vectors, method, seed)
         nearest[title] = separation(vectors, drawn.concepts)
@@ -150,6 +152,10 @@ def picture_verb(
         "concepts": len(set(drawn.concepts)), "nearest_is_synonym": nearest,
     }  # fmt: skip
     _report(found, encoder[0], Tally(), _Target(output, inputs, overwrite))
+
+
+def _opened(encoder: Path, pooling: str, device: str) -> BiEncoder:
+    return BiEncoder.load(encoder, pooling or None, device=find_device(device))
 
 
 class _Target(NamedTuple):

@@ -65,15 +65,15 @@ def rerank(
         (StoppedError): after Ctrl-C.
     """
     check_output(output, ASSETS, [train, dev], improves=assets, overwrite=overwrite)
-    own = Assets(assets)
+    place = find_device(device)
+    own = Assets(assets, device=device)
     if own.manifest["encoder"] is None:
         raise Errors.encoder_needed(path=own.path)
     if if_any and (why := _why_nothing(own, train, dev)):
         say(f"The reranker is left out: {why}.")
         return leave_out_reranker(own, output, why, overwrite)
     training, held = _lists(own, recipe, train, dev)
-    base = BiEncoder.load(own.path / ENCODER)
-    base.move(find_device(device))
+    base = BiEncoder.load(own.path / ENCODER, device=place)
     settings = CrossSettings(
         recipe.max_length, recipe.context, recipe.definitions, LOSSES[recipe.loss].activation,
         top=recipe.top, kb=kb_fingerprint(own.manifest["kb"]), attention=recipe.attention,

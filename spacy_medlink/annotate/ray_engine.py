@@ -8,6 +8,7 @@ that all of them see.
 import logging
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from ..errors import Errors, MedlinkError
@@ -19,10 +20,11 @@ from .worker import Job, PartWorker, check
 def run_ray(job: Job, parts: PartStream, n_process: int = 1) -> Iterator[Done]:
     """Link parts on a Ray cluster (that of RAY_ADDRESS, else one on this machine).
 
-    n_process (int): actors, one core each, or one GPU each where the cluster has any.
+    n_process (int): actors, one core each, or one GPU each where the cluster has any and the job
+        is not for processors.
     RAISES (MedlinkError): E614 without ray; what PartWorker raises.
     """
-    check(job)
+    check(replace(job, device=None))  # the machine that asks may have no GPU
     # Nothing may contact a network that was not asked to.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
@@ -41,14 +43,15 @@ def run_ray(job: Job, parts: PartStream, n_process: int = 1) -> Iterator[Done]:
     context.enable_progress_bars = False
     context.target_max_block_size = 1  # a part a block: or small inputs go to one actor alone
     gpus: float = ray.cluster_resources().get("GPU", 0)  # type: ignore[no-untyped-call,unused-ignore]
+    job, on_gpu = for_actors(job, gpus)
     # The one that reads takes no core: the actors may have them all, and it would wait for ever.
     rows = ray.data.read_datasource(PartSource(parts), override_num_blocks=1, num_cpus=0)
     linked = rows.map_batches(
         _Linking,
         fn_constructor_kwargs={"job": job},
         batch_size=1,
-        num_cpus=None if gpus else 1,
-        num_gpus=1 if gpus else None,
+        num_cpus=None if on_gpu else 1,
+        num_gpus=1 if on_gpu else None,
         compute=ray.data.ActorPoolStrategy(size=n_process),
     )
     try:
@@ -56,6 +59,15 @@ def run_ray(job: Job, parts: PartStream, n_process: int = 1) -> Iterator[Done]:
             yield Done(*(int(row[name]) for name in Done._fields))
     except ray.exceptions.RayError as error:
         raise _own(error) or Errors.worker_died() from error
+
+
+def for_actors(job: Job, gpus: float) -> tuple[Job, bool]:
+    """Say where the actors of a cluster with so many GPUs compute, and whether each reserves one.
+
+    An actor sees the GPU that it reserves, and no other: there it is the first one.
+    """
+    on_gpu = gpus > 0 and job.device != "cpu"
+    return replace(job, device="cuda" if on_gpu else "cpu"), on_gpu
 
 
 class _Linking:

@@ -61,6 +61,7 @@ def annotate_file(
     max_length: int | None = None,
     engine: str = "local",
     n_process: int = 1,
+    device: str | None = None,
     part_size: int = PART_DOCUMENTS,
     overwrite: bool = False,
     restart: bool = False,
@@ -76,7 +77,8 @@ def annotate_file(
         `<output>.bad.jsonl`. lang (str): of the texts, for assets. settings: of the linker.
     shape (Shape): what a record holds. max_length (Optional[int]): of a document, in characters.
     engine (str): "local" or "ray". n_process (int): processes that link.
-    part_size (int): documents that are linked and written together.
+    device (Optional[str]): where networks compute, "auto" for a GPU where there is one; None for
+        where spaCy does. part_size (int): documents that are linked and written together.
     overwrite (bool): replace an output. restart (bool): do not go on with an earlier run.
     RAISES (MedlinkError): E610-E617, E107, E109, E165, and what `open_pipeline` raises.
     """
@@ -95,7 +97,8 @@ def annotate_file(
         if output.exists() and not overwrite and not journal.directory.exists():
             raise Errors.output_exists(path=output)
         done = journal.begin(restart)
-        job = Job(_absolute(source), journal.directory.resolve(), lang, linker, shape, max_length)
+        own = (lang, linker, shape, max_length, device)
+        job = Job(_absolute(source), journal.directory.resolve(), *own)
         parts = PartStream(path.resolve(), columns, part_size, frozenset(done))
         finished = chain(map(journal.count, sorted(done)), _run(engine, job, parts, n_process))
         counts = _shown(finished, opened.total, progress)

@@ -31,6 +31,7 @@ class Job:
     source (str): assets, a saved pipeline, an installed package, or "starter", by path.
     settings (Mapping): of the linker, such as `threshold`. directory (Path): of the parts.
     max_length (Optional[int]): characters of the longest document; None for the pipeline's own.
+    device (Optional[str]): where networks compute; None for where spaCy does.
     """
 
     source: str
@@ -39,6 +40,7 @@ class Job:
     settings: Mapping[str, Any] = field(default_factory=dict)
     shape: Shape = PLAIN
     max_length: int | None = None
+    device: str | None = None
 
 
 def check(job: Job) -> None:
@@ -46,7 +48,7 @@ def check(job: Job) -> None:
 
     RAISES (MedlinkError): what `open_pipeline` raises.
     """
-    _ = linker_of(open_pipeline(job.source, job.lang, **job.settings)).assets
+    _ = linker_of(open_pipeline(job.source, job.lang, job.device, **job.settings)).assets
 
 
 class PartWorker:
@@ -57,7 +59,7 @@ class PartWorker:
 
     def __init__(self, job: Job) -> None:
         self._job = job
-        self._nlp = open_pipeline(job.source, job.lang, **job.settings)
+        self._nlp = open_pipeline(job.source, job.lang, job.device, **job.settings)
         if job.max_length is not None:
             self._nlp.max_length = job.max_length
         linker = linker_of(self._nlp)

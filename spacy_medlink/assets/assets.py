@@ -73,12 +73,14 @@ class Assets:
 
     path (Path): a directory that `medlink build` wrote.
     verify (bool): compare every file with its checksum, not only presence and size.
+    device (str): where encoder and reranker compute: "cpu", "cuda", "cuda:1", "mps", or "auto" for
+        a GPU where there is one. What is unpickled computes there, too.
     RAISES (MedlinkError): E201 nothing there, E202 parts missing or damaged, E203 of another
         schema, E204 parts that do not belong together, or unpickled where another build is.
     """
 
-    def __init__(self, path: str | Path, verify: bool = False) -> None:
-        self.path = Path(path)
+    def __init__(self, path: str | Path, verify: bool = False, device: str = parts.CPU) -> None:
+        self.path, self.device = Path(path), device
         self._held, self.manifest, self.build = open_build(self.path)
         self.keep_alive: object = None
         self._parts: dict[str, Any] = {}
@@ -87,10 +89,11 @@ class Assets:
             self.verify()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"path": self.path, "build": self.build}
+        return {"path": self.path, "build": self.build, "device": self.device}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        self.__init__(state["path"])  # type: ignore[misc]  # opening anew is what unpickling means
+        # Opening anew is what unpickling means.
+        self.__init__(state["path"], device=state.get("device", parts.CPU))  # type: ignore[misc]
         if self.build != state["build"]:
             problem = "another build has taken the place of the one that was pickled"
             raise Errors.assets_mismatch(path=self.path, problem=problem)
@@ -103,7 +106,19 @@ class Assets:
         """
         if self.keep_alive is not None:  # a directory of their own, which nobody replaces
             return self
-        return Assets(self.path)
+        return Assets(self.path, device=self.device)
+
+    def move(self, device: str) -> "Assets":
+        """Let networks compute on another device from now on. RETURNS itself.
+
+        Engines that were made before keep those that they have.
+        """
+        if device != self.device:
+            with self._lock:
+                self.device = device
+                for name in (ENCODER, RERANKER, "dense"):
+                    self._parts.pop(name, None)
+        return self
 
     def verify(self) -> None:
         """Compare every file with its checksum.
@@ -171,12 +186,14 @@ class Assets:
     @property
     def dense(self) -> "DenseIndex":
         """The dense tier."""
-        return self._part("dense", lambda: parts.open_dense(self._held, self.manifest))
+        return self._part("dense", lambda: parts.open_dense(self._held, self.manifest, self.device))
 
     @property
     def encoder(self) -> "BiEncoder":
         """The encoder that made the dense tier's vectors."""
-        return self._part(ENCODER, lambda: parts.open_encoder(self._held, self.manifest))
+        return self._part(
+            ENCODER, lambda: parts.open_encoder(self._held, self.manifest, self.device)
+        )
 
     @property
     def facets(self) -> "Facets":
@@ -452,9 +469,10 @@ class Assets:
 
     def _open_reranker(self) -> "CrossEncoder":
         from ..encoders.cross_encoder import CrossEncoder
+        from ..util.devices import find_device
 
         with self.directory(RERANKER) as path:
-            encoder = CrossEncoder.load(path)
+            encoder = CrossEncoder.load(path, find_device(self.device))
         self.check_reranker(encoder, self.path / RERANKER)
         if encoder.fingerprint() != self.manifest["reranker"]["fingerprint"]:
             problem = "reranker/ is not the one that the manifest speaks of"

@@ -38,6 +38,7 @@ if TYPE_CHECKING:  # these bring faiss, scipy and torch, which are loaded when f
     from ..retrieval.ngram import NgramIndex
 
 Manifest = Mapping[str, Any]
+CPU = "cpu"
 
 
 def open_kb(files: HeldFiles, manifest: Manifest) -> KnowledgeBase:
@@ -81,8 +82,11 @@ def open_ngram(files: HeldFiles, manifest: Manifest) -> "NgramIndex":
     return NgramIndex.load(files.part(NGRAM), manifest["kb"]["names"])
 
 
-def open_dense(files: HeldFiles, manifest: Manifest) -> "DenseIndex":
-    """Map the index. RAISES (MedlinkError): E202, E204 of another build."""
+def open_dense(files: HeldFiles, manifest: Manifest, device: str) -> "DenseIndex":
+    """Map the index, or on a GPU copy its vectors there where that is possible.
+
+    RAISES (MedlinkError): E202, E204 of another build, E508 no such device.
+    """
     from ..retrieval.dense import DenseIndex
 
     index = DenseIndex.load(files[DENSE_FILE])
@@ -93,15 +97,23 @@ def open_dense(files: HeldFiles, manifest: Manifest) -> "DenseIndex":
     if index.dim != dim:
         problem = f"the index holds vectors of {index.dim} dimensions, the encoder's have {dim}"
         raise Errors.assets_mismatch(path=files.path, problem=problem)
+    if device != CPU:
+        from ..util.devices import find_device
+
+        index.move(find_device(device))
     return index
 
 
-def open_encoder(files: HeldFiles, manifest: Manifest) -> "BiEncoder":
-    """Open the encoder. RAISES (MedlinkError): E206, E204 when another made the index."""
+def open_encoder(files: HeldFiles, manifest: Manifest, device: str) -> "BiEncoder":
+    """Open the encoder on a device.
+
+    RAISES (MedlinkError): E206, E204 when another made the index, E508 no such device.
+    """
     from ..encoders.light import open_to_encode
+    from ..util.devices import find_device
 
     made_by = manifest["encoder"]
-    encoder, fingerprint = open_to_encode(files.part(ENCODER))
+    encoder, fingerprint = open_to_encode(files.part(ENCODER), find_device(device))
     if fingerprint != made_by["fingerprint"] or encoder.dim != made_by["dim"]:
         problem = "the index was made by another encoder than the one in encoder/"
         raise Errors.assets_mismatch(path=files.path, problem=problem)

@@ -39,7 +39,7 @@ def write_variant(
                 assets.put(name, path / name)
         add(path)
         write_manifest(path, {**kept, **facts})
-    return Assets(out)
+    return Assets(out, device=assets.device)
 
 
 def left_out(assets: Assets, part: str, why: str = "") -> dict[str, str]:

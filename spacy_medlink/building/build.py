@@ -12,6 +12,7 @@ from .. import __version__
 from ..assets import Assets
 from ..assets.assets import CALIBRATOR, ENCODER, EXACT, FACETS, KB_FILE, MEMORY, NAME_CONCEPT, NGRAM
 from ..assets.manifest import ASSETS, write_manifest
+from ..assets.parts import CPU
 from ..errors import MedlinkError
 from ..fitting.calibrate import calibrate_assets, is_remembered
 from ..fitting.lookups import NameLookups
@@ -34,6 +35,7 @@ from ..util.outputs import check_output
 from ..util.progress import no_progress
 from .dense import DenseBuild
 from .kept import keeping
+from .shares import encode_together
 from .update import Update, kept_fusion
 
 if TYPE_CHECKING:  # torch and transformers are not needed to build the starter's tiers
@@ -60,6 +62,7 @@ def build_assets(
     training_sample: int = 0,
     ngram_limit: int = NGRAM_LIMIT,
     calibrate: bool = True,
+    device: str = CPU,
     progress: Progress = no_progress,
     overwrite: bool = False,
     resume: bool = True,
@@ -84,18 +87,21 @@ def build_assets(
         when there is none.
     calibrate (bool): fit a calibrator and a threshold to names of the knowledge base, so that what
         is not probably right is NIL.
+    device (str): where the networks of the build and of the new assets compute, see `Assets`.
+        Where torchrun has started several processes, all of them encode (see `shares`).
     progress (Progress): shows how far encoding has come.
     overwrite (bool): lose what `out` holds besides assets. resume (bool): keep vectors beside `out`
         until it is whole, so that a build after an interruption goes on.
     RETURNS (Assets): the new assets, opened.
     RAISES (MedlinkError): E101-E103 the knowledge base, E201-E204 the old assets, E205-E209 encoder
-        and index, E4xx the gold files, E109 the disk, E120-E123 what `out` holds.
+        and index, E4xx the gold files, E508 no such device, E109 the disk, E120-E123 what `out`
+        holds.
     """
     inputs = [kb, encoder, *memory, dev]
     check_output(out, ASSETS, inputs, improves=update, overwrite=overwrite)
     knowledge = KnowledgeBase(kb)
     old = Assets(update) if update is not None else None
-    bi_encoder, source = _open_encoder(encoder, pooling, old)
+    bi_encoder, source = _open_encoder(encoder, pooling, old, device)
     spec = index or _spec_of(old)
     reuse = Update(old, bi_encoder, spec) if old is not None and bi_encoder is not None else None
     learned = _memory([Path(one) for one in memory], old, knowledge)
@@ -107,6 +113,8 @@ def build_assets(
         ) as path,
     ):
         knowledge.file.put(path / KB_FILE)
+        if shards is not None and bi_encoder is not None and reuse is None:
+            encode_together(bi_encoder, knowledge, shards, progress)
         if learned is not None:
             write_memory(path / MEMORY, learned.lines)
         dense = DenseBuild(bi_encoder, spec, reuse, search, training_sample, shards)
@@ -129,7 +137,7 @@ def build_assets(
             "versions": _versions(),
         }
         write_manifest(path, facts)
-    made = Assets(out)
+    made = Assets(out, device=device)
     return _on_gold(made, dev, progress) if calibrate and dev is not None else made
 
 
@@ -170,17 +178,20 @@ def _on_gold(made: Assets, dev: str | Path, progress: Progress) -> Assets:
 
 
 def _open_encoder(
-    source: str | Path | None, pooling: str | None, old: Assets | None
+    source: str | Path | None, pooling: str | None, old: Assets | None, device: str
 ) -> tuple["BiEncoder | None", str]:
     """Load the encoder; the name of where it came from stays when it is that of the old assets."""
     if source is None and (old is None or old.manifest["encoder"] is None):
         return None, ""
     from ..encoders.bi_encoder import BiEncoder
+    from ..util.devices import find_device
 
+    place = find_device(device)
     if source is not None or old is None:
-        return BiEncoder.load(str(source), pooling), Path(str(source)).name
+        return BiEncoder.load(str(source), pooling, device=place), Path(str(source)).name
     with old.directory(ENCODER) as path:
-        return BiEncoder.load(path, pooling), old.manifest["encoder"]["source"]
+        loaded = BiEncoder.load(path, pooling, device=place)
+    return loaded, old.manifest["encoder"]["source"]
 
 
 def _spec_of(old: Assets | None) -> str:
@@ -235,12 +246,15 @@ def _build_tiers(
 
 
 def _describe(encoder: "BiEncoder", source: str) -> dict[str, Any]:
+    from ..util.devices import describe
+
     return {
         "source": source,
         "fingerprint": encoder.fingerprint(),
         "pooling": encoder.pooling,
         "max_length": encoder.max_length,
         "dim": encoder.dim,
+        "device": describe(encoder.device),
     }
 
 

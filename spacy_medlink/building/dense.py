@@ -61,6 +61,7 @@ class DenseBuild:
         if self.search is not None:
             index.tune(self.search)
         index.save(path / DENSE_FILE)
+        index.move(self.encoder.device)
         self.facts = {"spec": self.spec, "names": kb.n_names}
         if probe is not None:
             settings = {name: value for name, value in index.settings._asdict().items() if value}

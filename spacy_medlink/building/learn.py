@@ -76,8 +76,8 @@ def learn(
         added = add_mention_names(work / "names.kb", assets.kb, [train], new_concepts)
         made = build_assets(
             work / "built", added.kb.path, update=assets.path, memory=[train],
-            dev=None if _has_chosen(assets) else train, calibrate=False, progress=progress,
-            resume=False,
+            dev=None if _has_chosen(assets) else train, calibrate=False,
+            device=assets.device, progress=progress, resume=False,
         )  # fmt: skip
 
         def rank() -> Assets:

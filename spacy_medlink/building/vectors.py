@@ -1,6 +1,8 @@
 """The vectors of all names, in the order of rows: taken from assets built before, or encoded."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -12,10 +14,14 @@ from .kept import KeptVectors
 from .update import KnownVectors
 
 if TYPE_CHECKING:  # torch and transformers are not needed to build the starter's tiers
+    import torch
+
     from ..encoders.bi_encoder import BiEncoder
 
 _CHUNK = 4096
+_CHUNK_ON_GPU = 65_536  # which is idle while the last batch of a chunk is fetched
 _CHUNK_OF_KNOWN = 32_768  # larger, so that the few new names of a chunk make a batch
+_AHEAD = 2  # chunks under way on a GPU: it computes one while the next is cut into word pieces
 
 
 def name_vectors(
@@ -30,20 +36,61 @@ def name_vectors(
     known (Optional[KnownVectors]): vectors that need not be made again.
     kept (Optional[KeptVectors]): keeps those that are made, and has those of an interrupted build.
     """
-
-    def encode(texts: Sequence[str]) -> Floats2d:
-        if kept is None:
-            return _encoded(encoder, texts)
-        return kept.encode(texts, lambda: _encoded(encoder, texts))
-
-    size = _CHUNK if known is None else _CHUNK_OF_KNOWN
-    texts = kb.iter_texts()
     counted = iter(progress(range(kb.n_names), kb.n_names, "encoding names"))
-    while chunk := list(islice(texts, size)):
-        yield encode(chunk) if known is None else _completed(encoder.dim, encode, known, chunk)
-        for _ in islice(counted, len(chunk)):
+    if known is None:
+        found = kept_or_encoded(encoder, kept, name_chunks(kb, encoder.device))
+    else:
+        chunks = _chunks(kb.iter_texts(), _CHUNK_OF_KNOWN)
+        found = (_completed(encoder, kept, known, chunk) for chunk in chunks)
+    for vectors in found:
+        yield vectors
+        for _ in islice(counted, len(vectors)):
             pass
     next(counted, None)  # it is done, so that a bar goes
+
+
+def name_chunks(kb: KnowledgeBase, device: "torch.device") -> Iterator[list[str]]:
+    """Divide all names, in the order of rows, into chunks that suit a device."""
+    return _chunks(kb.iter_texts(), _CHUNK if device.type == "cpu" else _CHUNK_ON_GPU)
+
+
+def kept_or_encoded(
+    encoder: "BiEncoder", kept: KeptVectors | None, chunks: Iterable[Sequence[str]]
+) -> Iterator[Floats2d]:
+    """Find the vectors of each chunk, or make them, in order; on a GPU some chunks at a time."""
+
+    def make(texts: Sequence[str]) -> Floats2d:
+        return _made(encoder, kept, texts)
+
+    return map(make, chunks) if encoder.device.type == "cpu" else _ahead(make, chunks)
+
+
+def _chunks(texts: Iterator[str], size: int) -> Iterator[list[str]]:
+    while chunk := list(islice(texts, size)):
+        yield chunk
+
+
+def _ahead(
+    make: Callable[[Sequence[str]], Floats2d], chunks: Iterable[Sequence[str]]
+) -> Iterator[Floats2d]:
+    """Make vectors in order, with the next chunks under way."""
+    waiting: deque[Future[Floats2d]] = deque()
+    with ThreadPoolExecutor(_AHEAD) as pool:
+        try:
+            for chunk in chunks:
+                waiting.append(pool.submit(make, chunk))
+                if len(waiting) > _AHEAD:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _made(encoder: "BiEncoder", kept: KeptVectors | None, texts: Sequence[str]) -> Floats2d:
+    if kept is None:
+        return _encoded(encoder, texts)
+    return kept.encode(texts, lambda: _encoded(encoder, texts))
 
 
 def _encoded(encoder: "BiEncoder", texts: Sequence[str]) -> Floats2d:
@@ -54,15 +101,15 @@ def _encoded(encoder: "BiEncoder", texts: Sequence[str]) -> Floats2d:
 
 
 def _completed(
-    dim: int,
-    encode: Callable[[Sequence[str]], Floats2d],
+    encoder: "BiEncoder",
+    kept: KeptVectors | None,
     known: KnownVectors,
     texts: Sequence[str],
 ) -> Floats2d:
     """Encode only what is not known."""
     is_known, found = known.take(texts)
-    vectors = np.empty((len(texts), dim), dtype=np.float32)
+    vectors = np.empty((len(texts), encoder.dim), dtype=np.float32)
     vectors[is_known] = found
     missing = np.flatnonzero(~is_known)
-    vectors[missing] = encode([texts[place] for place in missing.tolist()])
+    vectors[missing] = _made(encoder, kept, [texts[place] for place in missing.tolist()])
     return vectors

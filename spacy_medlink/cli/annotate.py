@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import MedlinkError
-from .opening import Verify, verify_assets
+from .opening import AUTO, Device, Verify, verify_assets
 from .orders import documents_and_output
 from .parsing import choices
 
@@ -67,6 +67,7 @@ def command(
     restart: Annotated[
         bool, typer.Option("--restart", help="Throw away what a killed run has done.")
     ] = False,
+    device: Device = AUTO,
     verify: Verify = False,
 ) -> None:
     """Find and link the mentions of many documents; run again after a kill, it goes on.
@@ -97,6 +98,7 @@ def command(
             max_length=max_length,
             engine=engine,
             n_process=n_process,
+            device=device,
             part_size=part_size,
             overwrite=overwrite,
             restart=restart,

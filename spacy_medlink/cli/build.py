@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .effects import memory_report
+from .opening import AUTO, Device
 from .orders import kb_and_output
 from .output import Overwrite, table
 
@@ -81,6 +82,7 @@ def command(
     ] = None,
     kb: Annotated[Path | None, typer.Option(hidden=True)] = None,
     starter: Annotated[bool, typer.Option("--starter", hidden=True)] = False,
+    device: Device = AUTO,
     overwrite: Overwrite = False,
 ) -> None:
     """Encode all names and build the tiers; in the end the assets replace those at --output."""
@@ -98,6 +100,8 @@ def command(
         k_factor=k_factor,
         training_sample=training_sample,
     )
+    if _helps_another(out, kb, encoder, pooling, update, device):
+        return
     began = time.perf_counter()
     assets = build_linker_assets(
         out=out,
@@ -112,6 +116,7 @@ def command(
         nprobe=nprobe or 0,
         k_factor=k_factor or 0,
         training_sample=training_sample or 0,
+        device=device,
         progress=show_progress,
         overwrite=overwrite,
     )
@@ -120,6 +125,33 @@ def command(
         typer.echo("No --encoder was given: there is no dense tier.", err=True)
     for tier, why in assets.manifest["left_out"].items():
         typer.echo(f"There is no {tier} tier: {why}.", err=True)
+
+
+def _helps_another(
+    out: Path,
+    kb: Path | None,
+    encoder: str | None,
+    pooling: str | None,
+    update: Path | None,
+    device: str,
+) -> bool:
+    """Encode a share of the names, where torchrun started this process beside the one that builds.
+
+    An update encodes little, and the starter nothing: there the first process is not helped.
+    """
+    from ..building.shares import Share, encode_share
+
+    if Share.of_process().is_first:
+        return False
+    if kb is not None and encoder is not None and update is None:
+        encode_share(out, kb, encoder, pooling, _device_of_process(device))
+    return True
+
+
+def _device_of_process(device: str) -> str:
+    from ..util.devices import rank_device
+
+    return rank_device(device)
 
 
 def _check_dense(is_missing: bool, **settings: object) -> None:
@@ -143,6 +175,7 @@ def build_linker_assets(
     nprobe: int = 0,
     k_factor: int = 0,
     training_sample: int = 0,
+    device: str = "cpu",
     progress: "Progress | None" = None,
     overwrite: bool = False,
 ) -> "Assets":
@@ -154,7 +187,8 @@ def build_linker_assets(
     update (Optional[Path]): assets built before, whose vectors are reused.
     memory (Sequence[Path]), dev (Optional[Path]): gold mentions to remember, and to choose the
         fusion on. ef_search, nprobe, k_factor, training_sample (int): of the index, 0 for the
-        defaults. overwrite (bool): lose what `out` holds besides assets.
+        defaults. device (str): where the encoder computes; under torchrun that of this process.
+    overwrite (bool): lose what `out` holds besides assets.
     RETURNS (Assets): the new assets, opened.
     RAISES (MedlinkError): E1xx and E2xx, for what is wrong with the parts or the disk.
     """
@@ -177,6 +211,7 @@ def build_linker_assets(
         dev=dev,
         search=SearchSettings(ef_search, nprobe, k_factor),
         training_sample=training_sample,
+        device=device if encoder is None and update is None else _device_of_process(device),
         progress=progress or no_progress,
         overwrite=overwrite,
     )
@@ -198,6 +233,7 @@ def _summary(assets: "Assets", seconds: float) -> str:
             *_reused(facts["update"]),
             f"{assets.path}: {facts['kb']['concepts']:,} concepts, {facts['kb']['names']:,} names",
             table(rows),
+            *_encoded(facts["encoder"]),
             *_index(facts["index"]),
             *_memory(facts["memory"]),
             f"fusion weights: {_how_chosen(facts['fusion']['chosen_on'])}",
@@ -206,6 +242,13 @@ def _summary(assets: "Assets", seconds: float) -> str:
             f"{assets.size / 1e6:,.1f} MB in all, built in {seconds:,.1f} s",
         ]
     )
+
+
+def _encoded(encoder: dict[str, Any] | None) -> list[str]:
+    """Say which device made the vectors."""
+    if encoder is None:
+        return []
+    return [f"encoder {encoder['source']}, on {encoder['device']}"]
 
 
 def _how_chosen(on: dict[str, Any] | None) -> str:

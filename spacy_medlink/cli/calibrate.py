@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import Warnings
-from .opening import Verify, verify_assets
+from .opening import AUTO, Device, Verify, verify_assets
 from .output import Overwrite, table
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ def command(
         typer.Option(help="Reliability diagram, PNG. [default: OUTPUT.reliability.png]"),
     ] = None,
     overwrite: Overwrite = False,
+    device: Device = AUTO,
     verify: Verify = False,
 ) -> None:
     """Fit probabilities of links, choose the threshold for a precision, and store both."""
@@ -72,6 +73,7 @@ def command(
         diagram=diagram or out.resolve().with_name(f"{out.resolve().name}.reliability.png"),
         progress=show_progress,
         overwrite=overwrite,
+        device=device,
     )
     typer.echo(_report(calibrated))
 
@@ -87,12 +89,14 @@ def calibrate_linker(
     diagram: Path | None = None,
     progress: "Progress | None" = None,
     overwrite: bool = False,
+    device: str = "cpu",
 ) -> "Calibrated":
     """Calibrate the linker of assets.
 
     out (Path): directory to write, which may be `assets`. diagram (Optional[Path]): PNG to draw; a
         warning says where it cannot. overwrite (bool): lose what `out` holds besides assets, and a
-        file at `diagram` that is none. The others: see `calibrate_assets`.
+        file at `diagram` that is none. device (str): where networks compute.
+        The others: see `calibrate_assets`.
     RAISES (MedlinkError): E201-E204 for the assets, E107 and E4xx for the gold file, E302 for
         both of them, E413-E414 where nothing can be said, E109 the disk.
     """
@@ -108,7 +112,7 @@ def calibrate_linker(
     if diagram is not None:
         check_output(diagram, DIAGRAM, inputs, overwrite=overwrite)
     calibrated = calibrate_assets(
-        Assets(assets),
+        Assets(assets, device=device),
         out,
         dev,
         train=train,

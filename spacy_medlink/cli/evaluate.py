@@ -9,7 +9,7 @@ import typer
 from ..components.pipelines import STARTER, linked_spans, linker_of, open_pipeline
 from ..errors import Errors, MedlinkError, Warnings
 from .metrics_report import metrics_report
-from .opening import Verify, verify_assets
+from .opening import AUTO, Device, Verify, verify_assets
 from .output import Overwrite, write_text
 from .parsing import choices, depths
 
@@ -131,6 +131,7 @@ def command(
     ] = 5,
     output: Annotated[Path | None, typer.Option(help="Write the metrics here, JSON.")] = None,
     overwrite: Overwrite = False,
+    device: Device = AUTO,
     verify: Verify = False,
 ) -> None:
     """Measure linking against gold mentions."""
@@ -171,6 +172,7 @@ def command(
         end_to_end=end_to_end,
         strict=strict,
         peers=choices(peers, _PEERS, "--peers"),
+        device=device,
         progress=show_progress,
     )
     if output is not None:
@@ -188,6 +190,7 @@ def evaluate_linker(
     end_to_end: bool = False,
     strict: bool = False,
     peers: Sequence[str] = (),
+    device: str = "cpu",
     progress: "Progress | None" = None,
 ) -> dict[str, Any]:
     """Measure linking against gold mentions.
@@ -200,6 +203,7 @@ def evaluate_linker(
     end_to_end (bool): run the pipeline over the raw texts too, under "end_to_end".
     strict (bool): raise where a mention is not what its offsets say, or ids of documents recur.
     peers (Sequence[str]): other linkers over the same names, of `peers.PEERS`.
+    device (str): where networks compute.
     RETURNS (Dict[str, Any]): the metrics of `measuring.measure`.
     RAISES (MedlinkError): E201-E204, E305 for the source, E107 and E4xx for the gold mentions,
         E410-E411 for the other metrics, E415-E416 for a peer.
@@ -213,7 +217,9 @@ def evaluate_linker(
     progress = progress or no_progress
     _check_files(settings)
     other = read_metrics(against) if against is not None else None
-    assets = open_assets(None if source == STARTER and not Path(source).exists() else source)
+    assets = open_assets(
+        None if source == STARTER and not Path(source).exists() else source, device
+    )
     gold_set = load_gold(gold, assets.kb, strict, gold_scheme)
     _warn(gold_set, next(iter(assets.kb)).id, settings.only_known)
     beside = _make_peers(peers, assets.kb, max(settings.ks))
@@ -224,7 +230,7 @@ def evaluate_linker(
         metrics["against"] = compare_metrics(metrics, other, against)
     if end_to_end:
         metrics["end_to_end"] = measure_pipeline(
-            lambda lang: _pipeline(source, lang, settings.threshold),
+            lambda lang: _pipeline(source, lang, device, settings.threshold),
             assets.kb,
             gold_set,
             progress,
@@ -258,14 +264,14 @@ def _check_files(settings: "Settings") -> None:
         raise Errors.source_missing(path=settings.base)
 
 
-def _pipeline(source: str, lang: str, threshold: float | None) -> "Language":
+def _pipeline(source: str, lang: str, device: str, threshold: float | None) -> "Language":
     given = {} if threshold is None else {"threshold": threshold}
     try:
-        return open_pipeline(source, lang, **given)
+        return open_pipeline(source, lang, device, **given)
     except MedlinkError as error:
         if error.code != Errors.unknown_language.code:
             raise
-        return open_pipeline(source, "xx", **given)
+        return open_pipeline(source, "xx", device, **given)
 
 
 def _warn(gold: "GoldSet", known: str, only_known: bool) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from .opening import Verify, verify_assets
+from .opening import AUTO, Device, Verify, verify_assets
 from .orders import train_given
 from .output import Overwrite
 
@@ -35,6 +35,7 @@ def command(
         typer.Option(help="New directory of assets. By default, ASSETS itself is replaced."),
     ] = None,
     overwrite: Overwrite = False,
+    device: Device = AUTO,
     verify: Verify = False,
 ) -> None:
     """Fit a small model that orders candidates; it is left out where it does not help."""
@@ -45,7 +46,7 @@ def command(
     if verify:
         verify_assets(assets)
     train = train_given(gold, train)
-    own = Assets(assets)
+    own = Assets(assets, device=device)
     had = [part for part in ("reranker", "calibrator") if own.manifest.get(part) is not None]
     fitted = fit_ranker(
         own, output or assets, train, top=top, progress=show_progress, overwrite=overwrite

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from .effects import effect_report
-from .opening import Verify, verify_assets
+from .opening import AUTO, Device, Verify, verify_assets
 from .output import Overwrite
 
 
@@ -37,6 +37,7 @@ def command(
         typer.Option(help="New directory of assets. By default, ASSETS itself is replaced."),
     ] = None,
     overwrite: Overwrite = False,
+    device: Device = AUTO,
     verify: Verify = False,
 ) -> None:
     """Learn names, corrections, a ranker and probabilities from annotated text."""
@@ -47,7 +48,7 @@ def command(
     if verify:
         verify_assets(assets)
     done = learn(
-        Assets(assets),
+        Assets(assets, device=device),
         output or assets,
         train,
         new_concepts=new_concepts,

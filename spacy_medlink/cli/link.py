@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..components.pipelines import linked_spans, linker_of, open_pipeline
-from .opening import Verify, verify_assets
+from .opening import AUTO, Device, Verify, verify_assets
 from .output import Overwrite, echo_json, table, write_text
 from .parsing import comma_list, lines_of, read_text
 
@@ -68,6 +68,7 @@ def command(
     ] = False,
     lang: Annotated[str, typer.Option(help="Language of the text, for assets: en, es.")] = "en",
     overwrite: Overwrite = False,
+    device: Device = AUTO,
     verify: Verify = False,
 ) -> None:
     """Find and link the mentions of a text: one line each."""
@@ -88,6 +89,7 @@ def command(
         source=source,
         text=text,
         lang=lang,
+        device=device,
         explain=explain,
         **{name: value for name, value in settings.items() if value is not None},
     )
@@ -121,12 +123,19 @@ def _typed(text: str | None) -> str:
 
 
 def link_text(
-    *, source: str, text: str, lang: str = "en", explain: bool = False, **settings: Any
+    *,
+    source: str,
+    text: str,
+    lang: str = "en",
+    device: str | None = None,
+    explain: bool = False,
+    **settings: Any,
 ) -> list[dict[str, Any]]:
     """Find and link the mentions of a text.
 
     source (str): assets, a saved pipeline, an installed package, or "starter".
     lang (str): of the text, for assets. settings: of the linker, such as `threshold`.
+    device (Optional[str]): where networks compute; None for where spaCy does.
     explain (bool): add an "explanation" (see `linking.explain.Explanation`).
     RETURNS (List[Dict[str, Any]]): each mention as `annotate.records.record_of_link` makes it, with
         all its candidates.
@@ -134,7 +143,7 @@ def link_text(
     """
     from ..annotate.records import record_of_link
 
-    nlp = open_pipeline(source, lang, **settings)
+    nlp = open_pipeline(source, lang, device, **settings)
     linker = linker_of(nlp)
     if "cui_scheme" not in settings:
         _prefer_umls(linker)

@@ -13,6 +13,30 @@ Verify = Annotated[
     typer.Option("--verify", help="First compare every file of the assets with its checksum."),
 ]
 
+AUTO = "auto"
+
+
+def _check_device(name: str) -> str:
+    """Find out before the work whether a device is there; torch is slow to import, so if need be.
+
+    RAISES (MedlinkError): E508 when it is not.
+    """
+    if name not in (AUTO, "cpu"):
+        from ..util.devices import find_device
+
+        find_device(name)
+    return name
+
+
+Device = Annotated[
+    str,
+    typer.Option(
+        "--device",
+        callback=_check_device,
+        help="Where networks compute: auto (a GPU where there is one), cpu, cuda, cuda:1 ... mps.",
+    ),
+]
+
 
 def verify_assets(source: str | Path) -> None:
     """Compare all files of the assets that a verb is given with their checksums.

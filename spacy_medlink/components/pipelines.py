@@ -26,20 +26,37 @@ def is_pipeline(source: str) -> bool:
     return not path.exists() and is_package(source)
 
 
-def open_pipeline(source: str, lang: str = "en", **settings: Any) -> "Language":
+def open_pipeline(
+    source: str, lang: str = "en", device: str | None = None, **settings: Any
+) -> "Language":
     """Make the pipeline that finds and links mentions.
 
     source (str): a saved pipeline or an installed package; or assets, or "starter", over which a
         blank pipeline gets `medical_mentions` and `medical_linker`.
     lang (str): of the blank pipeline. settings: of the linker, such as `top_k`.
+    device (Optional[str]): where networks compute, "auto" for a GPU where there is one; None for
+        where spaCy does. spaCy's own networks follow where it can use the GPU.
     RAISES (MedlinkError): E201-E204, E305 for the assets, E603 for a pipeline without a linker,
-        E604 for a language that spaCy cannot tokenise, E301, E302 for settings out of range.
+        E604 for a language that spaCy cannot tokenise, E301, E302 for settings out of range, E508
+        for a device that is not there.
     """
-    import spacy
-
     from .linker.settings import LinkerSettings
 
     LinkerSettings.of(settings)  # spaCy would refuse some of them without a code
+    if device is not None:
+        from ..util.devices import prefer_for_spacy
+
+        prefer_for_spacy(device)
+    nlp = _opened(source, lang, settings)
+    if device is not None:
+        for name in _linkers(nlp):
+            cast("MedicalLinker", nlp.get_pipe(name)).use_device(device)
+    return nlp
+
+
+def _opened(source: str, lang: str, settings: dict[str, Any]) -> "Language":
+    import spacy
+
     if not is_pipeline(source):
         try:
             nlp = spacy.blank(lang)

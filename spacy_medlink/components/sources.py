@@ -6,17 +6,19 @@ from spacy.util import get_package_path, is_package
 
 from ..assets import Assets
 from ..assets.layout import MANIFEST
+from ..assets.parts import CPU
 from ..errors import Errors
 from .pipe import SAVED_ASSETS
 
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
 
 
-def open_assets(source: str | Path | None) -> Assets:
+def open_assets(source: str | Path | None, device: str = CPU) -> Assets:
     """Open the assets that a config names.
 
     source (Optional[str]): a directory of assets; a saved pipeline, or the name of an installed
         pipeline package, that has a medical_linker; None for the built-in starter.
+    device (str): where networks compute, see `Assets`.
     Checksums are compared where the assets are within an installed package.
     RAISES (MedlinkError): E201-E204 for the assets, E305 when there are none to be found.
     """
@@ -35,12 +37,12 @@ def open_assets(source: str | Path | None) -> Assets:
         path = get_package_path(str(source))
     if (path / MANIFEST).exists() or not path.is_dir():
         if path.is_dir() or len(path.parts) > 1:
-            return Assets(path, is_installed(path))
+            return Assets(path, is_installed(path), device)
         raise Errors.unknown_assets_source(value=str(source))
     # A pipeline keeps a linker's assets at <component>/assets, a package one level further down.
     found = sorted(path.glob(f"*/assets/{MANIFEST}")) or sorted(path.glob(f"*/*/assets/{MANIFEST}"))
     place = found[0].parent if found else path
-    return Assets(place, is_installed(place))
+    return Assets(place, is_installed(place), device)
 
 
 def assets_in(source: str | Path) -> list[Assets]:

@@ -59,7 +59,9 @@ def encoder_of(model: Model[Any, Any]) -> BiEncoder:
     shim: Any = model.shims[0]
     if shim.encoder is None:
         attrs = model.attrs
-        loaded = BiEncoder.load(attrs["name"], attrs["pooling"], attrs["max_length"])
+        loaded = BiEncoder.load(
+            attrs["name"], attrs["pooling"], attrs["max_length"], shim.placed_on
+        )
         shim.set_encoder(loaded)
         model.set_dim("nO", loaded.dim)
     encoder: BiEncoder = shim.encoder
@@ -96,7 +98,7 @@ def cross_encoder_of(model: Model[Any, Any]) -> CrossEncoder:
 
     shim: Any = model.shims[0]
     if shim.encoder is None:
-        shim.set_encoder(CrossEncoder.load(model.attrs["name"]))
+        shim.set_encoder(CrossEncoder.load(model.attrs["name"], shim.placed_on))
     encoder: CrossEncoder = shim.encoder
     return encoder
 
@@ -121,7 +123,7 @@ def _score(
         output = encoder.forward(encoder.tokenize(pairs)).unsqueeze(1)
 
     def backprop(gradient: Floats2d) -> list[Pair]:
-        output.backward(xp2torch(gradient, requires_grad=False))  # type: ignore[no-untyped-call]
+        output.backward(xp2torch(gradient, device=output.device))  # type: ignore[no-untyped-call]
         return []
 
     return torch2xp(output.detach(), ops=model.ops), backprop  # type: ignore[return-value]
@@ -147,7 +149,7 @@ def _forward(
         output = encoder.forward(encoder.tokenize(texts))
 
     def backprop(gradient: Floats2d) -> list[str]:
-        output.backward(xp2torch(gradient, requires_grad=False))  # type: ignore[no-untyped-call]
+        output.backward(xp2torch(gradient, device=output.device))  # type: ignore[no-untyped-call]
         return []
 
     return torch2xp(output.detach(), ops=model.ops), backprop  # type: ignore[return-value]

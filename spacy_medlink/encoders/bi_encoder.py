@@ -27,6 +27,7 @@ from .preparation import AS_IT_IS, Preparation
 Pooling = Literal["mean", "cls"]
 SETTINGS_FILE = "medlink_encoder.json"
 ADAPTERS_FILE = "medlink_adapters.safetensors"
+_ASKING = ("bert", "roberta", "xlm-roberta", "camembert")  # models; see `unseen`
 
 
 class BiEncoder:
@@ -150,19 +151,14 @@ class BiEncoder:
         RAISES (MedlinkError): E208 when the model gives vectors that are not finite, E222 when it
             cannot run.
         """
-        vectors = np.empty((len(texts), self.dim), dtype=np.float32)
         if not texts:
-            return vectors
+            return np.empty((0, self.dim), dtype=np.float32)
         _calm_threads_in_children()
         pieces = self.tokenize(texts)
         module = self.inference_module()
         size = batch_pieces or devices.batch_pieces(self.device, self.dim)
-        with torch.inference_mode():
-            with running():
-                parts = list(self._runs(module, pieces, size))
-            # Fetched once: waiting for every batch would leave a GPU idle between them.
-            order = [row for rows, _ in parts for row in rows]
-            vectors[order] = devices.fetched(torch.cat([output for _, output in parts]).float())
+        with running():
+            vectors = self.run_batches(module, pieces, size)
         bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
         if len(bad):
             raise Errors.vectors_not_finite(count=len(bad), first=int(bad[0]))
@@ -178,6 +174,22 @@ class BiEncoder:
     def forward(self, pieces: Sequence[Sequence[int]]) -> torch.Tensor:
         """Run the module on word-piece ids: (n, dim) on its device, rows of length 1."""
         return self._run(self.module, pieces)
+
+    def run_batches(
+        self, module: torch.nn.Module, pieces: Sequence[Sequence[int]], size: int
+    ) -> Floats2d:
+        """Run a module over word-piece ids in batches, without gradients: (n, dim), float32.
+
+        size (int): word pieces in a batch; halved whenever the device runs out of memory.
+        """
+        vectors = np.empty((len(pieces), self.dim), dtype=np.float32)
+        if len(pieces):
+            with torch.inference_mode():
+                parts = list(self._runs(module, pieces, size))
+                # Fetched once: waiting for every batch would leave a GPU idle between them.
+                order = [row for rows, _ in parts for row in rows]
+                vectors[order] = devices.fetched(torch.cat([output for _, output in parts]).float())
+        return vectors
 
     def refresh(self) -> None:
         """Encode with the weights as they are now: to be called where `param.data` was replaced."""
@@ -216,7 +228,7 @@ class BiEncoder:
 
     def _run(self, module: torch.nn.Module, pieces: Sequence[Sequence[int]]) -> torch.Tensor:
         ids, mask = pad(pieces, self.tokenizer.pad_token_id or 0, self.device)
-        hidden = module(input_ids=ids, attention_mask=mask).last_hidden_state
+        hidden = module(input_ids=ids, attention_mask=unseen(mask, module)).last_hidden_state
         return pool(hidden, ids, mask, self.pooling, self.special)
 
     def inference_module(self) -> torch.nn.Module:
@@ -272,6 +284,19 @@ def pad(
     ids = both[:, 1:]
     mask = torch.arange(ids.shape[1], device=ids.device) < both[:, :1]
     return ids, mask.long()
+
+
+def unseen(mask: torch.Tensor, module: torch.nn.Module) -> torch.Tensor:
+    """Give an attention mask, (n, length), the shape in which nobody looks at its values.
+
+    With fused attention, `transformers` asks of each mask in two dimensions whether it is all 1,
+    which on a GPU waits for all that was asked of it before. Of (n, 1, length) it does not.
+    """
+    config = module.config
+    fused = getattr(config, "_attn_implementation", "") == "sdpa"
+    if mask.is_cpu or not fused or getattr(config, "model_type", "") not in _ASKING:
+        return mask
+    return mask[:, None]
 
 
 def load_transformer(source: str | Path, attention: str = "eager") -> tuple[Any, torch.nn.Module]:

@@ -20,7 +20,7 @@ from safetensors.torch import load_file, save_file
 from ..errors import Errors
 from ..types import Floats1d, Ints2d
 from ..util import devices
-from .bi_encoder import BiEncoder
+from .bi_encoder import BiEncoder, unseen
 from .damage import running
 from .packed import can_pack, pack, read, shared
 from .pairs import Pair, Pieces, Template
@@ -194,7 +194,8 @@ class CrossEncoder:
         """Score pairs; the higher the likelier.
 
         pairs (Sequence[Pair]): of any mentions. batch_pieces (Optional[int]): word pieces in a
-            batch; None for what suits the device.
+            batch; None for what suits the device. Where memory does not suffice, batches are
+            halved.
         RETURNS (Floats1d): logits, (n_pairs,), float32.
         RAISES (MedlinkError): E208 when the model gives scores that are not finite, E222 when it
             cannot run.
@@ -209,8 +210,9 @@ class CrossEncoder:
         )
         with torch.inference_mode(), running():
             parts = [
-                (batch, self._run(transformer, [pieces[place] for place in batch], length))
+                part
                 for batch, length in self._batches(pieces, size)
+                for part in self._scored(transformer, pieces, batch, length)
             ]
             order = [place for batch, _ in parts for place in batch]
             scores[order] = devices.fetched(torch.cat([logits for _, logits in parts]))
@@ -237,6 +239,24 @@ class CrossEncoder:
         """Score with the weights as they are now: to be called where `param.data` was replaced."""
         self.base.refresh()
 
+    def _scored(
+        self,
+        transformer: torch.nn.Module,
+        pieces: Sequence[Pieces],
+        batch: list[int],
+        length: int,
+    ) -> list[tuple[list[int], torch.Tensor]]:
+        """Score a batch, in halves where the device has no memory for the whole of it."""
+        try:
+            return [(batch, self._run(transformer, [pieces[place] for place in batch], length))]
+        except (RuntimeError, MemoryError) as error:
+            if len(batch) == 1 or not devices.is_out_of_memory(error):
+                raise
+        devices.free_memory()
+        middle = len(batch) // 2
+        halves = (batch[:middle], batch[middle:])
+        return [part for half in halves for part in self._scored(transformer, pieces, half, length)]
+
     def _batches(
         self, pieces: Sequence[Pieces], batch_pieces: int
     ) -> Iterable[tuple[list[int], int]]:
@@ -261,11 +281,10 @@ class CrossEncoder:
         self, transformer: torch.nn.Module, pieces: Sequence[Pieces], length: int
     ) -> torch.Tensor:
         base, device = self.base, self.base.device
-        ids, types, mask = (
-            devices.sent(part, device) for part in _pad(pieces, length, _pad_id(base))
-        )
+        ids, types, mask = devices.sent(np.stack(_pad(pieces, length, _pad_id(base))), device)
         more = {"token_type_ids": types} if self._has_types else {}
-        hidden = transformer(input_ids=ids, attention_mask=mask, **more).last_hidden_state
+        seen = unseen(mask, transformer)
+        hidden = transformer(input_ids=ids, attention_mask=seen, **more).last_hidden_state
         return pool(hidden, ids, mask, base.pooling, base.special)
 
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import srsly
 from thinc.api import PyTorchShim
 
+from ..util import devices
 from .bi_encoder import BiEncoder
 from .cross_encoder import CrossEncoder
 
@@ -23,12 +24,26 @@ class BiEncoderShim(PyTorchShim):
 
     def __init__(self, encoder: Any = None) -> None:
         super().__init__(encoder.module if encoder else None)
-        self.encoder = encoder
+        self.placed_on = devices.find_device(devices.spacy_device())
+        self.encoder = None
+        if encoder is not None:
+            self.set_encoder(encoder)
 
     def set_encoder(self, encoder: Any) -> None:
-        """Put a loaded encoder in."""
-        self.encoder = encoder
+        """Put a loaded encoder in, and move it to where the shim computes."""
+        self.encoder = encoder.move(self.placed_on)
         self._model = encoder.module
+
+    def place(self, device: Any) -> None:
+        """Compute on another device (torch.device) than where spaCy did when this was made."""
+        self.placed_on = device
+        if self.encoder is not None:
+            self.encoder.move(device)
+
+    def to_device(self, device_type: str, device_id: int) -> None:
+        """Compute where a thinc model is moved: "cpu", "gpu" or "mps"; an encoder moves whole."""
+        name = f"cuda:{device_id}" if device_type == "gpu" else device_type
+        self.place(devices.find_device(name))
 
     def finish_update(self, optimizer: Any) -> None:
         """Let the optimiser change the weights, and encode with the changed ones from now on."""

@@ -65,9 +65,11 @@ def _untrained(assets: Assets, engines: Engines, path: Path, progress: Progress)
     """Index all names with another encoder, pooled as that of the assets."""
     from ..encoders.bi_encoder import BiEncoder
     from ..retrieval.dense import DenseIndex
+    from ..util.devices import find_device
 
     described = assets.manifest["encoder"]
-    encoder = BiEncoder.load(path, described["pooling"] if described else None)
+    device = find_device(assets.device)
+    encoder = BiEncoder.load(path, described["pooling"] if described else None, device=device)
     encoder.halve()
     texts = assets.kb.iter_texts()
     starts = range(0, assets.kb.n_names, _CHUNK)
@@ -77,7 +79,7 @@ def _untrained(assets: Assets, engines: Engines, path: Path, progress: Progress)
     )
     return LinkingEngine(
         assets.kb.name_concepts().astype(np.int32),
-        dense=DenseIndex.build(vectors, assets.kb.n_names, encoder.dim, "Flat"),
+        dense=DenseIndex.build(vectors, assets.kb.n_names, encoder.dim, "Flat").move(device),
         encoder=encoder,
         weights={"dense": 1.0},
         names_per_tier=engines.names_per_tier,

@@ -1,11 +1,11 @@
 """DenseIndex: names by the cosine of their vectors, in a faiss index."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import faiss
 import numpy as np
@@ -18,10 +18,16 @@ from .mask import Mask
 from .subset import search_rows
 from .tuning import SearchSettings, prepare, restricted, tune
 
+if TYPE_CHECKING:  # without a GPU, torch is not needed to search
+    import torch
+
+    from .flat import FlatVectors
+
 TRAINING_SAMPLE = 262_144  # vectors
 # Up to so many names a filtered search compares one by one, which is exact and faster than asking
 # faiss to leave the others out.
 _FEW = 65_536
+_MOVED = 65_536  # vectors that are copied to a device at a time
 
 # The threads of OpenMP do not survive a fork: with more than one, a child hangs at its first
 # search, even for a single vector, once the parent has searched.
@@ -37,6 +43,7 @@ class DenseIndex:
 
     def __init__(self, index: Any) -> None:
         self._index = index
+        self._moved: FlatVectors | None = None
 
     @classmethod
     def build(
@@ -92,6 +99,43 @@ class DenseIndex:
         """How far a search goes, where the kind of index leaves a choice."""
         return SearchSettings.of(self._index)
 
+    def move(self, device: "torch.device") -> "DenseIndex":
+        """Search on a device from now on, where that finds the same and its memory suffices.
+
+        So it is for an exhaustive index of whole vectors ("Flat") on a GPU; the faiss of this
+        project, for processors, searches any other. RETURNS itself.
+        """
+        from ..util.devices import fits, free_memory, is_out_of_memory
+
+        self._moved = None
+        if self.is_flat and fits(4 * len(self) * self.dim, device):
+            try:
+                self._move(device)
+            except RuntimeError as error:  # others took the memory meanwhile
+                if not is_out_of_memory(error):
+                    raise
+                free_memory()
+        return self
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether the index compares every query with all vectors, which it keeps as they are."""
+        return type(faiss.downcast_index(self._index)).__name__ in ("IndexFlat", "IndexFlatIP")
+
+    @property
+    def place(self) -> str:
+        """Name the device that searches."""
+        return "cpu" if self._moved is None else str(self._moved.device)
+
+    def _move(self, device: "torch.device") -> None:
+        from .flat import FlatVectors
+
+        self._moved = FlatVectors(self._blocks(), len(self), self.dim, device)
+
+    def _blocks(self) -> Iterator[Floats2d]:
+        for start in range(0, len(self), _MOVED):
+            yield self._index.reconstruct_n(start, min(_MOVED, len(self) - start))
+
     def tune(self, settings: SearchSettings) -> None:
         """Change how far a search goes; 0 leaves a setting as it is."""
         tune(self._index, settings, keep=True)
@@ -128,6 +172,8 @@ class DenseIndex:
         """
         check_finite(vectors)
         vectors = np.ascontiguousarray(vectors)
+        if self._moved is not None:
+            return self._moved.search(vectors, k, mask)
         if mask is None:
             scores, rows = self._index.search(vectors, k)
             self._check_rows(rows)

@@ -4,6 +4,8 @@ A name is "auto" (CUDA where torch finds it, else the processor), "cpu", "cuda",
 or an id as spaCy's `--gpu-id` has them: "0", and "-1" for the processor.
 """
 
+import os
+from collections.abc import Iterable
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -51,6 +53,40 @@ def _named(name: str) -> str:
     return "cpu" if int(name) < 0 else f"cuda:{int(name)}"
 
 
+def spacy_device() -> str:
+    """Name the device where spaCy computes: `prefer_gpu`, `require_gpu` and `--gpu-id` choose it.
+
+    spaCy keeps this for each thread; ask in the thread that called them.
+    """
+    from thinc.util import get_torch_default_device
+
+    return str(get_torch_default_device())
+
+
+def prefer_for_spacy(name: str) -> None:
+    """Let spaCy's own networks compute on a device, too, where it is a GPU that spaCy can use."""
+    device = find_device(name)
+    if device.type != "cpu":
+        from thinc.api import prefer_gpu
+
+        prefer_gpu(device.index or 0)
+
+
+def rank_device(name: str = AUTO) -> str:
+    """Name the device of this process: of "auto" or "cuda", the GPU that torchrun means for it."""
+    local = os.environ.get("LOCAL_RANK", "")
+    chosen = find_device(name).type if name == AUTO else name
+    return f"cuda:{local}" if chosen == "cuda" and local else name
+
+
+def describe(device: torch.device) -> str:
+    """Name a device for people: "cpu", or "cuda:0 (NVIDIA H200)"."""
+    if device.type != "cuda":
+        return str(device)
+    number = torch.cuda.current_device() if device.index is None else device.index
+    return f"cuda:{number} ({torch.cuda.get_device_name(number)})"
+
+
 def known_devices() -> list[str]:
     """List the names of the devices of this machine."""
     known = ["cpu"]
@@ -83,6 +119,32 @@ def fetched(tensor: torch.Tensor) -> NDArray[Any]:
     """Get a tensor as an array. This waits for the device: call it once for many batches."""
     array: NDArray[Any] = tensor.detach().cpu().numpy()
     return array
+
+
+def gathered(
+    blocks: Iterable[NDArray[np.float32]], rows: int, width: int, device: torch.device
+) -> torch.Tensor:
+    """Put blocks of vectors together on a device: (rows, width), zeros where they are fewer.
+
+    RAISES (RuntimeError): when they do not fit; see `is_out_of_memory`.
+    """
+    whole = torch.zeros((rows, width), dtype=torch.float32, device=device)
+    start = 0
+    for block in blocks:
+        whole[start : start + len(block)].copy_(torch.from_numpy(block))
+        start += len(block)
+    return whole
+
+
+def fits(n_bytes: int, device: torch.device) -> bool:
+    """Tell whether a GPU can hold so many bytes and still compute: three quarters of what is free.
+
+    Other devices share the memory of the processor, which has the vectors already: never there.
+    """
+    if device.type != "cuda":
+        return False
+    free, _ = torch.cuda.mem_get_info(device)
+    return bool(n_bytes <= free * 3 // 4)
 
 
 def batch_pieces(device: torch.device, width: int) -> int:

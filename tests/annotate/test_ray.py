@@ -5,13 +5,28 @@ from pathlib import Path
 import pytest
 
 from spacy_medlink.annotate import annotate_file
+from spacy_medlink.annotate.ray_engine import for_actors
+from spacy_medlink.annotate.worker import Job
 from spacy_medlink.assets import Assets
 from spacy_medlink.errors import MedlinkError
 from tests.annotate.conftest import Notes
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
+
+@pytest.mark.parametrize(
+    ("device", "gpus", "expected"),
+    [(None, 0, ("cpu", False)), (None, 2, ("cuda", True)), ("auto", 2, ("cuda", True)),
+     ("cuda:1", 2, ("cuda", True)), ("cpu", 2, ("cpu", False)), ("auto", 0, ("cpu", False))],
+)  # fmt: skip
+def test_actors_compute_on_the_gpu_that_they_reserve(
+    device: str | None, gpus: float, expected: tuple[str, bool]
+) -> None:
+    job = Job("assets", Path("parts"), device=device)
+    made, on_gpu = for_actors(job, gpus)
+    assert (made.device, on_gpu) == expected
 
 
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default")
 def test_the_same_output(tiny_assets: Assets, notes: Notes, tmp_path: Path) -> None:
     ray = pytest.importorskip("ray")
     path = notes(40, ["{", '{"doc_id": "x"}'])

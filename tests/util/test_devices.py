@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder, pad
-from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
+from spacy_medlink.encoders.cross_encoder import ATTENTIONS, CrossEncoder, CrossSettings
 from spacy_medlink.encoders.light import open_to_encode
 from spacy_medlink.encoders.pairs import Pair
 from spacy_medlink.errors import MedlinkError
@@ -99,11 +99,31 @@ def test_an_encoder_computes_where_it_is(tiny_encoder: Path, tmp_path: Path, ope
     assert vectors.shape == (5, encoder.dim)
 
 
-def test_a_cross_encoder_computes_where_it_is(tiny_encoder: Path) -> None:
-    encoder = CrossEncoder.of(BiEncoder.load(tiny_encoder), CrossSettings()).move(META)
+@pytest.mark.parametrize("attention", ATTENTIONS)
+def test_a_cross_encoder_computes_where_it_is(
+    tiny_encoder: Path, attention: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # How many pieces count is a look at values, once a batch: here all of them do.
+    monkeypatch.setattr(torch, "nonzero", lambda t: torch.arange(len(t), device=t.device)[:, None])
+    settings = CrossSettings(attention=attention)
+    encoder = CrossEncoder.of(BiEncoder.load(tiny_encoder), settings).move(META)
     pairs = [Pair(Mention("fever"), "high fever"), Pair(Mention("pain"), "ache of the head")]
     with torch.inference_mode():
         assert encoder.forward(encoder.tokenize(pairs)).device == META
+
+
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+def test_encoding_waits_for_nothing(
+    tiny_encoder: Path, attention: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever looks at a value waits for the device; the meta device has none to look at."""
+    monkeypatch.setattr(devices, "attention_for", lambda device: attention)
+    encoder = BiEncoder.load(tiny_encoder, device=META)
+    assert encoder.module.config._attn_implementation == attention
+    with torch.inference_mode():
+        parts = list(encoder._runs(encoder.module, encoder.tokenize(TEXTS * 9), 32))
+    assert sum(len(rows) for rows, _ in parts) == 45
+    assert all(vectors.device == META for _, vectors in parts)
 
 
 def test_a_tensor_left_behind_is_noticed(tiny_encoder: Path) -> None:

@@ -1,20 +1,21 @@
 """Encoding of names that are already cut into word pieces."""
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import torch
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.types import Floats2d, Ints1d
-from spacy_medlink.util.devices import sent
+from spacy_medlink.util.devices import batch_pieces, sent
 from spacy_medlink.util.progress import no_progress, show_progress
 
 from ..data.names import TokenTable
 from .precision import Precision
 
 _BATCH_PIECES = 2048
+_CHUNK = 32_768  # names whose vectors are fetched together
 
 
 def encode_sorted(
@@ -47,12 +48,13 @@ def encode_names(
     """
     vectors = np.empty((len(wanted), encoder.dim), dtype=np.float32)
     own = _for_inference(encoder, precision)
-    lengths = tokens.lengths()[wanted]
-    batches = list(_batches(lengths))
+    order = np.argsort(-tokens.lengths()[wanted], kind="stable")
+    starts = range(0, len(order), _CHUNK)
+    size = max(_BATCH_PIECES, batch_pieces(encoder.device, encoder.dim))
     progress = show_progress if what else no_progress
-    with torch.inference_mode():
-        for part in progress(batches, len(batches), what):
-            vectors[part] = own.forward(tokens.take(wanted[part])).float().cpu().numpy()
+    for start in progress(starts, len(starts), what):
+        part = order[start : start + _CHUNK]  # names of similar length, the longest first
+        vectors[part] = own.run_batches(own.module, tokens.take(wanted[part]), size)
     return vectors
 
 
@@ -62,13 +64,3 @@ def _for_inference(encoder: BiEncoder, precision: Precision) -> BiEncoder:
     if precision.name != "fp32":
         module = module.bfloat16() if precision.name == "bf16" else module.half()
     return encoder.over(module)
-
-
-def _batches(lengths: Ints1d) -> Iterator[Ints1d]:
-    """Group names of similar length, the longest first, so that batches cost the same."""
-    order = np.argsort(-lengths, kind="stable")
-    start = 0
-    while start < len(order):
-        count = max(1, _BATCH_PIECES // int(lengths[order[start]]))
-        yield order[start : start + count]
-        start += count

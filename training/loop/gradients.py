@@ -7,6 +7,7 @@ import torch
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.types import Ints1d
+from spacy_medlink.util.devices import sent
 
 from ..recipe.settings import TrainingSettings
 from .encoding import encode_sorted, sorted_parts
@@ -24,14 +25,15 @@ def backward(
     settings: TrainingSettings,
     precision: Precision,
     ranks: Ranks = ALONE,
-) -> float:
+) -> torch.Tensor:
     """Add the gradients of a batch's loss to the encoder's parameters.
 
     With several ranks those of the rank's own share: their sum over the ranks is the gradient.
 
     pieces (Sequence[Sequence[int]]): the names of the batch, as word pieces.
     loss_of (Callable): the loss of all their vectors, (n, dim) to scalar.
-    RETURNS (float): the loss, of the whole batch on every rank.
+    RETURNS (Tensor): the loss, of the whole batch on every rank; on the device, so that nothing
+        waits for it.
     """
     whole, own = loss_of, pieces
     if ranks.count > 1:
@@ -54,7 +56,7 @@ def _joint(loss_of: LossOf, ranks: Ranks, shares: Sequence[Ints1d]) -> LossOf:
 
 def _cached(
     encoder: BiEncoder, pieces: Pieces, loss_of: LossOf, parts: int, precision: Precision
-) -> float:
+) -> torch.Tensor:
     """Encode twice, so that memory holds the activations of one part at a time.
 
     Gao et al. 2021, "Scaling deep contrastive learning batch size under memory limited setup",
@@ -70,12 +72,12 @@ def _cached(
     for part in sorted_parts(pieces, parts):
         with precision.autocast():
             own = encoder.forward([pieces[index] for index in part])
-        own.backward(vectors.grad[torch.from_numpy(np.asarray(part))])  # type: ignore[no-untyped-call]
+        own.backward(vectors.grad[sent(np.asarray(part), own.device)])  # type: ignore[no-untyped-call]
     return loss
 
 
-def _pulled(loss: torch.Tensor, precision: Precision) -> float:
+def _pulled(loss: torch.Tensor, precision: Precision) -> torch.Tensor:
     """Compute the gradients of a loss. RETURNS its value."""
     if loss.requires_grad:
         precision.scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
-    return float(loss.detach())
+    return loss.detach()

@@ -1,6 +1,7 @@
 """Learner: changes the weights by the batches of one step."""
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ import torch
 from spacy_medlink.errors import Errors, MedlinkError
 from spacy_medlink.objectives.protocol import Batch
 from spacy_medlink.types import Ints1d
-from spacy_medlink.util.devices import is_out_of_memory, sent
+from spacy_medlink.util.devices import fetched, is_out_of_memory, sent
 
 from ..recipe.settings import Recipe
 from .fitting import largest_fit
@@ -67,24 +68,22 @@ class Learner:
             group.update(lr=rate, weight_decay=settings.weight_decay)
         self._seed(step)
         count = self._recipe.training.accumulation
-        done = [self._pull(number, 1 / count) for number in range(step * count, (step + 1) * count)]
-        self._update(self._task.sampler.batch(step * count))
-        losses, mined, names = zip(*done, strict=True)
-        return Learnt(sum(losses), sum(mined), sum(names))
+        numbers = range(step * count, (step + 1) * count)
+        losses, mined, names = zip(*(self._pull(one, 1 / count) for one in numbers), strict=True)
+        return Learnt(self._update(numbers, losses), sum(mined), sum(names))
 
     def forget(self) -> None:
         """Throw away the gradients computed so far."""
         self.optimizer.zero_grad()
 
-    def _pull(self, number: int, weight: float) -> tuple[float, int, int]:
-        """Add the gradients of a batch, times a weight."""
+    def _pull(self, number: int, weight: float) -> tuple[torch.Tensor, int, int]:
+        """Add the gradients of a batch, times a weight. RETURNS loss, pairs and names."""
         names = self._task.sampler.batch(number)
         mined = 0
 
         def loss_of(vectors: torch.Tensor) -> torch.Tensor:
             nonlocal mined
             loss, mined = self._task.objective(vectors, self._batch(names, number))
-            self._check_finite("loss", loss, names)
             return loss * weight if weight != 1 else loss
 
         try:
@@ -94,21 +93,29 @@ class Learner:
                 raise
             raise self._out_of_memory(names) from error
 
-    def _update(self, names: Ints1d) -> None:
+    def _update(self, numbers: Sequence[int], losses: Sequence[torch.Tensor]) -> float:
+        """Let the optimizer act on the gradients of some batches. RETURNS the sum of their losses.
+
+        Here a step waits for the device, once: what it has computed is looked at together.
+        """
         scaler, clip = self._precision.scaler, self._recipe.optimizer.clip
         self._ranks.add_gradients(self._encoders)
         self._ranks.average_gradients(self._others)
         scaler.unscale_(self.optimizer)
         everything = [*self._encoders, *self._others]
         norm = torch.nn.utils.clip_grad_norm_(everything, clip or math.inf)
+        *found, length = fetched(torch.stack([*losses, norm]).double()).tolist()
+        for number, loss in zip(numbers, found, strict=True):
+            self._check_finite("loss", loss, number)
         if not scaler.is_enabled():  # a scaler leaves such a step out and lowers its scale
-            self._check_finite("gradient", norm, names)
+            self._check_finite("gradient", length, numbers[0])
         scaler.step(self.optimizer)
         scaler.update()
         self.forget()
         self._task.objective.after_step()
+        return float(sum(found))
 
-    def _backward(self, names: Ints1d, loss_of: LossOf, ranks: Ranks) -> float:
+    def _backward(self, names: Ints1d, loss_of: LossOf, ranks: Ranks) -> torch.Tensor:
         pieces = self._task.names.tokens.take(names)
         settings = self._recipe.training
         return backward(self._task.encoder, pieces, loss_of, settings, self._precision, ranks)
@@ -116,13 +123,13 @@ class Learner:
     def _batch(self, names: Ints1d, number: int) -> Batch:
         own, device = self._task.names, self._task.encoder.device
         columns = (names, own.concepts[names], own.strings[names].view(np.int64))
-        positions, labels, strings = (sent(column, device) for column in columns)
+        positions, labels, strings = sent(np.stack(columns), device)
         return Batch(positions, labels, strings, number)
 
-    def _check_finite(self, what: str, value: torch.Tensor, names: Ints1d) -> None:
-        if not torch.isfinite(value):
+    def _check_finite(self, what: str, value: float, number: int) -> None:
+        if not math.isfinite(value):
             self.forget()
-            raise NotFiniteError(what, value.item(), names)
+            raise NotFiniteError(what, value, self._task.sampler.batch(number))
 
     def _seed(self, step: int) -> None:
         """Give every rank a dropout of its own, the same when training is resumed."""
@@ -133,7 +140,7 @@ class Learner:
     def _out_of_memory(self, names: Ints1d) -> MedlinkError:
         """Find out, by trying, how much of a batch would have fitted."""
 
-        def attempt(count: int) -> float:
+        def attempt(count: int) -> torch.Tensor:
             return self._backward(names[:count], lambda vectors: vectors.square().sum(), ALONE)
 
         self.forget()

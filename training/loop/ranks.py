@@ -16,7 +16,7 @@ import torch
 import torch.distributed as dist
 
 from spacy_medlink.types import Ints1d
-from spacy_medlink.util.devices import AUTO, CPU, find_device, sent
+from spacy_medlink.util.devices import CPU, sent
 
 Value = TypeVar("Value")
 # While the first rank encodes a large knowledge base to measure an encoder, the others wait.
@@ -112,13 +112,6 @@ class Ranks:
 
 
 ALONE = Ranks(0, 1, CPU)
-
-
-def own_device(device: str) -> str:
-    """Name the device of this rank: of "cuda" or "auto", the GPU that torchrun means for it."""
-    local = os.environ.get("LOCAL_RANK", "")
-    chosen = find_device(device).type if device == AUTO else device
-    return f"cuda:{local}" if chosen == "cuda" and local else device
 
 
 def is_first_rank() -> bool:

@@ -15,10 +15,11 @@ from typing import Annotated
 import typer
 
 from spacy_medlink.errors import Errors
+from spacy_medlink.util.devices import AUTO
 from spacy_medlink.util.files import replacing_file
 from spacy_medlink.util.outputs import check_output, companion, marked
 
-from ..verbs import Overwrite, run
+from ..verbs import Device, Overwrite, run
 from .layout import read_layout
 from .measuring import Material, measure_systems
 from .published import read_published
@@ -57,6 +58,7 @@ def main(
     work: Annotated[Path, typer.Option(help="Keeps the assets that are built.")] = Path(
         "models/tables"
     ),
+    device: Device = AUTO,
     overwrite: Overwrite = False,
 ) -> None:
     """Measure systems by a paper's protocol, and print its table with ours beside it."""
@@ -79,7 +81,7 @@ def main(
         if not encoders and not linkers:
             raise typer.BadParameter("Give at least one --encoder or --linker.")
         material = Material(kb, gold, train, gold_scheme, type)
-        rows = list(measure_systems(laid, material, encoders, linkers, work, _say))
+        rows = list(measure_systems(laid, material, encoders, linkers, work, _say, device))
     table = make_table(laid, corpus or "corpus", rows, read_published(laid.paper, corpus or "?"))
     text = as_markdown(table)
     facts = json.dumps({"format": _FORMAT, **table}, indent=2, ensure_ascii=False)

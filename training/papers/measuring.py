@@ -9,6 +9,7 @@ from spacy_medlink.building import build_assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder, says_pooling
 from spacy_medlink.errors import Errors
 from spacy_medlink.measuring import GoldSet, load_gold, measure
+from spacy_medlink.util.devices import AUTO
 from spacy_medlink.util.files import sha256_of
 from spacy_medlink.util.progress import show_progress
 
@@ -57,16 +58,20 @@ def measure_systems(
     linkers: dict[str, Path],
     work: Path,
     say: Callable[[str], None],
+    device: str = AUTO,
 ) -> Iterator[Row]:
     """Measure the baselines, each encoder alone, and whole linkers.
 
     encoders (Dict[str, Path]): name to directory of an encoder, which assets are built with.
     linkers (Dict[str, Path]): name to assets, measured with all their tiers.
     work (Path): keeps the assets; those that are there for the same encoder and KB are taken.
+    device (str): where networks compute.
     """
-    built = {name: _assets(layout, material.kb, path, work) for name, path in encoders.items()}
+    built = {
+        name: _assets(layout, material.kb, path, work, device) for name, path in encoders.items()
+    }
     every = {name: (assets, ("dense",)) for name, assets in built.items()}
-    every |= {name: (Assets(path), ()) for name, path in linkers.items()}
+    every |= {name: (Assets(path, device=device), ()) for name, path in linkers.items()}
     for number, (name, (assets, tiers)) in enumerate(every.items()):
         say(f"measuring {name}")
         gold = _gold(material, assets)
@@ -95,16 +100,16 @@ def _gold(material: Material, assets: Assets) -> GoldSet:
     return gold
 
 
-def _assets(layout: Layout, kb: Path, source: Path, work: Path) -> Assets:
+def _assets(layout: Layout, kb: Path, source: Path, work: Path, device: str) -> Assets:
     # What was saved with an encoder is how it was trained.
     pooling = None if says_pooling(source) else layout.pooling
     encoder = BiEncoder.load(source, pooling)
     place = work / f"{kb.stem}-{source.name}-{encoder.fingerprint()[:_SHOWN]}"
     if (place / "manifest.json").is_file():
-        found = Assets(place)
+        found = Assets(place, device=device)
         if sha256_of(found.kb.path) == sha256_of(kb):
             return found
-    return build_assets(place, kb, source, pooling=pooling, progress=show_progress)
+    return build_assets(place, kb, source, pooling=pooling, device=device, progress=show_progress)
 
 
 def _parts(metrics: dict[str, Any], layout: Layout) -> dict[str, Part]:

@@ -67,6 +67,8 @@ class MedicalLinker(PicklablePipe):
     engine: "LinkingEngine" = _of("opened.engine")
     writer: LinkWriter = _of("opened.writer")
     abbreviations: Lexicon = _of("opened.abbreviations")
+    device: str = _of("opened.device")
+    use_device: Callable[[str], None] = _of("opened.use_device")
     reload: Callable[[], None] = _of("opened.reload")
     span_writer: SpanWriter = _of("preparer.span_writer")
     spans: Callable[[Doc], list[Span]] = _of("preparer.spans")

@@ -32,9 +32,12 @@ class OpenedLinker:
     """
 
     def __init__(self, name: str, lang: str, settings: LinkerSettings) -> None:
+        from ...util.devices import spacy_device
+
         self.name, self.lang, self.settings = name, lang, settings
         self.source = settings.assets
         self.lexicon: Lexicon | None = None
+        self.device = spacy_device()  # now: spaCy keeps it for each thread
         self.reset()
 
     def reset(self) -> None:
@@ -56,16 +59,32 @@ class OpenedLinker:
         """
         from ...building.starter import is_starter
 
-        self._assets, self.is_saved = assets, saved
+        self._assets, self.is_saved = assets.move(self.device), saved
         if is_starter(assets):
             concepts = assets.manifest["kb"]["concepts"]
             tell(Warnings.starter_kb.format(name=self.name, concepts=concepts))
 
     def put(self, assets: "Assets") -> None:
         """Take other assets in place of those that are open. In this order: see `in_one_build`."""
-        self._assets = assets
+        self._assets = assets.move(self.device)
         self._engine = None
         self._writer = None
+
+    def use_device(self, device: str) -> None:
+        """Let the networks compute elsewhere than spaCy does: "cpu", "cuda:1", "auto" ...
+
+        RAISES (MedlinkError): E508 when this machine does not have the device.
+        """
+        from ...util.devices import find_device
+
+        found = find_device(device)
+        with self.lock:
+            self.device = str(found)
+            for model in (self.settings.encoder, self.settings.reranker):
+                if model is not None:
+                    model.shims[0].place(found)  # type: ignore[attr-defined]
+            if self._assets is not None:
+                self.put(self._assets)
 
     def reload(self) -> None:
         """Take the assets that are now at the place of those that are open.
@@ -98,7 +117,7 @@ class OpenedLinker:
 
             with self.lock:
                 if self._assets is None:
-                    self.take(open_assets(self.source))
+                    self.take(open_assets(self.source, self.device))
                 opened = self._assets
         assert opened is not None
         return opened

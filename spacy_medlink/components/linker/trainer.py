@@ -176,6 +176,7 @@ class Trainer:
                 directory.path / "trained",
                 index=index["spec"] if index else None,
                 update=old.path,
+                device=self.opened.device,
                 progress=show_progress,
                 resume=False,
             )

@@ -31,7 +31,7 @@ def _gradients(path: Path, **settings: object) -> tuple[float, dict[str, torch.T
         for name, parameter in encoder.module.named_parameters()
         if parameter.grad is not None
     }
-    return loss, gradients
+    return float(loss), gradients
 
 
 @pytest.mark.parametrize("cached", [False, True])

@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file
 
 from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.util.devices import rank_device
 from tests.children import killed
 from training.loop.metrics import read_log
-from training.loop.ranks import ALONE, Ranks, own_device
+from training.loop.ranks import ALONE, Ranks
 from training.loop.trainer import CHECKPOINT, METRICS
 
 from ..conftest import SETTINGS
@@ -149,8 +150,8 @@ def test_alone_there_is_nothing_to_agree_on() -> None:
 
 
 def test_every_rank_has_its_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert own_device("cuda") == "cuda"
+    assert rank_device("cuda") == "cuda"
     monkeypatch.setenv("LOCAL_RANK", "3")
-    assert own_device("cuda") == "cuda:3"
-    assert own_device("cuda:1") == "cuda:1"
-    assert own_device("cpu") == "cpu"
+    assert rank_device("cuda") == "cuda:3"
+    assert rank_device("cuda:1") == "cuda:1"
+    assert rank_device("cpu") == "cpu"

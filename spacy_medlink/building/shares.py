@@ -1,0 +1,93 @@
+"""Shares: the processes that torchrun has started encode names together, each its share.
+
+The vectors meet on disk, where an interrupted build keeps them (`kept`): the first process finds
+those of the others there, and encodes itself what one of them could not write. On several machines
+the assets must lie on a file system that all of them see.
+"""
+
+import os
+from collections.abc import Callable
+from datetime import timedelta
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..kb import KnowledgeBase
+from ..types import Progress
+from ..util.progress import no_progress
+from . import kept
+from .vectors import kept_or_encoded, name_chunks
+
+if TYPE_CHECKING:  # torch and transformers are not needed to build the starter's tiers
+    from ..encoders.bi_encoder import BiEncoder
+
+_PATIENCE = timedelta(hours=12)  # an hour or more may lie between the first and the last to end
+
+
+class Share(NamedTuple):
+    """The share of a process: its number, and how many processes there are."""
+
+    number: int = 0
+    processes: int = 1
+
+    @classmethod
+    def of_process(cls) -> "Share":
+        """Read what torchrun says; 0 of 1 where it did not start this process."""
+        return cls(int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1")))
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this process builds; the others only encode."""
+        return self.number == 0
+
+
+def encode_together(
+    encoder: "BiEncoder",
+    kb: KnowledgeBase,
+    shards: kept.KeptVectors,
+    progress: Progress = no_progress,
+    share: Share | None = None,
+    wait: Callable[[], None] | None = None,
+) -> None:
+    """Encode the share of this process, keep the vectors, and wait for the other processes.
+
+    A process that is alone does nothing. share, wait: default to what torchrun says.
+    """
+    share = share or Share.of_process()
+    if share.processes == 1:
+        return
+    chunks = islice(name_chunks(kb, encoder.device), share.number, None, share.processes)
+    for _ in progress(
+        kept_or_encoded(encoder, shards, chunks), None, f"encoding one share of {share.processes}"
+    ):
+        pass
+    (wait or _wait_for_all)()
+
+
+def encode_share(
+    out: Path, kb: Path, encoder: str | Path, pooling: str | None = None, device: str = "cpu"
+) -> None:
+    """Do what a process does that is not the first: encode its share of the names of a build.
+
+    RAISES (MedlinkError): E101-E103 the knowledge base, E205-E208 the encoder, E508 no such device.
+    """
+    from ..encoders.bi_encoder import BiEncoder
+    from ..util.devices import find_device
+
+    knowledge = KnowledgeBase(kb)
+    if knowledge.n_names < kept.WORTH_KEEPING:  # the first process waits for nobody
+        return
+    own = BiEncoder.load(str(encoder), pooling, device=find_device(device))
+    shards = kept.KeptVectors(out, own.fingerprint(), knowledge.n_names)
+    encode_together(own, knowledge, shards)
+
+
+def _wait_for_all() -> None:
+    """Wait until every process has come this far."""
+    import torch.distributed as dist
+
+    dist.init_process_group("gloo", timeout=_PATIENCE)
+    try:
+        dist.barrier()
+    finally:
+        dist.destroy_process_group()

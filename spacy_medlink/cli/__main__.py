@@ -1,0 +1,6 @@
+"""`python -m spacy_medlink.cli`: the command, for whatever starts modules, such as torchrun."""
+
+from . import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""`--device`: every verb that runs a network has it, and it is looked for before the work."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from typer.main import get_command
+
+import spacy_medlink.util.devices as devices
+from spacy_medlink.assets import Assets
+from spacy_medlink.cli import app
+from spacy_medlink.kb import KnowledgeBase
+from tests.cli.conftest import Fail, Run
+
+VERBS = ["build", "learn", "link", "evaluate", "annotate", "calibrate", "fit-ranker"]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_that_runs_a_network_has_it(verb: str) -> None:
+    (option,) = [one for one in _command(verb).params if one.name == "device"]
+    assert option.default == "auto"
+    assert "--device" in option.opts
+
+
+def test_the_others_have_it_not() -> None:
+    found = [verb for verb in get_command(app).commands if verb not in VERBS]  # type: ignore[attr-defined]
+    assert found
+    for verb in found:
+        assert "device" not in [one.name for one in _command(verb).params], verb
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("device", ["cuda:99", "abacus"])
+def test_a_device_that_is_not_there(fail: Fail, tmp_path: Path, verb: str, device: str) -> None:
+    """Before anything else: none of the files is there either."""
+    arguments = {"link": ["x", "y"], "build": ["x"], "calibrate": ["x"]}.get(verb, ["x", "y"])
+    message = fail("E508", verb, *arguments, "--device", device)
+    assert device in message and "--device cpu" in message
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_build_says_which_device_it_used(
+    run: Run, tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path
+) -> None:
+    out = tmp_path / "assets"
+    arguments = ("build", tiny_kb.path, "--output", out, "--encoder", tiny_encoder)
+    said = run(*arguments, "--device", "cpu").stdout
+    assert f"encoder {tiny_encoder.name}, on cpu" in said.splitlines()
+    assert Assets(out).manifest["encoder"]["device"] == "cpu"
+
+
+def test_auto_is_what_the_machine_has(
+    run: Run, tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path
+) -> None:
+    out = tmp_path / "assets"
+    run("build", tiny_kb.path, "--output", out, "--encoder", tiny_encoder)
+    expected = devices.describe(devices.find_device())
+    assert Assets(out).manifest["encoder"]["device"] == expected
+
+
+@pytest.mark.parametrize("verb", ["link", "evaluate", "annotate", "calibrate", "learn",
+                                  "fit-ranker"])  # fmt: skip
+def test_every_verb_looks_for_the_device_that_it_is_given(
+    run: Run, tmp_path: Path, tiny_assets: Assets, verb: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The option and whatever opens a network ask for "mps", which here is the processor."""
+    meant: list[str] = []
+    find = devices.find_device
+
+    def found(name: str = "auto") -> torch.device:
+        meant.append(name)
+        return find("cpu" if name == "mps" else name)
+
+    monkeypatch.setattr(devices, "find_device", found)
+    gold = tmp_path / "gold.jsonl"
+    mention = {"start": 0, "end": 5, "mention": "fever", "ids": ["HP:0001945"], "type": "D"}
+    gold.write_text("".join(_line(number, mention) for number in range(60)), encoding="utf-8")
+    source, out = str(tiny_assets.path), tmp_path / "out"
+    given: dict[str, list[Any]] = {
+        "link": [source, "a high fewer"],
+        "evaluate": [source, gold],
+        "annotate": [source, gold, "--output", tmp_path / "links.jsonl"],
+        "calibrate": [source, "--output", out],
+        "learn": [source, gold, "--output", out],
+        "fit-ranker": [source, gold, "--output", out],
+    }
+    # A dozen concepts are too few to calibrate on, which is said when all is looked up.
+    run(verb, *given[verb], "--device", "mps", expect=1 if verb == "calibrate" else 0)
+    # First by the option itself, then by what opens a network.
+    assert meant.count("mps") >= 2, meant
+    assert "auto" not in meant
+
+
+def _command(verb: str) -> Any:
+    return get_command(app).commands[verb]  # type: ignore[attr-defined]
+
+
+def _line(number: int, mention: dict[str, Any]) -> str:
+    document = {"doc_id": str(number), "lang": "en", "text": "fever", "mentions": [mention]}
+    return json.dumps(document) + "\n"

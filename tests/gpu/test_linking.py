@@ -1,0 +1,166 @@
+"""Assets, components, builds and annotation on every device: the same links."""
+
+import json
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+import spacy
+import torch
+from spacy.training import Example
+
+from spacy_medlink.annotate import annotate_file
+from spacy_medlink.assets import Assets
+from spacy_medlink.building import build_assets
+from spacy_medlink.building.learn import learn
+from spacy_medlink.components.pipelines import linker_of, open_pipeline
+from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.types import Mention
+from tests.complete_assets import write_complete_assets
+from tests.devices import DEVICES
+from tests.pipelines import TEXTS
+
+MENTIONS = [Mention(text) for text in ("heart attack", "fever", "HTN", "Type 2 diabetes", "asma")]
+TEXT = "He had a heart attack and fever."
+
+
+def ids(assets: Assets) -> list[int]:
+    return [own[0].row for own in assets.engine().rank(MENTIONS, 3)]
+
+
+def as_spacy_on(device: str) -> None:
+    """Let spaCy compute on a device."""
+    if device == "cpu":
+        spacy.require_cpu()
+        return
+    pytest.importorskip("cupy")
+    spacy.require_gpu()
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_assets_open_their_networks_on_a_device(tiny_assets: Assets, device: str) -> None:
+    assets = Assets(tiny_assets.path, device=device)
+    assert assets.encoder.device.type == device
+    assert assets.dense.place.startswith(device)
+    assert ids(assets) == ids(tiny_assets)
+    assert pickle.loads(pickle.dumps(assets)).encoder.device.type == device
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_assets_move(tiny_assets: Assets, device: str) -> None:
+    assets = Assets(tiny_assets.path)
+    before = assets.encoder
+    assert assets.move(device).encoder.device.type == device
+    assert (assets.encoder is before) == (device == "cpu")
+    assert assets.reload().device == device
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_reranker_opens_on_the_device(
+    tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path, device: str
+) -> None:
+    plain = write_complete_assets(tmp_path / "assets", tiny_kb.path, tiny_encoder)
+    assets = Assets(plain.path, device=device)
+    assert assets.reranker is not None
+    assert assets.reranker.base.device.type == device
+    ranking, expected = (one.engine().rank([Mention("PE")], 3)[0] for one in (assets, plain))
+    assert "rerank" in ranking[0].scores
+    assert {one.row for one in ranking} == {one.row for one in expected}
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("index", ["Flat", "HNSW8"])
+def test_a_build_gives_the_same_links(
+    tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path, tiny_assets: Assets,
+    device: str, index: str,
+) -> None:  # fmt: skip
+    out = tmp_path / "assets"
+    made = build_assets(out, tiny_kb.path, tiny_encoder, index=index, device=device)
+    assert made.manifest["encoder"]["device"].startswith(device)
+    assert made.device == device
+    own, other = (one.dense.vectors(np.arange(tiny_kb.n_names)) for one in (made, tiny_assets))
+    assert ((own * other).sum(axis=1) > 0.99).all()
+    assert ids(made) == ids(tiny_assets)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_what_is_learned_stays_on_the_device(
+    tmp_path: Path, tiny_assets: Assets, device: str
+) -> None:
+    gold = tmp_path / "gold.jsonl"
+    mention = {"start": 0, "end": 7, "mention": "bad flu", "ids": ["HP:0001945"], "type": "D"}
+    line = {"doc_id": "1", "lang": "en", "text": "bad flu", "mentions": [mention]}
+    gold.write_text(json.dumps(line) + "\n", encoding="utf-8")
+    done = learn(Assets(tiny_assets.path, device=device), tmp_path / "out", gold).assets
+    assert done.device == device
+    (ranking,) = done.engine().rank([Mention("bad flu")], 1)
+    assert done.kb.brief_at(ranking[0].row)[0] == "HP:0001945"
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_component_computes_where_it_is_told(tiny_assets: Assets, device: str) -> None:
+    nlp = open_pipeline(str(tiny_assets.path), device=device)
+    linker = linker_of(nlp)
+    docs = list(nlp.pipe(TEXTS))
+    assert linker.engine.encoder.device.type == device
+    expected = list(open_pipeline(str(tiny_assets.path)).pipe(TEXTS))
+    for doc, other in zip(docs, expected, strict=True):
+        assert [one.text for one in doc.ents] == [one.text for one in other.ents]
+    assert [one.kb_id_ for one in nlp(TEXT).ents] == ["HP:0001658", "HP:0001945"]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_component_follows_spacy(tiny_assets: Assets, device: str) -> None:
+    as_spacy_on(device)
+    nlp = open_pipeline(str(tiny_assets.path))
+    linker = linker_of(nlp)
+    assert linker.device.startswith(device)
+    assert [one.kb_id_ for one in nlp(TEXT).ents] == ["HP:0001658", "HP:0001945"]
+    assert linker.engine.encoder.device.type == device
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_the_spacy_loop_trains_on_the_device(
+    tiny_assets: Assets, tiny_encoder: Path, device: str
+) -> None:
+    as_spacy_on(device)
+    nlp = spacy.blank("en")
+    encoder = {
+        "@architectures": "spacy-medlink.TransformerBiEncoder.v1", "name": str(tiny_encoder),
+    }  # fmt: skip
+    config = {"assets": str(tiny_assets.path), "encoder": encoder, "tiers": ["dense"],
+              "calibrator": False}  # fmt: skip
+    linker = nlp.add_pipe("medical_linker", config=config)
+    optimizer = nlp.initialize()
+    doc = nlp.make_doc(TEXT)
+    gold = nlp.make_doc(TEXT)
+    gold.set_ents([gold.char_span(9, 21, label="D", kb_id="HP:0001658")])
+    before = linker._own_encoder().fingerprint()
+    losses: dict[str, float] = {}
+    nlp.update([Example(doc, gold)], sgd=optimizer, losses=losses)
+    assert np.isfinite(losses["medical_linker"])
+    assert linker._own_encoder().device.type == device
+    assert linker._own_encoder().fingerprint() != before
+    assert linker.engine.encoder.device.type == device  # over an index that was made anew
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_many_documents(tiny_assets: Assets, tmp_path: Path, device: str) -> None:
+    notes = tmp_path / "notes.jsonl"
+    lines = [json.dumps({"doc_id": str(n), "text": f"{n}. {TEXT}"}) for n in range(20)]
+    notes.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    done = annotate_file(
+        str(tiny_assets.path), notes, tmp_path / "links.jsonl", part_size=7, device=device
+    )
+    assert (done.linked, done.mentions, done.links) == (20, 40, 40)
+
+
+@pytest.mark.gpu
+def test_the_flat_search_of_assets_is_on_the_gpu(tiny_assets: Assets) -> None:
+    index = Assets(tiny_assets.path, device="cuda").dense
+    assert index.place.startswith("cuda")
+    queries = tiny_assets.dense.vectors(np.arange(20))
+    expected = tiny_assets.dense.search(queries, 5)
+    np.testing.assert_array_equal(index.search(queries, 5).rows[:, 0], expected.rows[:, 0])
+    assert torch.cuda.memory_allocated() > 0

@@ -1,0 +1,17 @@
+"""Every verb of the workflow that runs a network says where."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from training import compare, finetune, pretrain, proposals, represent, rerank
+from training.papers import __main__ as papers
+
+VERBS = [compare.main, finetune.main, pretrain.main, proposals.main, rerank.main, papers.main]
+
+
+@pytest.mark.parametrize("verb", [*VERBS, *represent.VERBS.values()])
+def test_it_has_a_device_and_takes_a_gpu_by_default(verb: Callable[..., Any]) -> None:
+    assert inspect.signature(verb).parameters["device"].default == "auto"
