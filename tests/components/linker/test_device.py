@@ -61,9 +61,9 @@ def test_the_networks_of_the_config_follow_spacy(
 ) -> None:
     nlp = spacy.blank("en")
     linker = nlp.add_pipe("medical_linker", config=config(tiny_assets, tiny_encoder, reranker))
-    assert linker._own_encoder().device == linker._own_encoder().special.device == META
-    assert linker._own_reranker().base.device == META
-    assert {one.device for one in linker._own_reranker().module.parameters()} == {META}
+    assert linker.opened.encoder().device == linker.opened.encoder().special.device == META
+    assert linker.opened.reranker().base.device == META
+    assert {one.device for one in linker.opened.reranker().module.parameters()} == {META}
 
 
 def test_where_spacy_computes_is_asked_when_the_component_is_made(
@@ -84,9 +84,9 @@ def test_it_computes_where_it_is_told(
     assert linker.engine.encoder.device == devices.CPU
     linker.use_device("meta")
     assert linker.device == "meta"
-    assert linker._own_encoder().device == linker._own_reranker().base.device == META
+    assert linker.opened.encoder().device == linker.opened.reranker().base.device == META
     assert linker.assets.encoder.device == META
-    assert linker._engine is None, "it would encode where it was"
+    assert linker.opened._engine is None, "it would encode where it was"
     with pytest.raises(MedlinkError, match="E508"):
         linker.use_device("cuda:99")
     assert linker.device == "meta"
