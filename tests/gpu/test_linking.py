@@ -136,13 +136,14 @@ def test_the_spacy_loop_trains_on_the_device(
     doc = nlp.make_doc(TEXT)
     gold = nlp.make_doc(TEXT)
     gold.set_ents([gold.char_span(9, 21, label="D", kb_id="HP:0001658")])
-    before = linker._own_encoder().fingerprint()
+    before = linker.opened.encoder().fingerprint()
     losses: dict[str, float] = {}
     nlp.update([Example(doc, gold)], sgd=optimizer, losses=losses)
     assert np.isfinite(losses["medical_linker"])
-    assert linker._own_encoder().device.type == device
-    assert linker._own_encoder().fingerprint() != before
-    assert linker.engine.encoder.device.type == device  # over an index that was made anew
+    assert linker.opened.encoder().device.type == device
+    assert linker.opened.encoder().fingerprint() != before
+    assert linker.rebuild_index()
+    assert linker.engine.encoder.device.type == device
 
 
 @pytest.mark.parametrize("device", DEVICES)
