@@ -13,7 +13,7 @@ from tests import declared
 from tests.docs.markdown import ROOT
 
 _TARGET = re.compile(r"^([a-z-]+):", re.MULTILINE)
-_TOOLS = {"cd", "git", "mkdir", "docker", "scp", "rsync", "torchrun", "spacy"}
+_TOOLS = {"cd", "git", "grep", "mkdir", "docker", "scp", "rsync", "torchrun", "spacy", "chromium"}
 
 
 def run(words: list[str]) -> str:
@@ -40,7 +40,7 @@ def check(words: list[str]) -> None:
 
 def _check_module(name: str, words: list[str]) -> None:
     if name.split(".")[0] not in ("training", "benchmarks"):
-        assert name.split(".")[0] in ("spacy", "venv", "pip"), name
+        assert name.split(".")[0] in ("spacy", "venv", "pip", "pytest"), name
         return
     module = importlib.import_module(name)
     main = getattr(module, "main", None)
