@@ -85,6 +85,13 @@ def test_links_lead_somewhere() -> None:
                 assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def test_paths_of_the_checkout_exist() -> None:
+    path_like = re.compile(r"`((?:spacy_medlink|training|benchmarks|tests)/[a-z0-9_./]+)`")
+    for page in PAGES:
+        for path in path_like.findall(page.read_text(encoding="utf-8")):
+            assert (ROOT / path).exists(), f"{page.name} names {path}"
+
+
 def test_every_page_is_in_the_index() -> None:
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     for page in DOCS:
