@@ -12,6 +12,7 @@ from spacy_medlink.cli import app
 from tests import declared
 from tests.docs.markdown import ROOT
 
+_VARIABLE = re.compile(r"[A-Z_]+=")
 _TARGET = re.compile(r"^([a-z-]+):", re.MULTILINE)
 _TOOLS = {"cd", "git", "grep", "mkdir", "docker", "scp", "rsync", "torchrun", "spacy", "chromium"}
 
@@ -28,6 +29,8 @@ def run(words: list[str]) -> str:
 
 def check(words: list[str]) -> None:
     """Check that a command, its options and what it names exist."""
+    while _VARIABLE.match(words[0]):  # as in `NAME=value command`
+        words = words[1:]
     if words[0] == "medlink":
         _check_options(typer.main.get_command(app), words[1:])
     elif words[:2] == ["python", "-m"]:
