@@ -1,7 +1,7 @@
 """MedicalLinker: links the entities of Docs."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice, repeat
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,31 +11,30 @@ from spacy.vocab import Vocab
 
 from ...errors import Errors, Warnings
 from ...kb.concept_urls import ConceptPages
-from ...types import Candidate, Mention
+from ...types import Mention
 from ...util.telling import tell
 from ..extensions import register_extensions
 from .annotation import Link
 from .learning import TrainableLinker
-from .mentions import bare_mention, mentions_of
+from .mentions import mentions_of
 from .settings import DEFAULT_CONFIG, FILTERS, attribute, check, keys_of, make_filter
 from .writing import SpanWriter
 
 if TYPE_CHECKING:  # opened lazily: spaCy imports this module with every `spacy.blank`
+    from ...linking import Linker
     from ...linking.decision import Decision
     from ...linking.explain import Explanation
-    from ...ranking.backoff import Backoff
     from ...retrieval.filters import Only, Selection
 
 _DOCS_BEFORE_WARNING = 20
 _MENTIONS_TOGETHER = 16_384  # of long documents; those of ordinary ones are linked at once
-_NEAR_TIES = 25  # candidates among which near ties are looked for
 
 
 class Within(NamedTuple):
     """What may be an answer in one call.
 
-    only (Only): the filters of the settings and of the call. force (bool): whether a mention that
-        is better said by a concept outside is linked within all the same.
+    only (Only): the filters of the call, beside those of the settings. force (bool): whether a
+        mention that is better said by a concept outside is linked within all the same.
     """
 
     only: "Only"
@@ -170,7 +169,9 @@ class MedicalLinker(TrainableLinker):
         RETURNS (List[List[Link]]): for each Doc, a link for each of its spans, in their order.
         RAISES (MedlinkError): E162, E213 for a filter that names what the knowledge base has not.
         """
-        return list(self._links_of(docs, self._within(filters, force_within_filter)))
+        mentions, counts = self._mentions_in(docs)
+        links = self._links(mentions, self._within(filters, force_within_filter))
+        return [list(islice(links, count)) for count in counts]
 
     def set_annotations(self, docs: Sequence[Doc], links: Sequence[Sequence[Link]]) -> None:
         """Write links on the spans of Docs."""
@@ -192,6 +193,8 @@ class MedicalLinker(TrainableLinker):
             `predict`.
         RAISES (MedlinkError): E162, E213 for a filter that names what the knowledge base has not.
         """
+        from ...linking.prepare import bare_mention
+
         mentions = [bare_mention(text, label, self.abbreviations) for text in texts]
         return list(self._links(mentions, self._within(filters, force_within_filter)))
 
@@ -216,7 +219,7 @@ class MedicalLinker(TrainableLinker):
         RETURNS (Explanation): `str()` of it is to be read, `as_dict()` is plain data.
         RAISES (MedlinkError): E162, E213 for a filter that names what the knowledge base has not.
         """
-        from ...linking.explain import explain
+        from ...linking.prepare import bare_mention
 
         if isinstance(span, str):
             mention = bare_mention(span, "", self.abbreviations)
@@ -224,13 +227,7 @@ class MedicalLinker(TrainableLinker):
             every = self._span_writer.every(span.doc)
             mention = self._mentions_of(span.doc, [span], every)[0]
         within = self._within(filters, force_within_filter)
-
-        def explained() -> "Explanation":
-            (decision,) = self._decide([mention], within)
-            parts = self._parts([mention], [decision], within).get(0, ())
-            return explain(self.engine, self.kb, mention, decision, parts, self.top_k, within.only)
-
-        return self._in_one_build(explained)
+        return self._in_one_build(lambda: self.linker.explain(mention, *within))
 
     @property
     def displacy_options(self) -> dict[str, Any]:
@@ -303,100 +300,39 @@ class MedicalLinker(TrainableLinker):
 
     def _annotate(self, docs: Sequence[Doc]) -> Callable[[Doc], None]:
         """Decide on the mentions of Docs; what is returned writes the links on each, in order."""
-        links, writer = self._links_of(docs, self._within({})), self._span_writer
-        return lambda doc: writer.write(doc, next(links))
+        mentions, counts = self._mentions_in(docs)
+        links, left = self._links(mentions, self._within({})), iter(counts)
+        writer = self._span_writer
+        return lambda doc: writer.write(doc, list(islice(links, next(left))))
 
-    def _links_of(self, docs: Sequence[Doc], within: Within) -> Iterator[list[Link]]:
-        """Decide on the mentions of Docs, and make the links of each Doc when they are asked for.
-
-        A decision refers to what is remembered; a link is forty containers of its own.
-        """
-        mentions = [self.mentions(doc) for doc in docs]
-        counts = [len(own) for own in mentions]
-        flat = [mention for own in mentions for mention in own]
-        if not flat:
+    def _mentions_in(self, docs: Sequence[Doc]) -> tuple[list[Mention], list[int]]:
+        """Make the mentions of Docs. RETURNS: all of them, and how many each Doc has."""
+        found = [self.mentions(doc) for doc in docs]
+        if any(found):
+            self._docs_without_spans = -1
+        else:
             self._warn_if_always_empty(len(docs))
-            return ([] for _ in counts)
-        self._docs_without_spans = -1
-        links = self._links(flat, within)
-        return (list(islice(links, count)) for count in counts)
+        return [mention for own in found for mention in own], [len(own) for own in found]
 
     def _links(self, mentions: Sequence[Mention], within: Within) -> Iterator[Link]:
-        if len(mentions) <= _MENTIONS_TOGETHER:
-            return self._links_together(mentions, within)
-        # What is known of a candidate takes more memory than what is kept of it.
-        starts = range(0, len(mentions), _MENTIONS_TOGETHER)
-        parts = (mentions[start : start + _MENTIONS_TOGETHER] for start in starts)
-        return chain.from_iterable(self._links_together(part, within) for part in parts)
+        """Decide on mentions, all with one build of the assets; links are made one by one.
 
-    def _links_together(self, mentions: Sequence[Mention], within: Within) -> Iterator[Link]:
-        writer, decisions, parts = self._in_one_build(lambda: self._decided(mentions, within))
-        return map(writer.link, decisions, map(parts.get, range(len(decisions)), repeat(())))
-
-    def _decided(self, mentions: Sequence[Mention], within: Within) -> Any:
-        """Decide on mentions. RETURNS: the writer, the decisions, and the parts of composites."""
-        writer, decisions = self.writer, self._decide(mentions, within)
-        return writer, decisions, self._parts(mentions, decisions, within)
-
-    def _decide(self, mentions: Sequence[Mention], within: Within) -> "list[Decision]":
-        """The one place where candidates become links: rank, estimate, back off, compare."""
-        from ...linking.decision import decide
-
-        engine = self.engine
-        rankings, outside = engine.rank_within_filter(mentions, self._depth, *within)
-        decisions = decide(
-            rankings,
-            self.threshold,
-            calibrator=engine.calibrator,
-            backoff=self._backoff(within.only),
-            denied=engine.denied(mentions),
-            outside=outside,
-        )
-        return [
-            self._kept(mention, decision, within.only)
-            for mention, decision in zip(mentions, decisions, strict=True)
-        ]
-
-    def _kept(self, mention: Mention, decision: "Decision", only: "Only") -> "Decision":
-        if not decision.ranking:
-            return decision._replace(reason=self._reason(mention, decision, only))
-        if len(decision.ranking) <= self.top_k:
-            return decision
-        return decision._replace(ranking=decision.ranking[: self.top_k])
-
-    @property
-    def _depth(self) -> int:
-        # Near ties must be seen to be told, and a runner-up to be compared with, whatever number
-        # of candidates is kept.
-        from ...ranking.features import DEPTH
-
-        return max(self.top_k, _NEAR_TIES if self.backoff else DEPTH)
-
-    def _reason(self, mention: Mention, decision: "Decision", only: "Only") -> str:
-        from ...linking.decision import FILTERED, NOT_A_CONCEPT
-
-        mask = self.engine.scopes.of(mention.label, only).mask
-        if mask is None or mask.count or decision.reason == NOT_A_CONCEPT:
-            return decision.reason
-        self._warn_filtered_out(mention.label, only)
-        return FILTERED
-
-    def _parts(
-        self, mentions: Sequence[Mention], decisions: "Sequence[Decision]", within: Within
-    ) -> Mapping[int, Any]:
-        if not self.composite:
-            return {}
-        from ...linking.composite import link_parts
-
-        rankings: list[list[Candidate]] = [decision.ranking for decision in decisions]
-        return link_parts(self.engine, mentions, rankings, self.top_k, self.threshold, *within)
-
-    def _backoff(self, only: "Only") -> "Backoff | None":
-        if not self.backoff:
-            return None
-        from ...ranking.backoff import Backoff
-
-        return Backoff(self.kb, self.backoff_margin, self.engine.scopes.of("", only).mask)
+        A link holds about 40 containers, a decision shares the cached candidates.
+        """
+        if not mentions:
+            return iter(())
+        if len(mentions) > _MENTIONS_TOGETHER:
+            # What is known of a candidate takes more memory than what is kept of it.
+            starts = range(0, len(mentions), _MENTIONS_TOGETHER)
+            parts = (mentions[start : start + _MENTIONS_TOGETHER] for start in starts)
+            return chain.from_iterable(self._links(part, within) for part in parts)
+        while True:
+            assets, writer, linker = self.assets, self.writer, self.linker
+            decisions = linker.decide(mentions, *within)
+            if self.assets is assets:  # else another build was loaded meanwhile
+                break
+        self._warn_filtered_out(linker, mentions, decisions, within.only)
+        return map(writer.link, decisions)
 
     def selection(self, label: str = "", but: Collection[str] = ()) -> "Selection":
         """Get the filters of the settings as they are now, for mentions of an entity label.
@@ -420,16 +356,14 @@ class MedicalLinker(TrainableLinker):
     def _within(
         self, call: Mapping[str, Sequence[str] | None], force: bool | None = None
     ) -> Within:
-        return Within(self._only(call), self.force_within_filter if force is None else force)
+        """Make what holds in one call; the settings' own filters are the linker's."""
+        force = self.force_within_filter if force is None else force
+        return Within(make_filter(call) if call else None, force)
 
-    def _only(self, call: Mapping[str, Sequence[str] | None]) -> "Only":
-        """Make the filter of a call; the settings' own may change at any time."""
+    def _only(self) -> "Only":
+        """Make the filter of the settings, which may change at any time."""
         own = {name: getattr(self, name) for name in FILTERS if getattr(self, name)}
-        if not own and not call:
-            return None
-        from ...retrieval.filters import select
-
-        return select(make_filter(own), make_filter(call))
+        return make_filter(own) if own else None
 
     @property
     def _span_writer(self) -> SpanWriter:
@@ -464,9 +398,21 @@ class MedicalLinker(TrainableLinker):
             self._docs_without_spans = -1
             tell(message)
 
-    def _warn_filtered_out(self, label: str, only: "Only") -> None:
-        given = " and ".join(map(str, self.engine.scopes.of(label, only).selection))
-        if given not in self._told:
-            self._told.add(given)
-            message = Warnings.filtered_out.format(name=self.name, filter=given)
-            tell(message)
+    def _warn_filtered_out(
+        self,
+        linker: "Linker",
+        mentions: Sequence[Mention],
+        decisions: "Sequence[Decision]",
+        only: "Only",
+    ) -> None:
+        from ...linking.decision import FILTERED
+
+        for label in {
+            mention.label
+            for mention, decision in zip(mentions, decisions, strict=True)
+            if decision.reason == FILTERED
+        }:
+            given = " and ".join(map(str, linker.scope(label, only).selection))
+            if given not in self._told:
+                self._told.add(given)
+                tell(Warnings.filtered_out.format(name=self.name, filter=given))

@@ -19,7 +19,7 @@ from .scoring import score_examples
 if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
     from ...assets import Assets
     from ...encoders.bi_encoder import BiEncoder
-    from ...linking import LinkingEngine
+    from ...linking import Linker
 
 _NEAR = 4  # names near a mention that it is told apart from
 
@@ -55,7 +55,7 @@ class TrainableLinker(OpenedLinker):
         return super().assets
 
     @property
-    def engine(self) -> "LinkingEngine":
+    def engine(self) -> "Linker":
         """The engine that ranks, over an index that follows the encoder."""
         _ = self.assets
         return super().engine

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
     from ...encoders.bi_encoder import BiEncoder
     from ...encoders.cross_encoder import CrossEncoder
     from ...kb import KnowledgeBase
-    from ...linking import LinkingEngine
+    from ...linking import Linker
     from ...retrieval.filters import Only, Selection
 
 Made = TypeVar("Made")
@@ -43,7 +43,7 @@ class OpenedLinker(PersistentLinker):
     batch_size: int
     cache_size: int
     n_threads: int
-    _engine: "LinkingEngine | None"
+    _engine: "Linker | None"
     _writer: "LinkWriter | None"
     _selected: "tuple[Any, Selection] | None"
     _device: str | None = None
@@ -100,19 +100,34 @@ class OpenedLinker(PersistentLinker):
         return self.assets.kb
 
     @property
-    def engine(self) -> "LinkingEngine":
-        """The engine that ranks, made at the first use."""
+    def engine(self) -> "Linker":
+        """The linker over the assets, made at the first use; its settings are those of then."""
         if self._engine is None:
             with self._lock:
                 if self._engine is None:
                     self._engine = self._make_engine()
-        engine: LinkingEngine = self._engine
+        engine: Linker = self._engine
         if self.n_threads > 0 and getattr(self._thread, "cap", 0) != self.n_threads:
             from ...util.threads import cap_threads
 
             cap_threads(self.n_threads)
             self._thread.cap = self.n_threads
         return engine
+
+    @property
+    def linker(self) -> "Linker":
+        """The linker as the settings are now: what `pipe` links with, and evaluation measures."""
+        return self.engine.using(
+            top_k=self.top_k,
+            threshold=self.threshold,
+            only=self._only(),
+            force_within_filter=self.force_within_filter,
+            resolve_abbreviations=self.resolve_abbreviations,
+            resolve_identifiers=self.resolve_identifiers,
+            composite=self.composite,
+            backoff=self.backoff,
+            backoff_margin=self.backoff_margin,
+        )
 
     @property
     def writer(self) -> LinkWriter:
@@ -148,7 +163,7 @@ class OpenedLinker(PersistentLinker):
             if self.assets is assets:
                 return made
 
-    def _only(self, call: Any) -> "Only":
+    def _only(self) -> "Only":
         raise NotImplementedError
 
     def _own_reranker(self) -> "CrossEncoder | None":
@@ -183,7 +198,7 @@ class OpenedLinker(PersistentLinker):
             concepts = assets.manifest["kb"]["concepts"]
             tell(Warnings.starter_kb.format(name=self.name, concepts=concepts))
 
-    def _make_engine(self) -> "LinkingEngine":
+    def _make_engine(self) -> "Linker":
         assets, settings = self.assets, self.settings
         if self.cui_scheme and self.cui_scheme not in (schemes := assets.kb.code_schemes()):
             known = ", ".join(schemes) or "none"
@@ -199,6 +214,8 @@ class OpenedLinker(PersistentLinker):
             exact_first=settings["exact_first"],
             cache_size=settings["cache_size"],
             scope=scope_settings(settings),
+            encoder=self._checked_encoder(),
+            lexicon=self.abbreviations,
         )
         if (
             settings["calibrator"]
@@ -206,15 +223,21 @@ class OpenedLinker(PersistentLinker):
             and assets.manifest.get("calibrator") is None
         ):
             tell(Warnings.not_calibrated.format(path=assets.path, name=self.name))
-        if self._only({}) is not None:
-            engine.scopes.of("", self._only({}))  # what is wrong should be met here
+        if self._only() is not None:
+            engine.scopes.of("", self._only())  # what is wrong should be met here
         if engine.dense is not None and settings["index"]:
             from ...retrieval.tuning import SearchSettings
 
             engine.dense.tune(SearchSettings(**settings["index"]))
-        if settings["encoder"] is not None and engine.dense is not None:
-            engine.encoder = self._own_encoder()
-            if engine.encoder.fingerprint() != assets.manifest["encoder"]["fingerprint"]:
-                problem = "the encoder of the config is not the one that made the index"
-                raise Errors.assets_mismatch(path=assets.path, problem=problem)
         return engine
+
+    def _checked_encoder(self) -> "BiEncoder | None":
+        """Get the encoder of the config, if there is one, and it made the index."""
+        assets, tiers = self.assets, self.settings["tiers"]
+        if self.settings["encoder"] is None or "dense" not in (tiers or assets.used_tiers):
+            return None
+        encoder = self._own_encoder()
+        if encoder.fingerprint() != assets.manifest["encoder"]["fingerprint"]:
+            problem = "the encoder of the config is not the one that made the index"
+            raise Errors.assets_mismatch(path=assets.path, problem=problem)
+        return encoder
