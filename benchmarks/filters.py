@@ -58,18 +58,18 @@ def measure(
     mentions = [mention for mention, _ in gold]
     within = [any(engine.tiers.has_name(row, mask) for row in rows) for _, rows in gold]
     engine.rank(mentions[:8], 1, only)  # what is mapped is read once
-    engine.clear_cache()
+    engine.retrieval.clear()
     start = time.process_time()
-    engine.rank_within_filter(mentions, 1, only, force=True)
+    engine.retrieve(mentions, 1, only, force=True)
     between = time.process_time()
-    engine.clear_cache()
+    engine.retrieval.clear()
     again = time.process_time()
-    engine.rank_within_filter(mentions, 1, only)
+    engine.retrieve(mentions, 1, only)
     seconds = {"forced": between - start, "filtered": time.process_time() - again}
     counts, default = {}, outside.MARGIN
     for margin in (None, *MARGINS):
         outside.MARGIN = default if margin is None else margin
-        rankings, better = engine.rank_within_filter(mentions, 1, only, force=margin is None)
+        rankings, better = engine.retrieve(mentions, 1, only, force=margin is None)
         linked = [
             (bool(own) and own[0].row in rows, inside, bool(own) and one is None)
             for own, one, inside, (_, rows) in zip(rankings, better, within, gold, strict=True)

@@ -16,8 +16,8 @@ from benchmarks.diseases import CORPORA, diseases
 from benchmarks.measured import machine, write_results
 from spacy_medlink.assets import Assets
 from spacy_medlink.building.learn import learn
-from spacy_medlink.measuring import Settings, load_gold
-from spacy_medlink.measuring import measure as measure_links
+from spacy_medlink.evaluation import Settings, load_gold
+from spacy_medlink.evaluation import measure as measure_links
 
 _KS = (1, 5, 25)
 _DIGITS = 1

@@ -23,7 +23,7 @@ from spacy_medlink.fitting.examples import Example, gold_examples
 from spacy_medlink.fitting.mention_names import SOURCE
 from spacy_medlink.fitting.quality import calibration_error
 from spacy_medlink.fitting.removal import DEPTH, NIL_SHARE, without
-from spacy_medlink.linking import LinkingEngine
+from spacy_medlink.linking import Linker
 from spacy_medlink.linking.decision import Decision, decide, wanted_of
 from spacy_medlink.types import Encoder, Floats1d, Floats2d
 
@@ -57,7 +57,7 @@ def measure(assets: Assets, gold: Path, draws: int = _DRAWS) -> dict[str, Any]:
     counts = np.asarray([one.count for one in examples], dtype=np.float64)
     engine = assets.engine()
     if engine.encoder is not None:
-        engine.encoder = _Remembering(engine.encoder)
+        engine = engine.with_parts(encoder=_Remembering(engine.encoder))
     tests = [_figures(_draw(assets, engine, examples, draw), counts) for draw in range(draws)]
     return {
         "mentions": int(counts.sum()),
@@ -84,7 +84,7 @@ class _Remembering:
         return np.stack([self._known[text] for text in texts])
 
 
-def _draw(assets: Assets, engine: LinkingEngine, examples: Sequence[Example], draw: int) -> Draw:
+def _draw(assets: Assets, engine: Linker, examples: Sequence[Example], draw: int) -> Draw:
     """Remove a fifth of the concepts that are asked for, and decide."""
     concepts = sorted({row for one in examples for row in one.right})
     gone = np.random.default_rng(draw).permutation(concepts)[: round(NIL_SHARE * len(concepts))]
@@ -103,7 +103,7 @@ def _draw(assets: Assets, engine: LinkingEngine, examples: Sequence[Example], dr
 
 def _is_named(
     assets: Assets,
-    engine: LinkingEngine,
+    engine: Linker,
     text: str,
     right: frozenset[int],
     removed: NDArray[np.bool_],

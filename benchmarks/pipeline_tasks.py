@@ -81,7 +81,7 @@ def speed(pipeline: str, documents: str) -> dict[str, Any]:
     linker.link_texts(["warm up"])
 
     def forget() -> None:
-        linker.engine.clear_cache()
+        linker.engine.retrieval.clear()
         linker.opened._writer = None  # which remembers what the terminology says of concepts
 
     found = {
@@ -96,7 +96,7 @@ def speed(pipeline: str, documents: str) -> dict[str, Any]:
     )
     own: Any = exact.get_pipe("medical_linker")
     found["names of the terminology, exact_first"] = added(
-        exact, own.name, sets["names"], own.engine.clear_cache
+        exact, own.name, sets["names"], own.engine.retrieval.clear
     )
     empty = [{"text": one["text"], "ents": [], "ids": []} for one in sets["distinct"]]
     empty = (empty * (_EMPTY // len(empty) + 1))[:_EMPTY]
@@ -119,7 +119,7 @@ def ours(pipeline: str, documents: str) -> dict[str, Any]:
     return {
         **facts,
         "accuracy": accuracy(nlp, sets["gold"]),
-        **added(nlp, linker.name, sets["distinct"], linker.engine.clear_cache),
+        **added(nlp, linker.name, sets["distinct"], linker.engine.retrieval.clear),
         "peak_mb_linking": round(resident() / 1e6, 1),
     }
 

@@ -25,8 +25,8 @@ from spacy_medlink.encoders.cross_encoder import (
     CrossEncoder,
     CrossSettings,
 )
+from spacy_medlink.evaluation import load_gold
 from spacy_medlink.kb import KnowledgeBase
-from spacy_medlink.measuring import load_gold
 from spacy_medlink.ranking.reranking import Reranker
 from spacy_medlink.types import Candidate, Mention
 

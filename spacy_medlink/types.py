@@ -187,7 +187,22 @@ class Fusion(Protocol):
 
 @runtime_checkable
 class Rescorer(Protocol):
-    """Scores candidates anew, with the mention's context: a reranker."""
+    """Orders candidates anew: a ranker, a reranker, or several of them."""
+
+    @property
+    def top(self) -> int:
+        """How many of the first candidates it looks at."""
+        ...
+
+    @property
+    def reads_context(self) -> bool:
+        """Whether what stands around a mention makes a difference."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """What scores depend on: another one gives others."""
+        ...
 
     def rescore(
         self, mentions: Sequence[Mention], rankings: Sequence[Sequence[Candidate]]
@@ -199,6 +214,11 @@ class Rescorer(Protocol):
 @runtime_checkable
 class Calibrator(Protocol):
     """Gives the first candidate of a ranking its probability of being right."""
+
+    @property
+    def threshold(self) -> float:
+        """The probability below which it recommends NIL, 0..1."""
+        ...
 
     def probabilities(self, rankings: Sequence[Sequence[Candidate]]) -> list[float]:
         """Estimate for each ranking, which is not empty, the probability, 0..1."""

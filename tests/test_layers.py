@@ -1,11 +1,14 @@
 """Imports flow one way: from the ground up, no module imports one from a floor above its own."""
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution
 from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -14,16 +17,17 @@ from tests.declared import requirements
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = "spacy_medlink"
+ARCHITECTURE = ROOT / "docs" / "architecture.md"
 
 # Every room of the package has a floor. Neighbours on a floor may use each other, but not in a
 # circle. "" is the package itself, "types" and "errors" are the only modules beside the rooms.
 FLOORS = [
     {"", "types", "errors", "util"},
-    {"text", "encoders", "evaluation", "objectives"},
-    {"kb", "retrieval", "reports"},
+    {"text", "encoders", "objectives"},
+    {"kb", "retrieval"},
     {"ranking", "linking"},
-    {"assets", "measuring"},
-    {"fitting", "peers"},
+    {"assets"},
+    {"fitting", "evaluation"},
     {"building"},
     {"components"},
     {"annotate"},
@@ -31,9 +35,12 @@ FLOORS = [
 ]
 FLOOR_OF = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 
-# What may know spaCy: the glue, and the registered architectures.
-SPACY_ROOMS = {"components", "annotate", "cli", "peers"}
-SPACY_MODULES = {"spacy_medlink.encoders.architectures"}
+# What may know spaCy: the glue, the registered architectures, and what compares with its linker.
+SPACY_ROOMS = {"components", "annotate", "cli"}
+SPACY_MODULES = {
+    "spacy_medlink.encoders.architectures",
+    "spacy_medlink.evaluation.comparators.spacy_linker",
+}
 
 Imports = dict[str, set[str]]
 
@@ -111,6 +118,20 @@ def test_no_circles(imports: Imports) -> None:
         rooms = {_room(target) for target in _inside(targets)} - {_room(module)}
         graph.setdefault(_room(module), set()).update(rooms)
     TopologicalSorter(graph).prepare()  # raises CycleError, which names the circle
+
+
+def test_the_page_has_the_same_floors() -> None:
+    rows = re.findall(r"^\| (\d+) \| ([^|]+) \|", ARCHITECTURE.read_text(encoding="utf8"), re.M)
+    page = {int(floor): set(re.findall(r"`(\w+)`", rooms)) for floor, rooms in rows}
+    assert page == {number: rooms - {""} for number, rooms in enumerate(FLOORS)}
+
+
+def test_the_page_names_functions_that_exist() -> None:
+    """The path of one mention, as `module:Class.method`."""
+    path = re.findall(r"`(spacy_medlink[\w.]*):([\w.]+)`", ARCHITECTURE.read_text(encoding="utf8"))
+    assert path
+    for module, name in path:
+        assert attrgetter(name)(import_module(module)), f"{module}:{name}"
 
 
 def test_spacy_stays_in_the_glue(imports: Imports) -> None:

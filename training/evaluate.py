@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.measuring import Settings, load_gold, measure
+from spacy_medlink.evaluation import Settings, load_gold, measure
 from spacy_medlink.util.files import replacing_file
 from spacy_medlink.util.outputs import check_output, companion, marked
 from spacy_medlink.util.progress import show_progress

@@ -20,13 +20,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..errors import Errors, MedlinkError, Warnings
+from ..errors import Errors, MedlinkError
 from ..kb import KnowledgeBase
 from ..kb.schema import kb_fingerprint
 from ..util.files import replacing_directory
 from ..util.held import HeldFile, HeldFiles
 from ..util.locks import ForkSafeLock
-from ..util.telling import tell
 from . import parts
 from .build_files import open_build
 from .layout import CALIBRATOR as CALIBRATOR
@@ -50,7 +49,7 @@ if TYPE_CHECKING:  # these bring faiss, scipy and torch, which are loaded when f
 
     from ..encoders.bi_encoder import BiEncoder
     from ..encoders.cross_encoder import CrossEncoder
-    from ..linking import LinkingEngine
+    from ..linking import Linker
     from ..ranking.calibrator import RankingCalibrator
     from ..ranking.ranker import CandidateRanker
     from ..retrieval.dense import DenseIndex
@@ -59,9 +58,11 @@ if TYPE_CHECKING:  # these bring faiss, scipy and torch, which are loaded when f
     from ..retrieval.filters import NameFilters
     from ..retrieval.memory import MentionMemory, Remembered
     from ..retrieval.ngram import NgramIndex
-    from ..types import Calibrator, Fusion, Rescorer
+    from ..types import Calibrator
 
 Part = TypeVar("Part")
+# What `Assets.engine` takes for a linker's settings; everything else is a part of it.
+_OF_SETTINGS = ("exact_first", "scope", "names_per_tier", "cache_size")
 
 
 class Assets:
@@ -271,137 +272,44 @@ class Assets:
         self,
         tiers: list[str] | None = None,
         *,
-        fusion: "Fusion | None" = None,
         memory: "MentionMemory | bool" = True,
         calibrator: "Calibrator | bool | None" = None,
         ranker: bool = True,
-        reranker: "CrossEncoder | None" = None,
         rerank_top: int | None = None,
         **settings: Any,
-    ) -> "LinkingEngine":
-        """Make a linking engine over these assets.
+    ) -> "Linker":
+        """Make a linker over these assets: `linking.open_linker` with settings by name.
 
-        tiers (Optional[List[str]]): the tiers to use; default all that were built and add something
-            (the build gives weight 0 to one that does not).
-        fusion (Optional[Fusion]): default: the function and weights that the build found best.
-        memory (Union[MentionMemory, bool]): ask the memory of corrections, where there is one, or
-            another.
-        calibrator (Union[Calibrator, bool, None]): one to take; True insists on that of the assets,
-            where they have one that was fitted to gold mentions, and warns where one of names does
-            not fit; None takes it where it was fitted for these tiers and this fusion;
-            False leaves it out.
-        ranker (bool): let the ranker order candidates anew, where the assets have one that was
-            fitted for these tiers and this fusion.
-        reranker (Optional[CrossEncoder]): one to take; None takes that of the assets, where they
-            have one and all tiers are asked.
-        rerank_top (Optional[int]): candidates that the reranker reads; None for as many as it was
-            trained for, 0 leaves it out.
-        settings: passed to LinkingEngine; `weights` too replaces what the build found best.
-        RAISES (MedlinkError): E210 when "dense" is asked for and was not built, E212 for "ngram",
-            E214 for a calibrator that was fitted for something else.
+        memory (Union[MentionMemory, bool]): the memory of the assets, none, or another.
+        calibrator (Union[Calibrator, bool, None]): another one, or what `LinkSettings` says.
+        settings: further fields of LinkSettings, and what `open_linker` takes.
+        RAISES (MedlinkError): as `open_linker`.
         """
-        from ..linking import LinkingEngine
-        from ..retrieval.fusion import fusion_of
+        from ..linking import LinkSettings, open_linker
+        from ..linking.opening import OF_ASSETS
 
-        chosen = self.used_tiers if tiers is None else tiers
-        if "dense" in chosen and "dense" not in self.tiers:
-            raise Errors.encoder_needed(path=self.path)
-        if "ngram" in chosen and "ngram" not in self.tiers:
-            why = self.manifest["left_out"]["ngram"]
-            raise Errors.tier_left_out(path=self.path, tier="n-gram", why=why)
-        fusion = fusion or fusion_of(self.manifest["fusion"]).with_weights(
-            settings.pop("weights", None) or self._weights_of(chosen)
+        given = {name: settings.pop(name) for name in _OF_SETTINGS if name in settings}
+        own = None if isinstance(calibrator, bool) else calibrator
+        return open_linker(
+            self,
+            LinkSettings(
+                tiers=tiers,
+                memory=memory is not False,
+                calibrator=calibrator if isinstance(calibrator, bool) else None,
+                ranker=ranker,
+                rerank_top=rerank_top,
+                **given,
+            ),
+            calibrator=own,
+            memory=OF_ASSETS if isinstance(memory, bool) else memory,
+            **settings,
         )
-        engine = LinkingEngine(
-            self.name_concept,
-            exact=self.exact if "exact" in chosen else None,
-            ngram=self.ngram if "ngram" in chosen else None,
-            dense=self.dense if "dense" in chosen else None,
-            encoder=self.encoder if "dense" in chosen else None,
-            memory=self.memory if memory is True else memory or None,
-            facets=self.facets,
-            filters=self.filters,
-            fusion=fusion,
-            **{
-                "weights": self._weights_of(chosen),
-                "identifiers_of": self._identifiers_of,
-                **settings,
-            },
-        )
-        if "rescorer" not in settings:
-            if reranker is None and (tiers is None or self._are_all(tiers)):
-                reranker = self.reranker if rerank_top != 0 else None
-            engine.rescorer = self._rescorer(engine, ranker, reranker, rerank_top)
-        if isinstance(calibrator, bool) or calibrator is None:
-            calibrator = None if calibrator is False else self._fitting(engine, bool(calibrator))
-        engine.calibrator = calibrator
-        return engine
 
-    def conditions(self, engine: "LinkingEngine") -> dict[str, Any]:
-        """List what the scores of an engine over these assets depend on."""
-        from ..ranking.conditions import conditions
+    def conditions(self, linker: "Linker") -> dict[str, Any]:
+        """List what the scores of a linker over these assets depend on."""
+        from ..linking.opening import conditions_of
 
-        made_by = self.manifest["encoder"] if engine.dense is not None else None
-        tiers = [tier for tier in self.tiers if getattr(engine, tier) is not None]
-        return conditions(
-            tiers, engine.fusion, engine.weights, made_by["fingerprint"] if made_by else "",
-            getattr(engine.rescorer, "fingerprint", ""),
-        )  # fmt: skip
-
-    def _identifiers_of(self, row: int) -> frozenset[str]:
-        """List the id of a concept and its codes, as identifiers in texts are written."""
-        from ..text.identifiers import spellings
-
-        return spellings(self.kb.brief_at(row)[0], self.kb.codes_at(row))
-
-    def _fitting(self, engine: "LinkingEngine", insist: bool) -> "RankingCalibrator | None":
-        """Get the calibrator, if it was fitted for what an engine does."""
-        from ..ranking.conditions import difference
-
-        calibrator = self.calibrator
-        if calibrator is None:
-            return None
-        problem = difference(calibrator.fitted_for, self.conditions(engine))
-        if not problem:
-            return calibrator
-        if insist and "names" not in self.manifest["calibrator"].get("fitted_on", {}):
-            raise Errors.calibrator_mismatch(path=self.path, problem=problem)
-        if insist and calibrator.threshold:  # nobody asked for the calibrator of a build
-            tell(Warnings.calibrator_unfit.format(path=self.path, problem=problem))
-        return None
-
-    def _rescorer(
-        self,
-        engine: "LinkingEngine",
-        ranker: bool,
-        reranker: "CrossEncoder | None",
-        top: int | None,
-    ) -> "Rescorer | None":
-        """Make what orders an engine's candidates anew: ranker, then reranker, or neither."""
-        parts: list[Rescorer] = []
-        if ranker and self.ranker is not None and self.ranker.fits(self.conditions(engine)):
-            parts.append(self.ranker)
-        if reranker is not None and top != 0:
-            from ..ranking.reranking import Reranker
-
-            parts.append(Reranker(reranker, self.kb, top))
-        if len(parts) < 2:
-            return parts[0] if parts else None
-        from ..ranking.ranker import Chain
-
-        return Chain(parts)
-
-    def _are_all(self, tiers: list[str]) -> bool:
-        return set(tiers) >= set(self.used_tiers)
-
-    def _weights_of(self, tiers: list[str]) -> dict[str, float]:
-        weights = {tier: self.weights.get(tier, 0.0) for tier in tiers}
-        total = sum(weights.values())
-        # A tier that adds nothing to the others has weight 0; asked alone, it must still rank.
-        if not total:
-            return dict.fromkeys(tiers, 1.0)
-        # They sum to 1, so that a perfect match scores 1.0 by whatever tiers there are.
-        return {tier: weight / total for tier, weight in weights.items()}
+        return conditions_of(self, linker.parts)
 
     def copy_to(self, target: str | Path) -> None:
         """Copy into another directory, whole or not at all; files are hard-linked where possible.

@@ -20,13 +20,13 @@ from ..fitting.memory import Learned, carry_over, learn_memory
 from ..fitting.name_calibration import fit_on_names
 from ..fitting.weights import DEFAULT_WEIGHTS, choose_weights
 from ..kb import KnowledgeBase
-from ..linking import TIERS, LinkingEngine
+from ..linking import TIERS, Linker, Parts
 from ..ranking.conditions import conditions
 from ..retrieval.arrays import save_arrays
 from ..retrieval.exact import ExactIndex
 from ..retrieval.facets import Facets
 from ..retrieval.filters import NameFilters
-from ..retrieval.fusion import fusion_of
+from ..retrieval.fusion import WeightedFusion, fusion_of
 from ..retrieval.memory import write_memory
 from ..retrieval.ngram import NgramIndex
 from ..types import Progress
@@ -154,9 +154,8 @@ def _calibrate(
     weights = fusion["weights"]
     used = [tier for tier in TIERS if weights.get(tier)]
     names = names.of_tiers(used)
-    engine = names.lookups.engine
-    engine.fusion = fusion_of(fusion)
-    found = fit_on_names(names, kb)
+    engine = names.lookups.engine.with_parts(fusion=fusion_of(fusion))
+    found = fit_on_names(names.asking(engine), kb)
     if found is None:
         return None
     made_by = encoder["fingerprint"] if encoder is not None and "dense" in used else ""
@@ -221,7 +220,7 @@ def _build_tiers(
     dense: DenseBuild,
     ngram_limit: int,
     progress: Progress,
-) -> LinkingEngine:
+) -> Linker:
     name_concept = kb.name_concepts().astype(np.int32)
     save_arrays(path, {NAME_CONCEPT: name_concept})
     facets = Facets.of(kb)
@@ -233,7 +232,7 @@ def _build_tiers(
         ngram = NgramIndex.build(kb.iter_texts())
         ngram.save(path / NGRAM)
     index = dense.build(path, kb, progress)
-    return LinkingEngine(
+    parts = Parts(
         name_concept,
         exact=exact,
         ngram=ngram,
@@ -241,8 +240,9 @@ def _build_tiers(
         encoder=dense.encoder,
         facets=facets,
         filters=NameFilters(kb, facets, name_concept),
-        weights=DEFAULT_WEIGHTS,
+        fusion=WeightedFusion().with_weights(DEFAULT_WEIGHTS),
     )
+    return Linker.of(parts)
 
 
 def _describe(encoder: "BiEncoder", source: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..components.pipelines import STARTER, linked_spans, linker_of, open_pipeline
+from ..components.pipelines import STARTER, is_pipeline, linked_spans, linker_of, open_pipeline
 from ..errors import Errors, MedlinkError, Warnings
 from .metrics_report import metrics_report
 from .opening import AUTO, Device, Verify, verify_assets
@@ -16,9 +16,9 @@ from .parsing import choices, depths
 if TYPE_CHECKING:
     from spacy.language import Language
 
+    from ..evaluation import GoldSet, Settings
+    from ..evaluation.judging import Ranker
     from ..kb import KnowledgeBase
-    from ..measuring import GoldSet, Settings
-    from ..measuring.ranking import Ranker
     from ..types import BadLine, Progress
 
 _TIERS = ("exact", "ngram", "dense")
@@ -135,9 +135,9 @@ def command(
     verify: Verify = False,
 ) -> None:
     """Measure linking against gold mentions."""
-    from ..measuring import Settings
-    from ..measuring.settings import COMPOSITES, PROTOCOLS
-    from ..reports import METRICS_FILE, dump_metrics
+    from ..evaluation import Settings
+    from ..evaluation.report import METRICS_FILE, dump_metrics
+    from ..evaluation.settings import COMPOSITES, PROTOCOLS
     from ..util.outputs import check_output
     from ..util.progress import show_progress
 
@@ -195,6 +195,9 @@ def evaluate_linker(
 ) -> dict[str, Any]:
     """Measure linking against gold mentions.
 
+    A pipeline is measured as its config has it: filters, lexicon, composite mentions, back-off,
+    fusion and threshold; assets with the default settings.
+
     source (str): assets, a saved pipeline, an installed package, or "starter".
     gold (Path): file of gold mentions. settings (Optional[Settings]): how to measure.
     gold_scheme (str): vocabulary that the gold ids are codes of; "" finds them by all they may be.
@@ -204,33 +207,40 @@ def evaluate_linker(
     strict (bool): raise where a mention is not what its offsets say, or ids of documents recur.
     peers (Sequence[str]): other linkers over the same names, of `peers.PEERS`.
     device (str): where networks compute.
-    RETURNS (Dict[str, Any]): the metrics of `measuring.measure`.
+    RETURNS (Dict[str, Any]): the metrics of `evaluation.measure`.
     RAISES (MedlinkError): E201-E204, E305 for the source, E107 and E4xx for the gold mentions,
         E410-E411 for the other metrics, E415-E416 for a peer.
     """
     from ..components.sources import open_assets
-    from ..measuring import Settings, load_gold, measure, measure_pipeline
-    from ..reports import compare_metrics, read_metrics
+    from ..evaluation import Settings, load_gold, measure, measure_pipeline
+    from ..evaluation.report import compare_metrics, read_metrics
     from ..util.progress import no_progress
 
     settings = settings or Settings()
     progress = progress or no_progress
     _check_files(settings)
     other = read_metrics(against) if against is not None else None
-    assets = open_assets(
-        None if source == STARTER and not Path(source).exists() else source, device
-    )
+    linker, discard = None, frozenset[str]()
+    if is_pipeline(source):
+        nlp = _pipeline(source, "en", device, settings.threshold, settings.tiers)
+        component = linker_of(nlp)
+        assets, linker = component.assets, component.linker
+        discard = frozenset(component.labels_discard or ())
+    else:
+        assets = open_assets(
+            None if source == STARTER and not Path(source).exists() else source, device
+        )
     gold_set = load_gold(gold, assets.kb, strict, gold_scheme)
     _warn(gold_set, next(iter(assets.kb)).id, settings.only_known)
     beside = _make_peers(peers, assets.kb, max(settings.ks))
-    metrics = measure(assets, gold_set, settings, progress, beside)
+    metrics = measure(assets, gold_set, settings, progress, beside, linker, discard)
     for name, reason in metrics.get("left_out", {}).items():
         _say(Warnings.baseline_left_out.format(name=name, reason=reason))
     if other is not None and against is not None:
         metrics["against"] = compare_metrics(metrics, other, against)
     if end_to_end:
         metrics["end_to_end"] = measure_pipeline(
-            lambda lang: _pipeline(source, lang, device, settings.threshold),
+            lambda lang: _pipeline(source, lang, device, settings.threshold, settings.tiers),
             assets.kb,
             gold_set,
             progress,
@@ -242,8 +252,8 @@ def evaluate_linker(
 def _make_peers(names: Sequence[str], kb: "KnowledgeBase", depth: int) -> "dict[str, Ranker]":
     if not names:
         return {}
-    from ..measuring.engines import names_per_tier
-    from ..peers import PEERS
+    from ..evaluation.comparators import PEERS
+    from ..evaluation.comparators.tiers import names_per_tier
 
     return {name: PEERS[name](kb, names_per_tier(depth)) for name in names}
 
@@ -264,8 +274,13 @@ def _check_files(settings: "Settings") -> None:
         raise Errors.source_missing(path=settings.base)
 
 
-def _pipeline(source: str, lang: str, device: str, threshold: float | None) -> "Language":
-    given = {} if threshold is None else {"threshold": threshold}
+def _pipeline(
+    source: str, lang: str, device: str, threshold: float | None, tiers: Sequence[str] = ()
+) -> "Language":
+    """Open a pipeline, with what the command line says in place of its settings."""
+    given: dict[str, Any] = {} if threshold is None else {"threshold": threshold}
+    if tiers:
+        given["tiers"] = list(tiers)
     try:
         return open_pipeline(source, lang, device, **given)
     except MedlinkError as error:

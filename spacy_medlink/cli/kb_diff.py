@@ -146,14 +146,14 @@ def _rendered(found: "KbDiff", format: str, limit: int | None, title: str) -> st
     if format == "json":
         return json.dumps({"format": _FORMAT, **facts}, indent=2, ensure_ascii=False)
     if format == "html":
-        from ..reports.kb_diff import render_kb_diff
+        from ..evaluation.report.kb_diff import render_kb_diff
 
         return render_kb_diff(facts, title)
     return "\n".join(_lines(found, facts)) if found.counts else "Nothing changed."
 
 
 def _lines(found: "KbDiff", facts: dict[str, Any]) -> Iterator[str]:
-    from ..reports.kb_diff import counted, used_columns
+    from ..evaluation.report.kb_diff import counted, used_columns
 
     totals = [
         (f"{one.what} {one.label}".strip(), one.before, one.after)

@@ -36,6 +36,6 @@ def make_report(
     RETURNS (List[Path]): the files written, the page first.
     RAISES (MedlinkError): E107, E410 for the metrics, E109, E120-E124 for the directory.
     """
-    from ..reports import open_runs, write_report
+    from ..evaluation.report import open_runs, write_report
 
     return write_report(output, open_runs(metrics), title, metrics, overwrite)

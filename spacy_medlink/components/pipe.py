@@ -62,28 +62,22 @@ class PicklablePipe(Pipe):
         work (Callable): on a batch. What it returns, if anything, is called with each Doc in turn
             when it is passed on, so that no more is written than what somebody wants to read.
         """
-        docs = iter(stream)
-        while batch := list(islice(docs, size)):
-            yield from self._together(batch, work)
-
-    def _together(
-        self, docs: list[Doc], work: Callable[[list[Doc]], Finish | None]
-    ) -> Iterator[Doc]:
-        """Work on Docs together; if that fails, one by one, so that only the bad ones are lost."""
-        try:
-            finish = work(docs)
-            while docs:
-                if finish is not None:
-                    finish(docs[0])
-                # Let go at once: a batch that held on to what was passed on would make the garbage
-                # collector go through all of it, time and again.
-                yield docs.pop(0)
-        except Exception as error:
-            if len(docs) == 1:
-                self.get_error_handler()(self.name, self, docs, error)
-                return
-        for doc in docs:
-            yield from self._together([doc], work)
+        docs, waiting = iter(stream), list[list[Doc]]()
+        while waiting or (batch := list(islice(docs, size))):
+            own = waiting.pop() if waiting else batch
+            try:
+                finish = work(own)
+                while own:
+                    if finish is not None:
+                        finish(own[0])
+                    # Let go at once: a batch that held on to what was passed on would make the
+                    # garbage collector go through all of it, time and again.
+                    yield own.pop(0)
+            except Exception as error:
+                if len(own) == 1:
+                    self.get_error_handler()(self.name, self, own, error)
+                else:  # one by one, so that only the bad ones are lost
+                    waiting = [[doc] for doc in reversed(own)]
 
 
 def _rebuild(cls: type[PicklablePipe], name: str, state: dict[str, Any]) -> PicklablePipe:

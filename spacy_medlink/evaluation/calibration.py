@@ -6,10 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .rounding import fraction, rounded
+from .intervals import fraction, rounded
 
 BINS = 10
 _POINTS = 101
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 
 def reliability(
@@ -18,26 +21,23 @@ def reliability(
     """Compare probabilities with how often they came true.
 
     probs (Sequence[float]): of the first answers being right, 0 to 1. bins (int): of equal width.
-    RETURNS (Optional[Dict[str, Any]]): "n", "ece" (expected calibration error: the mean distance
-        of bins, weighted by size; Guo et al., 2017, equation 3) and "bins": "low", "high", "n",
+    RETURNS (Optional[Dict[str, Any]]): "n", "ece" (expected calibration error, as
+        `calibration_error` computes it) and "bins": "low", "high", "n",
         mean "prob", "accuracy" of each that is not empty. None without answers.
     """
     if not len(probs):
         return None
-    values, hits = np.asarray(probs, np.float64), np.asarray(right, np.float64)
-    places = np.clip((values * bins).astype(np.int64), 0, bins - 1)
-    found, gap = [], 0.0
-    for place in np.unique(places).tolist():
-        own = places == place
-        mean, accuracy, n = values[own].mean(), hits[own].mean(), int(own.sum())
-        gap += n / len(values) * abs(mean - accuracy)
-        found.append(
-            {
-                "low": place / bins, "high": (place + 1) / bins, "n": n,
-                "prob": rounded(mean), "accuracy": rounded(accuracy),
-            }
-        )  # fmt: skip
-    return {"n": len(values), "ece": rounded(gap), "bins": found}
+    values, hits = np.asarray(probs, np.float64), np.asarray(right, np.bool_)
+    each = np.ones(len(values))
+    found = [
+        {
+            "low": one["low"], "high": one["high"], "n": round(one["weight"] * len(values)),
+            "prob": rounded(one["prob"]), "accuracy": rounded(one["accuracy"]),
+        }
+        for one in reliability_bins(values, hits, each, bins)
+    ]  # fmt: skip
+    error = calibration_error(values, hits, each, bins)
+    return {"n": len(values), "ece": rounded(error), "bins": found}
 
 
 def coverage_curve(
@@ -71,3 +71,34 @@ def _spread(places: NDArray[np.intp], points: int) -> list[int]:
         return [int(place) for place in places]
     picked = np.unique(np.linspace(0, len(places) - 1, points).round().astype(np.intp))
     return [int(place) for place in places[picked]]
+
+
+def calibration_error(probs: Floats, right: Flags, weights: Floats, bins: int = BINS) -> float:
+    """Compute the expected calibration error (Guo et al. 2017, equation 3), bins of equal width."""
+    found = reliability_bins(probs, right, weights, bins)
+    return sum(one["weight"] * abs(one["prob"] - one["accuracy"]) for one in found)
+
+
+def reliability_bins(
+    probs: Floats, right: Flags, weights: Floats, bins: int = BINS
+) -> list[dict[str, float]]:
+    """Compare probabilities with how often they came true.
+
+    RETURNS (List[Dict[str, float]]): "low", "high", "weight" (they sum to 1), mean "prob" and
+        "accuracy" of each bin that is not empty.
+    """
+    places = np.clip((probs * bins).astype(np.int64), 0, bins - 1)
+    found = []
+    for place in np.unique(places).tolist():
+        own = places == place
+        share = weights[own]
+        found.append(
+            {
+                "low": place / bins,
+                "high": (place + 1) / bins,
+                "weight": float(share.sum() / weights.sum()),
+                "prob": float(np.average(probs[own], weights=share)),
+                "accuracy": float(np.average(right[own], weights=share)),
+            }
+        )
+    return found

@@ -1,12 +1,11 @@
-"""Bootstrap intervals: how far the figures would vary with other documents of the same kind."""
+"""Means and their uncertainty: rounding, standard errors, bootstrap intervals over documents."""
 
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from .rounding import DIGITS
-
+DIGITS = 6  # of the fractions that are written
 SAMPLES = 1000
 SEED = 0
 TAILS = (2.5, 97.5)  # per cent
@@ -92,3 +91,35 @@ def _draw(n_docs: int, samples: int, seed: int) -> NDArray[np.uint8]:
             counts = np.bincount(random.integers(0, n_docs, n_docs), minlength=n_docs)
             row[:] = np.minimum(counts, 255)
     return draws
+
+
+def reciprocal(ranks: ArrayLike) -> Floats:
+    """Compute 1 / rank of each query, 0 for rank 0, which is none: (n,).
+
+    Their mean is the mean reciprocal rank (MRR).
+    """
+    own = np.asarray(ranks, np.float64)
+    return np.divide(1.0, own, out=np.zeros(own.shape), where=own > 0)
+
+
+def rounded(value: float | None) -> float | None:
+    """Round a fraction; None stays what cannot be computed."""
+    return None if value is None else round(float(value), DIGITS)
+
+
+def fraction(part: float, whole: float) -> float | None:
+    """Divide and round; None of nothing."""
+    return rounded(part / whole) if whole else None
+
+
+def standard_error(values: NDArray[np.float64], groups: Sequence[str]) -> float:
+    """Estimate the standard error of a mean; values of the same group are not independent.
+
+    Of few groups the spread between them says little: it is never less than that of single values.
+    """
+    if not len(values):
+        return 0.0
+    _, cluster = np.unique(np.asarray(groups), return_inverse=True)
+    sums = np.bincount(cluster, weights=values - values.mean())
+    alone = float(values.std() / np.sqrt(len(values)))
+    return max(alone, float(np.sqrt((sums**2).sum()) / len(values)))

@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .intervals import Bootstrap, Floats
-from .outcome import Outcome
+from .intervals import Bootstrap, Floats, fraction, reciprocal, rounded
+from .outcome import Outcome, count_verdicts
 from .rollup import has_rollup, rollup_metrics
-from .rounding import fraction, rounded
-from .verdicts import count_verdicts
 
 Metrics = dict[str, Any]
 Flags = NDArray[np.bool_]
@@ -126,8 +124,7 @@ class _Table:
         # The first column is the one whose interval goes by a name of its own.
         depths = (1, *self._ks)
         hits = [(ranks > 0) & (ranks <= k) for k in depths]
-        reciprocal = np.divide(1.0, ranks, out=np.zeros(len(ranks)), where=ranks > 0)
-        self._values: Floats = np.column_stack([*hits, reciprocal]).astype(np.float64)
+        self._values: Floats = np.column_stack([*hits, reciprocal(ranks)]).astype(np.float64)
         self._bootstrap = Bootstrap([outcome.doc for outcome in outcomes])
 
     def metrics(self, kept: Flags) -> Metrics:

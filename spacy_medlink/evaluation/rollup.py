@@ -6,10 +6,14 @@ between the answer and the gold concept says.
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
+from ..kb import KnowledgeBase
+from ..types import Candidate
+from .gold_set import Case
+from .intervals import fraction
 from .outcome import Outcome
-from .rounding import fraction
 
 Parents = Callable[[int], Iterable[int]]
 _NEAR = (1, 2)
@@ -69,3 +73,37 @@ def _ancestors(row: int, parents: Parents) -> dict[int, int]:
         found.update(dict.fromkeys(level, depth))
         depth += 1
     return found
+
+
+def with_rollup(
+    kb: KnowledgeBase,
+    cases: Sequence[Case],
+    outcomes: Sequence[Outcome],
+    candidates: Sequence[Sequence[Candidate]],
+) -> list[Outcome]:
+    """Add to outcomes how many steps lie between the gold concept and the first answer.
+
+    RETURNS (List[Outcome]): the same where the knowledge base has no hierarchy.
+    """
+    parents = _reader(kb)
+    if not any(parents(row) for case in cases for row in case.right):
+        return list(outcomes)
+    return [
+        outcome._replace(
+            rollup=distance(own[0].row, case.right, parents) if own and case.right else None
+        )
+        for case, outcome, own in zip(cases, outcomes, candidates, strict=True)
+    ]
+
+
+def _reader(kb: KnowledgeBase) -> Callable[[int], tuple[int, ...]]:
+    @lru_cache(maxsize=1 << 20)
+    def row_of(id: str) -> int:
+        return kb[id].row if id in kb else -1
+
+    @lru_cache(maxsize=1 << 20)
+    def parents(row: int) -> tuple[int, ...]:
+        above = (row_of(parent) for parent in kb.concept_at(row, names=False).parents)
+        return tuple(row for row in above if row >= 0)
+
+    return parents

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .intervals import SAMPLES, SEED, Bootstrap, Floats, interval_of
-from .rounding import rounded
+from .intervals import SAMPLES, SEED, Bootstrap, Floats, interval_of, rounded
 
 _EXCHANGES = 10_000
 _CELLS = 4_000_000  # signs held at a time

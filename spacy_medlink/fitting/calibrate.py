@@ -9,7 +9,7 @@ from ..assets.assets import CALIBRATOR
 from ..assets.manifest import ASSETS
 from ..assets.variant import write_variant
 from ..errors import Errors, MedlinkError, Warnings
-from ..linking import LinkingEngine
+from ..linking import Linker
 from ..ranking.calibrator import RankingCalibrator
 from ..ranking.features import STRATA
 from ..ranking.ranker import with_facts
@@ -132,9 +132,7 @@ class _Fitted(NamedTuple):
     concepts: int
 
 
-def _ask_names(
-    assets: Assets, engine: LinkingEngine, nil_share: float, progress: Progress
-) -> _Fitted:
+def _ask_names(assets: Assets, engine: Linker, nil_share: float, progress: Progress) -> _Fitted:
     kb = assets.kb
     names = NameLookups.of(engine, kb, progress)
     drawn = len(names.of_kinds([VERBATIM]))
@@ -148,14 +146,14 @@ def _ask_names(
 
 def _ask_gold(
     assets: Assets,
-    engine: LinkingEngine,
+    engine: Linker,
     dev: str | Path | None,
     train: str | Path | None,
     nil_share: float,
     progress: Progress,
 ) -> _Fitted:
     # Without their context equal mentions are asked once.
-    in_context = getattr(engine.rescorer, "reads_context", engine.rescorer is not None)
+    in_context = engine.rescorer is not None and engine.rescorer.reads_context
     if train is not None:
         examples, asked = _ask_folds(assets, Path(train), in_context, nil_share, progress)
     else:
@@ -204,7 +202,7 @@ def _ask_folds(
     examples, parts = list[Example](), list[Asked]()
     for fold in folds(assets, train, progress):
         engine = fold.engine(assets)
-        engine.rescorer = with_facts(engine.rescorer, fold.facts)
+        engine = engine.with_parts(rescorer=with_facts(engine.rescorer, fold.facts))
         own = examples_of(fold.cases, in_context)
         if own:
             parts.append(ask(engine, assets.kb, own, nil_share, gone=fold.gone))

@@ -10,7 +10,7 @@ from ..kb import KnowledgeBase
 from ..types import Mention
 
 if TYPE_CHECKING:
-    from ..measuring.gold_set import Case
+    from ..evaluation.gold_set import Case
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ def gold_examples(path: str | Path, kb: KnowledgeBase, with_context: bool = Fals
     with_context (bool): keep what stands around them, for a reranker.
     RAISES (MedlinkError): E107, E401-E404, E407 for the file.
     """
-    from ..measuring import load_gold
+    from ..evaluation import load_gold
 
     return examples_of(load_gold(path, kb).cases(), with_context)
 

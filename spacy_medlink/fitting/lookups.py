@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
-from ..linking import LinkingEngine
+from ..linking import Linker
 from ..linking.tiers import Found
 from ..retrieval.concepts import MEMORY
 from ..types import Candidate, Hits, Mention, Progress
@@ -27,12 +27,12 @@ Number = TypeVar("Number", np.int64, np.float32)
 class Lookups:
     """The answers of an engine for some texts.
 
-    engine (LinkingEngine): its fusion and its rescorer may be changed between rankings.
+    engine (Linker): asked without filters.
     texts (Sequence[str]): equal ones are searched once.
     """
 
     def __init__(
-        self, engine: LinkingEngine, texts: Sequence[str], progress: Progress = no_progress
+        self, engine: Linker, texts: Sequence[str], progress: Progress = no_progress
     ) -> None:
         self.engine = engine
         distinct = list(dict.fromkeys(texts))
@@ -47,6 +47,12 @@ class Lookups:
         """Leave out what other tiers found, as if they had not been asked."""
         other = copy(self)
         other._parts = [_of_tiers(own, {MEMORY, *tiers}) for own in self._parts]
+        return other
+
+    def asking(self, engine: Linker) -> "Lookups":
+        """Let another linker rank what was found: one over the same tiers, with another fusion."""
+        other = copy(self)
+        other.engine = engine
         return other
 
     def found(self, text: str, hidden: Collection[int] = ()) -> Found:
@@ -82,7 +88,7 @@ class NameLookups(NamedTuple):
     @classmethod
     def of(
         cls,
-        engine: LinkingEngine,
+        engine: Linker,
         kb: KnowledgeBase,
         progress: Progress = no_progress,
         sample: int = SAMPLE,
@@ -94,6 +100,10 @@ class NameLookups(NamedTuple):
     def of_tiers(self, tiers: Collection[str]) -> "NameLookups":
         """Leave out what other tiers found."""
         return self._replace(lookups=self.lookups.of_tiers(tiers))
+
+    def asking(self, engine: Linker) -> "NameLookups":
+        """Let another linker rank what was found."""
+        return self._replace(lookups=self.lookups.asking(engine))
 
     def of_kinds(self, kinds: Collection[str]) -> list[NameExample]:
         """List the examples of some kinds."""

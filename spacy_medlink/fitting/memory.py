@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..evaluation import load_gold
+from ..evaluation.gold_set import Case
 from ..kb import KnowledgeBase
 from ..kb.effects import REPEATED, UNKNOWN_ID, no_effect
-from ..measuring import load_gold
-from ..measuring.gold_set import Case
 from ..retrieval.memory import NIL, Entry, Remembered, memory_key, spelling_of
 from ..util.files import sha256_of
 

@@ -5,12 +5,12 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..evaluation import load_gold
+from ..evaluation.gold_set import Case
 from ..kb import KnowledgeBase, KnowledgeBaseBuilder
 from ..kb.effects import UNKNOWN_ID
 from ..kb.filters import name_identity, with_names
 from ..kb.schema import KB
-from ..measuring import load_gold
-from ..measuring.gold_set import Case
 from ..types import Concept, Name, Record
 from ..util.files import sha256_of
 from ..util.outputs import check_output

@@ -14,7 +14,8 @@ from ..assets.assets import CALIBRATOR, ENDINGS_FILE, RANKER_FILE, RERANKER
 from ..assets.manifest import ASSETS
 from ..assets.variant import left_out, write_variant
 from ..errors import Errors
-from ..evaluation.clustered import standard_error
+from ..evaluation.intervals import reciprocal, standard_error
+from ..evaluation.outcome import first_right
 from ..ranking.blending import blend, remembered
 from ..ranking.endings import Endings
 from ..ranking.model import TOP, RankingModel
@@ -159,9 +160,8 @@ def _ranks(
         ranking = one.ranking
         if logits is not None:
             ranking = blend(ranking, 0, softmax(logits[place]), WEIGHT, RANKER)
-        hits = (1 / n for n, own in enumerate(ranking, 1) if own.row in one.case.right)
-        found.append(next(hits, 0.0))
-    return np.asarray(found)
+        found.append(first_right([own.row for own in ranking], one.case.right))
+    return reciprocal(found)
 
 
 def _figures(ranks: NDArray[np.float64]) -> dict[str, float]:

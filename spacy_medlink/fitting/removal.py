@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
-from ..linking import LinkingEngine
+from ..linking import Linker
 from ..ranking.features import Names, features_of
 from ..retrieval.mask import Mask
 from ..text.normalisation import hash_key
@@ -55,7 +55,7 @@ class _Round(NamedTuple):
 
 
 def ask(
-    engine: LinkingEngine,
+    engine: Linker,
     kb: KnowledgeBase,
     examples: Sequence[Example],
     nil_share: float = NIL_SHARE,
@@ -94,7 +94,7 @@ def ask(
     return Asked(trials, (unanswered[0], unanswered[1]))
 
 
-def names_of(engine: LinkingEngine, kb: KnowledgeBase) -> Names:
+def names_of(engine: Linker, kb: KnowledgeBase) -> Names:
     """Make what features ask of names."""
     return Names(engine.name_concept, lambda row: kb.name_at(row).text)
 
@@ -104,7 +104,7 @@ def parts_of(ids: Iterable[str], parts: int) -> NDArray[np.int64]:
     return np.fromiter((hash_key(f"nil {id}") % parts for id in ids), dtype=np.int64)
 
 
-def without(engine: LinkingEngine, removed: Flags, hidden: Sequence[int] = ()) -> Mask:
+def without(engine: Linker, removed: Flags, hidden: Sequence[int] = ()) -> Mask:
     """Make the mask of the names that are left.
 
     removed (Flags): concepts that go, (n_concepts,). hidden (Sequence[int]): name rows that go.
@@ -115,7 +115,7 @@ def without(engine: LinkingEngine, removed: Flags, hidden: Sequence[int] = ()) -
 
 
 def _rounds(
-    engine: LinkingEngine,
+    engine: Linker,
     ids: Sequence[str],
     examples: Sequence[Example],
     nil_share: float,

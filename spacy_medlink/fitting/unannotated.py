@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..assets import Assets
+from ..evaluation import load_gold
+from ..evaluation.gold_set import Case
 from ..kb import KnowledgeBase
-from ..linking import LinkingEngine
-from ..measuring import load_gold
-from ..measuring.gold_set import Case
+from ..linking import Linker
 from ..ranking.ranker import name_facts
 from ..ranking.traits import NameFacts
 from ..retrieval.mask import Mask
@@ -62,7 +62,7 @@ class Fold(NamedTuple):
     gone: list[int]
     facts: Callable[[], NameFacts]
 
-    def engine(self, assets: Assets, **settings: Any) -> LinkingEngine:
+    def engine(self, assets: Assets, **settings: Any) -> Linker:
         """Make an engine that remembers what the other documents say."""
         return assets.engine(calibrator=False, memory=self.memory or False, **settings)
 

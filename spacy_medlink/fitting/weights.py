@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..evaluation.intervals import reciprocal
 from ..kb import KnowledgeBase
-from ..linking import LinkingEngine
+from ..linking import Linker
 from ..types import Floats2d, Ints2d
 from .choices import DEFAULT_NGRAM, DEFAULT_WEIGHTS, Choice, choices, normalised
 from .lookups import NameLookups
@@ -43,7 +44,7 @@ Quality = dict[Choice, NDArray[np.float64]]
 
 
 def choose_weights(
-    engine: LinkingEngine,
+    engine: Linker,
     kb: KnowledgeBase,
     dev: Path | None = None,
     kept: dict[str, Any] | None = None,
@@ -51,7 +52,7 @@ def choose_weights(
 ) -> dict[str, Any]:
     """Choose the fusion of the tiers.
 
-    engine (LinkingEngine): with its tiers; its weights are not changed.
+    engine (Linker): with its tiers; its weights are not changed.
     dev (Optional[Path]): gold mentions to choose on. kept (Optional[Dict]): what was chosen before,
         taken where there are fewer than 50 mentions; without it names of the knowledge base choose.
     names (Optional[NameLookups]): examples made of these, looked up with the engine; None makes
@@ -90,7 +91,7 @@ def choose_weights(
 
 
 def _on_names(
-    engine: LinkingEngine, names: NameLookups, tiers: Sequence[str]
+    engine: Linker, names: NameLookups, tiers: Sequence[str]
 ) -> tuple[Quality, dict[str, Any]]:
     drawn = len(names.of_kinds([VERBATIM]))
     examples = [one for kind, step in _EVERY.items() for one in names.of_kinds([kind])[::step]]
@@ -105,9 +106,9 @@ def _on_names(
 
 
 def _on_gold(
-    engine: LinkingEngine, kb: KnowledgeBase, dev: Path, tiers: Sequence[str]
+    engine: Linker, kb: KnowledgeBase, dev: Path, tiers: Sequence[str]
 ) -> tuple[Quality, dict[str, Any]]:
-    from ..measuring import load_gold
+    from ..evaluation import load_gold
     from ..util.files import sha256_of
 
     cases = [case for case in load_gold(dev, kb, nil_only=True).cases() if case.right]
@@ -137,7 +138,7 @@ def _taught(kb: KnowledgeBase) -> set[str]:
 
 
 def _try(
-    engine: LinkingEngine,
+    engine: Linker,
     rows: Ints2d,
     scores: Mapping[str, Floats2d],
     usable: NDArray[np.bool_],
@@ -176,15 +177,15 @@ def reciprocal_ranks(
     name_concept: NDArray[np.int32],
     gold: Sequence[Collection[int]],
 ) -> NDArray[np.float64]:
-    """Compute 1 / rank of the best right concept of each query, 0 where none was found.
+    """Compute the reciprocal rank of the best right concept of each query.
 
     gold (Sequence[Collection[int]]): concept rows that are right for each.
     """
     concepts = np.where(np.isfinite(fused), name_concept[np.maximum(rows, 0)], -1)
-    ranks = np.zeros(len(gold))
+    ranks = np.zeros(len(gold), np.int64)
     for index, (own, values, wanted) in enumerate(zip(concepts, fused, gold, strict=True)):
         right = np.isin(own, list(wanted))
         if right.any():
             better = own[values > values[right].max()]
-            ranks[index] = 1 / (1 + len(np.unique(better[better >= 0])))
-    return ranks
+            ranks[index] = 1 + len(np.unique(better[better >= 0]))
+    return reciprocal(ranks)

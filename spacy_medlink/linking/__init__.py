@@ -1,6 +1,9 @@
-"""The engine: mentions in, ranked candidates out. Knows no spaCy."""
+"""The linker: mentions in, links out. Knows no spaCy."""
 
-from .engine import LinkingEngine
+from .linker import Linker
+from .opening import open_linker
+from .parts import Parts
+from .settings import LinkSettings
 from .tiers import TIERS
 
-__all__ = ["TIERS", "LinkingEngine"]
+__all__ = ["TIERS", "LinkSettings", "Linker", "Parts", "open_linker"]

@@ -7,16 +7,16 @@ the knowledge base says: all of its parts must be better known than the whole.
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..ranking.features import DEPTH
 from ..text.identifiers import is_identified
 from ..types import Candidate, Mention
-from .decision import is_believed, wanted_of, with_probabilities
+from .decision import Part, is_believed, wanted_of, with_probabilities
 
 if TYPE_CHECKING:
     from ..retrieval.filters import Only
-    from .engine import LinkingEngine
+    from .linker import Linker
 
 _SEPARATOR = re.compile(
     r"\s*,\s*(?:(?:and/or|and|or|und|oder|y|et|ou)\s+)?|\s+(?:and/or|and|or|und|oder|y|et|ou|&)\s+|\s*/\s*",
@@ -25,13 +25,6 @@ _SEPARATOR = re.compile(
 _MOST_PARTS = 8
 _LONGEST = 200  # characters; longer mentions are sentences
 _NAMED = 0.95  # of the exact tier: the knowledge base has the whole as a name
-
-
-class Part(NamedTuple):
-    """One of the mentions that a composite one stands for."""
-
-    text: str
-    ranking: list[Candidate]
 
 
 def readings(text: str) -> list[tuple[str, ...]]:
@@ -75,7 +68,7 @@ def _sharing_both(parts: list[list[str]]) -> list[list[str]]:
 
 
 def link_parts(
-    engine: "LinkingEngine",
+    linker: "Linker",
     mentions: Sequence[Mention],
     rankings: Sequence[Sequence[Candidate]],
     k: int,
@@ -86,12 +79,12 @@ def link_parts(
     """Find the composite mentions, and rank candidates for their parts.
 
     rankings: of the whole mentions. threshold (Optional[float]): what every part must reach, as
-        for `decide`. only, force: as for `LinkingEngine.rank_within_filter`; a part that a concept
+        for `decide`. only, force: as for `Linker.retrieve`; a part that a concept
         outside says better is no part.
     RETURNS (Mapping[int, List[Part]]): parts by position of the mention.
     """
     found: dict[int, list[tuple[str, ...]]] = {}
-    denied = engine.denied(mentions)
+    denied = linker.denied(mentions)
     for place, (mention, ranking) in enumerate(zip(mentions, rankings, strict=True)):
         named = ranking and (
             ranking[0].scores.get("exact", 0) >= _NAMED or is_identified(ranking[0].scores)
@@ -104,12 +97,12 @@ def link_parts(
         )
         for place, ways in found.items() for way in ways for part in way
     }  # fmt: skip
-    wanted = wanted_of(threshold, engine.calibrator)
-    found_within, outside = engine.rank_within_filter(
-        list(asked.values()), max(k, DEPTH), only, force
-    )
-    rankings_of_parts = with_probabilities(found_within, engine.calibrator)
-    parts_denied = engine.denied(list(asked.values()))
+    wanted = wanted_of(threshold, linker.calibrator)
+    own_mentions, depth = list(asked.values()), max(k, DEPTH)
+    within, outside = linker.retrieve(own_mentions, depth, only, force)
+    ordered = linker.rank(own_mentions, depth, only, within)
+    rankings_of_parts = with_probabilities(ordered, linker.calibrator)
+    parts_denied = linker.denied(own_mentions)
     ranked = {
         one: [] if is_denied or better is not None else own[:k]
         for one, own, is_denied, better in zip(

@@ -19,6 +19,13 @@ NOT_A_CONCEPT = "corrections say that it is no concept"
 _DIGITS = 6  # a perfect match may be a millionth short of 1.0
 
 
+class Part(NamedTuple):
+    """One of the mentions that a composite one stands for."""
+
+    text: str
+    ranking: list[Candidate]
+
+
 class Decision(NamedTuple):
     """What a mention is linked to.
 
@@ -28,6 +35,8 @@ class Decision(NamedTuple):
         chosen one among them; () where there are none.
     leaves (Tuple[int, ...]): rows of the near ties that the chosen ancestor stands for.
     outside (Optional[Candidate]): what says the mention better, but is left out by the filters.
+    parts (Sequence[Part]): of a composite mention; the best candidate of the first one is then the
+        link, whatever `chosen` says.
     """
 
     chosen: Candidate | None
@@ -36,6 +45,23 @@ class Decision(NamedTuple):
     tied: tuple[int, ...] = ()
     leaves: tuple[int, ...] = ()
     outside: Candidate | None = None
+    parts: Sequence[Part] = ()
+
+    @property
+    def link(self) -> Candidate | None:
+        """What is linked to; None for NIL."""
+        return self.parts[0].ranking[0] if self.parts else self.chosen
+
+    @property
+    def answers(self) -> list[Candidate]:
+        """The candidates, best first; of a composite mention the best of each part come first."""
+        if not self.parts:
+            return self.ranking
+        best = [part.ranking[0] for part in self.parts]
+        others = {one.row: one for part in self.parts for one in part.ranking[1:]}
+        for one in best:
+            others.pop(one.row, None)
+        return [*best, *sorted(others.values(), key=lambda one: (-one.score, one.row))]
 
 
 def decide(
@@ -55,7 +81,7 @@ def decide(
     denied (Sequence[bool]): for each ranking, whether corrections say that its mention is no
         concept; () for none. What the document itself identifies is linked all the same.
     outside (Optional[Sequence[Optional[Candidate]]]): for each ranking, what says the mention
-        better outside the filters (`LinkingEngine.rank_within_filter`): the mention is then NIL.
+        better outside the filters (`Linker.retrieve`): the mention is then NIL.
     """
     rankings = with_probabilities(rankings, calibrator)
     wanted = wanted_of(threshold, calibrator)
@@ -66,6 +92,20 @@ def decide(
         else _decide(ranking, wanted, backoff, own)
         for ranking, own, is_denied in zip(rankings, better, denied or repeat(False), strict=False)
     ]
+
+
+def kept(decision: Decision, ranked: Sequence[Candidate], most: int) -> Decision:
+    """Keep as many candidates as are wanted.
+
+    ranked (Sequence[Candidate]): all that were ranked, of which the decision saw the first ones.
+    """
+    ranking = decision.ranking
+    if len(ranked) > len(ranking) < most:
+        seen = {one.row for one in ranking}
+        ranking = [*ranking, *(one for one in ranked if one.row not in seen)]
+    elif len(ranking) <= most:
+        return decision
+    return decision._replace(ranking=ranking[:most])
 
 
 def is_believed(best: Candidate, wanted: float) -> bool:
@@ -81,7 +121,9 @@ def is_believed(best: Candidate, wanted: float) -> bool:
 
 def wanted_of(threshold: float | None, calibrator: Calibrator | None) -> float:
     """Get the threshold that holds: the one that was set, else what the calibrator recommends."""
-    return getattr(calibrator, "threshold", 0.0) if threshold is None else threshold
+    if threshold is not None:
+        return threshold
+    return 0.0 if calibrator is None else calibrator.threshold
 
 
 def _decide(

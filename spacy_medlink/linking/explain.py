@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 from ..kb import KnowledgeBase
 from ..retrieval.concepts import MEMORY
 from ..types import Candidate, Mention
-from .composite import Part
 from .decision import Decision
 from .forms import Forms
 
 if TYPE_CHECKING:
     from ..retrieval.filters import Only
-    from .engine import LinkingEngine
+    from .linker import Linker
 
 _DIGITS = 4
 
@@ -60,21 +59,19 @@ class Explanation:
 
 
 def explain(
-    engine: "LinkingEngine",
+    linker: "Linker",
     kb: KnowledgeBase,
     mention: Mention,
     decision: Decision,
-    parts: Sequence[Part] = (),
     k: int = 5,
     only: "Only" = None,
 ) -> Explanation:
     """Explain a decision.
 
-    decision (Decision): as made for the mention with the same engine and filters.
-    parts (Sequence[Part]): of a composite mention, which then are its link.
+    decision (Decision): as made for the mention with the same linker and filters.
     k (int): candidates kept.
     """
-    chosen = parts[0].ranking[0] if parts else decision.chosen
+    chosen = decision.link
     link = {"id": "NIL", "name": "", "reason": decision.reason}
     if chosen is not None:
         concept = kb.concept_at(chosen.row)
@@ -83,19 +80,19 @@ def explain(
         mention=mention.text,
         label=mention.label,
         link=link,
-        forms=_forms(engine, kb, mention, decision, k, only),
-        filters=_filters(engine, kb, mention, decision, k, only),
+        forms=_forms(linker, kb, mention, decision, k, only),
+        filters=_filters(linker, kb, mention, decision, k, only),
         candidates=[_candidate(kb, one) for one in decision.ranking],
         runner_up=_runner_up(kb, decision.ranking),
         identifiers=list(mention.identifiers),
         tied=[kb.concept_at(row, names=False).id for row in decision.tied],
         backed_off=[kb.concept_at(row, names=False).id for row in decision.leaves],
-        parts=[{"text": part.text, **_candidate(kb, part.ranking[0])} for part in parts],
+        parts=[{"text": part.text, **_candidate(kb, part.ranking[0])} for part in decision.parts],
     )
 
 
 def _forms(
-    engine: "LinkingEngine",
+    linker: "Linker",
     kb: KnowledgeBase,
     mention: Mention,
     decision: Decision,
@@ -109,7 +106,7 @@ def _forms(
     ]
     kept = decision.ranking[0].form or mention.text if decision.ranking else ""
     found = []
-    for form, ranking in zip(forms.all, engine.rank(alone, k, only), strict=True):
+    for form, ranking in zip(forms.all, linker.rank(alone, k, only), strict=True):
         discount = forms.discount(form)
         as_name = bool(forms.verbatim) and form not in forms.longer
         if as_name:
@@ -136,7 +133,7 @@ def _why(form: str, mention: Mention) -> str:
 
 
 def _filters(
-    engine: "LinkingEngine",
+    linker: "Linker",
     kb: KnowledgeBase,
     mention: Mention,
     decision: Decision,
@@ -144,12 +141,12 @@ def _filters(
     only: "Only",
 ) -> dict[str, Any]:
     """Say what filters hold, and what they took from the candidates."""
-    scope = engine.scopes.of(mention.label, only)
+    scope = linker.scope(mention.label, only)
     if scope.mask is None:
         return {"given": "", "passing": kb.n_names, "names": kb.n_names, "removed": [],
                 "better": None}  # fmt: skip
     kept = {one.row for one in decision.ranking}
-    free = engine.rank_unfiltered([mention], k)[0]
+    free = linker.rank_unfiltered([mention], k)[0]
     last = decision.ranking[-1].score if len(decision.ranking) >= k else -1.0
     removed = [one for one in free if one.row not in kept and one.score >= last]
     return {

@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..retrieval.concepts import MEMORY, merge_forms
 from ..types import Candidate, Mention
+
+if TYPE_CHECKING:
+    from .scopes import Scope
 
 # A text that is defined as an abbreviation means its long form; the short form alone is tried too,
 # at a discount, because definitions are sometimes found where there are none.
@@ -71,6 +74,30 @@ class Forms(NamedTuple):
     def _discounted(self, form: str, ranking: Sequence[Candidate]) -> list[Candidate]:
         discount = self.discount(form)
         return [replace(one, score=one.score * discount, form=form) for one in ranking]
+
+
+class Way(NamedTuple):
+    """How mentions are looked up: those of one way are looked up together.
+
+    all_tiers (bool): whether more than memory and exact tier are asked where these have an answer.
+    enough (int): concepts that need no more names than the tiers propose at once.
+    width (int): candidates of the ranking, `enough` at least.
+    """
+
+    all_tiers: bool
+    enough: int
+    width: int
+
+
+class LookupKey(NamedTuple):
+    """What to look up for a mention, and how: the key of remembered rankings.
+
+    scope (Scope): what may be an answer, and the rule for ties.
+    """
+
+    forms: Forms
+    scope: "Scope"
+    way: Way
 
 
 def has_letters(form: str) -> bool:

@@ -24,8 +24,9 @@ def identified_first(
     They keep their order and their distance. Each has one part in as many as there are of the
     identifier, as its score; a single one scores as a name does that is the mention.
 
-    ranking (Sequence[Candidate]): best first, DEPTH of them. own_of (IdentifiersOf): of the
-        candidates. perfect (float): what a name scores that is the mention.
+    ranking (Sequence[Candidate]): best first, of which DEPTH are looked at.
+    own_of (IdentifiersOf): of the candidates.
+    perfect (float): what a name scores that is the mention.
     RETURNS (List[Candidate]): as it was, where no candidate is identified.
     """
     chosen = _identified(mention, ranking, own_of)
@@ -51,7 +52,7 @@ def identified_first(
 
 def _identified(mention: Mention, ranking: Sequence[Candidate], own_of: IdentifiersOf) -> list[int]:
     """List the places of the candidates that an identifier is of, the first that is of any."""
-    own = [own_of(one.row) for one in ranking]
+    own = [own_of(one.row) for one in ranking[:DEPTH]]
     for identifier in mention.identifiers:
         if found := [place for place, its in enumerate(own) if identifies(identifier, its)]:
             return found

@@ -2,20 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..retrieval.concepts import MEMORY
-from ..types import Floats2d, Hits, Ints1d, Ints2d
+from ..types import Floats2d, Hits, Ints1d, Ints2d, Mention
 
 if TYPE_CHECKING:  # only the tiers that are used should be paid for
     from ..retrieval.dense import DenseIndex
     from ..retrieval.exact import ExactIndex
     from ..retrieval.mask import Mask
     from ..retrieval.memory import MentionMemory
-    from ..retrieval.ngram import NgramIndex
 
 TIERS = ("exact", "ngram", "dense")
 
@@ -41,7 +40,19 @@ class Found(NamedTuple):
         return ~np.any(more, axis=0) if more else np.ones(len(self.rows), dtype=np.bool_)
 
 
-@dataclass
+class NgramTier(Protocol):
+    """What is asked of the n-gram tier."""
+
+    def search(self, texts: Sequence[str], k: int, mask: "Mask | None" = None) -> Hits:
+        """Find the k names that are most similar to each text."""
+        ...
+
+    def score(self, texts: Sequence[str], rows: Ints2d) -> Floats2d:
+        """Score name rows (n, m) for each text."""
+        ...
+
+
+@dataclass(frozen=True)
 class Tiers:
     """The tiers that are asked; None leaves one out.
 
@@ -50,7 +61,7 @@ class Tiers:
 
     name_concept: NDArray[np.int32]
     exact: "ExactIndex | None" = None
-    ngram: "NgramIndex | None" = None
+    ngram: NgramTier | None = None
     dense: "DenseIndex | None" = None
     memory: "MentionMemory | None" = None
 
@@ -88,6 +99,18 @@ class Tiers:
                 if concept >= 0:
                     rows[place] = self._a_name(concept, mask)
         return Hits(rows, np.where(rows >= 0, np.float32(1), np.float32(-np.inf)))
+
+    def denied(self, mentions: Sequence[Mention]) -> list[bool]:
+        """Tell of each mention whether corrections say that it is no concept."""
+        if self.memory is None or not self.memory.has_nil:
+            return [False] * len(mentions)
+        said: dict[tuple[str, str], bool] = {}
+        texts = [(one.label, one.long_form or one.text) for one in mentions]
+        for label in dict.fromkeys(label for label, _ in texts):
+            own = list(dict.fromkeys(text for other, text in texts if other == label))
+            found = self.memory.denies(own, label).tolist()
+            said.update(zip(((label, text) for text in own), found, strict=True))
+        return [said[one] for one in texts]
 
     def has_name(self, concept: int, mask: "Mask | None") -> bool:
         """Tell whether a concept has a name that may be an answer."""

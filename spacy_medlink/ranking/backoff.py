@@ -1,8 +1,7 @@
 """Back-off: where several leaves are as likely, what is above all of them is the safer link."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import lru_cache
 
 import numpy as np
 
@@ -11,8 +10,8 @@ from ..retrieval.mask import Mask
 from ..types import Candidate
 
 MARGIN = 0.02
+NEAR_TIES = 25  # candidates among which near ties are looked for
 _LEVELS = 2  # above each leaf, so that a link is never to "disease"
-_PARENTS_KEPT = 65_536
 
 
 class Backoff:
@@ -20,11 +19,18 @@ class Backoff:
 
     kb (KnowledgeBase): with a hierarchy. margin (float): how much less a near tie scores at most.
     mask (Optional[Mask]): what may be an answer.
+    parents (Optional[Callable]): lists the rows above a row; default: as the knowledge base has it.
     """
 
-    def __init__(self, kb: KnowledgeBase, margin: float = MARGIN, mask: Mask | None = None) -> None:
+    def __init__(
+        self,
+        kb: KnowledgeBase,
+        margin: float = MARGIN,
+        mask: Mask | None = None,
+        parents: Callable[[int], tuple[int, ...]] | None = None,
+    ) -> None:
         self._kb, self._margin, self._mask = kb, margin, mask
-        self._parents = lru_cache(maxsize=_PARENTS_KEPT)(self._read_parents)
+        self._parents = parents or self._read_parents
 
     def ancestor_of(self, ranking: Sequence[Candidate]) -> tuple[Candidate, tuple[int, ...]] | None:
         """Find what to link to instead of the best candidate.

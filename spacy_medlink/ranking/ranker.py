@@ -79,9 +79,9 @@ class Chain:
 
     def __init__(self, rescorers: Sequence[Rescorer]) -> None:
         self.rescorers = list(rescorers)
-        self.top = max(getattr(one, "top", 0) for one in self.rescorers)
-        self.reads_context = any(getattr(one, "reads_context", True) for one in self.rescorers)
-        self.fingerprint = " ".join(getattr(one, "fingerprint", "") for one in self.rescorers)
+        self.top = max(one.top for one in self.rescorers)
+        self.reads_context = any(one.reads_context for one in self.rescorers)
+        self.fingerprint = " ".join(one.fingerprint for one in self.rescorers)
 
     def rescore(
         self, mentions: Sequence[Mention], rankings: Sequence[Sequence[Candidate]]

@@ -65,6 +65,8 @@ class Reranker:
     cache_size (int): mentions, with their context, whose readings are remembered.
     """
 
+    reads_context = True
+
     def __init__(
         self,
         encoder: "CrossEncoder",

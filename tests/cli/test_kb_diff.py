@@ -10,7 +10,7 @@ import pytest
 from spacy_medlink.kb import build_kb
 from spacy_medlink.types import Concept, Name
 from tests.cli.conftest import Run
-from tests.reports.test_page import Page
+from tests.evaluation.report.test_page import Page
 
 HOSTILE = "</td><script>alert(1)</script><img src=x onerror=alert(1)>\"'&"
 

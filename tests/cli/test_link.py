@@ -15,7 +15,7 @@ from spacy_medlink.assets import Assets
 from spacy_medlink.cli.page import render_page
 from spacy_medlink.components.extensions import SPAN_ATTRIBUTES
 from spacy_medlink.components.pipelines import open_pipeline
-from spacy_medlink.measuring import load_gold
+from spacy_medlink.evaluation import load_gold
 from tests.cli.conftest import Fail, Run
 
 TEXT = "Heart attack in 2020, now Type 2 diabetes."

@@ -13,6 +13,7 @@ from thinc.api import ConfigValidationError
 from spacy_medlink.components.extensions import SPAN_ATTRIBUTES
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.linking import Linker
 from tests.children import in_threads
 from tests.pipelines import TEXTS, doc_with, pipeline, values
 from tests.tiny import write_tiny_encoder
@@ -426,10 +427,10 @@ def test_errors_go_to_the_handler(tiny_assets, monkeypatch):
     linker = nlp.get_pipe("medical_linker")
     _ = linker.engine
 
-    def broken(mentions, k, only):
+    def broken(*_):
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(linker.engine, "rank", broken)
+    monkeypatch.setattr(Linker, "rank", broken)
     with pytest.raises(RuntimeError, match="broken"):
         nlp("fever")
     with pytest.raises(RuntimeError, match="broken"):

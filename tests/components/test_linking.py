@@ -7,6 +7,7 @@ import pytest
 
 from spacy_medlink.building.starter import starter_assets
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.linking.tiers import Tiers
 from spacy_medlink.text.normalisation import is_short_form
 from spacy_medlink.types import Mention
 from tests.children import in_threads
@@ -119,24 +120,25 @@ def test_the_cache_changes_nothing_and_is_bounded(tiny_assets, size):
         for text, ranking in zip(TEXTS, want, strict=True):
             found = rank(engine, text)[0]
             assert [one.row for one in found[:1]] == [one.row for one in ranking[:1]]
-    assert len(engine._cache) <= size
+    assert len(engine.retrieval._cache) <= size
 
 
-def test_what_is_remembered_is_not_searched_again(tiny_assets):
+def test_what_is_remembered_is_not_searched_again(tiny_assets, monkeypatch):
     engine = fresh(tiny_assets)
     searched = []
-    search = engine.tiers.search
+    search = Tiers.search
 
-    def counted(texts, *rest):
-        searched.extend(texts)
-        return search(texts, *rest)
+    def counted(tiers, texts, *rest):
+        if tiers is engine.tiers:  # the exact tier alone is asked of others
+            searched.extend(texts)
+        return search(tiers, texts, *rest)
 
-    engine.tiers.search = counted
+    monkeypatch.setattr(Tiers, "search", counted)
     rank(engine, "fever", "fever", "asthma", "")
     rank(engine, "asthma", "fever", "")
     assert searched == ["fever", "asthma"]
     rank(engine, "fever", k=2)
-    engine.clear_cache()
+    engine.retrieval.clear()
     rank(engine, "fever")
     assert searched[2:] == ["fever", "fever"]
 
@@ -196,16 +198,17 @@ def test_exact_first_has_the_same_first_answer(tiny_assets, which):
             assert one[0].score == pytest.approx(other[0].score, abs=TOLERANCE)
 
 
-def test_exact_first_asks_the_other_tiers_only_when_it_must(tiny_assets):
+def test_exact_first_asks_the_other_tiers_only_when_it_must(tiny_assets, monkeypatch):
     engine = fresh(tiny_assets, "exact", "ngram", exact_first=True)
     searched = []
-    search = engine.tiers.search
+    search = Tiers.search
 
-    def counted(texts, *rest):
-        searched.extend(texts)
-        return search(texts, *rest)
+    def counted(tiers, texts, *rest):
+        if tiers is engine.tiers:  # the exact tier alone is asked of others
+            searched.extend(texts)
+        return search(tiers, texts, *rest)
 
-    engine.tiers.search = counted
+    monkeypatch.setattr(Tiers, "search", counted)
     rankings = engine.rank(
         [Mention("fever"), Mention("hart attak"), Mention("PE", "pulmonary embolism"),
          Mention("XX", "asthma")], 5,

@@ -12,8 +12,9 @@ from spacy_medlink.cli import app
 from tests import declared
 from tests.docs.markdown import ROOT
 
+_VARIABLE = re.compile(r"[A-Z_]+=")
 _TARGET = re.compile(r"^([a-z-]+):", re.MULTILINE)
-_TOOLS = {"cd", "git", "mkdir", "docker", "scp", "rsync", "torchrun", "spacy"}
+_TOOLS = {"cd", "git", "grep", "mkdir", "docker", "scp", "rsync", "torchrun", "spacy", "chromium"}
 
 
 def run(words: list[str]) -> str:
@@ -28,6 +29,8 @@ def run(words: list[str]) -> str:
 
 def check(words: list[str]) -> None:
     """Check that a command, its options and what it names exist."""
+    while _VARIABLE.match(words[0]):  # as in `NAME=value command`
+        words = words[1:]
     if words[0] == "medlink":
         _check_options(typer.main.get_command(app), words[1:])
     elif words[:2] == ["python", "-m"]:
@@ -40,7 +43,7 @@ def check(words: list[str]) -> None:
 
 def _check_module(name: str, words: list[str]) -> None:
     if name.split(".")[0] not in ("training", "benchmarks"):
-        assert name.split(".")[0] in ("spacy", "venv", "pip"), name
+        assert name.split(".")[0] in ("spacy", "venv", "pip", "pytest"), name
         return
     module = importlib.import_module(name)
     main = getattr(module, "main", None)

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCS = sorted((ROOT / "docs").rglob("*.md"))
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
 # A comment on the line before a block says why it is not run.
 _NOT_RUN = re.compile(r"<!-- not run: (.+?) -->")
 _FENCE = re.compile(r"```(.*)")

@@ -14,7 +14,7 @@ from thinc.api import Config
 from spacy_medlink.components.linker.settings import DEFAULT_CONFIG as LINKER
 from spacy_medlink.components.mentions import DEFAULT_CONFIG as MENTIONS
 from tests.docs import commands
-from tests.docs.markdown import PAGES, ROOT, Block, blocks_of
+from tests.docs.markdown import DOCS, PAGES, ROOT, Block, blocks_of
 from tests.docs.workplace import furnish
 
 SETTINGS = {"medical_linker": LINKER, "medical_mentions": MENTIONS}
@@ -85,8 +85,15 @@ def test_links_lead_somewhere() -> None:
                 assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def test_paths_of_the_checkout_exist() -> None:
+    path_like = re.compile(r"`((?:spacy_medlink|training|benchmarks|tests)/[a-z0-9_./]+)`")
+    for page in PAGES:
+        for path in path_like.findall(page.read_text(encoding="utf-8")):
+            assert (ROOT / path).exists(), f"{page.name} names {path}"
+
+
 def test_every_page_is_in_the_index() -> None:
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-    for page in PAGES[1:]:
+    for page in DOCS:
         name = page.relative_to(ROOT / "docs").as_posix()
         assert name == "index.md" or f"({name})" in index, f"docs/index.md does not name {name}"

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_medlink.evaluation import coverage_curve, reliability
+from spacy_medlink.evaluation.calibration import coverage_curve, reliability
 
 ANSWERS = st.lists(st.tuples(st.sampled_from([0.0, 0.25, 0.5, 0.9, 1.0]), st.booleans()))
 

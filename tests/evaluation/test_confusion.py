@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_medlink.evaluation import confusion
+from spacy_medlink.evaluation.confusion import confusion
 
 KINDS = st.sampled_from(["T047", "T033", "T184", "T191", "NIL"])
 

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_medlink.evaluation import (
-    Outcome,
+from spacy_medlink.evaluation.metrics import (
     compute_metrics,
     compute_totals,
-    first_right,
-    paper_key,
+    link_metrics,
+    nil_metrics,
 )
-from spacy_medlink.evaluation.metrics import link_metrics, nil_metrics
+from spacy_medlink.evaluation.outcome import Outcome, first_right
+from spacy_medlink.evaluation.protocols import paper_key
 
 KS = (1, 2, 5)
 OUTCOMES = st.builds(

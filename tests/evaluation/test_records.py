@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_medlink.evaluation import Proposal, Record, pack, unpack
+from spacy_medlink.evaluation.records import Proposal, Record, pack, unpack
 
 TEXTS = st.none() | st.text(max_size=9)
 PROPOSALS = st.builds(

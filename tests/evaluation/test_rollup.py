@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_medlink.evaluation import Outcome, distance
-from spacy_medlink.evaluation.rollup import has_rollup, rollup_metrics
+from spacy_medlink.evaluation.outcome import Outcome
+from spacy_medlink.evaluation.rollup import distance, has_rollup, rollup_metrics
 
 # 0 <- 1 <- 2, 1 <- 3, and 4 apart; 5 and 6 are each other's parent.
 PARENTS = {1: [0], 2: [1], 3: [1], 5: [6], 6: [5]}

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from spacy_medlink.evaluation import compare_systems, mcnemar
+from spacy_medlink.evaluation.significance import compare_systems, mcnemar
 
 
 def _hits(*counts: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:

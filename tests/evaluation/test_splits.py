@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_medlink.evaluation import near_references, splits
+from spacy_medlink.evaluation import splits
+from spacy_medlink.evaluation.splits import near_references
 
 WORDS = st.lists(st.text("abcA", max_size=8), max_size=12)
 

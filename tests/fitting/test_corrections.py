@@ -14,10 +14,10 @@ from spacy_medlink.assets import Assets
 from spacy_medlink.building import build_assets
 from spacy_medlink.building.learn import learn
 from spacy_medlink.cli import app
+from spacy_medlink.evaluation import Settings, load_gold, measure
 from spacy_medlink.fitting.memory import _winner
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.linking.decision import NOT_A_CONCEPT
-from spacy_medlink.measuring import Settings, load_gold, measure
 
 FEVER, PNEUMONIA, ASTHMA = "HP:0001945", "HP:0002090", "HP:0002099"
 

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_medlink.evaluation import reliability
+from spacy_medlink.evaluation.calibration import reliability
 from spacy_medlink.fitting.quality import calibration_error, log_loss, reliability_bins
 
 pairs = st.lists(

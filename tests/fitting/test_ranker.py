@@ -14,6 +14,7 @@ from spacy_medlink.cli import app
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.evaluation import load_gold
 from spacy_medlink.fitting.calibrate import calibrate_assets
 from spacy_medlink.fitting.memory import learn_memory
 from spacy_medlink.fitting.mention_names import add_mention_names
@@ -22,7 +23,6 @@ from spacy_medlink.fitting.rerankers import store_reranker
 from spacy_medlink.fitting.unannotated import folds, forget
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.schema import kb_fingerprint
-from spacy_medlink.measuring import load_gold
 from spacy_medlink.ranking.ranker import RANKER, CandidateRanker, Chain
 from spacy_medlink.ranking.reranking import Reranker
 from spacy_medlink.retrieval.concepts import RESOLUTION

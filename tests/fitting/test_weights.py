@@ -17,7 +17,7 @@ from spacy_medlink.fitting.mention_names import add_mention_names
 from spacy_medlink.fitting.name_examples import SYNONYM
 from spacy_medlink.fitting.weights import best_choice, choose_weights, reciprocal_ranks
 from spacy_medlink.kb import KnowledgeBase, build_kb
-from spacy_medlink.linking import LinkingEngine
+from spacy_medlink.linking import Linker, Parts
 from spacy_medlink.retrieval.dense import DenseIndex
 from spacy_medlink.retrieval.ngram import NgramIndex
 from spacy_medlink.types import Concept, Name
@@ -75,11 +75,11 @@ def oracle_engine(path, tmp_path):
     encoder = Oracle(kb)
     texts = list(kb.iter_texts())
     dense = DenseIndex.build([encoder.encode(texts)], len(texts), encoder.dim, "Flat")
-    engine = LinkingEngine(
+    parts = Parts(
         kb.name_concepts().astype(np.int32),
-        ngram=NgramIndex.build(texts), dense=dense, encoder=encoder, weights={},
+        ngram=NgramIndex.build(texts), dense=dense, encoder=encoder,
     )  # fmt: skip
-    return engine, kb
+    return Linker.of(parts), kb
 
 
 def test_an_encoder_that_knows_nothing_gives_way_to_ngrams(tmp_path, spelling, tiny_encoder):

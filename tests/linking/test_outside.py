@@ -6,6 +6,7 @@ import pytest
 from spacy_medlink.linking import outside
 from spacy_medlink.linking.decision import BELOW_THRESHOLD, NOTHING_FOUND, OUTSIDE, decide
 from spacy_medlink.linking.outside import MARGIN, is_better, is_named_within
+from spacy_medlink.linking.tiers import Tiers
 from spacy_medlink.retrieval.filters import Filter
 from spacy_medlink.types import Candidate, Mention
 
@@ -73,30 +74,36 @@ def engine(tiny_assets):
 def test_names_of_concepts_outside(engine, tiny_assets):
     kb = tiny_assets.kb
     mentions = [Mention(text) for text in ("fever", "asthma", "PE", "Pericardial effusion")]
-    _, outside = engine.rank_within_filter(mentions, 3, DISEASE)
+    _, outside = within_filter(engine, mentions, 3, DISEASE)
     assert names(engine, outside) == [
         kb["HP:0001945"].row, None, None, kb["HP:0001698"].row,
     ]  # fmt: skip
-    rankings, none = engine.rank_within_filter(mentions, 3, DISEASE, force=True)
+    rankings, none = within_filter(engine, mentions, 3, DISEASE, force=True)
     assert none == [None] * 4 and rankings == engine.rank(mentions, 3, DISEASE)
 
 
 def test_a_concept_with_a_name_within_is_not_outside(engine):
     """Filters of languages and sources are of names: the concept is there by another one."""
     spanish = Filter.of(languages=["es"])
-    _, outside = engine.rank_within_filter([Mention("heart attack")], 3, spanish)
+    _, outside = within_filter(engine, [Mention("heart attack")], 3, spanish)
     assert outside == [None]
-    _, outside = engine.rank_within_filter([Mention("headaches"), Mention("AF")], 3, spanish)
+    _, outside = within_filter(engine, [Mention("headaches"), Mention("AF")], 3, spanish)
     assert outside[0] is None and outside[1] is not None  # AF has no name in Spanish
 
 
 def test_long_forms_count_and_not_letters(engine, tiny_assets):
     """ "PE" is a name within, but the document says that it is something outside."""
     mention = Mention("PE", long_form="pericardial effusion")
-    _, (better,) = engine.rank_within_filter([mention], 3, DISEASE)
+    _, (better,) = within_filter(engine, [mention], 3, DISEASE)
     assert better is not None and better.row == tiny_assets.kb["HP:0001698"].row
-    _, (none,) = engine.rank_within_filter([mention._replace(long_form="")], 3, DISEASE)
+    _, (none,) = within_filter(engine, [mention._replace(long_form="")], 3, DISEASE)
     assert none is None
+
+
+def within_filter(engine, mentions, k, only=None, force=False):
+    """Rank within filters, and what is outside them."""
+    within, outside = engine.retrieve(mentions, k, only, force)
+    return engine.rank(mentions, k, only, within), outside
 
 
 class Counting:
@@ -113,47 +120,52 @@ class Counting:
 
 def test_texts_are_encoded_once(tiny_assets):
     engine = tiny_assets.engine()
-    engine.encoder = counting = Counting(engine.encoder)
+    counting = Counting(engine.encoder)
+    engine = engine.with_parts(encoder=counting)
     mentions = [Mention(one) for one in ("fevrish", "asthmatic", "asthma", "Pericardial effusion")]
-    engine.rank_within_filter(mentions, 3, DISEASE)
+    within_filter(engine, mentions, 3, DISEASE)
     assert sorted(counting.texts) == sorted(set(counting.texts)) and len(counting.texts) == 4
 
 
 def test_nothing_more_is_searched_without_filters_or_for_names_within(tiny_assets, monkeypatch):
     engine = tiny_assets.engine()
     asked = []
-    search = engine.tiers.search
-    monkeypatch.setattr(
-        engine.tiers, "search", lambda texts, *rest: (asked.extend(texts), search(texts, *rest))[1]
-    )
+    search = Tiers.search
+
+    def counted(tiers, texts, *rest):
+        if tiers is engine.tiers:
+            asked.extend(texts)
+        return search(tiers, texts, *rest)
+
+    monkeypatch.setattr(Tiers, "search", counted)
     mentions = [Mention("asthma"), Mention("Pericardial effusion")]
-    engine.rank_within_filter(mentions, 3)
+    within_filter(engine, mentions, 3)
     assert len(asked) == 2
-    engine.rank_within_filter(mentions, 3, DISEASE)
+    within_filter(engine, mentions, 3, DISEASE)
     assert asked[2:].count("asthma") == 1 and asked[2:].count("Pericardial effusion") == 2
 
 
-def test_both_searches_are_remembered(tiny_assets):
+def test_both_searches_are_remembered(tiny_assets, monkeypatch):
     engine = tiny_assets.engine()
     mention = [Mention("Pericardial effusion")]
-    before = engine.rank_within_filter(mention, 3, DISEASE)
-    engine.encoder = None
-    assert engine.rank_within_filter(mention, 3, DISEASE) == before
+    before = within_filter(engine, mention, 3, DISEASE)
+    monkeypatch.setattr(Tiers, "search", lambda *_: pytest.fail("searched again"))
+    assert within_filter(engine, mention, 3, DISEASE) == before
 
 
 def test_the_filtered_ranking_is_what_it_was(engine):
     mentions = [Mention(text) for text in ("fever", "asthma", "PE", "lung clot", "heart")]
     for only in (DISEASE, FINDING, None):
-        ranking, _ = engine.rank_within_filter(mentions, 4, only)
+        ranking, _ = within_filter(engine, mentions, 4, only)
         assert ranking == engine.rank(mentions, 4, only)
 
 
 def test_without_a_name_the_margin_decides(engine, monkeypatch):
     mention = [Mention("pericardial effusions of fluid")]
     monkeypatch.setattr(outside, "MARGIN", -2.0)
-    assert engine.rank_within_filter(mention, 3, DISEASE)[1][0] is not None
+    assert within_filter(engine, mention, 3, DISEASE)[1][0] is not None
     monkeypatch.setattr(outside, "MARGIN", 2.0)
-    assert engine.rank_within_filter(mention, 3, DISEASE)[1] == [None]
+    assert within_filter(engine, mention, 3, DISEASE)[1] == [None]
 
 
 def test_masks_tell_single_rows(engine):

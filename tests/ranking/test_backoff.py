@@ -73,6 +73,8 @@ def test_nothing_in_nothing_out():
 class Halves:
     """A calibrator that says 0.5 of every first candidate."""
 
+    threshold = 0.0
+
     def probabilities(self, rankings):
         return [0.5 for _ in rankings]
 

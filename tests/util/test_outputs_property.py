@@ -23,11 +23,11 @@ from spacy_medlink.assets.variant import write_variant
 from spacy_medlink.building import build_assets
 from spacy_medlink.cli.output import write_text
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.evaluation.report.metrics_file import METRICS_FILE
 from spacy_medlink.fitting.calibrate import calibrate_assets
 from spacy_medlink.fitting.mention_names import add_mention_names
 from spacy_medlink.fitting.ranker import fit_ranker
 from spacy_medlink.kb import KnowledgeBase, build_kb, build_knowledge_base
-from spacy_medlink.reports.metrics_file import METRICS_FILE
 from spacy_medlink.util.outputs import files_in
 from tests.tiny import TINY_RECORDS
 from training.corpora.convert import convert

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.evaluation import load_gold
 from spacy_medlink.kb import KnowledgeBase
-from spacy_medlink.measuring import load_gold
 from spacy_medlink.types import Floats2d, Ints1d
 
 from ..data.names import TokenTable, TrainingNames

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.evaluation.intervals import reciprocal
 from spacy_medlink.types import Floats2d, Ints1d
 
 from ..data.holdout import Query
@@ -84,7 +85,7 @@ def rank(queries: Floats2d, golds: Ints1d, names: Floats2d, concepts: NDArray[np
 def measure(ranks: Ints1d) -> dict[str, float]:
     """Compute acc@k in percent, mean reciprocal rank, and the number of queries."""
     figures = {f"acc@{k}": round(100 * float((ranks < k).mean()), 2) for k in KS}
-    return {**figures, "mrr": round(float((1 / (ranks + 1)).mean()), 4), "n": len(ranks)}
+    return {**figures, "mrr": round(float(reciprocal(ranks + 1).mean()), 4), "n": len(ranks)}
 
 
 def shortlist(

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_medlink.errors import Errors, MedlinkError
+from spacy_medlink.evaluation import load_gold
 from spacy_medlink.kb import KnowledgeBase
-from spacy_medlink.measuring import load_gold
 from spacy_medlink.types import Hashes1d, Ints1d
 
 from .names import Tokenize, TokenTable, TrainingNames, string_hash

@@ -7,8 +7,8 @@ from typing import Any
 from thinc.api import Config
 
 from spacy_medlink.errors import Errors
-from spacy_medlink.measuring import Settings
-from spacy_medlink.measuring.settings import COMPOSITES, DICTIONARY, PROTOCOLS
+from spacy_medlink.evaluation import Settings
+from spacy_medlink.evaluation.settings import COMPOSITES, DICTIONARY, PROTOCOLS
 
 from .published import papers
 

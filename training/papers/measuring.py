@@ -8,7 +8,7 @@ from spacy_medlink.assets import Assets
 from spacy_medlink.building import build_assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder, says_pooling
 from spacy_medlink.errors import Errors
-from spacy_medlink.measuring import GoldSet, load_gold, measure
+from spacy_medlink.evaluation import GoldSet, load_gold, measure
 from spacy_medlink.util.devices import AUTO
 from spacy_medlink.util.files import sha256_of
 from spacy_medlink.util.progress import show_progress

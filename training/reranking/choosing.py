@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_medlink.encoders.cross_encoder import CrossEncoder
-from spacy_medlink.evaluation.clustered import standard_error
+from spacy_medlink.evaluation.intervals import reciprocal, standard_error
+from spacy_medlink.evaluation.outcome import first_right
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.ranking.reranking import Reranker
 
@@ -45,9 +46,9 @@ def by_weight(
     for weight in WEIGHTS:
         reranker.weight = weight
         reranked = reranker.rescore(mentions, rankings)
-        found[weight] = np.array(
+        found[weight] = reciprocal(
             [
-                next((1 / n for n, one in enumerate(own, 1) if one.row in wanted), 0.0)
+                first_right([one.row for one in own], wanted)
                 for own, wanted in zip(reranked, right, strict=True)
             ]
         )

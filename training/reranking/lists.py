@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_medlink.assets import Assets
+from spacy_medlink.evaluation import load_gold
 from spacy_medlink.fitting.unannotated import ask_unannotated
 from spacy_medlink.kb import KnowledgeBase
-from spacy_medlink.linking import LinkingEngine
-from spacy_medlink.measuring import load_gold
+from spacy_medlink.linking import Linker
 from spacy_medlink.ranking.blending import remembered
 from spacy_medlink.ranking.ranker import CandidateRanker
 from spacy_medlink.text.normalisation import key
@@ -58,7 +58,7 @@ def unannotated_lists(
     return rest, held
 
 
-def gold_lists(path: Path, kb: KnowledgeBase, engine: LinkingEngine, top: int) -> list[RankedList]:
+def gold_lists(path: Path, kb: KnowledgeBase, engine: Linker, top: int) -> list[RankedList]:
     """Look up the mentions of a gold file, in their context.
 
     RAISES (MedlinkError): E107, E401-E407 for the file.
@@ -74,7 +74,7 @@ def gold_lists(path: Path, kb: KnowledgeBase, engine: LinkingEngine, top: int) -
 
 
 def name_lists(
-    kb: KnowledgeBase, engine: LinkingEngine, top: int, most: int, seed: int
+    kb: KnowledgeBase, engine: Linker, top: int, most: int, seed: int
 ) -> list[RankedList]:
     """Let names play the mentions: each is looked up with itself taken out of its concept.
 
@@ -108,7 +108,7 @@ def _names(
 
 def _ranking(
     kb: KnowledgeBase,
-    engine: LinkingEngine,
+    engine: Linker,
     rows: NDArray[np.int64],
     fused: NDArray[np.float32],
     scores: dict[str, NDArray[np.float32]],

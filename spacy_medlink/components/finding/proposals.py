@@ -21,7 +21,7 @@ from .heads import Heads
 from .words import Match, clause_runs, saying
 
 if TYPE_CHECKING:
-    from ...linking import LinkingEngine
+    from ...linking import Linker
 
 _QUOTES = re.compile(r"[\"“”«»()\[\]]")  # in a token: the tokenizer has made two words one
 _TOGETHER = 16_384  # runs that are ranked together
@@ -31,7 +31,7 @@ _Proposal = tuple[float, int, Match]
 class Proposer:
     """Proposes runs of words as mentions.
 
-    engine (LinkingEngine): of the linker; with a dense tier. texts (Sequence[str]): of all names of
+    engine (Linker): of the linker; with a dense tier. texts (Sequence[str]): of all names of
         its knowledge base, in the order of rows. allowed (NDArray): rows of the names that may be
         found. threshold (float): dense score (cosine) of the best candidate, at least.
     longest (int): tokens of a proposal, at most. label (str): entity label of mentions.
@@ -39,7 +39,7 @@ class Proposer:
 
     def __init__(
         self,
-        engine: "LinkingEngine",
+        engine: "Linker",
         texts: Sequence[str],
         allowed: NDArray[np.uint32],
         threshold: float,

@@ -1,4 +1,4 @@
-"""The `medical_linker` component: glue between Docs and the linking engine."""
+"""The `medical_linker` component: glue between Docs and the linker."""
 
 from .annotation import NIL, Link
 from .component import MedicalLinker

@@ -9,8 +9,7 @@ from ...types import Candidate
 if TYPE_CHECKING:
     from ...kb import KnowledgeBase
     from ...kb.codes import CodeChooser
-    from ...linking.composite import Part
-    from ...linking.decision import Decision
+    from ...linking.decision import Decision, Part
 
 _Brief = tuple[str, str, tuple[str, ...]]
 
@@ -65,10 +64,10 @@ class LinkWriter:
         self._linked: Callable[[int, int], _Linked] = lru_cache(_FACTS_KEPT)(self._read)
         self._chooser: CodeChooser | None = None
 
-    def link(self, decision: "Decision", parts: "Sequence[Part]" = ()) -> Link:
+    def link(self, decision: "Decision") -> Link:
         """Make the link of a mention; of a composite one, of its parts."""
-        if parts:
-            return self._composite(parts)
+        if decision.parts:
+            return self._composite(decision.parts)
         candidates = self.candidates(decision.ranking)
         kb_ents = [[item["id"], item["score"]] for item in candidates]
         tied = [self.id_of(row) for row in decision.tied]

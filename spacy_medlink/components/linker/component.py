@@ -34,7 +34,7 @@ from .writing import SpanWriter
 if TYPE_CHECKING:  # opened lazily: spaCy imports this module with every `spacy.blank`
     from ...assets import Assets
     from ...kb import KnowledgeBase
-    from ...linking import LinkingEngine
+    from ...linking import Linker
     from ...linking.explain import Explanation
     from ...retrieval.filters import Selection
 
@@ -64,7 +64,8 @@ class MedicalLinker(PicklablePipe):
     source: str | None = _of("opened.source")
     assets: "Assets" = _of("opened.assets")
     kb: "KnowledgeBase" = _of("opened.kb")
-    engine: "LinkingEngine" = _of("opened.engine")
+    engine: "Linker" = _of("opened.engine")
+    linker: "Linker" = _of("opened.linker")
     writer: LinkWriter = _of("opened.writer")
     abbreviations: Lexicon = _of("opened.abbreviations")
     device: str = _of("opened.device")

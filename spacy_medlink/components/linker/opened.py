@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
     from ...encoders.cross_encoder import CrossEncoder
     from ...kb import KnowledgeBase
     from ...kb.resolve import IdResolver
-    from ...linking import LinkingEngine
+    from ...linking import Linker
 
 Made = TypeVar("Made")
 
@@ -45,7 +45,7 @@ class OpenedLinker:
         self.lock = ForkSafeLock()
         self._thread = threading.local()
         self._assets: Assets | None = None
-        self._engine: LinkingEngine | None = None
+        self._engine: Linker | None = None
         self._writer: LinkWriter | None = None
         self._ids: IdResolver | None = None
         self._told: set[str] = set()
@@ -147,13 +147,13 @@ class OpenedLinker:
         return self.lexicon
 
     @property
-    def engine(self) -> "LinkingEngine":
-        """The engine that ranks, made at the first use."""
+    def engine(self) -> "Linker":
+        """The linker over the assets, made at the first use; its settings are those of then."""
         if self._engine is None:
             with self.lock:
                 if self._engine is None:
                     self._engine = self._make_engine()
-        engine: LinkingEngine = self._engine
+        engine: Linker = self._engine
         threads = self.settings.n_threads
         if threads > 0 and getattr(self._thread, "cap", 0) != threads:
             from ...util.threads import cap_threads
@@ -161,6 +161,22 @@ class OpenedLinker:
             cap_threads(threads)
             self._thread.cap = threads
         return engine
+
+    @property
+    def linker(self) -> "Linker":
+        """The linker as the settings are now: what `pipe` links with, and evaluation measures."""
+        own = self.settings
+        return self.engine.using(
+            top_k=own.top_k,
+            threshold=own.threshold,
+            only=own_filter(own),
+            force_within_filter=own.force_within_filter,
+            resolve_abbreviations=own.resolve_abbreviations,
+            resolve_identifiers=own.resolve_identifiers,
+            composite=own.composite,
+            backoff=own.backoff,
+            backoff_margin=own.backoff_margin,
+        )
 
     @property
     def writer(self) -> LinkWriter:
@@ -219,7 +235,7 @@ class OpenedLinker:
         assets.check_reranker(encoder, model.attrs["name"])
         return encoder
 
-    def _make_engine(self) -> "LinkingEngine":
+    def _make_engine(self) -> "Linker":
         assets, settings = self.assets, self.settings
         if settings.cui_scheme and settings.cui_scheme not in (schemes := assets.kb.code_schemes()):
             known = ", ".join(schemes) or "none"
@@ -235,6 +251,8 @@ class OpenedLinker:
             exact_first=settings.exact_first,
             cache_size=settings.cache_size,
             scope=scope_settings(settings),
+            encoder=self._checked_encoder(),
+            lexicon=self.abbreviations,
         )
         unsure = settings.calibrator and settings.threshold is None
         if unsure and assets.manifest.get("calibrator") is None:
@@ -245,9 +263,15 @@ class OpenedLinker:
             from ...retrieval.tuning import SearchSettings
 
             engine.dense.tune(SearchSettings(**settings.index))
-        if settings.encoder is not None and engine.dense is not None:
-            engine.encoder = self.encoder()
-            if engine.encoder.fingerprint() != assets.manifest["encoder"]["fingerprint"]:
-                problem = "the encoder of the config is not the one that made the index"
-                raise Errors.assets_mismatch(path=assets.path, problem=problem)
         return engine
+
+    def _checked_encoder(self) -> "BiEncoder | None":
+        """Get the encoder of the config, if there is one, and it made the index."""
+        assets, tiers = self.assets, self.settings.tiers
+        if self.settings.encoder is None or "dense" not in (tiers or assets.used_tiers):
+            return None
+        encoder = self.encoder()
+        if encoder.fingerprint() != assets.manifest["encoder"]["fingerprint"]:
+            problem = "the encoder of the config is not the one that made the index"
+            raise Errors.assets_mismatch(path=assets.path, problem=problem)
+        return encoder

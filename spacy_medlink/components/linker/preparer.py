@@ -9,7 +9,7 @@ from ...errors import Warnings
 from ...types import Mention
 from ...util.telling import tell
 from .lesson import gold_spans
-from .mentions import bare_mention, mentions_of
+from .mentions import mentions_of
 from .opened import OpenedLinker
 from .settings import keys_of
 from .trainer import Gold
@@ -50,6 +50,8 @@ class Preparer:
 
     def bare(self, text: str, label: str = "") -> Mention:
         """Make a mention that stands in no document."""
+        from ...linking.prepare import bare_mention
+
         return bare_mention(text, label, self.opened.abbreviations)
 
     def gold(self, examples: Iterable[Example]) -> Gold:

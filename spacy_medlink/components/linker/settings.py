@@ -280,14 +280,10 @@ def make_filter(values: Mapping[str, Sequence[str] | None]) -> "Filter":
     return Filter.of(**values)
 
 
-def own_filter(settings: LinkerSettings, call: Mapping[str, Sequence[str] | None] = {}) -> "Only":
-    """Make the filter of the settings as they are now and of a call; None without any."""
+def own_filter(settings: LinkerSettings) -> "Only":
+    """Make the filter of the settings as they are now; None without any."""
     own = {name: values for name in FILTERS if (values := getattr(settings, name))}
-    if not own and not call:
-        return None
-    from ...retrieval.filters import select
-
-    return select(make_filter(own), make_filter(call))
+    return make_filter(own) if own else None
 
 
 def scope_settings(settings: LinkerSettings) -> "ScopeSettings":

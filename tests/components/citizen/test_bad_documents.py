@@ -261,7 +261,7 @@ def test_errors_hold_no_text(tiny_assets, said, monkeypatch, what):
             linker.engine.encoder, "encode", lambda texts: np.repeat(nothing, len(texts), axis=0)
         )
     else:
-        monkeypatch.setattr("spacy_medlink.components.linker.mentions.find_definitions", failing)
+        monkeypatch.setattr("spacy_medlink.linking.prepare.find_definitions", failing)
     with pytest.raises((MedlinkError, RuntimeError)) as caught:
         nlp(doc)
     said.append(f"{caught.value!r} {caught.value}")

@@ -206,7 +206,7 @@ def test_the_cache_is_bounded(tiny_assets):
     linker = nlp.get_pipe("medical_linker")
     for start in range(0, 200, 40):
         linker.link_texts([f"fever {number}" for number in range(start, start + 40)])
-    assert len(linker.engine._cache) == 50
+    assert len(linker.engine.retrieval._cache) == 50
     assert [link.id for link in linker.link_texts(["fever", "asthma"])] == [
         "HP:0001945", "HP:0002099",
     ]  # fmt: skip
@@ -218,7 +218,7 @@ def test_without_a_cache(tiny_assets, calls):
     one, other = (linker.link_texts(["fever", "fever", "asthma"]) for _ in range(2))
     assert one == other
     assert calls == [2, 2], "each distinct mention of a batch once"
-    assert len(linker.engine._cache) == 0
+    assert len(linker.engine.retrieval._cache) == 0
 
 
 def patients(begin: int, end: int) -> Iterator[str]:

@@ -111,13 +111,15 @@ def test_what_is_identified_stays_when_another_linker_scores_more(tiny_assets: A
     nlp = pipeline(tiny_assets)
     config = {"assets": str(tiny_assets.path), "prefix": "b_", "merge": "better"}
     nlp.add_pipe("medical_linker", "second", config={**config, "resolve_identifiers": False})
-    first, second = nlp.get_pipe("medical_linker").engine, nlp.get_pipe("second").engine
-    second.rescorer = _Raised()
-    assert first.rescorer is None
+    first, second = nlp.get_pipe("medical_linker"), nlp.get_pipe("second")
+    second._engine = second.engine.with_parts(rescorer=_Raised())
+    assert first.engine.rescorer is None
     assert [ent.kb_id_ for ent in nlp("A PE (HP:0002204).").ents] == [EMBOLISM]
 
 
 class _Raised:
+    top, reads_context, fingerprint = 0, False, ""
+
     def rescore(self, mentions: object, rankings: list[list[Candidate]]) -> list[list[Candidate]]:
         return [[replace(one, score=one.score + 1) for one in own] for own in rankings]
 

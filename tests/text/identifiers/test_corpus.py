@@ -4,8 +4,8 @@ from collections import Counter
 from pathlib import Path
 
 from spacy_medlink.building import build_assets
+from spacy_medlink.evaluation import load_gold
 from spacy_medlink.kb.from_sources import build_knowledge_base
-from spacy_medlink.measuring import load_gold
 from spacy_medlink.text.identifiers import is_identified
 
 

@@ -1,0 +1,115 @@
+"""scispaCy's candidate generator over the names of a knowledge base.
+
+Character trigrams, TF-IDF, and nmslib's approximate search. The index is made with the settings of
+its `create_tfidf_ann_index`, which itself refuses scipy 1.11 and later for the sake of a file
+format that is not needed here; searching and all that follows is scispaCy's own code.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from ...errors import Errors
+from ...kb import KnowledgeBase
+from ...types import Candidate, Mention
+from .names import NameRows, best_first, names_of
+
+_PACKAGES = "scispacy nmslib-metabrainz"
+_LEAST = 10  # names that a trigram must occur in
+_INDEX = {"M": 100, "efConstruction": 2000, "post": 0}
+_SEARCH = {"efSearch": 200}
+_BATCH = 512
+
+
+class ScispacyRanker:
+    """Ranks concepts as scispaCy's linker does: by the best similarity of a name.
+
+    depth (int): names that are looked up for a mention.
+    RAISES (MedlinkError): E415 where scispaCy or nmslib is not installed, E416 where no trigram of
+        the names is frequent enough.
+    """
+
+    def __init__(self, kb: KnowledgeBase, depth: int) -> None:
+        generation, linking, nmslib = _import()
+        self._rows, self._depth = NameRows(kb), depth
+        self._known: dict[str, list[Candidate]] = {}
+        with TemporaryDirectory() as place:
+            path = Path(place) / "kb.jsonl"
+            path.write_text("".join(_lines(self._rows)), encoding="utf-8")
+            base = linking.KnowledgeBase(str(path))
+        aliases, vectorizer, vectors = _vectors(list(base.alias_to_cuis), kb.path)
+        index = nmslib.init(
+            method="hnsw",
+            space="cosinesimil_sparse",
+            data_type=nmslib.DataType.SPARSE_VECTOR,
+        )
+        index.addDataPointBatch(vectors)
+        index.createIndex(_INDEX)
+        index.setQueryTimeParams(_SEARCH)
+        self._generate: Any = generation.CandidateGenerator(index, vectorizer, aliases, base)
+
+    def rank(self, mentions: Sequence[Mention], k: int) -> list[list[Candidate]]:
+        """Rank the concepts for each mention; the long form, if there is one."""
+        found = self._search([one.long_form or one.text for one in mentions])
+        rankings = []
+        for own in found:
+            best: dict[int, Candidate] = {}
+            for one in own:
+                if one.row not in best or one.score > best[one.row].score:
+                    best[one.row] = one
+            rankings.append(best_first(best.values(), k))
+        return rankings
+
+    def rank_names(self, texts: Sequence[str], k: int) -> list[list[tuple[int, float]]]:
+        """Rank names for each text: (name row, similarity), best first."""
+        return [names_of(own, k) for own in self._search(texts)]
+
+    def _search(self, texts: Sequence[str]) -> list[list[Candidate]]:
+        """Find a candidate for each name of each concept that is near a text."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        for start in range(0, len(new), _BATCH):
+            batch = new[start : start + _BATCH]
+            for text, found in zip(batch, self._generate(batch, self._depth), strict=True):
+                self._known[text] = [
+                    self._rows.candidate(one.concept_id, alias, float(similarity))
+                    for one in found
+                    for alias, similarity in zip(one.aliases, one.similarities, strict=True)
+                ]
+        return [self._known[text] for text in texts]
+
+
+def _import() -> tuple[Any, Any, Any]:
+    try:
+        return (
+            import_module("scispacy.candidate_generation"),
+            import_module("scispacy.linking_utils"),
+            import_module("nmslib"),
+        )
+    except ImportError as error:
+        raise Errors.peer_missing(peer="scispacy", packages=_PACKAGES, reason=error) from error
+
+
+def _lines(rows: NameRows) -> Iterator[str]:
+    for id, names in rows.concepts:
+        record = {"concept_id": id, "canonical_name": names[0], "aliases": list(names)}
+        yield json.dumps(record) + "\n"
+
+
+def _vectors(aliases: list[str], path: Path) -> tuple[list[str], Any, Any]:
+    """Weigh trigrams; names without any are left out, as nmslib cannot take them."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    vectorizer = TfidfVectorizer(
+        analyzer="char_wb", ngram_range=(3, 3), min_df=_LEAST, dtype=np.float32
+    )
+    try:
+        vectors = vectorizer.fit_transform(aliases)
+    except ValueError as error:
+        raise Errors.peer_too_small(path=path, least=_LEAST) from error
+    kept = np.flatnonzero(np.diff(vectors.indptr))
+    return [aliases[place] for place in kept.tolist()], vectorizer, vectors[kept]

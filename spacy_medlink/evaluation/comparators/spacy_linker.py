@@ -1,0 +1,51 @@
+"""What spaCy's `entity_linker` chooses among, and what it would choose before any training.
+
+Its own knowledge base (`InMemoryLookupKB`) with our names as aliases. A terminology does not say
+how often a name means which concept, so the prior probabilities are equal shares.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from spacy.kb import InMemoryLookupKB
+from spacy.vocab import Vocab
+
+from ...kb import KnowledgeBase
+from ...types import Candidate, Mention
+from .names import NameRows, best_first, names_of
+
+
+class SpacyRanker:
+    """Ranks the concepts that have a mention's text as a name, by prior probability.
+
+    depth (int): not used; a name is found as it is, or not at all.
+    """
+
+    def __init__(self, kb: KnowledgeBase, depth: int) -> None:
+        self._rows = NameRows(kb)
+        self._kb = InMemoryLookupKB(Vocab(), entity_vector_length=1)
+        concepts = self._rows.concepts
+        ids = [id for id, _ in concepts]
+        self._kb.set_entities(
+            entity_list=ids, freq_list=[1] * len(ids), vector_list=np.zeros((len(ids), 1)).tolist()
+        )
+        shared: dict[str, list[str]] = {}
+        for id, names in concepts:
+            for name in names:
+                shared.setdefault(name, []).append(id)
+        for name, own in shared.items():
+            self._kb.add_alias(name, own, [1 / len(own)] * len(own))
+
+    def rank(self, mentions: Sequence[Mention], k: int) -> list[list[Candidate]]:
+        """Rank the concepts for each mention; the long form, if there is one."""
+        return [best_first(self._find(one.long_form or one.text), k) for one in mentions]
+
+    def rank_names(self, texts: Sequence[str], k: int) -> list[list[tuple[int, float]]]:
+        """Rank names for each text: (name row, prior probability)."""
+        return [names_of(self._find(text), k) for text in texts]
+
+    def _find(self, text: str) -> list[Candidate]:
+        return [
+            self._rows.candidate(one.entity_, one.alias_, one.prior_prob)
+            for one in self._kb.get_alias_candidates(text)
+        ]

@@ -1,0 +1,129 @@
+"""Gold mentions beside a knowledge base: which concepts are right for each."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from ..errors import Errors
+from ..kb import KnowledgeBase
+from ..kb.gold import GoldDocument, GoldMention, read_gold
+from ..kb.resolve import UNKNOWN, Found, find_ids
+from ..linking.prepare import Document, Place, prepare
+from ..text.lexicon import Lexicon
+from ..types import BadLine, Mention
+from .protocols import split_composite
+
+Prepare = Callable[[Document, str], list[Mention]]
+"""Of a document and its language, its mentions."""
+
+
+class Case(NamedTuple):
+    """A gold mention as the engine takes it, and the concept rows that are right for it.
+
+    doc (str): the document's place in the file. doc_id (str): its id there.
+    parts (Tuple[Mention, ...]): what is looked up: the mention, or the parts of a composite one.
+    """
+
+    mention: Mention
+    right: frozenset[int]
+    gold: GoldMention
+    doc: str
+    lang: str
+    doc_id: str = ""
+    parts: tuple[Mention, ...] = ()
+
+
+@dataclass
+class GoldSet:
+    """The documents of a gold file, held in memory.
+
+    found (Dict[str, Found]): gold id to the concepts that it stands for.
+    mismatches (List[BadLine]): mentions whose text is not what their offsets point at.
+    repeated (List[BadLine]): documents whose id another has already.
+    """
+
+    path: Path
+    documents: list[GoldDocument]
+    found: dict[str, Found]
+    mismatches: list[BadLine] = field(default_factory=list)
+    repeated: list[BadLine] = field(default_factory=list)
+
+    def rows(self, mention: GoldMention) -> frozenset[int]:
+        """List the concept rows that are right for a mention."""
+        own = (self.found[id].rows for id in mention.ids if id in self.found)
+        return frozenset(row for rows in own for row in rows)
+
+    def ways(self) -> dict[str, int]:
+        """Count gold ids, each as often as it occurs, by how they were found."""
+        counts = Counter(
+            self.found[id].way if id in self.found else UNKNOWN
+            for document in self.documents
+            for mention in document.mentions
+            for id in mention.ids
+        )
+        return dict(sorted(counts.items()))
+
+    def cases(
+        self, preparing: Prepare | None = None, split_composites: bool = False
+    ) -> Iterator[Case]:
+        """Stream the mentions, as a linker prepares them.
+
+        preparing (Optional[Prepare]): makes mentions of a document in a language; default: with
+            what the document itself says, without a lexicon.
+        split_composites (bool): take mentions apart that name several concepts.
+        """
+        for number, document in enumerate(self.documents):
+            # Ids of documents need not be unique, but their places in the file are. Mentions
+            # without a document belong together where they say so.
+            bare = document.text is None and len(document.mentions) == 1
+            doc = f"id {document.doc_id}" if bare else str(number)
+            places = [Place(one.text, one.start, one.end, one.type) for one in document.mentions]
+            read = Document(document.text or "", places)
+            mentions = (preparing or prepared_alone)(read, document.lang)
+            for gold, mention in zip(document.mentions, mentions, strict=True):
+                parts = _parts(mention, gold) if split_composites else (mention,)
+                yield Case(
+                    mention, self.rows(gold), gold, doc, document.lang, document.doc_id, parts
+                )
+
+
+def prepared_alone(document: Document, lang: str) -> list[Mention]:
+    """Prepare a document without a lexicon."""
+    return prepare(document, Lexicon())
+
+
+def load_gold(
+    path: str | Path,
+    kb: KnowledgeBase,
+    strict: bool = False,
+    scheme: str = "",
+    nil_only: bool = False,
+) -> GoldSet:
+    """Read a gold file and find its ids in a knowledge base.
+
+    strict (bool): raise where a mention is not what its offsets say, or an id of documents recurs.
+    scheme (str): the vocabulary that the gold ids are codes of; "" finds them by all they may be.
+    nil_only (bool): take a file in which every mention is NIL, too.
+    RAISES (MedlinkError): E107, E401-E404, E408 for the file, E407 when every mention is NIL.
+    """
+    mismatches: list[BadLine] = []
+    repeated: list[BadLine] = []
+    read = read_gold(path, strict=strict, mismatches=mismatches, repeated=repeated)
+    documents = list(read)
+    ids = {id for document in documents for mention in document.mentions for id in mention.ids}
+    if not (ids or nil_only):
+        raise Errors.nothing_left(path=path)
+    return GoldSet(Path(path), documents, find_ids(kb, ids, scheme), mismatches, repeated)
+
+
+def _parts(mention: Mention, gold: GoldMention) -> tuple[Mention, ...]:
+    """Take a composite mention apart; the long form, where the document defines one."""
+    texts = split_composite(mention.long_form or mention.text, len(gold.ids))
+    if len(texts) < 2:
+        return (mention,)
+    return tuple(
+        mention._replace(text=text, long_form="", expansions=(), identifiers=(), verbatim=())
+        for text in texts
+    )

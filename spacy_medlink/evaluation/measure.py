@@ -1,0 +1,247 @@
+"""measure: from a linker and gold mentions to the metrics, as one dict."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache
+from types import MappingProxyType
+from typing import Any
+
+from ..assets import Assets
+from ..errors import Errors
+from ..linking import TIERS, Linker
+from ..linking.prepare import Document, prepare
+from ..text.identifiers import is_identified
+from ..text.lexicon import open_lexicon
+from ..types import Mention, Progress
+from ..util.progress import no_progress
+from .comparators.baselines import Baseline, make_baselines
+from .comparators.tiers import RememberingNgrams, alone, default_linker
+from .gold_set import Case, GoldSet, Prepare
+from .judging import Judged, Ranker, judge
+from .labels import Labeller, useful
+from .metrics import compute_metrics, compute_totals
+from .outcome import Outcome
+from .provenance import describe_kb, describe_run, speed
+from .records import describe_concepts, make_records, pack
+from .report.metrics_file import FORMAT, SCHEMA
+from .rollup import with_rollup
+from .settings import Settings
+from .splits import Splits, make_splits
+
+_WARM_UP = "warm up"
+
+Metrics = dict[str, Any]
+
+
+def measure(
+    assets: Assets,
+    gold: GoldSet,
+    settings: Settings,
+    progress: Progress = no_progress,
+    peers: Mapping[str, Ranker] = MappingProxyType({}),
+    linker: Linker | None = None,
+    discard: Collection[str] = (),
+) -> Metrics:
+    """Measure how well the mentions of a gold file are linked.
+
+    peers (Mapping[str, Ranker]): other linkers over the same knowledge base, measured beside the
+        baselines.
+    linker (Optional[Linker]): over the assets, as a pipeline has configured it; default: with the
+        default settings and the lexicon of the package for the language of each document.
+    discard (Collection[str]): labels of mentions that the pipeline leaves as they are.
+
+    RETURNS (Dict[str, Any]): the metrics of `compute_metrics` for the linker; "baselines" and
+        "tiers" for each alone, "splits" for filtered parts; how it was measured: "protocol", "kb",
+        "gold", "speed", "manifest"; and "mentions" (`records.unpack` reads them) with the
+        "concepts" that these name.
+    RAISES (MedlinkError): E405 for a tier that was not built, E107 and E4xx for training mentions.
+    """
+    tiers = _chosen(assets, settings, linker)
+    preparing = default_preparing(settings) if linker is None else _preparing(linker, settings)
+    if linker is None:
+        linker = default_linker(assets, tiers, max(settings.ks))
+    if settings.threshold is not None:
+        linker = linker.using(threshold=settings.threshold)
+    every = list(gold.cases(preparing, settings.composites == "biosyn"))
+    cases = [case for case in every if _counts(case, settings)]
+    splits = make_splits(assets.kb, cases, settings)
+    bench = _Bench(assets, linker, cases, splits, settings, progress, discard)
+    judged = bench.judge_linker(" + ".join(tiers))
+    outcomes = _labelled(assets, cases, judged, splits)
+    records = make_records(
+        assets.kb, cases, outcomes, [own[: settings.keep] for own in judged.candidates],
+        settings.with_text,
+    )  # fmt: skip
+    report = {
+        "format": FORMAT,
+        "schema": SCHEMA,
+        "protocol": settings.protocol,
+        "ks": list(settings.ks),
+        "tiers_used": tiers,
+        **compute_metrics(outcomes, settings.ks),
+        "mismatches": len(gold.mismatches),
+        "identified": sum(bool(own) and is_identified(own[0].scores) for own in judged.candidates),
+        "gold": _describe_gold(gold, every, cases),
+        "splits": bench.splits(outcomes),
+        "kb": describe_kb(assets.kb),
+        "speed": _speed(judged),
+    }
+    if settings.baselines:
+        made, left_out = make_baselines(assets, settings, bench.linker.ngram, progress)
+        report["baselines"] = {name: bench.measure_baseline(one) for name, one in made.items()}
+        report["left_out"] = left_out
+    for name, ranker in peers.items():
+        report.setdefault("baselines", {})[name] = bench.measure_baseline(Baseline(name, ranker))
+    if settings.each_tier:
+        every_tier = settings.tiers or assets.tiers
+        report["tiers"] = {tier: bench.measure_tier(tier) for tier in every_tier}
+        report["tiers"]["fused"] = bench.totals(judged, tiers)
+    report["manifest"] = describe_run(assets, gold, settings, linker)
+    report["concepts"] = describe_concepts(assets.kb, records)
+    report["mentions"] = pack(records)
+    return report
+
+
+def default_preparing(settings: Settings) -> Prepare:
+    """Make what prepares documents as a blank pipeline of their language does."""
+    lexicon = cache(lambda lang: open_lexicon(settings.lexicon, lang))
+
+    def preparing(document: Document, lang: str) -> list[Mention]:
+        abbreviations, identifiers = settings.resolve_abbreviations, settings.resolve_identifiers
+        return prepare(document, lexicon(lang), abbreviations, identifiers)
+
+    return preparing
+
+
+def _preparing(linker: Linker, settings: Settings) -> Prepare:
+    own = linker.settings
+    chosen = linker.using(
+        resolve_abbreviations=own.resolve_abbreviations and settings.resolve_abbreviations,
+        resolve_identifiers=own.resolve_identifiers and settings.resolve_identifiers,
+    )
+    return lambda document, lang: chosen.prepare(document)
+
+
+def _chosen(assets: Assets, settings: Settings, linker: Linker | None) -> list[str]:
+    """List the tiers that are asked."""
+    for tier in settings.tiers:
+        if tier not in assets.tiers:
+            built = ", ".join(assets.tiers)
+            raise Errors.tier_not_built(path=assets.path, tier=tier, built=built)
+    if linker is not None:
+        found = {"exact": linker.exact, "ngram": linker.ngram, "dense": linker.dense}
+        return [tier for tier in TIERS if found[tier] is not None]
+    return [tier for tier in TIERS if tier in (settings.tiers or assets.used_tiers)]
+
+
+def _counts(case: Case, settings: Settings) -> bool:
+    return bool(case.right or not case.gold.ids or not settings.only_known)
+
+
+def _labelled(
+    assets: Assets, cases: Sequence[Case], judged: Judged, splits: Splits
+) -> list[Outcome]:
+    labeller = Labeller(assets.kb, splits.seen)
+    labels = useful([labeller.labels(case) for case in cases])
+    outcomes = with_rollup(assets.kb, cases, judged.outcomes, judged.candidates)
+    return [outcome._replace(labels=own) for outcome, own in zip(outcomes, labels, strict=True)]
+
+
+def _describe_gold(gold: GoldSet, every: Sequence[Case], cases: Sequence[Case]) -> Metrics:
+    """Count what the gold file holds, and how its ids were found in the knowledge base."""
+    return {
+        "documents": len(gold.documents),
+        "mentions": len(every),
+        "nil": sum(not case.gold.ids for case in every),
+        "not_in_kb": sum(bool(case.gold.ids) and not case.right for case in every),
+        "left_out": len(every) - len(cases),
+        "composites": sum(len(case.parts) > 1 for case in every),
+        "ids": gold.ways(),
+        "repeated_documents": len(gold.repeated),
+    }
+
+
+class _Bench:
+    """Judges any number of systems on the same cases and splits."""
+
+    def __init__(
+        self,
+        assets: Assets,
+        linker: Linker,
+        cases: Sequence[Case],
+        splits: Splits,
+        settings: Settings,
+        progress: Progress,
+        discard: Collection[str],
+    ) -> None:
+        self._assets, self._cases, self._splits = assets, cases, splits
+        self._settings, self._progress, self._discard = settings, progress, discard
+        if linker.ngram is not None:
+            linker = linker.with_parts(ngram=RememberingNgrams(linker.ngram))
+        self.linker = linker
+
+    def judge_linker(self, what: str) -> Judged:
+        linker = self.linker
+        linker.search([_WARM_UP])  # so that loading and first-time costs stay out of the speed
+        retriever = None if linker.rescorer is None else linker.with_parts(rescorer=None)
+        keep = self._settings.keep
+        return self._judge(linker, what, linker.settings.threshold, keep, retriever)
+
+    def measure_tier(self, tier: str) -> Metrics:
+        linker = alone(self.linker, tier, self._assets)
+        linker.search([_WARM_UP])
+        judged = self._judge(linker, tier, self._settings.threshold, with_lexicon=False)
+        return self.totals(judged, [tier])
+
+    def measure_baseline(self, baseline: Baseline) -> Metrics:
+        judged = self._judge(baseline.system, baseline.name, with_lexicon=False)
+        return {
+            **compute_totals(judged.outcomes, self._settings.ks),
+            "splits": self.splits(judged.outcomes),
+            "speed": _speed(judged),
+        }
+
+    def totals(self, judged: Judged, tiers: Iterable[str]) -> Metrics:
+        return {
+            **compute_totals(judged.outcomes, self._settings.ks),
+            "splits": self.splits(judged.outcomes),
+            "speed": _speed(judged),
+            "bytes": _size(self._assets, tiers),
+        }
+
+    def splits(self, outcomes: Sequence[Outcome]) -> Metrics:
+        return {
+            name: compute_totals(_kept(outcomes, flags), self._settings.ks)
+            for name, flags in self._splits.keep.items()
+        }
+
+    def _judge(
+        self,
+        system: Linker | Ranker,
+        what: str,
+        threshold: float | None = 0.0,
+        keep: int = 1,
+        retriever: Linker | None = None,
+        with_lexicon: bool = True,
+    ) -> Judged:
+        return judge(
+            system, self._assets.kb, self._cases, depth=max(self._settings.ks),
+            protocol=self._settings.protocol, threshold=threshold, keep=max(1, keep),
+            retriever=retriever, discard=self._discard,
+            with_lexicon=with_lexicon, progress=self._progress, what=what,
+        )  # fmt: skip
+
+
+def _speed(judged: Judged) -> Metrics:
+    return speed(len(judged.outcomes), "mentions", judged.seconds)
+
+
+def _size(assets: Assets, tiers: Iterable[str]) -> int:
+    """Add up the files of tiers, in bytes: the encoder belongs to the dense tier."""
+    places = {"exact": ("exact/",), "ngram": ("ngram/",), "dense": ("dense.faiss", "encoder/")}
+    starts = tuple(start for tier in tiers for start in places[tier])
+    files = assets.manifest["files"]
+    return sum(entry["size"] for name, entry in files.items() if name.startswith(starts))
+
+
+def _kept(outcomes: Sequence[Outcome], flags: Sequence[bool]) -> list[Outcome]:
+    return [outcome for outcome, flag in zip(outcomes, flags, strict=True) if flag]

@@ -1,0 +1,74 @@
+"""The protocols of the papers: ranks count names, and composite mentions are taken apart.
+
+Names: each string once after what BioSyn's preprocessing does to it; a name that several concepts
+share is right if any of them is gold.
+
+Composite mentions, "breast and ovarian cancer", after BioSyn (Sung et al., 2020, section 4.1): such
+a mention is taken apart by patterns, each part is looked up by itself, and the mention is right
+only where all parts are. A part is right if it is any of the mention's ids, because annotations do
+not say which id belongs to which part. A mention that cannot be taken into as many parts as it has
+ids stays whole.
+"""
+
+import re
+import string
+
+_PUNCTUATION = re.compile(f"[\\s{re.escape(string.punctuation)}]+")
+_AND = re.compile(r"\s+(?:and/or|and|or|und|oder|y|e|o|et|ou)\s+", re.IGNORECASE)
+_COMMA = re.compile(r"\s*,\s*")
+_SLASH = re.compile(r"(?<=\w)\s?/\s?(?=\w)")
+_OF = re.compile(r"(?P<head>.+?\s(?:of|de|von|des?|del)\s+(?:both\s+|the\s+)?)(?P<rest>.+)")
+
+
+def paper_key(text: str) -> str:
+    """Make what two names share that the papers take for one: lower case, no punctuation."""
+    return _PUNCTUATION.sub(" ", text.lower()).strip()
+
+
+def split_composite(text: str, n_ids: int) -> list[str]:
+    """Take a composite mention apart.
+
+    text (str): the mention. n_ids (int): how many concepts it names.
+    RETURNS (List[str]): as many parts as ids; [text] where the mention has no such pattern.
+    """
+    if n_ids < 2:
+        return [text]
+    for parts in (_with_shared_head(text), _with_shared_tail(text), _slashed(text), text.split()):
+        if len(parts) == n_ids and all(parts):
+            return parts
+    return [text]
+
+
+def _with_shared_head(text: str) -> list[str]:
+    """Take "cancer of the breast and ovary" apart."""
+    match = _OF.match(text)
+    if not match or not _AND.search(match["rest"]):
+        return []
+    return [match["head"] + part for part in _listed(match["rest"])]
+
+
+def _with_shared_tail(text: str) -> list[str]:
+    """Take "brain, breast, and prostate cancer" apart."""
+    parts = _listed(text)
+    if len(parts) < 2 or " " not in parts[-1]:
+        return []
+    first, last = parts[0].split(), parts[-1].split()
+    # Modifiers are one word, unless they begin alike: "type 1 and type 2 diabetes".
+    own = len(first) if first[0] == last[0] and len(first) < len(last) else 1
+    stem = " ".join(last[own:])
+    return [f"{part} {stem}" for part in parts[:-1]] + [parts[-1]]
+
+
+def _slashed(text: str) -> list[str]:
+    """Take "renal/hepatic failure" apart."""
+    words = text.split(" ")
+    places = [place for place, word in enumerate(words) if _SLASH.search(word)]
+    if len(places) != 1:
+        return []
+    before, after = words[: places[0]], words[places[0] + 1 :]
+    return [" ".join([*before, part, *after]) for part in _SLASH.split(words[places[0]])]
+
+
+def _listed(text: str) -> list[str]:
+    parts = [part for piece in _COMMA.split(text) for part in _AND.split(f" {piece}")]
+    return [part.strip() for part in parts if part.strip()]

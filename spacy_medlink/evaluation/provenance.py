@@ -1,0 +1,90 @@
+"""How a measurement was made: files, settings, versions, time and memory."""
+
+import platform
+import sys
+from dataclasses import asdict
+from datetime import datetime, timezone
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from ..assets import Assets
+from ..kb import KnowledgeBase
+from ..linking import Linker, LinkSettings
+from ..util.files import sha256_of
+from .gold_set import GoldSet
+from .settings import Settings
+
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "rapidfuzz", "faiss-cpu", "torch", "spacy")
+_LINKER = (
+    "top_k", "threshold", "exact_first", "force_within_filter", "memory", "composite", "backoff",
+    "backoff_margin",
+)  # fmt: skip
+_BUILT = ("encoder", "index", "fusion", "ranker", "reranker", "calibrator", "memory", "versions")
+
+
+def describe_kb(kb: KnowledgeBase) -> dict[str, Any]:
+    """List what identifies a knowledge base in a report."""
+    facts = kb.manifest
+    known = {name: facts[name] for name in ("source", "format", "version") if facts.get(name)}
+    return {**known, "concepts": len(kb), "names": kb.n_names}
+
+
+def describe_run(
+    assets: Assets, gold: GoldSet, settings: Settings, linker: Linker
+) -> dict[str, Any]:
+    """List what was measured: files by name and checksum (never by place), settings, versions."""
+    given = asdict(settings)
+    given.update({name: list(given[name]) for name in ("ks", "tiers")})
+    for file in ("train", "reference", "base"):
+        given[file] = Path(given[file]).name
+    built = {name: assets.manifest[name] for name in _BUILT if assets.manifest.get(name)}
+    return {
+        "created": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "gold": describe_file(gold.path),
+        **({"train": describe_file(Path(settings.train_file))} if settings.train_file else {}),
+        "assets": {"name": assets.path.name, "tiers": assets.tiers, **built},
+        "settings": given,
+        "linker": describe_linker(linker),
+        "versions": {
+            "spacy-medlink": __version__,
+            "python": platform.python_version(),
+            **{library: version(library) for library in _LIBRARIES},
+        },
+        "machine": platform.machine(),
+    }
+
+
+def describe_linker(linker: Linker) -> dict[str, Any]:
+    """List the settings of a linker that are not the default, and the filters in words."""
+    own, default = linker.settings, LinkSettings()
+    found = {
+        name: getattr(own, name) for name in _LINKER if getattr(own, name) != getattr(default, name)
+    }
+    filters = " and ".join(map(str, linker.scope("").selection))
+    return {**found, **({"filters": filters} if filters else {})}
+
+
+def describe_file(path: Path) -> dict[str, str]:
+    """Tell a file by its name and checksum."""
+    return {"name": path.name, "sha256": sha256_of(path)}
+
+
+def peak_memory() -> int:
+    """Tell the most memory this process has had resident, in bytes; 0 where that is not known."""
+    if sys.platform == "win32":
+        return 0
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def speed(count: int, what: str, seconds: float) -> dict[str, Any]:
+    """Report how fast a number of things was done: "seconds", "{what}_per_s", "peak_rss_mb"."""
+    return {
+        "seconds": round(seconds, 3),
+        f"{what}_per_s": round(count / seconds, 1) if seconds else None,
+        "peak_rss_mb": round(peak_memory() / 1e6, 1),
+    }

@@ -1,0 +1,79 @@
+"""The file of metrics: JSON that people can read, with one mention a line."""
+
+import gzip
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from ...errors import Errors
+from ...util.outputs import marked
+from ..records import Record, unpack
+
+FORMAT, SCHEMA = "spacy-medlink metrics", 1
+METRICS_FILE = marked("a file of metrics", f'"format": "{FORMAT}"')
+_CONCEPTS, _MENTIONS = "concepts", "mentions"
+_NEEDED = ("n", "mrr", "ks", "protocol", "tiers_used", "kb", "manifest", _CONCEPTS, _MENTIONS)
+
+Metrics = dict[str, Any]
+
+
+def dump_metrics(metrics: Metrics) -> str:
+    """Write metrics as JSON: indented, but for concepts and mentions, which take a line each."""
+    parts = {name: _indented(value) for name, value in metrics.items()}
+    if _CONCEPTS in metrics:
+        concepts = (f"{_line(id)}: {_line(own)}" for id, own in metrics[_CONCEPTS].items())
+        parts[_CONCEPTS] = _one_a_line("{", concepts, "}", 2)
+    if _MENTIONS in metrics:
+        table = metrics[_MENTIONS]
+        rows = _one_a_line("[", map(_line, table["rows"]), "]", 4)
+        columns = _line(table["columns"])
+        parts[_MENTIONS] = f'{{\n    "columns": {columns},\n    "rows": {rows}\n  }}'
+    return _one_a_line("{", (f"{_line(name)}: {text}" for name, text in parts.items()), "}") + "\n"
+
+
+def read_metrics(path: Path) -> Metrics:
+    """Read a file that `medlink evaluate --output` wrote, plain or .gz.
+
+    RAISES (MedlinkError): E107 without the file, E410 when it is something else.
+    """
+    if not path.is_file():
+        raise Errors.source_missing(path=path)
+    try:
+        raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        metrics = json.loads(raw)
+    except (ValueError, OSError, EOFError, RecursionError) as error:
+        raise Errors.not_metrics(path=path, reason=f"not JSON: {error}") from error
+    if not isinstance(metrics, dict) or metrics.get("format") != FORMAT:
+        raise Errors.not_metrics(path=path, reason="another kind of file")
+    if metrics.get("schema") != SCHEMA:
+        reason = f"schema {metrics.get('schema')}, not {SCHEMA}"
+        raise Errors.not_metrics(path=path, reason=reason)
+    if absent := [name for name in _NEEDED if name not in metrics]:
+        raise Errors.not_metrics(path=path, reason=f"it lacks {', '.join(absent)}")
+    read_records(metrics, path)
+    return metrics
+
+
+def read_records(metrics: Metrics, path: Path | str = "metrics") -> list[Record]:
+    """Read the mentions of metrics.
+
+    RAISES (MedlinkError): E410 when they are damaged.
+    """
+    try:
+        return unpack(metrics[_MENTIONS])
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise Errors.not_metrics(path=path, reason=f"damaged mentions: {error}") from error
+
+
+def _indented(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False).replace("\n", "\n  ")
+
+
+def _one_a_line(begin: str, items: Iterable[str], end: str, indent: int = 0) -> str:
+    lines = f",\n{' ' * (indent + 2)}".join(items)
+    return f"{begin}\n{' ' * (indent + 2)}{lines}\n{' ' * indent}{end}"
+
+
+def _line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,403 @@
+"""Linker: mentions in, decisions out; the only linker there is. Knows no spaCy.
+
+Five verbs: `prepare` reads the mentions of a document, `retrieve` lets the tiers propose
+candidates, `rank` orders them, `decide` makes links or NIL of them, `explain` says why.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..ranking.backoff import Backoff
+from ..retrieval.filters import select
+from ..types import Calibrator, Candidate, Encoder, Floats2d, Fusion, Ints2d, Mention, Rescorer
+from .composite import link_parts
+from .decision import FILTERED, NOT_A_CONCEPT, Decision, decide, kept
+from .forms import Forms, LookupKey, Way
+from .identified import DEPTH, identified_first
+from .outside import is_better, is_named_within
+from .parts import ParentsOf, Parts, parents_of
+from .prepare import Document, prepare
+from .retrieval import Rankings, Retrieval, Retrieved, Vectors
+from .scopes import Scope, Scopes
+from .settings import LinkSettings
+from .tiers import Found, NgramTier, Tiers
+
+if TYPE_CHECKING:  # only what is used should be paid for
+    from ..retrieval.dense import DenseIndex
+    from ..retrieval.exact import ExactIndex
+    from ..retrieval.filters import Only
+    from ..retrieval.mask import Mask
+    from ..retrieval.memory import MentionMemory
+    from .explain import Explanation
+
+_OF_RETRIEVAL = ("scope", "names_per_tier", "cache_size")
+
+
+@dataclass(frozen=True, eq=False)
+class Linker:
+    """Links mentions to concepts; immutable, safe to call from threads.
+
+    parts (Parts): what it is made of. settings (LinkSettings): what it is told.
+    `Linker.of` makes one, `open_linker` of assets, `using` and `with_parts` another one of this.
+    """
+
+    parts: Parts
+    settings: LinkSettings
+    retrieval: Retrieval
+    scopes: Scopes
+    parents: ParentsOf | None
+
+    @classmethod
+    def of(cls, parts: Parts, settings: LinkSettings | None = None) -> "Linker":
+        """Make a linker of parts.
+
+        RAISES (MedlinkError): E162, E213 for filters that name what the knowledge base has not.
+        """
+        settings = settings or LinkSettings()
+        retrieval = Retrieval(
+            parts.tiers, parts.encoder, parts.fusion, settings.names_per_tier, settings.cache_size
+        )
+        parents = None if parts.kb is None else parents_of(parts.kb)
+        return cls(parts, settings, retrieval, parts.scopes(settings.scope), parents)
+
+    def using(self, **settings: Any) -> "Linker":
+        """Make a linker of the same parts with other settings; it shares what is remembered.
+
+        Settings that choose parts (`tiers`, `memory`, `ranker`, `rerank_top`, `calibrator`) are
+        `open_linker`'s.
+        """
+        new = replace(self.settings, **settings)
+        if new == self.settings:
+            return self
+        if any(getattr(new, name) != getattr(self.settings, name) for name in _OF_RETRIEVAL):
+            return Linker.of(self.parts, new)
+        return replace(self, settings=new)
+
+    def with_parts(self, **parts: Any) -> "Linker":
+        """Make a linker with other parts and the same settings; it remembers nothing yet."""
+        return Linker.of(replace(self.parts, **parts), self.settings)
+
+    # The five verbs
+
+    def prepare(self, document: Document) -> list[Mention]:
+        """Make the mentions of a document: their context, and what they stand for."""
+        settings = self.settings
+        return prepare(
+            document,
+            self.parts.lexicon,
+            settings.resolve_abbreviations,
+            settings.resolve_identifiers,
+        )
+
+    def retrieve(
+        self,
+        mentions: Sequence[Mention],
+        k: int,
+        only: "Only" = None,
+        force: bool = False,
+        keep: int = 0,
+    ) -> Retrieved:
+        """Let the tiers propose candidates, and see whether one outside the filters is better.
+
+        Texts are encoded once for both. Without a filter, and for mentions that are names of a
+        concept within, nothing outside is looked for.
+
+        k (int): concepts wanted of each. keep (int): concepts kept, where that is more.
+        only (Only): what may be an answer in this call, beside the settings.
+        force (bool): do not look outside.
+        RAISES (MedlinkError): E162, E213 for a filter that names what the knowledge base has not.
+        """
+        scopes = self._scopes(mentions, only)
+        keys = self._keys(mentions, scopes, k, keep)
+        outside: list[Candidate | None] = [None] * len(mentions)
+        if force or all(scope.mask is None for scope in scopes.values()):
+            return Retrieved(self.retrieval.find(keys), outside)
+        vectors: Vectors = {}
+        found = self.retrieval.find(keys, vectors)
+        asked = [
+            place
+            for place, (key, own) in enumerate(zip(keys, found, strict=True))
+            if key.scope.mask is not None and not is_named_within(own, key.forms.all)
+        ]
+        free = {label: self.scopes.unfiltered(label) for label in scopes}
+        wider = [
+            LookupKey(
+                keys[place].forms,
+                free[mentions[place].label],
+                keys[place].way._replace(enough=1, width=1),
+            )
+            for place in asked
+        ]
+        for place, own in zip(asked, self.retrieval.find(wider, vectors), strict=True):
+            outside[place] = self._better(own, found[place], keys[place].scope.mask)
+        return Retrieved(found, outside)
+
+    def rank(
+        self,
+        mentions: Sequence[Mention],
+        k: int,
+        only: "Only" = None,
+        retrieved: Rankings | None = None,
+    ) -> Rankings:
+        """Order the candidates of mentions: ranker, reranker, then what the document identifies.
+
+        k (int): at most so many concepts each. only (Only): as for `retrieve`.
+        retrieved (Optional[List[List[Candidate]]]): what `retrieve` gave for the mentions; None
+            retrieves it, whatever is outside the filters.
+        RETURNS (List[List[Candidate]]): best first; [] where no tier finds anything. The lists
+            are shared with the cache: do not change them.
+        """
+        if retrieved is None:
+            retrieved = self.retrieve(mentions, k, only, force=True).rankings
+        return self._ordered(mentions, retrieved, k)
+
+    def decide(
+        self,
+        mentions: Sequence[Mention],
+        only: "Only" = None,
+        force: bool | None = None,
+        keep: int = 0,
+    ) -> list[Decision]:
+        """Link mentions: retrieve, rank, then choose a concept or NIL for each.
+
+        only (Only): filters of this call, beside the settings. force (Optional[bool]): link a
+            mention that is better said outside the filters; None for what the settings say.
+        keep (int): candidates kept, where that is more than the settings want, for whoever judges
+            rankings; what is linked does not depend on it.
+        RAISES (MedlinkError): E162, E213 for a filter that names what the knowledge base has not.
+        """
+        settings = self.settings
+        force = settings.force_within_filter if force is None else force
+        depth = settings.depth
+        found = self.retrieve(mentions, depth, only, force, keep)
+        ranked = self.rank(mentions, max(depth, keep), only, found.rankings)
+        decisions = decide(
+            [own[:depth] if len(own) > depth else own for own in ranked],
+            settings.threshold,
+            calibrator=self.parts.calibrator,
+            backoff=self._backoff(only),
+            denied=self.denied(mentions),
+            outside=found.outside,
+        )
+        most = max(settings.top_k, keep)
+        decided = [
+            # Most decisions have as many candidates as are wanted, and stay as they are.
+            one
+            if own and len(own) <= most and len(own) == len(one.ranking)
+            else self._finished(mention, one, own, most, only)
+            for mention, one, own in zip(mentions, decisions, ranked, strict=True)
+        ]
+        if not settings.composite:
+            return decided
+        parts = link_parts(
+            self, mentions, [one.ranking[: settings.top_k] for one in decided],
+            settings.top_k, settings.threshold, only, force,
+        )  # fmt: skip
+        for place, own in parts.items():
+            decided[place] = decided[place]._replace(parts=own)
+        return decided
+
+    def explain(
+        self, mention: Mention, only: "Only" = None, force: bool | None = None
+    ) -> "Explanation":
+        """Say why a mention is linked as it is; arguments as for `decide`."""
+        from .explain import explain
+
+        assert self.parts.kb is not None
+        (decision,) = self.decide([mention], only, force)
+        return explain(self, self.parts.kb, mention, decision, self.settings.top_k, only)
+
+    # What the verbs are made of, for whoever fits or measures a part of them
+
+    def denied(self, mentions: Sequence[Mention]) -> list[bool]:
+        """Tell of each mention whether corrections say that it is no concept.
+
+        Of an abbreviation that its document defines, the long form is looked up.
+        """
+        return self.tiers.denied(mentions)
+
+    def rank_unfiltered(self, mentions: Sequence[Mention], k: int) -> Rankings:
+        """Retrieve as if there were no filter at all, to tell what filters removed."""
+        free = {one.label: self.scopes.unfiltered(one.label) for one in mentions}
+        way = Way(not self.settings.exact_first, k, k)
+        keys = [LookupKey(Forms.of(one), free[one.label], way) for one in mentions]
+        return self.retrieval.find(keys, remember=False)
+
+    def rank_within(self, mentions: Sequence[Mention], k: int, mask: "Mask") -> Rankings:
+        """Rank as if the knowledge base had no other names than those of a mask.
+
+        For whoever asks what would be linked if something were missing; nothing is remembered.
+        """
+        scopes = {label: self.scopes.within(label, mask) for label in {o.label for o in mentions}}
+        found = self.retrieval.find(self._keys(mentions, scopes, k), remember=False)
+        return self._ordered(mentions, found, k)
+
+    def look_up(self, texts: Sequence[str], width: int) -> Found:
+        """Search all tiers without a filter, each for `width` names: (n_texts, m)."""
+        return self.retrieval.search(texts, width, self.scopes.of("").label)
+
+    def rank_found(self, mentions: Sequence[Mention], found: Found, k: int) -> Rankings:
+        """Rank concepts for mentions by what `look_up` found for their texts."""
+        rankings = self.retrieval.ranked(found, self.scopes.of(""), self._width(k))
+        for mention, ranking in zip(mentions, rankings, strict=True):
+            for candidate in ranking:
+                candidate.form = mention.text
+        return self._ordered(mentions, rankings, k)
+
+    def rank_names(self, texts: Sequence[str], k: int) -> list[list[tuple[int, float]]]:
+        """Rank names instead of concepts: (name row, fused score), the papers' protocol.
+
+        texts (Sequence[str]): the forms to search, one a mention.
+        """
+        rows, fused, _ = self.search(texts)
+        rankings = []
+        for own_rows, own_scores in zip(rows, fused, strict=True):
+            # A name that several tiers propose occurs several times, with its exact score once.
+            best: dict[int, float] = {}
+            for row, score in zip(own_rows.tolist(), own_scores.tolist(), strict=True):
+                best[row] = max(score, best.get(row, score))
+            best.pop(-1, None)
+            rankings.append(sorted(best.items(), key=lambda item: (-item[1], item[0]))[:k])
+        return rankings
+
+    def search(self, texts: Sequence[str]) -> tuple[Ints2d, Floats2d, dict[str, Floats2d]]:
+        """Search all tiers without a filter, then let each score what the others found.
+
+        RETURNS: rows (n, m), -1 where there is none; fused scores (n, m); scores by tier (n, m).
+        """
+        found = self.look_up(texts, self.settings.names_per_tier)
+        return found.rows, self.retrieval.fused(found), found.scores
+
+    def scope(self, label: str, only: "Only" = None) -> Scope:
+        """Get what holds for an entity label, under the settings and the filter of a call."""
+        own = self.settings.only
+        return self.scopes.of(label, only if own is None else select(own, only))
+
+    # What it is made of
+
+    @property
+    def name_concept(self) -> NDArray[np.int32]:
+        """Concept row of every name row, (n_names,)."""
+        return self.parts.name_concept
+
+    @property
+    def tiers(self) -> Tiers:
+        """The tiers that are asked."""
+        return self.retrieval.tiers
+
+    @property
+    def exact(self) -> "ExactIndex | None":
+        """The exact tier."""
+        return self.parts.exact
+
+    @property
+    def ngram(self) -> NgramTier | None:
+        """The n-gram tier."""
+        return self.parts.ngram
+
+    @property
+    def dense(self) -> "DenseIndex | None":
+        """The dense tier."""
+        return self.parts.dense
+
+    @property
+    def memory(self) -> "MentionMemory | None":
+        """The memory of corrections."""
+        return self.parts.memory
+
+    @property
+    def encoder(self) -> Encoder | None:
+        """The encoder of the dense tier."""
+        return self.parts.encoder
+
+    @property
+    def fusion(self) -> Fusion:
+        """How the tiers' scores become one."""
+        return self.parts.fusion
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Weight of each tier in the fused score."""
+        return dict(self.fusion.weights or {})
+
+    @property
+    def rescorer(self) -> Rescorer | None:
+        """What orders candidates anew."""
+        return self.parts.rescorer
+
+    @property
+    def calibrator(self) -> Calibrator | None:
+        """What gives probabilities."""
+        return self.parts.calibrator
+
+    # Helpers
+
+    def _scopes(self, mentions: Sequence[Mention], only: "Only") -> dict[str, Scope]:
+        return {label: self.scope(label, only) for label in {one.label for one in mentions}}
+
+    def _width(self, k: int) -> int:
+        """How many candidates are retrieved: what orders them may look at more than are wanted."""
+        return k if self.parts.rescorer is None else max(k, self.parts.rescorer.top)
+
+    def _keys(
+        self, mentions: Sequence[Mention], scopes: Mapping[str, Scope], k: int, keep: int = 0
+    ) -> list[LookupKey]:
+        """Say what to look up for mentions."""
+        width, heeded = self._width(k), self.parts.identifiers_of is not None
+        deep = max(width, DEPTH)
+        usual = Way(not self.settings.exact_first, width, max(width, keep))
+        thorough = Way(True, deep, max(deep, keep))
+        return [
+            LookupKey(
+                Forms.of(one),
+                scopes[one.label],
+                thorough if heeded and one.identifiers else usual,
+            )
+            for one in mentions
+        ]
+
+    def _better(
+        self, free: Sequence[Candidate], within: Sequence[Candidate], mask: "Mask | None"
+    ) -> Candidate | None:
+        """Get the best concept of a search without filters, if it is outside and better."""
+        best = free[0] if free else None
+        if best is None or self.tiers.has_name(best.row, mask):
+            return None
+        return best if is_better(best, within[0] if within else None) else None
+
+    def _ordered(self, mentions: Sequence[Mention], rankings: Rankings, k: int) -> Rankings:
+        """Order candidates anew, and keep as many as are wanted."""
+        if self.parts.rescorer is not None:
+            rankings = self.parts.rescorer.rescore(mentions, rankings)
+        identifiers_of = self.parts.identifiers_of
+        if identifiers_of is not None:
+            perfect = float(self.retrieval.perfect)
+            rankings = [
+                identified_first(one, own, identifiers_of, perfect) if one.identifiers else own
+                for one, own in zip(mentions, rankings, strict=True)
+            ]
+        return [own[:k] if len(own) > k else own for own in rankings]
+
+    def _backoff(self, only: "Only") -> Backoff | None:
+        if not self.settings.backoff or self.parts.kb is None:
+            return None
+        mask = self.scope("", only).mask
+        return Backoff(self.parts.kb, self.settings.backoff_margin, mask, self.parents)
+
+    def _finished(
+        self,
+        mention: Mention,
+        decision: Decision,
+        ranked: Sequence[Candidate],
+        most: int,
+        only: "Only",
+    ) -> Decision:
+        """Keep as many candidates as are wanted; of none, say whether filters leave no name."""
+        if decision.ranking or decision.reason == NOT_A_CONCEPT:
+            return kept(decision, ranked, most)
+        mask = self.scope(mention.label, only).mask
+        return decision if mask is None or mask.count else decision._replace(reason=FILTERED)

@@ -1,0 +1,226 @@
+"""open_linker: from assets and settings to a linker."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from enum import Enum
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import Errors, Warnings
+from ..kb import KnowledgeBase
+from ..ranking.conditions import conditions, difference
+from ..ranking.ranker import CandidateRanker, Chain
+from ..retrieval.fusion import fusion_of
+from ..text.identifiers import spellings
+from ..text.lexicon import Lexicon
+from ..types import Calibrator, Encoder, Fusion, Rescorer
+from ..util.telling import tell
+from .identified import IdentifiersOf
+from .linker import Linker
+from .parts import Parts
+from .settings import LinkSettings
+
+if TYPE_CHECKING:  # only what is used should be paid for
+    from ..encoders.bi_encoder import BiEncoder
+    from ..encoders.cross_encoder import CrossEncoder
+    from ..ranking.calibrator import RankingCalibrator
+    from ..retrieval.dense import DenseIndex
+    from ..retrieval.exact import ExactIndex
+    from ..retrieval.facets import Facets
+    from ..retrieval.filters import NameFilters
+    from ..retrieval.memory import MentionMemory
+    from ..retrieval.ngram import NgramIndex
+
+_KEPT = 16_384  # concepts whose identifiers are remembered
+
+
+class LinkerAssets(Protocol):
+    """What is asked of assets; each part is loaded when it is asked for."""
+
+    path: Path
+    manifest: dict[str, Any]
+
+    @property
+    def tiers(self) -> list[str]: ...  # noqa: D102
+    @property
+    def used_tiers(self) -> list[str]: ...  # noqa: D102
+    @property
+    def weights(self) -> dict[str, float]: ...  # noqa: D102
+    @property
+    def kb(self) -> KnowledgeBase: ...  # noqa: D102
+    @property
+    def name_concept(self) -> NDArray[np.int32]: ...  # noqa: D102
+    @property
+    def exact(self) -> "ExactIndex": ...  # noqa: D102
+    @property
+    def ngram(self) -> "NgramIndex": ...  # noqa: D102
+    @property
+    def dense(self) -> "DenseIndex": ...  # noqa: D102
+    @property
+    def encoder(self) -> "BiEncoder": ...  # noqa: D102
+    @property
+    def facets(self) -> "Facets": ...  # noqa: D102
+    @property
+    def filters(self) -> "NameFilters": ...  # noqa: D102
+    @property
+    def memory(self) -> "MentionMemory | None": ...  # noqa: D102
+    @property
+    def ranker(self) -> CandidateRanker | None: ...  # noqa: D102
+    @property
+    def reranker(self) -> "CrossEncoder | None": ...  # noqa: D102
+    @property
+    def calibrator(self) -> "RankingCalibrator | None": ...  # noqa: D102
+
+
+class Default(Enum):
+    """Stands for what the assets have, where None stands for nothing."""
+
+    OF_ASSETS = "of the assets"
+
+
+OF_ASSETS: Literal[Default.OF_ASSETS] = Default.OF_ASSETS
+
+
+def open_linker(
+    assets: LinkerAssets,
+    settings: LinkSettings | None = None,
+    *,
+    fusion: Fusion | None = None,
+    weights: Mapping[str, float] | None = None,
+    encoder: Encoder | None = None,
+    reranker: "CrossEncoder | None" = None,
+    memory: "MentionMemory | Literal[Default.OF_ASSETS] | None" = OF_ASSETS,
+    rescorer: Rescorer | Literal[Default.OF_ASSETS] | None = OF_ASSETS,
+    calibrator: Calibrator | None = None,
+    identifiers_of: IdentifiersOf | Literal[Default.OF_ASSETS] | None = OF_ASSETS,
+    lexicon: Lexicon | None = None,
+) -> Linker:
+    """Make a linker of assets.
+
+    settings (Optional[LinkSettings]): default: those of the component.
+    fusion (Optional[Fusion]): default: the function and weights that the build found best.
+    weights (Optional[Mapping[str, float]]): of the tiers, instead of those of the build.
+    encoder, reranker, memory, rescorer, calibrator, identifiers_of: instead of those of the assets;
+        None leaves memory, rescorer and identifiers out.
+    lexicon (Optional[Lexicon]): what abbreviations mean that a document does not define.
+    RAISES (MedlinkError): E210 when "dense" is asked for and was not built, E212 for "ngram", E214
+        for a calibrator that was fitted for something else.
+    """
+    settings = settings or LinkSettings()
+    tiers = assets.used_tiers if settings.tiers is None else list(settings.tiers)
+    _check_tiers(assets, tiers)
+    if memory is OF_ASSETS:
+        memory = assets.memory if settings.memory else None
+    if identifiers_of is OF_ASSETS:
+        identifiers_of = lru_cache(_KEPT)(_identifiers_of(assets.kb))
+    parts = Parts(
+        assets.name_concept,
+        kb=assets.kb,
+        exact=assets.exact if "exact" in tiers else None,
+        ngram=assets.ngram if "ngram" in tiers else None,
+        dense=assets.dense if "dense" in tiers else None,
+        encoder=(encoder or assets.encoder) if "dense" in tiers else None,
+        memory=memory,
+        fusion=_fusion(assets, tiers, fusion, weights),
+        facets=assets.facets,
+        filters=assets.filters,
+        identifiers_of=identifiers_of,
+        lexicon=lexicon or Lexicon(),
+    )
+    if rescorer is OF_ASSETS:
+        rescorer = _rescorer(assets, parts, settings, reranker)
+    parts = replace(parts, rescorer=rescorer)
+    if calibrator is None and settings.calibrator is not False:
+        calibrator = _calibrator(assets, parts, insist=settings.calibrator is True)
+    return Linker.of(replace(parts, calibrator=calibrator), settings)
+
+
+def conditions_of(assets: LinkerAssets, parts: Parts) -> dict[str, Any]:
+    """List what the scores of a linker over assets depend on."""
+    built = {"exact": parts.exact, "ngram": parts.ngram, "dense": parts.dense}
+    tiers = [tier for tier in assets.tiers if built[tier] is not None]
+    made_by = assets.manifest["encoder"] if parts.dense is not None else None
+    return conditions(
+        tiers, parts.fusion, dict(parts.fusion.weights or {}),
+        made_by["fingerprint"] if made_by else "",
+        "" if parts.rescorer is None else parts.rescorer.fingerprint,
+    )  # fmt: skip
+
+
+def _check_tiers(assets: LinkerAssets, tiers: Sequence[str]) -> None:
+    if "dense" in tiers and "dense" not in assets.tiers:
+        raise Errors.encoder_needed(path=assets.path)
+    if "ngram" in tiers and "ngram" not in assets.tiers:
+        why = assets.manifest["left_out"]["ngram"]
+        raise Errors.tier_left_out(path=assets.path, tier="n-gram", why=why)
+
+
+def _fusion(
+    assets: LinkerAssets,
+    tiers: Sequence[str],
+    fusion: Fusion | None,
+    weights: Mapping[str, float] | None,
+) -> Fusion:
+    if fusion is not None and fusion.weights is not None:
+        return fusion
+    chosen = fusion or fusion_of(assets.manifest["fusion"])
+    return chosen.with_weights(weights or weights_of(assets.weights, tiers))
+
+
+def weights_of(known: Mapping[str, float], tiers: Sequence[str]) -> dict[str, float]:
+    """Share the weights of some tiers out so that they sum to 1.
+
+    A perfect match then scores 1.0 by whatever tiers there are.
+    """
+    weights = {tier: known.get(tier, 0.0) for tier in tiers}
+    total = sum(weights.values())
+    # A tier that adds nothing to the others has weight 0; asked alone, it must still rank.
+    if not total:
+        return dict.fromkeys(tiers, 1.0)
+    return {tier: weight / total for tier, weight in weights.items()}
+
+
+def _rescorer(
+    assets: LinkerAssets, parts: Parts, settings: LinkSettings, reranker: "CrossEncoder | None"
+) -> Rescorer | None:
+    """Make what orders candidates anew: ranker, then reranker, or neither."""
+    found: list[Rescorer] = []
+    ranker = assets.ranker if settings.ranker else None
+    if ranker is not None and ranker.fits(conditions_of(assets, parts)):
+        found.append(ranker)
+    asks_all = settings.tiers is None or set(settings.tiers) >= set(assets.used_tiers)
+    if settings.rerank_top != 0:
+        reranker = reranker or (assets.reranker if asks_all else None)
+        if reranker is not None:
+            from ..ranking.reranking import Reranker
+
+            found.append(Reranker(reranker, assets.kb, settings.rerank_top))
+    return Chain(found) if len(found) > 1 else next(iter(found), None)
+
+
+def _calibrator(assets: LinkerAssets, parts: Parts, insist: bool) -> "RankingCalibrator | None":
+    """Get the calibrator of the assets, if it was fitted for what a linker does.
+
+    insist (bool): raise where one that was fitted to gold mentions does not fit, and warn where one
+        of names does not.
+    """
+    calibrator = assets.calibrator
+    if calibrator is None:
+        return None
+    problem = difference(calibrator.fitted_for, conditions_of(assets, parts))
+    if not problem:
+        return calibrator
+    if insist and "names" not in assets.manifest["calibrator"].get("fitted_on", {}):
+        raise Errors.calibrator_mismatch(path=assets.path, problem=problem)
+    if insist and calibrator.threshold:  # nobody asked for the calibrator of a build
+        tell(Warnings.calibrator_unfit.format(path=assets.path, problem=problem))
+    return None
+
+
+def _identifiers_of(kb: KnowledgeBase) -> IdentifiersOf:
+    """Make what lists the id of a concept and its codes, as texts write them."""
+    return lambda row: spellings(kb.brief_at(row)[0], kb.codes_at(row))

@@ -1,0 +1,206 @@
+"""Retrieval: from what to look up to candidates that the tiers propose, fused and by concept.
+
+Every form of a mention (the text, and the long form where there is one) is looked up in the memory
+of corrections and the exact tier, searched in the n-gram and dense tiers, and the union of the
+names found is scored by all tiers on equal terms, fused, and ranked by concept.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..retrieval.concepts import MEMORY, rank_concepts, set_ranks
+from ..types import Candidate, Encoder, Floats1d, Floats2d, Fusion
+from ..util.lru import Lru
+from .forms import LookupKey, Way, has_letters
+from .scopes import Scope
+from .tiers import Found, Tiers
+
+Rankings = list[list[Candidate]]
+Vectors = dict[str, Floats1d]
+"""Vectors of texts that one call has encoded already."""
+_WIDER = 4  # times as many names are asked for where too few concepts were found
+
+
+class Retrieved(NamedTuple):
+    """What was retrieved for n mentions.
+
+    rankings (List[List[Candidate]]): best first, shared with the cache: do not change them.
+    outside (List[Optional[Candidate]]): the best concept that no filter lets pass, if it says the
+        mention better than those within.
+    """
+
+    rankings: Rankings
+    outside: list[Candidate | None]
+
+
+class Retrieval:
+    """Retrieves candidates; remembers them; safe to call from threads.
+
+    tiers (Tiers): that are asked. encoder (Optional[Encoder]): for the dense tier.
+    fusion (Fusion): with its weights. names_per_tier (int): names that each tier proposes; more
+    where they belong to too few concepts. cache_size (int): mentions whose ranking is remembered.
+    """
+
+    def __init__(
+        self,
+        tiers: Tiers,
+        encoder: Encoder | None,
+        fusion: Fusion,
+        names_per_tier: int,
+        cache_size: int,
+    ) -> None:
+        self.tiers, self.fusion = tiers, fusion
+        self._encoder = encoder if tiers.dense is not None else None
+        self._names_per_tier = names_per_tier
+        self._cache: Lru[LookupKey, list[Candidate]] = Lru(cache_size)
+
+    @property
+    def perfect(self) -> np.float32:
+        """What a name that is the mention scores."""
+        perfect: np.float32 = np.float32(sum((self.fusion.weights or {}).values()))
+        return perfect
+
+    def find(
+        self, keys: Sequence[LookupKey], vectors: Vectors | None = None, remember: bool = True
+    ) -> Rankings:
+        """Find the candidates for each key; what is looked up in the same way is so together.
+
+        vectors (Optional[Dict[str, Floats1d]]): those that are known; new ones are added.
+        remember (bool): take rankings from the cache, and keep new ones in it.
+        """
+        distinct = dict.fromkeys(keys)
+        found = {key: self._cache.get(key) if remember else None for key in distinct}
+        missing = [key for key, ranking in found.items() if ranking is None]
+        for way in dict.fromkeys(key.way for key in missing):
+            own = [key for key in missing if key.way == way]
+            by_scope = self._begin(own, way)
+            waiting = {scope: _unanswered(by_form) for scope, by_form in by_scope.items()}
+            # All that needs a vector is encoded together, whatever its scope.
+            encoded = self.encode(
+                {form: None for forms in waiting.values() for form in forms}, vectors
+            )
+            for scope, forms in waiting.items():
+                if forms:
+                    ranked = self._search_forms(forms, encoded, scope, way)
+                    by_scope[scope].update(zip(forms, ranked, strict=True))
+            for by_form in by_scope.values():
+                _note_forms(by_form)
+            for key in own:
+                ranking = found[key] = key.forms.best(by_scope[key.scope], way.width)
+                if remember:
+                    self._cache.put(key, ranking)
+        return [found[key] or [] for key in keys]
+
+    def clear(self) -> None:
+        """Forget what is remembered."""
+        self._cache.clear()
+
+    def search(self, texts: Sequence[str], width: int, label: str) -> Found:
+        """Search all tiers without a filter, each for `width` names: (n_texts, m)."""
+        vectors = None if self._encoder is None else self._encoder.encode(texts)
+        return self.tiers.search(texts, vectors, width, None, label)
+
+    def encode(
+        self, texts: Sequence[str] | dict[str, None], known: Vectors | None = None
+    ) -> Vectors:
+        """Encode texts, but for those whose vectors are known; without a dense tier none are."""
+        vectors: Vectors = {} if known is None else known
+        if self._encoder is None:
+            return vectors
+        new = [text for text in dict.fromkeys(texts) if text not in vectors]
+        if new:
+            vectors.update(zip(new, self._encoder.encode(new), strict=True))
+        return vectors
+
+    def ranked(self, found: Found, scope: Scope, k: int) -> Rankings:
+        """Rank concepts for texts by the names that were found."""
+        return self._ranked(found, self.fused(found), scope, k)
+
+    def fused(self, found: Found) -> Floats2d:
+        """Fuse the scores of names, (n_texts, m); what corrections remember comes first."""
+        return self._remembered_first(found, self.fusion(found.scores))
+
+    def _begin(
+        self, keys: Sequence[LookupKey], way: Way
+    ) -> dict[Scope, dict[str, list[Candidate]]]:
+        """Collect forms by scope, with the answers of those that the exact tier answers alone."""
+        by_scope: dict[Scope, dict[str, list[Candidate]]] = {}
+        for key in keys:
+            by_scope.setdefault(key.scope, {}).update((form, []) for form in key.forms.all)
+        for scope, by_form in by_scope.items():
+            first = [form for form in by_form if not (way.all_tiers and has_letters(form))]
+            if self.tiers.exact is not None and first:
+                by_form.update(self._rank_exact(first, scope, way.width))
+        return by_scope
+
+    def _rank_exact(self, forms: list[str], scope: Scope, k: int) -> dict[str, list[Candidate]]:
+        found = self.tiers.search_exact(forms, self._names_per_tier, scope.mask, scope.label)
+        # Identical strings are identical to the other tiers too: the score is what the sum would
+        # be, so that thresholds mean the same.
+        fused = self._remembered_first(found, found.scores["exact"] * self.perfect)
+        ranked = self._ranked(found, fused, scope, k)
+        return {form: own for form, own in zip(forms, ranked, strict=True) if own}
+
+    def _search_forms(
+        self, forms: Sequence[str], vectors: Vectors, scope: Scope, way: Way
+    ) -> Rankings:
+        """Rank concepts for texts, asking for more names where they belong to too few concepts.
+
+        way (Way): says how many concepts are enough, and how many are kept.
+        """
+        width = self._names_per_tier
+        stacked = self._stacked(forms, vectors)
+        rankings: Rankings = [[] for _ in forms]
+        waiting = np.arange(len(forms))
+        while len(waiting):
+            own = None if stacked is None else stacked[waiting]
+            texts = [forms[place] for place in waiting.tolist()]
+            found = self.tiers.search(texts, own, width, scope.mask, scope.label)
+            ranked = self.ranked(found, scope, way.width)
+            for place, ranking in zip(waiting.tolist(), ranked, strict=True):
+                rankings[place] = ranking
+            if width >= len(self.tiers.name_concept):
+                break
+            short = np.fromiter((len(ranking) < way.enough for ranking in ranked), np.bool_)
+            waiting = waiting[short & ~found.complete(width)]
+            width *= _WIDER
+        return rankings
+
+    def _ranked(self, found: Found, fused: Floats2d, scope: Scope, k: int) -> Rankings:
+        concepts = self.tiers.name_concept
+        rankings = rank_concepts(found.rows, fused, found.scores, concepts, k, scope.rule)
+        set_ranks(rankings, found.hits, concepts)
+        return rankings
+
+    def _remembered_first(self, found: Found, fused: Floats2d) -> Floats2d:
+        """Give the best name of a remembered concept the score of a perfect match."""
+        remembered = found.scores.get(MEMORY)
+        if remembered is None or not remembered.any():
+            return fused
+        among = np.where(remembered > 0, fused, np.float32(-np.inf))
+        best = among.argmax(axis=1)
+        own: NDArray[np.intp] = np.flatnonzero(remembered.any(axis=1))
+        fused = fused.copy()
+        # Nothing may come before it, even by a rounding.
+        fused[own, best[own]] = np.maximum(fused[own].max(axis=1), self.perfect)
+        return fused
+
+    def _stacked(self, texts: Sequence[str], vectors: Vectors) -> Floats2d | None:
+        """Lay the vectors of texts out, (n_texts, dim); None without a dense tier."""
+        if self._encoder is None or not texts:
+            return None
+        return np.stack([vectors[text] for text in texts])
+
+
+def _unanswered(by_form: dict[str, list[Candidate]]) -> list[str]:
+    return [form for form, ranking in by_form.items() if not ranking and has_letters(form)]
+
+
+def _note_forms(by_form: dict[str, list[Candidate]]) -> None:
+    """Let each candidate say by which form it was found."""
+    for form, ranking in by_form.items():
+        for candidate in ranking:
+            candidate.form = form

@@ -1,0 +1,75 @@
+import pytest
+
+from spacy_medlink.assets import Assets
+from spacy_medlink.building import build_assets
+from spacy_medlink.evaluation.comparators.tiers import (
+    RememberingNgrams,
+    alone,
+    baseline,
+    default_linker,
+)
+from spacy_medlink.kb import build_kb
+from spacy_medlink.retrieval.filters import Filter
+from spacy_medlink.retrieval.ngram import NgramIndex
+from spacy_medlink.types import Concept, Mention, Name
+
+# One concept with far more names than a tier proposes, and a few beside it.
+CONCEPTS = [
+    Concept(
+        "C1",
+        "acute fever of kind 0",
+        tuple(Name(f"acute fever of kind {number}") for number in range(90)),
+    ),
+    *(
+        Concept(f"D{number}", f"fever number {number}", (Name(f"fever number {number}"),))
+        for number in range(9)
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def assets(tmp_path_factory: pytest.TempPathFactory) -> Assets:
+    place = tmp_path_factory.mktemp("engines")
+    build_kb(place / "kb", CONCEPTS)
+    return build_assets(place / "assets", place / "kb")
+
+
+def test_more_names_are_asked_for_only_where_the_depth_needs_them(assets: Assets) -> None:
+    asked = [Mention("acute fever of kind")]
+    (shallow,) = baseline(assets, "ngram", 1).rank(asked, 1)
+    (deep,) = baseline(assets, "ngram", 5).rank(asked, 5)
+    assert [one.row for one in shallow] == [0]
+    assert len(deep) == 5
+    assert deep[0].row == shallow[0].row
+
+
+def test_what_one_linker_searched_another_need_not(
+    assets: Assets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched: list[int] = []
+    search = NgramIndex.search
+
+    def counting(self: NgramIndex, texts: list[str], *given: object) -> object:
+        searched.append(len(texts))
+        return search(self, texts, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(NgramIndex, "search", counting)
+    ngrams = RememberingNgrams(assets.ngram)
+    asked = [Mention("fever"), Mention("number 3"), Mention("kind 8")]
+    together = default_linker(assets, ["exact", "ngram"], 2).with_parts(ngram=ngrams)
+    first = together.rank(asked, 2)
+    assert baseline(assets, "ngram", 2).with_parts(ngram=ngrams).rank(asked, 2)
+    assert searched == [3]
+    assert alone(together, "ngram", assets).rank([Mention("another fever")], 2)
+    assert searched == [3, 1]
+    assert first == assets.engine(["exact", "ngram"]).rank(asked, 2)
+    assert together.rank([Mention("fever")], 2, only=Filter.of(allow=["D3"]))[0][0].row == 4
+
+
+def test_one_tier_alone_keeps_the_settings_and_nothing_that_was_learned(assets: Assets) -> None:
+    linker = default_linker(assets, ["exact", "ngram"], 3).using(only=Filter.of(allow=["D3"]))
+    own = alone(linker, "exact", assets)
+    assert (own.ngram, own.memory, own.rescorer, own.calibrator) == (None,) * 4
+    assert own.exact is not None and own.weights == {"exact": 1.0}
+    assert [one.row for one in own.rank([Mention("fever number 3")], 5)[0]] == [4]
+    assert own.rank([Mention("fever number 4")], 5) == [[]]

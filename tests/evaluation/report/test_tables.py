@@ -1,0 +1,87 @@
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spacy_medlink.evaluation.report import Run, compare_metrics
+from spacy_medlink.evaluation.report.plain import harmless, shown, to_csv, to_markdown
+from spacy_medlink.evaluation.report.tables import Table, make_tables, split_title
+from tests.evaluation.report.conftest import HOSTILE, Make
+
+
+def _tables(*runs: Run) -> dict[str, Table]:
+    return {table.name: table for table in make_tables(runs)}
+
+
+def test_figures_are_those_of_the_metrics(metrics: dict[str, Any]) -> None:
+    tables = _tables(Run("one", metrics))
+    for table in tables.values():
+        assert all(len(row) == len(table.header) for row in table.rows), table.name
+    systems = {row[0]: row for row in tables["systems"].rows}
+    assert list(systems) == [
+        "exact look-up", "n-grams", "TF-IDF (character 1-2-grams)", "exact + ngram (the linker)",
+    ]  # fmt: skip
+    linker = systems["exact + ngram (the linker)"]
+    assert linker[1:6] == [
+        metrics["n"], metrics["gold_in_kb"], metrics["acc@1"], metrics["acc@3"], metrics["mrr"]
+    ]  # fmt: skip
+    assert systems["exact look-up"][3] == metrics["baselines"]["exact"]["acc@1"]
+    assert {row[0] for row in tables["by_lang"].rows} == {"en", "es"}
+    assert tables["lost"].rows[-1][1:] == list(metrics["verdicts"].values())
+    assert [row[2] for row in tables["splits"].rows[::4]] == [
+        split["n"] for split in metrics["splits"].values()
+    ]
+    assert {"nil", "rollup", "gold", "retrieval"} <= tables.keys()
+    assert not {"against", "end_to_end", "by_type"} & tables.keys()
+
+
+def test_several_runs_are_named(metrics: dict[str, Any], make_metrics: Make) -> None:
+    other = make_metrics(tiers=("exact",), baselines=False, ks=(1, 2))
+    other["against"] = compare_metrics(other, metrics, Path("one.json"))
+    tables = _tables(Run("one", metrics), Run("two", other))
+    assert tables["systems"].rows[-1][0] == "two: exact (the linker)"
+    assert tables["systems"].header[3:6] == ["acc@1", "acc@2", "acc@3"]
+    assert tables["systems"].rows[-1][5] is None
+    assert tables["against"].rows[0][0] == "two against one.json: acc@1"
+    assert tables["by_lang"].rows[0][1] == "one"
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("full", "all mentions"),
+        ("filtered_0.2_train", "... nor nearer than 0.2 to the training data"),
+        ("filtered_0.35_dictionary", "... nor nearer than 0.35 to the knowledge base's names"),
+    ],
+)
+def test_split_title(name: str, title: str) -> None:
+    assert split_title(name) == title
+
+
+def test_csv_is_read_back_and_holds_no_formula() -> None:
+    rows = [["=1+1", 0.5, None], [HOSTILE, 3, "-x"]]
+    text = to_csv(Table("t", "T", ["a", "b", "c"], rows))
+    assert list(csv.reader(io.StringIO(text))) == [
+        ["a", "b", "c"], ["'=1+1", "0.5", ""], [HOSTILE, "3", "'-x"],
+    ]  # fmt: skip
+    assert (harmless(-1.5), harmless(""), harmless("a=b")) == (-1.5, "", "a=b")
+
+
+def test_markdown(metrics: dict[str, Any]) -> None:
+    run = Run(HOSTILE, metrics)
+    text = to_markdown(HOSTILE, [run], make_tables([run]))
+    assert "<img" not in text
+    assert "<!--" not in text
+    for line in text.splitlines():
+        if line.startswith("|"):
+            assert line.endswith(" |")
+    head = next(line for line in text.splitlines() if line.startswith("| system"))
+    assert head.startswith("| system | mentions | gold in KB | acc@1 | acc@3 | MRR")
+
+
+def test_shown() -> None:
+    assert [shown(cell) for cell in (None, 0.5, 1234, "x", 1.0)] == [
+        "–", "50.0", "1,234", "x", "100.0"
+    ]  # fmt: skip

@@ -1,0 +1,120 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.evaluation import load_gold
+from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.kb.resolve import Found, find_ids
+from spacy_medlink.linking.prepare import Document, prepare
+from spacy_medlink.text.lexicon import Lexicon
+from spacy_medlink.types import Concept, Mention, Name
+
+CONCEPTS = [
+    Concept("D003924", "Diabetes", (Name("Diabetes"),), codes={"MESH": ("D003924", "D003920")}),
+    Concept("114500", "Colon cancer", (Name("Colon cancer"),), codes={"OMIM": ("114500",)}),
+    Concept("ORPHA:558", "Marfan", (Name("Marfan"),), codes={"MIM": ("154700",)}),
+    Concept("X1", "Cancer", (Name("Cancer"),), codes={"OMIM": ("114500",), "HP": ("HP:0002664",)}),
+]
+
+
+@pytest.fixture(scope="module")
+def coded_kb(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeBase:
+    path = tmp_path_factory.mktemp("coded") / "coded.kb"
+    build_kb(path, CONCEPTS)
+    return KnowledgeBase(path)
+
+
+@pytest.mark.parametrize(
+    ("id", "concepts"),
+    [
+        ("D003924", {"D003924"}),
+        ("MESH:D003924", {"D003924"}),
+        ("MSH:D003924", {"D003924"}),  # another spelling of the vocabulary
+        ("D003920", {"D003924"}),  # a code that is no concept's id
+        ("mesh:D003920", {"D003924"}),
+        ("114500", {"114500", "X1"}),  # all that have it
+        ("OMIM:114500", {"114500", "X1"}),
+        ("ORPHA:558", {"ORPHA:558"}),
+        ("558", {"ORPHA:558"}),
+        ("OMIM:154700", {"ORPHA:558"}),  # the KB says MIM
+        ("HP:0002664", {"X1"}),
+        ("ICD10:E11", set()),
+        ("UMLS:154700", set()),  # the code of another vocabulary
+        ("", set()),
+    ],
+)
+def test_ids_are_found_however_they_are_written(
+    coded_kb: KnowledgeBase, id: str, concepts: set[str]
+) -> None:
+    assert _ids_of(coded_kb, find_ids(coded_kb, [id]), id) == concepts
+
+
+def _ids_of(kb: KnowledgeBase, found: dict[str, Found], id: str) -> set[str]:
+    return {kb.concept_at(row).id for row in (found[id].rows if id in found else ())}
+
+
+@pytest.mark.parametrize(
+    ("id", "scheme", "concepts"),
+    [
+        ("114500", "OMIM", {"114500", "X1"}),
+        ("114500", "MIM", {"114500", "X1"}),  # another spelling of the vocabulary
+        ("154700", "OMIM", {"ORPHA:558"}),
+        ("OMIM:154700", "OMIM", {"ORPHA:558"}),
+        ("154700", "MESH", set()),
+        ("558", "ORPHA", {"ORPHA:558"}),  # the vocabulary of the ids themselves
+        ("X1", "OMIM", set()),  # an id, and no code
+    ],
+)
+def test_ids_of_one_vocabulary(
+    coded_kb: KnowledgeBase, id: str, scheme: str, concepts: set[str]
+) -> None:
+    assert _ids_of(coded_kb, find_ids(coded_kb, [id], scheme), id) == concepts
+
+
+def test_retired_ids_lead_to_their_successor(tiny_kb: KnowledgeBase) -> None:
+    found = find_ids(tiny_kb, ["HP:0005978", "HP:0005965", "C0011860", "ICD10CM:E11"])
+    assert {one.rows for one in found.values()} == {frozenset({tiny_kb["HP:0005978"].row})}
+    assert [one.way for one in found.values()] == ["own", "history", "code", "code"]
+
+
+def _load(tmp_path: Path, kb: KnowledgeBase, *lines: Any) -> Any:
+    path = tmp_path / "gold.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    return load_gold(path, kb)
+
+
+def test_cases(tmp_path: Path, tiny_kb: KnowledgeBase) -> None:
+    text = "Atrial fibrillation (AFib) was seen; AFib again. Paroxysmal AFib."
+    start = text.index("AFib again")
+    longer = text.index("Paroxysmal")
+    gold = _load(
+        tmp_path,
+        tiny_kb,
+        {"text": text, "mentions": [{"start": start, "end": start + 4, "mention": "AFib",
+                                     "ids": ["C0004238", "nothing"], "type": "Disease"},
+                                    {"start": longer, "end": len(text) - 1, "ids": ["C0004238"],
+                                     "mention": "Paroxysmal AFib"}]},
+        {"mention": "AFib", "ids": [], "lang": "de"},
+    )  # fmt: skip
+    first, longer, second = gold.cases()
+
+    def bare(document: Document, lang: str) -> list[Mention]:
+        return prepare(document, Lexicon(), resolve_abbreviations=False)
+
+    assert first.mention.long_form == "Atrial fibrillation"
+    assert longer.mention.long_form == "Paroxysmal Atrial fibrillation"
+    assert first.mention.right == " again. Paroxysmal AFib."
+    assert first.mention.left.endswith("was seen; ")
+    assert first.right == {tiny_kb["HP:0005110"].row}
+    assert (second.mention.long_form, second.right, second.lang) == ("", frozenset(), "de")
+    assert first.doc != second.doc
+    assert not next(iter(gold.cases(bare))).mention.long_form
+
+
+def test_a_file_of_nils_has_nothing_to_link(tmp_path: Path, tiny_kb: KnowledgeBase) -> None:
+    with pytest.raises(MedlinkError) as caught:
+        _load(tmp_path, tiny_kb, {"mention": "x", "ids": []})
+    assert caught.value.code == "E407"

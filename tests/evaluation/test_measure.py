@@ -1,0 +1,339 @@
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spacy_medlink.assets import Assets
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.evaluation import Settings, load_gold, measure
+from spacy_medlink.evaluation.gold_set import Case
+from spacy_medlink.evaluation.judging import judge
+from spacy_medlink.evaluation.records import unpack
+from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.types import Candidate, Mention
+
+TEXT = "Type 2 diabetes (TD) and fiebre; TD is treated. NIDDM. No zebra."
+NOTE = {
+    "doc_id": "note",
+    "text": TEXT,
+    "mentions": [
+        {"start": 0, "end": 15, "mention": "Type 2 diabetes", "ids": ["HP:0005978"], "type": "D"},
+        {"start": 25, "end": 31, "mention": "fiebre", "ids": ["C0015967"], "type": "S"},
+        {"start": 33, "end": 35, "mention": "TD", "ids": ["ICD10CM:E11"], "type": "D"},
+        {"start": 58, "end": 63, "mention": "zebra", "ids": [], "type": "S"},
+    ],
+}
+BARE = [
+    {"mention": "PE", "ids": ["HP:0001698"], "lang": "es"},  # shared with lung embolism
+    {"mention": "Fever", "ids": ["HP:9999999"], "lang": "es"},
+]
+
+
+@pytest.fixture(scope="module")
+def gold_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("gold") / "gold.jsonl"
+    path.write_text("\n".join(map(json.dumps, [NOTE, *BARE])), encoding="utf-8")
+    return path
+
+
+def _measure(assets: Assets, gold: Path, **settings: Any) -> dict[str, Any]:
+    return measure(assets, load_gold(gold, assets.kb), Settings(**settings))
+
+
+def test_what_the_linker_does_not_ask_is_not_measured(tiny_assets: Assets, gold_file: Path) -> None:
+    assets = Assets(tiny_assets.path)
+    assets.manifest["fusion"]["weights"] = {"exact": 0.5, "ngram": 0.0, "dense": 0.5}
+    assert _measure(assets, gold_file)["tiers_used"] == ["exact", "dense"]
+    report = _measure(assets, gold_file, tiers=("exact", "ngram"))
+    assert report["tiers_used"] == ["exact", "ngram"]
+    assert "ngram" in _measure(assets, gold_file, each_tier=True)["tiers"]
+
+
+def test_the_whole_report(tiny_assets: Assets, gold_file: Path) -> None:
+    report = _measure(tiny_assets, gold_file, ks=(1, 3), each_tier=True)
+    assert json.loads(json.dumps(report)) == report
+    assert (report["n"], report["gold_in_kb"], report["mismatches"]) == (5, 4, 0)
+    # Exact matches: two names, one long form; of PE one concept is first, the other second; the
+    # last one's gold concept is unknown.
+    assert report["tiers"]["exact"]["acc@3"] == 0.8
+    assert report["tiers"]["exact"]["acc@1"] in (0.6, 0.8)
+    assert report["acc@3"] == 0.8
+    assert report["tiers"].keys() == {"exact", "ngram", "dense", "fused"}
+    assert report["tiers"]["fused"]["acc@1"] == report["acc@1"]
+    assert report["tiers"]["dense"]["bytes"] > report["tiers"]["exact"]["bytes"] > 0
+    assert report["by_lang"]["es"]["n"] == 2
+    assert report["by_type"]["D"]["acc@1"] == 1.0
+    assert report["kb"]["concepts"] == 12
+    assert report["kb"]["version"] == "1"
+    assert report["speed"]["mentions_per_s"] > 0
+    assert report["speed"]["peak_rss_mb"] > 10
+    assert report["nil"]["n"] == 1
+
+
+def test_exact_tier_abstains_where_it_knows_no_name(tiny_assets: Assets, gold_file: Path) -> None:
+    report = _measure(tiny_assets, gold_file, tiers=("exact",))
+    assert report["tiers_used"] == ["exact"]
+    assert report["nil"] == {"n": 1, "predicted": 1, "precision": 1.0, "recall": 1.0, "f1": 1.0}
+
+
+def test_threshold_makes_nils(tiny_assets: Assets, gold_file: Path) -> None:
+    nobody = _measure(tiny_assets, gold_file, threshold=0.0)["nil"]["predicted"]
+    most = _measure(tiny_assets, gold_file, threshold=0.8)["nil"]
+    assert nobody < most["predicted"] < 6
+    assert most["recall"] == 1.0
+
+
+def test_without_abbreviations(tiny_assets: Assets, gold_file: Path) -> None:
+    report = _measure(
+        tiny_assets, gold_file, tiers=("exact",), ks=(1, 3), resolve_abbreviations=False
+    )
+    assert report["acc@3"] == pytest.approx(0.6)
+
+
+def test_splits(tiny_assets: Assets, gold_file: Path, tmp_path: Path) -> None:
+    splits = _measure(tiny_assets, gold_file, reference="dictionary")["splits"]
+    assert {name: split["n"] for name, split in splits.items()} == {
+        # Of the mentions only TD is no name.
+        "full": 5, "filtered_dictionary": 1, "filtered_0.2_dictionary": 1,
+    }  # fmt: skip
+    train = tmp_path / "train.jsonl"
+    lines = [{"mention": "type 2 diabetes", "ids": []}, {"mention": "fiebres", "ids": ["x"]}]
+    train.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    splits = _measure(tiny_assets, gold_file, reference=str(train))["splits"]
+    # The training mentions name no concept of the gold file.
+    assert {name: split["n"] for name, split in splits.items()} == {
+        "full": 5, "filtered_train": 4, "filtered_0.2_train": 3, "unseen_codes": 5,
+    }  # fmt: skip
+
+
+def test_names_protocol_counts_names(tiny_assets: Assets, gold_file: Path) -> None:
+    report = _measure(tiny_assets, gold_file, tiers=("exact",), protocol="names")
+    # PE is one name of two concepts: right at once, whichever comes first.
+    assert report["acc@1"] == 0.8
+    assert report["protocol"] == "names"
+
+
+def _brute_force(kb: KnowledgeBase, names: list[int], right: frozenset[int]) -> int:
+    """Rank of the first right name: by comparing strings as they are, without keys."""
+    seen: list[str] = []
+    gold = {name.text.lower() for row in right for name in kb.concept_at(row).names}
+    for row in names:
+        text = kb.name_at(row).text.lower()
+        if text not in seen:
+            seen.append(text)
+            if text in gold:
+                return len(seen)
+    return 0
+
+
+def test_names_protocol_against_comparing_strings(tiny_assets: Assets, gold_file: Path) -> None:
+    kb = tiny_assets.kb
+    engine = tiny_assets.engine()
+    cases = [case for case in load_gold(gold_file, kb).cases() if case.right]
+    judged = judge(engine, kb, cases, depth=40, protocol="names")
+    for case, outcome in zip(cases, judged.outcomes, strict=True):
+        text = case.mention.long_form or case.mention.text
+        ranked = [row for row, _ in engine.rank_names([text], 1000)[0]]
+        assert outcome.rank == _brute_force(kb, ranked, case.right)
+
+
+def test_ranks_beyond_the_depth_do_not_count(tiny_assets: Assets, gold_file: Path) -> None:
+    engine = tiny_assets.engine()
+    cases = list(load_gold(gold_file, tiny_assets.kb).cases())
+    for protocol in ("concepts", "names"):
+        deep = judge(engine, tiny_assets.kb, cases, depth=12, protocol=protocol).outcomes
+        flat = judge(engine, tiny_assets.kb, cases, depth=1, protocol=protocol).outcomes
+        assert [outcome.rank for outcome in flat] == [int(one.rank == 1) for one in deep]
+
+
+def test_any_number_of_mentions(tiny_assets: Assets, gold_file: Path) -> None:
+    cases = list(load_gold(gold_file, tiny_assets.kb).cases())
+    many: list[Case] = cases * 200
+    judged = judge(tiny_assets.engine(["exact"]), tiny_assets.kb, many, depth=1)
+    once = judge(tiny_assets.engine(["exact"]), tiny_assets.kb, cases, depth=1)
+    assert judged.outcomes == once.outcomes * 200
+    assert judge(tiny_assets.engine(["exact"]), tiny_assets.kb, [], depth=1).outcomes == []
+
+
+def test_white_space_is_a_mention_like_any_other(tiny_assets: Assets, tmp_path: Path) -> None:
+    path = tmp_path / "gold.jsonl"
+    lines = [{"mention": text, "ids": ["HP:0001945"]} for text in ("", " ", "🙂", "x" * 5000)]
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    for protocol in ("concepts", "names"):
+        assert _measure(tiny_assets, path, protocol=protocol)["n"] == 4
+
+
+def test_unknown_tier(tiny_assets: Assets, gold_file: Path, tmp_path: Path) -> None:
+    from spacy_medlink.building import build_assets
+
+    light = build_assets(tmp_path / "light", tiny_assets.kb.path)
+    with pytest.raises(MedlinkError) as caught:
+        _measure(light, gold_file, tiers=("dense",))
+    assert caught.value.code == "E405"
+
+
+def test_records(tiny_assets: Assets, gold_file: Path) -> None:
+    report = _measure(tiny_assets, gold_file, ks=(1, 3), keep=2, tiers=("exact", "ngram"))
+    records = unpack(report["mentions"])
+    assert [(record.doc, record.number, record.start) for record in records[:2]] == [
+        ("note", 0, 0), ("note", 1, 25)
+    ]  # fmt: skip
+    assert [record.right for record in records] == [
+        ["HP:0005978"], ["HP:0001945"], ["HP:0005978"], [], ["HP:0001698"], [],
+    ]  # fmt: skip
+    first = records[0]
+    assert (first.rank, first.verdict, first.candidates[0].id) == (1, "right", "HP:0005978")
+    assert first.candidates[0].matched == "Type 2 diabetes"
+    assert max(len(record.candidates) for record in records) == 2
+    assert records[2].labels["abbreviation"] == ["yes"]
+    assert records[3].verdict == "missed NIL"
+    assert records[5].verdict == "not in KB"
+    assert report["concepts"]["HP:0005978"] == ["Type II diabetes mellitus", ["T047"]]
+    named = {one.id for record in records for one in record.candidates}
+    assert named <= report["concepts"].keys()
+    hits = [record.rank == 1 for record in records if record.gold]
+    assert report["acc@1"] == pytest.approx(sum(hits) / len(hits), abs=1e-6)
+    assert sum(report["verdicts"].values()) == len(records)
+
+
+def test_rollup(tiny_assets: Assets, tmp_path: Path) -> None:
+    # The gold concept is above, below, or elsewhere.
+    path = tmp_path / "gold.jsonl"
+    pairs = [("T2DM", "HP:0000819"), ("DM", "HP:0005978"), ("T2DM", "HP:0001945"),
+             ("T2DM", "HP:0005978"), ("T2DM", "HP:0100651")]  # fmt: skip
+    lines = [{"mention": text, "ids": [id]} for text, id in pairs]
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    report = _measure(tiny_assets, path, tiers=("exact",))
+    assert report["rollup"]["by_distance"] == {"-1": 1, "0": 1, "1": 1}
+    assert (report["acc@1"], report["rollup"]["acc@1_within_1"]) == (0.2, 0.6)
+    flat = tmp_path / "flat.jsonl"
+    flat.write_text(json.dumps({"mention": "asthma", "ids": ["HP:0002099"]}), encoding="utf-8")
+    assert "rollup" not in _measure(tiny_assets, flat, tiers=("exact",))
+
+
+def test_composite_mentions(tiny_assets: Assets, tmp_path: Path) -> None:
+    path = tmp_path / "gold.jsonl"
+    both = {"ids": ["HP:0005978", "HP:0100651"]}
+    lines = [{"mention": "type 1 and type 2 diabetes", **both},  # taken apart, both found
+             {"mention": "asthma/fever", "ids": ["HP:0002099", "HP:0002090"]},  # one part is wrong
+             {"mention": "T2DM", **both}]  # fmt: skip
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    report = _measure(tiny_assets, path, tiers=("exact",), composites="biosyn")
+    assert [record.rank for record in unpack(report["mentions"])] == [1, 0, 1]
+    assert report["gold"]["composites"] == 2
+    whole = _measure(tiny_assets, path, tiers=("exact",))
+    assert [record.rank for record in unpack(whole["mentions"])] == [0, 0, 1]
+
+
+def test_only_known(tiny_assets: Assets, gold_file: Path) -> None:
+    every, known = (_measure(tiny_assets, gold_file, only_known=only) for only in (False, True))
+    assert (every["n"], known["n"], known["gold_in_kb"]) == (5, 4, 4)
+    assert (every["gold"]["not_in_kb"], every["gold"]["left_out"]) == (1, 0)
+    assert (known["gold"]["not_in_kb"], known["gold"]["left_out"]) == (1, 1)
+    assert known["nil"]["n"] == every["nil"]["n"] == 1
+
+
+def test_baselines(tiny_assets: Assets, gold_file: Path, tiny_encoder: Path) -> None:
+    report = _measure(tiny_assets, gold_file, ks=(1, 3), base=str(tiny_encoder), each_tier=True)
+    assert report["baselines"].keys() == {"exact", "ngram", "tfidf", "base"}
+    for tier in ("exact", "ngram"):
+        assert report["baselines"][tier]["acc@3"] == report["tiers"][tier]["acc@3"]
+    # Whatever its weights, an encoder finds identical strings.
+    assert report["baselines"]["base"]["acc@3"] == 0.8
+    assert report["baselines"]["tfidf"]["acc@3"] == 0.8
+    assert "baselines" not in _measure(tiny_assets, gold_file, baselines=False)
+
+
+def test_a_baseline_that_would_take_too_long(
+    tiny_assets: Assets, gold_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("spacy_medlink.evaluation.comparators.baselines.TFIDF_LIMIT", 10)
+    report = _measure(tiny_assets, gold_file)
+    assert report["baselines"].keys() == {"exact", "ngram"}
+    assert report["left_out"].keys() == {"tfidf"}
+    assert "more than the 10" in report["left_out"]["tfidf"]
+
+
+def test_the_manifest_names_files_not_places(
+    tiny_assets: Assets, gold_file: Path, tiny_encoder: Path
+) -> None:
+    manifest = _measure(tiny_assets, gold_file, train=str(gold_file))["manifest"]
+    assert manifest["gold"] == manifest["train"]
+    assert manifest["gold"]["name"] == "gold.jsonl"
+    assert len(manifest["gold"]["sha256"]) == 64
+    assert str(gold_file.parent) not in json.dumps(manifest)
+    assert manifest["settings"]["train"] == "gold.jsonl"
+
+
+class _Reversed:
+    """A reranker that puts the last candidate first."""
+
+    top, reads_context, fingerprint = 0, False, "reversed"
+
+    def rescore(
+        self, mentions: Sequence[Mention], rankings: Sequence[Sequence[Candidate]]
+    ) -> list[list[Candidate]]:
+        return [list(ranking)[::-1] for ranking in rankings]
+
+
+class _Doubtful:
+    """A calibrator that believes in perfect matches only."""
+
+    threshold = 0.0
+
+    def probabilities(self, rankings: Sequence[Sequence[Candidate]]) -> list[float]:
+        return [0.9 if ranking[0].score > 0.999 else 0.1 for ranking in rankings]
+
+
+def test_a_reranker_changes_ranks_and_not_what_was_retrieved(
+    tiny_assets: Assets, gold_file: Path
+) -> None:
+    cases = [case for case in load_gold(gold_file, tiny_assets.kb).cases() if case.right]
+    retriever = tiny_assets.engine(["exact", "ngram"])
+    reranked = tiny_assets.engine(["exact", "ngram"], rescorer=_Reversed())
+    alone = judge(retriever, tiny_assets.kb, cases, depth=12).outcomes
+    both = judge(reranked, tiny_assets.kb, cases, depth=12, retriever=retriever).outcomes
+    assert [one.retrieved for one in both] == [one.rank for one in alone]
+    rankings = retriever.rank([case.mention for case in cases], 64)
+    for one, two, ranking in zip(alone, both, rankings, strict=True):
+        assert two.rank == (len(ranking) + 1 - one.rank if one.rank else 0)
+
+
+def test_the_threshold_holds_for_probabilities_where_there_are_any(
+    tiny_assets: Assets, gold_file: Path
+) -> None:
+    cases = list(load_gold(gold_file, tiny_assets.kb).cases())
+    engine = tiny_assets.engine(["exact", "ngram"], calibrator=_Doubtful())
+    judged = judge(engine, tiny_assets.kb, cases, depth=3, threshold=0.5)
+    for outcome, own in zip(judged.outcomes, judged.candidates, strict=True):
+        sure = bool(own) and own[0].score > 0.999
+        assert outcome.abstained is not sure
+        assert not own or own[0].prob == (0.9 if sure else 0.1)
+    assert {outcome.abstained for outcome in judged.outcomes} == {True, False}
+
+
+def test_baselines_have_no_memory(tiny_kb: KnowledgeBase, tmp_path: Path) -> None:
+    from spacy_medlink.building import build_assets
+
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text(json.dumps({"mention": "qxz", "ids": ["HP:0001945"]}), encoding="utf-8")
+    assets = build_assets(tmp_path / "assets", tiny_kb.path, memory=[gold])
+    report = _measure(assets, gold, each_tier=True)
+    assert report["acc@1"] == 1.0
+    assert report["baselines"]["exact"]["acc@1"] == report["tiers"]["exact"]["acc@1"] == 0.0
+
+
+def test_links_by_identifiers_are_counted_and_can_be_left_aside(
+    tiny_assets: Assets, tmp_path: Path
+) -> None:
+    text = "The PE (HP:0002204) was small."
+    mention = {"start": 4, "end": 6, "mention": "PE", "ids": ["HP:0002204"]}
+    path = tmp_path / "gold.jsonl"
+    path.write_text(json.dumps({"doc_id": "1", "text": text, "mentions": [mention]}) + "\n")
+    for heeded in (True, False):
+        settings = Settings(resolve_identifiers=heeded, each_tier=True)
+        report = measure(tiny_assets, load_gold(path, tiny_assets.kb), settings)
+        assert (report["identified"], report["acc@1"]) == (int(heeded), float(heeded))
+        assert report["tiers"]["exact"]["acc@1"] == report["baselines"]["exact"]["acc@1"] == 0.0

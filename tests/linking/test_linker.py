@@ -1,0 +1,123 @@
+"""The linker: immutable, five verbs, and a short way from `pipe` to faiss."""
+
+import traceback
+from dataclasses import FrozenInstanceError, fields
+from pathlib import Path
+
+import faiss
+import pytest
+import spacy
+
+from spacy_medlink.assets import Assets
+from spacy_medlink.linking import Linker, LinkSettings, open_linker
+from spacy_medlink.linking.prepare import Document, Place
+from spacy_medlink.retrieval import dense
+from spacy_medlink.retrieval.filters import Filter
+from spacy_medlink.types import Mention
+
+PACKAGE = str(Path(spacy.__file__).parents[1])
+MOST_CALLS = 8
+
+
+def test_the_five_verbs_give_what_is_linked(tiny_assets: Assets) -> None:
+    linker = open_linker(tiny_assets)
+    text = "Pulmonary embolism (PE), then PE and fever."
+    places = [Place("PE", 30, 32, "D"), Place("fever", 37, 42)]
+    mentions = linker.prepare(Document(text, places))
+    assert [one.long_form for one in mentions] == ["Pulmonary embolism", ""]
+    retrieved = linker.retrieve(mentions, 3)
+    assert retrieved.outside == [None, None]
+    ranked = linker.rank(mentions, 3, retrieved=retrieved.rankings)
+    assert ranked == linker.rank(mentions, 3)
+    decisions = linker.decide(mentions)
+    assert [one.link and one.link.row for one in decisions] == [own[0].row for own in ranked]
+    said = linker.explain(mentions[0])
+    assert said.link["id"] == "HP:0002204" and said.candidates[0]["id"] == said.link["id"]
+
+
+def test_nothing_of_a_linker_can_be_set(tiny_assets: Assets) -> None:
+    linker = open_linker(tiny_assets)
+    for whole in (linker, linker.parts, linker.settings, linker.tiers):
+        for field in fields(whole):
+            with pytest.raises(FrozenInstanceError):
+                setattr(whole, field.name, None)
+
+
+def test_other_settings_share_what_is_remembered(tiny_assets: Assets) -> None:
+    linker = open_linker(tiny_assets)
+    other = linker.using(threshold=0.9, top_k=2)
+    assert other.retrieval is linker.retrieval and linker.settings.threshold is None
+    assert linker.using(threshold=None) is linker
+    assert linker.using(names_per_tier=8).retrieval is not linker.retrieval
+    (ranking,) = (one.ranking for one in other.decide([Mention("diabetes")]))
+    assert len(ranking) == 2
+
+
+def test_filters_of_settings_and_call_hold_together(tiny_assets: Assets) -> None:
+    linker = open_linker(tiny_assets, LinkSettings(only=Filter.of(deny=["HP:0005978"])))
+    mentions = [Mention("type 2 diabetes")]
+    ids = list(tiny_assets.kb.iter_ids())
+    denied = {ids[one.row] for one in linker.decide(mentions, keep=64, force=True)[0].ranking}
+    assert "HP:0005978" not in denied
+    both = linker.decide(mentions, Filter.of(deny=["HP:0100651"]), keep=64, force=True)[0].ranking
+    assert {ids[one.row] for one in both} == denied - {"HP:0100651"}
+
+
+@pytest.mark.parametrize("backoff", [False, True])
+def test_what_is_kept_for_judging_does_not_change_the_link(
+    tiny_assets: Assets, backoff: bool
+) -> None:
+    linker = open_linker(tiny_assets, LinkSettings(top_k=2, backoff=backoff, backoff_margin=0.3))
+    mentions = [Mention(text) for text in ("diabetes", "typ 1 diabetis", "feverish", "heart")]
+    for few, many in zip(linker.decide(mentions), linker.decide(mentions, keep=64), strict=True):
+        assert (few.chosen, few.reason, few.leaves) == (many.chosen, many.reason, many.leaves)
+        assert many.ranking[: len(few.ranking)] == few.ranking
+        assert len(many.ranking) > 2 and len({one.row for one in many.ranking}) == len(many.ranking)
+
+
+def test_at_most_eight_own_calls_from_pipe_to_faiss(
+    tiny_assets: Assets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nlp = spacy.blank("en")
+    linker = nlp.add_pipe("medical_linker", config={"assets": str(tiny_assets.path)})
+    stacks: list[list[str]] = []
+
+    class Watched:
+        """A faiss index that notes who asks it."""
+
+        def __init__(self, index: faiss.Index) -> None:
+            self._index = index
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self._index, name)
+
+        def search(self, *given: object, **named: object) -> object:
+            frames = [frame.name for frame in traceback.extract_stack() if _is_own(frame.filename)]
+            stacks.append(frames)
+            return self._index.search(*given, **named)
+
+    searched = linker.engine.dense
+    monkeypatch.setattr(searched, "_index", Watched(searched._index))
+    doc = nlp.make_doc("a hart attak")
+    doc.ents = [doc.char_span(2, 12, label="D")]
+    assert [done.ents[0].kb_id_ for done in linker.pipe([doc])]
+    assert stacks
+    for frames in stacks:
+        # The first is the body of `pipe`; the rest are the calls that lead from it to faiss.
+        assert len(frames) - 1 <= MOST_CALLS, frames
+        assert {"decide", "retrieve"} <= set(frames)
+
+
+def _is_own(path: str) -> bool:
+    return path.startswith(str(Path(dense.__file__).parents[1]))
+
+
+def test_a_linker_is_made_of_assets_alone(tiny_assets: Assets) -> None:
+    assert isinstance(tiny_assets.engine(), Linker)
+    wrapped = tiny_assets.engine(["exact", "ngram"], exact_first=True, memory=False)
+    made = open_linker(
+        tiny_assets, LinkSettings(tiers=["exact", "ngram"], exact_first=True, memory=False)
+    )
+    mentions = [Mention("fever"), Mention("hart attak")]
+    assert wrapped.decide(mentions) == made.decide(mentions)
+    assert wrapped.dense is None and made.dense is None
