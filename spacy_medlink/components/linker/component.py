@@ -21,7 +21,7 @@ from ...util.setting_types import setting_property
 from ..extensions import register_extensions
 from ..pipe import PicklablePipe
 from .annotation import Link, LinkWriter
-from .decider import Decider
+from .decider import Decider, Within
 from .lesson import Lesson
 from .opened import OpenedLinker
 from .preparer import Preparer
@@ -126,7 +126,10 @@ class MedicalLinker(PicklablePipe):
         RETURNS (List[List[Link]]): for each Doc, a link for each of its spans, in their order.
         RAISES (MedlinkError): E162, E213 for a filter that names what the knowledge base has not.
         """
-        return list(self._links_of(docs, force_within_filter, **filters))
+        self.rebuild_index()
+        mentions, counts = self.preparer.batch(docs)
+        links = self.decider.links(mentions, self.decider.within(filters, force_within_filter))
+        return [list(islice(links, count)) for count in counts]
 
     def set_annotations(self, docs: Sequence[Doc], links: Sequence[Sequence[Link]]) -> None:
         """Write links on the spans of Docs."""
@@ -158,7 +161,7 @@ class MedicalLinker(PicklablePipe):
             return []
         self.rebuild_index()
         mentions = self.preparer.mentions_of(doc, spans)
-        return list(self.decider.links(mentions, self.decider.within()))
+        return list(self.decider.links(mentions, Within()))
 
     def explain(
         self,
@@ -372,28 +375,14 @@ class MedicalLinker(PicklablePipe):
         return self
 
     def _annotate(self, docs: Sequence[Doc]) -> Callable[[Doc], None]:
-        """Decide on the mentions of Docs; what is returned writes the links on each, in order."""
-        links, writer = self._links_of(docs), self.span_writer
-        return lambda doc: writer.write(doc, next(links))
-
-    def _links_of(
-        self,
-        docs: Sequence[Doc],
-        force: bool | None = None,
-        **filters: Sequence[str] | None,
-    ) -> Iterator[list[Link]]:
-        """Decide on the mentions of Docs, and make the links of each Doc when they are asked for.
+        """Decide on the mentions of Docs; what is returned writes the links on each, in order.
 
         Links are made late: one holds about 40 containers, a decision shares the cached candidates.
         """
         self.rebuild_index()
-        within = self.decider.within(filters, force)
-        mentions = [self.mentions(doc) for doc in docs]
-        counts = [len(own) for own in mentions]
-        flat = [mention for own in mentions for mention in own]
-        self.preparer.note(len(docs), len(flat))
-        links = self.decider.links(flat, within) if flat else iter(())
-        return (list(islice(links, count)) for count in counts)
+        mentions, counts = self.preparer.batch(docs)
+        links, left, writer = self.decider.links(mentions, Within()), iter(counts), self.span_writer
+        return lambda doc: writer.write(doc, list(islice(links, next(left))))
 
 
 for _name in set(DEFAULT_CONFIG) - {"assets"}:

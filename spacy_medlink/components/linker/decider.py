@@ -23,11 +23,12 @@ class Within(NamedTuple):
     """What may be an answer in one call.
 
     only (Only): the filters of the call, beside those of the settings. force (bool): whether
-        a mention that a concept outside says better is linked within all the same.
+        a mention that a concept outside says better is linked within all the same; None for what
+        the settings say.
     """
 
-    only: "Only"
-    force: bool
+    only: "Only" = None
+    force: bool | None = None
 
 
 class Decider:
@@ -40,24 +41,30 @@ class Decider:
         self.opened, self.settings = opened, opened.settings
         self._selected: tuple[Any, Selection] | None = None
 
-    def within(
-        self, call: Mapping[str, Sequence[str] | None] = {}, force: bool | None = None
-    ) -> Within:
-        """Say what may be an answer in one call; the linker has the filters of the settings.
+    def within(self, call: Mapping[str, Sequence[str] | None], force: bool | None) -> Within:
+        """Make what holds in one call of its filters.
 
         RAISES (MedlinkError): E302 for a filter that there is not.
         """
-        only = make_filter(call) if call else None
-        return Within(only, self.settings.force_within_filter if force is None else force)
+        return Within(make_filter(call) if call else None, force)
 
     def links(self, mentions: Sequence[Mention], within: Within) -> Iterator[Link]:
         """Decide on mentions; a link is made when it is asked for, since it is large."""
-        if len(mentions) <= _MENTIONS_TOGETHER:
-            return self._links_together(mentions, within)
-        # What is known of a candidate takes more memory than what is kept of it.
-        starts = range(0, len(mentions), _MENTIONS_TOGETHER)
-        parts = (mentions[start : start + _MENTIONS_TOGETHER] for start in starts)
-        return chain.from_iterable(self._links_together(part, within) for part in parts)
+        if len(mentions) > _MENTIONS_TOGETHER:
+            # What is known of a candidate takes more memory than what is kept of it.
+            starts = range(0, len(mentions), _MENTIONS_TOGETHER)
+            parts = (mentions[start : start + _MENTIONS_TOGETHER] for start in starts)
+            return chain.from_iterable(self.links(part, within) for part in parts)
+        if not mentions:
+            return iter(())  # nothing is opened for a text without mentions
+        opened = self.opened
+        while True:
+            assets, writer, linker = opened.assets, opened.writer, opened.linker
+            decisions = linker.decide(mentions, *within)
+            if opened.assets is assets:  # else another build was loaded meanwhile
+                break
+        self._warn_filtered_out(linker, mentions, decisions, within.only)
+        return map(writer.link, decisions)
 
     def explain(self, mention: Mention, within: Within) -> "Explanation":
         """Say why a mention is linked as it is."""
@@ -78,16 +85,6 @@ class Decider:
         if self._selected is None or self._selected[0] != asked:
             self._selected = (asked, select(make_filter(own), Filter.of(types=types)))
         return self._selected[1]
-
-    def _links_together(self, mentions: Sequence[Mention], within: Within) -> Iterator[Link]:
-        opened = self.opened
-        while True:
-            assets, writer, linker = opened.assets, opened.writer, opened.linker
-            decisions = linker.decide(mentions, *within)
-            if opened.assets is assets:  # else another build was loaded meanwhile
-                break
-        self._warn_filtered_out(linker, mentions, decisions, within.only)
-        return map(writer.link, decisions)
 
     def _warn_filtered_out(
         self,

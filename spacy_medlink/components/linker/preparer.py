@@ -44,6 +44,13 @@ class Preparer:
         left = self.span_writer.every(doc) if self.settings.labels_discard else ()
         return self._of(doc, self.spans(doc), left)
 
+    def batch(self, docs: Sequence[Doc]) -> tuple[list[Mention], list[int]]:
+        """Make the mentions of Docs. RETURNS: all of them, and how many are of each Doc."""
+        found = [self.mentions(doc) for doc in docs]
+        flat = [mention for own in found for mention in own]
+        self.note(len(docs), len(flat))
+        return flat, [len(own) for own in found]
+
     def mentions_of(self, doc: Doc, spans: Sequence[Span]) -> list[Mention]:
         """Make mentions of any spans of a Doc."""
         return self._of(doc, spans, self.span_writer.every(doc))
