@@ -18,12 +18,10 @@ from spacy_medlink.errors import Errors, Message, Warnings
 from spacy_medlink.util.setting_types import Settings, types_of
 
 REFERENCE = Path(__file__).parent / "reference"
-README = Path(__file__).parents[1] / "README.md"
 COMPONENTS: dict[str, tuple[type, type[Settings]]] = {
     "medical_linker": (MedicalLinker, LinkerSettings),
     "medical_mentions": (MedicalMentions, MentionSettings),
 }
-_BEGIN, _END = "<!-- settings: written by `python -m docs.generate` -->", "<!-- end of settings -->"
 _NOTE = "<!-- Written by `python -m docs.generate`; edit the code instead. -->\n"
 _GROUPS = {
     "1": "Knowledge bases and their readers",
@@ -48,20 +46,6 @@ def settings_page() -> str:
             lines.append(f"| `{setting}` | {shown} | {default} | {meaning}. |")
         lines.append("")
     return "\n".join(lines)
-
-
-def readme() -> str:
-    """Make README anew, with the settings of the linker between its marks."""
-    text = README.read_text(encoding="utf-8")
-    head, _, rest = text.partition(_BEGIN)
-    _, end, tail = rest.partition(_END)
-    if not end:
-        return text
-    rows = ["| setting | default | meaning |", "|---|---|---|"]
-    for setting in LinkerSettings.model_fields:
-        default, meaning = _default_and_meaning(LinkerSettings, setting)
-        rows.append(f"| `{setting}` | {default} | {meaning} |")
-    return "\n".join([head + _BEGIN, *rows, _END + tail])
 
 
 def _default_and_meaning(settings: type[Settings], setting: str) -> tuple[str, str]:
@@ -141,4 +125,3 @@ if __name__ == "__main__":
     for name, page in PAGES.items():
         REFERENCE.mkdir(exist_ok=True)
         (REFERENCE / name).write_text(page(), encoding="utf-8")
-    README.write_text(readme(), encoding="utf-8")

@@ -5,8 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from docs.generate import COMPONENTS, PAGES, README, REFERENCE, readme
-from spacy_medlink.components.linker.settings import LinkerSettings
+from docs.generate import COMPONENTS, PAGES, REFERENCE
 from spacy_medlink.errors import Errors, Message
 
 
@@ -15,12 +14,6 @@ def test_every_setting_is_described_and_spelled_as_in_configs(name: str) -> None
     for setting, field in COMPONENTS[name][1].model_fields.items():
         assert field.description and not field.description.endswith("."), setting
         assert not re.search(r"\b(None|True|False)\b", field.description), setting
-
-
-def test_the_table_of_the_readme_is_current() -> None:
-    text = README.read_text(encoding="utf-8")
-    assert text == readme(), "run python -m docs.generate"
-    assert all(f"| `{name}` |" in text for name in LinkerSettings.model_fields)
 
 
 @pytest.mark.parametrize(("name", "page"), PAGES.items())
