@@ -12,12 +12,13 @@ import typer
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.evaluation import Settings, load_gold, measure
+from spacy_medlink.util.devices import AUTO
 from spacy_medlink.util.files import replacing_file
 from spacy_medlink.util.outputs import check_output, companion, marked
 from spacy_medlink.util.progress import show_progress
 
 from .data.mentions import why_nothing
-from .verbs import Overwrite, run
+from .verbs import Device, Overwrite, run
 
 KS = (1, 5)
 _FORMAT = "spacy-medlink evaluation of a workflow"
@@ -26,18 +27,21 @@ _ENDING = ".test.jsonl"
 _NOTHING = "No gold mentions were there to measure with: metrics/compare.md has held-out names."
 
 
-def evaluate(assets: Path, gold: Path, base: Path | None = None) -> dict[str, Any]:
+def evaluate(
+    assets: Path, gold: Path, base: Path | None = None, device: str = AUTO
+) -> dict[str, Any]:
     """Measure on every file NAME.test.jsonl of a directory.
 
     Mentions whose concept the knowledge base lacks are left out, and counted: the corpora of a
     workflow may be annotated with a larger terminology than its own.
 
     base (Optional[Path]): the encoder before any training, measured beside.
+    device (str): where the networks compute.
     RETURNS (Dict[str, Any]): "corpora", by name: `mentions` measured, `gold` in all, and "systems"
         with acc@k in per cent; "left_out", by name: why a corpus measures nothing.
     RAISES (MedlinkError): E201-E204 for the assets, E4xx for a gold file.
     """
-    linker = Assets(assets)
+    linker = Assets(assets, device=device)
     corpora, left_out = {}, {}
     for path in sorted(gold.glob(f"*{_ENDING}")):
         name = path.name.removesuffix(_ENDING)
@@ -92,6 +96,7 @@ def main(
     gold: Annotated[Path, typer.Argument(help="Directory with files NAME.test.jsonl.")],
     output: Annotated[Path, typer.Option(help="JSON file; the table goes beside it as .md.")],
     base: Annotated[Path | None, typer.Option(help="The encoder before any training.")] = None,
+    device: Device = AUTO,
     overwrite: Overwrite = False,
 ) -> None:
     """Measure a linker on gold mentions that nothing has learned from."""
@@ -99,7 +104,7 @@ def main(
     as_table = companion("the table of an evaluation", _RESULTS, output)
     check_output(page, as_table, inputs, overwrite=overwrite)
     check_output(output, _RESULTS, inputs, overwrite=overwrite)
-    results = evaluate(assets, gold, base)
+    results = evaluate(assets, gold, base, device)
     text = table(results)
     with replacing_file(output, _RESULTS, inputs, overwrite=overwrite) as path:
         path.write_text(json.dumps({"format": _FORMAT, **results}, indent=2) + "\n", "utf-8")

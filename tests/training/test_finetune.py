@@ -317,5 +317,6 @@ def test_without_mentions_that_teach_the_base_is_handed_on(
     assert json.loads((tmp_path / "out/metrics.json").read_text("utf-8")) == figures
     handed_on = BiEncoder.load(tmp_path / "out")
     assert handed_on.fingerprint() == BiEncoder.load(tiny_encoder).fingerprint()
-    with pytest.raises(MedlinkError):
-        finetune(recipe_of("finetune"), **{**given, "output": tmp_path / "other"})
+    if empty == "train" or "XX:1" not in line:  # what the knowledge base lacks counts as wrong
+        with pytest.raises(MedlinkError):
+            finetune(recipe_of("finetune"), **{**given, "output": tmp_path / "other"})

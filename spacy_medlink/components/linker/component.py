@@ -14,8 +14,6 @@ from spacy.util import SimpleFrozenList
 from spacy.vocab import Vocab
 
 from ...errors import Errors
-from ...kb.concept_urls import ConceptPages
-from ...text.lexicon import Lexicon
 from ...types import Floats2d, Mention
 from ...util.setting_types import setting_property
 from ..extensions import register_extensions
@@ -37,6 +35,7 @@ if TYPE_CHECKING:  # opened lazily: spaCy imports this module with every `spacy.
     from ...linking import Linker
     from ...linking.explain import Explanation
     from ...retrieval.filters import Selection
+    from ...text.lexicon import Lexicon
 
 _PARTS = ("opened", "preparer", "decider", "trainer", "store")
 
@@ -67,7 +66,7 @@ class MedicalLinker(PicklablePipe):
     engine: "Linker" = _of("opened.engine")
     linker: "Linker" = _of("opened.linker")
     writer: LinkWriter = _of("opened.writer")
-    abbreviations: Lexicon = _of("opened.abbreviations")
+    abbreviations: "Lexicon" = _of("opened.abbreviations")
     device: str = _of("opened.device")
     use_device: Callable[[str], None] = _of("opened.use_device")
     reload: Callable[[], None] = _of("opened.reload")
@@ -188,6 +187,8 @@ class MedicalLinker(PicklablePipe):
     @property
     def displacy_options(self) -> dict[str, Any]:
         """Options of `displacy.render` by which each id leads to the page of its concept."""
+        from ...kb.concept_urls import ConceptPages
+
         kb = self.kb
         pages = ConceptPages(lambda id: kb[id].codes if id in kb else {})
         keys = keys_of(self.settings.spans_key)

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 from spacy.tokens import Doc, Span
 
-from ...text.lexicon import Lexicon
 from ...types import Mention
 from ...util.telling import tell
 from ..extensions import READING
 
 if TYPE_CHECKING:  # imported when something is linked: spaCy imports this with every `spacy.blank`
     from ...linking.prepare import Document, Place
+    from ...text.lexicon import Lexicon
 
 
 def document_of(
@@ -48,7 +48,7 @@ def mentions_of(
     doc: Doc,
     spans: Sequence[Span],
     resolve_abbreviations: bool,
-    lexicon: Lexicon,
+    lexicon: "Lexicon",
     resolve_identifiers: bool = False,
     beside: Iterable[Span] = (),
     warn: Callable[[str], None] = tell,

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from ...errors import Errors, Warnings
-from ...text.lexicon import Lexicon, open_lexicon
 from ...util.locks import ForkSafeLock
 from ...util.telling import tell
 from ..extensions import register_scheme
@@ -20,6 +19,7 @@ if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
     from ...kb import KnowledgeBase
     from ...kb.resolve import IdResolver
     from ...linking import Linker
+    from ...text.lexicon import Lexicon
 
 Made = TypeVar("Made")
 
@@ -137,12 +137,14 @@ class OpenedLinker:
         return self._ids
 
     @property
-    def abbreviations(self) -> Lexicon:
+    def abbreviations(self) -> "Lexicon":
         """The lexicon, read at the first use.
 
         RAISES (MedlinkError): E107, E306, E310 when it cannot be.
         """
         if self.lexicon is None:
+            from ...text.lexicon import open_lexicon
+
             self.lexicon = open_lexicon(self.settings.lexicon, self.lang)
         return self.lexicon
 

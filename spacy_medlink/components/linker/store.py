@@ -8,7 +8,6 @@ import srsly
 
 from ...assets.manifest import ASSETS
 from ...errors import Errors
-from ...text.lexicon import Lexicon
 from ...util.beside import remove
 from ...util.files import replacing_file
 from ...util.outputs import FileKind, check_output, marked
@@ -62,6 +61,8 @@ class Store:
             self.opened.reset()
             self.opened.take(self._saved_assets(path), saved=True)
         if (path / _LEXICON).is_file():
+            from ...text.lexicon import Lexicon
+
             self.opened.lexicon = Lexicon.read(path / _LEXICON)
 
     def to_bytes(self, exclude: Iterable[str], limit: int) -> bytes:
@@ -97,6 +98,8 @@ class Store:
             )
             self.opened.take(assets, saved=True)
         if lexicon is not None:
+            from ...text.lexicon import Lexicon
+
             self.opened.lexicon = Lexicon.parse(lexicon.decode())
 
     def state(self, limit: int) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 from spacy.tokens import Doc, Span
 
-from ...text.identifiers import is_identified
 from ..extensions import SPAN_ATTRIBUTES, is_stored, registered_prefixes
 from .annotation import NIL, Link
 
@@ -135,6 +134,8 @@ def _is_better(link: Link, span: Span) -> bool:
     ]
     if own is None or not others:
         return False
+    from ...text.identifiers import is_identified
+
     if is_identified(own["scores"]):  # nothing knows better than the document
         return True
     if any(is_identified(other["scores"]) for other in others):
