@@ -134,6 +134,20 @@ def test_the_page_names_functions_that_exist() -> None:
         assert attrgetter(name)(import_module(module)), f"{module}:{name}"
 
 
+def test_no_circles_within_rooms(imports: Imports) -> None:
+    """Modules may not need each other in a circle. A package stands for what it exports."""
+    graph = {
+        module: {target for target in _inside(targets) if target != module}
+        for module, targets in imports.items()
+        if not _is_package(module)
+    }
+    TopologicalSorter(graph).prepare()
+
+
+def _is_package(module: str) -> bool:
+    return ROOT.joinpath(*module.split("."), "__init__.py").is_file()
+
+
 def test_spacy_stays_in_the_glue(imports: Imports) -> None:
     wrong = {
         module

@@ -1,10 +1,18 @@
 """Concepts as scispaCy's users know them: `kb.cui_to_entity[cui]`."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
-if TYPE_CHECKING:
-    from .knowledge_base import KnowledgeBase
+from ..types import Concept
+
+
+class _Concepts(Protocol):
+    """A knowledge base, as far as it is read here."""
+
+    def __getitem__(self, id: str) -> Concept: ...
+    def __contains__(self, id: object) -> bool: ...
+    def __len__(self) -> int: ...
+    def iter_ids(self) -> Iterator[str]: ...
 
 
 class Entity(NamedTuple):
@@ -27,7 +35,7 @@ class EntitiesById(Mapping[str, Entity]):
     RAISES (KeyError): for an id that there is not.
     """
 
-    def __init__(self, kb: "KnowledgeBase") -> None:
+    def __init__(self, kb: _Concepts) -> None:
         self._kb = kb
 
     def __getitem__(self, id: str) -> Entity:

@@ -16,7 +16,7 @@ from .decision import Part, is_believed, wanted_of, with_probabilities
 
 if TYPE_CHECKING:
     from ..retrieval.filters import Only
-    from .linker import Linker
+    from .protocol import Ranks
 
 _SEPARATOR = re.compile(
     r"\s*,\s*(?:(?:and/or|and|or|und|oder|y|et|ou)\s+)?|\s+(?:and/or|and|or|und|oder|y|et|ou|&)\s+|\s*/\s*",
@@ -68,7 +68,7 @@ def _sharing_both(parts: list[list[str]]) -> list[list[str]]:
 
 
 def link_parts(
-    linker: "Linker",
+    linker: "Ranks",
     mentions: Sequence[Mention],
     rankings: Sequence[Sequence[Candidate]],
     k: int,

@@ -1,65 +1,24 @@
 """Explanations: why a mention is linked as it is, as data."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..kb import KnowledgeBase
 from ..retrieval.concepts import MEMORY
 from ..types import Candidate, Mention
 from .decision import Decision
+from .explanation import Explanation
 from .forms import Forms
 
 if TYPE_CHECKING:
     from ..retrieval.filters import Only
-    from .linker import Linker
+    from .protocol import Ranks
 
 _DIGITS = 4
 
 
-@dataclass(frozen=True)
-class Explanation:
-    """Why a mention is linked as it is; `str()` makes text of it, `as_dict()` plain data.
-
-    mention, label (str): as linked. link (Dict): `id`, `name`, and `reason`, why it is NIL.
-    forms (List[Dict]): what was looked up: `text`, `why`, whether as a name alone (`as_name`), its
-        best candidate (`id`, `score`, after `discount`), and whether the link was found through it
-        (`kept`).
-    filters (Dict): `given` in words; `passing` of `names` names; `removed`, the candidates that
-        would have been better than the last one kept; `better`, the one outside for which the
-        mention is NIL, or None.
-    candidates (List[Dict]): `id`, `name`, `score`, `prob`, `matched` (`text`, `lang`, `source`,
-        `tty`), `tiers` (`score`, and `rank` where the tier proposed it), `form`.
-    runner_up (Optional[Dict]): `id`, `name`, `margin` (how much less it scores), and `decided`,
-        what put it behind where the margin is 0.
-    identifiers (List[str]): that the document writes beside the mention.
-    tied, backed_off (List[str]): ids, see `Decision`. parts (List[Dict]): of a composite mention.
-    """
-
-    mention: str
-    label: str
-    link: dict[str, Any]
-    forms: list[dict[str, Any]]
-    filters: dict[str, Any]
-    candidates: list[dict[str, Any]]
-    runner_up: dict[str, Any] | None
-    identifiers: list[str] = field(default_factory=list)
-    tied: list[str] = field(default_factory=list)
-    backed_off: list[str] = field(default_factory=list)
-    parts: list[dict[str, Any]] = field(default_factory=list)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Make plain data, fit for JSON."""
-        return asdict(self)
-
-    def __str__(self) -> str:
-        from .explain_text import as_text
-
-        return as_text(self)
-
-
 def explain(
-    linker: "Linker",
+    linker: "Ranks",
     kb: KnowledgeBase,
     mention: Mention,
     decision: Decision,
@@ -92,7 +51,7 @@ def explain(
 
 
 def _forms(
-    linker: "Linker",
+    linker: "Ranks",
     kb: KnowledgeBase,
     mention: Mention,
     decision: Decision,
@@ -133,7 +92,7 @@ def _why(form: str, mention: Mention) -> str:
 
 
 def _filters(
-    linker: "Linker",
+    linker: "Ranks",
     kb: KnowledgeBase,
     mention: Mention,
     decision: Decision,

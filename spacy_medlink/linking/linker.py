@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # only what is used should be paid for
     from ..retrieval.filters import Only
     from ..retrieval.mask import Mask
     from ..retrieval.memory import MentionMemory
-    from .explain import Explanation
+    from .explanation import Explanation
 
 _OF_RETRIEVAL = ("scope", "names_per_tier", "cache_size")
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # opened lazily: spaCy imports this module with every `spacy.
     from ...assets import Assets
     from ...kb import KnowledgeBase
     from ...linking import Linker
-    from ...linking.explain import Explanation
+    from ...linking.explanation import Explanation
     from ...retrieval.filters import Selection
     from ...text.lexicon import Lexicon
 

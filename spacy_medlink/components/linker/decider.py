@@ -13,7 +13,7 @@ from .settings import FILTERS, make_filter
 if TYPE_CHECKING:  # opened lazily: spaCy imports this module with every `spacy.blank`
     from ...linking import Linker
     from ...linking.decision import Decision
-    from ...linking.explain import Explanation
+    from ...linking.explanation import Explanation
     from ...retrieval.filters import Only, Selection
 
 _MENTIONS_TOGETHER = 16_384  # of long documents; those of ordinary ones are linked at once

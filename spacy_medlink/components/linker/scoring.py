@@ -1,17 +1,26 @@
 """What `spacy evaluate` and `spacy train` say of a linker."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
+from spacy.tokens import Doc, Span
 from spacy.training import Example
 
-from .annotation import NIL
+from .annotation import NIL, Link
 from .lesson import gold_spans
 
-if TYPE_CHECKING:
-    from .component import MedicalLinker
-
 SCORES = ("acc@1", "acc@5", "nel_micro_p", "nel_micro_r", "nel_micro_f")
+
+
+class _Links(Protocol):
+    """A linker, as far as it is measured."""
+
+    prefix: str
+    use_gold_ents: bool
+
+    def spans(self, doc: Doc) -> list[Span]: ...
+    def link_spans(self, doc: Doc, spans: Sequence[Span]) -> list[Link]: ...
+    def ids_of(self, id: str) -> frozenset[str]: ...
 
 
 class _Judged(NamedTuple):
@@ -22,7 +31,7 @@ class _Judged(NamedTuple):
     link: str
 
 
-def score_examples(linker: "MedicalLinker", examples: Sequence[Example]) -> dict[str, Any]:
+def score_examples(linker: _Links, examples: Sequence[Example]) -> dict[str, Any]:
     """Measure the links of gold mentions.
 
     acc@k: share of gold mentions whose concept is among the first k candidates, whatever the
@@ -52,7 +61,7 @@ def _accuracy(judged: Sequence[_Judged], k: int) -> float:
     return sum(not one.right.isdisjoint(one.proposed[:k]) for one in judged) / len(judged)
 
 
-def _judge(linker: "MedicalLinker", example: Example) -> list[_Judged]:
+def _judge(linker: _Links, example: Example) -> list[_Judged]:
     spans = gold_spans(linker.spans(example.reference))
     if not spans:
         return []

@@ -1,10 +1,8 @@
-"""Explanations as text."""
+"""Explanation: why a mention is linked as it is, as data and as text."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from .explain import Explanation
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 _DECIDED = {
     "identifier": "the document writes its identifier",
@@ -17,12 +15,46 @@ _DECIDED = {
 }
 
 
-def as_text(explanation: "Explanation") -> str:
-    """Write an explanation for reading, without a line break at the end."""
-    return "\n".join(_lines(explanation))
+@dataclass(frozen=True)
+class Explanation:
+    """Why a mention is linked as it is; `str()` makes text of it, `as_dict()` plain data.
+
+    mention, label (str): as linked. link (Dict): `id`, `name`, and `reason`, why it is NIL.
+    forms (List[Dict]): what was looked up: `text`, `why`, whether as a name alone (`as_name`), its
+        best candidate (`id`, `score`, after `discount`), and whether the link was found through it
+        (`kept`).
+    filters (Dict): `given` in words; `passing` of `names` names; `removed`, the candidates that
+        would have been better than the last one kept; `better`, the one outside for which the
+        mention is NIL, or None.
+    candidates (List[Dict]): `id`, `name`, `score`, `prob`, `matched` (`text`, `lang`, `source`,
+        `tty`), `tiers` (`score`, and `rank` where the tier proposed it), `form`.
+    runner_up (Optional[Dict]): `id`, `name`, `margin` (how much less it scores), and `decided`,
+        what put it behind where the margin is 0.
+    identifiers (List[str]): that the document writes beside the mention.
+    tied, backed_off (List[str]): ids, see `Decision`. parts (List[Dict]): of a composite mention.
+    """
+
+    mention: str
+    label: str
+    link: dict[str, Any]
+    forms: list[dict[str, Any]]
+    filters: dict[str, Any]
+    candidates: list[dict[str, Any]]
+    runner_up: dict[str, Any] | None
+    identifiers: list[str] = field(default_factory=list)
+    tied: list[str] = field(default_factory=list)
+    backed_off: list[str] = field(default_factory=list)
+    parts: list[dict[str, Any]] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Make plain data, fit for JSON."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        return "\n".join(_lines(self))
 
 
-def _lines(own: "Explanation") -> Iterator[str]:
+def _lines(own: Explanation) -> Iterator[str]:
     label = f" [{own.label}]" if own.label else ""
     yield f"{_one_line(own.mention)}{label} -> {_link(own)}"
     yield from _forms(own)
@@ -43,12 +75,12 @@ def _lines(own: "Explanation") -> Iterator[str]:
         yield f"  ambiguous, nothing tells apart: {', '.join(own.tied)}"
 
 
-def _link(own: "Explanation") -> str:
+def _link(own: Explanation) -> str:
     link = own.link
     return f"NIL: {link['reason']}" if link["id"] == "NIL" else f"{link['id']} {link['name']}"
 
 
-def _forms(own: "Explanation") -> Iterator[str]:
+def _forms(own: Explanation) -> Iterator[str]:
     if len(own.forms) < 2:
         return
     for form in own.forms:
@@ -58,7 +90,7 @@ def _forms(own: "Explanation") -> Iterator[str]:
         yield f"  form {_one_line(form['text'])!r} ({why}): {best}{kept}"
 
 
-def _filters(own: "Explanation") -> Iterator[str]:
+def _filters(own: Explanation) -> Iterator[str]:
     filters = own.filters
     if not filters["given"]:
         return
