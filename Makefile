@@ -52,9 +52,9 @@ bench: $(INSTALLED) ## Measure speed and memory, into benchmarks/results; compar
 	$(PY) -m benchmarks
 	$(PY) -m benchmarks.ratios $(BENCH_ARGS)
 
-# The main job with a minute of training: every step runs, the encoder is not worth keeping.
+# The main job with little training: every step runs, the encoder is not worth keeping.
 ci-run: $(INSTALLED)
-	$(PROJECT) --vars.max_minutes=1
+	$(PROJECT) --vars.sap_names=2000 --vars.names=2000
 
 clean: ## Remove what the tools and the project have built, but neither .venv nor downloads
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

@@ -5,7 +5,7 @@
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -26,21 +26,30 @@ from spacy_medlink.util.outputs import check_output, companion, marked
 from spacy_medlink.util.progress import show_progress
 
 from .data.holdout import Holdout, Query
+from .saving import FIGURES
 from .verbs import Device, Overwrite, run
 
 RANKS = (1, 5, 20)
+_HARD = ("triplet_margin", "hard_pairs")  # miners of hard pairs, as SAP has them
 _FORMAT = "spacy-medlink comparison"
 _RESULTS = marked("a comparison of tiers and encoders", f'"format": "{_FORMAT}"')
 _PARTS = {"exact": [EXACT], "ngram": [NGRAM], "dense": [DENSE_FILE, "encoder"]}
 
 
 def compare(
-    kb: Path, holdout: Path, base: Path, trained: Path, device: str = AUTO
+    kb: Path,
+    holdout: Path,
+    base: Path,
+    trained: Sequence[Path],
+    assets: Path | None = None,
+    device: str = AUTO,
 ) -> dict[str, Any]:
-    """Measure every tier, both encoders and the fusion on the test half of a hold-out.
+    """Measure every tier, all encoders and the fusion on the test half of a hold-out.
 
     kb (Path): knowledge base with all names; the held-out ones are left out of what is searched.
-    holdout (Path): directory of a `training.data.holdout.Holdout`. base, trained (Path): encoders.
+    holdout (Path): directory of a `training.data.holdout.Holdout`. base (Path): the encoder before
+    training. trained (Sequence[Path]): encoders in the order of training; the last one ships.
+    assets (Optional[Path]): whose vectors are taken where the last encoder has made them.
     device (str): where they compute.
     RETURNS (Dict): `queries`, `names` and `systems`, one row each: system, acc@k in per cent,
         seconds for all queries, MB on disk of what it searches with.
@@ -50,7 +59,8 @@ def compare(
     with TemporaryDirectory() as directory:
         place = Path(directory)
         build_kb(place / "kb.sqlite", _without(knowledge, set(held_out.rows)))
-        systems = _measure_all(place, base, trained, held_out.test, device)
+        build = partial(build_assets, device=device, progress=show_progress, calibrate=False)
+        systems = [*_measure_all(build, place, base, trained, assets, held_out.test)]
     return {"queries": len(held_out.test), "names": knowledge.n_names, "systems": systems}
 
 
@@ -75,21 +85,42 @@ def table(results: dict[str, Any]) -> str:
 
 
 def _measure_all(
-    place: Path, base: Path, trained: Path, queries: Sequence[Query], device: str
-) -> list[dict[str, Any]]:
+    build: Callable[..., Assets],
+    place: Path,
+    base: Path,
+    trained: Sequence[Path],
+    assets: Path | None,
+    queries: Sequence[Query],
+) -> Iterator[dict[str, Any]]:
     kb = place / "kb.sqlite"
-    build = partial(build_assets, device=device, progress=show_progress)
-    before = build(place / "base", kb, base)
-    kept_base = _fingerprint(base) == _fingerprint(trained)
-    after = before if kept_base else build(place / "sap", kb, trained)
-    trained_name = "trained encoder (the base was kept)" if kept_base else "trained encoder"
-    return [
-        _measure("exact", before, ["exact"], queries),
-        _measure("n-gram", before, ["ngram"], queries),
-        _measure("base encoder", before, ["dense"], queries),
-        _measure(trained_name, after, ["dense"], queries),
-        _measure("fused", after, ["exact", "ngram", "dense"], queries),
-    ]
+    made = build(place / "base", kb, base)
+    yield _measure("exact", made, ["exact"], queries)
+    yield _measure("n-gram", made, ["ngram"], queries)
+    yield _measure("base encoder", made, ["dense"], queries)
+    before = _fingerprint(base)
+    for number, encoder in enumerate(trained):
+        now = _fingerprint(encoder)
+        if now != before:
+            known = assets if number == len(trained) - 1 else None
+            made, before = build(place / str(number), kb, encoder, update=known), now
+        yield _measure(name_of(encoder), made, ["dense"], queries)
+    yield _measure("fused", made, ["exact", "ngram", "dense"], queries)
+
+
+def name_of(encoder: Path) -> str:
+    """Name a trained encoder after its objective and the names that it was trained on."""
+    try:
+        figures = json.loads((encoder / FIGURES).read_text("utf-8"))
+        objective, training = figures["recipe"]["objective"], figures["training"]
+    except (OSError, ValueError, KeyError):
+        return "trained encoder"
+    loss = objective["loss"]
+    if loss == "multi_similarity" and objective["miner"] in _HARD:
+        loss = "SAP, mined over all names" if objective["neighbours"] else "SAP"
+    said = f"{loss}, {training['names']:,} names"
+    if training["stopped_by"] == "minutes":
+        said += " (stopped by the clock)"
+    return said if figures["trained_part"] else f"{said} (its base was kept)"
 
 
 def _measure(
@@ -122,17 +153,25 @@ def main(
     kb: Annotated[Path, typer.Argument(help="Knowledge base with all names.")],
     holdout: Annotated[Path, typer.Option(help="Directory of the held-out names.")],
     base: Annotated[Path, typer.Option(help="The encoder before training.")],
-    trained: Annotated[Path, typer.Option(help="The encoder after training.")],
+    trained: Annotated[
+        list[Path],
+        typer.Option(help="An encoder after training; of several the last one ships."),
+    ],
     output: Annotated[Path, typer.Option(help="JSON file; the table goes beside it as .md.")],
+    assets: Annotated[
+        Path | None,
+        typer.Option(help="Assets of the last encoder, for their vectors; they may be missing."),
+    ] = None,
     device: Device = AUTO,
     overwrite: Overwrite = False,
 ) -> None:
     """Compare tiers and encoders on held-out names."""
-    inputs, page = [kb, holdout, base, trained], output.with_suffix(".md")
+    inputs, page = [kb, holdout, base, *trained, assets], output.with_suffix(".md")
     as_table = companion("the table of a comparison", _RESULTS, output)
     check_output(page, as_table, inputs, overwrite=overwrite)
     check_output(output, _RESULTS, inputs, overwrite=overwrite)
-    results = compare(kb, holdout, base, trained, device)
+    known = assets if assets is not None and assets.exists() else None
+    results = compare(kb, holdout, base, trained, known, device)
     text = table(results)
     with replacing_file(output, _RESULTS, inputs, overwrite=overwrite) as path:
         facts = json.dumps({"format": _FORMAT, **results}, indent=2)

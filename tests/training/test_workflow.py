@@ -71,7 +71,7 @@ def test_every_step_that_trains_takes_the_device() -> None:
     training = [
         line for line in scripts if line.split()[2].endswith((".pretrain", ".finetune", ".rerank"))
     ]
-    assert len(training) == 4 and all("--device cuda:3" in line for line in training)
+    assert len(training) == 5 and all("--device cuda:3" in line for line in training)
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +126,8 @@ def test_train_runs_to_its_end_with_and_without_gold(checkout: Path, data_dir: P
     (corpora / "medic.kb.jsonl").write_text("".join(lines), "utf8")
     changes = [
         "--vars.terminology=corpora/medic.kb.jsonl", "--vars.format=jsonl", "--vars.kb=medic",
-        "--vars.branch=", "--vars.cui_scheme=", "--vars.max_minutes=0.1", "--vars.device=-1",
+        "--vars.branch=", "--vars.cui_scheme=", "--vars.sap_names=64", "--vars.names=64",
+        "--vars.max_minutes=0.1", "--vars.device=-1",
         "--vars.package=medlink_test",
     ]  # fmt: skip
     out = _run(checkout, "train", *changes, "--vars.corpora=mcn")
