@@ -15,7 +15,8 @@ from ..data.names import TokenTable
 from .precision import Precision
 
 _BATCH_PIECES = 2048
-_CHUNK = 32_768  # names whose vectors are fetched together
+_CHUNK = 32_768  # names whose vectors are fetched together from a GPU
+_CHUNK_ON_CPU = 2_048  # nothing is fetched there, and people see how far it is
 
 
 def encode_sorted(
@@ -49,11 +50,12 @@ def encode_names(
     vectors = np.empty((len(wanted), encoder.dim), dtype=np.float32)
     own = _for_inference(encoder, precision)
     order = np.argsort(-tokens.lengths()[wanted], kind="stable")
-    starts = range(0, len(order), _CHUNK)
+    chunk = _CHUNK_ON_CPU if encoder.device.type == "cpu" else _CHUNK
+    starts = range(0, len(order), chunk)
     size = max(_BATCH_PIECES, batch_pieces(encoder.device, encoder.dim))
     progress = show_progress if what else no_progress
     for start in progress(starts, len(starts), what):
-        part = order[start : start + _CHUNK]  # names of similar length, the longest first
+        part = order[start : start + chunk]  # names of similar length, the longest first
         vectors[part] = own.run_batches(own.module, tokens.take(wanted[part]), size)
     return vectors
 
