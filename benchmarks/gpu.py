@@ -41,7 +41,7 @@ class Sizes(NamedTuple):
     base_names: int = 500_000
     trained: int = 200_000
     pairs: int = 256
-    seconds: float = 60
+    seconds: float = 20
     vectors: int = 15_000_000
     queries: int = 4096
     built: int = 15_000_000
