@@ -1,4 +1,4 @@
-"""Which objective makes the best encoder of a number of names: `python -m benchmarks.objectives WORK`.
+"""Objectives compared at the same number of names: `python -m benchmarks.objectives WORK`.
 
 Each recipe starts from all-MiniLM-L6-v2 and is trained on as many names as the others. What it
 makes of them is measured by the encoder alone: on names that were held out, and on mentions of
@@ -36,6 +36,7 @@ _RESULTS = Path(__file__).parent / "results"
 _CONFIGS = Path(__file__).parents[1] / "training" / "configs"
 _UNSEEN = 2000  # concepts whose foreign names no training sees
 _KS = (1, 5)
+_EVERYTHING = Filters()
 _SAP = {"objective.loss": "multi_similarity", "objective.miner": "hard_pairs"}
 _ALL_NAMES = {"objective.loss": "all_names", "objective.miner": "none"}
 _MINED = {**_SAP, "objective.neighbours": 16}
@@ -92,10 +93,11 @@ RECIPES: dict[str, tuple[Stage, ...]] = {
 
 def measure(
     work: Path, terminologies: Iterable[str], recipes: Iterable[str], device: str
-) -> dict[str, Any]:
+) -> Iterator[dict[str, Any]]:
     """Train on each terminology by each recipe, and measure.
 
-    RETURNS (Dict): by terminology and recipe: by task acc@k in per cent and the interval of acc@1.
+    YIELDS (Dict): after each training all results so far: by terminology and recipe: by task acc@k
+        in per cent and the interval of acc@1.
     """
     work.mkdir(parents=True, exist_ok=True)
     base = work / "base"
@@ -113,8 +115,7 @@ def measure(
             results["recipes"][recipe] = {
                 **accuracies(place, own, place, device), "training": figures
             }  # fmt: skip
-            typer.echo(f"{name}, {recipe}: {results['recipes'][recipe]}")
-    return {"results": found, "device": describe(find_device(device)), "machine": machine()}
+            yield {"results": found, "device": describe(find_device(device)), "machine": machine()}
 
 
 def train(
@@ -124,7 +125,8 @@ def train(
     for number, stage in enumerate(stages, start=1):
         last = number == len(stages)
         output = place if last else place.with_name(f"{place.name}_{number}")
-        settings = {**own.settings, **stage.settings, "training.names": round(own.names * stage.share)}
+        names = {"training.names": round(own.names * stage.share)}
+        settings = {**own.settings, **stage.settings, **names}
         figures = pretrain(
             read_recipe(_CONFIGS / "starter.cfg", settings), kb=own.kb.path, base=str(base),
             output=output, run=output.with_name(f"{output.name}_run"), device=device,
@@ -262,7 +264,9 @@ TERMINOLOGIES: dict[str, Callable[[Path], Terminology]] = {
 }  # fmt: skip
 
 
-def _kb(path: Path, source: Path, format: str = "jsonl", filters: Filters = Filters()) -> KnowledgeBase:
+def _kb(
+    path: Path, source: Path, format: str = "jsonl", filters: Filters = _EVERYTHING
+) -> KnowledgeBase:
     if path.exists():
         return KnowledgeBase(path)
     return build_knowledge_base(
@@ -307,8 +311,8 @@ def main(
     ),
 ) -> None:
     """Measure and print."""
-    results = measure(work, only or TERMINOLOGIES, recipe or RECIPES, device)
-    write_results(output, results, table(results))
+    for results in measure(work, only or TERMINOLOGIES, recipe or RECIPES, device):
+        write_results(output, results, table(results))
 
 
 if __name__ == "__main__":

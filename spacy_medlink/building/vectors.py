@@ -97,6 +97,8 @@ def _encoded(encoder: "BiEncoder", texts: Sequence[str]) -> Floats2d:
     """Encode equal strings once."""
     distinct = {text: position for position, text in enumerate(dict.fromkeys(texts))}
     vectors = encoder.encode(list(distinct))
+    if len(distinct) == len(texts):
+        return vectors
     return vectors[[distinct[text] for text in texts]]
 
 

@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any, Literal
@@ -168,8 +169,11 @@ class BiEncoder:
         """Cut strings into word-piece ids, special tokens included, at most max_length each."""
         # The backend is called without its truncation state, which threads would share.
         prepared = self.preparation(texts)
-        encodings = self.tokenizer._tokenizer.encode_batch(prepared, add_special_tokens=True)
-        return [_cut(encoding.ids, self.max_length) for encoding in encodings]
+        encodings = self.tokenizer._tokenizer.encode_batch_fast(prepared, add_special_tokens=True)
+        most = self.max_length
+        pieces = [encoding.ids for encoding in encodings]
+        # The last piece is the separator, which models expect to see.
+        return [ids if len(ids) <= most else [*ids[: most - 1], ids[-1]] for ids in pieces]
 
     def forward(self, pieces: Sequence[Sequence[int]]) -> torch.Tensor:
         """Run the module on word-piece ids: (n, dim) on its device, rows of length 1."""
@@ -227,7 +231,7 @@ class BiEncoder:
             start += len(rows)
 
     def _run(self, module: torch.nn.Module, pieces: Sequence[Sequence[int]]) -> torch.Tensor:
-        ids, mask = pad(pieces, self.tokenizer.pad_token_id or 0, self.device)
+        ids, mask = pad(pieces, self.tokenizer.pad_token_id or 0, self.device, self.max_length)
         hidden = module(input_ids=ids, attention_mask=unseen(mask, module)).last_hidden_state
         return pool(hidden, ids, mask, self.pooling, self.special)
 
@@ -267,17 +271,22 @@ def fingerprint_of(encoder: BiEncoder, weights: Iterable[tuple[str, torch.Tensor
 
 
 def pad(
-    pieces: Sequence[Sequence[int]], pad_id: int, device: torch.device = devices.CPU
+    pieces: Sequence[Sequence[int]],
+    pad_id: int,
+    device: torch.device = devices.CPU,
+    most: int = 0,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Pad id lists to a rectangle, and send it to a device in one transfer.
 
+    most (int): the longest that the module takes, up to which a GPU may ask for more padding.
     RETURNS (Tuple[Tensor, Tensor]): ids and attention mask, each (n, longest), int64.
     """
     lengths = np.fromiter(map(len, pieces), dtype=np.int64)
-    table = np.full((len(pieces), 1 + int(lengths.max())), pad_id, dtype=np.int64)
+    width = devices.padded_length(int(lengths.max()), most, device)
+    table = np.full((len(pieces), 1 + width), pad_id, dtype=np.int64)
     places = np.arange(table.shape[1])[None]
     table[(places > 0) & (places <= lengths[:, None])] = np.fromiter(
-        (piece for row in pieces for piece in row), dtype=np.int64
+        chain.from_iterable(pieces), dtype=np.int64, count=int(lengths.sum())
     )
     table[:, 0] = lengths
     both = devices.sent(table, device)
@@ -352,11 +361,6 @@ def _read_settings(directory: Path) -> dict[str, Any]:
 def _longest(tokenizer: Any, module: torch.nn.Module) -> int:
     positions = getattr(module.config, "max_position_embeddings", tokenizer.model_max_length)
     return int(min(tokenizer.model_max_length, positions))
-
-
-def _cut(ids: list[int], max_length: int) -> list[int]:
-    # The last piece is the separator, which models expect to see.
-    return ids if len(ids) <= max_length else [*ids[: max_length - 1], ids[-1]]
 
 
 def _calm_threads_in_children() -> None:

@@ -20,6 +20,7 @@ CPU = torch.device("cpu")
 # Word pieces in a batch. A processor's caches want few; a GPU is idle unless it has many.
 _PIECES_ON_CPU = 1024
 _LEAST_PIECES, _MOST_PIECES = 4096, 1 << 17
+_GPU_BLOCK = 8
 # What a word piece takes in memory while its layer runs, in numbers of the size of a vector.
 _WIDTHS = 64
 
@@ -159,6 +160,15 @@ def batch_pieces(device: torch.device, width: int) -> int:
     free, _ = torch.cuda.mem_get_info(device)
     fitting = free // 2 // (4 * _WIDTHS * width)
     return int(min(max(fitting, _LEAST_PIECES), _MOST_PIECES))
+
+
+def padded_length(length: int, most: int, device: torch.device) -> int:
+    """Round the length of a batch up to one that the device computes well, at most `most`.
+
+    A GPU multiplies by blocks, and prepares its kernels anew for each shape that it has not seen.
+    """
+    rounded = -(-length // _GPU_BLOCK) * _GPU_BLOCK
+    return max(length, min(rounded, most)) if device.type == "cuda" else length
 
 
 def attention_for(device: torch.device) -> str:

@@ -44,7 +44,9 @@ def backward(
         return _pulled(whole(torch.zeros(0, encoder.dim, device=encoder.device)), precision)
     if settings.cached_gradients:
         return _cached(encoder, own, whole, settings.sub_batches, precision)
-    return _pulled(whole(encode_sorted(encoder, own, settings.sub_batches, precision)), precision)
+    # On a GPU a part takes as long as the whole, padding or not: it waits for its next kernel.
+    parts = settings.sub_batches if encoder.device.type == "cpu" else 1
+    return _pulled(whole(encode_sorted(encoder, own, parts, precision)), precision)
 
 
 def _joint(loss_of: LossOf, ranks: Ranks, shares: Sequence[Ints1d]) -> LossOf:
