@@ -32,7 +32,13 @@ class Share(NamedTuple):
 
     @classmethod
     def of_process(cls) -> "Share":
-        """Read what torchrun says; 0 of 1 where it did not start this process."""
+        """Read what torchrun says; 0 of 1 where it did not start this process.
+
+        Schedulers of clusters set RANK and WORLD_SIZE too: a build that one of them starts would
+        wait for processes that nobody has started.
+        """
+        if "TORCHELASTIC_RUN_ID" not in os.environ:
+            return cls()
         return cls(int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1")))
 
     @property

@@ -4,9 +4,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from typer.core import TyperCommand
+from typer.core import TyperArgument, TyperCommand
 
 _WORDS = {str: "TEXT", int: "N", float: "X", Path: "PATH"}
+# Typer before 0.29 writes its help in other functions. There its own words stay.
+_CAN_NAME_VALUES = isinstance(getattr(TyperArgument, "display_name_raw", None), property)
 
 
 class Verb(TyperCommand):
@@ -14,7 +16,7 @@ class Verb(TyperCommand):
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
-        for parameter in self.params:
+        for parameter in self.params if _CAN_NAME_VALUES else ():
             name_value(parameter)
 
 

@@ -69,6 +69,7 @@ def test_the_build_finds_what_the_others_encoded(
     encoded.clear()
     out = tmp_path / "out"
     monkeypatch.setattr("spacy_medlink.building.shares._wait_for_all", lambda: None)
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "none")
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.setenv("RANK", "1")
     encode_share(out, kb, tiny_encoder)
@@ -91,11 +92,19 @@ def test_alone_and_for_few_names_nobody_waits(
 
     monkeypatch.setattr("spacy_medlink.building.shares._wait_for_all", wait)
     build_assets(tmp_path / "alone", kb, tiny_encoder)
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "none")
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.setenv("RANK", "1")
     encode_share(tmp_path / "out", kb, tiny_encoder)
     monkeypatch.setenv("RANK", "0")
     build_assets(tmp_path / "out", kb, tiny_encoder)
+
+
+def test_a_cluster_that_is_not_torchrun_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TORCHELASTIC_RUN_ID", raising=False)
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setenv("RANK", "1")
+    assert Share.of_process() == Share(0, 1)
 
 
 @pytest.mark.parametrize(("local", "name", "expected"), [
@@ -116,6 +125,7 @@ def test_auto_is_the_gpu_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None
 
 def start(rank: int, port: int, arguments: list[str]) -> "subprocess.Popen[str]":
     ranks = {"RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_RANK": str(rank)}
+    ranks |= {"TORCHELASTIC_RUN_ID": "none"}
     place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "OMP_NUM_THREADS": "1"}
     return subprocess.Popen(
         [sys.executable, "-m", "spacy_medlink.cli", *arguments],

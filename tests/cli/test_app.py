@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
 import spacy_medlink
 from spacy_medlink.cli import app
@@ -48,6 +49,14 @@ def test_every_verb_explains_itself(run: Run, verb: tuple[str, ...]) -> None:
         assert len(re.findall(r"default:", " ".join(entry.split()))) <= 1, entry
     for one in VERBS[verb].params:
         assert one.hidden or one.help, one.name
+
+
+def test_help_with_an_older_typer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whose functions that name values have other names."""
+    monkeypatch.setattr("spacy_medlink.cli.verb._CAN_NAME_VALUES", False)
+    said = CliRunner().invoke(app, ["build", "--help"])
+    assert said.exit_code == 0
+    assert "--encoder" in said.stdout
 
 
 @pytest.mark.parametrize("verb", VERBS, ids=" ".join)

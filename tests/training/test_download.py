@@ -166,6 +166,21 @@ def test_umls(cli, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "s3cret" not in out + written
 
 
+def test_what_the_user_put_beside_the_umls_stays(
+    cli, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "downloads" / "umls"
+    folder.mkdir(parents=True)
+    (folder / "mine.zip").write_bytes(_zip(MRSTY="C0010200|T184|"))
+    (folder / "umls-2024AB-metathesaurus-full.zip.part").write_bytes(b"begun")  # and stopped
+    monkeypatch.setenv("UMLS_API_KEY", "s3cret")
+    monkeypatch.setattr(place, "UTS", server.url("download"))
+    server.replies = [whole(_zip(MRCONSO="C0010200|ENG|"))]
+    code, _, err = cli("umls", "--release", "2024AB", "--output", "umls")
+    assert (code, err) == (0, "")
+    assert [path.name for path in folder.iterdir()] == ["mine.zip"]
+
+
 def test_umls_with_a_wrong_key(cli, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UMLS_API_KEY", "wr0ng")
     monkeypatch.setattr(place, "UTS", server.url("download"))

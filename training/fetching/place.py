@@ -42,13 +42,14 @@ class Settings(NamedTuple):
 
 
 class _Got(NamedTuple):
-    """A file that has come, where it belongs, and what it is."""
+    """A file that has come, where it belongs, and what it is; `fetched` by this call."""
 
     path: Path
     remote: Remote
     name: str
     origin: str
     sha256: str
+    fetched: bool = False
 
 
 def download(source: Source, output: Path, settings: Settings, tell: Tell) -> None:
@@ -75,7 +76,7 @@ def download(source: Source, output: Path, settings: Settings, tell: Tell) -> No
         got.append(found)
     _assemble(source, got, output, settings.overwrite)
     if source.key:  # gigabytes that the user's licence covers need not lie there twice
-        _clear(folder)
+        _clear(folder, [each.path for each in got if each.fetched])
 
 
 def placed(source: Source, output: Path) -> list[Path]:
@@ -140,7 +141,7 @@ def _one(source: Source, remote: Remote, folder: Path, settings: Settings) -> _G
             if place == len(urls) - 1:
                 raise
             continue
-        return _Got(target, remote, target.name, url, digest)
+        return _Got(target, remote, target.name, url, digest, fetched=True)
     raise AssertionError("a file without an address")
 
 
@@ -220,8 +221,10 @@ def _tell_checksum(source: Source, got: _Got, output: Path, tell: Tell) -> None:
     tell(f"{got.name}: sha256 {got.sha256} ({known})")
 
 
-def _clear(parts: Path) -> None:
-    for path in sorted(parts.rglob("*"), reverse=True):
-        path.rmdir() if path.is_dir() else path.unlink()
-    if parts.is_dir():
-        parts.rmdir()
+def _clear(folder: Path, got: Sequence[Path]) -> None:
+    """Delete files that were downloaded, and the directories that this leaves empty."""
+    for path in got:
+        path.unlink()
+    for place in [*sorted(folder.rglob("*"), reverse=True), folder]:
+        if place.is_dir() and not any(place.iterdir()):
+            place.rmdir()

@@ -1,8 +1,9 @@
 """OpenedLinker: the assets of a linker and what is made of them, opened when first needed."""
 
+import copy
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ...errors import Errors, Warnings
 from ...util.locks import ForkSafeLock
@@ -10,7 +11,7 @@ from ...util.telling import tell
 from ..extensions import register_scheme
 from ..pipe import SAVED_ASSETS
 from .annotation import LinkWriter
-from .settings import LinkerSettings, own_filter, scope_settings
+from .settings import FILTERS, LinkerSettings, own_filter, scope_settings
 
 if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
     from ...assets import Assets
@@ -22,6 +23,25 @@ if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
     from ...text.lexicon import Lexicon
 
 Made = TypeVar("Made")
+# Settings that hold from the next document on, whatever was opened before; the filters do, too.
+_CHANGEABLE = (
+    "top_k",
+    "threshold",
+    "force_within_filter",
+    "resolve_abbreviations",
+    "resolve_identifiers",
+    "composite",
+    "backoff",
+    "backoff_margin",
+)
+
+
+class _Made(NamedTuple):
+    """A linker, the engine that it was made of, and the values of settings that it has."""
+
+    engine: "Linker"
+    settings: list[list[Any]]
+    linker: "Linker"
 
 
 class OpenedLinker:
@@ -46,6 +66,7 @@ class OpenedLinker:
         self._thread = threading.local()
         self._assets: Assets | None = None
         self._engine: Linker | None = None
+        self._linker: _Made | None = None
         self._writer: LinkWriter | None = None
         self._ids: IdResolver | None = None
         self._told: set[str] = set()
@@ -167,18 +188,15 @@ class OpenedLinker:
     @property
     def linker(self) -> "Linker":
         """The linker as the settings are now: what `pipe` links with, and evaluation measures."""
-        own = self.settings
-        return self.engine.using(
-            top_k=own.top_k,
-            threshold=own.threshold,
-            only=own_filter(own),
-            force_within_filter=own.force_within_filter,
-            resolve_abbreviations=own.resolve_abbreviations,
-            resolve_identifiers=own.resolve_identifiers,
-            composite=own.composite,
-            backoff=own.backoff,
-            backoff_margin=own.backoff_margin,
-        )
+        engine, own, last = self.engine, self.settings, self._linker
+        now = [getattr(own, name) for name in _CHANGEABLE]
+        filters = [getattr(own, name) for name in FILTERS]
+        # To make filters of 100,000 ids takes long, to see that they are the same ones does not.
+        if last is None or last.engine is not engine or last.settings != [now, filters]:
+            changed = dict(zip(_CHANGEABLE, now, strict=True))
+            linker = engine.using(only=own_filter(own), **changed)
+            last = self._linker = _Made(engine, copy.deepcopy([now, filters]), linker)
+        return last.linker
 
     @property
     def writer(self) -> LinkWriter:
