@@ -7,6 +7,8 @@ A code is never reused for another meaning.
 
 from typing import NamedTuple
 
+_MOST = 300  # characters of a value
+
 
 class MedlinkError(ValueError):
     """An error that the user can mend: `code` is stable, the message ends with the remedy."""
@@ -28,8 +30,27 @@ class Message(NamedTuple):
     text: str
 
     def __call__(self, **fields: object) -> MedlinkError:
-        """Make the error, its text filled in."""
+        """Make the error, its text filled in; `value` is cut: somebody gave it, of any length."""
+        if "value" in fields:
+            fields["value"] = _Shown(fields["value"])
         return MedlinkError(self.code, self.text.format(**fields))
+
+
+class _Shown:
+    """A value as messages show it."""
+
+    def __init__(self, value: object) -> None:
+        self._value = value
+
+    def __repr__(self) -> str:
+        return _cut(repr(self._value))
+
+    def __format__(self, spec: str) -> str:
+        return _cut(format(self._value, spec))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MOST else f"{text[:_MOST]}..."
 
 
 class Errors:

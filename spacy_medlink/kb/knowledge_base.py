@@ -102,17 +102,13 @@ class KnowledgeBase:
 
         RAISES (KeyError): when there is none; `resolve` follows retired ids.
         """
-        row = self._db.execute(f"{_CONCEPT} WHERE id = ?", (id,)).fetchone()
-        if row is None:
-            raise KeyError(Errors.unknown_concept(path=self.path, id=id).message)
-        return self._concept(row)
+        return self.concept_at(self.row_of(id))
 
     def __iter__(self) -> Iterator[Concept]:
         """Stream all concepts in the order of their rows, in bounded memory."""
-        labels, db = self._labels, self._db
-        rows = db.execute(f"{_CONCEPT} ORDER BY row")
+        labels, db = self.labels, self._db
         names = db.execute(f"{_NAME} ORDER BY row")
-        for row in rows:
+        for row in db.execute(f"{_CONCEPT} ORDER BY row"):
             own = names.fetchmany(row[4]) if row[4] else ()
             texts = tuple(self._decoded(name_of, name, labels) for name in own)
             yield self._decoded(concept_of, row, texts)
@@ -178,11 +174,11 @@ class KnowledgeBase:
 
     def name_at(self, row: int) -> Name:
         """Get the name of a row, 0 <= row < n_names."""
-        return self._decoded(name_of, self._row(f"{_NAME} WHERE row = ?", row), self._labels)
+        return self._decoded(name_of, self._row(f"{_NAME} WHERE row = ?", row), self.labels)
 
     def iter_names(self, first: int = 0, last: int | None = None) -> Iterator[tuple[int, Name]]:
         """Stream (concept row, name) in the order of the names' rows: first <= row < last."""
-        labels = self._labels
+        labels = self.labels
         last = self.n_names if last is None else last
         query = "SELECT concept, CAST(text AS TEXT), lang, source, tty, obsolete FROM name"
         rows = self._db.execute(f"{query} WHERE row >= ? AND row < ? ORDER BY row", (first, last))
@@ -206,10 +202,10 @@ class KnowledgeBase:
         query = "SELECT types FROM concept ORDER BY row"
         return (self._decoded(schema.load_list, one) for (one,) in self._db.execute(query))
 
-    @property
+    @cached_property
     def labels(self) -> Mapping[int, str]:
         """The texts of languages, sources and term types by number."""
-        return self._labels
+        return dict(self._db.execute("SELECT row, text FROM label").fetchall())
 
     def name_concepts(self) -> Ints1d:
         """Make the concept row of every name row: (n_names,)."""
@@ -350,10 +346,6 @@ class KnowledgeBase:
             }
         return self._shared[vocabulary]
 
-    @cached_property
-    def _labels(self) -> dict[int, str]:
-        return dict(self._db.execute("SELECT row, text FROM label").fetchall())
-
     @property
     def _db(self) -> Connection:
         if getattr(self._local, "pid", None) != os.getpid():
@@ -402,9 +394,7 @@ class KnowledgeBase:
 
     def _concept(self, row: Sequence[Any]) -> Concept:
         first, count = row[3], row[4]
-        names = self._db.execute(
-            f"{_NAME} WHERE row >= ? AND row < ? ORDER BY row", (first, first + count)
-        )
-        labels = self._labels
+        query = f"{_NAME} WHERE row >= ? AND row < ? ORDER BY row"
+        names, labels = self._db.execute(query, (first, first + count)), self.labels
         own = tuple(self._decoded(name_of, name, labels) for name in names)
         return self._decoded(concept_of, row, own)

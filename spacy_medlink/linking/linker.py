@@ -125,12 +125,8 @@ class Linker:
         ]
         free = {label: self.scopes.unfiltered(label) for label in scopes}
         wider = [
-            LookupKey(
-                keys[place].forms,
-                free[mentions[place].label],
-                keys[place].way._replace(enough=1, width=1),
-            )
-            for place in asked
+            key._replace(scope=free[mentions[place].label], way=key.way._replace(enough=1, width=1))
+            for place, key in ((place, keys[place]) for place in asked)
         ]
         for place, own in zip(asked, self.retrieval.find(wider, vectors), strict=True):
             outside[place] = self._better(own, found[place], keys[place].scope.mask)
@@ -353,9 +349,7 @@ class Linker:
         thorough = Way(True, deep, max(deep, keep))
         return [
             LookupKey(
-                Forms.of(one),
-                scopes[one.label],
-                thorough if heeded and one.identifiers else usual,
+                Forms.of(one), scopes[one.label], thorough if heeded and one.identifiers else usual
             )
             for one in mentions
         ]
