@@ -59,7 +59,9 @@ def compare(
     with TemporaryDirectory() as directory:
         place = Path(directory)
         build_kb(place / "kb.sqlite", _without(knowledge, set(held_out.rows)))
-        build = partial(build_assets, device=device, progress=show_progress, calibrate=False)
+        build = partial(
+            build_assets, device=device, progress=show_progress, calibrate=False, vectors=trained
+        )
         systems = [*_measure_all(build, place, base, trained, assets, held_out.test)]
     return {"queries": len(held_out.test), "names": knowledge.n_names, "systems": systems}
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +10,7 @@ from pathlib import Path
 import torch
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.stored import StoredVectors
 from spacy_medlink.errors import Errors
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.objectives.protocol import Objective
@@ -41,6 +42,7 @@ class Experiment(Study):
     ranks (Ranks): the processes that train together.
     bitext (Optional[Path]): a file of translations, for a recipe that trains on one.
     prepared (Optional[Path]): where names and pairs are kept for later runs; None for in memory.
+    vectors (Sequence[Path]): directories beside whose encoders vectors of the base may lie.
     RAISES (MedlinkError): E503 too few names, E508 no such device, E516-E520 what the recipe asks
         for is not there.
     """
@@ -55,9 +57,10 @@ class Experiment(Study):
         ranks: Ranks = ALONE,
         bitext: Path | None = None,
         prepared: Path | None = None,
+        vectors: Sequence[Path] = (),
     ) -> None:
         super().__init__(recipe, base, device, say, ranks)
-        self._kb = kb
+        self._kb, self._vectors = kb, vectors
         wanted = _wanted(recipe, bitext)
         self._made_of = wanted.facts()["bitext"]
         self._material = self._gather(wanted, prepared)
@@ -85,6 +88,7 @@ class Experiment(Study):
             recipe.selection,
             self._precision,
             None if recipe.objective.remembers(MEMORY_LOSSES) else recipe.holdout.among,
+            StoredVectors.find(self._base, self._vectors),
         )
 
     def _sampler(self) -> Sampler:

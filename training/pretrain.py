@@ -74,14 +74,17 @@ def pretrain(
             ranks,
             bitext,
             prepared or run / PREPARED,
+            [Path(base)],
         )
         result = experiment.run(run, resume)
     if result is None:
         return {}
-    save_result(
-        result, output, run, kb.name, lambda path: experiment.holdout.save(path / HOLDOUT),
-        inputs, overwrite,
-    )  # fmt: skip
+
+    def also(path: Path) -> None:
+        experiment.holdout.save(path / HOLDOUT)
+        experiment.yardstick.store(path)
+
+    save_result(result, output, run, kb.name, also, inputs, overwrite)
     return result.figures
 
 

@@ -40,6 +40,7 @@ from .update import Update, kept_fusion
 
 if TYPE_CHECKING:  # torch and transformers are not needed to build the starter's tiers
     from ..encoders.bi_encoder import BiEncoder
+    from ..encoders.stored import StoredVectors
     from ..retrieval.tuning import SearchSettings
 
 # Above, the n-gram tier steps aside: a mention takes 20 to 50 ms in a million names, building it
@@ -66,6 +67,7 @@ def build_assets(
     progress: Progress = no_progress,
     overwrite: bool = False,
     resume: bool = True,
+    vectors: Sequence[Path] = (),
 ) -> Assets:
     """Build the assets of a linker; assets at `out` are replaced when all is done.
 
@@ -92,6 +94,8 @@ def build_assets(
     progress (Progress): shows how far encoding has come.
     overwrite (bool): lose what `out` holds besides assets. resume (bool): keep vectors beside `out`
         until it is whole, so that a build after an interruption goes on.
+    vectors (Sequence[Path]): trained encoders beside which vectors of this one may lie, as they do
+        beside an encoder that was trained itself.
     RETURNS (Assets): the new assets, opened.
     RAISES (MedlinkError): E101-E103 the knowledge base, E201-E204 the old assets, E205-E209 encoder
         and index, E4xx the gold files, E508 no such device, E109 the disk, E120-E123 what `out`
@@ -104,6 +108,7 @@ def build_assets(
     bi_encoder, source = _open_encoder(encoder, pooling, old, device)
     spec = index or _spec_of(old)
     reuse = Update(old, bi_encoder, spec) if old is not None and bi_encoder is not None else None
+    stored = _stored(bi_encoder, [*vectors, *([Path(encoder)] if encoder else [])])
     learned = _memory([Path(one) for one in memory], old, knowledge)
     made_by = bi_encoder.fingerprint() if bi_encoder is not None and resume else None
     with (
@@ -113,11 +118,11 @@ def build_assets(
         ) as path,
     ):
         knowledge.file.put(path / KB_FILE)
-        if shards is not None and bi_encoder is not None and reuse is None:
+        if shards is not None and bi_encoder is not None and reuse is None and stored is None:
             encode_together(bi_encoder, knowledge, shards, progress)
         if learned is not None:
             write_memory(path / MEMORY, learned.lines)
-        dense = DenseBuild(bi_encoder, spec, reuse, search, training_sample, shards)
+        dense = DenseBuild(bi_encoder, spec, reuse, stored, search, training_sample, shards)
         engine = _build_tiers(path, knowledge, dense, ngram_limit, progress)
         tiers = [tier for tier in TIERS if getattr(engine, tier) is not None]
         kept = kept_fusion(old, reuse, tiers)
@@ -191,6 +196,14 @@ def _open_encoder(
     with old.directory(ENCODER) as path:
         loaded = BiEncoder.load(path, pooling, device=place)
     return loaded, old.manifest["encoder"]["source"]
+
+
+def _stored(encoder: "BiEncoder | None", directories: Sequence[Path]) -> "StoredVectors | None":
+    if encoder is None:
+        return None
+    from ..encoders.stored import StoredVectors
+
+    return StoredVectors.find(encoder, directories)
 
 
 def _spec_of(old: Assets | None) -> str:

@@ -14,6 +14,7 @@ from .vectors import name_vectors
 
 if TYPE_CHECKING:  # torch, transformers and faiss are not needed to build the starter's tiers
     from ..encoders.bi_encoder import BiEncoder
+    from ..encoders.stored import StoredVectors
     from ..retrieval.dense import DenseIndex
     from ..retrieval.tuning import SearchSettings
 
@@ -26,6 +27,7 @@ class DenseBuild:
 
     encoder (Optional[BiEncoder]): None builds none. spec (str): faiss factory string.
     reuse (Optional[Update]): vectors and training of older assets.
+    stored (Optional[StoredVectors]): what else of the encoder's vectors is there.
     search (Optional[SearchSettings]): how far a search goes; None takes the defaults.
     training_sample (int): vectors that train the index, 0 for the default.
     kept (Optional[KeptVectors]): keeps vectors for the case that the build is interrupted.
@@ -35,6 +37,7 @@ class DenseBuild:
     encoder: "BiEncoder | None"
     spec: str
     reuse: Update | None = None
+    stored: "StoredVectors | None" = None
     search: "SearchSettings | None" = None
     training_sample: int = 0
     kept: KeptVectors | None = None
@@ -50,8 +53,8 @@ class DenseBuild:
         from ..retrieval.dense import TRAINING_SAMPLE, DenseIndex
 
         self.encoder.save(path / ENCODER)
-        known, trained = (self.reuse.known, self.reuse.trained) if self.reuse else (None, None)
-        chunks = name_vectors(self.encoder, kb, known, progress, self.kept)
+        old, trained = (self.reuse.known, self.reuse.trained) if self.reuse else (None, None)
+        chunks = name_vectors(self.encoder, kb, old or self.stored, progress, self.kept)
         probe = None if self.spec == _EXHAUSTIVE else RecallProbe.of(kb, self.encoder)
         sample = self.training_sample or TRAINING_SAMPLE
         index = DenseIndex.build(

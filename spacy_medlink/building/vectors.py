@@ -4,14 +4,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
 from ..types import Floats2d, Progress
 from .kept import KeptVectors
-from .update import KnownVectors
 
 if TYPE_CHECKING:  # torch and transformers are not needed to build the starter's tiers
     import torch
@@ -24,16 +24,23 @@ _CHUNK_OF_KNOWN = 32_768  # larger, so that the few new names of a chunk make a 
 _AHEAD = 2  # chunks under way on a GPU: it computes one while the next is cut into word pieces
 
 
+class Known(Protocol):
+    """Vectors that need not be made again: of older assets, or stored beside an encoder."""
+
+    def take(self, texts: Sequence[str]) -> tuple[NDArray[np.bool_], Floats2d]:
+        """Tell which texts are known, (n,), and give the vectors of these, (n_known, dim)."""
+
+
 def name_vectors(
     encoder: "BiEncoder",
     kb: KnowledgeBase,
-    known: KnownVectors | None,
+    known: Known | None,
     progress: Progress,
     kept: KeptVectors | None = None,
 ) -> Iterator[Floats2d]:
     """Stream the vectors of the names chunk by chunk.
 
-    known (Optional[KnownVectors]): vectors that need not be made again.
+    known (Optional[Known]): vectors that need not be made again.
     kept (Optional[KeptVectors]): keeps those that are made, and has those of an interrupted build.
     """
     counted = iter(progress(range(kb.n_names), kb.n_names, "encoding names"))
@@ -105,7 +112,7 @@ def _encoded(encoder: "BiEncoder", texts: Sequence[str]) -> Floats2d:
 def _completed(
     encoder: "BiEncoder",
     kept: KeptVectors | None,
-    known: KnownVectors,
+    known: Known,
     texts: Sequence[str],
 ) -> Floats2d:
     """Encode only what is not known."""

@@ -5,14 +5,17 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer import Typer
 from typer.testing import CliRunner, Result
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.stored import StoredVectors
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Name
 from training import verbs
+from training.choosing import yardstick
 from training.choosing.yardstick import Yardstick
 from training.data.holdout import Holdout
 from training.loop.learner import Learner, Learnt
@@ -62,6 +65,36 @@ def test_it_writes_an_encoder_its_figures_and_the_hold_out(
     assert "6 held out" in result.output
     assert "names/s" in result.output
     assert not list(tmp_path.glob(".sap*"))
+
+
+def test_names_are_encoded_once(
+    arguments: list[str], tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """What a training encoded lies beside its encoder, and the next one and a build find it."""
+    assert _run(arguments).exit_code == 0
+    first = tmp_path / "sap"
+    for path in (tiny_encoder, first):
+        found = StoredVectors.find(BiEncoder.load(path), [first])
+        assert found is not None
+        is_known, vectors = found.take([*tiny_kb.iter_texts()])
+        held_out = len(Holdout.load(first / "holdout", tiny_kb).rows)
+        assert (~is_known).sum() <= held_out
+        expected = BiEncoder.load(path).encode([*tiny_kb.iter_texts()])[is_known]
+        np.testing.assert_allclose(vectors, expected, atol=2e-2)
+    encoded: list[str] = []
+    encode = yardstick.encode_names
+
+    def noted(encoder: BiEncoder, tokens: Any, rows: Any, *more: Any, what: str = "") -> Any:
+        encoded.extend([what] * len(rows))
+        return encode(encoder, tokens, rows, *more, what=what)
+
+    monkeypatch.setattr(yardstick, "encode_names", noted)
+    second = [one.replace(str(tiny_encoder), str(first)) for one in arguments]
+    second = [one.replace(f"--output={first}", f"--output={tmp_path / 'two'}") for one in second]
+    assert _run(second).exit_code == 0
+    assert "Encoding names" in encoded
+    assert "Encoding names with the base" not in encoded
 
 
 def test_an_encoder_that_loses_is_not_shipped(

@@ -1,11 +1,13 @@
 """Yardstick: measures encoders on the held-out names, on the same terms as their base."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.stored import StoredVectors, store_vectors
 from spacy_medlink.types import Floats2d, Ints1d
 
 from ..data.holdout import Holdout
@@ -24,12 +26,15 @@ from .validation import (
     shortlist,
 )
 
+_STORED = 200_000  # names, at most
+
 
 class Yardstick:
     """Held-out names, the names they are looked for among, and how well the base finds them.
 
     among (Optional[int]): names that they are looked for among, at most; None for all. Where there
     are more, those of the right concepts are taken, and others at random, always the same.
+    known (Optional[StoredVectors]): vectors of the base that need not be made again.
 
     base (Halves): the base's figures on dev and test, among these names.
     vectors (Floats2d): the base's vectors of these names, (n, dim).
@@ -43,6 +48,7 @@ class Yardstick:
         settings: SelectionSettings,
         precision: Precision,
         among: int | None = None,
+        known: StoredVectors | None = None,
     ) -> None:
         self._names, self._precision = names, precision
         golds = [query.concept for query in (*holdout.dev, *holdout.test)]
@@ -52,9 +58,8 @@ class Yardstick:
             "dev": query_set(holdout.dev, base),
             "test": query_set(holdout.test, base),
         }
-        self.vectors: Floats2d = encode_names(
-            base, names.tokens, self._all, precision, what="Encoding names with the base"
-        )
+        self.vectors: Floats2d = self._encode(base, "Encoding names with the base", known)
+        self._made = [(base.fingerprint(), self.vectors)]
         self.base = self._measure(base, self.vectors)
         dev = self._queries["dev"]
         queries = encode_queries(base, dev, precision)
@@ -69,10 +74,34 @@ class Yardstick:
 
     def whole(self, encoder: BiEncoder) -> Halves:
         """Measure on dev and test among all names."""
-        vectors = encode_names(
-            encoder, self._names.tokens, self._all, self._precision, what="Encoding names"
-        )
+        vectors = self._encode(encoder, "Encoding names")
+        self._made[1:] = [(encoder.fingerprint(), vectors)]
         return self._measure(encoder, vectors)
+
+    def store(self, directory: Path) -> None:
+        """Write what the base, and the encoder that was measured last, made of the names.
+
+        Of many names nothing: to make vectors anew costs less than a disk full of them.
+        """
+        if len(self._all) > _STORED:
+            return
+        pieces = self._names.tokens.take(self._all)
+        for fingerprint, vectors in self._made:
+            store_vectors(directory, fingerprint, pieces, vectors)
+
+    def _encode(
+        self, encoder: BiEncoder, what: str, known: StoredVectors | None = None
+    ) -> Floats2d:
+        """Encode the names but those whose vectors are known."""
+        tokens, rows = self._names.tokens, self._all
+        vectors = np.empty((len(rows), encoder.dim), dtype=np.float32)
+        is_known = np.zeros(len(rows), dtype=np.bool_)
+        if known is not None:
+            is_known, vectors[is_known] = known.of_pieces(tokens.take(rows))
+        vectors[~is_known] = encode_names(
+            encoder, tokens, rows[~is_known], self._precision, what=what
+        )
+        return vectors
 
     def facts(self) -> dict[str, Any]:
         """Count what is compared with what."""

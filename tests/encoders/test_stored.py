@@ -1,0 +1,73 @@
+"""Vectors beside an encoder: found by its fingerprint and by word pieces, and by nothing else."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from spacy_medlink.building import build_assets
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.stored import DIRECTORY, StoredVectors, store_vectors
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import KnowledgeBase
+
+TEXTS = ["measles", "gout", "heart failure"]
+
+
+@pytest.fixture
+def encoder(tiny_encoder: Path) -> BiEncoder:
+    return BiEncoder.load(tiny_encoder)
+
+
+@pytest.fixture
+def stored(encoder: BiEncoder, tmp_path: Path) -> Path:
+    pieces = encoder.tokenize(TEXTS)
+    store_vectors(tmp_path, encoder.fingerprint(), pieces, encoder.encode(TEXTS))
+    return tmp_path
+
+
+def test_what_was_stored_is_found(encoder: BiEncoder, stored: Path) -> None:
+    found = StoredVectors.find(encoder, [stored / "elsewhere", stored])
+    assert found is not None
+    is_known, vectors = found.take(["gout", "anemia", "Heart Failure", "measles"])
+    assert is_known.tolist() == [True, False, True, True]  # the tokenizer lower-cases
+    np.testing.assert_array_equal(vectors, encoder.encode(TEXTS)[[1, 2, 0]])
+
+
+def test_vectors_of_other_weights_are_not_found(encoder: BiEncoder, stored: Path) -> None:
+    next(encoder.module.parameters()).data.add_(0.1)
+    assert StoredVectors.find(encoder, [stored]) is None
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[:100], lambda data: b"", lambda data: b"{}"])
+def test_a_damaged_file_is_said(encoder: BiEncoder, stored: Path, damage) -> None:
+    (path,) = (stored / DIRECTORY).iterdir()
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(MedlinkError, match="E206"):
+        StoredVectors.find(encoder, [stored])
+
+
+def test_a_build_encodes_only_what_is_not_stored(
+    encoder: BiEncoder, tiny_kb: KnowledgeBase, tiny_encoder: Path, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    whole = build_assets(tmp_path / "whole", tiny_kb.path, tiny_encoder, calibrate=False)
+    encoder.save(tmp_path / "encoder")
+    texts = [*tiny_kb.iter_texts()]
+    half = texts[: len(texts) // 2]
+    store_vectors(
+        tmp_path / "encoder", encoder.fingerprint(), encoder.tokenize(half), encoder.encode(half)
+    )
+    asked: list[str] = []
+    encode = BiEncoder.encode
+
+    def noted(self: BiEncoder, texts: list[str], *more: int) -> np.ndarray:
+        asked.extend(texts)
+        return encode(self, texts, *more)
+
+    monkeypatch.setattr(BiEncoder, "encode", noted)
+    made = build_assets(tmp_path / "made", tiny_kb.path, tmp_path / "encoder", calibrate=False)
+    assert set(texts) - set(half) <= set(asked)
+    assert len([text for text in asked if text in half]) < len(half)
+    rows = np.arange(len(texts))
+    np.testing.assert_allclose(made.dense.vectors(rows), whole.dense.vectors(rows), atol=1e-5)
