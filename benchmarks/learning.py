@@ -20,6 +20,7 @@ from spacy_medlink.evaluation import Settings, load_gold
 from spacy_medlink.evaluation import measure as measure_links
 
 _KS = (1, 5, 25)
+_NAME_KS = (1, 5)
 _DIGITS = 1
 
 
@@ -28,7 +29,7 @@ def measure(path: Path, workplace: Path) -> dict[str, Any]:
 
     RETURNS (Dict): by corpus "mentions" and "unseen" (how many), "seconds" that learning took,
         "before" and "after": acc@k in percent, of unseen mentions "acc@1 unseen", of the links
-        that are made "precision" and "coverage".
+        that are made "precision" and "coverage"; by BioSyn's protocol "names@1" and "names@5".
     """
     assets, found = Assets(path), {}
     for corpus in CORPORA:
@@ -42,8 +43,8 @@ def measure(path: Path, workplace: Path) -> dict[str, Any]:
             "mentions": before["n"],
             "unseen": before["by_mention"]["unseen"]["n"],
             "seconds": round(seconds),
-            "before": _figures(before),
-            "after": _figures(_metrics(learned, train, dev)),
+            "before": {**_figures(before), **_by_names(assets, dev)},
+            "after": {**_figures(_metrics(learned, train, dev)), **_by_names(learned, dev)},
         }
     return found
 
@@ -60,9 +61,17 @@ def _figures(metrics: dict[str, Any]) -> dict[str, float]:
     return {name: round(100 * value, _DIGITS) for name, value in shares.items()}
 
 
+def _by_names(assets: Assets, dev: Path) -> dict[str, float]:
+    """Measure as SapBERT and BioSyn do: ranks of names, composite mentions, no NIL."""
+    settings = Settings(ks=_NAME_KS, protocol="names", baselines=False)
+    metrics = measure_links(assets, load_gold(dev, assets.kb), settings)
+    return {f"names@{k}": round(100 * metrics[f"acc@{k}"], _DIGITS) for k in _NAME_KS}
+
+
 def table(results: dict[str, Any]) -> str:
     """Write results as Markdown."""
     columns = [*(f"acc@{k}" for k in _KS), "acc@1 unseen", "precision", "coverage"]
+    columns += [f"names@{k}" for k in _NAME_KS]
     lines = [
         f"| development part | | {' | '.join(columns)} | seconds |",
         f"|---|---|{'---:|' * (len(columns) + 1)}",
