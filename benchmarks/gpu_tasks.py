@@ -126,7 +126,7 @@ def forget_memory() -> None:
 
 def memory() -> dict[str, float]:
     """Tell how much memory was needed since: of the GPU at most, of the process now."""
-    found = {"resident_mb": round(resident() / 1e6)}
+    found: dict[str, float] = {"resident_mb": round(resident() / 1e6)}
     if torch.cuda.is_available():
         found["gpu_mb"] = round(torch.cuda.max_memory_allocated() / 1e6)
     return found

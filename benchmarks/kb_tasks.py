@@ -6,13 +6,17 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.measured import resident
 from spacy_medlink.kb import KnowledgeBase
+
+if TYPE_CHECKING:
+    from spacy_medlink.retrieval.exact import ExactIndex
 
 NOTE = Path(__file__).parents[1] / "assets" / "sample_note.txt"
 _WORDS, _NAMES_A_NOTE = 300, 20
@@ -84,7 +88,7 @@ def find_mentions(kb: str, exact: str, notes: int) -> dict[str, Any]:
     base = KnowledgeBase(kb)
     docs = [nlp.make_doc(_note(base, seed)) for seed in range(notes + 1)]
     component = MedicalMentions(nlp.vocab).from_disk(Path(exact).parent)
-    times = [_seconds(lambda doc=doc: component(doc)) * 1e3 for doc in docs]  # type: ignore[misc]
+    times = [_seconds(partial(component, doc)) * 1e3 for doc in docs]
     return {
         "mentions_first_ms": times[0],
         "mentions_median_ms": statistics.median(times[1:]),
@@ -134,7 +138,7 @@ def measure_ngram(kb: str, out: str, names: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _in_threads(kb: KnowledgeBase, exact: str, rows: Sequence[int]) -> list[list[Any]]:
+def _in_threads(kb: KnowledgeBase, exact: str, rows: Sequence[int]) -> list[list[object]]:
     from spacy_medlink.retrieval.exact import ExactIndex
 
     index = ExactIndex.load(Path(exact))
@@ -142,10 +146,10 @@ def _in_threads(kb: KnowledgeBase, exact: str, rows: Sequence[int]) -> list[list
         return list(threads.map(lambda _: _answers(kb, index, rows), range(8)))
 
 
-def _answers(kb: KnowledgeBase, index: Any, rows: Sequence[int]) -> list[Any]:
+def _answers(kb: KnowledgeBase, index: "ExactIndex", rows: Sequence[int]) -> list[object]:
     concepts = [kb[kb.concept_at(row).id] for row in rows]
     hits = index.search([concept.name for concept in concepts])
-    return [(concept.id, concept.names) for concept in concepts] + hits.rows.tolist()
+    return [*((concept.id, concept.names) for concept in concepts), *hits.rows.tolist()]
 
 
 def _names(kb: KnowledgeBase, count: int) -> list[str]:

@@ -32,7 +32,8 @@ def join(medic: list[dict[str, Any]], others: list[dict[str, Any]]) -> Iterator[
         for name in [concept["canonical_name"], *concept["aliases"]]:
             if len(name) > _SHORT and not is_short_form(name):
                 concepts_of[key(name)].add(place)
-    joined, rest = defaultdict(list), []
+    joined: defaultdict[int, list[str]] = defaultdict(list)
+    rest = []
     for concept in others:
         names = list(dict.fromkeys(_english(concept)))
         shared = [concepts_of[own] for own in dict.fromkeys(map(key, names)) if own in concepts_of]

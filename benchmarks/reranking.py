@@ -63,7 +63,8 @@ def measure(assets: Assets, mentions: Path, top: int, limit: int) -> dict[str, A
     asked = list(dict.fromkeys(case.mention for case in cases))[:limit]
     rankings = assets.engine(memory=False, calibrator=False, rescorer=None).rank(asked, top)
     base = BiEncoder.load(assets.path / ENCODER)
-    rates, layers = {}, int(base.module.config.num_hidden_layers)
+    config: Any = base.module.config
+    rates, layers = {}, int(config.num_hidden_layers)
     for kind in KINDS:
         settings = CrossSettings(top=top, attention=kind.attention, pooling=kind.pooling)
         encoder = CrossEncoder.of(base, settings, round(kind.layers * layers))

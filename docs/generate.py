@@ -80,7 +80,8 @@ def _commands(command: Any, path: str) -> Iterator[tuple[str, Any]]:
 def _name(parameter: Any) -> str:
     if parameter.opts[0].startswith("-"):
         return ", ".join([*parameter.opts, *parameter.secondary_opts])
-    return str(parameter.metavar or parameter.name.upper()) + "..." * (parameter.nargs != 1)
+    dots = "" if parameter.nargs == 1 else "..."
+    return f"{parameter.metavar or parameter.name.upper()}{dots}"
 
 
 def _help(parameter: Any) -> str:

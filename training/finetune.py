@@ -53,7 +53,7 @@ def finetune(
     RAISES (MedlinkError): E1xx and E2xx for a bad knowledge base or base model, E4xx for a gold
         file, E5xx. (StoppedError): after Ctrl-C, when all is saved in `run`.
     """
-    inputs = [kb, base, train, dev]
+    inputs: list[Path | str | None] = [kb, base, train, dev]
     check_output(output, ENCODER, inputs, overwrite=overwrite)
     knowledge = KnowledgeBase(kb)
     if if_any and (why := why_nothing(train, knowledge) or why_nothing(dev, knowledge)):

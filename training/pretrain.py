@@ -60,7 +60,7 @@ def pretrain(
     RAISES (MedlinkError): E1xx and E2xx for a bad knowledge base or base model, E5xx.
         (StoppedError): after Ctrl-C, when all is saved in `run`.
     """
-    inputs = [kb, base, bitext]
+    inputs: list[Path | str | None] = [kb, base, bitext]
     check_output(output, ENCODER, inputs, overwrite=overwrite)
     place = find_device(rank_device(device))
     with all_ranks(place) as ranks:

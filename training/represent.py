@@ -7,6 +7,7 @@ python -m training.represent picture KB names.png --encoder BASE --encoder TRAIN
 """
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -185,7 +186,7 @@ def _report(found: dict[str, Any], encoder: Path, tally: Tally, target: _Target)
     typer.echo(text)
 
 
-VERBS = {
+VERBS: dict[str, Callable[..., None]] = {
     "similarity": similarity_verb,
     "relations": relations_verb,
     "mcsm": mcsm_verb,

@@ -124,7 +124,8 @@ class BiEncoder:
     @property
     def dim(self) -> int:
         """Number of dimensions of the vectors."""
-        return int(self.module.config.hidden_size)  # type: ignore[union-attr,arg-type]
+        config: Any = self.module.config
+        return int(config.hidden_size)
 
     @property
     def device(self) -> torch.device:
@@ -321,9 +322,7 @@ def load_transformer(source: str | Path, attention: str = "eager") -> tuple[Any,
     from transformers import AutoModel, AutoTokenizer
 
     try:
-        tokenizer = AutoTokenizer.from_pretrained(  # type: ignore[no-untyped-call]
-            str(source), use_fast=True, **options
-        )
+        tokenizer = AutoTokenizer.from_pretrained(str(source), use_fast=True, **options)
         module = AutoModel.from_pretrained(
             str(source), use_safetensors=True, attn_implementation=attention, **options
         )

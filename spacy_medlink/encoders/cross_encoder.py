@@ -77,8 +77,8 @@ class PairScorer(torch.nn.Module):
     def __init__(self, transformer: torch.nn.Module) -> None:
         super().__init__()
         self.transformer = transformer
-        width = int(transformer.config.hidden_size)  # type: ignore[union-attr,arg-type]
-        self.head = torch.nn.Linear(width, 1)
+        config: Any = transformer.config
+        self.head = torch.nn.Linear(int(config.hidden_size), 1)
         torch.nn.init.zeros_(self.head.weight)
         torch.nn.init.zeros_(self.head.bias)
 

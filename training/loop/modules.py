@@ -27,9 +27,7 @@ def prepare(encoder: BiEncoder, settings: EncoderSettings, device: torch.device)
     """Make the encoder to train: the base's weights in a module of its own, on the device."""
     attention = settings.attention or attention_for(device)
     base = encoder.module
-    module = AutoModel.from_config(  # type: ignore[no-untyped-call]
-        base.config, attn_implementation=attention
-    )
+    module = AutoModel.from_config(base.config, attn_implementation=attention)
     if reduction := adapter_reduction(base):
         add_adapters(module, reduction)
     module.load_state_dict(base.state_dict())

@@ -70,7 +70,9 @@ def measure_systems(
     built = {
         name: _assets(layout, material.kb, path, work, device) for name, path in encoders.items()
     }
-    every = {name: (assets, ("dense",)) for name, assets in built.items()}
+    every: dict[str, tuple[Assets, tuple[str, ...]]] = {
+        name: (assets, ("dense",)) for name, assets in built.items()
+    }
     every |= {name: (Assets(path, device=device), ()) for name, path in linkers.items()}
     for number, (name, (assets, tiers)) in enumerate(every.items()):
         say(f"measuring {name}")

@@ -28,14 +28,18 @@ class Published(NamedTuple):
 def read_published(paper: str, corpus: str = "") -> list[Published]:
     """Read what a paper published, on one corpus or on all ("")."""
     lines = _FILE.read_text(encoding="utf-8").splitlines()[1:]
-    rows = (line.split("\t") for line in lines)
-    every = (Published(*cells[:5], _figures(cells[5])) for cells in rows)
+    every = map(_published, lines)
     return [one for one in every if one.paper == paper and corpus in ("", one.corpus)]
 
 
 def papers() -> list[str]:
     """List the papers, each once."""
     return sorted({line.split("\t")[0] for line in _FILE.read_text("utf-8").splitlines()[1:]})
+
+
+def _published(line: str) -> Published:
+    paper, table, corpus, part, system, figures = line.split("\t")
+    return Published(paper, table, corpus, part, system, _figures(figures))
 
 
 def _figures(cell: str) -> Figures:

@@ -1,24 +1,41 @@
 """A table: our figures, and under each system's row what its paper published."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
 
 from .layout import Layout
 from .measuring import Part, Row
 from .published import Published
 
 _NONE = "-"
+# By part, by name: in per cent; of ours also "n", the mentions.
+_Figures = Mapping[str, Mapping[str, float | None]]
+
+
+class System(TypedDict):
+    """A row."""
+
+    system: str
+    ours: _Figures
+    published: _Figures
+
+
+class Table(TypedDict):
+    """What a table says, with its parts in order; systems that we have not measured come last."""
+
+    paper: str
+    title: str
+    note: str
+    corpus: str
+    published_in: list[str]
+    parts: list[str]
+    rows: list[System]
 
 
 def make_table(
     layout: Layout, corpus: str, rows: Sequence[Row], published: Sequence[Published]
-) -> dict[str, Any]:
-    """Put ours beside theirs, by the names of the systems.
-
-    RETURNS (Dict[str, Any]): "title", "note", "corpus", "parts" in order, and "rows": "system",
-        "ours" and "published": by part the figures in per cent, with "n" mentions in ours; systems
-        that we have not measured come last.
-    """
+) -> Table:
+    """Put ours beside theirs, by the names of the systems."""
     theirs: dict[str, dict[str, dict[str, float]]] = {}
     for one in published:
         theirs.setdefault(one.system, {})[one.part] = one.figures
@@ -45,11 +62,11 @@ def make_table(
     }
 
 
-def as_markdown(table: dict[str, Any]) -> str:
+def as_markdown(table: Table) -> str:
     """Write a table as Markdown; of several figures, those that ours or theirs have, in order."""
     parts = table["parts"]
     names = _names(table)
-    counts = next((row["ours"] for row in table["rows"] if row["ours"]), {})
+    counts: _Figures = next((row["ours"] for row in table["rows"] if row["ours"]), {})
     titles = [f"{part} ({counts[part]['n']:,})" if part in counts else part for part in parts]
     lines = [
         f"**{table['title']}**: {table['corpus']}, {' / '.join(names)}",
@@ -70,25 +87,27 @@ def as_markdown(table: dict[str, Any]) -> str:
     return "\n".join([*lines, "", " ".join([*notes, table["note"]]).strip()]).rstrip()
 
 
-def _ours(part: Part) -> dict[str, Any]:
+def _ours(part: Part) -> dict[str, float | None]:
     return {"n": part.n, **part.figures}
 
 
-def _names(table: dict[str, Any]) -> list[str]:
+def _names(table: Table) -> list[str]:
     """List the figures: ours where there are any, else theirs."""
-    for side in ("ours", "published"):
-        found = [name for row in table["rows"] for part in row[side].values() for name in part]
+    ours = [part for row in table["rows"] for part in row["ours"].values()]
+    theirs = [part for row in table["rows"] for part in row["published"].values()]
+    for parts in (ours, theirs):
+        found = [name for part in parts for name in part]
         names = [name for name in dict.fromkeys(found) if name != "n"]
         if names:
             return names
     return []
 
 
-def _line(name: str, own: dict[str, Any], parts: Sequence[str], names: Sequence[str]) -> str:
+def _line(name: str, own: _Figures, parts: Sequence[str], names: Sequence[str]) -> str:
     return f"| {name} | " + " | ".join(_cell(own.get(part), names) for part in parts) + " |"
 
 
-def _cell(figures: dict[str, Any] | None, names: Sequence[str]) -> str:
+def _cell(figures: Mapping[str, float | None] | None, names: Sequence[str]) -> str:
     if not figures:
         return ""
     values = (figures.get(name) for name in names)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.types import Floats2d, Ints1d
@@ -81,7 +82,7 @@ class _Classifier:
             torch.manual_seed(settings.seed)
             self._head = moved(torch.nn.Linear(2 * encoder.dim, relations), encoder.device)
         # Vectors have length 1: without this, a linear layer would take long to tell them apart.
-        self._scale = encoder.dim**0.5
+        self._scale: float = encoder.dim**0.5
 
     def learn(self, triplets: Sequence[Triplet], labels: Ints1d) -> None:
         own = self._settings
@@ -102,7 +103,7 @@ class _Classifier:
                 target = sent(labels[part], self._encoder.device)
                 loss = torch.nn.functional.cross_entropy(self._head(features), target)
                 optimizer.zero_grad()
-                loss.backward()  # type: ignore[no-untyped-call]
+                torch.autograd.backward(loss)
                 optimizer.step()
         if own.tune:
             self._encoder.refresh()
@@ -123,7 +124,7 @@ class _Classifier:
         return vectors.float().reshape(len(triplets), -1) * self._scale
 
 
-def _share(flags: Any) -> float | None:
+def _share(flags: NDArray[np.bool_]) -> float | None:
     return round(float(np.mean(flags)), _DIGITS) if len(flags) else None
 
 
