@@ -42,7 +42,7 @@ def run_ray(job: Job, parts: PartStream, n_process: int = 1) -> Iterator[Done]:
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
     context.target_max_block_size = 1  # a part a block: or small inputs go to one actor alone
-    gpus: float = ray.cluster_resources().get("GPU", 0)  # type: ignore[no-untyped-call,unused-ignore]
+    gpus: float = ray.cluster_resources().get("GPU", 0)
     job, on_gpu = for_actors(job, gpus)
     # The one that reads takes no core: the actors may have them all, and it would wait for ever.
     rows = ray.data.read_datasource(PartSource(parts), override_num_blocks=1, num_cpus=0)

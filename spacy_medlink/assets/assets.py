@@ -94,7 +94,7 @@ class Assets:
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         # Opening anew is what unpickling means.
-        self.__init__(state["path"], device=state.get("device", parts.CPU))  # type: ignore[misc]
+        Assets.__init__(self, state["path"], device=state.get("device", parts.CPU))
         if self.build != state["build"]:
             problem = "another build has taken the place of the one that was pickled"
             raise Errors.assets_mismatch(path=self.path, problem=problem)

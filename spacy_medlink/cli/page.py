@@ -36,7 +36,11 @@ td.score {{ text-align: right; font-variant-numeric: tabular-nums; }}
 </body>
 </html>
 """
-_ENTITY = """<mark class="entity" title="{title}" style="background: {bg}; padding: 0.25em 0.4em; margin: 0 0.15em; line-height: 2; border-radius: 0.35em;">{text}<span style="font-size: 0.75em; vertical-align: middle; margin-left: 0.5rem">{kb_link}</span></mark>"""  # noqa: E501
+_ENTITY = (
+    '<mark class="entity" title="{title}" style="background: {bg}; padding: 0.25em 0.4em; '
+    'margin: 0 0.15em; line-height: 2; border-radius: 0.35em;">{text}<span style="font-size: '
+    '0.75em; vertical-align: middle; margin-left: 0.5rem">{kb_link}</span></mark>'
+)
 
 
 def render_page(text: str, links: Sequence[dict[str, Any]], lang: str = "en") -> str:

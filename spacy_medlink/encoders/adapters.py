@@ -6,6 +6,7 @@ block of every layer, with the layer norm before and after it.
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
@@ -40,14 +41,14 @@ class AdaptedOutput(torch.nn.Module):
 
     def __init__(self, output: torch.nn.Module, reduction: int) -> None:
         super().__init__()
-        self.dense, self.dropout = output.dense, output.dropout
-        self.LayerNorm = output.LayerNorm
-        self.adapter = Bottleneck(self.dense.out_features, reduction)  # type: ignore[arg-type,union-attr]
+        own: Any = output
+        self.dense, self.dropout, self.LayerNorm = own.dense, own.dropout, own.LayerNorm
+        self.adapter = Bottleneck(self.dense.out_features, reduction)
 
     def forward(self, hidden: torch.Tensor, residual: torch.Tensor) -> torch.Tensor:
         """Compute the layer's output. hidden: of the feed-forward block. residual: its input."""
-        whole = self.dropout(self.dense(hidden)) + residual  # type: ignore[operator]
-        adapted: torch.Tensor = self.LayerNorm(whole + self.adapter(self.LayerNorm(whole)))  # type: ignore[operator]
+        whole = self.dropout(self.dense(hidden)) + residual
+        adapted: torch.Tensor = self.LayerNorm(whole + self.adapter(self.LayerNorm(whole)))
         return adapted
 
 

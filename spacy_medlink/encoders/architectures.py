@@ -118,15 +118,15 @@ def _score(
     encoder = cross_encoder_of(model)
     if not is_train or not pairs:
         scores = encoder.score(pairs).reshape(-1, 1)
-        return model.ops.asarray2f(scores), lambda gradient: []  # type: ignore[arg-type]
+        return model.ops.asarray2f(scores), lambda gradient: []  # type: ignore[arg-type]  # thinc has array types of its own
     with torch.enable_grad(), dropping(encoder.module, model.attrs["dropout_rate"]):
         output = encoder.forward(encoder.tokenize(pairs)).unsqueeze(1)
 
     def backprop(gradient: Floats2d) -> list[Pair]:
-        output.backward(xp2torch(gradient, device=output.device))  # type: ignore[no-untyped-call]
+        torch.autograd.backward(output, xp2torch(gradient, device=output.device))
         return []
 
-    return torch2xp(output.detach(), ops=model.ops), backprop  # type: ignore[return-value]
+    return torch2xp(output.detach(), ops=model.ops), backprop  # type: ignore[return-value]  # of two dimensions
 
 
 def _init(model: Model[list[str], Floats2d], X: Any = None, Y: Any = None) -> None:  # noqa: N803  # thinc calls by these names
@@ -143,13 +143,13 @@ def _forward(
 
     encoder = encoder_of(model)
     if not is_train or not texts:
-        vectors = model.ops.asarray2f(encoder.encode(texts))  # type: ignore[arg-type]
+        vectors = model.ops.asarray2f(encoder.encode(texts))  # type: ignore[arg-type]  # thinc has array types of its own
         return vectors, lambda gradient: []
     with torch.enable_grad(), dropping(encoder.module, model.attrs["dropout_rate"]):
         output = encoder.forward(encoder.tokenize(texts))
 
     def backprop(gradient: Floats2d) -> list[str]:
-        output.backward(xp2torch(gradient, device=output.device))  # type: ignore[no-untyped-call]
+        torch.autograd.backward(output, xp2torch(gradient, device=output.device))
         return []
 
-    return torch2xp(output.detach(), ops=model.ops), backprop  # type: ignore[return-value]
+    return torch2xp(output.detach(), ops=model.ops), backprop  # type: ignore[return-value]  # of two dimensions

@@ -109,7 +109,7 @@ class BiEncoder:
         path, reduction = Path(directory), adapter_reduction(self.module)
         base, adapters = divided(self.module.state_dict())
         try:
-            self.module.save_pretrained(path, state_dict=base, safe_serialization=True)  # type: ignore[operator]
+            self.module.save_pretrained(path, state_dict=base, safe_serialization=True)  # type: ignore[operator]  # transformers has it
             if adapters:
                 save_adapters(adapters, path / ADAPTERS_FILE)
         except Exception as error:  # safetensors says "disk full" with a class of its own

@@ -12,7 +12,7 @@ def set_dropout(module: torch.nn.Module, rate: float) -> None:
         if isinstance(part, torch.nn.Dropout):
             part.p = rate
         if hasattr(part, "dropout_prob"):  # kept as a number by attention that is fused
-            part.dropout_prob = rate  # type: ignore[assignment]
+            part.dropout_prob = rate  # type: ignore[assignment]  # torch expects tensors
 
 
 @contextmanager

@@ -45,35 +45,64 @@ class LinkerAssets(Protocol):
     manifest: dict[str, Any]
 
     @property
-    def tiers(self) -> list[str]: ...  # noqa: D102
+    def tiers(self) -> list[str]:
+        """Tiers that were built."""
+
     @property
-    def used_tiers(self) -> list[str]: ...  # noqa: D102
+    def used_tiers(self) -> list[str]:
+        """Tiers that a linker asks by default."""
+
     @property
-    def weights(self) -> dict[str, float]: ...  # noqa: D102
+    def weights(self) -> dict[str, float]:
+        """Weight of each tier in the fused score."""
+
     @property
-    def kb(self) -> KnowledgeBase: ...  # noqa: D102
+    def kb(self) -> KnowledgeBase:
+        """The knowledge base."""
+
     @property
-    def name_concept(self) -> NDArray[np.int32]: ...  # noqa: D102
+    def name_concept(self) -> NDArray[np.int32]:
+        """Concept row of every name row: (n_names,), ascending."""
+
     @property
-    def exact(self) -> "ExactIndex": ...  # noqa: D102
+    def exact(self) -> "ExactIndex":
+        """The exact tier."""
+
     @property
-    def ngram(self) -> "NgramIndex": ...  # noqa: D102
+    def ngram(self) -> "NgramIndex":
+        """The n-gram tier."""
+
     @property
-    def dense(self) -> "DenseIndex": ...  # noqa: D102
+    def dense(self) -> "DenseIndex":
+        """The dense tier."""
+
     @property
-    def encoder(self) -> "BiEncoder": ...  # noqa: D102
+    def encoder(self) -> "BiEncoder":
+        """The encoder that made the dense tier's vectors."""
+
     @property
-    def facets(self) -> "Facets": ...  # noqa: D102
+    def facets(self) -> "Facets":
+        """What names and concepts can be filtered and ordered by."""
+
     @property
-    def filters(self) -> "NameFilters": ...  # noqa: D102
+    def filters(self) -> "NameFilters":
+        """The filters of searches."""
+
     @property
-    def memory(self) -> "MentionMemory | None": ...  # noqa: D102
+    def memory(self) -> "MentionMemory | None":
+        """The memory of corrections, if there is one."""
+
     @property
-    def ranker(self) -> CandidateRanker | None: ...  # noqa: D102
+    def ranker(self) -> CandidateRanker | None:
+        """The linear model that orders candidates, if there is one."""
+
     @property
-    def reranker(self) -> "CrossEncoder | None": ...  # noqa: D102
+    def reranker(self) -> "CrossEncoder | None":
+        """The cross-encoder that orders candidates anew, if there is one."""
+
     @property
-    def calibrator(self) -> "RankingCalibrator | None": ...  # noqa: D102
+    def calibrator(self) -> "RankingCalibrator | None":
+        """What makes probabilities of scores, if there is one."""
 
 
 class Default(Enum):

@@ -99,7 +99,7 @@ def factory_of(
 
     arguments = {"nlp": Any, "name": str, **types_of(settings)}
     kind = Parameter.POSITIONAL_OR_KEYWORD
-    factory.__signature__ = Signature(  # type: ignore[attr-defined]
+    factory.__signature__ = Signature(  # type: ignore[attr-defined]  # PEP 362 lets functions have it
         [Parameter(name, kind, annotation=type) for name, type in arguments.items()]
     )
     factory.__doc__ = make.__doc__
@@ -179,10 +179,10 @@ class _Shown:
     __str__ = __repr__
 
 
-def _plain(value: object) -> object:
+def _plain(value: Any) -> object:
     """Take numbers of numpy for what they are."""
     if type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0:
-        return value.item()  # type: ignore[attr-defined]
+        return value.item()
     return value
 
 

@@ -35,7 +35,7 @@ class NameFinder:
         exact: ExactIndex,
         longest: int,
         any_order: bool,
-        kept: Kept = Kept(),  # noqa: B008
+        kept: Kept = Kept(),  # noqa: B008  # immutable
     ) -> None:
         self._exact, self._longest, self._any_order = exact, longest, any_order
         self._kept = kept

@@ -40,6 +40,7 @@ class Lesson:
 
         vectors (Floats2d): (n, dim), as `ops` has arrays. RETURNS: the loss; (n, dim), the same.
         """
+        import torch
         from thinc.api import torch2xp, xp2torch
 
         from ...objectives.protocol import Batch
@@ -51,7 +52,7 @@ class Lesson:
         batch = Batch(names, labels, strings)
         loss, _ = objective(tensor, batch)
         if loss.requires_grad:
-            loss.backward()  # type: ignore[no-untyped-call]
+            torch.autograd.backward(loss)
         gradient = tensor.new_zeros(tensor.shape) if tensor.grad is None else tensor.grad
         return float(loss.detach()), torch2xp(gradient, ops=ops)
 

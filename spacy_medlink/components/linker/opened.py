@@ -103,7 +103,8 @@ class OpenedLinker:
             self.device = str(found)
             for model in (self.settings.encoder, self.settings.reranker):
                 if model is not None:
-                    model.shims[0].place(found)  # type: ignore[attr-defined]
+                    shim: Any = model.shims[0]
+                    shim.place(found)
             if self._assets is not None:
                 self.put(self._assets)
 
@@ -229,10 +230,11 @@ class OpenedLinker:
 
         model = self.settings.encoder
         assert model is not None
-        if model.shims[0].encoder is None and self.is_saved:  # type: ignore[attr-defined]
+        shim: Any = model.shims[0]
+        if shim.encoder is None and self.is_saved:
             with self.assets.directory(ENCODER) as path:
                 encoder = BiEncoder.load(path)
-            model.shims[0].set_encoder(encoder)  # type: ignore[attr-defined]
+            shim.set_encoder(encoder)
             model.set_dim("nO", encoder.dim)
         return encoder_of(model)
 
@@ -247,10 +249,11 @@ class OpenedLinker:
 
         model, assets = self.settings.reranker, self.assets
         assert model is not None
+        shim: Any = model.shims[0]
         trained = self.settings.reranker_objective is not None and self.is_saved
-        if trained and model.shims[0].encoder is None and assets.manifest.get("reranker"):  # type: ignore[attr-defined]
+        if trained and shim.encoder is None and assets.manifest.get("reranker"):
             with assets.directory(RERANKER) as path:
-                model.shims[0].set_encoder(CrossEncoder.load(path))  # type: ignore[attr-defined]
+                shim.set_encoder(CrossEncoder.load(path))
         encoder = cross_encoder_of(model)
         assets.check_reranker(encoder, model.attrs["name"])
         return encoder

@@ -193,10 +193,11 @@ class Trainer:
 
 def _list_loss(loss: "ListLoss", logits: Any, rights: Sequence[Any], ops: Ops) -> tuple[float, Any]:
     """Compute the loss of logits, (n, 1), and its gradient, (n, 1)."""
+    import torch
     from thinc.api import torch2xp, xp2torch
 
     tensor = xp2torch(logits, requires_grad=True)
     value = loss.compute(tensor[:, 0], rights)
-    value.backward()  # type: ignore[no-untyped-call]
+    torch.autograd.backward(value)
     assert tensor.grad is not None
     return float(value.detach()), torch2xp(tensor.grad, ops=ops)

@@ -6,7 +6,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from ...errors import Errors
 from .lines import open_source
@@ -35,7 +35,7 @@ class JsonStream:
         self._at = 0
         self._carry = b""
         self._started = self._ended = False
-        self._file: IO[bytes] = open_source(path)
+        self._file = open_source(path)
 
     def __enter__(self) -> "JsonStream":
         return self

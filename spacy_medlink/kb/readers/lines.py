@@ -3,8 +3,8 @@
 import gzip
 import zlib
 from collections.abc import Iterator
+from io import BufferedIOBase
 from pathlib import Path
-from typing import IO
 
 from ...errors import Errors
 from ...types import BadLine
@@ -41,7 +41,7 @@ def numbered_lines(path: Path, bad_lines: list[BadLine] | None = None) -> Iterat
                     yield number, raw.decode().rstrip("\r")
 
 
-def _block(file: IO[bytes], path: Path, number: int) -> bytes:
+def _block(file: BufferedIOBase, path: Path, number: int) -> bytes:
     """Read some whole lines, b"" at the end of the file."""
     try:
         block = file.read(_BLOCK)
@@ -81,14 +81,14 @@ def report(
     bad_lines.append(BadLine(str(path), line, problem, expected))
 
 
-def open_source(path: Path) -> IO[bytes]:
+def open_source(path: Path) -> BufferedIOBase:
     """Open a file, plain or `.gz`, for reading bytes.
 
     RAISES (MedlinkError): E165 when it is a directory or may not be read.
     """
     try:
         if path.suffix == ".gz":
-            return gzip.open(path, "rb")  # type: ignore[return-value]  # reads like IO[bytes]
+            return gzip.open(path, "rb")
         return path.open("rb")
     except OSError as error:
         raise Errors.source_unreadable(path=path, reason=error.strerror or error) from error

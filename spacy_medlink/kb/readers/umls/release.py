@@ -25,16 +25,16 @@ class Piece(NamedTuple):
     gz: bool
 
     @contextmanager
-    def open(self) -> Iterator[IO[bytes]]:
+    def open(self) -> Iterator[IO[bytes] | gzip.GzipFile]:
         """Open the piece for reading, unpacked."""
         with ExitStack() as stack:
             if self.member:
                 archive = stack.enter_context(zipfile.ZipFile(self.path))
-                file: IO[bytes] = stack.enter_context(archive.open(self.member))
+                file: IO[bytes] | gzip.GzipFile = stack.enter_context(archive.open(self.member))
             else:
                 file = stack.enter_context(self.path.open("rb"))
             if self.gz:
-                file = stack.enter_context(gzip.open(file))  # type: ignore[arg-type]
+                file = stack.enter_context(gzip.open(file))
             yield file
 
 
