@@ -21,6 +21,7 @@ from benchmarks.measured import machine, write_results
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase, build_knowledge_base
 from spacy_medlink.kb.filters import Filters
+from spacy_medlink.types import Floats1d
 from training.embedded import place_model
 from training.pretrain import pretrain
 from training.recipe.reading import read_recipe
@@ -139,7 +140,7 @@ class CrossLingualTask:
         }
         return found
 
-    def _best(self, scores: Any, id: str) -> int:
+    def _best(self, scores: Floats1d, id: str) -> int:
         """Rank a concept by its best name, among concepts."""
         own = scores[self._owners == id].max(initial=-2.0)
         return 1 + len(set(self._owners[(scores > own)].tolist()))

@@ -62,7 +62,9 @@ def _touch(one: Place, other: Place) -> bool:
     return one[0] < other[1] and other[0] < one[1]
 
 
-def _linked(assets: Path, leave_out: list[str], linker: Language, texts: list[str]) -> Any:
+def _linked(
+    assets: Path, leave_out: list[str], linker: Language, texts: list[str]
+) -> Iterator[list[Place]]:
     """Yield the places of linked spans, text by text; the linker is shared for its cache."""
     nlp = spacy.blank("en")
     finder: Any = nlp.add_pipe(

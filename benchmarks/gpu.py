@@ -86,7 +86,7 @@ def table(results: dict[str, Any]) -> str:
     """Write results as Markdown."""
     lines = ["| what | names | speed | GPU, MB | process, MB |", "|---|---:|---:|---:|---:|"]
 
-    def row(what: str, own: dict[str, Any], names: Any, speed: str) -> None:
+    def row(what: str, own: dict[str, Any], names: object, speed: str) -> None:
         shown = f"{names:,}" if isinstance(names, int) else str(names)
         lines.append(
             f"| {what} | {shown} | {speed} | {own.get('gpu_mb', '')} | {own['resident_mb']} |"

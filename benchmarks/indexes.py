@@ -7,7 +7,7 @@ go to OUTPUT as JSON, and to a Markdown table beside it.
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -102,7 +102,7 @@ def _seconds(index: DenseIndex, queries: Floats2d, size: int) -> float:
     return time.perf_counter() - start
 
 
-def _chunks(vectors: Floats2d) -> Any:
+def _chunks(vectors: Floats2d) -> Iterator[Floats2d]:
     return (vectors[start : start + _CHUNK] for start in range(0, len(vectors), _CHUNK))
 
 

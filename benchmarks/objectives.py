@@ -25,6 +25,7 @@ from spacy_medlink.evaluation.intervals import Bootstrap
 from spacy_medlink.kb import KnowledgeBase, build_knowledge_base
 from spacy_medlink.kb.filters import Filters
 from spacy_medlink.kb.resolve import IdResolver
+from spacy_medlink.types import Ints1d
 from spacy_medlink.util.devices import AUTO, describe, find_device
 from training.choosing.validation import rank
 from training.data.holdout import Holdout
@@ -62,7 +63,7 @@ class Task(NamedTuple):
 
     queries: Sequence[Gold]
     names: Sequence[str]
-    concepts: np.ndarray
+    concepts: Ints1d
 
 
 class Terminology(NamedTuple):

@@ -7,15 +7,26 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from benchmarks.measured import resident
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
 _REPEATS = 3
 _EMPTY = 2000  # documents without a mention
 _TEXT = "Fever, growth restricted before birth, tall stature, atrial fibrilation."
 _OURS = {"spacy", "spacy-legacy", "spacy-loggers", "thinc", "confection", "spacy-medlink"}
+
+
+class Document(TypedDict):
+    """ents: [start, end] of each mention, in characters. ids: of each, where they are known."""
+
+    text: str
+    ents: list[list[int]]
+    ids: list[list[str]]
 
 
 def cold_start(pipeline: str, alone: bool, torch: bool) -> dict[str, Any]:
@@ -26,8 +37,8 @@ def cold_start(pipeline: str, alone: bool, torch: bool) -> dict[str, Any]:
         `rss_mb`, and of it `private_mb`, which no other process can share.
     """
     if not torch:
-        # None makes `import torch` fail as where it is not installed; the stubs know modules only.
-        sys.modules["torch"] = None  # type: ignore[assignment]
+        # None makes `import torch` fail as where it is not installed.
+        sys.modules["torch"] = None  # type: ignore[assignment]  # the stubs know modules only
     if alone:
         hide_plug_ins()
     warnings.simplefilter("ignore")
@@ -98,7 +109,7 @@ def speed(pipeline: str, documents: str) -> dict[str, Any]:
     found["names of the terminology, exact_first"] = added(
         exact, own.name, sets["names"], own.engine.retrieval.clear
     )
-    empty = [{"text": one["text"], "ents": [], "ids": []} for one in sets["distinct"]]
+    empty = [Document(text=one["text"], ents=[], ids=[]) for one in sets["distinct"]]
     empty = (empty * (_EMPTY // len(empty) + 1))[:_EMPTY]
     found["documents without a mention"] = added(nlp, linker.name, empty, lambda: None)
     return {"added": found, "rss_mb": round(resident() / 1e6, 1)}
@@ -125,7 +136,7 @@ def ours(pipeline: str, documents: str) -> dict[str, Any]:
 
 
 def added(
-    nlp: Any, component: str, documents: Sequence[Document], before: Callable[[], object]
+    nlp: "Language", component: str, documents: Sequence[Document], before: Callable[[], object]
 ) -> dict[str, float]:
     """Measure by how much a component lengthens `nlp.pipe`.
 
@@ -147,7 +158,7 @@ def added(
     return facts
 
 
-def make_docs(nlp: Any, documents: Sequence[Document]) -> Iterator[Any]:
+def make_docs(nlp: "Language", documents: Sequence[Document]) -> Iterator["Doc"]:
     """Make Docs with the entities that documents have."""
     from spacy.util import filter_spans
 
@@ -161,7 +172,7 @@ def make_docs(nlp: Any, documents: Sequence[Document]) -> Iterator[Any]:
         yield doc
 
 
-def _seconds(nlp: Any, documents: Sequence[Document]) -> float:
+def _seconds(nlp: "Language", documents: Sequence[Document]) -> float:
     # As a stream: a list of all Docs would be gone through by the garbage collector time and again.
     gc.collect()
     start = time.perf_counter()
@@ -170,7 +181,7 @@ def _seconds(nlp: Any, documents: Sequence[Document]) -> float:
     return time.perf_counter() - start
 
 
-def accuracy(nlp: Any, documents: Sequence[Document]) -> dict[str, float]:
+def accuracy(nlp: "Language", documents: Sequence[Document]) -> dict[str, float]:
     """Measure by what `_.kb_ents` says, which both linkers write."""
     ranks = []
     docs = make_docs(nlp, documents)

@@ -1,7 +1,4 @@
-"""What benchmarks.pipeline works on: pipelines over HPO, and documents with mentions in them.
-
-Documents are JSON: {"text", "ents": [[start, end]], "ids": [[id, ...]]}, ids where they are known.
-"""
+"""What benchmarks.pipeline works on: pipelines over HPO, and documents with mentions in them."""
 
 import json
 import random
@@ -9,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.pipeline_tasks import Document
 from spacy_medlink.assets import Assets
 from spacy_medlink.building import build_assets
 from spacy_medlink.kb import KnowledgeBase
@@ -22,8 +20,6 @@ TEXTS = ("ncbi_disease.train.jsonl.gz", "ncbi_disease.dev.jsonl.gz", "bc5cdr.dev
 _A_DOCUMENT = 10  # mentions, where documents are made of names
 _NAMES = 5000
 _SEED = 0
-
-Document = dict[str, Any]
 
 
 def prepare(work: Path, assets: Path | None, encoder: Path | None) -> None:
@@ -88,7 +84,7 @@ def _pipeline(assets: Path, target: Path) -> None:
 def _distinct(paths: Iterable[Path], limit: int) -> list[Document]:
     """Keep the mentions that no document before had, and the documents that have any."""
     seen: set[str] = set()
-    found = []
+    found: list[Document] = []
     for path in paths:
         for document in read_gold(path):
             ents: list[list[int]] = []
@@ -112,12 +108,12 @@ def _gold(document: GoldDocument, kb: KnowledgeBase) -> Document:
             end = mention.end
             ents.append([mention.start, end])
             ids.append(sorted(map(str, own)))
-    return {"text": document.text, "ents": ents, "ids": ids}
+    return {"text": document.text or "", "ents": ents, "ids": ids}
 
 
 def _of_texts(texts: Sequence[str]) -> list[Document]:
     """Make documents that list mentions."""
-    found = []
+    found: list[Document] = []
     for start in range(0, len(texts), _A_DOCUMENT):
         text, ents = "Findings:", []
         for mention in texts[start : start + _A_DOCUMENT]:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import spacy
 import typer
+from spacy.ty import InitializableComponent
 
 from spacy_medlink.util.files import replacing_directory
 from spacy_medlink.util.outputs import DirectoryKind, check_output
@@ -48,7 +49,8 @@ def make_pipeline(
     )
     # The directory is needed only now: the pipeline carries its own copy and never looks for it.
     for component in (finder, linker):
-        component.initialize(lambda: [], nlp=nlp, assets=assets)  # type: ignore[attr-defined]
+        assert isinstance(component, InitializableComponent)
+        component.initialize(lambda: [], nlp=nlp, assets=assets)
     with replacing_directory(output, PIPELINE, [assets], overwrite=overwrite) as path:
         nlp.to_disk(path)
 

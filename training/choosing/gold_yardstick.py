@@ -9,7 +9,7 @@ import numpy as np
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.evaluation import load_gold
 from spacy_medlink.kb import KnowledgeBase
-from spacy_medlink.types import Floats2d, Ints1d
+from spacy_medlink.types import Floats2d, Ints1d, Mention
 
 from ..data.names import TokenTable, TrainingNames
 from ..loop.encoding import encode_names
@@ -111,5 +111,5 @@ class GoldYardstick:
         return halves
 
 
-def _form(mention: Any) -> str:
-    return str(mention.long_form or mention.text).strip()
+def _form(mention: Mention) -> str:
+    return (mention.long_form or mention.text).strip()

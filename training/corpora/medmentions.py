@@ -63,8 +63,10 @@ def _splits(source: Path, tally: Tally) -> dict[str, str]:
     files = {path.name: path for path in near}
     for split, word in _LISTS.items():
         path = files.get(f"corpus_pubtator_pmids_{word}.txt")
-        for number, line in read_lines(path, tally) if path else ():
+        if path is None:
+            continue
+        for number, line in read_lines(path, tally):
             pmid = line.strip()
             if pmid and splits.setdefault(pmid, split) != split:
-                tally.fault("documents in the lists of two splits", files[path.name], number)  # type: ignore[union-attr]
+                tally.fault("documents in the lists of two splits", path, number)
     return splits

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from email.message import Message
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode, urlsplit
 from urllib.request import Request, urlopen
@@ -204,7 +204,7 @@ def _resumes_at(headers: Message) -> int | None:
     return _number(rest.partition("-")[0]) if unit == "bytes" else None
 
 
-def _number(text: Any) -> int | None:
+def _number(text: object) -> int | None:
     return int(text) if isinstance(text, str) and text.isdecimal() and len(text) < 16 else None
 
 

@@ -4,9 +4,9 @@ import gzip
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
 
 from spacy_medlink.errors import Errors
+from spacy_medlink.kb.readers.lines import open_source
 
 from ..tally import Tally
 
@@ -21,7 +21,7 @@ def read_text(path: Path, tally: Tally, fallback: str = "") -> str | None:
     RETURNS (Optional[str]): None when it is not text, which is counted as a fault.
     """
     try:
-        with _opened(path) as file:
+        with open_source(path) as file:
             data = file.read()
     except _DAMAGED as error:
         raise _broken(path, error) from error
@@ -40,7 +40,7 @@ def read_lines(path: Path, tally: Tally, fallback: str = "") -> Iterator[tuple[i
     RAISES (MedlinkError): E165 when the file cannot be opened, E702 when a gzip file is damaged.
     """
     number = 0
-    with _opened(path) as file:
+    with open_source(path) as file:
         try:
             for number, raw in enumerate(file, 1):
                 raw = raw.removeprefix(BOM) if number == 1 else raw
@@ -51,15 +51,6 @@ def read_lines(path: Path, tally: Tally, fallback: str = "") -> Iterator[tuple[i
                     yield number, line.rstrip("\r\n")
         except _DAMAGED as error:
             raise _broken(path, error, number + 1) from error
-
-
-def _opened(path: Path) -> IO[bytes]:
-    try:
-        if path.suffix == ".gz":
-            return gzip.open(path, "rb")  # type: ignore[return-value]  # reads like IO[bytes]
-        return path.open("rb")
-    except OSError as error:
-        raise Errors.source_unreadable(path=path, reason=error.strerror or error) from error
 
 
 def _decoded(data: bytes, fallback: str) -> str | None:
