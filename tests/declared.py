@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1]
 
 def _setup() -> ConfigParser:
     config = ConfigParser(interpolation=None, delimiters=("=",), comment_prefixes=("#",))
-    config.optionxform = str  # type: ignore[assignment,method-assign]
+    config.optionxform = str
     config.read(ROOT / "setup.cfg", encoding="utf8")
     return config
 

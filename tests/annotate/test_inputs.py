@@ -18,7 +18,7 @@ ROWS = [("a", 'Fever.\nCough, "dry"'), ("b", ""), ("c", "Fieber 😀, 血圧"), 
 PLAIN = [(id, text) for id, text in ROWS]
 
 
-def read(path: Path, columns: Columns = Columns("note", "key")) -> list[Document]:  # noqa: B008
+def read(path: Path, columns: Columns = Columns("note", "key")) -> list[Document]:  # noqa: B008  # immutable
     return list(open_input(path, columns).read())
 
 

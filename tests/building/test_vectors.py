@@ -35,7 +35,7 @@ def test_chunks_come_in_order_whichever_is_done_first() -> None:
 def test_no_more_chunks_are_read_than_are_needed() -> None:
     read: list[int] = []
 
-    def chunks():  # type: ignore[no-untyped-def]
+    def chunks():
         for number in range(100):
             read.append(number)
             yield [str(number)]
@@ -43,7 +43,7 @@ def test_no_more_chunks_are_read_than_are_needed() -> None:
     stream = _ahead(lambda texts: np.zeros((1, 1), dtype=np.float32), chunks())
     next(stream)
     assert len(read) <= _AHEAD + 1
-    stream.close()  # type: ignore[attr-defined]
+    stream.close()
     assert len(read) <= _AHEAD + 1
 
 

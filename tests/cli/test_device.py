@@ -25,7 +25,7 @@ def test_every_verb_that_runs_a_network_has_it(verb: str) -> None:
 
 
 def test_the_others_have_it_not() -> None:
-    found = [verb for verb in get_command(app).commands if verb not in VERBS]  # type: ignore[attr-defined]
+    found = [verb for verb in get_command(app).commands if verb not in VERBS]
     assert found
     for verb in found:
         assert "device" not in [one.name for one in _command(verb).params], verb
@@ -94,7 +94,7 @@ def test_every_verb_looks_for_the_device_that_it_is_given(
 
 
 def _command(verb: str) -> Any:
-    return get_command(app).commands[verb]  # type: ignore[attr-defined]
+    return get_command(app).commands[verb]
 
 
 def _line(number: int, mention: dict[str, Any]) -> str:

@@ -124,7 +124,7 @@ def test_every_verb_that_takes_a_place_to_write_has_the_option() -> None:
     def commands(command: object, path: str) -> list[tuple[str, set[str]]]:
         inner = getattr(command, "commands", None)
         if not inner:
-            return [(path, {name for one in command.params for name in one.opts})]  # type: ignore[attr-defined]
+            return [(path, {name for one in command.params for name in one.opts})]
         return [found for name, one in inner.items() for found in commands(one, f"{path} {name}")]
 
     writers = {

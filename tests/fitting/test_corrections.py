@@ -48,7 +48,7 @@ def assets(tmp_path_factory: pytest.TempPathFactory, tiny_kb: KnowledgeBase) -> 
 def _link(assets: Assets, *texts: str, **config: object) -> list[tuple[str, str]]:
     nlp = spacy.blank("en")
     linker = nlp.add_pipe("medical_linker", config={"assets": str(assets.path), **config})
-    return [(link.id, link.reason) for link in linker.link_texts(texts)]  # type: ignore[attr-defined]
+    return [(link.id, link.reason) for link in linker.link_texts(texts)]
 
 
 def test_what_most_call_no_concept_is_nil_and_says_so(assets: Assets) -> None:
@@ -104,7 +104,7 @@ def test_a_part_that_is_denied_is_no_part(assets: Assets, tiny_assets: Assets) -
     def parts(one: Assets) -> list[str]:
         config = {"assets": str(one.path), "composite": True, "tiers": ["exact", "ngram"]}
         linker = spacy.blank("en").add_pipe("medical_linker", config=config)
-        (link,) = linker.link_texts(["fever and asthma"])  # type: ignore[attr-defined]
+        (link,) = linker.link_texts(["fever and asthma"])
         return [part["id"] for part in link.parts]
 
     assert parts(tiny_assets) == [FEVER, ASTHMA]

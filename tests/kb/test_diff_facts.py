@@ -18,7 +18,7 @@ def _kb(path: Path, *records: Record) -> KnowledgeBase:
 
 def _headache(**facts: object) -> Concept:
     names = facts.pop("names", (Name("Headache", "en", "A", "PT"),))
-    return Concept("D1", "Headache", names, **facts)  # type: ignore[arg-type]
+    return Concept("D1", "Headache", names, **facts)
 
 
 def _changes(tmp_path: Path, old: Concept, new: Concept) -> list[Change]:
@@ -47,7 +47,7 @@ def test_types_parents_and_definitions(tmp_path: Path) -> None:
 
 def test_what_names_say(tmp_path: Path) -> None:
     def names(lang: str, *rest: object) -> tuple[Name, ...]:
-        return (Name("Headache", "en", *rest), Name("Cefalea", lang))  # type: ignore[arg-type]
+        return (Name("Headache", "en", *rest), Name("Cefalea", lang))
 
     old = _headache(names=names("en", "A", "PT", False))
     new = _headache(names=names("es", "B", "SY", True))
@@ -97,7 +97,7 @@ FACTS = st.fixed_dictionaries({
 @given(before=st.dictionaries(st.sampled_from("AB"), FACTS, min_size=1),
        after=st.dictionaries(st.sampled_from("AB"), FACTS, min_size=1))  # fmt: skip
 def test_against_the_records(
-    tmp_path: Path, before: dict[str, dict], after: dict[str, dict]  # type: ignore[type-arg]
+    tmp_path: Path, before: dict[str, dict], after: dict[str, dict]
 ) -> None:  # fmt: skip
     old, new = (
         _kb(tmp_path / name, *(Concept(id, id, (Name(id),), **own) for id, own in facts.items()))

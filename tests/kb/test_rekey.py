@@ -13,7 +13,7 @@ from tests.tiny import TINY_RECORDS
 def _concept(id: str, *codes: str, parents: tuple[str, ...] = (), **more: object) -> Concept:
     found = {"UMLS": codes} if codes else {}
     return Concept(id, f"name of {id}", (Name(f"name of {id}", "en", "HPO"),), codes=found,
-                   parents=parents, **more)  # type: ignore[arg-type]  # fmt: skip
+                   parents=parents, **more)  # fmt: skip
 
 
 def _rekeyed(*records: Record) -> tuple[list[Record], int]:

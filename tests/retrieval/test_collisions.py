@@ -84,8 +84,9 @@ def test_words_in_any_order_are_compared(monkeypatch):
     index = ExactIndex.build([(7, 0), (7, 1)], names)
     for own, row in (("malformation kidney", 0), ("failure of the liver", 1)):
         wanted = any_order_key(own.split())
-        has_key = lambda name, wanted=wanted: any_order_key(name.split()) == wanted  # noqa: E731
-        assert index.names_at(0, has_key) == [row]
+        assert index.names_at(
+            0, lambda name, wanted=wanted: any_order_key(name.split()) == wanted
+        ) == [row]
     assert index.rows_of(0, "Kidney malformations") == [(0, 0.95)]
     assert index.rows_of(0, "something else") == []
 

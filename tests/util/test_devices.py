@@ -4,7 +4,6 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -132,24 +131,6 @@ def test_a_tensor_left_behind_is_noticed(tiny_encoder: Path) -> None:
     encoder.module.embeddings.token_type_embeddings = torch.nn.Embedding(2, encoder.dim)
     with pytest.raises(RuntimeError, match="device"), torch.inference_mode():
         encoder.forward(encoder.tokenize(TEXTS))
-
-
-def test_a_batch_that_does_not_fit_is_halved(
-    tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    encoder = BiEncoder.load(tiny_encoder)
-    expected, run, sizes = encoder.encode(TEXTS), encoder._run, []
-
-    def small(module: torch.nn.Module, pieces: list[list[int]]) -> torch.Tensor:
-        sizes.append(len(pieces))
-        if len(pieces) > 2:
-            raise torch.cuda.OutOfMemoryError("CUDA out of memory")
-        return run(module, pieces)
-
-    monkeypatch.setattr(encoder, "_run", small)
-    np.testing.assert_allclose(encoder.encode(TEXTS), expected, atol=1e-4)
-    assert sizes[0] == 5
-    assert max(sizes[-3:]) <= 2, "batches stay small once memory ran out"
 
 
 def test_other_errors_and_a_single_text_that_does_not_fit_are_raised(

@@ -56,7 +56,7 @@ def propose(text: str, *found: Match) -> tuple[list[str], list[str]]:
     engine = Engine()
     allowed = np.array([row for row in range(len(NAMES)) if row != SEVERE], dtype=np.uint32)
     # Not a Linker: what it says has to be known here.
-    proposer = Proposer(engine, NAMES, allowed, 0.8, 8, "CONCEPT")  # type: ignore[arg-type]
+    proposer = Proposer(engine, NAMES, allowed, 0.8, 8, "CONCEPT")
     doc = spacy.blank("en")(text)
     (matches,) = proposer.propose([doc], [found])
     assert not any(one.is_name for one in matches)

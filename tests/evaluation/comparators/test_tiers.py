@@ -51,7 +51,7 @@ def test_what_one_linker_searched_another_need_not(
 
     def counting(self: NgramIndex, texts: list[str], *given: object) -> object:
         searched.append(len(texts))
-        return search(self, texts, *given)  # type: ignore[arg-type]
+        return search(self, texts, *given)
 
     monkeypatch.setattr(NgramIndex, "search", counting)
     ngrams = RememberingNgrams(assets.ngram)

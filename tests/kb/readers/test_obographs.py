@@ -1,5 +1,6 @@
 import json
 import tracemalloc
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from tests.kb import samples
 PURL = "http://purl.obolibrary.org/obo/"
 
 
-def _write(path: Path, nodes: list[Any], edges: list[Any] = []) -> Path:  # noqa: B006
+def _write(path: Path, nodes: list[Any], edges: Sequence[Any] = ()) -> Path:
     path.write_text(json.dumps({"graphs": [{"edges": edges, "nodes": nodes}]}, indent=1))
     return path
 

@@ -17,7 +17,7 @@ def _write(path: Path, text: str) -> Path:
 
 
 def _concepts(path: Path, **options: object) -> list[Concept]:
-    return [record for record in read_table(path, **options) if isinstance(record, Concept)]  # type: ignore[arg-type]
+    return [record for record in read_table(path, **options) if isinstance(record, Concept)]
 
 
 def test_columns_by_their_usual_headers(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def test_it_is_made_once_and_again_when_anything_differs(
 
     def counted(*arguments: object) -> int:
         made.append(tmp_path)
-        return write(*arguments)  # type: ignore[arg-type]
+        return write(*arguments)
 
     monkeypatch.setattr(prepared, "_write", counted)
     first = prepare(tiny_kb, cutter, wanted, tmp_path / "p")
