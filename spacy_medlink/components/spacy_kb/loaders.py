@@ -8,7 +8,7 @@ from spacy.vocab import Vocab
 from .adapter import WIDTH, MedlinkKB
 
 
-@registry.misc("spacy-medlink.KBFromMedlink.v1")  # type: ignore[untyped-decorator]  # of spaCy
+@registry.misc("spacy-medlink.KBFromMedlink.v1")  # type: ignore[untyped-decorator]  # spaCy's has no types
 def kb_from_medlink(path: str, width: int = WIDTH) -> Callable[[Vocab], MedlinkKB]:
     """Make the `kb_loader` of an entity_linker.
 
@@ -18,7 +18,7 @@ def kb_from_medlink(path: str, width: int = WIDTH) -> Callable[[Vocab], MedlinkK
     return _Loader(path, width)
 
 
-@registry.misc("spacy-medlink.EmptyKB.v1")  # type: ignore[untyped-decorator]  # of spaCy
+@registry.misc("spacy-medlink.EmptyKB.v1")  # type: ignore[untyped-decorator]  # spaCy's has no types
 def empty_medlink_kb() -> Callable[[Vocab, int], MedlinkKB]:
     """Make the `generate_empty_kb` of an entity_linker whose knowledge base is a MedlinkKB."""
     return MedlinkKB
