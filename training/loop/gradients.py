@@ -74,12 +74,12 @@ def _cached(
     for part in sorted_parts(pieces, parts):
         with precision.autocast():
             own = encoder.forward([pieces[index] for index in part])
-        own.backward(vectors.grad[sent(np.asarray(part), own.device)])  # type: ignore[no-untyped-call]
+        torch.autograd.backward(own, vectors.grad[sent(np.asarray(part), own.device)])
     return loss
 
 
 def _pulled(loss: torch.Tensor, precision: Precision) -> torch.Tensor:
     """Compute the gradients of a loss. RETURNS its value."""
     if loss.requires_grad:
-        precision.scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
+        torch.autograd.backward(precision.scaler.scale(loss))
     return loss.detach()

@@ -58,7 +58,7 @@ def _left_alone(module: torch.nn.Module, settings: EncoderSettings) -> Iterator[
     if pooler is not None:  # our pooling does not use it, so it would get no gradient
         yield from pooler.parameters()
     if settings.freeze_embeddings or settings.freeze_layers:
-        yield from module.embeddings.parameters()  # type: ignore[union-attr]
+        yield from module.get_submodule("embeddings").parameters()
     layers = getattr(getattr(module, "encoder", module), "layer", [])
     for layer in list(layers)[: settings.freeze_layers]:
         yield from layer.parameters()

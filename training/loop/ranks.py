@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -84,9 +84,9 @@ class Ranks:
         """Compute something on the first rank, for all of them."""
         if self.count == 1:
             return make()
-        box = [make() if self.is_first else None]
+        box: list[Any] = [make() if self.is_first else None]
         dist.broadcast_object_list(box, src=0, device=self._device)
-        value: Value = box[0]  # type: ignore[assignment]
+        value: Value = box[0]
         return value
 
     def wait(self) -> None:

@@ -143,7 +143,7 @@ class RerankTrainer:
                 checkpoint=self._directory / CHECKPOINT,
             )  # fmt: skip
         self._optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        torch.autograd.backward(loss)
         torch.nn.utils.clip_grad_norm_(self._encoder.module.parameters(), _CLIP)
         self._optimizer.step()
         return loss.item(), len(pairs)

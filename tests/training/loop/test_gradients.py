@@ -23,7 +23,7 @@ def _gradients(path: Path, **settings: object) -> tuple[float, dict[str, torch.T
         encoder,
         encoder.tokenize(TEXTS),
         lambda vectors: ((vectors @ vectors.T).exp().sum() + (vectors * target).sum()).log(),
-        TrainingSettings(**settings),  # type: ignore[arg-type]
+        TrainingSettings(**settings),
         PLAIN,
     )
     gradients = {

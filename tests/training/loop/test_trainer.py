@@ -117,7 +117,7 @@ def _stop_at(trainer: Trainer, step: int) -> None:
             signal.raise_signal(signal.SIGINT)
         return original(number, rate)
 
-    trainer._learner.learn = learn  # type: ignore[method-assign]
+    trainer._learner.learn = learn
 
 
 def test_ctrl_c_is_python_s_own_again_afterwards(
@@ -352,7 +352,7 @@ def test_accumulated_batches_are_one_step_with_the_mean_of_their_gradients(
     expected = [parameter.grad for parameter in single._learner._encoders]
     seen: list[torch.Tensor] = []
     learner.optimizer.register_step_pre_hook(
-        lambda *_: seen.extend(parameter.grad.clone() for parameter in learner._encoders)  # type: ignore[union-attr]
+        lambda *_: seen.extend(parameter.grad.clone() for parameter in learner._encoders)
     )
     object.__setattr__(trainer._recipe.optimizer, "clip", 0.0)
     learner.learn(0, 1e-3)
