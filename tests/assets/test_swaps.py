@@ -155,6 +155,26 @@ def test_reload_while_other_threads_link(builds, live):
     assert not wrong and min(rounds) > 0
 
 
+def test_new_assets_are_never_seen_with_the_old_engine(builds, live, monkeypatch):
+    """Between any two steps of a reload: a thread that looks then finds both of one build."""
+    opened = pipeline(live).get_pipe("medical_linker").opened
+    seen = []
+
+    class Watched(type(opened)):
+        def __setattr__(self, name, value):
+            super().__setattr__(name, value)
+            engine = self.__dict__.get("_engine")
+            if name in ("_assets", "_engine") and engine is not None:
+                seen.append(engine.parts.kb is self._assets.kb)
+
+    monkeypatch.setattr(opened, "__class__", Watched)
+    for number in range(3):
+        _ = opened.engine
+        builds[(number + 1) % 2].copy_to(live)
+        opened.reload()
+    assert len(seen) == 3 and all(seen)
+
+
 def test_a_reloaded_starter_is_the_starter():
     nlp = spacy.blank("en")
     with pytest.warns(UserWarning, match="W101"):

@@ -86,10 +86,15 @@ class OpenedLinker:
             tell(Warnings.starter_kb.format(name=self.name, concepts=concepts))
 
     def put(self, assets: "Assets") -> None:
-        """Take other assets in place of those that are open. In this order: see `in_one_build`."""
-        self._assets = assets.move(self.device)
-        self._engine = None
-        self._writer = None
+        """Take other assets in place of those that are open.
+
+        In this order, and an engine is made under the same lock: whoever sees the new assets never
+        sees the old engine, see `in_one_build`.
+        """
+        with self.lock:
+            self._engine = None
+            self._writer = None
+            self._assets = assets.move(self.device)
 
     def use_device(self, device: str) -> None:
         """Let the networks compute elsewhere than spaCy does: "cpu", "cuda:1", "auto" ...
@@ -173,11 +178,10 @@ class OpenedLinker:
     @property
     def engine(self) -> "Linker":
         """The linker over the assets, made at the first use; its settings are those of then."""
-        if self._engine is None:
+        engine = self._engine  # read once: another thread may take it away
+        if engine is None:
             with self.lock:
-                if self._engine is None:
-                    self._engine = self._make_engine()
-        engine: Linker = self._engine
+                engine = self._engine = self._engine or self._make_engine()
         threads = self.settings.n_threads
         if threads > 0 and getattr(self._thread, "cap", 0) != threads:
             from ...util.threads import cap_threads
