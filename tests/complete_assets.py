@@ -14,11 +14,10 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.fitting.rerankers import store_reranker
 from spacy_medlink.kb.schema import kb_fingerprint
-from spacy_medlink.ranking.calibrator import RankingCalibrator
+from spacy_medlink.ranking.calibrator import CALIBRATOR_FEATURES, RankingCalibrator
 from spacy_medlink.ranking.endings import Endings
-from spacy_medlink.ranking.features import FEATURES
-from spacy_medlink.ranking.model import RankingModel
-from spacy_medlink.ranking.traits import TRAITS
+from spacy_medlink.ranking.linear import LinearModel
+from spacy_medlink.ranking.ranker import RANKER_FEATURES, save_ranker
 
 GOLD = {"heart attack": "HP:0001658", "sugar": "HP:0000819", "diabetes": "HP:0000819"}
 
@@ -42,14 +41,14 @@ def _line(text: str, id: str) -> str:
 
 
 def _with_ranker(assets: Assets, out: Path) -> Assets:
-    count = len(TRAITS)
     conditions = assets.conditions(assets.engine(rescorer=None))
-    model = RankingModel(np.zeros(count), np.ones(count), np.linspace(0, 1, count), 4, conditions)
+    weights = np.linspace(0, 1, len(RANKER_FEATURES))
+    model = LinearModel.of(RANKER_FEATURES, 0.0, 1.0, weights)
     words = ["heart", "attack"]
     endings = Endings(["0", "1"], words, np.eye(2, dtype=np.float32), np.zeros(2, dtype=np.float32))
 
     def add(path: Path) -> None:
-        model.save(path / RANKER_FILE)
+        save_ranker(path / RANKER_FILE, model, 4, conditions)
         endings.save(path / ENDINGS_FILE)
 
     return write_variant(assets, out, {"ranker": {"endings": 2}}, add=add)
@@ -65,9 +64,9 @@ def _reranker(assets: Assets, encoder: Path) -> CrossEncoder:
 
 
 def _with_calibrator(assets: Assets, out: Path) -> Assets:
-    count = len(FEATURES)
+    weight = 1 / len(CALIBRATOR_FEATURES)
     calibrator = RankingCalibrator(
-        np.zeros(count), np.ones(count), np.ones(count) / count, 0.0,
+        LinearModel.of(CALIBRATOR_FEATURES, 0.0, 1.0, weight),
         fitted_for=assets.conditions(assets.engine(calibrator=False)),
     )  # fmt: skip
     return write_variant(

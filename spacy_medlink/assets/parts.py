@@ -157,13 +157,13 @@ def open_ranker(
 ) -> "CandidateRanker":
     """Open the ranker. RAISES (MedlinkError): E202, E219 of another version."""
     from ..ranking.endings import Endings
-    from ..ranking.model import RankingModel
-    from ..ranking.ranker import CandidateRanker, name_facts
+    from ..ranking.facts import name_facts
+    from ..ranking.ranker import CandidateRanker
 
-    model = RankingModel.load(files[RANKER_FILE])
     has_endings = manifest["ranker"].get("endings", 0) > 0
     endings = Endings.load(files[ENDINGS_FILE]) if has_endings else None
-    return CandidateRanker(model, name_facts(kb, name_concept, list(lines), endings))
+    facts = name_facts(kb, name_concept, lines, endings)
+    return CandidateRanker.load(files[RANKER_FILE], facts)
 
 
 def open_calibrator(
@@ -171,8 +171,7 @@ def open_calibrator(
 ) -> "RankingCalibrator":
     """Open the calibrator. RAISES (MedlinkError): E202, E214 of another version, E301."""
     from ..ranking.calibrator import RankingCalibrator
-    from ..ranking.features import Names
+    from ..ranking.facts import name_facts
 
-    names = Names(name_concept, lambda row: kb.name_at(row).text)
     threshold = manifest["calibrator"].get("threshold", 0.0)
-    return RankingCalibrator.load(files[CALIBRATOR], names, threshold)
+    return RankingCalibrator.load(files[CALIBRATOR], name_facts(kb, name_concept), threshold)

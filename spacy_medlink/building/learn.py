@@ -14,7 +14,7 @@ from ..fitting.memory import key_of
 from ..fitting.mention_names import add_mention_names
 from ..fitting.name_calibration import calibrate_on_names
 from ..fitting.ranker import check_top, fit_ranker
-from ..ranking.model import TOP
+from ..ranking.ranker import TOP
 from ..types import Progress
 from ..util.files import working_directory
 from ..util.outputs import check_output

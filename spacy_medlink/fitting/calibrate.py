@@ -10,8 +10,7 @@ from ..assets.manifest import ASSETS
 from ..assets.variant import write_variant
 from ..errors import Errors, MedlinkError, Warnings
 from ..linking import Linker
-from ..ranking.calibrator import RankingCalibrator
-from ..ranking.features import STRATA
+from ..ranking.calibrator import STRATA, RankingCalibrator
 from ..ranking.ranker import with_facts
 from ..types import Progress
 from ..util.files import sha256_of

@@ -7,8 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..ranking.calibrator import ISOTONIC, LOGISTIC, RankingCalibrator
-from ..ranking.features import strata_of
+from ..ranking.calibrator import (
+    CALIBRATOR_FEATURES,
+    ISOTONIC,
+    LOGISTIC,
+    RankingCalibrator,
+    strata_of,
+)
+from ..ranking.linear import LinearModel
 from .quality import log_loss
 from .strata import Rates, rates_of_gold
 from .trials import Floats, Trials
@@ -55,33 +61,28 @@ def fit(trials: Trials, rates_of: Callable[[Trials], Rates] = rates_of_gold) -> 
 def _fit_kind(kind: str, trials: Trials, rates_of: Callable[[Trials], Rates]) -> RankingCalibrator:
     others = trials.part(strata_of(trials.features) == 0)
     model = _fit_logistic(others)
-    if kind == ISOTONIC and len(others.right):
-        model = _with_steps(model, others)
-    return replace(model, rates=rates_of(trials))
+    steps = _steps(model, others) if kind == ISOTONIC and len(others.right) else None
+    return RankingCalibrator(model, steps, rates=rates_of(trials))
 
 
-def _fit_logistic(trials: Trials) -> RankingCalibrator:
+def _fit_logistic(trials: Trials) -> LinearModel:
     """Fit the logistic model; where all trials went one way, it says so of any."""
     from sklearn.linear_model import LogisticRegression
 
     features, right, weights = trials.features, trials.right, trials.weights
+    model = LinearModel.standardising(CALIBRATOR_FEATURES, features, weights)
     if not len(right):
-        none, one = np.zeros(features.shape[1]), np.ones(features.shape[1])
-        return RankingCalibrator(none, one, none, 0.0)
-    mean = np.average(features, axis=0, weights=weights)
-    scale = np.sqrt(np.average((features - mean) ** 2, axis=0, weights=weights))
-    scale[scale < 1e-9] = 1.0  # a feature that never changes
+        return model
     if right.all() or not right.any():
         share = (weights[right].sum() + 1) / (weights.sum() + 2)  # Laplace
-        none = np.zeros(features.shape[1])
-        return RankingCalibrator(mean, scale, none, float(np.log(share / (1 - share))))
-    model = LogisticRegression(max_iter=_MOST_ITERATIONS)
-    model.fit((features - mean) / scale, right, sample_weight=weights)
-    return RankingCalibrator(mean, scale, model.coef_[0].astype(float), float(model.intercept_[0]))
+        return replace(model, bias=float(np.log(share / (1 - share))))
+    found = LogisticRegression(max_iter=_MOST_ITERATIONS)
+    found.fit(model.standardise(features), right, sample_weight=weights)
+    return replace(model, weights=found.coef_[0].astype(float), bias=float(found.intercept_[0]))
 
 
-def _with_steps(model: RankingCalibrator, trials: Trials) -> RankingCalibrator:
-    """Put steps on top: each half of the groups shows what the other half's model makes of it.
+def _steps(model: LinearModel, trials: Trials) -> tuple[Floats, Floats]:
+    """Fit steps on top: each half of the groups shows what the other half's model makes of it.
 
     Steps follow the trials at hand closely, and the slope hardly: the mean of the two is taken,
     which does better on unseen groups than either.
@@ -92,9 +93,9 @@ def _with_steps(model: RankingCalibrator, trials: Trials) -> RankingCalibrator:
     z = np.zeros(len(trials.right))
     for own in (half, ~half):
         if own.any() and not own.all():
-            z[own] = _fit_logistic(trials.part(~own)).logits(trials.features[own])
+            z[own] = _fit_logistic(trials.part(~own)).score(trials.features[own])
         else:
-            z[own] = model.logits(trials.features[own])
+            z[own] = model.score(trials.features[own])
     steps = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
     steps.fit(z, trials.right.astype(float), sample_weight=trials.weights)
     levels = np.asarray(steps.X_thresholds_, np.float64)
@@ -102,7 +103,7 @@ def _with_steps(model: RankingCalibrator, trials: Trials) -> RankingCalibrator:
     apart = np.append(True, np.diff(both) > 1e-9)
     both = both[apart]
     values = (np.interp(both, levels, steps.y_thresholds_) + 1 / (1 + np.exp(-both))) / 2
-    return model.with_steps(both, np.maximum.accumulate(values))
+    return both, np.maximum.accumulate(values)
 
 
 def _folds(groups: NDArray[np.int64], folds: int) -> NDArray[np.int64]:

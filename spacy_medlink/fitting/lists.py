@@ -1,17 +1,17 @@
 """Fitting a ranking model to candidates of which it is known which are right."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..ranking.model import Floats, RankingModel
-from ..ranking.traits import TRAITS, Traits
+from ..ranking.features import Features
+from ..ranking.linear import Floats, LinearModel
+from ..ranking.ranker import RANKER_FEATURES
 
 PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1)
 _MOST_ITERATIONS = 500
-_NEVER = 1e-9  # a trait that varies less does not vary
 
 Flags = NDArray[np.bool_]
 
@@ -20,13 +20,13 @@ Flags = NDArray[np.bool_]
 class Lists:
     """Candidates of n mentions, one after the other.
 
-    traits (Traits): (n_candidates, n_traits). right (Flags): (n_candidates,).
+    features (Features): (n_candidates, n_features). right (Flags): (n_candidates,).
     ends (NDArray[int64]): where each mention's candidates end, (n,).
     folds (NDArray[int64]): mentions of one fold are tried with a model of the others, (n,).
     weights (Floats): what each mention counts, (n,).
     """
 
-    traits: Traits
+    features: Features
     right: Flags
     ends: NDArray[np.int64]
     folds: NDArray[np.int64]
@@ -48,13 +48,13 @@ class Lists:
 
 
 class Fitted(NamedTuple):
-    """model (RankingModel): of all mentions. penalty (float): the one that was best.
+    """model (LinearModel): of all mentions. penalty (float): the one that was best.
 
-    unseen (Floats): logits of all candidates by models that had not seen the mention's fold.
+    unseen (Floats): scores of all candidates by models that had not seen the mention's fold.
     losses (Dict[float, float]): log loss of each penalty on unseen mentions.
     """
 
-    model: RankingModel
+    model: LinearModel
     penalty: float
     unseen: Floats
     losses: dict[float, float]
@@ -72,24 +72,21 @@ def fit(lists: Lists) -> Fitted:
         for fold in np.unique(lists.folds).tolist():
             model = _fit(lists, lists.folds != fold, penalty)
             own = np.repeat(lists.folds == fold, np.diff(lists.ends, prepend=0))
-            logits[own] = model.logits(lists.traits[own])
+            logits[own] = model.score(lists.features[own])
         unseen[penalty], losses[penalty] = logits, _loss(logits, lists)
     best = min(PENALTIES, key=lambda penalty: losses[penalty])
     every = np.ones(len(lists.ends), dtype=np.bool_)
     return Fitted(_fit(lists, every, best), best, unseen[best], losses)
 
 
-def _fit(lists: Lists, chosen: Flags, penalty: float) -> RankingModel:
+def _fit(lists: Lists, chosen: Flags, penalty: float) -> LinearModel:
     from scipy.optimize import minimize  # half a second that linking need not pay
 
-    traits, right, real, weights = _padded(lists, chosen & lists.tells)
+    features, right, real, weights = _padded(lists, chosen & lists.tells)
+    model = LinearModel.standardising(RANKER_FEATURES, features[real])
     if not len(weights):
-        none = np.zeros(len(TRAITS))
-        return RankingModel(none, np.ones(len(TRAITS)), none)
-    mean = traits[real].mean(axis=0)
-    scale = traits[real].std(axis=0)
-    scale[scale < _NEVER] = 1.0
-    scaled = (traits - mean) / scale * real[..., None]
+        return model
+    scaled = model.standardise(features) * real[..., None]
     never = np.where(real, 0.0, -np.inf)
     share = weights / weights.sum()
 
@@ -102,24 +99,24 @@ def _fit(lists: Lists, chosen: Flags, penalty: float) -> RankingModel:
         return float(-share @ np.log(hit) + penalty * w @ w), slope + 2 * penalty * w
 
     found = minimize(
-        loss, np.zeros(len(TRAITS)), jac=True, method="L-BFGS-B",
+        loss, np.zeros(len(RANKER_FEATURES)), jac=True, method="L-BFGS-B",
         options={"maxiter": _MOST_ITERATIONS},
     )  # fmt: skip
-    return RankingModel(mean, scale, np.asarray(found.x, dtype=np.float64))
+    return replace(model, weights=np.asarray(found.x, dtype=np.float64))
 
 
-def _padded(lists: Lists, chosen: Flags) -> tuple[Traits, Flags, Flags, Floats]:
+def _padded(lists: Lists, chosen: Flags) -> tuple[Features, Flags, Flags, Floats]:
     """Lay the chosen mentions out: (n, most candidates, ...), which are right, which are there."""
     spans = [span for span, wanted in zip(lists.spans, chosen.tolist(), strict=True) if wanted]
     most = max((end - start for start, end in spans), default=0)
-    traits = np.zeros((len(spans), most, len(TRAITS)))
+    features = np.zeros((len(spans), most, len(RANKER_FEATURES)))
     right = np.zeros((len(spans), most), dtype=np.bool_)
     real = np.zeros((len(spans), most), dtype=np.bool_)
     for place, (start, end) in enumerate(spans):
-        traits[place, : end - start] = lists.traits[start:end]
+        features[place, : end - start] = lists.features[start:end]
         right[place, : end - start] = lists.right[start:end]
         real[place, : end - start] = True
-    return traits, right, real, lists.weights[chosen]
+    return features, right, real, lists.weights[chosen]
 
 
 def _loss(logits: Floats, lists: Lists) -> float:

@@ -17,7 +17,8 @@ from ..assets import Assets
 from ..assets.assets import CALIBRATOR
 from ..assets.variant import write_variant
 from ..kb import KnowledgeBase
-from ..ranking.features import features_of
+from ..ranking.calibrator import calibrator_features
+from ..ranking.facts import name_facts
 from ..text.normalisation import hash_key
 from ..types import Candidate, Progress
 from ..util.progress import no_progress
@@ -36,7 +37,7 @@ from .name_examples import (
     NameExample,
 )
 from .quality import calibration_error
-from .removal import DEPTH, NIL_SHARE, names_of
+from .removal import DEPTH, NIL_SHARE
 from .strata import rates_of_names
 from .thresholds import at_threshold, points
 from .trials import Floats, Trials
@@ -110,8 +111,9 @@ def fit_on_names(
     if not answered:
         return None
     own = [(examples[place], rankings[place]) for place in answered]
+    facts = name_facts(kb, names.lookups.engine.name_concept)
     trials = Trials(
-        features_of([ranking for _, ranking in own], names_of(names.lookups.engine, kb)),
+        calibrator_features([ranking for _, ranking in own], facts),
         np.asarray([_is_right(*one) for one in own], dtype=np.bool_),
         np.asarray([bool(example.right) for example, _ in own], dtype=np.bool_),
         weights[answered],

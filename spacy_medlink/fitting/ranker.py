@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,9 +17,8 @@ from ..evaluation.intervals import reciprocal, standard_error
 from ..evaluation.outcome import first_right
 from ..ranking.blending import blend, remembered
 from ..ranking.endings import Endings
-from ..ranking.model import TOP, RankingModel
-from ..ranking.ranker import RANKER, WEIGHT, softmax
-from ..ranking.traits import traits_of
+from ..ranking.linear import LinearModel
+from ..ranking.ranker import RANKER, TOP, WEIGHT, ranker_features, save_ranker, softmax
 from ..types import Progress
 from ..util.files import sha256_of
 from ..util.outputs import check_output
@@ -105,9 +103,8 @@ def fit_ranker(
     }
     endings = _endings(assets) if kept else None
     facts["endings"] = len(endings.endings) if endings is not None else 0
-    model = replace(fitted.model, top=top)
     place = _Place(Path(out), Path(gold), overwrite)
-    made = _write(assets, place, model, endings, facts, kept)
+    made = _write(assets, place, fitted.model, endings, facts, kept)
     if calibrate and made.manifest.get("calibrator") is None:
         made = calibrate_on_names(made, out, progress)
     return RankerFitted(made, facts, bool(kept))
@@ -127,14 +124,14 @@ def _endings(assets: Assets) -> Endings | None:
 
 
 def _lists(asked: Sequence[Asked]) -> Lists:
-    traits = [traits_of(one.ranking, one.facts()) for one in asked]
+    features = [ranker_features(one.ranking, one.facts()) for one in asked]
     right = [
         np.asarray([own.row in one.case.right for own in one.ranking], dtype=np.bool_)
         for one in asked
     ]
     counts = Counter(_texts(asked))
     return Lists(
-        np.vstack(traits) if traits else np.zeros((0, 0)),
+        np.vstack(features) if features else np.zeros((0, 0)),
         np.concatenate(right) if right else np.zeros(0, dtype=np.bool_),
         np.cumsum([len(one) for one in right], dtype=np.int64),
         np.asarray([one.fold for one in asked], dtype=np.int64),
@@ -172,7 +169,7 @@ def _figures(ranks: NDArray[np.float64]) -> dict[str, float]:
 def _write(
     assets: Assets,
     place: _Place,
-    model: RankingModel,
+    model: LinearModel,
     endings: Endings | None,
     facts: dict[str, Any],
     kept: bool,
@@ -193,11 +190,10 @@ def _write(
         without += [CALIBRATOR, RERANKER]
         changes |= {"calibrator": None, RERANKER: None}
     conditions = assets.conditions(assets.engine(calibrator=False, rescorer=None))
-    model = replace(model, fitted_for=conditions)
 
     def add(path: Path) -> None:
         if kept:
-            model.save(path / RANKER_FILE)
+            save_ranker(path / RANKER_FILE, model, facts["top"], conditions)
             if endings is not None:
                 endings.save(path / ENDINGS_FILE)
 

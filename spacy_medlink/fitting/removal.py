@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
 from ..linking import Linker
-from ..ranking.features import Names, features_of
+from ..ranking.calibrator import calibrator_features
+from ..ranking.facts import name_facts
 from ..retrieval.mask import Mask
 from ..text.normalisation import hash_key
 from ..types import Candidate, Progress
@@ -68,7 +69,7 @@ def ask(
         gold file calls NIL is. gone (Sequence[int]): name rows that are out of it all the time.
     """
     rounds = list(_rounds(engine, list(kb.iter_ids()), examples, nil_share, gone))
-    names = names_of(engine, kb)
+    facts = name_facts(kb, engine.name_concept)
     batches = [
         (one.mask, one.examples[start : start + _BATCH])
         for one in rounds for start in range(0, len(one.examples), _BATCH)
@@ -76,7 +77,7 @@ def ask(
     features, rows, unanswered = [], [], [0.0, 0.0]
     for mask, batch in progress(batches, len(batches), "asking"):
         rankings = engine.rank_within([one.mention for one, _, _ in batch], DEPTH, mask)
-        features.append(features_of([one for one in rankings if one], names))
+        features.append(calibrator_features(filter(None, rankings), facts))
         for (example, weight, right), ranking in zip(batch, rankings, strict=True):
             if ranking:
                 rows.append(_row(ranking, example, weight, right))
@@ -92,11 +93,6 @@ def ask(
         np.asarray(columns[3], np.int64),
     )
     return Asked(trials, (unanswered[0], unanswered[1]))
-
-
-def names_of(engine: Linker, kb: KnowledgeBase) -> Names:
-    """Make what features ask of names."""
-    return Names(engine.name_concept, lambda row: kb.name_at(row).text)
 
 
 def parts_of(ids: Iterable[str], parts: int) -> NDArray[np.int64]:

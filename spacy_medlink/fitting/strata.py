@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..ranking.features import STRATA, is_short, strata_of
+from ..ranking.calibrator import STRATA, column, strata_of
 from .trials import Trials
 
 Rates = Mapping[str, float]
@@ -37,7 +37,7 @@ def rates_of_names(trials: Trials) -> Rates:
     verbatim = _strata(trials)[STRATA[1]]
     if not len(verbatim.right):
         return STATED
-    stated = np.where(is_short(verbatim.features), SHORT_FORMS, STATED[STRATA[1]])
+    stated = np.where(column(verbatim.features, "short form") > 0, SHORT_FORMS, STATED[STRATA[1]])
     return {
         **STATED, STRATA[1]: float(np.average(stated * verbatim.right, weights=verbatim.weights))
     }  # fmt: skip

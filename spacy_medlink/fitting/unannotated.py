@@ -18,8 +18,7 @@ from ..evaluation import load_gold
 from ..evaluation.gold_set import Case
 from ..kb import KnowledgeBase
 from ..linking import Linker
-from ..ranking.ranker import name_facts
-from ..ranking.traits import NameFacts
+from ..ranking.facts import NameFacts, name_facts
 from ..retrieval.mask import Mask
 from ..retrieval.memory import NIL, Entry, MentionMemory, Remembered, memory_key
 from ..types import Candidate, Mention, Progress

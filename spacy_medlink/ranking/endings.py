@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from ..errors import Errors
-from ..util.held import File, place_of, source_of
+from ..util.held import File, source_of
+from .linear import damage_is_told
 
 Weights = NDArray[np.float32]
 
@@ -107,20 +107,16 @@ class Endings:
 
         RAISES (MedlinkError): E202 when the file is damaged.
         """
-        try:
-            with safe_open(source_of(file), framework="np") as parts:
-                says = json.loads((parts.metadata() or {})[_SAYS])
-                weights, bias = parts.get_tensor("weights"), parts.get_tensor("bias")
+        with damage_is_told(file):
+            try:
+                with safe_open(source_of(file), framework="np") as parts:
+                    says = json.loads((parts.metadata() or {})[_SAYS])
+                    weights, bias = parts.get_tensor("weights"), parts.get_tensor("bias")
+            except SafetensorError as error:
+                raise ValueError(str(error)) from error
             endings, features = says["endings"], says["features"]
             if weights.shape != (len(features), len(endings)) or bias.shape != (len(endings),):
                 raise ValueError("numbers that do not belong to the words")
             if not (np.isfinite(weights).all() and np.isfinite(bias).all()):
                 raise ValueError("numbers that cannot be")
             return cls(endings, features, weights, bias)
-        except (
-            OSError, ValueError, KeyError, TypeError, RecursionError, SafetensorError
-        ) as error:  # fmt: skip
-            path = place_of(file)
-            raise Errors.assets_incomplete(
-                path=path.parent, problem=f"{path.name}: {error}"
-            ) from error

@@ -1,141 +1,166 @@
-"""What of a ranking tells whether its first answer is right: few numbers, the same every time."""
+"""Features: what of a candidate, and of how it compares with the others, tells whether it is right.
 
-from collections.abc import Callable, Sequence
+Each is defined once, by its name; ranker and calibrator list the names of those that they take.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from rapidfuzz.distance import Indel
 
 from ..text.identifiers import is_identified
-from ..text.normalisation import is_short_form, key
+from ..text.normalisation import is_short_form
 from ..types import Candidate
+from .facts import CHARACTERS, DIGITS, Form, NameFacts
 
 Features = NDArray[np.float64]
-"""(n, len(FEATURES))."""
+"""(n, n_features)."""
 
-# In the order of the columns; the file of a calibrator names them.
-FEATURES = (
-    "score",  # fused
-    "margin",  # how much less the runner-up scores, up to _MARGIN
-    "ngram",  # score of the tier
-    "dense",
-    "agreement",  # share of the tiers that put it first by themselves
-    "exact",  # 1 where the exact tier found it
-    "rival",  # 1 where the exact tier found the runner-up too
-    "tied",  # 1 where only the order of ids puts it first
-    "memory",  # 1 where corrections, or an identifier in the document, say so
-    "preferred",  # 1 where the name that matched is the concept's preferred one
-    "names",  # logarithm of 1 + names of the concept: much spoken of, much named
-    "short form",  # 1 for short upper-case texts
-    "length",  # logarithm of 1 + characters of the text
-    "added",  # share of the matched name's words that the text has not
-    "missing",  # share of the text's words that the name has not
-    "numbers",  # 1 where they differ in a number or a single letter: type 1 is not type 2
-    "same words",  # 1 where they have the same words, in whatever order
-)
-DEPTH = 2  # candidates that are looked at
-STRATA = ("others", "verbatim", "remembered", "verbatim and remembered", "shared")
-_EXACT, _RIVAL, _MEMORY, _SHORT = map(FEATURES.index, ("exact", "rival", "memory", "short form"))
-
-_MARGIN = 0.3
-_DIGITS = 4  # scores are the same over batch sizes to so many digits
-_LONGEST = 200  # characters; longer texts are all the same
+DEPTH = 2  # candidates of a ranking that features of its first one look at
+MARGIN = 0.3  # a runner-up that is further behind is far behind
+_LONGEST = 3.0
 _TIERS = ("exact", "ngram", "dense")
-_NAMES_KEPT = 65_536
+_KEPT = 65_536
 
 
-class Names:
-    """What is asked of a knowledge base about its names.
+class Described:
+    """A candidate as features see it.
 
-    name_concept (NDArray[int32]): concept row of every name row, ascending, (n_names,).
-    text_of (Callable[[int], str]): the text of a name, by its row.
+    ranking (Sequence[Candidate]): that it is in. place (int): there, from 0. form (Form): of what
+        was looked up. facts (NameFacts): of the knowledge base.
     """
 
-    def __init__(self, name_concept: NDArray[np.int32], text_of: Callable[[int], str]) -> None:
-        self.name_concept = name_concept
-        self.words_of = lru_cache(_NAMES_KEPT)(lambda row: words(text_of(row)))
+    __slots__ = ("added", "candidate", "exact", "facts", "first", "form", "missing", "name",
+                 "names", "place", "ranking")  # fmt: skip
+
+    def __init__(
+        self, ranking: Sequence[Candidate], place: int, form: Form, facts: NameFacts
+    ) -> None:
+        self.ranking, self.place, self.form, self.facts = ranking, place, form, facts
+        self.candidate = ranking[place]
+        self.exact = self.candidate.scores.get("exact", 0.0)
+        self.name = facts.form_of(self.candidate.name_row)
+        self.added, self.missing = self.name.words - form.words, form.words - self.name.words
+        self.first, self.names = facts.names_of(self.candidate.row)
 
 
-def words(text: str) -> frozenset[str]:
-    """Split a text into the words that its key has."""
-    return frozenset(key(text[:_LONGEST]).split())
-
-
-def features_of(rankings: Sequence[Sequence[Candidate]], names: Names) -> Features:
-    """Describe the first answers of rankings, none of them empty.
-
-    A ranking of DEPTH candidates says all; whether there are more changes nothing.
-
-    RETURNS (Features): (n, len(FEATURES)).
-    """
-    concepts = names.name_concept
-    rows = np.asarray([ranking[0].row for ranking in rankings], dtype=concepts.dtype)
-    first = np.searchsorted(concepts, rows).tolist()
-    end = np.searchsorted(concepts, rows, side="right").tolist()
-    found = [
-        [*_describe(*one), *_compare(words(one[0][0].form), names.words_of(one[0][0].name_row))]
-        for one in zip(rankings, first, end, strict=True)
-    ]
-    return np.asarray(found, dtype=np.float64).reshape(len(rankings), len(FEATURES))
-
-
-def strata_of(features: Features) -> NDArray[np.int64]:
-    """Tell which rankings something vouches for, other than resemblance: places in STRATA, (n,).
-
-    A verbatim answer has the text as a name, and the runner-up has not: another concept that has
-    it, too, would be the runner-up, since nothing else resembles the text as much. A shared one has
-    it, and the runner-up has it, too.
-    """
-    exact, rival = features[:, _EXACT] > 0, features[:, _RIVAL] > 0
-    remembered = features[:, _MEMORY] > 0
-    strata: NDArray[np.int64] = np.select(
-        [exact & ~rival & remembered, remembered, exact & ~rival, exact], [3, 2, 1, 4], 0
+def features_of_candidates(
+    ranking: Sequence[Candidate], names: Iterable[str], facts: NameFacts
+) -> Features:
+    """Describe the candidates of a ranking, best first: (n_candidates, n_names)."""
+    forms = {text: Form.of(text) for text in {one.form for one in ranking}}
+    places = range(len(ranking))
+    return _table(
+        [Described(ranking, place, forms[ranking[place].form], facts) for place in places], names
     )
-    return strata
 
 
-def is_short(features: Features) -> NDArray[np.bool_]:
-    """Tell which texts are short upper-case forms: (n,)."""
-    short: NDArray[np.bool_] = features[:, _SHORT] > 0
-    return short
+def features_of_firsts(
+    rankings: Iterable[Sequence[Candidate]], names: Iterable[str], facts: NameFacts
+) -> Features:
+    """Describe the first candidates of rankings, none of them empty: (n_rankings, n_names).
+
+    The runner-up is looked at, too; whether there are more candidates changes nothing.
+    """
+    return _table([Described(own, 0, Form.of(own[0].form), facts) for own in rankings], names)
 
 
-def _describe(ranking: Sequence[Candidate], first_name: int, end: int) -> list[float]:
-    best = ranking[0]
-    own = best.scores
-    exact = own.get("exact", 0.0)
-    asked = [tier for tier in _TIERS if tier in own]
-    first = sum(best.ranks.get(tier) == 1 for tier in asked)
+def _table(described: Sequence[Described], names: Iterable[str]) -> Features:
+    chosen = [FEATURES[name] for name in names]
+    rows = [[feature(one) for feature in chosen] for one in described]
+    return np.asarray(rows, dtype=np.float64).reshape(len(rows), len(chosen))
+
+
+def _of_tier(tier: str) -> Callable[[Described], float]:
+    """Make the feature of a tier's score.
+
+    A tier that was not asked, because the exact one has the answer, would have said the same.
+    """
+    return lambda it: round(it.candidate.scores.get(tier, it.exact), DIGITS)
+
+
+def _margin(it: Described) -> float:
     # Nothing competes with what the document itself identifies.
-    identified = is_identified(own)
-    margin, rival = _MARGIN, False
-    if len(ranking) > 1 and not identified:
-        margin = min(max(best.score - ranking[1].score, 0.0), _MARGIN)
-        rival = ranking[1].scores.get("exact", 0.0) > 0
-    return [
-        round(best.score, _DIGITS),
-        round(margin, _DIGITS),
-        # A tier that was not asked, because the exact one has the answer, would have said the same.
-        round(own.get("ngram", exact), _DIGITS),
-        round(own.get("dense", exact), _DIGITS),
-        first / len(asked) if asked else 0.0,
-        float(exact > 0),
-        float(rival),
-        float(bool(best.tied)),
-        float(identified or own.get("memory", 0.0) > 0),
-        float(best.name_row == first_name),
-        float(np.log1p(end - first_name)),
-        float(is_short_form(best.form.strip())),
-        float(np.log1p(min(len(best.form), _LONGEST))),
-    ]
+    if len(it.ranking) < 2 or is_identified(it.candidate.scores):
+        return MARGIN
+    return round(min(max(it.candidate.score - it.ranking[1].score, 0.0), MARGIN), DIGITS)
 
 
-def _compare(text: frozenset[str], name: frozenset[str]) -> list[float]:
-    """Compare the words of a text and of a name: added, missing, numbers, same words."""
-    added, missing = name - text, text - name
-    telling = any(len(word) == 1 or any(map(str.isdigit, word)) for word in added | missing)
-    same = bool(text) and text == name
-    return [
-        len(added) / max(1, len(name)), len(missing) / max(1, len(text)), float(telling),
-        float(same),
-    ]  # fmt: skip
+def _rival(it: Described) -> float:
+    if len(it.ranking) < 2 or is_identified(it.candidate.scores):
+        return 0.0
+    return float(it.ranking[1].scores.get("exact", 0.0) > 0)
+
+
+def _agreement(it: Described) -> float:
+    asked = [tier for tier in _TIERS if tier in it.candidate.scores]
+    first = sum(it.candidate.ranks.get(tier) == 1 for tier in asked)
+    return first / len(asked) if asked else 0.0
+
+
+def _memory(it: Described) -> float:
+    return float(is_identified(it.candidate.scores) or it.candidate.scores.get("memory", 0.0) > 0)
+
+
+def _spelling(it: Described) -> float:
+    orders = {it.name.key, it.name.spoken}
+    return max(Indel.normalized_similarity(it.form.key, order) for order in orders)
+
+
+def _relative_length(it: Described) -> float:
+    return min(_LONGEST, len(it.name.key) / max(1, len(it.form.key)))
+
+
+def _is_preferred(it: Described) -> float:
+    return float(it.facts.form_of(it.first).key == it.form.key)
+
+
+@lru_cache(maxsize=_KEPT)
+def _tells(word: str) -> bool:
+    """Tell whether a word is a number, or has one, or is a letter."""
+    return len(word) == 1 or any(map(str.isdigit, word))
+
+
+FEATURES: dict[str, Callable[[Described], float]] = {
+    # Retrieval. The fused score; how much less it is than the first one's; 1 / place, from 1.
+    "score": lambda it: round(it.candidate.score, DIGITS),
+    "behind": lambda it: round(it.ranking[0].score - it.candidate.score, DIGITS),
+    "place": lambda it: 1 / (it.place + 1),
+    "ngram": _of_tier("ngram"),
+    "dense": _of_tier("dense"),
+    "exact": lambda it: float(it.exact > 0),  # 1 where the exact tier found it
+    # The first one beside the others.
+    "margin": _margin,  # how much less the runner-up scores, up to MARGIN
+    "agreement": _agreement,  # share of the tiers that put it first by themselves
+    "rival": _rival,  # 1 where the exact tier found the runner-up too
+    "tied": lambda it: float(
+        bool(it.candidate.tied)
+    ),  # 1 where only the order of ids puts it first
+    "memory": _memory,  # 1 where corrections, or an identifier in the document, say so
+    # How the name that matched compares with the text.
+    "spelling": _spelling,  # 1 - Indel distance of the keys, normalised; an inverted name's either
+    "relative length": _relative_length,  # of the name's key over that of the text's, up to 3
+    "added": lambda it: len(it.added) / max(1, len(it.name.words)),  # share of the name's words
+    "missing": lambda it: len(it.missing) / max(1, len(it.form.words)),  # ... of the text's
+    # 1 where they differ in a number or a single letter: type 1 is not type 2
+    "numbers": lambda it: float(any(map(_tells, it.added)) or any(map(_tells, it.missing))),
+    "last word": lambda it: float(it.form.last == it.name.last),  # 1 where it is the same
+    # 1 where they have the same words, in whatever order
+    "same words": lambda it: float(bool(it.form.words) and it.form.words == it.name.words),
+    # The text alone: 1 for short upper-case ones; logarithm of 1 + characters.
+    "short form": lambda it: float(is_short_form(it.candidate.form.strip())),
+    "length": lambda it: float(np.log1p(min(len(it.candidate.form), CHARACTERS))),
+    # The concept: 1 where the name that matched is its preferred one, 1 where that is the text,
+    # logarithm of 1 + its names: much spoken of, much named.
+    "preferred": lambda it: float(it.candidate.name_row == it.first),
+    "is preferred": _is_preferred,
+    "names": lambda it: it.names,
+    # Annotated text: 1 where it spoke of the concept, logarithms of 1 + mentions of it, of the
+    # share of mentions whose ids look like its own, and of the probability of its id's ending.
+    "seen": lambda it: it.facts.prior_of(it.candidate.row).seen,
+    "often": lambda it: it.facts.prior_of(it.candidate.row).often,
+    "scheme": lambda it: it.facts.prior_of(it.candidate.row).scheme,
+    "ending": lambda it: it.facts.ending(it.form.key, it.candidate.row),
+}

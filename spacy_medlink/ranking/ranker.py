@@ -1,24 +1,36 @@
-"""CandidateRanker: orders the first candidates anew by a small model over their traits."""
+"""CandidateRanker: orders the first candidates anew by a linear model over their features."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kb import KnowledgeBase
-from ..retrieval.memory import Remembered
+from ..errors import Errors
 from ..types import Candidate, Floats1d, Mention, Rescorer
+from ..util.held import File, content_of, place_of
 from ..util.lru import Lru
 from .blending import blend, remembered
 from .conditions import difference
-from .endings import Endings
-from .model import RankingModel
-from .prior import Prior
-from .traits import NameFacts, traits_of
+from .facts import NameFacts
+from .features import Features, features_of_candidates
+from .linear import LinearModel, damage_is_told
 
 RANKER = "ranker"  # the name under which its word stands among the tiers' scores
 WEIGHT = 0.7  # of the model; what is decided does not change from 0.5 on, scores stay telling
+TOP = 10  # candidates that are described, where nothing else was asked for
+RANKER_FEATURES = (
+    "score", "behind", "place", "ngram", "dense", "exact", "spelling", "relative length", "added",
+    "missing", "numbers", "last word", "preferred", "is preferred", "names", "seen", "often",
+    "scheme", "ending",
+)  # fmt: skip
+FORMAT = 3
+# Files of this format call features traits, and the relative length "length".
+_STORED = ["length" if name == "relative length" else name for name in RANKER_FEATURES]
+_MOST = 1000
 
 _Key = tuple[tuple[int, str, float], ...]
 _DIGITS = 6
@@ -27,24 +39,54 @@ _DIGITS = 6
 class CandidateRanker:
     """Scores the first candidates of rankings by a model; safe to call from threads.
 
-    What corrections put first stays there. The softmax of the model's logits is blended with
+    What corrections put first stays there. The softmax of the model's scores is blended with
     retrieval's score.
 
-    model (RankingModel): fitted to what the engine retrieves. facts (NameFacts): what it asks of
-        the knowledge base.
+    model (LinearModel): of RANKER_FEATURES, fitted to what the engine retrieves.
+    facts (NameFacts): what features ask of the knowledge base. top (int): candidates it orders.
+    fitted_for (Mapping[str, Any]): what must be the same where it is used: tiers, fusion, encoder.
     cache_size (int): rankings that are remembered.
     """
 
     reads_context = False
 
-    def __init__(self, model: RankingModel, facts: NameFacts, cache_size: int = 16384) -> None:
-        self.model, self.facts, self.top = model, facts, model.top
-        self.fingerprint = f"{model.fingerprint} {facts.fingerprint}"
+    def __init__(
+        self,
+        model: LinearModel,
+        facts: NameFacts,
+        top: int = TOP,
+        fitted_for: Mapping[str, Any] | None = None,
+        cache_size: int = 16384,
+    ) -> None:
+        self.model, self.facts, self.top = model, facts, top
+        self.fitted_for = dict(fitted_for or {})
+        self.fingerprint = f"{_fingerprint(model, top)} {facts.fingerprint}"
         self._cache: Lru[_Key, list[Candidate]] = Lru(cache_size)
 
+    @classmethod
+    def load(cls, file: File, facts: NameFacts) -> "CandidateRanker":
+        """Read what `save_ranker` wrote.
+
+        RAISES (MedlinkError): E202 when the file is damaged, E219 when it is of another version.
+        """
+        with damage_is_told(file):
+            stored = json.loads(content_of(file))
+            if stored["format"] != FORMAT or stored["traits"] != _STORED:
+                problem = "it was fitted by another version of spacy-medlink"
+                raise Errors.ranker_mismatch(path=place_of(file).parent, problem=problem)
+            top = stored["top"]
+            if type(top) is not int or not 1 <= top <= _MOST:
+                raise ValueError(f"it would order {top!r} candidates")
+            model = LinearModel.from_json(RANKER_FEATURES, stored)
+            return cls(model, facts, top, dict(stored["fitted_for"]))
+
+    def knowing(self, facts: NameFacts) -> "CandidateRanker":
+        """Make a copy that knows other facts."""
+        return CandidateRanker(self.model, facts, self.top, self.fitted_for)
+
     def fits(self, conditions: Mapping[str, Any]) -> bool:
-        """Tell whether it was fitted for these conditions (`calibration.conditions`)."""
-        return not difference(self.model.fitted_for, conditions)
+        """Tell whether it was fitted for these conditions (`conditions`)."""
+        return not difference(self.fitted_for, conditions)
 
     def rescore(
         self, mentions: Sequence[Mention], rankings: Sequence[Sequence[Candidate]]
@@ -65,7 +107,7 @@ class CandidateRanker:
         if found is None:
             head = remembered(ranking)
             asked = ranking[head : self.top]
-            readings = softmax(self.model.logits(traits_of(asked, self.facts)))
+            readings = softmax(self.model.score(ranker_features(asked, self.facts)))
             found = blend(ranking, head, readings, WEIGHT, RANKER)
             self._cache.put(own, found)
         return found
@@ -93,33 +135,39 @@ class Chain:
         return found
 
 
+def ranker_features(ranking: Sequence[Candidate], facts: NameFacts) -> Features:
+    """Describe the candidates of a ranking, best first: (n, len(RANKER_FEATURES))."""
+    return features_of_candidates(ranking, RANKER_FEATURES, facts)
+
+
 def with_facts(rescorer: Rescorer | None, facts: Callable[[], NameFacts]) -> Rescorer | None:
     """Make a copy of what orders candidates whose ranker knows other facts, if it has one."""
     if isinstance(rescorer, CandidateRanker):
-        return CandidateRanker(rescorer.model, facts())
+        return rescorer.knowing(facts())
     if isinstance(rescorer, Chain):
         return Chain([with_facts(one, facts) or one for one in rescorer.rescorers])
     return rescorer
 
 
-def name_facts(
-    kb: KnowledgeBase,
-    name_concept: NDArray[np.int32],
-    lines: Iterable[Remembered],
-    endings: Endings | None = None,
-) -> NameFacts:
-    """Make what traits ask of a knowledge base, a memory of corrections, and what ids end with."""
+def save_ranker(
+    path: Path, model: LinearModel, top: int = TOP, fitted_for: Mapping[str, Any] | None = None
+) -> None:
+    """Write the JSON file of a ranker. The arguments are those of `CandidateRanker`."""
+    facts = {
+        "format": FORMAT, "traits": _STORED, **model.to_json(),
+        "top": top, "fitted_for": dict(fitted_for or {}),
+    }  # fmt: skip
+    path.write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
-    def id_of(row: int) -> str:
-        return kb.concept_at(row, names=False).id
 
-    votes = ((line.id, line.votes) for line in lines if line.is_general and line.id)
-    prior = Prior(votes, id_of)
-    return NameFacts(name_concept, lambda row: kb.name_at(row).text, prior, id_of, endings)
+def _fingerprint(model: LinearModel, top: int) -> str:
+    """Identify what a model decides by."""
+    parts = list(model.to_json().values())
+    return hashlib.sha256(json.dumps([_STORED, top, parts]).encode()).hexdigest()[:32]
 
 
 def softmax(logits: NDArray[np.float64]) -> Floats1d:
-    """Bring logits of candidates to shares of 1."""
+    """Bring scores of candidates to shares of 1."""
     if not len(logits):
         return logits.astype(np.float32)
     powers = np.exp(logits - logits.max())

@@ -3,11 +3,14 @@
 import numpy as np
 
 from spacy_medlink.fitting.trials import Trials
-from spacy_medlink.ranking.features import FEATURES, Names, features_of
+from spacy_medlink.ranking.calibrator import CALIBRATOR_FEATURES, calibrator_features
+from spacy_medlink.ranking.facts import NameFacts, Prior
 from spacy_medlink.types import Candidate
 
 # Three names each.
-NAMES = Names(np.repeat(np.arange(400, dtype=np.int32), 3), lambda row: f"some text {row}")
+FACTS = NameFacts(
+    np.repeat(np.arange(400, dtype=np.int32), 3), lambda row: f"some text {row}", Prior((), str)
+)
 
 
 def ranking(score, margin=0.1, exact=False, row=0, form="some text", tied=()):
@@ -29,8 +32,8 @@ def trials(n=1500, seed=0, slope=8.0):
     promise = 1 / (1 + np.exp(-slope * (scores - 0.5)))
     right = generator.random(n) < promise
     known = right | (generator.random(n) < 0.8)
-    features = features_of(rankings, NAMES)
-    assert features.shape == (n, len(FEATURES))
+    features = calibrator_features(rankings, FACTS)
+    assert features.shape == (n, len(CALIBRATOR_FEATURES))
     weights = generator.choice([0.2, 0.8, 1.6], n)
     groups = np.array([one[0].row for one in rankings])
     return Trials(features, right, known, weights, groups), promise

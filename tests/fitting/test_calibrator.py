@@ -65,7 +65,7 @@ def test_fitting_twice_gives_the_same(fitted):
     own, _, found = fitted
     again = fit(own)
     assert again.probs.tolist() == found.probs.tolist()
-    assert again.calibrator.weights.tolist() == found.calibrator.weights.tolist()
+    assert again.calibrator.model.weights.tolist() == found.calibrator.model.weights.tolist()
 
 
 @pytest.mark.parametrize("right", [True, False])

@@ -10,8 +10,13 @@ from spacy_medlink.fitting.calibrator import fit
 from spacy_medlink.fitting.strata import SHORT_FORMS, STATED, rates_of_gold, rates_of_names
 from spacy_medlink.fitting.thresholds import Point
 from spacy_medlink.fitting.trials import Trials
-from spacy_medlink.ranking.features import FEATURES, STRATA, features_of, strata_of
-from tests.fitting.samples import NAMES, ranking, trials
+from spacy_medlink.ranking.calibrator import (
+    CALIBRATOR_FEATURES,
+    STRATA,
+    calibrator_features,
+    strata_of,
+)
+from tests.fitting.samples import FACTS, ranking, trials
 
 
 def verbatim(row=0, form="some text", rival=False, memory=0.0):
@@ -24,7 +29,7 @@ def verbatim(row=0, form="some text", rival=False, memory=0.0):
 def some(rankings, right, weights=None):
     n = len(rankings)
     return Trials(
-        features_of(rankings, NAMES),
+        calibrator_features(rankings, FACTS),
         np.asarray(right, dtype=np.bool_),
         np.ones(n, dtype=np.bool_),
         np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64),
@@ -41,7 +46,7 @@ def test_strata():
         ranking(0.9), verbatim(), verbatim(rival=True), verbatim(memory=1.0),
         verbatim(rival=True, memory=1.0),
     ]  # fmt: skip
-    assert [STRATA[place] for place in strata_of(features_of(own, NAMES)).tolist()] == [
+    assert [STRATA[place] for place in strata_of(calibrator_features(own, FACTS)).tolist()] == [
         "others", "verbatim", "shared", "verbatim and remembered", "remembered"
     ]  # fmt: skip
 
@@ -85,19 +90,19 @@ def test_a_calibrator_of_an_earlier_version_is_read_as_it_was(tmp_path):
     made = replace(fit(own).calibrator, rates=None)
     made.save(tmp_path / "c.json")
     facts = json.loads((tmp_path / "c.json").read_text())
-    old = len(FEATURES) - 1  # "same words" came later
+    old = len(CALIBRATOR_FEATURES) - 1  # "same words" came later
     facts["features"] = facts["features"][:old]
     for name in ("mean", "scale", "weights"):
         facts[name] = facts[name][:old]
     del facts["rates"]
     (tmp_path / "c.json").write_text(json.dumps(facts))
-    read = RankingCalibrator.load(tmp_path / "c.json", NAMES)
+    read = RankingCalibrator.load(tmp_path / "c.json", FACTS)
     rankings = [ranking(score / 20) for score in range(20)] + [verbatim()]
     # Of these, none has a name with the same words, which `made` could have weighed.
-    assert read.rates is None and read.weights[-1] == 0
-    without = replace(made, weights=np.append(made.weights[:old], 0.0))
-    features = features_of(rankings, NAMES)
-    shift = np.abs(read.logits(features) - without.logits(features))
+    assert read.rates is None and read.model.weights[-1] == 0
+    without = replace(made.model, weights=np.append(made.model.weights[:old], 0.0))
+    features = calibrator_features(rankings, FACTS)
+    shift = np.abs(read.model.score(features) - without.score(features))
     assert shift.max() < 1e-9
 
 
@@ -114,7 +119,7 @@ def test_rates_that_cannot_be_are_refused(tmp_path, rate):
     facts["rates"]["verbatim"] = rate
     (tmp_path / "c.json").write_text(json.dumps(facts))
     with pytest.raises(MedlinkError, match="E202"):
-        RankingCalibrator.load(tmp_path / "c.json", NAMES)
+        RankingCalibrator.load(tmp_path / "c.json", FACTS)
 
 
 def test_a_threshold_does_not_leave_names_out_where_another_has_the_precision():

@@ -1,5 +1,4 @@
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -7,18 +6,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.ranking.calibrator import RankingCalibrator
-from spacy_medlink.ranking.features import FEATURES
-from tests.fitting.samples import NAMES, ranking
+from spacy_medlink.ranking.calibrator import CALIBRATOR_FEATURES, RankingCalibrator
+from spacy_medlink.ranking.linear import LinearModel
+from tests.fitting.samples import FACTS, ranking
 
-N = len(FEATURES)
+N = len(CALIBRATOR_FEATURES)
 
 
 def calibrator(weight=4.0, bias=-2.0, **more):
     weights = np.zeros(N)
     weights[0] = weight
-    made = RankingCalibrator(np.zeros(N), np.ones(N), weights, bias, **more)
-    return replace(made, names=NAMES)
+    model = LinearModel.of(CALIBRATOR_FEATURES, 0.0, 1.0, weights, bias)
+    return RankingCalibrator(model, facts=FACTS, **more)
 
 
 STEPS = (np.array([-2.0, 0.0, 1.0, 2.0]), np.array([0.0, 0.4, 0.4, 1.0]))
@@ -60,7 +59,7 @@ def test_any_batch_size_gives_the_same(scores, size):
 def test_saving_and_loading(tmp_path, steps):
     made = calibrator(steps=steps, fitted_for={"tiers": ["exact"]})
     made.save(tmp_path / "c.json")
-    again = RankingCalibrator.load(tmp_path / "c.json", NAMES, 0.7)
+    again = RankingCalibrator.load(tmp_path / "c.json", FACTS, 0.7)
     rankings = [ranking(score / 50) for score in range(50)]
     assert again.probabilities(rankings) == made.probabilities(rankings)
     assert (again.threshold, again.fitted_for) == (0.7, {"tiers": ["exact"]})
@@ -94,7 +93,7 @@ def test_damaged_files_are_refused(tmp_path, change, code):
     calibrator().save(path)
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
     with pytest.raises(MedlinkError, match=code):
-        RankingCalibrator.load(path, NAMES)
+        RankingCalibrator.load(path, FACTS)
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{}", b"\xff", b"3"])
@@ -102,11 +101,11 @@ def test_what_is_no_calibrator_is_refused(tmp_path, content):
     path = tmp_path / "c.json"
     path.write_bytes(content)
     with pytest.raises(MedlinkError, match="E202"):
-        RankingCalibrator.load(path, NAMES)
+        RankingCalibrator.load(path, FACTS)
 
 
 @pytest.mark.parametrize("threshold", [-0.1, 1.1, float("nan")])
 def test_a_threshold_outside_0_and_1_is_refused(tmp_path, threshold):
     calibrator().save(tmp_path / "c.json")
     with pytest.raises(MedlinkError, match="E301"):
-        RankingCalibrator.load(tmp_path / "c.json", NAMES, threshold)
+        RankingCalibrator.load(tmp_path / "c.json", FACTS, threshold)

@@ -3,13 +3,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_medlink.ranking.features import DEPTH, FEATURES, features_of
+from spacy_medlink.ranking.calibrator import CALIBRATOR_FEATURES, calibrator_features
+from spacy_medlink.ranking.facts import NameFacts, Prior
+from spacy_medlink.ranking.features import DEPTH
+from spacy_medlink.ranking.ranker import RANKER_FEATURES, ranker_features
 from spacy_medlink.types import Candidate
-from tests.fitting.samples import NAMES, ranking
+from tests.fitting.samples import FACTS, ranking
 
 
 def described(own):
-    return dict(zip(FEATURES, features_of([own], NAMES)[0].tolist(), strict=True))
+    return dict(
+        zip(CALIBRATOR_FEATURES, calibrator_features([own], FACTS)[0].tolist(), strict=True)
+    )
 
 
 def test_what_is_told_of_a_ranking():
@@ -40,10 +45,65 @@ def test_a_tier_that_was_not_asked_says_what_the_exact_one_says():
 def test_more_candidates_change_nothing(score, margin, exact, more, form):
     own = ranking(score, margin, exact, form=form)
     others = [Candidate(9, 27, 0.0, {"dense": 0.0})] * more
-    long, short = features_of([own + others, own[:DEPTH]], NAMES)
+    long, short = calibrator_features([own + others, own[:DEPTH]], FACTS)
     assert long.tolist() == short.tolist()
     assert np.isfinite(long).all()
 
 
 def test_no_rankings():
-    assert features_of([], NAMES).shape == (0, len(FEATURES))
+    assert calibrator_features([], FACTS).shape == (0, len(CALIBRATOR_FEATURES))
+
+
+NAMES = ["type 1 diabetes", "sugar disease", "type 2 diabetes", "fever"]
+CONCEPT_OF = np.array([0, 0, 1, 2], dtype=np.int32)
+IDS = ["D1", "D2", "X1"]
+
+
+def facts_of(votes=()):
+    return NameFacts(CONCEPT_OF, NAMES.__getitem__, Prior(votes, IDS.__getitem__))
+
+
+def test_features_of_candidates():
+    ranking = [
+        Candidate(1, 2, 0.9, {"ngram": 0.8, "dense": 0.7}, form="diabetes type 1"),
+        Candidate(0, 1, 0.7, {"exact": 1.0}, form="diabetes type 1"),
+    ]
+    found = ranker_features(ranking, facts_of([("D1", 3), ("X1", 1), ("D1", 2)]))
+    first, second = (dict(zip(RANKER_FEATURES, row, strict=True)) for row in found.tolist())
+    assert (first["score"], first["behind"], first["place"]) == (0.9, 0.0, 1.0)
+    assert (second["behind"], second["place"]) == (pytest.approx(0.2), 0.5)
+    assert (first["ngram"], first["dense"], first["exact"]) == (0.8, 0.7, 0.0)
+    assert (second["ngram"], second["dense"], second["exact"]) == (1.0, 1.0, 1.0)
+    assert (first["numbers"], second["numbers"]) == (1.0, 1.0), "1 is not 2, and not nothing"
+    assert (first["preferred"], second["preferred"]) == (1.0, 0.0)
+    assert (first["seen"], second["seen"]) == (0.0, 1.0)
+    assert second["often"] == pytest.approx(np.log(6))
+    assert first["scheme"] == second["scheme"] > facts_of([("X1", 9)]).prior_of(0).scheme
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "spelling", "last_word"),
+    [
+        ("idiopathic generalised epilepsies", "Epilepsy, Generalized, Idiopathic", 1.0, 1.0),
+        ("epilepsy generalized idiopathic", "Epilepsy, Generalized, Idiopathic", 1.0, 0.0),
+        ("idiopathic epilepsy", "epilepsy", None, 1.0),
+        ("epilepsy", "Tuberculosis,Pulmonary", None, 0.0),  # without a space: 1,25-dihydroxy...
+        ("pulmonary tuberculosis", "Tuberculosis,Pulmonary", None, 0.0),
+        ("fever", ", fever", 1.0, 1.0),
+        ("fever", ", ", 0.0, 0.0),
+    ],
+)
+def test_inverted_names_are_read_in_either_order(text, name, spelling, last_word):
+    own = NameFacts(np.zeros(1, np.int32), lambda row: name, Prior([], lambda row: ""))
+    (found,) = ranker_features([Candidate(0, 0, 0.5, {}, form=text)], own)
+    found = dict(zip(RANKER_FEATURES, found.tolist(), strict=True))
+    assert found["last word"] == last_word
+    assert spelling in (None, found["spelling"])
+    assert (found["spelling"] == 1.0) == (spelling == 1.0)
+
+
+@given(st.text(max_size=40), st.text(max_size=40))
+def test_features_are_numbers_whatever_is_written(text, name):
+    own = NameFacts(np.zeros(1, np.int32), lambda row: name, Prior([], lambda row: ""))
+    found = ranker_features([Candidate(0, 0, 0.5, {}, form=text)], own)
+    assert np.isfinite(found).all() and found.shape == (1, len(RANKER_FEATURES))

@@ -7,10 +7,10 @@ import torch
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.kb.schema import kb_fingerprint
-from spacy_medlink.ranking.model import RankingModel
-from spacy_medlink.ranking.ranker import RANKER, CandidateRanker, Chain, name_facts, softmax
+from spacy_medlink.ranking.facts import name_facts
+from spacy_medlink.ranking.linear import LinearModel
+from spacy_medlink.ranking.ranker import RANKER, RANKER_FEATURES, CandidateRanker, Chain, softmax
 from spacy_medlink.ranking.reranking import RERANK, Reranker
-from spacy_medlink.ranking.traits import TRAITS
 from spacy_medlink.retrieval.memory import MentionMemory, Remembered
 from spacy_medlink.types import Mention
 from tests.rankings import assert_same
@@ -21,12 +21,12 @@ MENTIONS = [Mention(text) for text in ("sugar", "hart attak", "", "PE", "fever a
 @pytest.fixture(scope="module")
 def ranker(tiny_assets):
     """Likes what the n-gram tier likes, and dislikes preferred names."""
-    weights = np.zeros(len(TRAITS))
-    weights[TRAITS.index("ngram")] = 2.0
-    weights[TRAITS.index("preferred")] = -3.0
-    model = RankingModel(np.zeros(len(TRAITS)), np.ones(len(TRAITS)), weights, top=4)
+    weights = np.zeros(len(RANKER_FEATURES))
+    weights[RANKER_FEATURES.index("ngram")] = 2.0
+    weights[RANKER_FEATURES.index("preferred")] = -3.0
+    model = LinearModel.of(RANKER_FEATURES, 0.0, 1.0, weights)
     concepts = tiny_assets.kb.name_concepts().astype(np.int32)
-    return CandidateRanker(model, name_facts(tiny_assets.kb, concepts, []))
+    return CandidateRanker(model, name_facts(tiny_assets.kb, concepts), top=4)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_what_the_model_likes_comes_first(ranker, tiny_assets):
 def test_the_same_in_any_order_batch_and_from_the_cache(ranker, tiny_assets):
     engine = tiny_assets.engine(rescorer=ranker)
     together = engine.rank(MENTIONS, 6)
-    fresh = CandidateRanker(ranker.model, ranker.facts)
+    fresh = ranker.knowing(ranker.facts)
     alone = [tiny_assets.engine(rescorer=fresh).rank([one], 6)[0] for one in reversed(MENTIONS)]
     assert together == engine.rank(MENTIONS, 6)
     assert_same(alone[::-1], together)

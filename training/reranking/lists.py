@@ -50,7 +50,7 @@ def unannotated_lists(
     mentions, rankings = [one.case.mention for one in own], [one.ranking for one in own]
     ranker = assets.engine(calibrator=False, rerank_top=0).rescorer
     if own and isinstance(ranker, CandidateRanker):
-        rankings = CandidateRanker(ranker.model, own[0].facts()).rescore(mentions, rankings)
+        rankings = ranker.knowing(own[0].facts()).rescore(mentions, rankings)
     held = [
         _list(mention, ranking, one.case.right)
         for mention, ranking, one in zip(mentions, rankings, own, strict=True)

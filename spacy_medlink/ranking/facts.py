@@ -1,0 +1,144 @@
+"""NameFacts: what features ask of a knowledge base, of annotated text, and of ids."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kb import KnowledgeBase
+from ..retrieval.memory import Remembered
+from ..text.normalisation import key, upright
+from .endings import Endings
+
+CHARACTERS = 200  # of a text; longer ones are all the same
+DIGITS = 4  # scores are the same over batch sizes to so many digits
+_SCHEME = re.compile(r"[^0-9]*")
+_KEPT = 65_536
+
+
+class Form(NamedTuple):
+    """How a text is written: its key, the words of that, and the key in the order of speech."""
+
+    key: str
+    words: frozenset[str]
+    spoken: str
+
+    @classmethod
+    def of(cls, text: str) -> "Form":
+        """Make it of a text that is in the order of speech; only the beginning counts."""
+        own = key(text[:CHARACTERS])
+        return cls(own, frozenset(own.split()), own)
+
+    @classmethod
+    def of_name(cls, text: str) -> "Form":
+        """Make it of a name, which may be inverted: "carcinoma, small cell"."""
+        own, text = cls.of(text), text[:CHARACTERS]
+        return own._replace(spoken=key(upright(text))) if ", " in text else own
+
+    @property
+    def last(self) -> str:
+        """The last word in the order of speech: in English what it is."""
+        return self.spoken.rpartition(" ")[2]
+
+
+class Frequency(NamedTuple):
+    """seen (float): 1 where the concept was meant at all. often (float): log of 1 + mentions.
+
+    scheme (float): log of the share of mentions whose concepts have such ids. A terminology that
+    unites others ("D...", "C...", numbers) is rarely annotated with all of them alike.
+    """
+
+    seen: float
+    often: float
+    scheme: float
+
+
+class Prior:
+    """How often annotated text spoke of a concept, and of concepts with ids like its own.
+
+    votes (Iterable[Tuple[str, int]]): id of a concept, and mentions that were it; may recur.
+    id_of (Callable[[int], str]): id of a concept, by its row.
+    """
+
+    def __init__(self, votes: Iterable[tuple[str, int]], id_of: Callable[[int], str]) -> None:
+        self._counts: Counter[str] = Counter()
+        self._schemes: Counter[str] = Counter()
+        for id, count in votes:
+            self._counts[id] += count
+            self._schemes[_scheme(id)] += count
+        self._total = self._schemes.total()
+        self._id_of = id_of
+
+    def of(self, row: int) -> Frequency:
+        """Tell how often a concept was meant."""
+        id = self._id_of(row)
+        count = self._counts[id]
+        like = self._schemes[_scheme(id)]
+        share = math.log((like + 1) / (self._total + len(self._schemes) + 1))
+        return Frequency(float(count > 0), math.log1p(count), share)
+
+
+class NameFacts:
+    """What features ask of a knowledge base.
+
+    name_concept (NDArray[int32]): concept row of every name row, ascending, (n_names,).
+    text_of (Callable[[int], str]): the text of a name, by its row.
+    prior (Prior): what was linked before. id_of (Callable[[int], str]): id of a concept, by row.
+    endings (Optional[Endings]): what ids end with, where they end with something.
+    """
+
+    def __init__(
+        self,
+        name_concept: NDArray[np.int32],
+        text_of: Callable[[int], str],
+        prior: Prior,
+        id_of: Callable[[int], str] | None = None,
+        endings: Endings | None = None,
+    ) -> None:
+        self._name_concept = name_concept
+        self.form_of = lru_cache(_KEPT)(lambda row: Form.of_name(text_of(row)))
+        self.prior_of = lru_cache(_KEPT)(prior.of)
+        self.names_of = lru_cache(_KEPT)(self._names_of)
+        self._id_of = lru_cache(_KEPT)(id_of) if id_of is not None else None
+        self._endings = endings
+        self.fingerprint = endings.fingerprint if endings is not None else ""
+
+    def ending(self, text: str, concept: int) -> float:
+        """Tell how likely a concept's id ends as what a key means: a logarithm, 0 if none do."""
+        if self._endings is None or self._id_of is None:
+            return 0.0
+        return round(self._endings.log_probability(text, self._id_of(concept)), DIGITS)
+
+    def _names_of(self, concept: int) -> tuple[int, float]:
+        """RETURNS: the concept's first name row, log of 1 + how many it has."""
+        # A number of another type would have all rows copied.
+        row = self._name_concept.dtype.type(concept)
+        first = int(np.searchsorted(self._name_concept, row))
+        end = int(np.searchsorted(self._name_concept, row, side="right"))
+        return first, float(np.log1p(end - first))
+
+
+def name_facts(
+    kb: KnowledgeBase,
+    name_concept: NDArray[np.int32],
+    lines: Iterable[Remembered] = (),
+    endings: Endings | None = None,
+) -> NameFacts:
+    """Make what features ask of a knowledge base, a memory, and what ids end with."""
+
+    def id_of(row: int) -> str:
+        return kb.concept_at(row, names=False).id
+
+    votes = ((line.id, line.votes) for line in lines if line.is_general and line.id)
+    prior = Prior(votes, id_of)
+    return NameFacts(name_concept, lambda row: kb.name_at(row).text, prior, id_of, endings)
+
+
+def _scheme(id: str) -> str:
+    found = _SCHEME.match(id)
+    return found.group() if found else ""
