@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 from benchmarks.diseases import CORPORA, diseases
 from benchmarks.measured import machine, write_results
 from spacy_medlink.assets import Assets
-from spacy_medlink.fitting.examples import Example, gold_examples
+from spacy_medlink.evaluation.calibration import calibration_error
+from spacy_medlink.fitting.examples import DEPTH, NIL_SHARE, Example, gold_examples, without
 from spacy_medlink.fitting.mention_names import SOURCE
-from spacy_medlink.fitting.quality import calibration_error
-from spacy_medlink.fitting.removal import DEPTH, NIL_SHARE, without
 from spacy_medlink.linking import Linker
 from spacy_medlink.linking.decision import Decision, decide, wanted_of
 from spacy_medlink.types import Encoder, Floats1d, Floats2d

@@ -12,7 +12,7 @@ from spacy_medlink.assets.variant import write_variant
 from spacy_medlink.building import build_assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
-from spacy_medlink.fitting.rerankers import store_reranker
+from spacy_medlink.fitting.reranker import store_reranker
 from spacy_medlink.kb.schema import kb_fingerprint
 from spacy_medlink.ranking.calibrator import CALIBRATOR_FEATURES, RankingCalibrator
 from spacy_medlink.ranking.endings import Endings

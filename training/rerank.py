@@ -18,7 +18,7 @@ from spacy_medlink.assets.manifest import ASSETS
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.errors import Errors
-from spacy_medlink.fitting.rerankers import leave_out_reranker, store_reranker
+from spacy_medlink.fitting.reranker import leave_out_reranker, store_reranker
 from spacy_medlink.kb.schema import kb_fingerprint
 from spacy_medlink.objectives.lists import LOSSES
 from spacy_medlink.ranking.blending import remembered

@@ -14,10 +14,9 @@ from ..assets.assets import CALIBRATOR, ENCODER, EXACT, FACETS, KB_FILE, MEMORY,
 from ..assets.manifest import ASSETS, write_manifest
 from ..assets.parts import CPU
 from ..errors import MedlinkError
-from ..fitting.calibrate import calibrate_assets, is_remembered
-from ..fitting.lookups import NameLookups
+from ..fitting.calibrate import calibrate_assets, fit_on_names, is_remembered
 from ..fitting.memory import Learned, carry_over, learn_memory
-from ..fitting.name_calibration import fit_on_names
+from ..fitting.retrieved import RetrievedExamples
 from ..fitting.weights import DEFAULT_WEIGHTS, choose_weights
 from ..kb import KnowledgeBase
 from ..linking import TIERS, Linker, Parts
@@ -126,7 +125,7 @@ def build_assets(
         engine = _build_tiers(path, knowledge, dense, ngram_limit, progress)
         tiers = [tier for tier in TIERS if getattr(engine, tier) is not None]
         kept = kept_fusion(old, reuse, tiers)
-        names = NameLookups.of(engine, knowledge, progress) if calibrate else None
+        names = RetrievedExamples.of(engine, knowledge, progress) if calibrate else None
         fusion = choose_weights(engine, knowledge, Path(dev) if dev else None, kept, names)
         described = _describe(bi_encoder, source) if bi_encoder else None
         facts = {
@@ -151,7 +150,7 @@ def _calibrate(
     kb: KnowledgeBase,
     fusion: Mapping[str, Any],
     encoder: Mapping[str, Any] | None,
-    names: NameLookups | None,
+    names: RetrievedExamples | None,
 ) -> dict[str, Any] | None:
     """Fit a calibrator to names as a linker over these assets will rank them, and write it."""
     if names is None:
@@ -159,7 +158,7 @@ def _calibrate(
     weights = fusion["weights"]
     used = [tier for tier in TIERS if weights.get(tier)]
     names = names.of_tiers(used)
-    engine = names.lookups.engine.with_parts(fusion=fusion_of(fusion))
+    engine = names.engine.with_parts(fusion=fusion_of(fusion))
     found = fit_on_names(names.asking(engine), kb)
     if found is None:
         return None

@@ -9,10 +9,9 @@ from ..assets.manifest import ASSETS
 from ..assets.variant import left_out, write_variant
 from ..errors import Errors, MedlinkError
 from ..evaluation import load_gold
-from ..fitting.calibrate import TARGET_PRECISION, calibrate_assets
+from ..fitting.calibrate import TARGET_PRECISION, calibrate_assets, calibrate_on_names
 from ..fitting.memory import key_of
 from ..fitting.mention_names import add_mention_names
-from ..fitting.name_calibration import calibrate_on_names
 from ..fitting.ranker import check_top, fit_ranker
 from ..ranking.ranker import TOP
 from ..types import Progress

@@ -101,9 +101,13 @@ def calibrate_linker(
         both of them, E413-E414 where nothing can be said, E109 the disk.
     """
     from ..assets import Assets
+    from ..evaluation.calibration import (
+        DIAGRAM,
+        calibration_error,
+        draw_reliability,
+        reliability_bins,
+    )
     from ..fitting.calibrate import calibrate_assets
-    from ..fitting.diagram import DIAGRAM, draw_reliability
-    from ..fitting.quality import calibration_error, reliability_bins
     from ..util.files import replacing_file
     from ..util.outputs import check_output
     from ..util.progress import no_progress
@@ -123,9 +127,9 @@ def calibrate_linker(
     )
     if diagram is None:
         return calibrated
-    trials, probs = calibrated.trials, calibrated.probs
-    bins = reliability_bins(probs, trials.right, trials.weights)
-    error = calibration_error(probs, trials.right, trials.weights)
+    examples, probs = calibrated.fitted.examples, calibrated.fitted.probs
+    bins = reliability_bins(probs, examples.right, examples.weights)
+    error = calibration_error(probs, examples.right, examples.weights)
     try:
         with replacing_file(diagram, DIAGRAM, inputs, overwrite=overwrite) as temporary:
             draw_reliability(temporary, bins, error)

@@ -1,37 +1,75 @@
-"""calibrate_assets: fits the calibrator of a linker, chooses its threshold, stores both."""
+"""Calibrate assets: fit a calibrator to a linker, choose its threshold, store both.
 
-from collections.abc import Sequence
+Gold mentions teach most. Without any, names of the knowledge base play the mentions, as in every
+build. The shares of the kinds of such examples are stated, not counted: nobody knows what text will
+be linked. They, the rates of what is verbatim a name, and `PROBABLE` were chosen on the training
+parts of the NCBI disease corpus and BC5CDR over MEDIC (docs/calibration.md says how, and what they
+give).
+"""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..assets import Assets
 from ..assets.assets import CALIBRATOR
 from ..assets.manifest import ASSETS
 from ..assets.variant import write_variant
 from ..errors import Errors, MedlinkError, Warnings
+from ..kb import KnowledgeBase
 from ..linking import Linker
 from ..ranking.calibrator import STRATA, RankingCalibrator
+from ..ranking.facts import name_facts
+from ..ranking.linear import Floats
 from ..ranking.ranker import with_facts
+from ..text.normalisation import hash_key
 from ..types import Progress
 from ..util.files import sha256_of
 from ..util.outputs import check_output
 from ..util.progress import no_progress
 from ..util.telling import tell
-from .calibrator import Fitted, fit
-from .examples import Example, count_concepts, examples_of, gold_examples
-from .lookups import NameLookups
-from .name_calibration import fit_on_names
-from .name_examples import VERBATIM
-from .quality import calibration_error
-from .removal import NIL_SHARE, Asked, ask
-from .thresholds import Point, best_threshold, points
-from .trials import Floats, Trials
-from .unannotated import folds
+from .calibrator import DIGITS, Fitted, fit, rates_of_names
+from .examples import (
+    DEPTH,
+    NIL_SHARE,
+    Example,
+    RankedExamples,
+    count_concepts,
+    examples_of,
+    gold_examples,
+    rank_examples,
+)
+from .folds import folds
+from .name_examples import (
+    BROADER,
+    MUTATED,
+    NARROWER,
+    NOTHING,
+    SAMPLE,
+    SYNONYM,
+    TRANSLATED,
+    UNKNOWN,
+    VERBATIM,
+    NameExample,
+)
+from .retrieved import RetrievedExamples
+from .thresholds import Point, at_threshold, best_threshold
 
 TARGET_PRECISION = 0.95
+PROBABLE = 0.75  # a link of a build that knows no annotated text is to be as probable
+# Half of the mentions in text are verbatim a name. Of the others the knowledge base lacks four in
+# ten, and most differ from the names that it has as these do from one another.
+SHARES = {
+    VERBATIM: 0.5, SYNONYM: 0.12, TRANSLATED: 0.02, MUTATED: 0.06, NARROWER: 0.04,
+    BROADER: 0.04, UNKNOWN: NIL_SHARE, NOTHING: 0.02,
+}  # fmt: skip
 # What can be told apart from chance at all.
 _NEEDED_MENTIONS, _NEEDED_CONCEPTS = 50, 20
-_DIGITS = 4
+_ON_NAMES = {"names": "of the knowledge base"}
 
 
 class Calibrated(NamedTuple):
@@ -39,14 +77,13 @@ class Calibrated(NamedTuple):
 
     assets (Assets): with the calibrator. chosen (Point): the threshold that the linker takes.
     curve (List[Point]): what thresholds give, the highest first.
-    trials (Trials): what it was fitted on. probs (Floats): by models that had not seen them, (n,).
+    fitted (Fitted): the calibrator, and what it was fitted to.
     """
 
     assets: Assets
     chosen: Point
     curve: list[Point]
-    trials: Trials
-    probs: Floats
+    fitted: Fitted
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -84,90 +121,176 @@ def calibrate_assets(
         raise Errors.bad_setting(name="dev", value=str(dev), rule=rule)
     engine, gold = assets.engine(calibrator=False), dev or train
     if gold is None:
-        asked = _ask_names(assets, engine, nil_share, progress)
+        found = _on_names(assets, engine, nil_share, progress)
     else:
-        asked = _ask_gold(assets, engine, dev, train, nil_share, progress)
-    trials, fitted, curve = asked.trials, asked.fitted, asked.curve
-    mentions, concepts = asked.mentions, asked.concepts
-    chosen = _choose(curve, fitted.calibrator, target_precision)
-    error = calibration_error(fitted.probs, trials.right, trials.weights)
+        found = _on_gold(assets, engine, dev, train, nil_share, progress)
+    curve = found.fitted.curve
+    chosen = _choose(curve, found.fitted.calibrator, target_precision)
+    file = {"file": Path(gold).name, "sha256": sha256_of(Path(gold))} if gold is not None else None
     facts = {
-        "kind": fitted.calibrator.kind,
-        "threshold": chosen.threshold,
+        **found.fitted.facts(chosen.threshold, chosen),
         "target_precision": target_precision,
-        "expected": {
-            name: round(value, _DIGITS)
-            for name, value in chosen._asdict().items() if name != "threshold"
-        },
-        "rates": {k: round(rate, _DIGITS) for k, rate in (fitted.calibrator.rates or {}).items()},
-        "calibration_error": round(error, _DIGITS),
-        "log_loss": {kind: round(loss, _DIGITS) for kind, loss in fitted.losses.items()},
         "nil_share": nil_share,
-        "fitted_on": _describe(gold),
+        "fitted_on": file or _ON_NAMES,
         "as_if_unannotated": train is not None,
-        "mentions": mentions,
-        "concepts": concepts,
-    }  # fmt: skip
-    calibrator = fitted.calibrator.fitting(assets.conditions(engine))
-    made = write_variant(
+        "mentions": found.mentions,
+        "concepts": found.concepts,
+    }
+    fitted_for = assets.conditions(engine)
+    made = _write(assets, Path(out), found.fitted, fitted_for, facts, [dev, train], overwrite)
+    return Calibrated(made, chosen, curve, found.fitted)
+
+
+class FittedOnNames(NamedTuple):
+    """A calibrator that was fitted to names. counts (Dict[str, int]): examples of each kind."""
+
+    fitted: Fitted
+    counts: dict[str, int]
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the manifest says of it, with the threshold of a build."""
+        # What a name or a correction vouches for is linked, whatever resembles a name less.
+        lowest = min([PROBABLE, *(self.fitted.calibrator.rates or {}).values()])
+        threshold = math.floor(lowest * 10**DIGITS) / 10**DIGITS
+        return {
+            **self.fitted.facts(threshold, at_threshold(self.fitted.curve, threshold)),
+            "fitted_on": _ON_NAMES,
+            "as_if_unannotated": False,
+            "examples": self.counts,
+        }
+
+
+def calibrate_on_names(
+    assets: Assets,
+    out: str | Path,
+    progress: Progress = no_progress,
+    sample: int = SAMPLE,
+) -> Assets:
+    """Write assets with a calibrator and a threshold as a build fits them.
+
+    out (Path): directory to write, which may be that of the assets. sample (int): concepts that
+        give a name.
+    RAISES (MedlinkError): E109 the disk.
+    """
+    engine = assets.engine(calibrator=False)
+    found = fit_on_names(RetrievedExamples.of(engine, assets.kb, progress, sample), assets.kb)
+    if found is None:
+        return write_variant(assets, Path(out), {"calibrator": None}, without=[CALIBRATOR])
+    return _write(assets, Path(out), found.fitted, assets.conditions(engine), found.facts)
+
+
+def fit_on_names(
+    retrieved: RetrievedExamples, kb: KnowledgeBase, nil_share: float = NIL_SHARE
+) -> FittedOnNames | None:
+    """Fit a calibrator to how a linker ranks examples made of names.
+
+    retrieved (RetrievedExamples): with the engine that is to be calibrated, as it ranks now.
+    nil_share (float): share of the examples whose concept is not there.
+    RETURNS (Optional[FittedOnNames]): None for a knowledge base without a name.
+    """
+    shares = {kind: share for kind, share in {**SHARES, UNKNOWN: nil_share}.items() if share}
+    examples = retrieved.of_kinds(shares)
+    if not examples:
+        return None
+    ranked = RankedExamples.of(
+        retrieved.rank(examples, DEPTH),
+        [one.right for one in examples],
+        _weights(examples, shares),
+        [_group(one) for one in examples],
+        name_facts(kb, retrieved.engine.name_concept),
+    )
+    if not len(ranked.right):
+        return None
+    counts = Counter(one.kind for one in examples)
+    kinds = {kind: counts[kind] for kind in SHARES if counts[kind]}
+    return FittedOnNames(fit(ranked, rates_of_names), kinds)
+
+
+def is_remembered(assets: Assets, gold: str | Path) -> bool:
+    """Tell whether the memory of corrections learned from a gold file."""
+    memory = assets.manifest.get("memory")
+    if memory is None:
+        return False
+    own = sha256_of(Path(gold))
+    return any(source["sha256"] == own for source in memory["sources"])
+
+
+def _write(
+    assets: Assets,
+    out: Path,
+    fitted: Fitted,
+    fitted_for: Mapping[str, Any],
+    facts: dict[str, Any],
+    inputs: Sequence[str | Path | None] = (),
+    overwrite: bool = False,
+) -> Assets:
+    calibrator = fitted.calibrator.fitting(fitted_for)
+    return write_variant(
         assets,
-        Path(out),
+        out,
         {"calibrator": facts},
         without=[CALIBRATOR],
         add=lambda path: calibrator.save(path / CALIBRATOR),
-        inputs=[dev, train],
+        inputs=inputs,
         overwrite=overwrite,
     )
-    return Calibrated(made, chosen, curve, trials, fitted.probs)
 
 
-class _Fitted(NamedTuple):
-    """What was asked, and the calibrator that was fitted to the answers."""
+class _Found(NamedTuple):
+    """A calibrator, and how many mentions of how many concepts it was fitted to."""
 
-    trials: Trials
     fitted: Fitted
-    curve: list[Point]
     mentions: int
     concepts: int
 
 
-def _ask_names(assets: Assets, engine: Linker, nil_share: float, progress: Progress) -> _Fitted:
-    kb = assets.kb
-    names = NameLookups.of(engine, kb, progress)
-    drawn = len(names.of_kinds([VERBATIM]))
+def _on_names(assets: Assets, engine: Linker, nil_share: float, progress: Progress) -> _Found:
+    retrieved = RetrievedExamples.of(engine, assets.kb, progress)
+    drawn = len(retrieved.of_kinds([VERBATIM]))
     if drawn < _NEEDED_MENTIONS:
-        raise _too_few(kb.path, drawn, drawn)
-    found = fit_on_names(names, kb, nil_share)
+        raise _too_few(assets.kb.path, drawn, drawn)
+    found = fit_on_names(retrieved, assets.kb, nil_share)
     assert found is not None
-    curve = points(found.fitted.probs, found.trials, found.unanswered)
-    return _Fitted(found.trials, found.fitted, curve, sum(found.counts.values()), drawn)
+    return _Found(found.fitted, sum(found.counts.values()), drawn)
 
 
-def _ask_gold(
+def _on_gold(
     assets: Assets,
     engine: Linker,
     dev: str | Path | None,
     train: str | Path | None,
     nil_share: float,
     progress: Progress,
-) -> _Fitted:
-    # Without their context equal mentions are asked once.
+) -> _Found:
+    # Without their context equal mentions are ranked once.
     in_context = engine.rescorer is not None and engine.rescorer.reads_context
     if train is not None:
-        examples, asked = _ask_folds(assets, Path(train), in_context, nil_share, progress)
+        examples, ranked = _rank_folds(assets, Path(train), in_context, nil_share, progress)
     else:
         assert dev is not None
         examples = gold_examples(dev, assets.kb, in_context)
         if is_remembered(assets, dev):
             tell(Warnings.calibrated_on_memory.format(path=dev))
-        asked = ask(engine, assets.kb, examples, nil_share, progress) if examples else None
+        ranked = rank_examples(engine, assets.kb, examples, nil_share, progress)
     mentions, concepts = sum(one.count for one in examples), count_concepts(examples)
-    answered = 0 if asked is None else len(asked.trials.right)
-    if asked is None or min(mentions, answered) < _NEEDED_MENTIONS or concepts < _NEEDED_CONCEPTS:
+    if min(mentions, len(ranked.right)) < _NEEDED_MENTIONS or concepts < _NEEDED_CONCEPTS:
         raise _too_few(dev or train, mentions, concepts)
-    fitted = fit(asked.trials)
-    curve = points(fitted.probs, asked.trials, asked.unanswered)
-    return _Fitted(asked.trials, fitted, curve, mentions, concepts)
+    return _Found(fit(ranked), mentions, concepts)
+
+
+def _rank_folds(
+    assets: Assets, train: Path, in_context: bool, nil_share: float, progress: Progress
+) -> tuple[list[Example], RankedExamples]:
+    """Rank the mentions of each fold of documents as if these had not been annotated."""
+    examples, parts = list[Example](), list[RankedExamples]()
+    for fold in folds(assets, train, progress):
+        engine = fold.engine(assets)
+        engine = engine.with_parts(rescorer=with_facts(engine.rescorer, fold.facts))
+        own = examples_of(fold.cases, in_context)
+        parts.append(rank_examples(engine, assets.kb, own, nil_share, gone=fold.gone))
+        examples += own
+    return examples, RankedExamples.together(parts)
 
 
 def _too_few(source: str | Path | None, mentions: int, concepts: int) -> MedlinkError:
@@ -194,31 +317,17 @@ def _choose(curve: Sequence[Point], calibrator: RankingCalibrator, target: float
     return chosen
 
 
-def _ask_folds(
-    assets: Assets, train: Path, in_context: bool, nil_share: float, progress: Progress
-) -> tuple[list[Example], Asked | None]:
-    """Ask the mentions of each fold of documents as if these had not been annotated."""
-    examples, parts = list[Example](), list[Asked]()
-    for fold in folds(assets, train, progress):
-        engine = fold.engine(assets)
-        engine = engine.with_parts(rescorer=with_facts(engine.rescorer, fold.facts))
-        own = examples_of(fold.cases, in_context)
-        if own:
-            parts.append(ask(engine, assets.kb, own, nil_share, gone=fold.gone))
-            examples += own
-    return examples, Asked.together(parts) if parts else None
+def _weights(examples: Sequence[NameExample], stated: Mapping[str, float]) -> Floats:
+    """Weigh examples so that kinds have their shares, and all together count as many as they are.
+
+    A kind that the knowledge base gives no examples of leaves its share to the others.
+    """
+    counts = Counter(one.kind for one in examples)
+    shares = {kind: stated[kind] for kind in counts}
+    every = len(examples) / sum(shares.values())
+    return np.asarray([every * shares[one.kind] / counts[one.kind] for one in examples])
 
 
-def is_remembered(assets: Assets, gold: str | Path) -> bool:
-    """Tell whether the memory of corrections learned from a gold file."""
-    memory = assets.manifest.get("memory")
-    if memory is None:
-        return False
-    own = sha256_of(Path(gold))
-    return any(source["sha256"] == own for source in memory["sources"])
-
-
-def _describe(dev: str | Path | None) -> dict[str, str]:
-    if dev is None:
-        return {"names": "of the knowledge base"}
-    return {"file": Path(dev).name, "sha256": sha256_of(Path(dev))}
+def _group(example: NameExample) -> int:
+    """Number what stands and falls together: a concept's examples, a phrase of nothing."""
+    return example.concept if example.concept >= 0 else hash_key(example.text) >> 1

@@ -1,11 +1,12 @@
 """What the ids of a terminology end with, learned from its names and from annotated mentions."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 
 from ..kb import KnowledgeBase
-from ..ranking.endings import Endings, ending_of
+from ..ranking.endings import Endings, ending_of, features_of
 from ..retrieval.memory import Remembered
 from ..text.normalisation import key
 from .mention_names import SOURCE
@@ -13,13 +14,16 @@ from .mention_names import SOURCE
 _NAMES = 20_000  # that are learned from, at most
 _NAME_WEIGHT = 0.3  # of a name beside a mention: annotators choose endings, names only have them
 _SEED = 0
+_TIMES = 3  # that an ending must occur, and a feature
+_MOST = 200  # endings: ICD-10-CM has thousands, and each costs as much as another
+_INVERSE_PENALTY = 10.0
+_MOST_ITERATIONS = 200
 
-
-Example = tuple[str, str, float]
+EndingExample = tuple[str, str, float]
 """Key of a text, ending of what it means, and what it counts."""
 
 
-def name_examples(kb: KnowledgeBase) -> list[Example]:
+def ending_examples(kb: KnowledgeBase) -> list[EndingExample]:
     """Take names as examples, without those that annotated mentions gave: the memory says them."""
     concepts = kb.name_concepts()
     chosen = np.random.default_rng(_SEED).permutation(kb.n_names)[:_NAMES]
@@ -35,15 +39,13 @@ def name_examples(kb: KnowledgeBase) -> list[Example]:
     return examples
 
 
-def learn_endings(names: Sequence[Example], lines: Sequence[Remembered]) -> Endings | None:
+def learn_endings(names: Sequence[EndingExample], lines: Sequence[Remembered]) -> Endings | None:
     """Learn what ids end with.
 
-    names (Sequence[Example]): of `name_examples`. lines (Sequence[Remembered]): what annotated
-        mentions were.
+    names (Sequence[EndingExample]): of `ending_examples`. lines (Sequence[Remembered]): what
+        annotated mentions were.
     RETURNS (Optional[Endings]): None where ids have no endings to tell apart.
     """
-    from .ending_counts import fit_endings
-
     # A mention that comes ten times does not teach ten times as much.
     mentions = [
         (line.key.lstrip("^"), ending_of(line.id), float(np.sqrt(line.votes)))
@@ -54,3 +56,52 @@ def learn_endings(names: Sequence[Example], lines: Sequence[Remembered]) -> Endi
         return None
     texts, endings, weights = zip(*examples, strict=True)
     return fit_endings(texts, endings, weights)
+
+
+def fit_endings(
+    texts: Sequence[str], endings: Sequence[str], weights: Sequence[float]
+) -> Endings | None:
+    """Fit a multinomial logistic regression.
+
+    texts (Sequence[str]): keys. endings (Sequence[str]): of each. weights (Sequence[float]): what
+        each counts.
+    RETURNS (Optional[Endings]): None where there are not two endings to tell apart.
+    """
+    often = Counter(endings)
+    common = sorted(often, key=lambda ending: (-often[ending], ending))[:_MOST]
+    told = sorted(ending for ending in common if often[ending] >= _TIMES)
+    among = set(told)
+    chosen = [place for place, ending in enumerate(endings) if ending in among]
+    if len(told) < 2:
+        return None
+    from scipy.sparse import csr_array
+    from sklearn.linear_model import LogisticRegression
+
+    found = [features_of(texts[place]) for place in chosen]
+    counts = Counter(feature for own in found for feature in own)
+    features = sorted(feature for feature, count in counts.items() if count >= _TIMES)
+    row_of = {feature: number for number, feature in enumerate(features)}
+    rows = [[row_of[one] for one in own if one in row_of] for own in found]
+    lengths = np.fromiter(map(len, rows), dtype=np.int64)
+    matrix = csr_array(
+        (
+            np.repeat(1 / np.sqrt(np.maximum(lengths, 1)), lengths),
+            np.fromiter((one for own in rows for one in own), dtype=np.int64),
+            np.concatenate([[0], np.cumsum(lengths)]),
+        ),
+        shape=(len(rows), len(features)),
+    )
+    column_of = {ending: number for number, ending in enumerate(told)}
+    model = LogisticRegression(C=_INVERSE_PENALTY, max_iter=_MOST_ITERATIONS)
+    model.fit(
+        matrix,
+        np.asarray([column_of[endings[place]] for place in chosen]),
+        sample_weight=np.asarray(weights, dtype=np.float64)[chosen],
+    )
+    slopes, bias = model.coef_, model.intercept_
+    if len(told) == 2:  # scikit-learn keeps one line for two classes, that of the second
+        slopes, bias = np.vstack([-slopes / 2, slopes / 2]), np.concatenate([-bias / 2, bias / 2])
+    return Endings(
+        told, features,
+        np.ascontiguousarray(slopes.T, dtype=np.float32), np.asarray(bias, dtype=np.float32),
+    )  # fmt: skip

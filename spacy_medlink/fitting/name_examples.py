@@ -10,11 +10,14 @@ narrower    with a word before it that other names begin with: the concept is th
 broader     without a word that means something: nothing is right
 unknown     as it is or mutated, with its whole concept hidden: nothing is right
 specific    the same, where what is above the concept counts as right; it weighs tiers, no more
-nothing     phrases that no concept is right for (`phrases`)
+nothing     words that are none, short forms that the knowledge base does not have, everyday
+            phrases, and words of its names put together anew: no concept is right
 """
 
+import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +27,6 @@ from ..kb import KnowledgeBase
 from ..text.normalisation import key
 from ..types import Concept
 from .mutations import broader, is_modifier, mutated
-from .phrases import phrases_of_nothing
 
 VERBATIM, SYNONYM, TRANSLATED, MUTATED = "verbatim", "synonym", "translated", "mutated"
 NARROWER, BROADER, UNKNOWN = "narrower", "broader", "unknown"
@@ -33,6 +35,10 @@ SAMPLE = 800  # concepts
 _PHRASES, _PER_CONCEPT = 400, 5  # of nothing: at most, and for each concept that gives a name
 _MODIFIERS, _COMMON = 60, 3  # words of a language, and names that each must begin
 _SEED = 1
+EVERYDAY = Path(__file__).with_name("everyday.json")
+_CONSONANTS, _VOWELS = "bcdfghjklmnpqrstvwxyz", "aeiouy"
+_CAPITALS = "ABCDEFGHILMNOPRSTUVC"  # as often as they begin words, about
+_TRIES = 10
 
 
 class NameExample(NamedTuple):
@@ -172,3 +178,71 @@ def _draw(kb: KnowledgeBase, sample: int, generator: Generator) -> Iterator[_Dra
         if key(own.text):
             drawn.add(row)
             yield own
+
+
+def everyday(languages: Collection[str]) -> list[str]:
+    """List the everyday phrases of some languages; of English where there are none of theirs."""
+    phrases: dict[str, list[str]] = json.loads(EVERYDAY.read_text(encoding="utf-8"))
+    own = sorted({lang[:2] for lang in languages} & set(phrases)) or ["en"]
+    return [text for lang in own for text in phrases[lang]]
+
+
+def nonsense(generator: Generator) -> str:
+    """Make up one or two words."""
+    return " ".join(_word(generator) for _ in range(int(generator.integers(1, 3))))
+
+
+def short_form(generator: Generator) -> str:
+    """Make up a short upper-case form."""
+    return "".join(generator.choice(list(_CAPITALS), int(generator.integers(2, 6))).tolist())
+
+
+def recombined(texts: Sequence[str], generator: Generator) -> str:
+    """Put the beginning of one name before the end of another; "" where they are too short."""
+    first, second = (texts[int(one)].split() for one in generator.integers(len(texts), size=2))
+    if not first or len(second) < 2:
+        return ""
+    return " ".join([*first[: max(1, len(first) // 2)], *second[len(second) // 2 :]])
+
+
+def phrases_of_nothing(
+    texts: Sequence[str],
+    languages: Collection[str],
+    is_name: Callable[[str], bool],
+    count: int,
+    generator: Generator,
+) -> list[str]:
+    """Draw phrases of all four kinds, as many of each, none of them a name.
+
+    texts (Sequence[str]): names. languages (Collection[str]): of the names.
+    is_name (Callable[[str], bool]): whether the knowledge base has a text as a name.
+    count (int): wanted; fewer where names or everyday phrases are too few.
+    """
+    common = everyday(languages)
+    common = [common[place] for place in generator.permutation(len(common)).tolist()]
+    makers: list[Callable[[], str]] = [
+        lambda: common.pop() if common else "",
+        lambda: nonsense(generator),
+        lambda: short_form(generator),
+        lambda: recombined(texts, generator),
+    ]
+    found: dict[str, None] = {}
+    for make in makers:
+        wanted = len(found) + count // len(makers)
+        for _ in range(_TRIES * count):
+            if len(found) >= wanted:
+                break
+            text = make()
+            if key(text) and not is_name(text):
+                found[text] = None
+    return list(found)
+
+
+def _word(generator: Generator) -> str:
+    letters = []
+    for _ in range(int(generator.integers(2, 5))):
+        letters.append(str(generator.choice(list(_CONSONANTS))))
+        letters.append(str(generator.choice(list(_VOWELS))))
+        if generator.random() < 0.3:
+            letters.append(str(generator.choice(list(_CONSONANTS))))
+    return "".join(letters)

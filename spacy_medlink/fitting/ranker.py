@@ -23,10 +23,10 @@ from ..types import Progress
 from ..util.files import sha256_of
 from ..util.outputs import check_output
 from ..util.progress import no_progress
-from .endings import learn_endings, name_examples
+from .calibrate import calibrate_on_names
+from .endings import ending_examples, learn_endings
+from .folds import RankedCase, rank_unannotated
 from .lists import Lists, fit
-from .name_calibration import calibrate_on_names
-from .unannotated import Asked, ask_unannotated
 
 _NEEDED = 50  # mentions that tell a right candidate from a wrong one
 _ERRORS = 2  # standard errors that the gain must exceed: of a hundred mentions, one says little
@@ -77,7 +77,7 @@ def fit_ranker(
     """
     check_output(out, ASSETS, [gold], improves=assets.path, overwrite=overwrite)
     check_top(top)
-    every = ask_unannotated(assets, Path(gold), top, progress)
+    every = rank_unannotated(assets, Path(gold), top, progress)
     asked = [one for one in every if one.case.right and not remembered(one.ranking)]
     if not asked:
         raise Errors.too_few_rows(path=gold, found=0, wanted=_NEEDED, what="mentions to rank")
@@ -120,10 +120,10 @@ def _endings(assets: Assets) -> Endings | None:
     """Learn what ids end with from all that is known."""
     remembering = assets.manifest.get("memory") is not None
     lines = assets.memory_lines if remembering else []
-    return learn_endings(name_examples(assets.kb), lines)
+    return learn_endings(ending_examples(assets.kb), lines)
 
 
-def _lists(asked: Sequence[Asked]) -> Lists:
+def _lists(asked: Sequence[RankedCase]) -> Lists:
     features = [ranker_features(one.ranking, one.facts()) for one in asked]
     right = [
         np.asarray([own.row in one.case.right for own in one.ranking], dtype=np.bool_)
@@ -140,7 +140,7 @@ def _lists(asked: Sequence[Asked]) -> Lists:
     )
 
 
-def _texts(asked: Sequence[Asked]) -> list[str]:
+def _texts(asked: Sequence[RankedCase]) -> list[str]:
     return [one.case.mention.text.lower() for one in asked]
 
 
@@ -149,7 +149,7 @@ def _by_mention(logits: NDArray[np.float64], lists: Lists) -> list[NDArray[np.fl
 
 
 def _ranks(
-    asked: Sequence[Asked], logits: Sequence[NDArray[np.float64]] | None
+    asked: Sequence[RankedCase], logits: Sequence[NDArray[np.float64]] | None
 ) -> NDArray[np.float64]:
     """Compute the reciprocal rank of each mention's first right candidate, 0 where none is."""
     found = []

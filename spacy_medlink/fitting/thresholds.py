@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .trials import Flags, Floats, Trials
+from ..ranking.linear import Floats
+from .examples import Flags, RankedExamples
 
-_POINTS = 250  # thresholds that are looked at, evenly over the trials
+_POINTS = 250  # thresholds that are looked at, evenly over the examples
 
 
 class Point(NamedTuple):
@@ -25,23 +26,19 @@ class Point(NamedTuple):
     of_all: float
 
 
-def points(
-    probs: Floats, trials: Trials, unanswered: tuple[float, float] = (0.0, 0.0)
-) -> list[Point]:
+def points(probs: Floats, examples: RankedExamples) -> list[Point]:
     """Tell what thresholds would give, the highest first.
 
-    unanswered (Tuple[float, float]): weight of mentions for which nothing was found, and of those
-        among them whose concept is in the knowledge base.
     RETURNS (List[Point]): for probabilities that occur, 250 at most, the lowest among them.
     """
-    every = float(trials.weights.sum()) + unanswered[0]
-    known = float((trials.weights * trials.known).sum()) + unanswered[1]
+    every = float(examples.weights.sum()) + examples.not_found[0]
+    known = float((examples.weights * examples.known).sum()) + examples.not_found[1]
     found = []
     for threshold in _spread(probs):
         linked = probs >= threshold
-        weight = trials.weights * linked
-        precision, error = _precision(trials, linked)
-        covered = float((weight * trials.known).sum())
+        weight = examples.weights * linked
+        precision, error = _precision(examples, linked)
+        covered = float((weight * examples.known).sum())
         found.append(
             Point(
                 threshold,
@@ -72,13 +69,13 @@ def at_threshold(curve: Sequence[Point], threshold: float) -> Point | None:
     return passing[-1]._replace(threshold=threshold) if passing else None
 
 
-def _precision(trials: Trials, linked: Flags) -> tuple[float, float]:
+def _precision(examples: RankedExamples, linked: Flags) -> tuple[float, float]:
     """Compute the precision of links, and its standard error over groups.
 
     Mentions of one concept are right or wrong together, so that groups, not mentions, are what
     was drawn: the variance of a ratio over clusters (Cochran, "Sampling techniques", 1977, 6.7).
     """
-    own = trials.part(linked)
+    own = examples.part(linked)
     total = float(own.weights.sum())
     precision = float((own.weights * own.right).sum()) / total
     _, group = np.unique(own.groups, return_inverse=True)

@@ -15,23 +15,30 @@ count no more than one that is like it.
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..evaluation import load_gold
 from ..evaluation.intervals import reciprocal
 from ..kb import KnowledgeBase
 from ..linking import Linker
-from ..types import Floats2d, Ints2d
-from .choices import DEFAULT_NGRAM, DEFAULT_WEIGHTS, Choice, choices, normalised
-from .lookups import NameLookups
+from ..ranking.linear import Floats
+from ..retrieval.fusion import FUSIONS, RECIPROCAL_RANK, WEIGHTED
+from ..types import Floats2d, Fusion, Ints2d
+from ..util.files import sha256_of
 from .mention_names import SOURCE
 from .name_examples import MUTATED, SPECIFIC, SYNONYM, TRANSLATED, VERBATIM
+from .retrieved import RetrievedExamples
 
-__all__ = ["DEFAULT_WEIGHTS", "choose_weights"]
+DEFAULT_WEIGHTS = {"exact": 0.1, "ngram": 0.3, "dense": 1.0}
+DEFAULT_NGRAM = DEFAULT_WEIGHTS["ngram"]
+_NGRAM_CHOICES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
+_BY_RANK = (0.3, 1.0)
 
 # Every so many examples of a kind count. N-grams find nearly all mutated names (98 to 100 %), and
 # text has fewer of them than of names that the terminology lacks.
@@ -39,7 +46,28 @@ _EVERY = {SYNONYM: 1, TRANSLATED: 1, MUTATED: 4, SPECIFIC: 1}
 _TOO_FEW = 50
 _DIGITS = 4
 
-Quality = dict[Choice, NDArray[np.float64]]
+
+@dataclass(frozen=True)
+class Choice:
+    """A fusion, by the name that the manifest gives it.
+
+    ngram (Optional[float]): weight of the n-gram tier beside a dense one of weight 1, where it is
+        such a weighted sum. alone (bool): whether one tier ranks by itself.
+    """
+
+    name: str
+    function: str
+    weights: Mapping[str, float] = field(hash=False, compare=False)
+    ngram: float | None = None
+    alone: bool = False
+
+    @property
+    def fusion(self) -> Fusion:
+        """The function with its weights."""
+        return FUSIONS[self.function](self.weights)
+
+
+Quality = dict[Choice, Floats]
 """Reciprocal rank of each query by each choice, (n_queries,)."""
 
 
@@ -48,15 +76,15 @@ def choose_weights(
     kb: KnowledgeBase,
     dev: Path | None = None,
     kept: dict[str, Any] | None = None,
-    names: NameLookups | None = None,
+    names: RetrievedExamples | None = None,
 ) -> dict[str, Any]:
     """Choose the fusion of the tiers.
 
     engine (Linker): with its tiers; its weights are not changed.
     dev (Optional[Path]): gold mentions to choose on. kept (Optional[Dict]): what was chosen before,
         taken where there are fewer than 50 mentions; without it names of the knowledge base choose.
-    names (Optional[NameLookups]): examples made of these, looked up with the engine; None makes
-        them where they are needed.
+    names (Optional[RetrievedExamples]): made of these with the engine; None makes them where they
+        are needed.
     RETURNS (Dict[str, Any]): `function` and `weights` (they sum to 1, so that a perfect match
         scores 1.0) and `chosen_on`: what, how many, and the mean reciprocal rank of each choice and
         of each tier alone.
@@ -69,7 +97,7 @@ def choose_weights(
         return kept
     on_names = not quality and "dense" in tiers and "ngram" in tiers
     if on_names:
-        quality, facts = _on_names(engine, names or NameLookups.of(engine, kb), tiers)
+        quality, facts = _on_names(engine, names or RetrievedExamples.of(engine, kb), tiers)
     if not quality:
         return {"weights": normalised(default), "chosen_on": None}
     # Names are more alike than mentions are to names: they would leave out a tier that text needs.
@@ -91,7 +119,7 @@ def choose_weights(
 
 
 def _on_names(
-    engine: Linker, names: NameLookups, tiers: Sequence[str]
+    engine: Linker, names: RetrievedExamples, tiers: Sequence[str]
 ) -> tuple[Quality, dict[str, Any]]:
     drawn = len(names.of_kinds([VERBATIM]))
     examples = [one for kind, step in _EVERY.items() for one in names.of_kinds([kind])[::step]]
@@ -108,9 +136,6 @@ def _on_names(
 def _on_gold(
     engine: Linker, kb: KnowledgeBase, dev: Path, tiers: Sequence[str]
 ) -> tuple[Quality, dict[str, Any]]:
-    from ..evaluation import load_gold
-    from ..util.files import sha256_of
-
     cases = [case for case in load_gold(dev, kb, nil_only=True).cases() if case.right]
     queries: dict[tuple[str, frozenset[int]], None] = {}
     for case in cases:  # every mention counts once: frequent ones would choose for the rare
@@ -176,7 +201,7 @@ def reciprocal_ranks(
     fused: Floats2d,
     name_concept: NDArray[np.int32],
     gold: Sequence[Collection[int]],
-) -> NDArray[np.float64]:
+) -> Floats:
     """Compute the reciprocal rank of the best right concept of each query.
 
     gold (Sequence[Collection[int]]): concept rows that are right for each.
@@ -189,3 +214,27 @@ def reciprocal_ranks(
             better = own[values > values[right].max()]
             ranks[index] = 1 + len(np.unique(better[better >= 0]))
     return reciprocal(ranks)
+
+
+def choices(tiers: Sequence[str]) -> list[Choice]:
+    """List the fusions of some tiers; each has the exact tier in it, where there is one."""
+    exact = {"exact": DEFAULT_WEIGHTS["exact"]} if "exact" in tiers else {}
+    found = [Choice(f"{tier} alone", WEIGHTED, {**exact, tier: 1.0}, alone=True) for tier in tiers]
+    both = "ngram" in tiers and "dense" in tiers
+    for ngram in _NGRAM_CHOICES if both else (DEFAULT_NGRAM,):
+        weights = _weights(tiers, ngram)
+        found.append(Choice(f"ngram {ngram}", WEIGHTED, weights, ngram=ngram))
+    for ngram in _BY_RANK if both else ():
+        name = f"reciprocal rank, ngram {ngram}"
+        found.append(Choice(name, RECIPROCAL_RANK, _weights(tiers, ngram)))
+    return found
+
+
+def normalised(weights: Mapping[str, float]) -> dict[str, float]:
+    """Scale weights to sum to 1."""
+    total = sum(weights.values())
+    return {tier: weight / total for tier, weight in weights.items()}
+
+
+def _weights(tiers: Iterable[str], ngram: float) -> dict[str, float]:
+    return {tier: ngram if tier == "ngram" else DEFAULT_WEIGHTS[tier] for tier in tiers}

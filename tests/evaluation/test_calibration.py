@@ -3,7 +3,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_medlink.evaluation.calibration import coverage_curve, reliability
+from spacy_medlink.evaluation.calibration import (
+    calibration_error,
+    coverage_curve,
+    reliability,
+    reliability_bins,
+)
 
 ANSWERS = st.lists(st.tuples(st.sampled_from([0.0, 0.25, 0.5, 0.9, 1.0]), st.booleans()))
 
@@ -46,3 +51,18 @@ def test_long_curves_are_thinned_and_no_answers_never_link() -> None:
     assert (curve[0]["threshold"], curve[-1]["threshold"]) == (1.0, 0.0)
     assert curve[-1]["coverage"] == pytest.approx(1000 / 1001, abs=1e-6)
     assert coverage_curve([float("-inf")], [False]) == coverage_curve([], []) == []
+
+
+WEIGHTED = st.lists(
+    st.tuples(st.floats(0, 1), st.booleans(), st.integers(1, 4)), min_size=1, max_size=60
+)
+
+
+@given(WEIGHTED)
+def test_weights_count_as_repetitions(found) -> None:
+    probs, right, weights = (np.array(column) for column in zip(*found, strict=True))
+    expected = reliability(np.repeat(probs, weights), np.repeat(right, weights))
+    assert calibration_error(probs, right, weights) == pytest.approx(expected["ece"], abs=1e-4)
+    bins = reliability_bins(probs, right, weights)
+    assert [one["low"] for one in bins] == [one["low"] for one in expected["bins"]]
+    assert sum(one["weight"] for one in bins) == pytest.approx(1)

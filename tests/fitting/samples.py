@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spacy_medlink.fitting.trials import Trials
+from spacy_medlink.fitting.examples import RankedExamples
 from spacy_medlink.ranking.calibrator import CALIBRATOR_FEATURES, calibrator_features
 from spacy_medlink.ranking.facts import NameFacts, Prior
 from spacy_medlink.types import Candidate
@@ -21,7 +21,7 @@ def ranking(score, margin=0.1, exact=False, row=0, form="some text", tied=()):
     return [best, Candidate(row + 1, 3 * row + 3, score - margin, second)]
 
 
-def trials(n=1500, seed=0, slope=8.0):
+def ranked_examples(n=1500, seed=0, slope=8.0):
     """Rankings that are right with the probability 1 / (1 + exp(-slope * (score - 0.5)))."""
     generator = np.random.default_rng(seed)
     scores, margins = generator.random(n), 0.3 * generator.random(n)
@@ -36,4 +36,4 @@ def trials(n=1500, seed=0, slope=8.0):
     assert features.shape == (n, len(CALIBRATOR_FEATURES))
     weights = generator.choice([0.2, 0.8, 1.6], n)
     groups = np.array([one[0].row for one in rankings])
-    return Trials(features, right, known, weights, groups), promise
+    return RankedExamples(features, right, known, weights, groups), promise

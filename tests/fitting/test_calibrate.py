@@ -16,8 +16,7 @@ from spacy_medlink.cli import app
 from spacy_medlink.components.linker import MedicalLinker
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.fitting.calibrate import calibrate_assets
-from spacy_medlink.fitting.examples import gold_examples
-from spacy_medlink.fitting.removal import ask, parts_of, without
+from spacy_medlink.fitting.examples import gold_examples, parts_of, rank_examples, without
 from spacy_medlink.kb import build_kb
 from spacy_medlink.linking.decision import BELOW_THRESHOLD
 from spacy_medlink.linking.scopes import ScopeSettings
@@ -209,7 +208,7 @@ def test_what_is_remembered_can_be_calibrated_on_as_if_it_were_not(place, rememb
         assert honest.facts[name] == plain.facts[name]
 
     def described(calibrated):
-        return sorted(map(tuple, calibrated.trials.features.round(5).tolist()))
+        return sorted(map(tuple, calibrated.fitted.examples.features.round(5).tolist()))
 
     assert described(honest) == described(plain)
     assert honest.assets.engine(calibrator=True).calibrator is not None
@@ -241,19 +240,18 @@ def test_too_few_mentions_and_too_high_a_precision_are_refused(place, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_every_mention_is_asked_with_and_without_its_concept(place):
+def test_every_mention_is_ranked_with_and_without_its_concept(place):
     assets = Assets(place / "assets")
     examples = gold_examples(place / "gold.jsonl", assets.kb)
-    asked = ask(assets.engine(), assets.kb, examples, 0.2)
-    trials = asked.trials
+    ranked = rank_examples(assets.engine(), assets.kb, examples, 0.2)
     named = [one for one in examples if one.right]
-    assert asked.unanswered == (0.0, 0.0)
-    assert len(trials.right) == 2 * len(named) + len(SITES)
-    assert trials.weights.sum() == pytest.approx(len(examples))
-    assert trials.weights[trials.known].sum() == pytest.approx(0.8 * len(named))
-    assert not trials.right[~trials.known].any()
-    assert trials.right[trials.known].mean() > 0.9
-    without = ask(assets.engine(), assets.kb, examples, 0.0).trials
+    assert ranked.not_found == (0.0, 0.0)
+    assert len(ranked.right) == 2 * len(named) + len(SITES)
+    assert ranked.weights.sum() == pytest.approx(len(examples))
+    assert ranked.weights[ranked.known].sum() == pytest.approx(0.8 * len(named))
+    assert not ranked.right[~ranked.known].any()
+    assert ranked.right[ranked.known].mean() > 0.9
+    without = rank_examples(assets.engine(), assets.kb, examples, 0.0)
     assert without.known.sum() == len(named) == len(without.right) - len(SITES)
 
 

@@ -3,14 +3,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spacy_medlink.fitting.calibrator import fit
-from spacy_medlink.fitting.quality import calibration_error, log_loss
-from tests.fitting.samples import trials
+from spacy_medlink.evaluation.calibration import calibration_error
+from spacy_medlink.fitting.calibrator import fit, log_loss
+from tests.fitting.samples import ranked_examples
 
 
 @pytest.fixture(scope="module")
 def fitted():
-    own, promise = trials()
+    own, promise = ranked_examples()
     return own, promise, fit(own)
 
 
@@ -26,7 +26,7 @@ def test_probabilities_are_what_they_promise(fitted):
 
 def test_the_calibrator_holds_on_other_trials(fitted):
     _, _, found = fitted
-    other, promise = trials(seed=1)
+    other, promise = ranked_examples(seed=1)
     probs = found.calibrator.estimate(other.features)
     assert np.abs(probs - promise).mean() < 0.06
     assert calibration_error(probs, other.right, other.weights) < 0.06
@@ -39,7 +39,7 @@ def test_the_kind_of_lower_loss_on_unseen_trials_is_taken(fitted):
 
 def test_steps_are_taken_where_no_slope_fits():
     """Right below 0.3 and above 0.7 of a score, as no logistic function of it can say."""
-    own, _ = trials(3000)
+    own, _ = ranked_examples(3000)
     score = own.features[:, 0]
     own = own._replace(right=(score > 0.5) & ((score < 0.6) | (score > 0.8)))
     found = fit(own)
@@ -49,7 +49,7 @@ def test_steps_are_taken_where_no_slope_fits():
 
 def test_steps_and_slope_are_averaged():
     """Where all trials of a score went one way, steps alone would be certain."""
-    own, _ = trials(3000)
+    own, _ = ranked_examples(3000)
     score = own.features[:, 0]
     own = own._replace(right=(score > 0.5) & ((score < 0.6) | (score > 0.8)))
     model = fit(own).calibrator
@@ -69,8 +69,8 @@ def test_fitting_twice_gives_the_same(fitted):
 
 
 @pytest.mark.parametrize("right", [True, False])
-def test_trials_that_all_go_one_way(right):
-    own, _ = trials(100)
+def test_examples_that_all_go_one_way(right):
+    own, _ = ranked_examples(100)
     found = fit(own._replace(right=np.full(100, right)))
     assert ((found.probs > 0.9) if right else (found.probs < 0.1)).all()
 
@@ -78,8 +78,14 @@ def test_trials_that_all_go_one_way(right):
 def test_no_group_is_on_both_sides_of_a_split():
     """What is right is known by the group alone: unseen groups must come out as undecided."""
     generator = np.random.default_rng(0)
-    own, _ = trials(600)
+    own, _ = ranked_examples(600)
     of_group = generator.random(300) < 0.5
     own = own._replace(right=of_group[own.groups])
     own = own._replace(features=own.features + own.groups[:, np.newaxis] * 1e-3)
     assert fit(own).losses["logistic"] > 0.6
+
+
+def test_log_loss():
+    probs, right = np.array([0.5, 0.25]), np.array([True, False])
+    assert log_loss(probs, right, np.array([1.0, 0.0])) == pytest.approx(np.log(2))
+    assert log_loss(probs, right, np.array([0.0, 2.0])) == pytest.approx(-np.log(0.75))

@@ -8,7 +8,7 @@ from spacy_medlink.assets import Assets
 from spacy_medlink.assets.assets import ENDINGS_FILE
 from spacy_medlink.building import build_assets
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.fitting.endings import learn_endings, name_examples
+from spacy_medlink.fitting.endings import ending_examples, learn_endings
 from spacy_medlink.fitting.mention_names import SOURCE
 from spacy_medlink.fitting.ranker import fit_ranker
 from spacy_medlink.kb import KnowledgeBase, build_kb
@@ -81,7 +81,9 @@ def test_without_the_file_the_assets_are_incomplete(place):
 
 def test_ids_without_endings_have_none(tiny_assets):
     assert (
-        learn_endings(name_examples(tiny_assets.kb), [Remembered("fever", "", "HP:0001945", 1, 1)])
+        learn_endings(
+            ending_examples(tiny_assets.kb), [Remembered("fever", "", "HP:0001945", 1, 1)]
+        )
         is None
     )
 
@@ -94,7 +96,7 @@ def test_names_that_mentions_gave_teach_nothing(tmp_path):
     build_kb(tmp_path / "kb", records)
     kb = KnowledgeBase(tmp_path / "kb")
     lines = [Remembered(f"warm {n}", "", "1/6", 1, 1) for n in range(4)]
-    found = learn_endings(name_examples(kb), [*lines, Remembered("^hot", "", "1/3", 1, 1)])
+    found = learn_endings(ending_examples(kb), [*lines, Remembered("^hot", "", "1/3", 1, 1)])
     assert "warm" in found.features and "cold" not in found.features
     assert found.log_probability("warm", "2/6") > found.log_probability("warm", "2/3") > LEAST
 

@@ -10,14 +10,14 @@ from spacy_medlink.assets.assets import CALIBRATOR
 from spacy_medlink.assets.variant import write_variant
 from spacy_medlink.building import build_assets
 from spacy_medlink.components.linker import MedicalLinker
-from spacy_medlink.fitting.lookups import NameLookups
-from spacy_medlink.fitting.name_calibration import (
+from spacy_medlink.fitting.calibrate import (
     PROBABLE,
     SHARES,
     calibrate_on_names,
     fit_on_names,
 )
 from spacy_medlink.fitting.ranker import fit_ranker
+from spacy_medlink.fitting.retrieved import RetrievedExamples
 from spacy_medlink.kb import build_kb
 from spacy_medlink.linking.decision import BELOW_THRESHOLD
 from spacy_medlink.types import Concept, Name
@@ -112,11 +112,12 @@ def test_a_build_fits_what_its_linker_would(assets, tmp_path):
 
 
 def test_examples_weigh_as_their_kinds_should(assets):
-    names = NameLookups.of(assets.engine(calibrator=False), assets.kb)
-    found = fit_on_names(names, assets.kb)
-    total = found.trials.weights.sum() + found.unanswered[0]
+    retrieved = RetrievedExamples.of(assets.engine(calibrator=False), assets.kb)
+    found = fit_on_names(retrieved, assets.kb)
+    ranked = found.fitted.examples
+    total = ranked.weights.sum() + ranked.not_found[0]
     assert total == pytest.approx(sum(found.counts.values()))
-    known = found.trials.weights[found.trials.known].sum() + found.unanswered[1]
+    known = ranked.weights[ranked.known].sum() + ranked.not_found[1]
     shares = {kind: share for kind, share in SHARES.items() if kind in found.counts}
     right = sum(shares[kind] for kind in {*shares} - {"unknown", "nothing", "broader"})
     assert known / total == pytest.approx(right / sum(shares.values()))

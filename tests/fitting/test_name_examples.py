@@ -18,9 +18,12 @@ from spacy_medlink.fitting.name_examples import (
     TRANSLATED,
     UNKNOWN,
     VERBATIM,
+    everyday,
     name_examples,
+    nonsense,
+    phrases_of_nothing,
+    short_form,
 )
-from spacy_medlink.fitting.phrases import everyday, nonsense, phrases_of_nothing, short_form
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.text.normalisation import is_short_form, key
 from spacy_medlink.types import Concept, Name

@@ -16,11 +16,11 @@ from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.evaluation import load_gold
 from spacy_medlink.fitting.calibrate import calibrate_assets
+from spacy_medlink.fitting.folds import folds, forget
 from spacy_medlink.fitting.memory import learn_memory
 from spacy_medlink.fitting.mention_names import add_mention_names
 from spacy_medlink.fitting.ranker import fit_ranker
-from spacy_medlink.fitting.rerankers import store_reranker
-from spacy_medlink.fitting.unannotated import folds, forget
+from spacy_medlink.fitting.reranker import store_reranker
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.schema import kb_fingerprint
 from spacy_medlink.ranking.ranker import RANKER, CandidateRanker, Chain

@@ -6,17 +6,22 @@ import numpy as np
 import pytest
 
 from spacy_medlink.fitting.calibrate import _choose
-from spacy_medlink.fitting.calibrator import fit
-from spacy_medlink.fitting.strata import SHORT_FORMS, STATED, rates_of_gold, rates_of_names
+from spacy_medlink.fitting.calibrator import (
+    SHORT_FORMS,
+    STATED,
+    fit,
+    rates_of_gold,
+    rates_of_names,
+)
+from spacy_medlink.fitting.examples import RankedExamples
 from spacy_medlink.fitting.thresholds import Point
-from spacy_medlink.fitting.trials import Trials
 from spacy_medlink.ranking.calibrator import (
     CALIBRATOR_FEATURES,
     STRATA,
     calibrator_features,
     strata_of,
 )
-from tests.fitting.samples import FACTS, ranking, trials
+from tests.fitting.samples import FACTS, ranked_examples, ranking
 
 
 def verbatim(row=0, form="some text", rival=False, memory=0.0):
@@ -28,7 +33,7 @@ def verbatim(row=0, form="some text", rival=False, memory=0.0):
 
 def some(rankings, right, weights=None):
     n = len(rankings)
-    return Trials(
+    return RankedExamples(
         calibrator_features(rankings, FACTS),
         np.asarray(right, dtype=np.bool_),
         np.ones(n, dtype=np.bool_),
@@ -38,7 +43,7 @@ def some(rankings, right, weights=None):
 
 
 def both(one, other):
-    return Trials(*(np.concatenate(pair) for pair in zip(one, other, strict=True)))
+    return RankedExamples(*(np.concatenate(pair) for pair in zip(one, other, strict=True)))
 
 
 def test_strata():
@@ -54,7 +59,7 @@ def test_strata():
 @pytest.mark.parametrize("share", [0.0, 0.2, 1.0])
 def test_what_resembles_names_does_not_change_what_is_one(share):
     """However often fuzzy rankings are right, and however high they score."""
-    fuzzy, _ = trials(400)
+    fuzzy, _ = ranked_examples(400)
     generator = np.random.default_rng(0)
     fuzzy = fuzzy._replace(right=generator.random(400) < share)
     names = some([verbatim(row) for row in range(60)], [True] * 57 + [False] * 3)
@@ -86,7 +91,7 @@ def test_a_calibrator_of_an_earlier_version_is_read_as_it_was(tmp_path):
 
     from spacy_medlink.ranking.calibrator import RankingCalibrator
 
-    own, _ = trials(300)
+    own, _ = ranked_examples(300)
     made = replace(fit(own).calibrator, rates=None)
     made.save(tmp_path / "c.json")
     facts = json.loads((tmp_path / "c.json").read_text())
@@ -113,7 +118,7 @@ def test_rates_that_cannot_be_are_refused(tmp_path, rate):
     from spacy_medlink.errors import MedlinkError
     from spacy_medlink.ranking.calibrator import RankingCalibrator
 
-    own, _ = trials(100)
+    own, _ = ranked_examples(100)
     fit(own).calibrator.save(tmp_path / "c.json")
     facts = json.loads((tmp_path / "c.json").read_text())
     facts["rates"]["verbatim"] = rate
@@ -123,7 +128,7 @@ def test_rates_that_cannot_be_are_refused(tmp_path, rate):
 
 
 def test_a_threshold_does_not_leave_names_out_where_another_has_the_precision():
-    own, _ = trials(100)
+    own, _ = ranked_examples(100)
     calibrator = replace(fit(own).calibrator, rates={**STATED, "verbatim": 0.94})
     surest = Point(0.97, 0.99, 0.01, 0.05, 0.05)
     names = Point(0.94, 0.952, 0.01, 0.6, 0.5)

@@ -1,20 +1,20 @@
 import numpy as np
 import pytest
 
+from spacy_medlink.fitting.examples import RankedExamples
 from spacy_medlink.fitting.thresholds import at_threshold, best_threshold, points
-from spacy_medlink.fitting.trials import Trials
-from tests.fitting.samples import trials
+from tests.fitting.samples import ranked_examples
 
 
 def few(right, known, weights, groups):
     columns = (np.array(right), np.array(known), np.array(weights, float), np.array(groups))
-    return Trials(np.zeros((len(right), 1)), *columns)
+    return RankedExamples(np.zeros((len(right), 1)), *columns)
 
 
 def test_precision_and_coverage_of_thresholds():
     own = few([1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1], [0, 1, 2, 3])
-    own = own._replace(right=own.right > 0, known=own.known > 0)
-    curve = points(np.array([0.9, 0.6, 0.6, 0.2]), own, unanswered=(2.0, 1.0))
+    own = own._replace(right=own.right > 0, known=own.known > 0, not_found=(2.0, 1.0))
+    curve = points(np.array([0.9, 0.6, 0.6, 0.2]), own)
     found = [(one.threshold, one.precision, one.coverage, one.of_all) for one in curve]
     assert found == [
         (0.9, 1.0, 0.25, pytest.approx(1 / 6)),
@@ -27,7 +27,7 @@ def test_precision_and_coverage_of_thresholds():
 
 def test_the_error_counts_groups_not_mentions():
     """The same mentions, once each of their own concept, once ten of each."""
-    own, _ = trials(1000)
+    own, _ = ranked_examples(1000)
     probs = np.ones(1000)
     apart = own._replace(groups=np.arange(1000), weights=np.ones(1000))
     together = apart._replace(groups=np.arange(1000) // 10, right=np.repeat(apart.right[::10], 10))
@@ -39,7 +39,7 @@ def test_the_error_counts_groups_not_mentions():
 
 @pytest.mark.parametrize("target", [0.6, 0.8, 0.9, 0.95])
 def test_the_threshold_links_most_at_the_precision(target):
-    own, promise = trials(4000)
+    own, promise = ranked_examples(4000)
     curve = points(promise, own)
     best = best_threshold(curve, target)
     assert best is not None
@@ -50,7 +50,7 @@ def test_the_threshold_links_most_at_the_precision(target):
 
 
 def test_no_threshold_for_what_cannot_be_reached():
-    own, promise = trials(300)
+    own, promise = ranked_examples(300)
     wrong = own._replace(right=np.zeros(300, dtype=bool))
     assert best_threshold(points(promise, wrong), 0.5) is None
     assert best_threshold(points(promise, own), 1.0) is None

@@ -11,11 +11,15 @@ from rapidfuzz import process
 from spacy_medlink.assets.variant import write_variant
 from spacy_medlink.building import build_assets
 from spacy_medlink.cli.build import _how_chosen
-from spacy_medlink.fitting.choices import choices
-from spacy_medlink.fitting.lookups import NameLookups
 from spacy_medlink.fitting.mention_names import add_mention_names
 from spacy_medlink.fitting.name_examples import SYNONYM
-from spacy_medlink.fitting.weights import best_choice, choose_weights, reciprocal_ranks
+from spacy_medlink.fitting.retrieved import RetrievedExamples
+from spacy_medlink.fitting.weights import (
+    best_choice,
+    choices,
+    choose_weights,
+    reciprocal_ranks,
+)
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.linking import Linker, Parts
 from spacy_medlink.retrieval.dense import DenseIndex
@@ -106,7 +110,7 @@ def test_ngrams_that_mislead_get_less_than_by_default(tmp_path, unrelated):
 def test_names_are_not_found_through_themselves(tmp_path, unrelated):
     """The n-gram tier sees the query's own name at 1.0; held out, it finds nothing."""
     engine, kb = oracle_engine(unrelated, tmp_path)
-    names = NameLookups.of(engine, kb)
+    names = RetrievedExamples.of(engine, kb)
     found = names.found(names.of_kinds([SYNONYM]))
     own = np.arange(len(found.rows))[:, np.newaxis]
     concepts = np.asarray([one.concept for one in names.of_kinds([SYNONYM])])

@@ -18,7 +18,7 @@ from spacy_medlink.building import build_assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import ATTENTIONS, CrossEncoder, CrossSettings
 from spacy_medlink.fitting.calibrate import calibrate_assets
-from spacy_medlink.fitting.rerankers import store_reranker
+from spacy_medlink.fitting.reranker import store_reranker
 from spacy_medlink.kb import build_kb
 from spacy_medlink.kb.readers import obo
 from spacy_medlink.kb.schema import kb_fingerprint

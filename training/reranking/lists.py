@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.evaluation import load_gold
-from spacy_medlink.fitting.unannotated import ask_unannotated
+from spacy_medlink.fitting.folds import rank_unannotated
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.linking import Linker
 from spacy_medlink.ranking.blending import remembered
@@ -40,7 +40,7 @@ def unannotated_lists(
         where there is one.
     RAISES (MedlinkError): E107, E401-E407 for the file.
     """
-    asked = list(ask_unannotated(assets, path, top))
+    asked = list(rank_unannotated(assets, path, top))
     rest = [
         _list(one.case.mention, one.ranking, one.case.right)
         for one in asked

@@ -161,7 +161,7 @@ class Trainer:
 
     def _rebuilt(self, old: "Assets") -> "Assets":
         from ...building import build_assets
-        from ...fitting.rerankers import store_reranker
+        from ...fitting.reranker import store_reranker
         from ...kb.schema import kb_fingerprint
         from ...util.files import OwnedDirectory
         from ...util.progress import show_progress

@@ -1,4 +1,4 @@
-"""Annotated mentions looked up as if their documents had not been annotated.
+"""Folds: documents that are looked up as if they had not been annotated.
 
 What the assets have learned from the same documents, the memory of corrections and the mentions
 that became names, would leave nothing to learn from them.
@@ -24,16 +24,16 @@ from ..retrieval.memory import NIL, Entry, MentionMemory, Remembered, memory_key
 from ..types import Candidate, Mention, Progress
 from ..util.files import sha256_of
 from ..util.progress import no_progress
-from .endings import Example, learn_endings, name_examples
+from .endings import EndingExample, ending_examples, learn_endings
 from .memory import entries_of, key_of, learn_lines
 from .mention_names import SOURCE
 
-_FOLDS = 5
+FOLDS = 5
 _SEED = 0
 _BATCH = 512
 
 
-class Asked(NamedTuple):
+class RankedCase(NamedTuple):
     """A case, what was retrieved for it as if its document were not annotated, and its fold.
 
     facts (Callable[[], NameFacts]): of all names, as far as the other folds are annotated; made
@@ -73,14 +73,15 @@ def folds(assets: Assets, gold: Path, progress: Progress = no_progress) -> Itera
     """
     kb = assets.kb
     cases = [one for one in load_gold(gold, kb).cases() if one.mention.text.strip()]
-    fold_of = _folds([case.doc for case in cases])
+    docs = [case.doc for case in cases]
+    fold_of = dict(zip(docs, deal(docs).tolist(), strict=True))
     remembering = assets.manifest.get("memory") is not None
     lines = assets.memory_lines if remembering else []
     alone = remembering and _is_all_of_it(assets, gold)
     row_of = {id: row for row, id in enumerate(kb.iter_ids())}
-    names = cache(partial(name_examples, kb))
+    names = cache(partial(ending_examples, kb))
     name_concept = kb.name_concepts().astype(np.int32)
-    for number in progress(range(_FOLDS), _FOLDS, "looking mentions up"):
+    for number in progress(range(FOLDS), FOLDS, "looking mentions up"):
         own = [case for case in cases if fold_of[case.doc] == number]
         if alone:
             left = learn_lines((one for one in cases if fold_of[one.doc] != number), kb)
@@ -93,9 +94,9 @@ def folds(assets: Assets, gold: Path, progress: Progress = no_progress) -> Itera
         yield Fold(number, own, memory, _gone(kb, own, said), facts)
 
 
-def ask_unannotated(
+def rank_unannotated(
     assets: Assets, gold: Path, top: int, progress: Progress = no_progress
-) -> Iterator[Asked]:
+) -> Iterator[RankedCase]:
     """Look the mentions of a gold file up, by the retriever alone; those of no concept, too.
 
     Documents are dealt into five folds; memory and names that only the documents of a fold gave are
@@ -115,7 +116,7 @@ def ask_unannotated(
             part = distinct[start : start + _BATCH]
             rankings.update(zip(part, engine.rank_within(part, top, mask), strict=True))
         for case in fold.cases:
-            yield Asked(case, rankings[_bare(case)], fold.number, fold.facts)
+            yield RankedCase(case, rankings[_bare(case)], fold.number, fold.facts)
 
 
 def _bare(case: Case) -> Mention:
@@ -159,7 +160,7 @@ def _facts(
     kb: KnowledgeBase,
     name_concept: NDArray[np.int32],
     left: Sequence[Remembered],
-    names: Callable[[], Sequence[Example]],
+    names: Callable[[], Sequence[EndingExample]],
 ) -> NameFacts:
     return name_facts(kb, name_concept, left, learn_endings(names(), left))
 
@@ -176,7 +177,8 @@ def _gone(kb: KnowledgeBase, cases: Sequence[Case], said: Set[str]) -> list[int]
     return rows
 
 
-def _folds(docs: Sequence[str]) -> dict[str, int]:
-    distinct = sorted(set(docs))
-    dealt = np.random.default_rng(_SEED).permutation(len(distinct)) % _FOLDS
-    return dict(zip(distinct, dealt.tolist(), strict=True))
+def deal(groups: Sequence[str] | NDArray[np.int64], folds: int = FOLDS) -> NDArray[np.int64]:
+    """Deal groups, such as documents, out to folds, the same way each time: (n,) their numbers."""
+    distinct, place = np.unique(np.asarray(groups), return_inverse=True)
+    dealt = np.random.default_rng(_SEED).permutation(len(distinct)) % folds
+    return np.asarray(dealt[place], dtype=np.int64)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from ..assets import Assets
 from ..assets.assets import CALIBRATOR, RERANKER
 from ..assets.variant import left_out, write_variant
-from .name_calibration import calibrate_on_names
+from .calibrate import calibrate_on_names
 
 if TYPE_CHECKING:
     from ..encoders.cross_encoder import CrossEncoder

@@ -1,12 +1,12 @@
-"""Lookups: texts that are searched once, and ranked as often as is wanted with some names hidden.
+"""RetrievedExamples: examples that are searched once, and ranked as often as is wanted.
 
-Encoding and searching are what costs. What a linker would say if it lacked a name or a concept is
-read from the same answers, without the names that it would lack.
+Encoding and searching are what costs. What a linker would find if it lacked a name or a concept is
+read from the same results, without the names that an example hides.
 """
 
 from collections.abc import Collection, Sequence
 from copy import copy
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,66 +24,24 @@ _BATCH = 512
 Number = TypeVar("Number", np.int64, np.float32)
 
 
-class Lookups:
-    """The answers of an engine for some texts.
+class RetrievedExamples:
+    """Examples made of names, and what the tiers of a linker find for them.
 
-    engine (Linker): asked without filters.
-    texts (Sequence[str]): equal ones are searched once.
+    engine (Linker): asked without filters. examples (Sequence[NameExample]): equal texts are
+        searched once.
     """
 
     def __init__(
-        self, engine: Linker, texts: Sequence[str], progress: Progress = no_progress
+        self, engine: Linker, examples: Sequence[NameExample], progress: Progress = no_progress
     ) -> None:
-        self.engine = engine
-        distinct = list(dict.fromkeys(texts))
+        self.engine, self.examples = engine, list(examples)
+        distinct = list(dict.fromkeys(one.text for one in examples))
         self._place = {text: place for place, text in enumerate(distinct)}
         starts = range(0, len(distinct), _BATCH)
         self._parts = [
             engine.look_up(distinct[start : start + _BATCH], WIDTH)
             for start in progress(starts, len(starts), "looking examples up")
         ]
-
-    def of_tiers(self, tiers: Collection[str]) -> "Lookups":
-        """Leave out what other tiers found, as if they had not been asked."""
-        other = copy(self)
-        other._parts = [_of_tiers(own, {MEMORY, *tiers}) for own in self._parts]
-        return other
-
-    def asking(self, engine: Linker) -> "Lookups":
-        """Let another linker rank what was found: one over the same tiers, with another fusion."""
-        other = copy(self)
-        other.engine = engine
-        return other
-
-    def found(self, text: str, hidden: Collection[int] = ()) -> Found:
-        """Get what was found for a text, without hidden name rows: arrays of one row."""
-        part, place = divmod(self._place[text], _BATCH)
-        own = self._parts[part]
-        found = Found(
-            own.rows[place : place + 1],
-            {tier: values[place : place + 1] for tier, values in own.scores.items()},
-            {tier: _row_of(hits, place) for tier, hits in own.hits.items()},
-        )
-        return _without(found, np.asarray(sorted(hidden), dtype=np.int64)) if hidden else found
-
-    def rank(
-        self, texts: Sequence[str], hidden: Sequence[Collection[int]], k: int
-    ) -> list[list[Candidate]]:
-        """Rank concepts for texts, each as if the knowledge base had no names that it hides."""
-        rankings: list[list[Candidate]] = []
-        for start in range(0, len(texts), _BATCH):
-            own = texts[start : start + _BATCH]
-            found = map(self.found, own, hidden[start : start + _BATCH])
-            mentions = [Mention(text) for text in own]
-            rankings += self.engine.rank_found(mentions, stacked(list(found)), k)
-        return rankings
-
-
-class NameLookups(NamedTuple):
-    """Examples made of names, and what is found for them."""
-
-    examples: list[NameExample]
-    lookups: Lookups
 
     @classmethod
     def of(
@@ -92,34 +50,53 @@ class NameLookups(NamedTuple):
         kb: KnowledgeBase,
         progress: Progress = no_progress,
         sample: int = SAMPLE,
-    ) -> "NameLookups":
-        """Look the examples of a knowledge base up. sample (int): concepts that give a name."""
-        examples = name_examples(kb, sample)
-        return cls(examples, Lookups(engine, [one.text for one in examples], progress))
+    ) -> "RetrievedExamples":
+        """Make the examples of a knowledge base. sample (int): concepts that give a name."""
+        return cls(engine, name_examples(kb, sample), progress)
 
-    def of_tiers(self, tiers: Collection[str]) -> "NameLookups":
-        """Leave out what other tiers found."""
-        return self._replace(lookups=self.lookups.of_tiers(tiers))
+    def of_tiers(self, tiers: Collection[str]) -> "RetrievedExamples":
+        """Leave out what other tiers found, as if they had not been asked."""
+        other = copy(self)
+        other._parts = [_of_tiers(own, {MEMORY, *tiers}) for own in self._parts]
+        return other
 
-    def asking(self, engine: Linker) -> "NameLookups":
-        """Let another linker rank what was found."""
-        return self._replace(lookups=self.lookups.asking(engine))
+    def asking(self, engine: Linker) -> "RetrievedExamples":
+        """Let another linker rank what was found: one over the same tiers, with another fusion."""
+        other = copy(self)
+        other.engine = engine
+        return other
 
     def of_kinds(self, kinds: Collection[str]) -> list[NameExample]:
         """List the examples of some kinds."""
         return [one for one in self.examples if one.kind in kinds]
 
     def found(self, examples: Sequence[NameExample]) -> Found:
-        """Get what was found for examples, without what they hide."""
-        return stacked([self.lookups.found(one.text, one.hidden) for one in examples])
+        """Get what was found for examples, without the names that they hide."""
+        return _stacked([self._found(one) for one in examples])
 
     def rank(self, examples: Sequence[NameExample], k: int) -> list[list[Candidate]]:
-        """Rank concepts for examples."""
-        texts, hidden = [one.text for one in examples], [one.hidden for one in examples]
-        return self.lookups.rank(texts, hidden, k)
+        """Rank concepts for examples, each as if the knowledge base had no names that it hides."""
+        rankings: list[list[Candidate]] = []
+        for start in range(0, len(examples), _BATCH):
+            own = examples[start : start + _BATCH]
+            mentions = [Mention(one.text) for one in own]
+            rankings += self.engine.rank_found(mentions, self.found(own), k)
+        return rankings
+
+    def _found(self, example: NameExample) -> Found:
+        """Get what was found for one example: arrays of one row."""
+        part, place = divmod(self._place[example.text], _BATCH)
+        own = self._parts[part]
+        found = Found(
+            own.rows[place : place + 1],
+            {tier: values[place : place + 1] for tier, values in own.scores.items()},
+            {tier: _row_of(hits, place) for tier, hits in own.hits.items()},
+        )
+        hidden = np.asarray(sorted(example.hidden), dtype=np.int64)
+        return _without(found, hidden) if len(hidden) else found
 
 
-def stacked(found: Sequence[Found]) -> Found:
+def _stacked(found: Sequence[Found]) -> Found:
     """Put what was found for several texts into one, padded to the same width."""
     return Found(
         _padded([one.rows for one in found], -1),
