@@ -102,6 +102,15 @@ def reciprocal(ranks: ArrayLike) -> Floats:
     return np.divide(1.0, own, out=np.zeros(own.shape), where=own > 0)
 
 
+def rank_figures(ranks: Floats, depths: Sequence[int], digits: int = 4) -> dict[str, float]:
+    """Compute "acc@k", the share of mentions with a right concept among the first k, and "mrr".
+
+    ranks (Floats): of `reciprocal`, (n,).
+    """
+    found = {f"acc@{k}": float((ranks >= 1 / k).mean()) for k in depths}
+    return {name: round(own, digits) for name, own in {**found, "mrr": float(ranks.mean())}.items()}
+
+
 def rounded(value: float | None) -> float | None:
     """Round a fraction; None stays what cannot be computed."""
     return None if value is None else round(float(value), DIGITS)

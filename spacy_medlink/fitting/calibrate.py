@@ -107,10 +107,10 @@ def calibrate_assets(
     out (Path): directory to write, which may be that of the assets: they are replaced when all is
         done. dev (Optional[Path]): gold mentions that nothing else learned from.
     train (Optional[Path]): gold mentions that memory, names and ranker learned from, too, but not
-        the encoder: each fifth of the documents is asked as if it had not been annotated. Without
+        the encoder: each fifth of the documents is ranked as if it had not been annotated. Without
         either, names of the knowledge base play the mentions.
     target_precision (float): of the links above the threshold to choose, its standard error off.
-    nil_share (float): share of the concepts whose mentions are asked without them, 0..1.
+    nil_share (float): share of the concepts whose mentions are ranked without them, 0..1.
     overwrite (bool): lose what `out` holds besides assets.
     RAISES (MedlinkError): E107 and E4xx for the gold file, E413 too few mentions, E414 for a
         precision that no threshold gives, E109 the disk, E302 for both files.

@@ -211,17 +211,17 @@ def _rounds(
     own = [_part_of(one, part, parts) for one in examples]
     for number in range(parts):
         removed = part == number
-        asked = []
+        shared = []
         for example, place in zip(examples, own, strict=True):
             left = frozenset(row for row in example.right if not removed[row])
             if place == number:
-                # Of what is NIL anyway there is one answer only.
+                # What is NIL anyway can be ranked one way only.
                 share = nil_share if example.right and nil_share else 1.0
-                asked.append((example, share * example.count, left))
+                shared.append((example, share * example.count, left))
             elif example.right and (place + 1) % parts == number:
                 share = (1 - nil_share) * example.count
-                asked.append((example, share, left))
-        yield _Round(without(engine, removed, gone), asked)
+                shared.append((example, share, left))
+        yield _Round(without(engine, removed, gone), shared)
 
 
 def _part_of(example: Example, part: NDArray[np.int64], parts: int) -> int:

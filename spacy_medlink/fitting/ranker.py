@@ -6,18 +6,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..assets import Assets
 from ..assets.assets import CALIBRATOR, ENDINGS_FILE, RANKER_FILE, RERANKER
 from ..assets.manifest import ASSETS
 from ..assets.variant import left_out, write_variant
 from ..errors import Errors
-from ..evaluation.intervals import reciprocal, standard_error
+from ..evaluation.intervals import rank_figures, reciprocal, standard_error
 from ..evaluation.outcome import first_right
 from ..ranking.blending import blend, remembered
 from ..ranking.endings import Endings
-from ..ranking.linear import LinearModel
+from ..ranking.linear import Floats, LinearModel
 from ..ranking.ranker import RANKER, TOP, WEIGHT, ranker_features, save_ranker, softmax
 from ..types import Progress
 from ..util.files import sha256_of
@@ -78,26 +77,26 @@ def fit_ranker(
     check_output(out, ASSETS, [gold], improves=assets.path, overwrite=overwrite)
     check_top(top)
     every = rank_unannotated(assets, Path(gold), top, progress)
-    asked = [one for one in every if one.case.right and not remembered(one.ranking)]
-    if not asked:
+    cases = [one for one in every if one.case.right and not remembered(one.ranking)]
+    if not cases:
         raise Errors.too_few_rows(path=gold, found=0, wanted=_NEEDED, what="mentions to rank")
-    lists = _lists(asked)
+    lists = _lists(cases)
     if (found := int(lists.tells.sum())) < _NEEDED:
         raise Errors.too_few_rows(
             path=gold, found=found, wanted=_NEEDED, what="mentions with a right and a wrong answer"
         )
     fitted = fit(lists)
-    before, after = _ranks(asked, None), _ranks(asked, _by_mention(fitted.unseen, lists))
-    gain, error = float((after - before).mean()), standard_error(after - before, _texts(asked))
+    before, after = _ranks(cases, None), _ranks(cases, _by_mention(fitted.unseen, lists))
+    gain, error = float((after - before).mean()), standard_error(after - before, _texts(cases))
     kept = gain > _ERRORS * error and (after == 1).sum() >= (before == 1).sum()
     facts = {
-        "mentions": len(asked),
-        "documents": len({one.case.doc for one in asked}),
+        "mentions": len(cases),
+        "documents": len({one.case.doc for one in cases}),
         "fitted_on": {"file": Path(gold).name, "sha256": sha256_of(Path(gold))},
         "penalty": fitted.penalty,
         "top": top,
-        "retrieval": _figures(before),
-        "ranked": _figures(after),
+        "retrieval": rank_figures(before, _DEPTHS),
+        "ranked": rank_figures(after, _DEPTHS),
         "gain": round(gain, _DIGITS),
         "standard_error": round(error, _DIGITS),
     }
@@ -123,47 +122,40 @@ def _endings(assets: Assets) -> Endings | None:
     return learn_endings(ending_examples(assets.kb), lines)
 
 
-def _lists(asked: Sequence[RankedCase]) -> Lists:
-    features = [ranker_features(one.ranking, one.facts()) for one in asked]
+def _lists(cases: Sequence[RankedCase]) -> Lists:
+    features = [ranker_features(one.ranking, one.facts()) for one in cases]
     right = [
         np.asarray([own.row in one.case.right for own in one.ranking], dtype=np.bool_)
-        for one in asked
+        for one in cases
     ]
-    counts = Counter(_texts(asked))
+    counts = Counter(_texts(cases))
     return Lists(
-        np.vstack(features) if features else np.zeros((0, 0)),
-        np.concatenate(right) if right else np.zeros(0, dtype=np.bool_),
+        np.vstack(features),
+        np.concatenate(right),
         np.cumsum([len(one) for one in right], dtype=np.int64),
-        np.asarray([one.fold for one in asked], dtype=np.int64),
+        np.asarray([one.fold for one in cases], dtype=np.int64),
         # A mention that comes ten times does not teach ten times as much.
-        np.asarray([1 / np.sqrt(counts[text]) for text in _texts(asked)]),
+        np.asarray([1 / np.sqrt(counts[text]) for text in _texts(cases)]),
     )
 
 
-def _texts(asked: Sequence[RankedCase]) -> list[str]:
-    return [one.case.mention.text.lower() for one in asked]
+def _texts(cases: Sequence[RankedCase]) -> list[str]:
+    return [one.case.mention.text.lower() for one in cases]
 
 
-def _by_mention(logits: NDArray[np.float64], lists: Lists) -> list[NDArray[np.float64]]:
-    return [logits[start:end] for start, end in lists.spans]
+def _by_mention(scores: Floats, lists: Lists) -> list[Floats]:
+    return [scores[start:end] for start, end in lists.spans]
 
 
-def _ranks(
-    asked: Sequence[RankedCase], logits: Sequence[NDArray[np.float64]] | None
-) -> NDArray[np.float64]:
+def _ranks(cases: Sequence[RankedCase], scores: Sequence[Floats] | None) -> Floats:
     """Compute the reciprocal rank of each mention's first right candidate, 0 where none is."""
     found = []
-    for place, one in enumerate(asked):
+    for place, one in enumerate(cases):
         ranking = one.ranking
-        if logits is not None:
-            ranking = blend(ranking, 0, softmax(logits[place]), WEIGHT, RANKER)
+        if scores is not None:
+            ranking = blend(ranking, 0, softmax(scores[place]), WEIGHT, RANKER)
         found.append(first_right([own.row for own in ranking], one.case.right))
     return reciprocal(found)
-
-
-def _figures(ranks: NDArray[np.float64]) -> dict[str, float]:
-    shares = {f"acc@{n}": float((ranks >= 1 / n).mean()) for n in _DEPTHS}
-    return {k: round(v, _DIGITS) for k, v in {**shares, "mrr": float(ranks.mean())}.items()}
 
 
 def _write(

@@ -36,14 +36,14 @@ _LATER = {"mean": 0.0, "scale": 1.0, "weights": 0.0}  # what features count that
 
 @dataclass(frozen=True, eq=False)
 class RankingCalibrator:
-    """Estimates how probable it is that the first answer of a ranking is right.
+    """Estimates how probable it is that the first candidate of a ranking is right.
 
     The logistic model is p = 1 / (1 + exp(-z)) with z of a linear model (Platt
     1999). With steps, p is read from a monotone function of z instead, linear between the
     steps (isotonic regression: Zadrozny and Elkan 2002).
 
     model (LinearModel): of CALIBRATOR_FEATURES; its score is z.
-    rates (Optional[Mapping[str, float]]): probability of the answers of each stratum but the first;
+    rates (Optional[Mapping[str, float]]): probability of the links of each stratum but the first;
         None, as in calibrators of earlier versions, leaves all to the model.
     steps (Optional[Tuple[Floats, Floats]]): z, strictly ascending, and p, ascending.
     fitted_for (Mapping[str, Any]): what must be the same where it is used: tiers, fusion, encoder.

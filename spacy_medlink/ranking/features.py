@@ -76,7 +76,7 @@ def _table(described: Sequence[Described], names: Iterable[str]) -> Features:
 def _of_tier(tier: str) -> Callable[[Described], float]:
     """Make the feature of a tier's score.
 
-    A tier that was not asked, because the exact one has the answer, would have said the same.
+    A tier that was not asked, because the exact one found the name, would have said the same.
     """
     return lambda it: round(it.candidate.scores.get(tier, it.exact), DIGITS)
 

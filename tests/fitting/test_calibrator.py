@@ -48,7 +48,7 @@ def test_steps_are_taken_where_no_slope_fits():
 
 
 def test_steps_and_slope_are_averaged():
-    """Where all trials of a score went one way, steps alone would be certain."""
+    """Where all examples of a score went one way, steps alone would be certain."""
     own, _ = ranked_examples(3000)
     score = own.features[:, 0]
     own = own._replace(right=(score > 0.5) & ((score < 0.6) | (score > 0.8)))

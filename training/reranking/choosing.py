@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_medlink.encoders.cross_encoder import CrossEncoder
-from spacy_medlink.evaluation.intervals import reciprocal, standard_error
+from spacy_medlink.evaluation.intervals import rank_figures, reciprocal, standard_error
 from spacy_medlink.evaluation.outcome import first_right
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.ranking.reranking import Reranker
@@ -89,8 +89,4 @@ def choose(ranks: dict[float, Ranks], lists: Sequence[RankedList]) -> Choice:
 
 def figures(ranks: Ranks) -> dict[str, float]:
     """Compute the share of mentions with a right concept among the first n, and the mean rank."""
-    shares = {f"acc@{n}": float((ranks >= 1 / n).mean()) for n in _DEPTHS}
-    return {
-        name: round(float(value), _DIGITS)
-        for name, value in {**shares, "mrr": ranks.mean()}.items()
-    }
+    return rank_figures(ranks, _DEPTHS)
