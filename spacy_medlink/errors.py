@@ -405,9 +405,9 @@ class Errors:
     reference_given_twice = Message(
         "E412", "Both --train and --reference name a file of training mentions. Give one of them."
     )
-    too_few_trials = Message(
+    too_few_examples = Message(
         "E413",
-        "{source} gives {trials} mentions of {concepts} concepts to calibrate on; at least "
+        "{source} gives {mentions} mentions of {concepts} concepts to calibrate on; at least "
         "{needed} of {needed_concepts} are needed. Use a larger file, or leave `--dev` out to "
         "calibrate on the names of the knowledge base.",
     )

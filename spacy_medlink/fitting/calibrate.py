@@ -294,8 +294,8 @@ def _rank_folds(
 
 
 def _too_few(source: str | Path | None, mentions: int, concepts: int) -> MedlinkError:
-    return Errors.too_few_trials(
-        source=source, trials=mentions, concepts=concepts,
+    return Errors.too_few_examples(
+        source=source, mentions=mentions, concepts=concepts,
         needed=_NEEDED_MENTIONS, needed_concepts=_NEEDED_CONCEPTS,
     )  # fmt: skip
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.fitting.lists import Lists, fit
+from spacy_medlink.fitting.ranker import Lists, fit
 from spacy_medlink.ranking.ranker import RANKER_FEATURES, CandidateRanker, save_ranker
 from tests.fitting.samples import FACTS
 
