@@ -5,6 +5,7 @@ import pytest
 
 from spacy_medlink.evaluation.calibration import calibration_error
 from spacy_medlink.fitting.calibrator import fit, log_loss
+from spacy_medlink.fitting.folds import deal
 from tests.fitting.samples import ranked_examples
 
 
@@ -89,3 +90,14 @@ def test_log_loss():
     probs, right = np.array([0.5, 0.25]), np.array([True, False])
     assert log_loss(probs, right, np.array([1.0, 0.0])) == pytest.approx(np.log(2))
     assert log_loss(probs, right, np.array([0.0, 2.0])) == pytest.approx(-np.log(0.75))
+
+
+def test_groups_are_dealt_to_folds_of_like_size():
+    """The same way each time, in whatever order they come."""
+    docs = [f"doc {number % 50}" for number in range(200)]
+    dealt = deal(docs)
+    assert (deal(docs[::-1])[::-1] == dealt).all()
+    of_doc = dict(zip(docs, dealt.tolist(), strict=True))
+    assert [of_doc[doc] for doc in docs] == dealt.tolist(), "a document is in one fold"
+    assert np.bincount(list(of_doc.values())).tolist() == [10] * 5
+    assert deal([]).shape == (0,)

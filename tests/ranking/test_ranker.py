@@ -1,5 +1,7 @@
 """The ranker in its place: before the reranker, never above corrections, the same every time."""
 
+import json
+
 import numpy as np
 import pytest
 import torch
@@ -9,7 +11,14 @@ from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.kb.schema import kb_fingerprint
 from spacy_medlink.ranking.facts import name_facts
 from spacy_medlink.ranking.linear import LinearModel
-from spacy_medlink.ranking.ranker import RANKER, RANKER_FEATURES, CandidateRanker, Chain, softmax
+from spacy_medlink.ranking.ranker import (
+    RANKER,
+    RANKER_FEATURES,
+    CandidateRanker,
+    Chain,
+    save_ranker,
+    softmax,
+)
 from spacy_medlink.ranking.reranking import RERANK, Reranker
 from spacy_medlink.retrieval.memory import MentionMemory, Remembered
 from spacy_medlink.types import Mention
@@ -85,3 +94,18 @@ def test_the_reranker_reads_what_the_ranker_puts_first(ranker, reranker, tiny_as
 def test_softmax_of_nothing_and_of_much():
     assert len(softmax(np.zeros(0))) == 0
     assert softmax(np.array([1e9, -1e9])).tolist() == [1.0, 0.0]
+
+
+def test_the_file_says_what_it_always_said(ranker, tmp_path):
+    """Rankers that were fitted before are read as they are."""
+    save_ranker(tmp_path / "ranker.json", ranker.model, 4, {"tiers": ["exact"]})
+    stored = json.loads((tmp_path / "ranker.json").read_text(encoding="utf-8"))
+    assert stored["format"] == 3
+    assert stored["traits"] == [
+        "score", "behind", "place", "ngram", "dense", "exact", "spelling", "length", "added",
+        "missing", "numbers", "last word", "preferred", "is preferred", "names", "seen", "often",
+        "scheme", "ending",
+    ]  # fmt: skip
+    numbers = {"mean", "scale", "weights"}
+    assert stored.keys() == {"format", "traits", "top", "fitted_for", *numbers}
+    assert {len(stored[name]) for name in numbers} == {len(stored["traits"])}
