@@ -1,7 +1,7 @@
 """Fitting a ranker to annotated text, and keeping it if it helps."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,7 +29,7 @@ from ..ranking.ranker import (
     save_ranker,
     softmax,
 )
-from ..types import Progress
+from ..types import Candidate, Progress
 from ..util.files import sha256_of
 from ..util.outputs import check_output
 from ..util.progress import no_progress
@@ -98,14 +98,6 @@ class RankerFitted(NamedTuple):
     kept: bool
 
 
-class _Place(NamedTuple):
-    """Where to write, what was read for it, and whether what lies there besides may be lost."""
-
-    out: Path
-    gold: Path
-    overwrite: bool
-
-
 def fit_ranker(
     assets: Assets,
     out: str | Path,
@@ -143,7 +135,11 @@ def fit_ranker(
             path=gold, found=found, wanted=_NEEDED, what="mentions with a right and a wrong answer"
         )
     fitted = fit(lists)
-    before, after = _ranks(cases, None), _ranks(cases, _by_mention(fitted.unseen, lists))
+    ranked = (
+        blend(one.ranking, 0, softmax(fitted.unseen[start:end]), WEIGHT, RANKER)
+        for one, (start, end) in zip(cases, lists.spans, strict=True)
+    )
+    before, after = _ranks(cases, [one.ranking for one in cases]), _ranks(cases, ranked)
     gain, error = float((after - before).mean()), standard_error(after - before, _texts(cases))
     kept = gain > _ERRORS * error and (after == 1).sum() >= (before == 1).sum()
     facts = {
@@ -159,8 +155,8 @@ def fit_ranker(
     }
     endings = _endings(assets) if kept else None
     facts["endings"] = len(endings.endings) if endings is not None else 0
-    place = _Place(Path(out), Path(gold), overwrite)
-    made = _write(assets, place, fitted.model, endings, facts, kept)
+    model = fitted.model if kept else None
+    made = _write(assets, Path(out), model, endings, facts, Path(gold), overwrite)
     if calibrate and made.manifest.get("calibrator") is None:
         made = calibrate_on_names(made, out, progress)
     return RankerFitted(made, facts, bool(kept))
@@ -219,53 +215,48 @@ def _texts(cases: Sequence[RankedCase]) -> list[str]:
     return [one.case.mention.text.lower() for one in cases]
 
 
-def _by_mention(scores: Floats, lists: Lists) -> list[Floats]:
-    return [scores[start:end] for start, end in lists.spans]
-
-
-def _ranks(cases: Sequence[RankedCase], scores: Sequence[Floats] | None) -> Floats:
+def _ranks(cases: Sequence[RankedCase], rankings: Iterable[Sequence[Candidate]]) -> Floats:
     """Compute the reciprocal rank of each mention's first right candidate, 0 where none is."""
-    found = []
-    for place, one in enumerate(cases):
-        ranking = one.ranking
-        if scores is not None:
-            ranking = blend(ranking, 0, softmax(scores[place]), WEIGHT, RANKER)
-        found.append(first_right([own.row for own in ranking], one.case.right))
-    return reciprocal(found)
+    return reciprocal(
+        [
+            first_right([own.row for own in ranking], one.case.right)
+            for one, ranking in zip(cases, rankings, strict=True)
+        ]
+    )
 
 
 def _write(
     assets: Assets,
-    place: _Place,
-    model: LinearModel,
+    out: Path,
+    model: LinearModel | None,
     endings: Endings | None,
     facts: dict[str, Any],
-    kept: bool,
+    gold: Path,
+    overwrite: bool,
 ) -> Assets:
-    """Write the assets with the ranker, or without it.
+    """Write the assets with the ranker, or without it where there is no model.
 
     Scores change with a ranker, and so does the order that a reranker was chosen behind: what was
     fitted to the old ones does not hold.
     """
     gained = f"{facts['gain']} +/- {facts['standard_error']}"
-    why = "" if kept else f"it does not beat retrieval beyond doubt (mrr gained {gained})"
+    why = "" if model else f"it does not beat retrieval beyond doubt (mrr gained {gained})"
     changes: dict[str, Any] = {
-        "ranker": facts if kept else None,
+        "ranker": facts if model else None,
         "left_out": left_out(assets, "ranker", why),
     }
     without = [RANKER_FILE, ENDINGS_FILE]
-    if kept or assets.manifest.get("ranker") is not None:
+    if model or assets.manifest.get("ranker") is not None:
         without += [CALIBRATOR, RERANKER]
         changes |= {"calibrator": None, RERANKER: None}
     conditions = assets.conditions(assets.engine(calibrator=False, rescorer=None))
 
     def add(path: Path) -> None:
-        if kept:
+        if model:
             save_ranker(path / RANKER_FILE, model, facts["top"], conditions)
             if endings is not None:
                 endings.save(path / ENDINGS_FILE)
 
-    out, gold, overwrite = place
     return write_variant(
         assets, out, changes, without=without, add=add, inputs=[gold], overwrite=overwrite
     )
