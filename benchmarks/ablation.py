@@ -8,7 +8,6 @@ taken as it is.
 """
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -63,9 +62,10 @@ def measure(work: Path, steps: int, pairs: int, rate: float, among: int) -> dict
         column = "mined" if miner == _MINER else "not mined"
         if column in found.get(loss, {}):
             continue
-        own = replace(recipe, objective=ObjectiveSettings(miner=miner, loss=loss))
+        own = recipe.model_copy(update={"objective": ObjectiveSettings(miner=miner, loss=loss)})
         epoch = _experiment(own, base, kb, work)._sampler().steps_per_epoch
-        own = replace(own, training=replace(recipe.training, epochs=steps / epoch))
+        training = recipe.training.model_copy(update={"epochs": steps / epoch})
+        own = own.model_copy(update={"training": training})
         experiment = _experiment(own, base, kb, work)
         if loss != _REMEMBERED:  # which learns from the vectors of all names
             # The same names, vectors and shortlist; to make them takes as long as to train.

@@ -3,7 +3,6 @@
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 
@@ -116,7 +115,7 @@ class Experiment(Study):
         return {**facts, "held_out": len(self.holdout.rows)}
 
     def _made_with(self) -> str:
-        settings = {name: asdict(getattr(self._recipe, name)) for name in _DECISIVE}
+        settings = {name: getattr(self._recipe, name).as_dict() for name in _DECISIVE}
         settings["bitext"]["content"] = self._made_of
         settings["batches_a_step"] = {"count": self._recipe.training.accumulation}
         facts = json.dumps(settings, sort_keys=True)

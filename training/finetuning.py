@@ -3,7 +3,6 @@
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 
@@ -135,7 +134,7 @@ class Finetuning(Study):
         return self._kb.name_at(row).text if row >= 0 else self.mentions.texts[-1 - row]
 
     def _made_with(self) -> str:
-        settings = {name: asdict(getattr(self._recipe, name)) for name in _DECISIVE}
+        settings = {name: getattr(self._recipe, name).as_dict() for name in _DECISIVE}
         facts = [
             json.dumps(settings, sort_keys=True), kb_identity(self._kb), sha256_of(self._train),
             self._base.fingerprint(),

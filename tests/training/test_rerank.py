@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -39,7 +38,7 @@ def write_gold(path: Path, count: int, contexts=CONTEXTS, mention="PE") -> Path:
 def test_it_learns_from_context(tiny_assets, tmp_path, attention, epochs):
     train, dev = write_gold(tmp_path / "t.jsonl", 12), write_gold(tmp_path / "d.jsonl", 6)
     said: list[str] = []
-    recipe = replace(RECIPE, attention=attention, epochs=epochs)
+    recipe = RECIPE.model_copy(update={"attention": attention, "epochs": epochs})
     made = rerank(
         recipe, assets=tiny_assets.path, train=train, dev=dev, output=tmp_path / "new",
         run=tmp_path / "run", say=said.append,
@@ -100,7 +99,7 @@ def test_a_fifth_of_the_training_documents_chooses(tiny_assets, tmp_path):
     assert facts["chosen_on"]["file"] == "g.jsonl"
     assert facts["chosen_on"]["reranked"]["acc@1"] == 1.0
     # With names beside there is more to train on, and as much to choose by.
-    recipe = replace(RECIPE, epochs=1, beside=5)
+    recipe = RECIPE.model_copy(update={"epochs": 1, "beside": 5})
     rerank(
         recipe, assets=tiny_assets.path, train=gold, dev=None, output=tmp_path / "more",
         run=tmp_path / "more_run", say=said.append,
@@ -117,7 +116,7 @@ def test_mentions_of_no_concept_teach_a_class_of_none(tiny_assets, tmp_path):
         document["mentions"][0]["ids"] = []
     text = "".join(json.dumps(document) + "\n" for document in nil)
     gold.write_text("\n".join(lines) + "\n" + text, encoding="utf-8")
-    rest, held = _lists(tiny_assets, replace(RECIPE, loss="listwise_nil"), gold, None)
+    rest, held = _lists(tiny_assets, RECIPE.model_copy(update={"loss": "listwise_nil"}), gold, None)
     assert len(rest) + len(held) == 60
     assert sum(not one.right.any() for one in [*rest, *held]) == 30
 

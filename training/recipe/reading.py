@@ -1,20 +1,24 @@
-"""Reading of recipes: every key must be known, every value fit its field and the rules."""
+"""Reading of recipes: a file of sections, and `--set` over it, becomes a checked model."""
 
+import json
+import re
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
-from types import UnionType
-from typing import Any, get_args, get_type_hints
+from typing import Any, TypeVar
 
+from pydantic import ValidationError
 from spacy.util import load_config
 
-from spacy_medlink.errors import Errors
+from spacy_medlink.errors import Errors, MedlinkError
 from spacy_medlink.objectives.batch import LOSSES, MINERS
 from spacy_medlink.objectives.protocol import Choice
 
 from ..objectives.memory import MEMORY_LOSSES
-from .checks import check_choice, check_keys, check_together, check_values
-from .settings import Recipe
+from .checks import check_choice, check_together, unknown_key
+from .settings import Recipe, Section
+
+Sections = TypeVar("Sections", bound=Section)
+_SAYS = re.compile(r"^(\w+ should|Value error, must)")  # how pydantic begins a rule
 
 
 def read_recipe(
@@ -22,10 +26,27 @@ def read_recipe(
     overrides: Mapping[str, Any] | None = None,
     more_losses: Mapping[str, Choice] | None = None,
 ) -> Recipe:
+    """Read the recipe of an encoder.
+
+    more_losses (Mapping): losses by name that not every training knows.
+    RAISES (MedlinkError): as `read_sections` does.
+    """
+    recipe = read_sections(path, Recipe, overrides)
+    own = recipe.objective
+    check_choice(path, "miner", own.miner, own.miner_settings, MINERS)
+    losses = {**LOSSES, **MEMORY_LOSSES, **(more_losses or {})}
+    check_choice(path, "loss", own.loss, own.loss_settings, losses)
+    check_together(recipe, MEMORY_LOSSES)
+    return recipe
+
+
+def read_sections(
+    path: Path, kind: type[Sections], overrides: Mapping[str, Any] | None = None
+) -> Sections:
     """Read a recipe file (the format of spaCy's config.cfg).
 
+    kind (Type[Sections]): the sections that there are.
     overrides (Mapping): values by dotted key ("training.max_minutes"), which win over the file.
-    more_losses (Mapping): losses by name that not every training knows.
     RAISES (MedlinkError): E107 no such file, E510 not such a file, E501 unknown key, E502 a value
         that cannot be.
     """
@@ -39,16 +60,11 @@ def read_recipe(
     for key, value in (overrides or {}).items():
         # Not left to the config system, which overrides only what the file has.
         _put(config, key, value)
-    sections = get_type_hints(Recipe)
-    check_keys(path, "section", config, sections)
-    recipe = Recipe(**{name: _section(path, name, sections[name], config[name]) for name in config})
-    check_values(recipe.as_dict())
-    own = recipe.objective
-    check_choice(path, "miner", own.miner, own.miner_settings, MINERS)
-    losses = {**LOSSES, **MEMORY_LOSSES, **(more_losses or {})}
-    check_choice(path, "loss", own.loss, own.loss_settings, losses)
-    check_together(recipe, MEMORY_LOSSES)
-    return recipe
+    try:
+        # As JSON, whose lists become tuples: strictly read, lists of Python do not.
+        return kind.model_validate_json(json.dumps(config))
+    except ValidationError as error:
+        raise _as_ours(path, kind, error) from error
 
 
 def _forget_settings(config: dict[str, Any], overrides: Mapping[str, Any]) -> None:
@@ -70,35 +86,16 @@ def _put(config: dict[str, Any], key: str, value: Any) -> None:
     place[last] = value
 
 
-def _section(path: Path, name: str, kind: type[Any], values: Mapping[str, Any]) -> Any:
-    check_keys(path, f"key in [{name}]", values, [entry.name for entry in fields(kind)])
-    hints = get_type_hints(kind)
-    return kind(
-        **{key: _typed(f"{name}.{key}", hints[key], value) for key, value in values.items()}
-    )
-
-
-def _typed(key: str, hint: Any, value: Any) -> Any:
-    """Check a value against the type of its field; whole numbers pass as floats."""
-    options = get_args(hint) if isinstance(hint, UnionType) else (hint,)
-    for option in options:
-        if isinstance(value, bool) != (option is bool):
-            continue
-        if option is float and isinstance(value, int | float):
-            return float(value)
-        if option in (int, str, bool, type(None)) and isinstance(value, option):
-            return value
-        if option == tuple[str, ...] and _is_list(value, str):
-            return tuple(value)
-        if option == tuple[float, ...] and _is_list(value, (int, float)):
-            return tuple(map(float, value))
-        if option == Mapping[str, float] and isinstance(value, Mapping):
-            return {name: _typed(f"{key}.{name}", float, entry) for name, entry in value.items()}
-    wanted = " or ".join(getattr(option, "__name__", str(option)) for option in options)
-    raise Errors.bad_value(key=key, value=value, rule=f"must be of the type {wanted}")
-
-
-def _is_list(value: Any, kinds: Any) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(entry, kinds) and not isinstance(entry, bool) for entry in value
-    )
+def _as_ours(path: Path, kind: type[Section], error: ValidationError) -> MedlinkError:
+    """Make E501 of a key that there is not, else E502 of the first value that cannot be."""
+    faults = error.errors(include_url=False)
+    fault = min(faults, key=lambda one: one["type"] != "extra_forbidden")
+    *places, key = map(str, fault["loc"])
+    if fault["type"] != "extra_forbidden":
+        rule = _SAYS.sub("must", fault["msg"])
+        return Errors.bad_value(key=".".join((*places, key)), value=fault["input"], rule=rule)
+    known: Any = kind
+    for place in places:
+        known = known.model_fields[place].annotation
+    what = f"key in [{'.'.join(places)}]" if places else "section"
+    return unknown_key(path, what, key, known.model_fields)

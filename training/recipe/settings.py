@@ -1,14 +1,44 @@
-"""What a recipe can say: one dataclass a section, each key with its default."""
+"""What a recipe can say: one model a section, each key with its type, limits and default."""
 
 from collections.abc import Container, Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+)
 
 from spacy_medlink.objectives.registered import BatchChoice
 
 
-@dataclass(frozen=True)
-class DataSettings:
+def _none_or_several(value: int) -> int:
+    if value == 1:
+        raise ValueError("must be 0, or 2 up")
+    return value
+
+
+AtLeast2 = Annotated[int, Field(ge=2)]
+Rate = Annotated[float, Field(ge=0, lt=1)]
+Share = Annotated[float, Field(gt=0, le=1)]
+
+
+class Section(BaseModel):
+    """A section of a recipe; a value is what it says, and not what could be made of it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Write as plain dicts and lists, for JSON."""
+        return self.model_dump()
+
+
+class DataSettings(Section):
     """Which names are trained on.
 
     pairs (str): "all" for each name with each, or "preferred" for the preferred name with each of
@@ -20,42 +50,39 @@ class DataSettings:
     such names (of the UMLS: the release's MRREL says which brands there are).
     """
 
-    pairs: str = "all"
-    pairs_per_concept: int = 50
+    pairs: Literal["all", "preferred"] = "all"
+    pairs_per_concept: PositiveInt = 50
     lower_case: bool = True
     languages: tuple[str, ...] = ()
     obsolete: bool = True
     trade_names: bool = True
 
 
-@dataclass(frozen=True)
-class BitextSettings:
+class BitextSettings(Section):
     """What to do with the file of translations that `--bitext` names (pairs as pseudo-concepts).
 
     order (str): "none", "mixed" with the pairs of synonyms, or "after" them as a second stage.
     epochs (float): of the second stage; Liu et al. 2021 (cross-lingual), section 3.1: 5.
     """
 
-    order: str = "none"
-    epochs: float = 5.0
+    order: Literal["none", "mixed", "after"] = "none"
+    epochs: PositiveFloat = 5.0
 
 
-@dataclass(frozen=True)
-class HoldoutSettings:
+class HoldoutSettings(Section):
     """Which names are held out, and what they are looked for among.
 
     most (int): queries, at most, both halves together. among (int): names that they are looked for
     among, at most: those of the right concepts, and others drawn at random.
     """
 
-    fraction: float = 0.1
-    most: int = 8000
+    fraction: Annotated[float, Field(gt=0, le=0.5)] = 0.1
+    most: AtLeast2 = 8000
     seed: int = 0
-    among: int = 200_000
+    among: AtLeast2 = 200_000
 
 
-@dataclass(frozen=True)
-class SamplerSettings:
+class SamplerSettings(Section):
     """What comes together in a batch.
 
     batch_pairs (int): pairs a batch; with the loss "all_names", which needs no pairs, half the
@@ -66,13 +93,12 @@ class SamplerSettings:
     language of a pair is the rarer one of its two names.
     """
 
-    batch_pairs: int = 256
-    names_per_concept: int = 0
+    batch_pairs: PositiveInt = 256
+    names_per_concept: Annotated[NonNegativeInt, AfterValidator(_none_or_several)] = 0
     balance_languages: bool = False
 
 
-@dataclass(frozen=True)
-class MentionSettings:
+class MentionSettings(Section):
     """Batches of fine-tuning on annotated text.
 
     batch (int): mentions a batch; with a loss over the pairs of a batch, pairs of a mention and a
@@ -81,13 +107,12 @@ class MentionSettings:
     keep away, and with them a name of its concept; 0 for neither.
     """
 
-    batch: int = 64
-    names: int = 32
-    near: int = 1
+    batch: PositiveInt = 64
+    names: NonNegativeInt = 32
+    near: NonNegativeInt = 1
 
 
-@dataclass(frozen=True)
-class EncoderSettings:
+class EncoderSettings(Section):
     """The encoder: how its vectors are made, and what of it stays as it is.
 
     pooling (str): "mean" or "cls", None for what the base has. max_length (int): in word pieces,
@@ -96,16 +121,15 @@ class EncoderSettings:
     when a layer is frozen. attention (str): "eager" or "sdpa", None for the faster one.
     """
 
-    pooling: str | None = None
-    max_length: int | None = None
-    dropout: float = 0.0
+    pooling: Literal["mean", "cls", None] = None
+    max_length: Annotated[int, Field(ge=3)] | None = None
+    dropout: Rate = 0.0
     freeze_embeddings: bool = False
-    freeze_layers: int = 0
-    attention: str | None = None
+    freeze_layers: NonNegativeInt = 0
+    attention: Literal["eager", "sdpa", None] = None
 
 
-@dataclass(frozen=True)
-class ObjectiveSettings:
+class ObjectiveSettings(Section):
     """Miner and loss by name (`spacy_medlink.objectives.batch`), each with its own settings.
 
     neighbours (int): 0 mines in the batch alone, as the papers do; else so many nearest wrong names
@@ -116,9 +140,9 @@ class ObjectiveSettings:
 
     miner: str = "triplet_margin"
     loss: str = "multi_similarity"
-    neighbours: int = 0
-    miner_settings: Mapping[str, float] = field(default_factory=dict)
-    loss_settings: Mapping[str, float] = field(default_factory=dict)
+    neighbours: NonNegativeInt = 0
+    miner_settings: Mapping[str, float] = {}
+    loss_settings: Mapping[str, float] = {}
 
     def in_batch(self) -> BatchChoice:
         """Get miner and loss as the registered function makes them that `spacy train` has, too."""
@@ -129,28 +153,25 @@ class ObjectiveSettings:
         return self.neighbours > 0 or self.loss in memory_losses
 
 
-@dataclass(frozen=True)
-class RelationSettings:
+class RelationSettings(Section):
     """TransE over the hierarchy, beside the other loss (CODER, its task 2).
 
     weight (float): of this loss, 0 for none. margin (float): between true and corrupted tail.
     triples (int): relations a batch; names of head, tail and corrupted tail join the batch.
     """
 
-    weight: float = 0.0
-    margin: float = 1.0
-    triples: int = 32
+    weight: NonNegativeFloat = 0.0
+    margin: NonNegativeFloat = 1.0
+    triples: PositiveInt = 32
 
 
-@dataclass(frozen=True)
-class TypeSettings:
+class TypeSettings(Section):
     """A classifier of a name's semantic type, beside the other loss. weight (float): 0 for none."""
 
-    weight: float = 0.0
+    weight: NonNegativeFloat = 0.0
 
 
-@dataclass(frozen=True)
-class AdapterSettings:
+class AdapterSettings(Section):
     """Few weights that are trained in place of the base's own.
 
     kind (str): "none"; "bottleneck" (Pfeiffer et al. 2021), saved beside the base; or "lora" (Hu et
@@ -159,29 +180,27 @@ class AdapterSettings:
     rank.
     """
 
-    kind: str = "none"
-    reduction: int = 16
-    rank: int = 8
-    alpha: int = 16
+    kind: Literal["none", "bottleneck", "lora"] = "none"
+    reduction: PositiveInt = 16
+    rank: PositiveInt = 8
+    alpha: PositiveInt = 16
 
 
-@dataclass(frozen=True)
-class OptimizerSettings:
+class OptimizerSettings(Section):
     """AdamW with warm-up.
 
     warmup (float): part of the training in which the rate rises. decay (str): "linear" to zero at
     the end, or "constant". clip (float): longest gradient, 0 for no clipping.
     """
 
-    learning_rate: float = 2e-5
-    weight_decay: float = 0.01
-    warmup: float = 0.05
-    decay: str = "linear"
-    clip: float = 1.0
+    learning_rate: PositiveFloat = 2e-5
+    weight_decay: NonNegativeFloat = 0.01
+    warmup: Rate = 0.05
+    decay: Literal["linear", "constant"] = "linear"
+    clip: NonNegativeFloat = 1.0
 
 
-@dataclass(frozen=True)
-class TrainingSettings:
+class TrainingSettings(Section):
     """The loop.
 
     epochs (float): passes over the pairs. names (int): names to train on, in place of epochs; 0
@@ -196,20 +215,19 @@ class TrainingSettings:
     """
 
     seed: int = 0
-    epochs: float = 1.0
-    names: int = 0
-    max_minutes: float | None = None
-    precision: str = "auto"
-    sub_batches: int = 4
+    epochs: PositiveFloat = 1.0
+    names: NonNegativeInt = 0
+    max_minutes: PositiveFloat | None = None
+    precision: Literal["auto", "fp32", "bf16", "fp16"] = "auto"
+    sub_batches: PositiveInt = 4
     cached_gradients: bool = False
-    accumulation: int = 1
-    eval_every: int = 0
-    save_every: int = 0
-    patience: int = 0
+    accumulation: PositiveInt = 1
+    eval_every: NonNegativeInt = 0
+    save_every: NonNegativeInt = 0
+    patience: NonNegativeInt = 0
 
 
-@dataclass(frozen=True)
-class SelectionSettings:
+class SelectionSettings(Section):
     """How the encoder to ship is chosen on `dev`.
 
     metric (str): what counts. interpolation (List[float]): parts of the trained weights, the rest
@@ -220,15 +238,14 @@ class SelectionSettings:
     shortlist (int): names a query that are compared while training; the final choice compares all.
     """
 
-    metric: str = "acc@1"
-    interpolation: tuple[float, ...] = (0.5, 1.0)
-    tolerance: float = 0.0
+    metric: Literal["acc@1", "acc@5", "acc@20", "mrr"] = "acc@1"
+    interpolation: Annotated[tuple[Share, ...], Field(min_length=1)] = (0.5, 1.0)
+    tolerance: NonNegativeFloat = 0.0
     min_gain: float = 0.0
-    shortlist: int = 50
+    shortlist: PositiveInt = 50
 
 
-@dataclass(frozen=True)
-class Recipe:
+class Recipe(Section):
     """A recipe: its sections."""
 
     data: DataSettings = DataSettings()
@@ -244,7 +261,3 @@ class Recipe:
     optimizer: OptimizerSettings = OptimizerSettings()
     training: TrainingSettings = TrainingSettings()
     selection: SelectionSettings = SelectionSettings()
-
-    def as_dict(self) -> dict[str, Any]:
-        """Write as plain dicts and lists, for JSON."""
-        return asdict(self)

@@ -23,7 +23,7 @@ def _select(
     def figures(weights: Weights) -> dict[str, float]:
         return {"acc@1": dev[float(weights["w"][0])]}
 
-    settings = SelectionSettings("acc@1", tuple(dev), tolerance, min_gain)
+    settings = SelectionSettings(interpolation=tuple(dev), tolerance=tolerance, min_gain=min_gain)
     return select(BASE, trained, settings, {"acc@1": base}, figures, figures)
 
 
@@ -65,7 +65,7 @@ def test_what_does_not_beat_its_base_is_not_shipped(best: float, min_gain: float
 
 def test_the_shortlist_alone_does_not_decide_against_the_base() -> None:
     chosen = select(
-        BASE, TRAINED, SelectionSettings("acc@1", (1.0,)), {"acc@1": 62.0},
+        BASE, TRAINED, SelectionSettings(interpolation=(1.0,)), {"acc@1": 62.0},
         fast=lambda weights: {"acc@1": 99.0}, whole=lambda weights: {"acc@1": 61.0},
     )  # fmt: skip
     assert chosen.part == 0
