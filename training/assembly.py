@@ -1,12 +1,13 @@
 """The objective and the sampler that a recipe asks for, put together."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import torch
 
 from spacy_medlink.errors import Errors
 from spacy_medlink.kb import KnowledgeBase
-from spacy_medlink.objectives.protocol import Objective
+from spacy_medlink.objectives.protocol import Needs, Objective
 from spacy_medlink.types import Floats2d
 
 from .data.group_sampler import GroupSampler
@@ -16,12 +17,14 @@ from .data.pairs import Pairs
 from .data.relations import Relations, RelationSampler
 from .data.sampler import NameSampler, PairSampler, Sampler, SequenceSampler
 from .objectives.joint import JointObjective, Part
-from .objectives.memory import MEMORY_LOSSES
 from .objectives.mined_memory import MinedMemoryObjective
 from .objectives.name_memory import NameMemory
+from .objectives.registered import OF_NAMES
 from .objectives.transe import TransE
 from .objectives.typing_head import TypeHead, concept_types
 from .recipe.settings import Recipe
+
+Vectors = Callable[[], Floats2d]
 
 
 def make_relations(recipe: Recipe, kb: KnowledgeBase, material: Material) -> Relations | None:
@@ -40,7 +43,7 @@ def make_objective(
     kb: KnowledgeBase,
     material: Material,
     relations: Relations | None,
-    vectors: Callable[[], Floats2d],
+    vectors: Vectors,
     dim: int,
     device: torch.device,
 ) -> Objective:
@@ -49,7 +52,8 @@ def make_objective(
     vectors (Callable): the base's vectors of all names, for a loss that compares with all.
     dim (int): of the vectors. RAISES (MedlinkError): E520 no types in the knowledge base.
     """
-    main, seed = _main(recipe, material, vectors, device), recipe.training.seed
+    main = _way(recipe).objective(recipe, material, vectors, device)
+    seed = recipe.training.seed
     parts: list[tuple[str, float, Part]] = []
     if relations is not None:
         own = recipe.relations
@@ -63,19 +67,26 @@ def make_objective(
     return JointObjective(main, parts) if parts else main
 
 
-def _main(
-    recipe: Recipe, material: Material, vectors: Callable[[], Floats2d], device: torch.device
+def _in_batch(recipe: Recipe, *others: object) -> Objective:
+    return recipe.objective.in_batch().make()
+
+
+def _with_neighbours(
+    recipe: Recipe, material: Material, vectors: Vectors, device: torch.device
 ) -> Objective:
     own = recipe.objective
-    if own.loss in MEMORY_LOSSES:
-        objective: Objective = MEMORY_LOSSES[own.loss].with_settings(
-            own.loss_settings, material.names, vectors(), device
-        )
-        return objective
-    if not own.neighbours:
-        return own.in_batch().make()
     memory = NameMemory(material.names, vectors(), device)
     return MinedMemoryObjective(*own.in_batch().parts(), memory, own.neighbours)
+
+
+def _with_memory(
+    recipe: Recipe, material: Material, vectors: Vectors, device: torch.device
+) -> Objective:
+    own = recipe.objective
+    objective: Objective = OF_NAMES[own.loss].with_settings(
+        own.loss_settings, material.names, vectors(), device
+    )
+    return objective
 
 
 def make_sampler(
@@ -87,7 +98,7 @@ def make_sampler(
         of their own say how many.
     """
     pairs = material.pairs if recipe.bitext.order == "mixed" else material.synonyms
-    sampler, batches = _of_synonyms(recipe, material, pairs), None
+    sampler, batches = _way(recipe).sampler(recipe, material, pairs), None
     if recipe.bitext.order == "after":
         size, seed = recipe.sampler.batch_pairs, recipe.training.seed
         second = PairSampler(material.translations, size, seed)
@@ -99,11 +110,13 @@ def make_sampler(
     return sampler, batches
 
 
+def _of_names(recipe: Recipe, material: Material, pairs: Pairs) -> Sampler:
+    return NameSampler(material.names, 2 * recipe.sampler.batch_pairs, recipe.training.seed)
+
+
 def _of_synonyms(recipe: Recipe, material: Material, pairs: Pairs) -> Sampler:
     own, seed = recipe.sampler, recipe.training.seed
     size = own.batch_pairs
-    if recipe.objective.loss in MEMORY_LOSSES:
-        return NameSampler(material.names, 2 * size, seed)
     if own.names_per_concept:
         names = material.names if recipe.bitext.order == "mixed" else material.kb_names
         most = recipe.data.pairs_per_concept
@@ -111,3 +124,19 @@ def _of_synonyms(recipe: Recipe, material: Material, pairs: Pairs) -> Sampler:
     if own.balance_languages:
         return LanguageSampler(pairs, material.languages, size, seed)
     return PairSampler(pairs, size, seed)
+
+
+class _Way(NamedTuple):
+    objective: Callable[[Recipe, Material, Vectors, torch.device], Objective]
+    sampler: Callable[[Recipe, Material, Pairs], Sampler]
+
+
+_WAYS: dict[Needs, _Way] = {
+    "pairs": _Way(_in_batch, _of_synonyms),
+    "neighbours": _Way(_with_neighbours, _of_synonyms),
+    "memory": _Way(_with_memory, _of_names),
+}
+
+
+def _way(recipe: Recipe) -> _Way:
+    return _WAYS[recipe.objective.needs(OF_NAMES)]

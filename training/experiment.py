@@ -24,7 +24,7 @@ from .data.pairs import Pairs
 from .data.prepared import open_material, prepare
 from .data.sampler import Sampler
 from .loop.ranks import ALONE, Ranks
-from .objectives.memory import MEMORY_LOSSES
+from .objectives.registered import OF_NAMES
 from .recipe.settings import Recipe
 from .study import Study
 
@@ -86,7 +86,7 @@ class Experiment(Study):
             self.holdout,
             recipe.selection,
             self._precision,
-            None if recipe.objective.remembers(MEMORY_LOSSES) else recipe.holdout.among,
+            recipe.holdout.among if recipe.objective.needs(OF_NAMES) == "pairs" else None,
             StoredVectors.find(self._base, self._vectors),
         )
 

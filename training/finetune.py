@@ -18,8 +18,7 @@ from spacy_medlink.util.outputs import check_output
 from .data.mentions import why_nothing
 from .finetuning import Finetuning
 from .loop.interruption import EXIT_CODE, StoppedError
-from .objectives.marginal import MARGINAL_LOSSES
-from .objectives.mention_memory import MENTION_LOSSES
+from .objectives.registered import OF_MENTIONS
 from .recipe.overrides import parse_overrides
 from .recipe.reading import read_recipe
 from .recipe.settings import Recipe
@@ -91,7 +90,7 @@ def main(
         overrides["training.max_minutes"] = max_minutes
     try:
         finetune(
-            read_recipe(config, overrides, {**MARGINAL_LOSSES, **MENTION_LOSSES}),
+            read_recipe(config, overrides, OF_MENTIONS),
             kb=kb,
             base=base,
             train=train,

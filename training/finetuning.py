@@ -10,7 +10,7 @@ import torch
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase
-from spacy_medlink.objectives.protocol import Objective
+from spacy_medlink.objectives.protocol import Needs, Objective
 from spacy_medlink.types import Floats2d, Ints1d
 from spacy_medlink.util.files import sha256_of
 
@@ -22,8 +22,8 @@ from .data.mentions import NamesAndMentions, join, read_mentions
 from .data.names import TrainingNames, read_names
 from .data.sampler import PairSampler, Sampler
 from .loop.encoding import encode_names
-from .objectives.marginal import MARGINAL_LOSSES
-from .objectives.mention_memory import MENTION_LOSSES, MentionMemoryObjective
+from .objectives.mention_memory import MentionMemoryObjective
+from .objectives.registered import OF_MENTIONS
 from .recipe.settings import Recipe
 from .study import Study
 
@@ -78,7 +78,7 @@ class Finetuning(Study):
     @cached_property
     def _candidates(self) -> Candidates:
         own = self._recipe.objective
-        settings = {**MARGINAL_LOSSES[own.loss].settings, **own.loss_settings}
+        settings = {**OF_MENTIONS[own.loss].settings, **own.loss_settings}
         return Candidates(
             self.names,
             [self._text(row) for row in self.names.rows.tolist()],
@@ -90,38 +90,47 @@ class Finetuning(Study):
     @cached_property
     def _memory(self) -> MentionMemoryObjective:
         own = self._recipe.objective
-        memory: MentionMemoryObjective = MENTION_LOSSES[own.loss].with_settings(
+        memory: MentionMemoryObjective = OF_MENTIONS[own.loss].with_settings(
             own.loss_settings, self.names, self.yardstick.vectors, self._device, self._encode
         )
         return memory
 
     def _sampler(self) -> Sampler:
-        own, seed = self._recipe.mentions, self._recipe.training.seed
-        sampler: Sampler
-        loss = self._recipe.objective.loss
-        if loss in MARGINAL_LOSSES:
-            return CandidateSampler(self._mention_sampler(), self._candidates)
-        if loss in MENTION_LOSSES:
-            sampler = self._mention_sampler()
-            if own.near:
-                nearest = self._memory.nearest_wrong
-                sampler = WithNearNames(sampler, self.names, nearest, own.near, seed)
-        else:
-            pairs = mention_pairs(self.names, self._recipe.data.pairs_per_concept, seed)
-            sampler = PairSampler(pairs, own.batch, seed)
-        return WithNames(sampler, self.names, own.names, seed) if own.names else sampler
+        sampler, _ = _WAYS[OF_MENTIONS[self._recipe.objective.loss].needs]
+        return sampler(self)
 
     def _objective(self) -> Objective:
-        own = self._recipe.objective
-        if own.loss in MARGINAL_LOSSES:
-            choice = MARGINAL_LOSSES[own.loss]
-            settings = {**choice.settings, **own.loss_settings}
-            taken = {name: settings[name] for name in ("temperature", "sparse_weight")}
-            marginal: Objective = choice.make(self.names, self._candidates, self._device, **taken)
-            return marginal
-        if own.loss in MENTION_LOSSES:
-            return self._memory
-        return own.in_batch().make()
+        _, objective = _WAYS[OF_MENTIONS[self._recipe.objective.loss].needs]
+        return objective(self)
+
+    def _of_candidates(self) -> Sampler:
+        return CandidateSampler(self._mention_sampler(), self._candidates)
+
+    def _of_mentions(self) -> Sampler:
+        sampler: Sampler = self._mention_sampler()
+        if near := self._recipe.mentions.near:
+            seed = self._recipe.training.seed
+            sampler = WithNearNames(sampler, self.names, self._memory.nearest_wrong, near, seed)
+        return self._with_names(sampler)
+
+    def _of_pairs(self) -> Sampler:
+        size, seed = self._recipe.mentions.batch, self._recipe.training.seed
+        pairs = mention_pairs(self.names, self._recipe.data.pairs_per_concept, seed)
+        return self._with_names(PairSampler(pairs, size, seed))
+
+    def _with_names(self, sampler: Sampler) -> Sampler:
+        count, seed = self._recipe.mentions.names, self._recipe.training.seed
+        return WithNames(sampler, self.names, count, seed) if count else sampler
+
+    def _marginal(self) -> Objective:
+        choice = OF_MENTIONS[self._recipe.objective.loss]
+        settings = {**choice.settings, **self._recipe.objective.loss_settings}
+        taken = {name: settings[name] for name in ("temperature", "sparse_weight")}
+        marginal: Objective = choice.make(self.names, self._candidates, self._device, **taken)
+        return marginal
+
+    def _in_batch(self) -> Objective:
+        return self._recipe.objective.in_batch().make()
 
     def _mention_sampler(self) -> MentionSampler:
         size, seed = self._recipe.mentions.batch, self._recipe.training.seed
@@ -150,3 +159,10 @@ class Finetuning(Study):
             "mentions_to_learn": taught,
             **{f"left_out_{why.replace(' ', '_')}": n for why, n in self.mentions.left_out.items()},
         }
+
+
+_WAYS: dict[Needs, tuple[Callable[[Finetuning], Sampler], Callable[[Finetuning], Objective]]] = {
+    "pairs": (Finetuning._of_pairs, Finetuning._in_batch),
+    "memory": (Finetuning._of_mentions, lambda study: study._memory),
+    "candidates": (Finetuning._of_candidates, Finetuning._marginal),
+}

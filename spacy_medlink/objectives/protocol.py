@@ -2,12 +2,15 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import torch
 
 Weights = dict[str, torch.Tensor]
 Settings = Mapping[str, float]
+Needs = Literal["pairs", "neighbours", "memory", "candidates"]
+"""What an objective learns from: the synonyms of a batch; these and their neighbours among all
+names; all names, whose vectors it remembers; the candidates of each mention."""
 
 
 class Batch(NamedTuple):
@@ -67,10 +70,11 @@ class Stateless:
 
 @dataclass(frozen=True)
 class Choice:
-    """Something that a recipe names: how it is made, and its settings with their defaults."""
+    """Something that a recipe names: how it is made, its settings, and what it needs."""
 
     make: Callable[..., Any]
     settings: Settings
+    needs: Needs = "pairs"
 
     def with_settings(self, settings: Settings, *arguments: Any) -> Any:
         """Make it; what is not set has its default."""

@@ -18,8 +18,9 @@ from training.data.mentions import join, read_mentions
 from training.data.names import read_names
 from training.finetune import finetune, main
 from training.finetuning import Finetuning
-from training.objectives.marginal import MARGINAL_LOSSES, MarginalObjective
-from training.objectives.mention_memory import MENTION_LOSSES, MentionMemoryObjective
+from training.objectives.marginal import MarginalObjective
+from training.objectives.mention_memory import MentionMemoryObjective
+from training.objectives.registered import OF_MENTIONS
 from training.recipe.reading import read_recipe
 from training.recipe.settings import Recipe
 
@@ -67,7 +68,7 @@ def recipe_of(name: str, **changes) -> Recipe:
         "training.eval_every": 4, "selection.interpolation": [1.0], "mentions.batch": 4,
     }  # fmt: skip
     changed = {key.replace("__", "."): value for key, value in changes.items()}
-    return read_recipe(RECIPES[name], {**quick, **changed}, {**MARGINAL_LOSSES, **MENTION_LOSSES})
+    return read_recipe(RECIPES[name], {**quick, **changed}, OF_MENTIONS)
 
 
 def test_what_is_read(train, tiny_kb):

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from spacy_medlink.objectives.protocol import Batch, Choice
+from spacy_medlink.objectives.protocol import Batch
 from spacy_medlink.util.devices import moved, sent
 
 from ..data.candidates import Candidates
@@ -71,12 +71,3 @@ class MarginalObjective:
         with torch.no_grad():
             self._weight.copy_(state["sparse_weight"])
         self._candidates.load_state(state)
-
-
-# The share of the dense search and the number of candidates are the paper's.
-MARGINAL_LOSSES: dict[str, Choice] = {
-    "marginal": Choice(
-        MarginalObjective,
-        {"candidates": 20, "dense_ratio": 0.5, "temperature": 0.05, "sparse_weight": 0.0},
-    )
-}

@@ -3,7 +3,7 @@
 import torch
 
 from spacy_medlink.objectives.mining import Indices
-from spacy_medlink.objectives.protocol import Batch, Choice, Stateless
+from spacy_medlink.objectives.protocol import Batch, Stateless
 from spacy_medlink.types import Floats2d
 
 from ..data.names import TrainingNames
@@ -106,6 +106,3 @@ def logsumexp_by(values: torch.Tensor, groups: torch.Tensor, count: int) -> torc
     peak = peak.scatter_reduce(0, groups, values, "amax")
     sums = torch.zeros_like(peak).index_add(0, groups, (values - peak[groups]).exp())
     return sums.log() + peak
-
-
-MEMORY_LOSSES: dict[str, Choice] = {"all_names": Choice(MemoryObjective, {"temperature": 0.05})}

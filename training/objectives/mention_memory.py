@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from spacy_medlink.objectives.mining import Indices
-from spacy_medlink.objectives.protocol import Batch, Choice
+from spacy_medlink.objectives.protocol import Batch
 from spacy_medlink.types import Floats2d, Ints1d
 from spacy_medlink.util.devices import sent
 
@@ -100,8 +100,3 @@ class MentionMemoryObjective(MemoryObjective):
     ) -> torch.Tensor:
         gradient = super()._gradient(vectors, learning, slopes)
         return gradient + slopes[:, self._batch].T @ vectors[learning]
-
-
-MENTION_LOSSES: dict[str, Choice] = {
-    "all_names": Choice(MentionMemoryObjective, {"temperature": 0.05, "renewal": 0.5})
-}

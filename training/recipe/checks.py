@@ -3,15 +3,15 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
 
 from spacy_medlink.errors import Errors, MedlinkError
+from spacy_medlink.objectives.protocol import Choice, Needs
 
 from .settings import Recipe
 
 
 def check_choice(
-    path: Path, what: str, name: str, settings: Mapping[str, float], known: Mapping[str, Any]
+    path: Path, what: str, name: str, settings: Mapping[str, float], known: Mapping[str, Choice]
 ) -> None:
     """Check the name of a loss or miner, and the names of its settings.
 
@@ -31,13 +31,12 @@ def unknown_key(path: Path, what: str, key: str, known: Collection[str]) -> Medl
     return Errors.unknown_key(path=path, what=what, key=key, guess=guess, known=listed)
 
 
-def check_together(recipe: Recipe, memory_losses: Collection[str]) -> None:
+def check_together(recipe: Recipe, needs: Needs) -> None:
     """Check settings that do not go together.
 
-    memory_losses (Collection[str]): losses over all names, which need no pairs.
-    RAISES (MedlinkError): E502.
+    needs (Needs): of the loss. RAISES (MedlinkError): E502.
     """
-    for key, only, why in _demands(recipe, memory_losses):
+    for key, only, why in _demands(recipe, needs):
         section, name = key.split(".")
         value = getattr(getattr(recipe, section), name)
         if value != only:
@@ -48,10 +47,10 @@ def check_together(recipe: Recipe, memory_losses: Collection[str]) -> None:
         raise Errors.bad_value(key="sampler.batch_pairs", value=pairs, rule=rule)
 
 
-def _demands(recipe: Recipe, memory_losses: Collection[str]) -> Iterator[tuple[str, object, str]]:
+def _demands(recipe: Recipe, needs: Needs) -> Iterator[tuple[str, object, str]]:
     """List what a setting demands of another one: its key, the only value it may have, and why."""
     own = recipe.objective
-    if own.loss in memory_losses:
+    if needs == "memory":
         why = f"with the loss {own.loss}, which compares with all names"
         yield "objective.neighbours", 0, why
         yield "objective.miner", "none", why

@@ -10,10 +10,10 @@ from pydantic import ValidationError
 from spacy.util import load_config
 
 from spacy_medlink.errors import Errors, MedlinkError
-from spacy_medlink.objectives.batch import LOSSES, MINERS
+from spacy_medlink.objectives.batch import MINERS
 from spacy_medlink.objectives.protocol import Choice
 
-from ..objectives.memory import MEMORY_LOSSES
+from ..objectives.registered import OF_NAMES
 from .checks import check_choice, check_together, unknown_key
 from .settings import Recipe, Section
 
@@ -24,19 +24,18 @@ _SAYS = re.compile(r"^(\w+ should|Value error, must)")  # how pydantic begins a 
 def read_recipe(
     path: Path,
     overrides: Mapping[str, Any] | None = None,
-    more_losses: Mapping[str, Choice] | None = None,
+    losses: Mapping[str, Choice] = OF_NAMES,
 ) -> Recipe:
     """Read the recipe of an encoder.
 
-    more_losses (Mapping): losses by name that not every training knows.
+    losses (Mapping): those that the training knows, by name.
     RAISES (MedlinkError): as `read_sections` does.
     """
     recipe = read_sections(path, Recipe, overrides)
     own = recipe.objective
     check_choice(path, "miner", own.miner, own.miner_settings, MINERS)
-    losses = {**LOSSES, **MEMORY_LOSSES, **(more_losses or {})}
     check_choice(path, "loss", own.loss, own.loss_settings, losses)
-    check_together(recipe, MEMORY_LOSSES)
+    check_together(recipe, losses[own.loss].needs)
     return recipe
 
 

@@ -1,6 +1,6 @@
 """What a recipe can say: one model a section, each key with its type, limits and default."""
 
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -14,6 +14,7 @@ from pydantic import (
     PositiveInt,
 )
 
+from spacy_medlink.objectives.protocol import Choice, Needs
 from spacy_medlink.objectives.registered import BatchChoice
 
 
@@ -148,9 +149,9 @@ class ObjectiveSettings(Section):
         """Get miner and loss as the registered function makes them that `spacy train` has, too."""
         return BatchChoice(self.loss, self.miner, self.loss_settings, self.miner_settings)
 
-    def remembers(self, memory_losses: Container[str]) -> bool:
-        """Tell whether the base's vectors of all names are needed."""
-        return self.neighbours > 0 or self.loss in memory_losses
+    def needs(self, losses: Mapping[str, Choice]) -> Needs:
+        """Say what the objective learns from. losses (Mapping): those that there are, by name."""
+        return "neighbours" if self.neighbours else losses[self.loss].needs
 
 
 class RelationSettings(Section):

@@ -6,13 +6,11 @@ import pytest
 import typer
 
 from spacy_medlink.errors import MedlinkError
-from training.objectives.marginal import MARGINAL_LOSSES
-from training.objectives.mention_memory import MENTION_LOSSES
+from training.objectives.registered import OF_MENTIONS
 from training.recipe.overrides import parse_overrides
 from training.recipe.reading import read_recipe
 from training.recipe.settings import Recipe
 
-FINE_TUNING = {**MARGINAL_LOSSES, **MENTION_LOSSES}
 # The recipe of rerankers has a section of its own (tests/training/reranking).
 CONFIGS = sorted(
     path
@@ -29,7 +27,7 @@ def _write(path: Path, text: str) -> Path:
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
 def test_recipes_that_come_with_the_project_are_good(path: Path) -> None:
-    assert read_recipe(path, more_losses=FINE_TUNING) != Recipe()
+    assert read_recipe(path, losses=OF_MENTIONS) != Recipe()
 
 
 def test_what_a_file_leaves_out_has_its_default(tmp_path: Path) -> None:

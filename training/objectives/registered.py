@@ -1,0 +1,21 @@
+"""The losses that a recipe can name, each with what it needs: those of names, those of mentions."""
+
+from spacy_medlink.objectives.batch import LOSSES
+from spacy_medlink.objectives.protocol import Choice
+
+from .marginal import MarginalObjective
+from .memory import MemoryObjective
+from .mention_memory import MentionMemoryObjective
+
+OF_NAMES = {**LOSSES, "all_names": Choice(MemoryObjective, {"temperature": 0.05}, "memory")}
+
+OF_MENTIONS = {
+    **LOSSES,
+    "all_names": Choice(MentionMemoryObjective, {"temperature": 0.05, "renewal": 0.5}, "memory"),
+    # The share of the dense search and the number of candidates are the paper's.
+    "marginal": Choice(
+        MarginalObjective,
+        {"candidates": 20, "dense_ratio": 0.5, "temperature": 0.05, "sparse_weight": 0.0},
+        "candidates",
+    ),
+}
