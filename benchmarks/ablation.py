@@ -73,7 +73,7 @@ def measure(work: Path, steps: int, pairs: int, rate: float, among: int) -> dict
         trainer = experiment.trainer(work / "run")
         trainer.train()
         figures = {
-            **_pick(yardstick.fast(trainer.encoder)),
+            **_pick(yardstick.fast(experiment._encoder)),
             "names": trainer.progress.names,
             "names_per_s": round(trainer.progress.names / trainer.progress.training_seconds, 1),
         }

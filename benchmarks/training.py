@@ -26,8 +26,8 @@ from spacy_medlink.objectives.batch import LOSSES, MINERS, BatchObjective
 from training.embedded import place_model, place_ontology
 from training.experiment import Experiment
 from training.loop.learner import Learner
+from training.loop.name_task import NameTask
 from training.loop.ranks import ALONE
-from training.loop.task import Task
 from training.recipe.reading import read_recipe
 
 _RESULTS = Path(__file__).parent / "results"
@@ -110,8 +110,8 @@ def ours(experiment: Experiment) -> Way:
         MINERS[own.miner].with_settings(own.miner_settings),
         LOSSES[own.loss].with_settings(own.loss_settings),
     )
-    task = Task(experiment._encoder, experiment.names, experiment._sampler(), objective,
-                lambda encoder: {}, "")  # fmt: skip
+    task = NameTask(experiment._encoder, experiment.names, experiment._sampler(), objective,
+                    experiment._recipe.training, lambda encoder: {}, "")  # fmt: skip
     learner = Learner(task, experiment._recipe, experiment._precision, ALONE)
     return lambda step: learner.learn(step, 2e-5).names
 

@@ -17,13 +17,12 @@ from spacy_medlink.util.outputs import check_output
 
 from .data.mentions import why_nothing
 from .finetuning import Finetuning
-from .loop.interruption import EXIT_CODE, StoppedError
 from .objectives.registered import OF_MENTIONS
 from .recipe.overrides import parse_overrides
 from .recipe.reading import read_recipe
 from .recipe.settings import Recipe
 from .saving import ENCODER, leave_out_training, save_result
-from .verbs import Device, IfAny, Overwrite, run
+from .verbs import Device, IfAny, MaxMinutes, Overwrite, Resume, RunDirectory, Set, run, stoppable
 
 
 def finetune(
@@ -72,23 +71,17 @@ def main(
     train: Annotated[Path, typer.Option(help="Annotated text to train on (a gold file).")],
     dev: Annotated[Path, typer.Option(help="Annotated text to choose the weights by.")],
     output: Annotated[Path, typer.Option(help="Directory for encoder and figures.")],
-    run: Annotated[
-        Path | None, typer.Option(help="Directory for checkpoint and log; OUTPUT_run if left out.")
-    ] = None,
-    max_minutes: Annotated[float | None, typer.Option(help="Budget of the training loop.")] = None,
-    resume: Annotated[bool, typer.Option(help="Go on from the checkpoint.")] = False,
+    run: RunDirectory = None,
+    max_minutes: MaxMinutes = None,
+    resume: Resume = False,
     device: Device = AUTO,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="Another value: section.key=value.")
-    ] = None,
+    set_: Set = None,
     if_any: IfAny = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Fine-tune an encoder on annotated text; ship it if it beats its base on the dev file."""
-    overrides = parse_overrides(set_ or [])
-    if max_minutes is not None:
-        overrides["training.max_minutes"] = max_minutes
-    try:
+    overrides = parse_overrides(set_, **{"training.max_minutes": max_minutes})
+    with stoppable():
         finetune(
             read_recipe(config, overrides, OF_MENTIONS),
             kb=kb,
@@ -103,9 +96,6 @@ def main(
             overwrite=overwrite,
             if_any=if_any,
         )
-    except (StoppedError, KeyboardInterrupt) as stop:
-        typer.echo(str(stop) or "Stopped.", err=True)
-        raise typer.Exit(EXIT_CODE) from stop
 
 
 if __name__ == "__main__":

@@ -16,13 +16,12 @@ from spacy_medlink.util.devices import AUTO, find_device, rank_device
 from spacy_medlink.util.outputs import check_output
 
 from .experiment import Experiment
-from .loop.interruption import EXIT_CODE, StoppedError
-from .loop.ranks import all_ranks, is_first_rank
+from .loop.ranks import all_ranks
 from .recipe.overrides import parse_overrides
 from .recipe.reading import read_recipe
 from .recipe.settings import Recipe
 from .saving import ENCODER, save_result
-from .verbs import Device, Overwrite, run
+from .verbs import Device, MaxMinutes, Overwrite, Resume, RunDirectory, Set, run, stoppable
 
 HOLDOUT, PREPARED = "holdout", "prepared"
 
@@ -93,11 +92,9 @@ def main(
     kb: Annotated[Path, typer.Option(help="Knowledge base that `medlink kb build` wrote.")],
     base: Annotated[str, typer.Option(help="Encoder to start from: a directory, or a Hub name.")],
     output: Annotated[Path, typer.Option(help="Directory for encoder, hold-out and figures.")],
-    run: Annotated[
-        Path | None, typer.Option(help="Directory for checkpoint and log; OUTPUT_run if left out.")
-    ] = None,
-    max_minutes: Annotated[float | None, typer.Option(help="Budget of the training loop.")] = None,
-    resume: Annotated[bool, typer.Option(help="Go on from the checkpoint.")] = False,
+    run: RunDirectory = None,
+    max_minutes: MaxMinutes = None,
+    resume: Resume = False,
     device: Device = AUTO,
     bitext: Annotated[
         Path | None, typer.Option(help="Translations: a text, a tab, its translation a line.")
@@ -105,16 +102,12 @@ def main(
     prepared: Annotated[
         Path | None, typer.Option(help="Directory for names and pairs, to be used by later runs.")
     ] = None,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="Another value: section.key=value.")
-    ] = None,
+    set_: Set = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Train an encoder on the names of a knowledge base; ship it if it beats its base."""
-    overrides = parse_overrides(set_ or [])
-    if max_minutes is not None:
-        overrides["training.max_minutes"] = max_minutes
-    try:
+    overrides = parse_overrides(set_, **{"training.max_minutes": max_minutes})
+    with stoppable():
         pretrain(
             read_recipe(config, overrides),
             kb=kb,
@@ -128,10 +121,6 @@ def main(
             say=typer.echo,
             overwrite=overwrite,
         )
-    except (StoppedError, KeyboardInterrupt) as stop:
-        if is_first_rank():
-            typer.echo(str(stop) or "Stopped.", err=True)
-        raise typer.Exit(EXIT_CODE) from stop
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -28,13 +28,14 @@ from spacy_medlink.util.files import sha256_of
 from spacy_medlink.util.outputs import check_output
 
 from .data.mentions import why_nothing
-from .loop.interruption import EXIT_CODE, StoppedError
+from .loop.precision import Precision
+from .loop.trainer import Trainer
 from .recipe.overrides import parse_overrides
 from .reranking.choosing import by_weight, choose, figures
 from .reranking.lists import RankedList, gold_lists, name_lists, unannotated_lists
-from .reranking.loop import RerankTrainer
 from .reranking.recipe import RerankRecipe, read_rerank_recipe
-from .verbs import Device, IfAny, Overwrite, run
+from .reranking.task import ListTask
+from .verbs import Device, IfAny, MaxMinutes, Overwrite, Resume, RunDirectory, Set, run, stoppable
 
 _DEV_SHARE = 0.25  # of the names that play mentions
 
@@ -88,12 +89,15 @@ def rerank(
 
     texts = CandidateTexts(own.kb, recipe.definitions)
     made_with = _made_with(own, recipe, train, dev)
-    trainer = RerankTrainer(encoder, recipe, training, texts, validate, run, made_with)
-    if not trainer.lists or not held:
+    task = ListTask(encoder, recipe, training, texts, validate, made_with)
+    if not task.lists or not held:
         why = "mentions without a right and a wrong candidate"
         raise Errors.no_mentions(path=train or own.path, left_out=why)
-    say(f"{len(trainer.lists):,} mentions to train on, {len(held):,} to choose by")
+    say(f"{len(task.lists):,} mentions to train on, {len(held):,} to choose by")
+    trainer = Trainer(task, recipe.for_loop(), run, Precision(recipe.precision, place))
     trainer.train(resume)
+    encoder.module.load_state_dict(trainer.best)
+    encoder.refresh()
     chosen = choose(by_weight(encoder, own.kb, held), held)
     chosen_on = dev or train
     facts = {
@@ -157,25 +161,19 @@ def main(
         Path | None,
         typer.Option(help="Annotated text to choose the weight by; default: a fifth of TRAIN."),
     ] = None,
-    run: Annotated[
-        Path | None, typer.Option(help="Directory for checkpoint and log; OUTPUT_run if left out.")
-    ] = None,
-    max_minutes: Annotated[float | None, typer.Option(help="Budget of the training loop.")] = None,
-    resume: Annotated[bool, typer.Option(help="Go on from the checkpoint.")] = False,
+    run: RunDirectory = None,
+    max_minutes: MaxMinutes = None,
+    resume: Resume = False,
     device: Device = AUTO,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="Another value: reranking.key=value.")
-    ] = None,
+    set_: Set = None,
     if_any: IfAny = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Train a reranker on annotated text, or on names; keep it if it beats retrieval."""
     if train is None and dev is not None:
         raise typer.BadParameter("--dev needs --train")
-    overrides: dict[str, Any] = parse_overrides(set_ or [])
-    if max_minutes is not None:
-        overrides["reranking.max_minutes"] = max_minutes
-    try:
+    overrides = parse_overrides(set_, **{"reranking.max_minutes": max_minutes})
+    with stoppable():
         rerank(
             read_rerank_recipe(config, overrides),
             assets=assets,
@@ -189,9 +187,6 @@ def main(
             overwrite=overwrite,
             if_any=if_any,
         )
-    except (StoppedError, KeyboardInterrupt) as stop:
-        typer.echo(str(stop) or "Stopped.", err=True)
-        raise typer.Exit(EXIT_CODE) from stop
 
 
 if __name__ == "__main__":

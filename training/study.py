@@ -10,7 +10,7 @@ import torch
 
 from spacy_medlink.encoders.adapters import adapter_reduction, add_adapters
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.objectives.protocol import Objective
+from spacy_medlink.objectives.protocol import Objective, Weights
 from spacy_medlink.util.devices import find_device
 
 from .choosing.measures import Measures
@@ -19,13 +19,13 @@ from .data.names import TrainingNames
 from .data.sampler import Sampler
 from .loop.adapting import Adaptation
 from .loop.modules import preparation_of, prepare
+from .loop.name_task import NameTask
 from .loop.precision import Precision
 from .loop.ranks import ALONE, Ranks
-from .loop.task import Task
 from .loop.trainer import Trainer
 from .recipe.settings import Recipe
 from .report import describe, ending, speed, training_figures, verdict
-from .weights import Weights, copy_weights
+from .weights import copy_weights
 
 
 @dataclass(frozen=True)
@@ -127,11 +127,12 @@ class Study(ABC):
 
     def trainer(self, directory: Path) -> Trainer:
         """Make the loop, with its checkpoint and log in a directory."""
-        task = Task(
+        task = NameTask(
             self._encoder,
             self.names,
             self._sampler(),
             self._objective(),
+            self._recipe.training,
             lambda encoder: self.yardstick.fast(encoder),
             self._made_with(),
             self._batches(),

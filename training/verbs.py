@@ -1,12 +1,17 @@
 """Run a verb of the workflow from the command line: what is wrong is one line, exit code 1."""
 
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from spacy_medlink.errors import MedlinkError
+
+from .loop.interruption import EXIT_CODE, StoppedError
 
 Device = Annotated[
     str,
@@ -33,6 +38,25 @@ Overwrite = Annotated[
         "its own besides.",
     ),
 ]
+
+RunDirectory = Annotated[
+    Path | None, typer.Option(help="Directory for checkpoint and log; OUTPUT_run if left out.")
+]
+MaxMinutes = Annotated[float | None, typer.Option(help="Budget of the training loop.")]
+Resume = Annotated[bool, typer.Option(help="Go on from the checkpoint.")]
+Set = Annotated[list[str] | None, typer.Option("--set", help="Another value: section.key=value.")]
+"""Options of the verbs that train."""
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """End with exit code 130 where Ctrl-C stops a training; the first rank says so."""
+    try:
+        yield
+    except (StoppedError, KeyboardInterrupt) as stop:
+        if os.environ.get("RANK", "0") == "0":  # as torchrun counts
+            typer.echo(str(stop) or "Stopped.", err=True)
+        raise typer.Exit(EXIT_CODE) from stop
 
 
 def run(main: Callable[..., None] | None = None, **verbs: Callable[..., None]) -> None:

@@ -1,6 +1,7 @@
 """Training a reranker: it learns to tell PE from PE by context, or is left out with a word."""
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,10 @@ import pytest
 from spacy_medlink.assets import Assets
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Mention
+from training.loop.interruption import StoppedError
+from training.loop.learner import Learner
+from training.loop.metrics import read_log
+from training.loop.trainer import METRICS
 from training.rerank import _lists, main, rerank
 from training.reranking.recipe import RerankRecipe
 
@@ -61,6 +66,34 @@ def test_it_learns_from_context(tiny_assets, tmp_path, attention, epochs):
             recipe, assets=tiny_assets.path, train=dev, dev=dev, output=tmp_path / "other",
             run=tmp_path / "run", resume=True,
         )  # fmt: skip
+
+
+def test_a_training_that_was_stopped_goes_on_where_it_was(tiny_assets, tmp_path, monkeypatch):
+    gold, learn = write_gold(tmp_path / "g.jsonl", 15), Learner.learn
+
+    def train(output, **settings):
+        return rerank(
+            RECIPE, assets=tiny_assets.path, train=gold, dev=None, output=tmp_path / output,
+            **settings,
+        )  # fmt: skip
+
+    def stopped(self, step, rate):
+        if step == 20:  # amid an epoch of 6
+            signal.raise_signal(signal.SIGINT)
+        return learn(self, step, rate)
+
+    whole = train("whole", run=tmp_path / "run")
+    monkeypatch.setattr(Learner, "learn", stopped)
+    with pytest.raises(StoppedError, match="--resume"):
+        train("broken", run=tmp_path / "broken_run")
+    monkeypatch.setattr(Learner, "learn", learn)
+    resumed = train("broken", run=tmp_path / "broken_run", resume=True)
+    facts = whole.manifest["reranker"]
+    assert resumed.manifest["reranker"]["fingerprint"] == facts["fingerprint"]
+    lines = [read_log(tmp_path / name / METRICS) for name in ("run", "broken_run")]
+    dev = [[line for line in own if "dev" in line] for own in lines]
+    assert dev[0] == dev[1]
+    assert [line["step"] for line in dev[0]] == list(range(0, 49, 6))
 
 
 def test_it_is_left_out_where_there_is_nothing_to_gain(tiny_assets, tmp_path, capsys):

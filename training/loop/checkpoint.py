@@ -10,11 +10,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from spacy_medlink.errors import Errors
-from spacy_medlink.objectives.protocol import Objective
+from spacy_medlink.objectives.protocol import Objective, Stateless, Weights
 from spacy_medlink.util.files import recover, replacing_directory
 from spacy_medlink.util.outputs import DirectoryKind, check_output
-
-from ..weights import Weights
 
 _STATE, _MODEL = "state.json", "model.safetensors"
 _BEST, _OPTIMIZER = "best.safetensors", "optimizer.safetensors"
@@ -48,7 +46,7 @@ class Parts(NamedTuple):
     module: torch.nn.Module
     optimizer: torch.optim.Optimizer
     scaler: torch.amp.GradScaler
-    objective: Objective
+    objective: Objective | Stateless
 
 
 def check_place(directory: Path) -> None:

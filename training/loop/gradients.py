@@ -41,12 +41,12 @@ def backward(
         own = [pieces[index] for index in shares[ranks.rank]]
         whole = _joint(loss_of, ranks, shares)
     if not own:  # more ranks than names
-        return _pulled(whole(torch.zeros(0, encoder.dim, device=encoder.device)), precision)
+        return pulled(whole(torch.zeros(0, encoder.dim, device=encoder.device)), precision)
     if settings.cached_gradients:
         return _cached(encoder, own, whole, settings.sub_batches, precision)
     # On a GPU a part takes as long as the whole, padding or not: it waits for its next kernel.
     parts = settings.sub_batches if encoder.device.type == "cpu" else 1
-    return _pulled(whole(encode_sorted(encoder, own, parts, precision)), precision)
+    return pulled(whole(encode_sorted(encoder, own, parts, precision)), precision)
 
 
 def _joint(loss_of: LossOf, ranks: Ranks, shares: Sequence[Ints1d]) -> LossOf:
@@ -68,7 +68,7 @@ def _cached(
     with torch.no_grad():
         vectors = encode_sorted(encoder, pieces, parts, precision)
     vectors.requires_grad_()
-    loss = _pulled(loss_of(vectors), precision)
+    loss = pulled(loss_of(vectors), precision)
     if vectors.grad is None:  # nothing in the batch to learn from
         return loss
     for part in sorted_parts(pieces, parts):
@@ -78,7 +78,7 @@ def _cached(
     return loss
 
 
-def _pulled(loss: torch.Tensor, precision: Precision) -> torch.Tensor:
+def pulled(loss: torch.Tensor, precision: Precision) -> torch.Tensor:
     """Compute the gradients of a loss. RETURNS its value."""
     if loss.requires_grad:
         torch.autograd.backward(precision.scaler.scale(loss))

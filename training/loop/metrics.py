@@ -109,7 +109,7 @@ class ProgressBar:
         """Show how far training is. part (float): 0..1."""
         speed = progress.names / max(progress.training_seconds, 1e-9)
         left = tqdm.format_interval(progress.seconds * (1 - part) / max(part, 1e-9))
-        dev = f", dev {progress.best:.1f}" if progress.history else ""
+        dev = f", dev {progress.best:.3g}" if progress.history else ""
         said = f"loss {loss:.3f}{dev}, {speed:.0f} names/s, {left} left"
         self._bar.set_postfix_str(said, refresh=False)
         self._bar.update(int(_PARTS * part) - self._bar.n)

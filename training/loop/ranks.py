@@ -114,11 +114,6 @@ class Ranks:
 ALONE = Ranks(0, 1, CPU)
 
 
-def is_first_rank() -> bool:
-    """Tell whether this process is the one that speaks to the user."""
-    return os.environ.get("RANK", "0") == "0"
-
-
 @contextmanager
 def all_ranks(device: torch.device) -> Iterator[Ranks]:
     """Join the other ranks, where torchrun has started this process; else be alone."""

@@ -7,9 +7,10 @@ from pathlib import Path
 import torch
 
 from spacy_medlink.errors import Errors, MedlinkError
+from spacy_medlink.objectives.protocol import Weights
 
 from ..recipe.settings import Recipe
-from ..weights import Weights, copy_weights
+from ..weights import copy_weights
 from .checkpoint import Parts, Progress, check_place, load_checkpoint, save_checkpoint
 from .interruption import Interruption, StoppedError
 from .learner import Learner, NotFiniteError
@@ -24,9 +25,9 @@ METRICS = "metrics.jsonl"
 
 
 class Trainer:
-    """Trains an encoder; what it has learnt is in `best`, the weights that did best on dev.
+    """Trains a network; what it has learnt is in `best`, the weights that did best on dev.
 
-    task (Task): encoder, data and objective. recipe (Recipe): settings.
+    task (Task): network, data and objective. recipe (Recipe): settings.
     directory (Path): where checkpoint and metrics go. precision (Precision): number format.
     ranks (Ranks): the processes that share each batch. The first one alone measures and writes.
     """
@@ -40,15 +41,14 @@ class Trainer:
         ranks: Ranks = ALONE,
     ) -> None:
         self.progress = Progress()
-        self.best: Weights = copy_weights(task.encoder.module)
-        self.encoder = task.encoder
+        self.best: Weights = copy_weights(task.module)
         self._task, self._recipe, self._precision = task, recipe, precision
         self._directory, self._ranks = directory, ranks
         self._checkpoint = directory / CHECKPOINT
-        self._module = task.encoder.module
+        self._module = task.module
         self._learner = Learner(task, recipe, precision, ranks)
         batches = recipe.training.accumulation
-        self._epoch = math.ceil(task.sampler.steps_per_epoch / batches)  # in steps
+        self._epoch = math.ceil(task.steps_per_epoch / batches)  # in steps
         wanted = task.batches / batches if task.batches else recipe.training.epochs * self._epoch
         self._steps = max(1, math.ceil(wanted))
         self._eval_every = recipe.training.eval_every or self._epoch
@@ -71,6 +71,8 @@ class Trainer:
         self._module.train(self._recipe.encoder.dropout > 0)
         try:
             with Interruption() as interruption, ProgressBar(shown=first) as bar:
+                if self._task.measured_first and not self.progress.history:
+                    self._evaluate(log)
                 while not self._is_done():
                     self._step(log, bar)
                     asked, seconds = self._ranks.agree(interruption.asked, self.progress.seconds)
@@ -141,19 +143,18 @@ class Trainer:
         progress.seconds += time.perf_counter() - began - seconds
 
     def _not_finite(self, error: NotFiniteError) -> MedlinkError:
-        rows = self._task.names.rows[error.names[:5]]
         return Errors.loss_not_finite(
             what=error.what,
             value=error.value,
             step=self.progress.step,
             epoch=self.progress.step // self._epoch,
-            names=f"the name rows {', '.join(map(str, rows))} ...",
+            names=self._task.describe(error.number),
             checkpoint=self._checkpoint,
         )
 
     def _evaluate(self, log: MetricsLog) -> None:
         progress = self.progress
-        figures = self._ranks.from_first(lambda: self._task.validate(self._task.encoder))
+        figures = self._ranks.from_first(self._task.validate)
         value = figures[self._recipe.selection.metric]
         progress.waited += 1
         if value > progress.best:

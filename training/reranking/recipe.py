@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
-    NonNegativeFloat,
     NonNegativeInt,
     PositiveFloat,
     PositiveInt,
@@ -16,7 +15,14 @@ from pydantic import (
 from spacy_medlink.encoders.cross_encoder import LAST, ONE_WAY
 
 from ..recipe.reading import read_sections
-from ..recipe.settings import Section
+from ..recipe.settings import (
+    OptimizerSettings,
+    Rate,
+    Recipe,
+    Section,
+    SelectionSettings,
+    TrainingSettings,
+)
 
 
 def _fits(pooling: str, info: ValidationInfo) -> str:
@@ -54,7 +60,7 @@ class RerankRecipe(Section):
     batch: PositiveInt = 8
     learning_rate: PositiveFloat = 1e-5
     head_rate: PositiveFloat = 1e-3
-    warmup: NonNegativeFloat = 0.1
+    warmup: Rate = 0.1
     patience: NonNegativeInt = 1
     max_minutes: PositiveFloat | None = None
     precision: Literal["auto", "fp32", "bf16"] = "auto"
@@ -62,6 +68,19 @@ class RerankRecipe(Section):
     attention: Literal["full", "one_way"] = "full"
     pooling: Annotated[Literal["mean", "last"], AfterValidator(_fits)] = "mean"
     layers: PositiveInt | None = None
+
+    def for_loop(self) -> Recipe:
+        """Say it in the sections that the loop reads."""
+        return Recipe(
+            optimizer=OptimizerSettings(learning_rate=self.learning_rate, warmup=self.warmup),
+            training=TrainingSettings(
+                seed=self.seed,
+                epochs=self.epochs,
+                max_minutes=self.max_minutes,
+                patience=self.patience,
+            ),
+            selection=SelectionSettings(metric="mrr"),
+        )
 
 
 class RerankFile(Section):

@@ -24,6 +24,7 @@ from training.loop.interruption import StoppedError
 from training.loop.learner import Learnt
 from training.loop.metrics import read_log
 from training.loop.precision import Precision
+from training.loop.ranks import ALONE
 from training.loop.trainer import CHECKPOINT, METRICS, Trainer
 from training.weights import Weights, copy_weights
 
@@ -49,7 +50,7 @@ def _same(first: Weights, second: Weights) -> bool:
 def _found_by_synonyms(experiment: Experiment) -> float:
     """How many training names have a name of their own concept as the nearest other one."""
     names, (first, counts) = experiment.names, _counts(experiment.names.concepts)
-    encoder = experiment.trainer(Path()).encoder
+    encoder = experiment._encoder
     vectors = encode_names(encoder, names.tokens, np.arange(len(names)), FP32)
     similarity = vectors @ vectors.T
     np.fill_diagonal(similarity, -np.inf)
@@ -316,7 +317,7 @@ def test_out_of_memory_names_the_batch_that_fits(
     with pytest.raises(MedlinkError, match=r"E509.*batch of \d+ names; one of 3 fitted") as hit:
         trainer.train()
     assert "batch_pairs = 1 " in str(hit.value)
-    assert all(parameter.grad is None for parameter in trainer.encoder.module.parameters())
+    assert all(parameter.grad is None for parameter in trainer._task.module.parameters())
 
 
 def test_a_full_disk_leaves_the_checkpoint_before(
@@ -345,10 +346,10 @@ def test_accumulated_batches_are_one_step_with_the_mean_of_their_gradients(
     experiment: MakeExperiment, tmp_path: Path
 ) -> None:
     trainer = _trainer(experiment(training__accumulation=3), tmp_path / "three")
-    learner, module = trainer._learner, trainer.encoder.module
+    learner, module = trainer._learner, trainer._task.module
     single = _trainer(experiment(), tmp_path / "one")
     for number in range(3):
-        single._learner._pull(number, 1.0)
+        single._task.pull(number, 1.0, FP32, ALONE)
     expected = [parameter.grad for parameter in single._learner._encoders]
     seen: list[torch.Tensor] = []
     learner.optimizer.register_step_pre_hook(
@@ -356,7 +357,7 @@ def test_accumulated_batches_are_one_step_with_the_mean_of_their_gradients(
     )
     object.__setattr__(trainer._recipe.optimizer, "clip", 0.0)
     learner.learn(0, 1e-3)
-    assert module is trainer.encoder.module
+    assert module is trainer._task.module
     for found, whole in zip(seen, expected, strict=True):
         assert whole is not None
         torch.testing.assert_close(found, whole / 3, rtol=1e-4, atol=1e-7)

@@ -40,7 +40,7 @@ def train(
     experiment = Experiment(recipe, KnowledgeBase(kb), base, "cpu", ranks=ranks)
     trainer = experiment.trainer(out.with_suffix(".run"))
     learner = trainer._learner
-    named = dict(trainer.encoder.module.named_parameters())
+    named = dict(trainer._task.module.named_parameters())
     named |= {f"objective.{number}": other for number, other in enumerate(learner._others)}
     kept: dict[str, torch.Tensor] = {}
     for step in range(STEPS):

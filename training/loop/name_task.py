@@ -1,0 +1,106 @@
+"""NameTask: an encoder learns from batches of names."""
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+import torch
+
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.errors import Errors, MedlinkError
+from spacy_medlink.objectives.protocol import Batch, Objective
+from spacy_medlink.types import Ints1d
+from spacy_medlink.util.devices import is_out_of_memory, sent
+
+from ..data.names import TrainingNames
+from ..data.sampler import Sampler
+from ..recipe.settings import TrainingSettings
+from .fitting import largest_fit
+from .gradients import LossOf, backward
+from .precision import Precision
+from .ranks import ALONE, Ranks
+from .task import Pulled, Task
+
+Validate = Callable[[BiEncoder], dict[str, float]]
+
+
+class NameTask(Task):
+    """An encoder, the names that it learns from, and the objective.
+
+    names (TrainingNames): what batches refer to. settings (TrainingSettings): how a batch is
+    divided. validate (Callable): measures an encoder on dev, fast. For the rest see `Task`.
+    """
+
+    def __init__(
+        self,
+        encoder: BiEncoder,
+        names: TrainingNames,
+        sampler: Sampler,
+        objective: Objective,
+        settings: TrainingSettings,
+        validate: Validate,
+        made_with: str,
+        batches: int | None = None,
+    ) -> None:
+        self.encoder, self.names, self.sampler = encoder, names, sampler
+        self.module, self.steps_per_epoch = encoder.module, sampler.steps_per_epoch
+        self.objective: Objective = objective
+        self.made_with, self.batches = made_with, batches
+        self._settings, self._validate = settings, validate
+
+    def parts(self) -> list[tuple[Iterable[torch.nn.Parameter], float]]:
+        """List the module as one part."""
+        return [(self.module.parameters(), 1.0)]
+
+    def pull(self, number: int, weight: float, precision: Precision, ranks: Ranks) -> Pulled:
+        """Add the gradients of a batch's loss, times a weight.
+
+        ranks (Ranks): share the batch. RAISES (MedlinkError): E509 out of memory.
+        """
+        names, mined = self.sampler.batch(number), 0
+
+        def loss_of(vectors: torch.Tensor) -> torch.Tensor:
+            nonlocal mined
+            loss, mined = self.objective(vectors, self._batch(names, number))
+            return loss * weight if weight != 1 else loss
+
+        try:
+            return Pulled(self._backward(names, loss_of, precision, ranks), mined, len(names))
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
+                raise
+            raise self._out_of_memory(names, precision, ranks) from error
+
+    def describe(self, number: int) -> str:
+        """Say which names are in a batch."""
+        rows = self.names.rows[self.sampler.batch(number)[:5]]
+        return f"the name rows {', '.join(map(str, rows))} ..."
+
+    def validate(self) -> dict[str, float]:
+        """Measure the encoder on dev, fast."""
+        return self._validate(self.encoder)
+
+    def _backward(
+        self, names: Ints1d, loss_of: LossOf, precision: Precision, ranks: Ranks
+    ) -> torch.Tensor:
+        pieces = self.names.tokens.take(names)
+        return backward(self.encoder, pieces, loss_of, self._settings, precision, ranks)
+
+    def _batch(self, names: Ints1d, number: int) -> Batch:
+        own = self.names
+        columns = (names, own.concepts[names], own.strings[names].view(np.int64))
+        positions, labels, strings = sent(np.stack(columns), self.encoder.device)
+        return Batch(positions, labels, strings, number)
+
+    def _out_of_memory(self, names: Ints1d, precision: Precision, ranks: Ranks) -> MedlinkError:
+        """Find out, by trying, how much of a batch would have fitted."""
+
+        def attempt(count: int) -> torch.Tensor:
+            return self._backward(
+                names[:count], lambda vectors: vectors.square().sum(), precision, ALONE
+            )
+
+        self.module.zero_grad()
+        # Other ranks cannot be asked any more, but each has the same share.
+        fits = ranks.count * largest_fit(attempt, -(-len(names) // ranks.count))
+        self.module.zero_grad()
+        return Errors.out_of_memory(names=len(names), fits=fits, fewer=max(1, fits // 2))

@@ -1,0 +1,80 @@
+"""ListTask: a cross-encoder learns from the candidates of mentions."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+import torch
+
+from spacy_medlink.encoders.cross_encoder import CrossEncoder
+from spacy_medlink.encoders.pairs import Pair
+from spacy_medlink.objectives.lists import LOSSES
+from spacy_medlink.objectives.protocol import Stateless
+from spacy_medlink.ranking.reranking import CandidateTexts
+
+from ..data.sampler import Shuffle
+from ..loop.gradients import pulled
+from ..loop.precision import Precision
+from ..loop.ranks import Ranks
+from ..loop.task import Pulled, Task
+from .lists import RankedList
+from .recipe import RerankRecipe
+
+
+class ListTask(Task):
+    """A cross-encoder, the lists that it learns from, and the loss.
+
+    lists (Sequence[RankedList]): those without both a right and a wrong candidate teach nothing
+        and are left out, unless "none of them" is a class.
+    validate (Callable): figures of the encoder on dev. made_with (str): see `Task`.
+    """
+
+    measured_first = True
+
+    def __init__(
+        self,
+        encoder: CrossEncoder,
+        recipe: RerankRecipe,
+        lists: Sequence[RankedList],
+        texts: CandidateTexts,
+        validate: Callable[[], dict[str, float]],
+        made_with: str,
+    ) -> None:
+        loss = LOSSES[recipe.loss]
+        self.lists = [own for own in lists if loss.teaches(own.right)]
+        self.module, self.objective, self.made_with = encoder.module, Stateless(), made_with
+        self._shuffle = Shuffle(len(self.lists), recipe.batch, recipe.seed)
+        self.steps_per_epoch = self._shuffle.steps_per_epoch
+        self._encoder, self._texts, self._validate = encoder, texts, validate
+        self._loss, self._head_times = loss.compute, recipe.head_rate / recipe.learning_rate
+        pooler = getattr(encoder.module.transformer, "pooler", None)
+        if pooler is not None:  # not used by our pooling
+            pooler.requires_grad_(False)
+
+    def parts(self) -> list[tuple[Iterable[torch.nn.Parameter], float]]:
+        """List transformer and head, which has a rate of its own."""
+        module = self._encoder.module
+        return [
+            (module.transformer.parameters(), 1.0),
+            (module.head.parameters(), self._head_times),
+        ]
+
+    def pull(self, number: int, weight: float, precision: Precision, ranks: Ranks) -> Pulled:
+        """Add the gradients of a batch's loss, times a weight; one rank has the whole batch."""
+        batch = self._batch(number)
+        pairs = [Pair(own.mention, self._texts.of(one)) for own in batch for one in own.candidates]
+        with precision.autocast():
+            logits = self._encoder.forward(self._encoder.tokenize(pairs))
+        right = [own.right for own in batch]
+        loss = self._loss(logits.float(), right) * weight
+        return Pulled(pulled(loss, precision), sum(int(own.sum()) for own in right), len(pairs))
+
+    def describe(self, number: int) -> str:
+        """Say how many mentions are in a batch."""
+        return f"{len(self._batch(number))} mentions"
+
+    def validate(self) -> dict[str, float]:
+        """Measure the encoder on dev, with the weights as they are now."""
+        self._encoder.refresh()
+        return self._validate()
+
+    def _batch(self, number: int) -> list[RankedList]:
+        return [self.lists[place] for place in self._shuffle.part(number)]
