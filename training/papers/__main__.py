@@ -67,7 +67,7 @@ def main(
     inputs = [layout, kb, gold, train or None]
     for path, kind in kinds.items():
         check_output(path, kind, inputs, overwrite=overwrite)
-    laid = read_layout(layout).with_changes(pooling, note)
+    laid = read_layout(layout, pooling, note)
     if figures:
         corpus, rows = read_represented(_named(figures, "--figures"))
     else:

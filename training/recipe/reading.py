@@ -90,9 +90,12 @@ def _as_ours(path: Path, kind: type[Section], error: ValidationError) -> Medlink
     faults = error.errors(include_url=False)
     fault = min(faults, key=lambda one: one["type"] != "extra_forbidden")
     *places, key = map(str, fault["loc"])
+    dotted = ".".join((*places, key))
+    if fault["type"] == "missing":
+        return Errors.bad_value(key=dotted, value=None, rule="must be there")
     if fault["type"] != "extra_forbidden":
         rule = _SAYS.sub("must", fault["msg"])
-        return Errors.bad_value(key=".".join((*places, key)), value=fault["input"], rule=rule)
+        return Errors.bad_value(key=dotted, value=fault["input"], rule=rule)
     known: Any = kind
     for place in places:
         known = known.model_fields[place].annotation

@@ -3,7 +3,7 @@ from training.papers.measuring import Part, Row
 from training.papers.published import Published
 from training.papers.table import as_markdown, make_table
 
-LAYOUT = Layout("sapbert", "A paper", "A note.")
+LAYOUT = Layout(paper="sapbert", title="A paper", note="A note.")
 OURS = [
     Row("Tf-idf", {"full": Part(20, {"acc@1": 55.04, "acc@5": None})}),
     Row("new", {"full": Part(20, {"acc@1": 60.0, "acc@5": 70.0}),
