@@ -17,7 +17,7 @@ import typer
 
 from benchmarks.kb_update import measure_update
 from benchmarks.measured import machine, run_command, run_task, write_results
-from benchmarks.synthetic_umls import generate
+from benchmarks.synthetic.umls import generate
 
 _TASKS = "benchmarks.kb_tasks"
 _NGRAM_SIZES = (200_000, 1_000_000)

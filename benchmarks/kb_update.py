@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from benchmarks.measured import run_command
-from benchmarks.synthetic_umls import evolve, generate
+from benchmarks.synthetic.umls import generate
 from spacy_medlink.assets import Assets
 from training.embedded import place_model
 
@@ -24,8 +24,9 @@ def measure_update(work: Path, concepts: int, fraction: float = _FRACTION) -> di
     fraction (float): of the names, how many change.
     RETURNS (Dict[str, Any]): seconds of each, counts of names.
     """
-    generate(work / "0", concepts, round(_NAMES_A_CONCEPT * concepts))
-    evolve(work / "0", work / "1", fraction)
+    for year in (0, 1):
+        names = round(_NAMES_A_CONCEPT * concepts)
+        generate(work / str(year), concepts, names, year=year, fraction=fraction)
     place_model(work / "encoder")
     encoder = ["--encoder", str(work / "encoder")]
     _medlink("kb", "build", "--output", work / "0.kb", work / "0", "--from", "umls")

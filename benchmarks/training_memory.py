@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from benchmarks.measured import run_command, run_task
-from benchmarks.synthetic_umls import generate
+from benchmarks.synthetic.umls import generate
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase
 from training.data.cutting import Cutter

@@ -1,1 +1,1 @@
-"""Parts of the generators of synthetic terminologies."""
+"""Invented releases of terminologies, of any size: the same arguments write the same bytes."""

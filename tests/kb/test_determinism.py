@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.synthetic_rf2 import generate as generate_rf2
-from benchmarks.synthetic_umls import evolve, generate
+from benchmarks.synthetic.rf2 import generate as generate_rf2
+from benchmarks.synthetic.umls import generate
 from spacy_medlink.assets import Assets
 from spacy_medlink.kb import KnowledgeBase
 from tests.kb import samples
@@ -57,8 +57,8 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("sources")
     generate(path / "META", CONCEPTS, NAMES)
     generate(path / "small", 300, 1100)
-    evolve(path / "small", path / "small_later", fraction=0.05)
-    generate_rf2(path / "RF2", 400)
+    generate(path / "small_later", 300, 1100, year=1, fraction=0.05)
+    generate_rf2(path / "RF2", 400, 2000)
     texts = {
         "x.obo": samples.OBO, "x.jsonl": samples.JSONL, "x.json": samples.OBOGRAPHS_TEXT,
         "x.tsv": samples.TSV, "x.biosyn": samples.BIOSYN, "x.gazetteer": samples.GAZETTEER,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.synthetic_umls import evolve, generate
+from benchmarks.synthetic.umls import generate
 from spacy_medlink.kb import KnowledgeBase, build_kb, build_knowledge_base, history
 from spacy_medlink.kb.diff import diff
 from spacy_medlink.kb.history import History
@@ -100,11 +100,9 @@ def test_chunks_make_no_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_generations_of_a_release(tmp_path: Path) -> None:
     """Three years of a release: no id that was ever in use is unknown in the end."""
-    generate(tmp_path / "0", concepts=600, names=2200)
-    evolve(tmp_path / "0", tmp_path / "1", fraction=0.05)
-    evolve(tmp_path / "1", tmp_path / "2", fraction=0.05, seed=1)
     ever: Counter[str] = Counter()
     for year in range(3):
+        generate(tmp_path / str(year), 600, 2200, year=year, fraction=0.05)
         kb = build_knowledge_base(
             out=tmp_path / f"{year}.kb",
             sources=[("umls", tmp_path / str(year))],

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.synthetic_umls import evolve, generate
+from benchmarks.synthetic.umls import generate
 from spacy_medlink.kb import build_knowledge_base
 from spacy_medlink.util.files import sha256_of
 from tests.children import SECONDS, killed
@@ -21,7 +21,7 @@ COMMAND = [sys.executable, "-c", "from spacy_medlink.cli import main; main()"]
 @pytest.fixture
 def releases(tmp_path: Path) -> tuple[Path, Path]:
     generate(tmp_path / "2025", 4000, 14_000, seed=1)
-    evolve(tmp_path / "2025", tmp_path / "2026", 0.05)
+    generate(tmp_path / "2026", 4000, 14_000, seed=1, year=1, fraction=0.05)
     return tmp_path / "2025", tmp_path / "2026"
 
 
