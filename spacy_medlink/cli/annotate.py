@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import MedlinkError
-from .opening import AUTO, Device, Verify, verify_assets
+from .opening import AUTO, Device, Source, Verify, verify_assets
 from .orders import documents_and_output
 from .parsing import choices
 
@@ -20,13 +20,7 @@ _GOES_ON = ("E109", "E617")  # errors that a run may be continued after: disk, p
 
 
 def command(
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="ASSETS_OR_PIPELINE",
-            help="Directory of assets, saved pipeline, installed pipeline package, or starter.",
-        ),
-    ],
+    source: Source,
     path: Annotated[
         Path,
         typer.Argument(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import Warnings
-from .opening import AUTO, Device, Verify, verify_assets
+from .opening import AUTO, Device, Improved, Verify, verify_assets
 from .output import Overwrite, table
 
 if TYPE_CHECKING:
@@ -45,10 +45,7 @@ def command(
             min=0, max=0.5, help="Share of the concepts whose mentions are asked without them."
         ),
     ] = 0.2,
-    output: Annotated[
-        Path | None,
-        typer.Option(help="New directory of assets. By default, ASSETS itself is replaced."),
-    ] = None,
+    output: Improved = None,
     diagram: Annotated[
         Path | None,
         typer.Option(help="Reliability diagram, PNG. [default: OUTPUT.reliability.png]"),

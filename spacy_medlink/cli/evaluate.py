@@ -9,7 +9,7 @@ import typer
 from ..components.pipelines import STARTER, is_pipeline, linked_spans, linker_of, open_pipeline
 from ..errors import Errors, MedlinkError, Warnings
 from .metrics_report import metrics_report
-from .opening import AUTO, Device, Verify, verify_assets
+from .opening import AUTO, Device, Source, Verify, verify_assets
 from .output import Overwrite, write_text
 from .parsing import choices, depths
 
@@ -27,13 +27,7 @@ _SHOWN = 10  # of each oddity of a gold file
 
 
 def command(
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="ASSETS_OR_PIPELINE",
-            help="Directory of assets, saved pipeline, installed pipeline package, or starter.",
-        ),
-    ],
+    source: Source,
     gold: Annotated[
         Path, typer.Argument(metavar="GOLD", help="Gold mentions, JSON Lines, plain or .gz.")
     ],

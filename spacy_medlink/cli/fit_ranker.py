@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from .opening import AUTO, Device, Verify, verify_assets
+from .opening import AUTO, LEARNT, Device, Improvable, Improved, Verify, verify_assets
 from .orders import train_given
 from .output import Overwrite
 
@@ -16,24 +16,16 @@ _AGAIN = {
 
 
 def command(
-    assets: Annotated[
-        Path, typer.Argument(metavar="ASSETS", help="The directory of assets to improve.")
-    ],
+    assets: Improvable,
     gold: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="TRAIN",
-            help="Gold mentions to learn from, which the encoder was not fine-tuned on.",
-        ),
+        LEARNT,
     ] = None,
     train: Annotated[Path | None, typer.Option(hidden=True)] = None,
     top: Annotated[
         int, typer.Option(help="Candidates to order; with more, higher places gain, at some time.")
     ] = 10,
-    output: Annotated[
-        Path | None,
-        typer.Option(help="New directory of assets. By default, ASSETS itself is replaced."),
-    ] = None,
+    output: Improved = None,
     overwrite: Overwrite = False,
     device: Device = AUTO,
     verify: Verify = False,

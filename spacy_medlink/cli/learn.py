@@ -6,20 +6,15 @@ from typing import Annotated
 import typer
 
 from .effects import effect_report
-from .opening import AUTO, Device, Verify, verify_assets
+from .opening import AUTO, LEARNT, Device, Improvable, Improved, Verify, verify_assets
 from .output import Overwrite
 
 
 def command(
-    assets: Annotated[
-        Path, typer.Argument(metavar="ASSETS", help="The directory of assets to improve.")
-    ],
+    assets: Improvable,
     train: Annotated[
         Path,
-        typer.Argument(
-            metavar="TRAIN",
-            help="Gold mentions to learn from, which the encoder was not fine-tuned on.",
-        ),
+        LEARNT,
     ],
     new_concepts: Annotated[
         bool,
@@ -32,10 +27,7 @@ def command(
     target_precision: Annotated[
         float, typer.Option(min=0, max=1, help="Precision that links are to have.")
     ] = 0.95,
-    output: Annotated[
-        Path | None,
-        typer.Option(help="New directory of assets. By default, ASSETS itself is replaced."),
-    ] = None,
+    output: Improved = None,
     overwrite: Overwrite = False,
     device: Device = AUTO,
     verify: Verify = False,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..components.pipelines import linked_spans, linker_of, open_pipeline
-from .opening import AUTO, Device, Verify, verify_assets
+from .opening import AUTO, Device, Source, Verify, verify_assets
 from .output import Overwrite, echo_json, table, write_text
 from .parsing import comma_list, lines_of, read_text
 
@@ -20,13 +20,7 @@ _STDIN = "-"
 
 
 def command(
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="ASSETS_OR_PIPELINE",
-            help="Directory of assets, saved pipeline, installed pipeline package, or starter.",
-        ),
-    ],
+    source: Source,
     text: Annotated[
         str | None, typer.Argument(metavar="[TEXT]", help="The text; - reads standard input.")
     ] = None,

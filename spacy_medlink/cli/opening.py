@@ -13,6 +13,24 @@ Verify = Annotated[
     typer.Option("--verify", help="First compare every file of the assets with its checksum."),
 ]
 
+Source = Annotated[
+    str,
+    typer.Argument(
+        metavar="ASSETS_OR_PIPELINE",
+        help="Directory of assets, saved pipeline, installed pipeline package, or starter.",
+    ),
+]
+Improvable = Annotated[
+    Path, typer.Argument(metavar="ASSETS", help="The directory of assets to improve.")
+]
+Improved = Annotated[
+    Path | None,
+    typer.Option(help="New directory of assets. By default, ASSETS itself is replaced."),
+]
+LEARNT = typer.Argument(
+    metavar="TRAIN", help="Gold mentions to learn from, which the encoder was not fine-tuned on."
+)
+
 AUTO = "auto"
 
 

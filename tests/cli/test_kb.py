@@ -140,20 +140,8 @@ def test_rules_without_effect_are_shown(run: Run, tmp_path: Path, jsonl: Path) -
 
 def test_id_scheme(run: Run, tmp_path: Path, obo: Path, jsonl: Path) -> None:
     out = tmp_path / "x.kb"
-    run(
-        "kb",
-        "build",
-        "--output",
-        out,
-        "--from",
-        "obo",
-        "--from",
-        "jsonl",
-        obo,
-        jsonl,
-        "--id-scheme",
-        "UMLS",
-    )
+    formats = ("--from", "obo", "--from", "jsonl")
+    run("kb", "build", "--output", out, *formats, obo, jsonl, "--id-scheme", "UMLS")
     assert _ids(out) == ["C0027051", "C0004096"]
     assert KnowledgeBase(out).manifest["removed"] == {"without UMLS": 2}
 
@@ -162,19 +150,8 @@ def test_columns_and_language(run: Run, tmp_path: Path) -> None:
     table = tmp_path / "t.tsv"
     table.write_text("K\tT\nA1\tasma\n", encoding="utf-8")
     out = tmp_path / "x.kb"
-    run(
-        "kb",
-        "build",
-        "--output",
-        out,
-        "--from",
-        "tsv",
-        table,
-        "--columns",
-        "id=K,name=T",
-        "--lang",
-        "es",
-    )
+    settings = ("--columns", "id=K,name=T", "--lang", "es")
+    run("kb", "build", "--output", out, "--from", "tsv", table, *settings)
     assert KnowledgeBase(out)["A1"].names[0].lang == "es"
 
 
