@@ -123,10 +123,9 @@ def test_the_cache_changes_nothing_and_is_bounded(tiny_assets, size):
     assert len(engine.retrieval._cache) <= size
 
 
-def test_what_is_remembered_is_not_searched_again(tiny_assets, monkeypatch):
-    engine = fresh(tiny_assets)
-    searched = []
-    search = Tiers.search
+def searched_by(engine, monkeypatch):
+    """Note what the tiers of an engine are asked."""
+    searched, search = [], Tiers.search
 
     def counted(tiers, texts, *rest):
         if tiers is engine.tiers:  # the exact tier alone is asked of others
@@ -134,6 +133,12 @@ def test_what_is_remembered_is_not_searched_again(tiny_assets, monkeypatch):
         return search(tiers, texts, *rest)
 
     monkeypatch.setattr(Tiers, "search", counted)
+    return searched
+
+
+def test_what_is_remembered_is_not_searched_again(tiny_assets, monkeypatch):
+    engine = fresh(tiny_assets)
+    searched = searched_by(engine, monkeypatch)
     rank(engine, "fever", "fever", "asthma", "")
     rank(engine, "asthma", "fever", "")
     assert searched == ["fever", "asthma"]
@@ -200,15 +205,7 @@ def test_exact_first_has_the_same_first_answer(tiny_assets, which):
 
 def test_exact_first_asks_the_other_tiers_only_when_it_must(tiny_assets, monkeypatch):
     engine = fresh(tiny_assets, "exact", "ngram", exact_first=True)
-    searched = []
-    search = Tiers.search
-
-    def counted(tiers, texts, *rest):
-        if tiers is engine.tiers:  # the exact tier alone is asked of others
-            searched.extend(texts)
-        return search(tiers, texts, *rest)
-
-    monkeypatch.setattr(Tiers, "search", counted)
+    searched = searched_by(engine, monkeypatch)
     rankings = engine.rank(
         [Mention("fever"), Mention("hart attak"), Mention("PE", "pulmonary embolism"),
          Mention("XX", "asthma")], 5,

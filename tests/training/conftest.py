@@ -1,5 +1,6 @@
 """What tests of training share: a task small enough to learn in a second."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from spacy_medlink.kb import KnowledgeBase
 from training.experiment import Experiment
 from training.recipe.reading import read_recipe
 from training.recipe.settings import Recipe
+from training.verbs import run
 
 SETTINGS: dict[str, Any] = {
     "holdout.fraction": 0.5,
@@ -25,6 +27,21 @@ SETTINGS: dict[str, Any] = {
 
 MakeRecipe = Callable[..., Recipe]
 MakeExperiment = Callable[..., Experiment]
+Call = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
+    """Run a verb as from the command line: exit code, standard output, standard error."""
+
+    def call_it(main: Callable[..., None], *arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["verb", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            run(main)
+        out, err = capsys.readouterr()
+        return int(end.value.code or 0), out, err
+
+    return call_it
 
 
 @pytest.fixture

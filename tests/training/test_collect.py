@@ -1,12 +1,12 @@
 """Collecting: what is there is taken, what is open is downloaded, what is missing is named."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
 from spacy_medlink.errors import MedlinkError
+from tests.training.conftest import Call
 from tests.training.fetching.conftest import Server, cut_off, status, whole
 from tests.training.fetching.conftest import server as server
 from tests.training.test_download import _zip
@@ -15,7 +15,6 @@ from training.collect import COLLECTED, collect, gold_files, instructions
 from training.fetching.fetch import is_offline
 from training.fetching.place import Settings
 from training.fetching.sources import SOURCES, Remote, Source
-from training.verbs import run
 
 GOLD = '{"mention": "cough", "ids": ["HP:0012735"]}\n'
 
@@ -167,25 +166,15 @@ def test_unpacked_by_hand(sources: Server, run_it: Run) -> None:
 
 
 def test_command(
-    sources: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    sources: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Call
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("UMLS_API_KEY", raising=False)
-
-    def code_of(*arguments: str) -> int:
-        monkeypatch.setattr(sys, "argv", ["collect", *arguments])
-        try:
-            run(command.main)
-        except SystemExit as end:
-            return int(end.code or 0)
-        return 0
-
-    assert code_of("form", "umls", "--release", "") == 0
-    err = capsys.readouterr().err
+    code, _, err = call(command.main, "form", "umls", "--release", "")
+    assert code == 0
     assert "goes on without: form, umls" in err and "UMLS_API_KEY" in err
     assert "corpora/downloads/form" in err
-    assert code_of("form", "--strict") == 1
-    assert "[E263]" in capsys.readouterr().err
+    code, _, err = call(command.main, "form", "--strict")
+    assert code == 1 and "[E263]" in err
     # Nothing to collect is nothing wrong.
-    assert code_of("--release", "") == 0
+    assert call(command.main, "--release", "")[0] == 0

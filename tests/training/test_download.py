@@ -2,20 +2,20 @@
 
 import io
 import json
-import sys
 import zipfile
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
+from tests.training.conftest import Call
 from tests.training.fetching.conftest import Server, status, whole
 from tests.training.fetching.conftest import server as server
 from training import download as command
 from training.corpora.registry import CORPORA
 from training.fetching import place, sources
 from training.fetching.sources import SOURCES, Remote, Source, find_source
-from training.verbs import run
 
 
 def _zip(**members: str) -> bytes:
@@ -28,20 +28,9 @@ def _zip(**members: str) -> bytes:
 
 
 @pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path):
+def cli(call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Call:
     monkeypatch.chdir(tmp_path)
-
-    def run_it(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["download", *map(str, arguments)])
-        code = 0
-        try:
-            run(command.main)
-        except SystemExit as end:
-            code = int(end.code or 0)
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return run_it
+    return partial(call, command.main)
 
 
 @pytest.fixture

@@ -1,13 +1,13 @@
 """Measuring the linker of a workflow, on whatever gold mentions there are."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
+from spacy_medlink.assets import Assets
+from tests.training.conftest import Call
 from training.evaluate import evaluate, main, table
-from training.verbs import run
 
 KNOWN = '{"mention": "asthma", "ids": ["HP:0002099"]}\n'
 UNKNOWN = '{"mention": "plague", "ids": ["XX:1"]}\n'
@@ -35,16 +35,11 @@ def test_each_corpus_has_its_column(tiny_assets, tiny_encoder, gold: Path) -> No
 
 
 def test_nothing_to_measure_with(
-    tiny_assets, gold: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tiny_assets: Assets, gold: Path, tmp_path: Path, call: Call
 ) -> None:
     output = tmp_path / "metrics" / "evaluation.json"
     output.parent.mkdir()
-    monkeypatch.setattr(
-        sys, "argv", ["evaluate", str(tiny_assets.path), str(gold), "--output", str(output)]
-    )
     for _ in range(2):  # a second time replaces what the first wrote
-        with pytest.raises(SystemExit) as end:
-            run(main)
-        assert not end.value.code
+        assert call(main, tiny_assets.path, gold, "--output", output)[0] == 0
     assert json.loads(output.read_text("utf8"))["corpora"] == {}
     assert "No gold mentions" in output.with_suffix(".md").read_text("utf8")

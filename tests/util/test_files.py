@@ -107,12 +107,18 @@ def test_a_directory_is_whole_after_any_kill(tmp_path, two_steps):
     assert [file.name for file in tmp_path.iterdir()] == ["target"], "leftovers stayed"
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
-def test_a_kill_between_the_two_steps_is_mended(tmp_path, monkeypatch):
+def swapped_in_two_steps(tmp_path, monkeypatch):
+    """Make a directory where the system cannot swap two in one step."""
     monkeypatch.setattr(files, "_exchange", lambda first, second: False)
     target = tmp_path / "target"
     with replacing_directory(target) as path:
         (path / "old").touch()
+    return target
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+def test_a_kill_between_the_two_steps_is_mended(tmp_path, monkeypatch):
+    target = swapped_in_two_steps(tmp_path, monkeypatch)
     replace = os.replace
 
     def kill(source, destination):
@@ -140,10 +146,7 @@ def test_a_kill_between_the_two_steps_is_mended(tmp_path, monkeypatch):
 
 
 def test_an_interruption_between_the_two_steps_is_mended(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "_exchange", lambda first, second: False)
-    target = tmp_path / "target"
-    with replacing_directory(target) as path:
-        (path / "old").touch()
+    target = swapped_in_two_steps(tmp_path, monkeypatch)
     replace = os.replace
 
     def interrupted(source, destination):

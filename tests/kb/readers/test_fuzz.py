@@ -20,6 +20,7 @@ from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.readers import read
 from spacy_medlink.types import BadLine, Concept, Record, Retired
 from tests.kb import samples
+from tests.mutants import mutate
 
 NORMAL = 250  # inputs from each sample in the normal test
 BUILT = 0.005  # share of them that also goes into a knowledge base, which takes time
@@ -61,77 +62,6 @@ CASES = [
     Case("icd", "Morphenglish.txt", samples.ICDO_MORPHOLOGY.encode(), TABLE),
 ]  # fmt: skip
 IDS = [f"{case.format}-{case.name}" for case in CASES]
-# What gets into files: other line ends, marks of encodings, separators where none belongs, escapes
-# of half characters, what looks empty, and what only looks like something else.
-SHARDS = [
-    b"\0", b"\xff", b"\xef\xbb\xbf", b"\xfe\xff", b"\xc3", b"\x85", b"\xc2\xa0", b"\xe2\x80\x8b",
-    b"\xe2\x80\xa8", b"\x1b", b"\x0b", b"\x0c", "😀".encode(), b"\r\n", b"\r", b"\n", b"\n\n",
-    b"\t", b"\t\t", b"|",
-    b"||", b'"', b'""', b"'", b"\\", b"\\u0000", b"\\ud800", b"{", b"}", b"[", b"]",
-    b",", b";", b":", b"!", b" ! ", b"#", b"+", b"null", b"true", b"NaN", b"-1", b"1" * 5000,
-    b"1e999", b" " * 300, b"[Term]\n", b"\n[Term]\n", b"[Foo]\n", b"id:", b"is_a: HP:0000819\n",
-    b"name: \n", b'synonym: "" EXACT []\n',
-]  # fmt: skip
-
-
-def mutate(rng: random.Random, data: bytes) -> bytes:
-    """Damage a file in one to four ways."""
-    for _ in range(rng.choice((1, 1, 1, 2, 4))):
-        data = rng.choice(MUTATIONS)(rng, data)
-    return data
-
-
-def _cut(rng: random.Random, data: bytes) -> bytes:
-    return data[: rng.randrange(len(data) + 1)]
-
-
-def _without_slice(rng: random.Random, data: bytes) -> bytes:
-    start = rng.randrange(len(data) + 1)
-    return data[:start] + data[start + rng.randrange(1, 30) :]
-
-
-def _with_shard(rng: random.Random, data: bytes) -> bytes:
-    at = rng.randrange(len(data) + 1)
-    return data[:at] + rng.choice(SHARDS) + data[at:]
-
-
-def _other_byte(rng: random.Random, data: bytes) -> bytes:
-    at = rng.randrange(len(data) + 1)
-    return data[:at] + bytes([rng.randrange(256)]) + data[at + 1 :]
-
-
-def _lines(rng: random.Random, data: bytes) -> bytes:
-    lines = data.splitlines(keepends=True) or [b""]
-    one, other = rng.randrange(len(lines)), rng.randrange(len(lines))
-    what = rng.randrange(4)
-    if what == 0:
-        lines[one], lines[other] = lines[other], lines[one]
-    elif what == 1:
-        lines.insert(one, lines[other])
-    elif what == 2:
-        del lines[one]
-    else:
-        lines[one] = lines[one].rstrip(b"\r\n") + lines[other]
-    return b"".join(lines)
-
-
-def _cells(rng: random.Random, data: bytes) -> bytes:
-    """Empty, double or remove one cell."""
-    separator = rng.choice((b"\t", b"||", b";", b",", b'"'))
-    cells = data.split(separator)
-    at = rng.randrange(len(cells))
-    cells[at : at + 1] = rng.choice(([], [b""], [b" "], [cells[at], cells[at]]))
-    return separator.join(cells)
-
-
-def _crlf(rng: random.Random, data: bytes) -> bytes:
-    return data.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
-
-
-MUTATIONS = [
-    _cut, _without_slice, _without_slice, _with_shard, _with_shard, _with_shard, _other_byte,
-    _lines, _lines, _cells, _cells, _crlf,
-]  # fmt: skip
 
 
 def examine(
@@ -180,7 +110,7 @@ def assert_whole(record: Record) -> None:
 
 
 def fuzz(case: Case, path: Path, rng: random.Random) -> None:
-    data = mutate(rng, case.data)
+    data = mutate(case.data, rng)
     path.write_bytes(data)
     found = examine(case.format, path, case.fatal)
     if found is None:
@@ -241,7 +171,7 @@ def test_many_mutants(case: Case, tmp_path: Path) -> None:
 
 def fuzz_rf2(directory: Path, rng: random.Random) -> None:
     victim = rng.choice(list(samples.RF2))
-    data = mutate(rng, samples.RF2[victim].encode())
+    data = mutate(samples.RF2[victim].encode(), rng)
     path = directory / "Snapshot" / victim
     path.write_bytes(data)
     records, bad = examine("snomed", directory, frozenset({"E160"})) or ([], [])
@@ -294,7 +224,7 @@ def test_harmless_changes(case: Case, tmp_path: Path, change: str) -> None:
     expected = list(read(case.format, path))
     data = {
         "bom": b"\xef\xbb\xbf" + case.data,
-        "crlf": _crlf(random.Random(0), case.data),
+        "crlf": case.data.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"),
         "gz": gzip.compress(case.data),
     }[change]
     other = tmp_path / (case.name + ".gz") if change == "gz" else path

@@ -3,34 +3,23 @@
 import gzip
 import subprocess
 import sys
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from spacy_medlink.kb.gold import read_gold
+from tests.training.conftest import Call
 from tests.training.corpora.conftest import write_files
 from tests.training.corpora.test_ncbi_disease import FILES
 from training.corpora.__main__ import main
-from training.verbs import run
 
-Cli = Callable[..., tuple[int, str, str]]
 ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    def run_it(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["corpora", *map(str, arguments)])
-        code = 0
-        try:
-            run(main)
-        except SystemExit as end:
-            code = int(end.code or 0)
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return run_it
+def cli(call: Call) -> Call:
+    return partial(call, main)
 
 
 @pytest.fixture
@@ -38,7 +27,7 @@ def source(tmp_path: Path) -> Path:
     return write_files(tmp_path / "source", FILES)
 
 
-def test_report(cli: Cli, source: Path, tmp_path: Path) -> None:
+def test_report(cli: Call, source: Path, tmp_path: Path) -> None:
     code, out, err = cli("ncbi-disease", source, tmp_path / "gold.jsonl")
     assert (code, err) == (0, "")
     assert out.splitlines()[1:4] == [
@@ -48,7 +37,7 @@ def test_report(cli: Cli, source: Path, tmp_path: Path) -> None:
     ]
 
 
-def test_compressed_is_the_same_each_time(cli: Cli, source: Path, tmp_path: Path) -> None:
+def test_compressed_is_the_same_each_time(cli: Call, source: Path, tmp_path: Path) -> None:
     plain, packed = tmp_path / "gold.jsonl", tmp_path / "gold.jsonl.gz"
     cli("ncbi-disease", source, plain, "--split", "train")
     contents = set()
@@ -60,7 +49,7 @@ def test_compressed_is_the_same_each_time(cli: Cli, source: Path, tmp_path: Path
     assert [document.doc_id for document in read_gold(packed, strict=True)] == ["101", "102"]
 
 
-def test_strict_stops_and_leaves_nothing(cli: Cli, source: Path, tmp_path: Path) -> None:
+def test_strict_stops_and_leaves_nothing(cli: Call, source: Path, tmp_path: Path) -> None:
     file = source / "NCBItestset_corpus.txt"
     file.write_text(file.read_text().replace("\t0\t6\t", "\t1\t7\t"))
     output = tmp_path / "gold.jsonl"
@@ -90,7 +79,7 @@ def test_strict_stops_and_leaves_nothing(cli: Cli, source: Path, tmp_path: Path)
         (("ncbi-disease", "empty.txt"), "E705"),
     ],
 )
-def test_errors(cli: Cli, source: Path, tmp_path: Path, arguments: tuple, code: str) -> None:
+def test_errors(cli: Call, source: Path, tmp_path: Path, arguments: tuple, code: str) -> None:
     (tmp_path / "empty.txt").write_text("")
     name, path, *more = arguments
     output = tmp_path / "gold.jsonl"
@@ -100,7 +89,7 @@ def test_errors(cli: Cli, source: Path, tmp_path: Path, arguments: tuple, code: 
     assert not output.exists()
 
 
-def test_two_documents_with_one_id(cli: Cli, source: Path, tmp_path: Path) -> None:
+def test_two_documents_with_one_id(cli: Call, source: Path, tmp_path: Path) -> None:
     file = source / "NCBItestset_corpus.txt"
     file.write_text(file.read_text().replace("103", "101"))
     code, out, _ = cli("ncbi-disease", source, tmp_path / "gold.jsonl")

@@ -12,14 +12,18 @@ from typing import Any
 import pytest
 
 from spacy_medlink.errors import MedlinkError
+from tests.mutants import mutate
 from tests.training.corpora.conftest import Files, write_files
-from tests.training.corpora.mutants import mutate
 from tests.training.corpora.samples import SAMPLES
 from training.corpora.convert import without_repeats
 from training.corpora.registry import CORPORA, find_corpus
 from training.corpora.tally import Tally
 from training.corpora.writing import to_record
 
+SHARDS = (
+    b"\t\t\t", b"|t|", b"|a|", b"<", b">", b"</", b"&", b"&amp;", b"&x;", b";;", b"::", b"T1\t",
+    b"-", b"#1\tAnnotatorNotes T1\t", b"9", b"9" * 30, "é".encode(), "９".encode(),
+)  # fmt: skip
 NORMAL = 30  # mutants of each sample in the normal test
 SLOW = int(os.environ.get("MEDLINK_FUZZ", "3000"))
 # No source, no corpus, damaged, entities.
@@ -54,7 +58,7 @@ def fuzz(name: str, files: Files, folder: Path, chance: random.Random) -> bool:
     content = files[victim]
     data = content.encode() if isinstance(content, str) else content
     path = folder / victim
-    path.write_bytes(mutate(data, chance))
+    path.write_bytes(mutate(data, chance, SHARDS))
     try:
         records, tally = read(name, folder)
     except MedlinkError as error:
