@@ -6,7 +6,6 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO
 from xml.etree.ElementTree import Element
 from zipfile import BadZipFile, ZipFile
 
@@ -55,13 +54,9 @@ class _Parts:
             raise Errors.corpus_damaged(path=self._path, problem=f"{name} is larger than 256 MB")
         part = self._directory / "part.xml"
         with self._book.open(name) as source, part.open("wb") as target:
-            _copy(source, target)
+            shutil.copyfileobj(source, target)
         for record in list(read_elements(part, {tag})):
             yield record.element
-
-
-def _copy(source: IO[bytes], target: IO[bytes]) -> None:
-    shutil.copyfileobj(source, target)
 
 
 def _relation(sheet: Element) -> str:
