@@ -6,9 +6,14 @@ outside ASCII. HP:0005965 is an id that HPO has merged into HP:0005978.
 
 import string
 import unicodedata
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from spacy_medlink.types import Concept, Name, Record, Retired
+
+if TYPE_CHECKING:
+    from spacy_medlink.assets import Assets
 
 DISEASE, FINDING, SYMPTOM = "T047", "T033", "T184"
 
@@ -140,6 +145,15 @@ def write_tiny_encoder(path: Path, seed: int = 0, cased: bool = False) -> Path:
         model = BertModel(config)
     model.eval().save_pretrained(path, safe_serialization=True)
     return path
+
+
+def assets_of(path: Path, records: Iterable[Record], encoder: Path | None = None) -> "Assets":
+    """Build a knowledge base of some records, and assets of it, in a directory."""
+    from spacy_medlink.building import build_assets
+    from spacy_medlink.kb import build_kb
+
+    build_kb(path / "kb", iter(records))
+    return build_assets(path / "assets", path / "kb", encoder)
 
 
 def _vocabulary() -> list[str]:

@@ -12,11 +12,10 @@ from spacy.language import Language
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.assets.dictionary import any_order_key
-from spacy_medlink.building import build_assets
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import build_kb
 from spacy_medlink.types import Concept, Name, Retired
 from tests.mapped import is_mapped
+from tests.tiny import assets_of
 
 TEXT = "Severe asthma, fiebre, type 2 diabetes, DM and a headache."
 
@@ -43,8 +42,7 @@ RECORDS = [
 @pytest.fixture(scope="module")
 def assets(tmp_path_factory: pytest.TempPathFactory) -> Assets:
     directory = tmp_path_factory.mktemp("dictionary")
-    build_kb(directory / "kb", RECORDS)
-    return build_assets(directory / "assets", directory / "kb")
+    return assets_of(directory, RECORDS)
 
 
 def pipeline(assets: Assets, **config: Any) -> Language:

@@ -6,12 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc, Span
 
-from spacy_medlink.building import build_assets
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import build_kb
 from spacy_medlink.text.normalisation import is_short_form, key
 from spacy_medlink.types import Concept, Name
 from tests.timing import cpu_seconds
+from tests.tiny import assets_of
 
 NAMES = [
     "Fever", "Heart attack", "Attack", "Acute heart attack", "Heart failure", "Crohn disease",
@@ -27,8 +26,7 @@ NAMES = [
 @pytest.fixture(scope="module")
 def assets(tmp_path_factory):
     directory = tmp_path_factory.mktemp("mentions")
-    build_kb(directory / "kb", (Concept(text, text, (Name(text),)) for text in NAMES))
-    return build_assets(directory / "assets", directory / "kb")
+    return assets_of(directory, (Concept(text, text, (Name(text),)) for text in NAMES))
 
 
 def pipeline(assets, lang="en", **config):

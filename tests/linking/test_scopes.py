@@ -2,12 +2,11 @@
 
 import pytest
 
-from spacy_medlink.building import build_assets
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import build_kb
 from spacy_medlink.linking.scopes import ScopeSettings
 from spacy_medlink.retrieval.filters import Filter
 from spacy_medlink.types import Concept, Mention, Name
+from tests.tiny import assets_of
 
 
 def concept(id, *names, types=("T047",), source="A"):
@@ -25,8 +24,7 @@ CONCEPTS = [
 @pytest.fixture(scope="module")
 def assets(tmp_path_factory, tiny_encoder):
     path = tmp_path_factory.mktemp("scopes")
-    build_kb(path / "kb", CONCEPTS)
-    return build_assets(path / "assets", path / "kb", tiny_encoder)
+    return assets_of(path, CONCEPTS, tiny_encoder)
 
 
 def ranked(assets, text="cold", label="", k=5, only=None, scope=None, **settings):

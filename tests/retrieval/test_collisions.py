@@ -6,13 +6,12 @@ import spacy
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.assets.dictionary import any_order_key
-from spacy_medlink.building import build_assets
 from spacy_medlink.building.update import KnownVectors
 from spacy_medlink.components.mentions import MedicalMentions
-from spacy_medlink.kb import build_kb
 from spacy_medlink.retrieval.exact import ExactIndex
 from spacy_medlink.text.normalisation import hash_key, key
 from spacy_medlink.types import Concept, Mention, Name
+from tests.tiny import assets_of
 
 # The hash of eight bytes can be computed backwards: the second has the hash of the first.
 NAME, EVIL = "syndrome type 36288", "\u8bab\u38512r"
@@ -23,8 +22,7 @@ OTHERS = ("fever", "heart attack")
 def assets(tmp_path_factory):
     path = tmp_path_factory.mktemp("collisions")
     concepts = [Concept(id=f"C:{name}", name=name, names=(Name(name),)) for name in (NAME, *OTHERS)]
-    build_kb(path / "kb", concepts, {"source": "tests"})
-    return build_assets(path / "assets", path / "kb")
+    return assets_of(path, concepts)
 
 
 def test_these_two_do_collide():

@@ -5,11 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.building import build_assets
-from spacy_medlink.kb import build_kb
 from spacy_medlink.text.normalisation import key
 from spacy_medlink.text.spelling import american
 from spacy_medlink.types import Concept, Mention, Name
+from tests.tiny import assets_of
 
 PAIRS = [
     ("oedema", "edema"),
@@ -84,8 +83,7 @@ def assets(tmp_path_factory):
         Concept("B", "Tumour", (Name("Haemangioma"),)),
         Concept("C", "Fever", (Name("Pyrexia"),)),
     ]
-    build_kb(path / "kb", concepts)
-    return build_assets(path / "assets", path / "kb")
+    return assets_of(path, concepts)
 
 
 @pytest.mark.parametrize(

@@ -9,15 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc
 
-from spacy_medlink.building import build_assets
 from spacy_medlink.components.finding.headings import without_headings
 from spacy_medlink.components.finding.languages import common_words, heading_words
 from spacy_medlink.components.finding.settings import LEAVE_OUT
 from spacy_medlink.components.finding.words import Match
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import build_kb
 from spacy_medlink.text.normalisation import key
 from spacy_medlink.types import Concept, Name
+from tests.tiny import assets_of
 
 LISTED = ("de", "en", "es", "fr")
 VOCAB = spacy.blank("en").vocab
@@ -53,8 +52,7 @@ Allergy - none; cardiology: see above
 @pytest.fixture(scope="module")
 def assets(tmp_path_factory):
     directory = tmp_path_factory.mktemp("left_out")
-    build_kb(directory / "kb", RECORDS)
-    return build_assets(directory / "assets", directory / "kb")
+    return assets_of(directory, RECORDS)
 
 
 def pipeline(assets, lang="en", **config):

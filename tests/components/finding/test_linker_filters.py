@@ -5,9 +5,8 @@ import pickle
 import pytest
 import spacy
 
-from spacy_medlink.building import build_assets
-from spacy_medlink.kb import build_kb
 from spacy_medlink.types import Concept, Name
+from tests.tiny import assets_of
 
 CONCEPTS = {
     "MET": ("Metformin", "T121"), "HEAR": ("Hearing loss", "T047"), "ASP": ("Aspirin", "T121"),
@@ -27,8 +26,7 @@ def assets(tmp_path_factory, tiny_encoder):
         Concept(id, name, (Name(name, source=f"S{len(id)}"),), (type,))
         for id, (name, type) in CONCEPTS.items()
     )
-    build_kb(directory / "kb", records)
-    return build_assets(directory / "assets", directory / "kb", tiny_encoder)
+    return assets_of(directory, records, tiny_encoder)
 
 
 def pipeline(assets, mentions=None, **config):

@@ -9,9 +9,8 @@ import spacy
 from spacy.language import Language
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.building import build_assets
-from spacy_medlink.kb import build_kb
 from spacy_medlink.types import Concept, Name
+from tests.tiny import assets_of
 
 NAMES = {
     "PALM": "Palmar pits", "SOLE": "Plantar pits", "PIT": "Pits", "PRE": "Preauricular pit",
@@ -24,8 +23,7 @@ TEXT = "No palmar and plantar pits, no hypopigmentation of skin or hair."
 @pytest.fixture(scope="module")
 def assets(tmp_path_factory: pytest.TempPathFactory) -> Assets:
     directory = tmp_path_factory.mktemp("names")
-    build_kb(directory / "kb", (Concept(id, name, (Name(name),)) for id, name in NAMES.items()))
-    return build_assets(directory / "assets", directory / "kb")
+    return assets_of(directory, (Concept(id, name, (Name(name),)) for id, name in NAMES.items()))
 
 
 def pipeline(assets: Assets, **config: Any) -> Language:
@@ -140,8 +138,7 @@ TORN = {
 @pytest.fixture(scope="module")
 def torn(tmp_path_factory: pytest.TempPathFactory) -> Assets:
     directory = tmp_path_factory.mktemp("torn")
-    build_kb(directory / "kb", (Concept(id, name, (Name(name),)) for id, name in TORN.items()))
-    return build_assets(directory / "assets", directory / "kb")
+    return assets_of(directory, (Concept(id, name, (Name(name),)) for id, name in TORN.items()))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 
 from spacy_medlink.annotate.documents import Document
 from spacy_medlink.annotate.records import PLAIN, Where, record_of
-from spacy_medlink.building import build_assets
 from spacy_medlink.building.starter.code_names import keys_of_code
 from spacy_medlink.cli import app
 from spacy_medlink.cli.link import link_text
@@ -20,6 +19,7 @@ from spacy_medlink.kb.codes import CodeChooser
 from spacy_medlink.kb.readers import read
 from spacy_medlink.types import Concept, Name
 from tests.pipelines import doc_with, pipeline
+from tests.tiny import assets_of
 
 
 def concept(id, *names, **codes):
@@ -51,8 +51,7 @@ RECORDS = [
 @pytest.fixture(scope="module")
 def code_assets(tmp_path_factory):
     path = tmp_path_factory.mktemp("codes")
-    build_kb(path / "codes.kb", iter(RECORDS))
-    return build_assets(path / "assets", path / "codes.kb")
+    return assets_of(path, RECORDS)
 
 
 CHOICES = [

@@ -9,6 +9,7 @@ from spacy_medlink.components.linker.settings import DEFAULT_CONFIG
 from spacy_medlink.kb import build_kb
 from spacy_medlink.types import Concept, Name
 from tests.pipelines import doc_with, pipeline
+from tests.tiny import assets_of
 
 
 def concept(id, *names):
@@ -36,8 +37,7 @@ RECORDS = [
 @pytest.fixture(scope="module")
 def assets(tmp_path_factory):
     path = tmp_path_factory.mktemp("lexicon")
-    build_kb(path / "t.kb", iter(RECORDS))
-    return build_assets(path / "assets", path / "t.kb")
+    return assets_of(path, RECORDS)
 
 
 def found(assets, text, **config):

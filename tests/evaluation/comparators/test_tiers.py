@@ -1,17 +1,16 @@
 import pytest
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.building import build_assets
 from spacy_medlink.evaluation.comparators.tiers import (
     RememberingNgrams,
     alone,
     baseline,
     default_linker,
 )
-from spacy_medlink.kb import build_kb
 from spacy_medlink.retrieval.filters import Filter
 from spacy_medlink.retrieval.ngram import NgramIndex
 from spacy_medlink.types import Concept, Mention, Name
+from tests.tiny import assets_of
 
 # One concept with far more names than a tier proposes, and a few beside it.
 CONCEPTS = [
@@ -30,8 +29,7 @@ CONCEPTS = [
 @pytest.fixture(scope="module")
 def assets(tmp_path_factory: pytest.TempPathFactory) -> Assets:
     place = tmp_path_factory.mktemp("engines")
-    build_kb(place / "kb", CONCEPTS)
-    return build_assets(place / "assets", place / "kb")
+    return assets_of(place, CONCEPTS)
 
 
 def test_more_names_are_asked_for_only_where_the_depth_needs_them(assets: Assets) -> None:
