@@ -177,11 +177,12 @@ class _Release:
         there = np.flatnonzero(two < self.total)
         there = there[~self._dead(two[there])]
         order = there[np.argsort(one[there], kind="stable")]
-        atoms = self._names.offsets + 1
-        columns = (one, atoms[one], two, atoms[np.minimum(two, self.total)], side)
-        rows = zip(*(column[order].tolist() for column in columns), strict=True)
+        one, two, side = one[order], two[order], side[order]
+        atoms = [self._names.offsets[concept] + 1 for concept in (one, two)]
+        columns = (one, atoms[0], two, atoms[1], side)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
         # A concept has at most 15 rows.
-        numbers = 15 * one[order] + np.arange(len(order)) - np.searchsorted(one[order], one[order])
+        numbers = 15 * one + np.arange(len(one)) - np.searchsorted(one, one)
         return [
             f"{_cui(c)}|A{a:08d}|{stype}|{rel}|{_cui(d)}|A{b:08d}|{stype}|{rela}|R{rui:08d}||"
             f"{sab}|{sab}|||N||"
