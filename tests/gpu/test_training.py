@@ -50,7 +50,7 @@ def test_a_step_is_the_same_on_every_device(
     # A pair may lie on the margin, where the last bit decides.
     assert found.mined == pytest.approx(expected.mined, rel=0.02)
     assert found.names == expected.names
-    assert {own.device.type for own in runs[1].encoder.module.parameters()} == {device}
+    assert {own.device.type for own in runs[1]._module.parameters()} == {device}
 
 
 @pytest.mark.parametrize("device", DEVICES)
