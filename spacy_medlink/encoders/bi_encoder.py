@@ -244,7 +244,8 @@ class BiEncoder:
         """
         if not has_native_bf16(self.device):
             return self.module
-        # Every change in place, such as an optimiser's step, raises a parameter's version.
+        # A change in place raises a parameter's version; where it does not, as with the step of a
+        # fused optimiser, `refresh` has to be called.
         version = sum(parameter._version for parameter in self.module.parameters())
         with self._lock:
             if self._fast is None or self._fast[0] != version:
