@@ -34,7 +34,7 @@ from ..util.outputs import check_output
 from ..util.progress import no_progress
 from .dense import DenseBuild
 from .kept import keeping
-from .shares import encode_together
+from .shares import Share, encode_together
 from .update import Update, kept_fusion
 
 if TYPE_CHECKING:  # torch and transformers are not needed to build the starter's tiers
@@ -107,7 +107,9 @@ def build_assets(
     bi_encoder, source = _open_encoder(encoder, pooling, old, device)
     spec = index or _spec_of(old)
     reuse = Update(old, bi_encoder, spec) if old is not None and bi_encoder is not None else None
-    stored = _stored(bi_encoder, [*vectors, *([Path(encoder)] if encoder else [])])
+    beside = [*vectors, *([Path(encoder)] if encoder else [])]
+    known = reuse is not None and reuse.known is not None
+    stored = None if known else _stored(bi_encoder, beside, knowledge.n_names)
     learned = _memory([Path(one) for one in memory], old, knowledge)
     made_by = bi_encoder.fingerprint() if bi_encoder is not None and resume else None
     with (
@@ -117,7 +119,7 @@ def build_assets(
         ) as path,
     ):
         knowledge.file.put(path / KB_FILE)
-        if shards is not None and bi_encoder is not None and reuse is None and stored is None:
+        if shards is not None and bi_encoder is not None and reuse is None:
             encode_together(bi_encoder, knowledge, shards, progress)
         if learned is not None:
             write_memory(path / MEMORY, learned.lines)
@@ -197,12 +199,20 @@ def _open_encoder(
     return loaded, old.manifest["encoder"]["source"]
 
 
-def _stored(encoder: "BiEncoder | None", directories: Sequence[Path]) -> "StoredVectors | None":
-    if encoder is None:
+def _stored(
+    encoder: "BiEncoder | None", directories: Sequence[Path], names: int
+) -> "StoredVectors | None":
+    """Find vectors beside encoders, where they are those of half of the names or more.
+
+    To look names up that are not there only takes time. Several processes encode all names: each
+    meets the others at the end of its share.
+    """
+    if encoder is None or Share.of_process().processes > 1:
         return None
     from ..encoders.stored import StoredVectors
 
-    return StoredVectors.find(encoder, directories)
+    found = StoredVectors.find(encoder, directories)
+    return found if found is not None and 2 * len(found) >= names else None
 
 
 def _spec_of(old: Assets | None) -> str:

@@ -45,6 +45,9 @@ class StoredVectors:
         path = next((path for path in found if path.is_file()), None)
         return None if path is None else cls(encoder, path)
 
+    def __len__(self) -> int:
+        return len(self._vectors)
+
     def take(self, texts: Sequence[str]) -> tuple[NDArray[np.bool_], Floats2d]:
         """Get the vectors of those texts that are known.
 

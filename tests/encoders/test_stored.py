@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from spacy_medlink.building import build_assets
+from spacy_medlink.building.build import _stored
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.stored import DIRECTORY, StoredVectors, store_vectors
 from spacy_medlink.errors import MedlinkError
@@ -47,6 +48,21 @@ def test_a_damaged_file_is_said(encoder: BiEncoder, stored: Path, damage) -> Non
         StoredVectors.find(encoder, [stored])
 
 
+def test_vectors_of_few_names_are_not_looked_up(
+    encoder: BiEncoder, tiny_kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor any where several processes encode: they wait for each other when all is encoded."""
+    encoder.save(tmp_path)
+    texts = [*tiny_kb.iter_texts()]
+    for count, processes, used in ((len(texts) // 3, 1, False), (len(texts), 1, True),
+                                   (len(texts), 2, False)):  # fmt: skip
+        some = texts[:count]
+        store_vectors(tmp_path, encoder.fingerprint(), encoder.tokenize(some), encoder.encode(some))
+        monkeypatch.setenv("TORCHELASTIC_RUN_ID", "none")
+        monkeypatch.setenv("WORLD_SIZE", str(processes))
+        assert (_stored(encoder, [tmp_path], len(texts)) is not None) == used
+
+
 def test_a_build_encodes_only_what_is_not_stored(
     encoder: BiEncoder, tiny_kb: KnowledgeBase, tiny_encoder: Path, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -54,9 +70,9 @@ def test_a_build_encodes_only_what_is_not_stored(
     whole = build_assets(tmp_path / "whole", tiny_kb.path, tiny_encoder, calibrate=False)
     encoder.save(tmp_path / "encoder")
     texts = [*tiny_kb.iter_texts()]
-    half = texts[: len(texts) // 2]
+    most = texts[: 2 * len(texts) // 3]
     store_vectors(
-        tmp_path / "encoder", encoder.fingerprint(), encoder.tokenize(half), encoder.encode(half)
+        tmp_path / "encoder", encoder.fingerprint(), encoder.tokenize(most), encoder.encode(most)
     )
     asked: list[str] = []
     encode = BiEncoder.encode
@@ -67,7 +83,8 @@ def test_a_build_encodes_only_what_is_not_stored(
 
     monkeypatch.setattr(BiEncoder, "encode", noted)
     made = build_assets(tmp_path / "made", tiny_kb.path, tmp_path / "encoder", calibrate=False)
-    assert set(texts) - set(half) <= set(asked)
-    assert len([text for text in asked if text in half]) < len(half)
+    assert set(texts) - set(most) <= set(asked)
+    # The build also looks up examples that are made of names; it encodes no name to store it.
+    assert len([text for text in asked if text in most]) < len(most)
     rows = np.arange(len(texts))
     np.testing.assert_allclose(made.dense.vectors(rows), whole.dense.vectors(rows), atol=1e-5)
