@@ -160,6 +160,7 @@ def test_what_the_user_put_beside_the_umls_stays(
 ) -> None:
     folder = tmp_path / "downloads" / "umls"
     folder.mkdir(parents=True)
+    (folder / "empty").mkdir()
     (folder / "mine.zip").write_bytes(_zip(MRSTY="C0010200|T184|"))
     (folder / "umls-2024AB-metathesaurus-full.zip.part").write_bytes(b"begun")  # and stopped
     monkeypatch.setenv("UMLS_API_KEY", "s3cret")
@@ -167,7 +168,7 @@ def test_what_the_user_put_beside_the_umls_stays(
     server.replies = [whole(_zip(MRCONSO="C0010200|ENG|"))]
     code, _, err = cli("umls", "--release", "2024AB", "--output", "umls")
     assert (code, err) == (0, "")
-    assert [path.name for path in folder.iterdir()] == ["mine.zip"]
+    assert sorted(path.name for path in folder.iterdir()) == ["empty", "mine.zip"]
 
 
 def test_umls_with_a_wrong_key(cli, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -222,9 +222,10 @@ def _tell_checksum(source: Source, got: _Got, output: Path, tell: Tell) -> None:
 
 
 def _clear(folder: Path, got: Sequence[Path]) -> None:
-    """Delete files that were downloaded, and the directories that this leaves empty."""
+    """Delete files that were downloaded, and their directories where these are empty then."""
     for path in got:
         path.unlink()
-    for place in [*sorted(folder.rglob("*"), reverse=True), folder]:
-        if place.is_dir() and not any(place.iterdir()):
+        for place in path.parents:
+            if not place.is_relative_to(folder) or any(place.iterdir()):
+                break
             place.rmdir()
