@@ -7,7 +7,7 @@ A code is never reused for another meaning.
 
 from typing import NamedTuple
 
-_MOST = 300  # characters of a value
+_MOST = 120  # characters of a value
 
 
 class MedlinkError(ValueError):
@@ -43,7 +43,8 @@ class _Shown:
         self._value = value
 
     def __repr__(self) -> str:
-        return _cut(repr(self._value))
+        own = self._value
+        return _cut(repr(own[:_MOST] if isinstance(own, str | list | tuple) else own))
 
     def __format__(self, spec: str) -> str:
         return _cut(format(self._value, spec))

@@ -27,7 +27,6 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from ..errors import Errors, Message
 
 MOST = 2**31 - 1  # what libraries in C take
-_SHOWN = 80  # characters of a value in a message
 _PATH, _PART = 4_096, 255  # bytes of a path and of each of its names, on the common systems
 
 
@@ -60,7 +59,7 @@ class Settings(BaseModel):
         except ValidationError as error:
             place = error.errors(include_url=False, include_context=False, include_input=False)[0]
             name = str(place["loc"][0])
-            value = _Shown(given.get(name))
+            value = given.get(name)
             if name in cls.CODES:
                 raise cls.CODES[name](**{name: value}) from error
             rule = cls.rule_of(name)
@@ -164,19 +163,6 @@ def is_weight(value: object) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return 0 <= value <= MOST  # which nothing is that is no number
-
-
-class _Shown:
-    """The beginning of a value, as messages show it."""
-
-    def __init__(self, value: object) -> None:
-        shown = repr(value[:_SHOWN] if isinstance(value, str | list | tuple) else value)
-        self._shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
-
-    def __repr__(self) -> str:
-        return self._shown
-
-    __str__ = __repr__
 
 
 def _plain(value: Any) -> object:
