@@ -92,8 +92,7 @@ class OpenedLinker:
         sees the old engine, see `in_one_build`.
         """
         with self.lock:
-            self._engine = None
-            self._writer = None
+            self._engine = self._linker = self._writer = None
             self._assets = assets.move(self.device)
 
     def use_device(self, device: str) -> None:
