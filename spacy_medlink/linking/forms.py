@@ -99,6 +99,10 @@ class LookupKey(NamedTuple):
     scope: "Scope"
     way: Way
 
+    def best_in(self, scope: "Scope") -> "LookupKey":
+        """Ask for the best concept alone, in another scope."""
+        return self._replace(scope=scope, way=self.way._replace(enough=1, width=1))
+
 
 def has_letters(form: str) -> bool:
     """Tell whether a form may resemble a name; "120" and "---" are one, or are nothing."""

@@ -124,10 +124,7 @@ class Linker:
             if key.scope.mask is not None and not is_named_within(own, key.forms.all)
         ]
         free = {label: self.scopes.unfiltered(label) for label in scopes}
-        wider = [
-            key._replace(scope=free[mentions[place].label], way=key.way._replace(enough=1, width=1))
-            for place, key in ((place, keys[place]) for place in asked)
-        ]
+        wider = [keys[place].best_in(free[mentions[place].label]) for place in asked]
         for place, own in zip(asked, self.retrieval.find(wider, vectors), strict=True):
             outside[place] = self._better(own, found[place], keys[place].scope.mask)
         return Retrieved(found, outside)

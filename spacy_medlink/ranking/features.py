@@ -135,9 +135,8 @@ FEATURES: dict[str, Callable[[Described], float]] = {
     "margin": _margin,  # how much less the runner-up scores, up to MARGIN
     "agreement": _agreement,  # share of the tiers that put it first by themselves
     "rival": _rival,  # 1 where the exact tier found the runner-up too
-    "tied": lambda it: float(
-        bool(it.candidate.tied)
-    ),  # 1 where only the order of ids puts it first
+    # 1 where only the order of ids puts it first
+    "tied": lambda it: float(bool(it.candidate.tied)),
     "memory": _memory,  # 1 where corrections, or an identifier in the document, say so
     # How the name that matched compares with the text.
     "spelling": _spelling,  # 1 - Indel distance of the keys, normalised; an inverted name's either
