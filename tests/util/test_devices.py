@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -173,3 +174,27 @@ def test_a_gpu_takes_as_many_pieces_as_fit(
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (free, free))
     assert devices.batch_pieces(torch.device("cuda"), 384) == pieces
     assert devices.batch_pieces(devices.CPU, 384) == 1024
+
+
+@pytest.mark.parametrize(
+    ("length", "most", "device", "padded"),
+    [(5, 25, "cpu", 5), (5, 25, "cuda", 8), (8, 25, "cuda", 8), (9, 25, "cuda", 16),
+     (24, 25, "cuda", 24), (25, 25, "cuda", 25), (30, 25, "cuda", 30)],
+)  # fmt: skip
+def test_a_gpu_gets_batches_of_few_lengths(
+    length: int, most: int, device: str, padded: int
+) -> None:
+    assert devices.padded_length(length, most, torch.device(device)) == padded
+
+
+def test_padding_for_a_gpu_changes_no_vector(
+    tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder, texts = BiEncoder.load(tiny_encoder), ["gout", "heart failure", ""]
+    expected = encoder.encode(texts)
+    gpu = torch.device("cuda")
+    own = devices.padded_length
+    monkeypatch.setattr(devices, "padded_length", lambda length, most, _: own(length, most, gpu))
+    np.testing.assert_allclose(encoder.encode(texts), expected, atol=2e-2)
+    ids, _ = pad([[1, 2, 3]], 0, most=16)
+    assert ids.shape == (1, 8)

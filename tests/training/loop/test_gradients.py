@@ -7,6 +7,7 @@ import torch
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from training.data.names import TokenTable
+from training.loop import gradients
 from training.loop.encoding import encode_names, encode_sorted
 from training.loop.gradients import backward
 from training.loop.precision import Precision
@@ -26,12 +27,12 @@ def _gradients(path: Path, **settings: object) -> tuple[float, dict[str, torch.T
         TrainingSettings(**settings),
         PLAIN,
     )
-    gradients = {
+    own = {
         name: parameter.grad
         for name, parameter in encoder.module.named_parameters()
         if parameter.grad is not None
     }
-    return float(loss), gradients
+    return float(loss), own
 
 
 @pytest.mark.parametrize("cached", [False, True])
@@ -39,13 +40,31 @@ def _gradients(path: Path, **settings: object) -> tuple[float, dict[str, torch.T
 def test_parts_and_cached_gradients_change_nothing(
     tiny_encoder: Path, parts: int, cached: bool
 ) -> None:
-    loss, gradients = _gradients(tiny_encoder, sub_batches=1)
+    loss, own = _gradients(tiny_encoder, sub_batches=1)
     other_loss, others = _gradients(tiny_encoder, sub_batches=parts, cached_gradients=cached)
     assert other_loss == pytest.approx(loss, rel=1e-5)
-    assert others.keys() == gradients.keys()
-    assert any(gradient.abs().max() > 1e-3 for gradient in gradients.values())
-    for name, gradient in gradients.items():
+    assert others.keys() == own.keys()
+    assert any(gradient.abs().max() > 1e-3 for gradient in own.values())
+    for name, gradient in own.items():
         torch.testing.assert_close(others[name], gradient, rtol=1e-3, atol=1e-6)
+
+
+@pytest.mark.parametrize(("device", "parts"), [("cpu", 4), ("cuda", 1)])
+def test_a_gpu_gets_a_batch_in_one_part(
+    tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch, device: str, parts: int
+) -> None:
+    asked = []
+
+    def noted(encoder: BiEncoder, pieces: object, parts: int, precision: Precision) -> torch.Tensor:
+        asked.append(parts)
+        return torch.zeros(len(TEXTS), 2)
+
+    monkeypatch.setattr(gradients, "encode_sorted", noted)
+    encoder = BiEncoder.load(tiny_encoder)
+    pieces = encoder.tokenize(TEXTS)
+    monkeypatch.setattr(BiEncoder, "device", torch.device(device))
+    backward(encoder, pieces, torch.sum, TrainingSettings(sub_batches=4), PLAIN)
+    assert asked == [parts]
 
 
 def test_vectors_come_in_the_order_of_the_names(tiny_encoder: Path) -> None:
