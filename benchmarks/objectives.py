@@ -44,10 +44,11 @@ _MINED = {**_SAP, "objective.neighbours": 16}
 
 
 class Stage(NamedTuple):
-    """A part of a training: settings of the recipe, and its share of the names."""
+    """A part of a training: settings of the recipe, its share of the names, and its file."""
 
     settings: Mapping[str, Any]
     share: float = 1.0
+    config: str = "starter.cfg"
 
 
 class Gold(NamedTuple):
@@ -70,13 +71,13 @@ class Terminology(NamedTuple):
     """What encoders are trained on, and on how many names.
 
     kb (KnowledgeBase): to train on. names (int): how many each recipe encodes.
-    settings (Mapping): of all its recipes. tasks (Mapping): by what is said of them.
+    tasks (Mapping): by what is said of them. recipes (Mapping): those of RECIPES, and its own.
     """
 
     kb: KnowledgeBase
     names: int
-    settings: Mapping[str, Any]
     tasks: Mapping[str, Task]
+    recipes: Mapping[str, tuple[Stage, ...]]
 
 
 # By name: the stages, one after the other.
@@ -90,13 +91,23 @@ RECIPES: dict[str, tuple[Stage, ...]] = {
         Stage(_ALL_NAMES, 0.75),
     ),
 }
+# What is for several languages takes half as many names again as the others.
+_CROSSLINGUAL = {
+    "crosslingual.cfg": (Stage({}, 1.5, "crosslingual.cfg"),),
+    "crosslingual.cfg, smaller steps": (
+        Stage(
+            {"sampler.batch_pairs": 32, "optimizer.learning_rate": 1e-4}, 1.5, "crosslingual.cfg"
+        ),
+    ),
+}
 
 
 def measure(
-    work: Path, terminologies: Iterable[str], recipes: Iterable[str], device: str
+    work: Path, terminologies: Iterable[str], recipes: Sequence[str], device: str
 ) -> Iterator[dict[str, Any]]:
     """Train on each terminology by each recipe, and measure.
 
+    recipes (Iterable[str]): none for all that the terminology has.
     YIELDS (Dict): after each training all results so far: by terminology and recipe: by task acc@k
         in per cent and the interval of acc@1.
     """
@@ -108,9 +119,9 @@ def measure(
     for name in terminologies:
         own = TERMINOLOGIES[name](work)
         results = found[name] = {"names": own.names, "recipes": {}}
-        for recipe in recipes:
+        for recipe in recipes or own.recipes:
             place = work / name / recipe.replace(", ", "_").replace(" ", "_")
-            figures = train(own, RECIPES[recipe], base, place, device)
+            figures = train(own, own.recipes[recipe], base, place, device)
             if "base" not in results["recipes"]:
                 results["recipes"]["base"] = accuracies(base, own, place, device)
             results["recipes"][recipe] = {
@@ -127,9 +138,9 @@ def train(
         last = number == len(stages)
         output = place if last else place.with_name(f"{place.name}_{number}")
         names = {"training.names": round(own.names * stage.share)}
-        settings = {**own.settings, **stage.settings, **names}
+        settings = {**stage.settings, **names}
         figures = pretrain(
-            read_recipe(_CONFIGS / "starter.cfg", settings), kb=own.kb.path, base=str(base),
+            read_recipe(_CONFIGS / stage.config, settings), kb=own.kb.path, base=str(base),
             output=output, run=output.with_name(f"{output.name}_run"), device=device,
             prepared=place.parent / "prepared", say=typer.echo, overwrite=True,
         )  # fmt: skip
@@ -226,14 +237,14 @@ def _hpo(work: Path) -> Terminology:
         place_ontology(ontology)
     kb = _kb(work / "hpo.kb", ontology, "obo")
     tasks = {"GSC+ dev": mention_task(kb, "gsc_plus.dev")}
-    return Terminology(kb, 32_000, {}, tasks)
+    return Terminology(kb, 32_000, tasks, RECIPES)
 
 
 def _medic(work: Path) -> Terminology:
     kb = _kb(work / "medic.kb", DATA / "medic_2012.kb.jsonl.gz")
     corpora = {"NCBI dev": "ncbi_disease.dev", "BC5CDR dev": "bc5cdr.dev"}
     tasks = {name: mention_task(kb, corpus) for name, corpus in corpora.items()}
-    return Terminology(kb, 32_000, {}, tasks)
+    return Terminology(kb, 32_000, tasks, RECIPES)
 
 
 def _languages(work: Path) -> Terminology:
@@ -247,7 +258,7 @@ def _languages(work: Path) -> Terminology:
         "of these, Orphanet's": foreign_task(every, unseen, "ORDO"),
         "CANTEMIST dev": mention_task(spanish, "cantemist.dev"),
     }
-    return Terminology(known, 200_000, {}, tasks)
+    return Terminology(known, 200_000, tasks, {**RECIPES, **_CROSSLINGUAL})
 
 
 def unseen_concepts(kb: KnowledgeBase, count: int) -> list[str]:
@@ -304,7 +315,7 @@ def main(
         list[str] | None, typer.Option(help=f"A terminology: {'; '.join(TERMINOLOGIES)}.")
     ] = None,
     recipe: Annotated[
-        list[str] | None, typer.Option(help=f"A recipe: {'; '.join(RECIPES)}.")
+        list[str] | None, typer.Option(help=f"A recipe: {'; '.join([*RECIPES, *_CROSSLINGUAL])}.")
     ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 ...")] = AUTO,
     output: Annotated[Path, typer.Option(help="JSON; the table goes beside it as .md.")] = (
@@ -312,7 +323,7 @@ def main(
     ),
 ) -> None:
     """Measure and print."""
-    for results in measure(work, only or TERMINOLOGIES, recipe or RECIPES, device):
+    for results in measure(work, only or TERMINOLOGIES, recipe or [], device):
         write_results(output, results, table(results))
 
 
