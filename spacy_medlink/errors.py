@@ -250,10 +250,10 @@ class Errors:
         "{path} has sha256 {found}, expected {expected}: it is not the file it should be. Delete "
         "it and fetch or install it again from a source that you trust.",
     )
-    tier_left_out = Message(
+    ngram_needed = Message(
         "E212",
-        "The assets at {path} have no {tier} tier ({why}). Leave it out of `tiers`, or build "
-        "assets for fewer names: filters of `medlink kb build` select them.",
+        "The assets at {path} were built without an n-gram tier. Build them again, or leave the "
+        "tier out of `tiers`.",
     )
     unknown_in_filter = Message(
         "E213",

@@ -50,6 +50,7 @@ if TYPE_CHECKING:  # these bring faiss, scipy and torch, which are loaded when f
     from ..encoders.bi_encoder import BiEncoder
     from ..encoders.cross_encoder import CrossEncoder
     from ..linking import Linker
+    from ..linking.tiers import NgramTier
     from ..ranking.calibrator import RankingCalibrator
     from ..ranking.ranker import CandidateRanker
     from ..retrieval.dense import DenseIndex
@@ -57,7 +58,6 @@ if TYPE_CHECKING:  # these bring faiss, scipy and torch, which are loaded when f
     from ..retrieval.facets import Facets
     from ..retrieval.filters import NameFilters
     from ..retrieval.memory import MentionMemory, Remembered
-    from ..retrieval.ngram import NgramIndex
     from ..types import Calibrator
 
 Part = TypeVar("Part")
@@ -180,7 +180,7 @@ class Assets:
         return self._part(EXACT, lambda: parts.open_exact(self._held, self.manifest, self.kb))
 
     @property
-    def ngram(self) -> "NgramIndex":
+    def ngram(self) -> "NgramTier":
         """The n-gram tier."""
         return self._part(NGRAM, lambda: parts.open_ngram(self._held, self.manifest))
 

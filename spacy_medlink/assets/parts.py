@@ -29,13 +29,13 @@ if TYPE_CHECKING:  # these bring faiss, scipy and torch, which are loaded when f
     from numpy.typing import NDArray
 
     from ..encoders.bi_encoder import BiEncoder
+    from ..linking.tiers import NgramTier
     from ..ranking.calibrator import RankingCalibrator
     from ..ranking.ranker import CandidateRanker
     from ..retrieval.dense import DenseIndex
     from ..retrieval.exact import ExactIndex
     from ..retrieval.facets import Facets
     from ..retrieval.memory import MentionMemory, Remembered
-    from ..retrieval.ngram import NgramIndex
 
 Manifest = Mapping[str, Any]
 CPU = "cpu"
@@ -75,11 +75,15 @@ def open_exact(files: HeldFiles, manifest: Manifest, kb: KnowledgeBase) -> "Exac
     return ExactIndex.load(files.part(EXACT), manifest["kb"]["names"], kb.texts_at)
 
 
-def open_ngram(files: HeldFiles, manifest: Manifest) -> "NgramIndex":
-    """Map the n-gram tier. RAISES (MedlinkError): E202."""
+def open_ngram(files: HeldFiles, manifest: Manifest) -> "NgramTier":
+    """Map the n-gram tier, of either kind. RAISES (MedlinkError): E202."""
+    from ..retrieval import word_ngram
     from ..retrieval.ngram import NgramIndex
 
-    return NgramIndex.load(files.part(NGRAM), manifest["kb"]["names"])
+    own, names = files.part(NGRAM), manifest["kb"]["names"]
+    if word_ngram.FILE in own:
+        return word_ngram.WordNgramIndex.load(own, names)
+    return NgramIndex.load(own, names)
 
 
 def open_dense(files: HeldFiles, manifest: Manifest, device: str) -> "DenseIndex":

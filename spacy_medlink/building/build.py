@@ -28,6 +28,7 @@ from ..retrieval.filters import NameFilters
 from ..retrieval.fusion import WeightedFusion, fusion_of
 from ..retrieval.memory import write_memory
 from ..retrieval.ngram import NgramIndex
+from ..retrieval.word_ngram import WordNgramIndex
 from ..types import Progress
 from ..util.files import replacing_directory
 from ..util.outputs import check_output
@@ -44,7 +45,7 @@ if TYPE_CHECKING:  # torch and transformers are not needed to build the starter'
 
 # Above, the n-gram tier steps aside: a mention takes 20 to 50 ms in a million names, building it
 # 1.2 GB, and both grow with the number (benchmarks/results/kb.md).
-NGRAM_LIMIT = 1_000_000  # names
+NGRAM_LIMIT = 250_000  # names
 _LIBRARIES = ("numpy", "scipy", "faiss-cpu", "torch", "transformers", "spacy")
 
 
@@ -84,8 +85,8 @@ def build_assets(
         made of names choose, and they calibrate. Names that these mentions gave count as new.
     search (Optional[SearchSettings]): how far a search of the index goes; 0 takes the default.
     training_sample (int): vectors that train an index which must be trained; 0 takes 262,144.
-    ngram_limit (int): names up to which there is an n-gram tier; the manifest's "left_out" says
-        when there is none.
+    ngram_limit (int): names up to which the n-gram tier compares a text with all of them; above it
+        finds names by their words.
     calibrate (bool): fit a calibrator and a threshold to names of the knowledge base, so that what
         is not probably right is NIL.
     device (str): where the networks of the build and of the new assets compute, see `Assets`.
@@ -133,7 +134,6 @@ def build_assets(
         facts = {
             "kb": knowledge.manifest,
             "tiers": tiers,
-            "left_out": _left_out(tiers, knowledge, ngram_limit),
             "encoder": described,
             "index": dense.facts,
             "memory": learned.facts if learned is not None else None,
@@ -220,13 +220,6 @@ def _spec_of(old: Assets | None) -> str:
     return str(made["spec"]) if made else "Flat"
 
 
-def _left_out(tiers: list[str], kb: KnowledgeBase, ngram_limit: int) -> dict[str, str]:
-    """Say why a tier was not built, for the manifest."""
-    if "ngram" in tiers:
-        return {}
-    return {"ngram": f"{kb.n_names:,} names are more than the {ngram_limit:,} that it serves well"}
-
-
 def _memory(paths: Sequence[Path], old: Assets | None, kb: KnowledgeBase) -> Learned | None:
     if paths:
         return learn_memory(paths, kb)
@@ -249,10 +242,9 @@ def _build_tiers(
     facets.save(path / FACETS)
     exact = ExactIndex.build(kb.lookup_table(), kb.iter_texts(), kb.texts_at)
     exact.save(path / EXACT)
-    ngram = None
-    if kb.n_names <= ngram_limit:
-        ngram = NgramIndex.build(kb.iter_texts())
-        ngram.save(path / NGRAM)
+    kind = NgramIndex if kb.n_names <= ngram_limit else WordNgramIndex
+    ngram = kind.build(kb.iter_texts())
+    ngram.save(path / NGRAM)
     index = dense.build(path, kb, progress)
     parts = Parts(
         name_concept,

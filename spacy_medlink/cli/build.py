@@ -123,8 +123,6 @@ def command(
     typer.echo(_summary(assets, time.perf_counter() - began))
     if "dense" not in assets.tiers:
         typer.echo("No --encoder was given: there is no dense tier.", err=True)
-    for tier, why in assets.manifest["left_out"].items():
-        typer.echo(f"There is no {tier} tier: {why}.", err=True)
 
 
 def _helps_another(

@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # only what is used should be paid for
     from ..retrieval.facets import Facets
     from ..retrieval.filters import NameFilters
     from ..retrieval.memory import MentionMemory
-    from ..retrieval.ngram import NgramIndex
+    from .tiers import NgramTier
 
 _KEPT = 16_384  # concepts whose identifiers are remembered
 
@@ -69,7 +69,7 @@ class LinkerAssets(Protocol):
         """The exact tier."""
 
     @property
-    def ngram(self) -> "NgramIndex":
+    def ngram(self) -> "NgramTier":
         """The n-gram tier."""
 
     @property
@@ -184,8 +184,7 @@ def _check_tiers(assets: LinkerAssets, tiers: Sequence[str]) -> None:
     if "dense" in tiers and "dense" not in assets.tiers:
         raise Errors.encoder_needed(path=assets.path)
     if "ngram" in tiers and "ngram" not in assets.tiers:
-        why = assets.manifest["left_out"]["ngram"]
-        raise Errors.tier_left_out(path=assets.path, tier="n-gram", why=why)
+        raise Errors.ngram_needed(path=assets.path)
 
 
 def _fusion(

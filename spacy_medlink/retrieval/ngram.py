@@ -1,13 +1,7 @@
-"""NgramIndex: names by the TF-IDF similarity of their character trigrams.
+"""NgramIndex: names by the TF-IDF similarity of their character trigrams, one with all."""
 
-Trigrams are taken within words (each padded by a space), so that the order of words does not
-count; weights are tf x (ln((1 + n) / (1 + df)) + 1), scaled to length 1.
-"""
-
-import zlib
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from itertools import chain, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,17 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..text.normalisation import normalise
-from ..text.spelling import american
 from ..types import Floats1d, Floats2d, Hits, Ints2d
 from ..util.held import Directory
-from ..util.locks import ForkSafeLock
 from ..util.threads import threads
 from .arrays import check, check_below, check_offsets, load_arrays, save_arrays
+from .grams import BUCKETS, SCORED, count, csr, dense_columns, inverse_frequency, weigh
 from .mask import Mask
+from .masked import MaskedParts
+from .ragged import spread, sums
 
-_N = 3
-_BUCKETS = 1 << 18
 _MOST = 1.001  # of a weight; rounding may lift it above 1
 _MATRICES = ("by_name", "by_gram")
 _PARTS = ("data", "indices", "indptr")
@@ -40,16 +32,15 @@ class NgramIndex:
 
     def __init__(self, names: Any, grams: Any, idf: Floats1d) -> None:
         self._names, self._grams, self._idf = names, grams, idf
-        self._parts: list[_Part] = []  # the most recently used last
-        self._lock = ForkSafeLock()
+        self._parts = MaskedParts[_Part](names.nnz, lambda part: int(part.grams.nnz))
 
     @classmethod
     def build(cls, names: Iterable[str]) -> "NgramIndex":
         """Build over the text of every name, in the order of rows."""
-        counts = _count(names)
-        frequency = np.bincount(counts.indices, minlength=_BUCKETS)
-        idf = (np.log((1 + counts.shape[0]) / (1 + frequency)) + 1).astype(np.float32)
-        by_name = _weigh(counts, idf)
+        counts = count(names)
+        frequency = np.bincount(counts.indices, minlength=BUCKETS)
+        idf = inverse_frequency(frequency, counts.shape[0])
+        by_name = weigh(counts, idf)
         return cls(by_name, by_name.T.tocsr(), idf)
 
     def save(self, directory: Path) -> None:
@@ -67,18 +58,18 @@ class NgramIndex:
         RAISES (MedlinkError): E202 when one is missing or damaged.
         """
         (idf,) = load_arrays(directory, idf=np.float32)
-        check(directory, "idf", len(idf) == _BUCKETS, f"{len(idf)} weights, not {_BUCKETS}")
+        check(directory, "idf", len(idf) == BUCKETS, f"{len(idf)} weights, not {BUCKETS}")
         check(directory, "idf", bool(np.isfinite(idf).all()), "a weight is not finite")
         names = _load_matrix(directory, "by_name")
         grams = _load_matrix(directory, "by_gram")
         rows = len(names[2]) - 1
         expected = rows if n_names is None else n_names
         check(directory, "by_name_indptr", rows == expected, f"{rows} names, not {expected}")
-        check(directory, "by_gram_indptr", len(grams[2]) == _BUCKETS + 1, "not all trigrams")
+        check(directory, "by_gram_indptr", len(grams[2]) == BUCKETS + 1, "not all trigrams")
         # The product trusts them: a place outside would crash the process.
-        check_below(directory, "by_name_indices", names[1], _BUCKETS)
+        check_below(directory, "by_name_indices", names[1], BUCKETS)
         check_below(directory, "by_gram_indices", grams[1], rows)
-        return cls(_csr(names, (rows, _BUCKETS)), _csr(grams, (_BUCKETS, rows)), idf)
+        return cls(csr(names, (rows, BUCKETS)), csr(grams, (BUCKETS, rows)), idf)
 
     def search(self, texts: Sequence[str], k: int, mask: Mask | None = None) -> Hits:
         """Find the k names that are most similar.
@@ -107,96 +98,39 @@ class NgramIndex:
 
         RETURNS (Floats2d): (n_texts, m), cosine in 0..1.
         """
-        queries = self._queries(texts)
-        scores: Floats2d = np.zeros(rows.shape, dtype=np.float32)
-        weights = np.zeros(_BUCKETS, dtype=np.float32)
-        indptr, indices, data = self._names.indptr, self._names.indices, self._names.data
-        for index in range(len(texts)):
-            begin, end = queries.indptr[index], queries.indptr[index + 1]
-            own = queries.indices[begin:end]
-            weights[own] = queries.data[begin:end]
-            wanted = np.maximum(rows[index], 0)
-            starts = indptr[wanted].astype(np.int64)
-            lengths = indptr[wanted + 1] - starts
-            ends = np.cumsum(lengths)
-            flat = np.arange(int(ends[-1]) if len(ends) else 0)
-            flat += np.repeat(starts - (ends - lengths), lengths)
-            products = np.append(
-                np.cumsum(data[flat] * weights[indices[flat]], dtype=np.float64), 0
-            )
-            scores[index] = products[ends - 1] - products[ends - lengths - 1]
-            weights[own] = 0
-        scores[rows < 0] = 0
+        scores: Floats2d = np.empty(rows.shape, dtype=np.float32)
+        for first in range(0, len(texts), SCORED):
+            part = slice(first, first + SCORED)
+            scores[part] = self._score(self._queries(texts[part]), rows[part])
         return scores
 
+    def _score(self, queries: Any, rows: Ints2d) -> Floats2d:
+        weights, column = dense_columns(queries)
+        wanted = np.maximum(rows, 0).ravel()
+        starts = self._names.indptr[wanted].astype(np.int64)
+        lengths = np.where(rows.ravel() < 0, 0, self._names.indptr[wanted + 1] - starts)
+        places = spread(starts, lengths)
+        text = np.repeat(np.repeat(np.arange(len(rows)), rows.shape[1]), lengths)
+        products = self._names.data[places] * weights[text, column[self._names.indices[places]]]
+        return sums(products, lengths).astype(np.float32).reshape(rows.shape)
+
     def _queries(self, texts: Sequence[str]) -> Any:
-        return _weigh(_count(texts), self._idf)
+        return weigh(count(texts), self._idf)
 
     def _part(self, mask: Mask | None) -> "_Part":
-        """Take the columns of the names that may be answers; the last ones taken are kept.
+        """Take the columns of the names that may be answers."""
+        return _Part(None, self._grams) if mask is None else self._parts.get(mask, self._part_of)
 
-        All that are kept take at most as much memory as the whole index, or are one alone.
-        """
-        if mask is None:
-            return _Part(None, None, self._grams)
-        with self._lock:
-            part = next((part for part in self._parts if part.mask is mask), None)
-            if part is None:
-                rows = mask.rows()
-                part = _Part(mask, rows, self._names[rows].T.tocsr())
-            else:
-                self._parts.remove(part)
-            self._parts.append(part)
-            while (
-                len(self._parts) > 1 and sum(one.grams.nnz for one in self._parts) > self._names.nnz
-            ):
-                del self._parts[0]
-        return part
+    def _part_of(self, mask: Mask) -> "_Part":
+        rows = mask.rows()
+        return _Part(rows, self._names[rows].T.tocsr())
 
 
 class _Part(NamedTuple):
     """The names of a mask: their rows, and the matrix trigrams x names of them alone."""
 
-    mask: Mask | None
     rows: NDArray[np.int64] | None
     grams: Any
-
-
-@lru_cache(maxsize=1 << 16)
-def _word_grams(word: str) -> tuple[int, ...]:
-    padded = f" {american(word)} "
-    return tuple(
-        zlib.crc32(padded[i : i + _N].encode("utf-8", "surrogatepass")) & (_BUCKETS - 1)
-        for i in range(max(1, len(padded) - _N + 1))
-    )
-
-
-def _count(texts: Iterable[str]) -> Any:
-    """Count trigrams: csr_matrix (n_texts, 2**18), float32."""
-    lengths: list[int] = []
-
-    def grams() -> Iterable[int]:
-        for text in texts:
-            words = [_word_grams(word) for word in normalise(text).split(" ") if word]
-            lengths.append(sum(map(len, words)))
-            yield from chain.from_iterable(words)
-
-    indices = np.fromiter(grams(), dtype=np.int32)
-    indptr = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
-    ones = np.ones(len(indices), dtype=np.float32)
-    counts = _csr((ones, indices, indptr), (len(lengths), _BUCKETS))
-    counts.sum_duplicates()
-    return counts
-
-
-def _weigh(counts: Any, idf: Floats1d) -> Any:
-    weighted = counts.copy()
-    weighted.data *= idf[weighted.indices]
-    squares = np.append(np.cumsum(weighted.data.astype(np.float64) ** 2), 0)
-    bounds = weighted.indptr
-    norms = np.sqrt(np.maximum(squares[bounds[1:] - 1] - squares[bounds[:-1] - 1], 1e-12))
-    weighted.data /= np.repeat(norms, np.diff(bounds)).astype(np.float32)
-    return weighted
 
 
 def _multiply(queries: Any, grams: Any, k: int) -> Any:
@@ -232,15 +166,3 @@ def _load_matrix(directory: Directory, name: str) -> list[NDArray[Any]]:
     is_right = not len(data) or (data.min() >= 0 and data.max() <= _MOST)
     check(directory, f"{name}_data", is_right, "a weight is not within 0..1")
     return [data, indices, indptr]
-
-
-def _csr(parts: Sequence[NDArray[Any]], shape: tuple[int, int]) -> Any:
-    data, indices, indptr = parts
-    # Assigned one by one: the constructor would read through, and copy, the mapped arrays.
-    matrix = sparse.csr_matrix(shape, dtype=np.float32)
-    kind = np.int32 if len(data) < 2**31 else np.int64
-    matrix.data, matrix.indices = data, indices
-    matrix.indptr = indptr.astype(kind, copy=False)
-    if indices.dtype != kind:
-        matrix.indices = indices.astype(kind)
-    return matrix

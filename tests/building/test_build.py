@@ -10,6 +10,8 @@ from spacy_medlink.building.starter import is_starter, starter_assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import build_kb
+from spacy_medlink.retrieval.ngram import NgramIndex
+from spacy_medlink.retrieval.word_ngram import WordNgramIndex
 from spacy_medlink.types import Concept, Mention, Name
 
 
@@ -61,14 +63,18 @@ def test_pooling_and_index_are_kept(tmp_path, tiny_kb, tiny_encoder, pooling):
     assert assets.kb.concept_at(ranking[0].row).id == "HP:0001658"
 
 
-def test_above_the_limit_there_is_no_ngram_tier(tmp_path, tiny_kb):
-    assets = build_assets(tmp_path / "a", tiny_kb.path, ngram_limit=49)
-    assert assets.tiers == ["exact"]
-    assert "50 names are more than the 49" in assets.manifest["left_out"]["ngram"]
-    assert assets.weights == {"exact": 1.0}
-    assert not (assets.path / "ngram").exists()
-    assert assets.engine().rank([Mention("fever"), Mention("no such")], 3)[1] == []
-    assert build_assets(tmp_path / "a", tiny_kb.path, ngram_limit=50).tiers == ["exact", "ngram"]
+def test_above_the_limit_the_ngram_tier_goes_by_words(tmp_path, tiny_kb):
+    by_name = build_assets(tmp_path / "a", tiny_kb.path, ngram_limit=50)
+    by_word = build_assets(tmp_path / "b", tiny_kb.path, ngram_limit=49)
+    assert (type(by_name.ngram), type(by_word.ngram)) == (NgramIndex, WordNgramIndex)
+    assert by_word.tiers == by_name.tiers == ["exact", "ngram"]
+    mentions = [Mention("hart attack"), Mention("no such")]
+    first, second = (Assets(one.path).engine().rank(mentions, 3) for one in (by_name, by_word))
+    assert [[one.name_row for one in own] for own in second] == [
+        [one.name_row for one in own] for own in first
+    ]
+    assert second[0][0].score == pytest.approx(first[0][0].score)
+    assert first[0][0].score > 0.5
 
 
 def test_what_is_wrong_is_said_before_anything_is_replaced(tmp_path, tiny_kb, tiny_encoder):

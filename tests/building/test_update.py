@@ -196,30 +196,3 @@ def test_command_says_what_was_reused(old: Assets, next_kb: KnowledgeBase, tmp_p
     assert f"old: {reused} names reused, 4 encoded, 4 strings are gone" in done.output
     done = CliRunner().invoke(app, [*arguments, "--update", str(old.path), "--pooling", "cls"])
     assert "nothing could be reused, since pooling was mean, now it is cls" in done.output
-
-
-# The n-gram tier
-
-
-def test_ngram_tier_steps_aside_above_its_limit(
-    tiny_kb: KnowledgeBase, tiny_encoder: Path, tmp_path: Path
-) -> None:
-    names = tiny_kb.n_names
-    assert "ngram" in build_assets(tmp_path / "a", tiny_kb.path, ngram_limit=names).tiers
-    assets = build_assets(tmp_path / "b", tiny_kb.path, tiny_encoder, ngram_limit=names - 1)
-    assert assets.tiers == ["exact", "dense"] and not (assets.path / "ngram").exists()
-    why = f"{names} names are more than the {names - 1} that it serves well"
-    assert assets.manifest["left_out"] == {"ngram": why}
-    (ranking,) = assets.engine().rank([Mention("heart attack")], 1)
-    assert assets.kb.concept_at(ranking[0].row).name == "Myocardial infarction"
-    with pytest.raises(MedlinkError, match="E212"):
-        assets.engine(["exact", "ngram"])
-
-
-def test_command_says_what_was_left_out(
-    tiny_kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(build_assets.__kwdefaults__, "ngram_limit", 5)
-    done = CliRunner().invoke(app, ["build", str(tiny_kb.path), "--output", str(tmp_path / "a")])
-    assert done.exit_code == 0, done.output
-    assert f"There is no ngram tier: {tiny_kb.n_names} names are more than the 5" in done.output

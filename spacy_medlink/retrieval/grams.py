@@ -1,0 +1,104 @@
+"""Character trigrams of texts, and their TF-IDF weights.
+
+Trigrams are taken within words (each padded by a space), so that the order of words does not
+count; weights are tf x (ln((1 + n) / (1 + df)) + 1), scaled to length 1.
+"""
+
+import zlib
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ..text.normalisation import normalise
+from ..text.spelling import american
+from ..types import Floats1d, Floats2d
+from .ragged import sums
+
+BUCKETS = 1 << 18  # places for trigrams, by their hash
+SCORED = 64  # texts to score at once: their weights fit a cache
+_N = 3
+
+
+def words_of(text: str) -> list[str]:
+    """Split a text into the words whose trigrams count, in American spelling."""
+    return [american(word) for word in normalise(text).split(" ") if word]
+
+
+def trigrams(word: str) -> list[int]:
+    """List the buckets of the trigrams of a word in American spelling."""
+    padded = f" {word} "
+    return [
+        zlib.crc32(padded[i : i + _N].encode("utf-8", "surrogatepass")) & (BUCKETS - 1)
+        for i in range(max(1, len(padded) - _N + 1))
+    ]
+
+
+def count(texts: Iterable[str]) -> Any:
+    """Count trigrams: csr_matrix (n_texts, BUCKETS), float32."""
+    lengths: list[int] = []
+
+    def grams() -> Iterable[int]:
+        for text in texts:
+            words = [_trigrams(word) for word in normalise(text).split(" ") if word]
+            lengths.append(sum(map(len, words)))
+            yield from chain.from_iterable(words)
+
+    indices = np.fromiter(grams(), dtype=np.int32)
+    indptr = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+    ones = np.ones(len(indices), dtype=np.float32)
+    counts = csr((ones, indices, indptr), (len(lengths), BUCKETS))
+    counts.sum_duplicates()
+    return counts
+
+
+def inverse_frequency(frequency: NDArray[np.int64], n_names: int) -> Floats1d:
+    """Weigh trigrams by the number of names that have them."""
+    weights: Floats1d = (np.log((1 + n_names) / (1 + frequency)) + 1).astype(np.float32)
+    return weights
+
+
+def weigh(counts: Any, idf: Floats1d) -> Any:
+    """Weigh counts and scale every row to length 1: csr_matrix of the same shape."""
+    weighted = counts.copy()
+    weighted.data *= idf[weighted.indices]
+    lengths = np.diff(weighted.indptr)
+    norms = np.sqrt(np.maximum(sums(weighted.data.astype(np.float64) ** 2, lengths), 1e-12))
+    weighted.data /= np.repeat(norms, lengths).astype(np.float32)
+    return weighted
+
+
+def dense_columns(matrix: Any) -> tuple[Floats2d, NDArray[np.int32]]:
+    """Write a sparse matrix (n, BUCKETS) densely, without the columns that are empty.
+
+    RETURNS (Tuple[Floats2d, NDArray[int32]]): (n, used + 1), the last column all 0; the place of
+        each bucket in it, (BUCKETS,).
+    """
+    used, columns = np.unique(matrix.indices, return_inverse=True)
+    place = np.full(BUCKETS, len(used), dtype=np.int32)
+    place[used] = np.arange(len(used))
+    dense: Floats2d = np.zeros((matrix.shape[0], len(used) + 1), dtype=np.float32)
+    dense[np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), columns] = matrix.data
+    return dense, place
+
+
+def csr(parts: Sequence[NDArray[Any]], shape: tuple[int, int]) -> Any:
+    """Make a sparse matrix of weights, places and offsets, without a copy."""
+    data, indices, indptr = parts
+    # Assigned one by one: the constructor would read through, and copy, the mapped arrays.
+    matrix = sparse.csr_matrix(shape, dtype=np.float32)
+    kind = np.int32 if len(data) < 2**31 else np.int64
+    matrix.data, matrix.indices = data, indices
+    matrix.indptr = indptr.astype(kind, copy=False)
+    if indices.dtype != kind:
+        matrix.indices = indices.astype(kind)
+    return matrix
+
+
+@lru_cache(maxsize=1 << 16)
+def _trigrams(word: str) -> tuple[int, ...]:
+    return tuple(trigrams(american(word)))

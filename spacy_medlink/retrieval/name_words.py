@@ -1,0 +1,82 @@
+"""What a WordNgramIndex is built of: the words of names, and the weights of their trigrams."""
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ..types import Floats1d
+from .grams import BUCKETS, csr, trigrams, words_of
+from .ragged import Ragged, offsets_of, sums
+
+CHUNK = 1 << 18  # names whose trigrams are held at once
+
+
+def number_words(names: Iterable[str]) -> tuple[list[str], Ragged]:
+    """Number the distinct words of names, and list the words of each name."""
+    numbers: dict[str, int] = {}
+    items, lengths = array("i"), array("i")
+    for name in names:
+        words = words_of(name)
+        items.extend([numbers.setdefault(word, len(numbers)) for word in words])
+        lengths.append(len(words))
+    return list(numbers), _ragged(items, lengths)
+
+
+def count_trigrams(words: Sequence[str]) -> Any:
+    """Count the trigrams of words: csr_matrix (n_words, BUCKETS), float32."""
+    items, lengths = array("i"), array("i")
+    for word in words:
+        own = trigrams(word)
+        items.extend(own)
+        lengths.append(len(own))
+    lists = _ragged(items, lengths)
+    ones = np.ones(len(lists.items), dtype=np.float32)
+    # A copy: duplicates are summed in place, and the memory is the array's.
+    counts = csr((ones, lists.items.copy(), lists.offsets), (len(lists), BUCKETS))
+    counts.sum_duplicates()
+    return counts
+
+
+def count_names(name_words: Ragged, counts: Any) -> NDArray[np.int64]:
+    """Count the names that have each trigram, (BUCKETS,).
+
+    counts (csr_matrix): of the trigrams of words.
+    """
+    found: NDArray[np.int64] = np.zeros(BUCKETS, dtype=np.int64)
+    for product in _products(name_words, counts):
+        found += np.bincount(product.indices, minlength=BUCKETS)
+    return found
+
+
+def norms_of(name_words: Ragged, weighted: Any) -> Floats1d:
+    """Measure the names' vectors, (n_names,), above 0.
+
+    weighted (csr_matrix): the trigrams of words, weighted.
+    """
+    norms: Floats1d = np.empty(len(name_words), dtype=np.float32)
+    for number, product in enumerate(_products(name_words, weighted)):
+        squares = sums(product.data.astype(np.float64) ** 2, np.diff(product.indptr))
+        norms[number * CHUNK : (number + 1) * CHUNK] = np.sqrt(np.maximum(squares, 1e-12))
+    return norms
+
+
+def _products(name_words: Ragged, matrix: Any) -> Iterator[Any]:
+    """Multiply names x words by words x trigrams, a chunk of names at a time."""
+    for first in range(0, len(name_words), CHUNK):
+        offsets = name_words.offsets[first : first + CHUNK + 1]
+        items = name_words.items[offsets[0] : offsets[-1]]
+        ones = np.ones(len(items), dtype=np.float32)
+        shape = (len(offsets) - 1, matrix.shape[0])
+        yield sparse.csr_matrix((ones, items, offsets - offsets[0]), shape) @ matrix
+
+
+def _ragged(items: "array[int]", lengths: "array[int]") -> Ragged:
+    arrays = [np.frombuffer(one, dtype=np.int32) if one else _NONE for one in (items, lengths)]
+    return Ragged(offsets_of(arrays[1]), arrays[0])
+
+
+_NONE: NDArray[np.int32] = np.empty(0, dtype=np.int32)

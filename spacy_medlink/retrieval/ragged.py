@@ -1,0 +1,109 @@
+"""Ragged: lists of different lengths, end to end in one array."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..types import Floats1d, Ints1d
+from ..util.held import Directory
+from .arrays import check, check_below, check_offsets, load_arrays, save_arrays
+
+
+class Ragged(NamedTuple):
+    """n lists of whole numbers.
+
+    offsets (NDArray): (n + 1,), where each list begins and ends. items (NDArray[int32]): of all
+    lists. weights (Optional[Floats1d]): one for each item.
+    """
+
+    offsets: NDArray[Any]
+    items: NDArray[np.int32]
+    weights: Floats1d | None = None
+
+    def __len__(self) -> int:
+        """Count the lists."""
+        return len(self.offsets) - 1
+
+    def lengths(self, lists: NDArray[Any]) -> Ints1d:
+        """Count the items of some lists, (len(lists),)."""
+        lengths: Ints1d = (self.offsets[lists + 1] - self.offsets[lists]).astype(np.int64)
+        return lengths
+
+    def places(self, lists: NDArray[Any]) -> tuple[Ints1d, Ints1d]:
+        """Find the items of some lists: their places, list after list, and the lists' lengths."""
+        lengths = self.lengths(lists)
+        return spread(self.offsets[lists], lengths), lengths
+
+    def transposed(self, width: int) -> "Ragged":
+        """List for each item the lists that hold it, ascending; all items are below `width`."""
+        from scipy import sparse
+
+        weights = np.ones(len(self.items), np.int8) if self.weights is None else self.weights
+        matrix = sparse.csr_matrix((len(self), width), dtype=weights.dtype)
+        # Assigned: the constructor would check and copy.
+        matrix.data, matrix.indices, matrix.indptr = weights, self.items, self.offsets
+        turned = matrix.tocsc()
+        return Ragged(turned.indptr, turned.indices, None if self.weights is None else turned.data)
+
+    def taken(self, lists: NDArray[Any], chunk: int) -> "Ragged":
+        """Take some lists, without weights, in their order; `chunk` at once to spare memory."""
+        lengths = self.lengths(lists)
+        offsets = offsets_of(lengths)
+        items = np.empty(int(offsets[-1]), dtype=np.int32)
+        for first in range(0, len(lists), chunk):
+            places, _ = self.places(lists[first : first + chunk])
+            items[offsets[first] : offsets[first] + len(places)] = self.items[places]
+        return Ragged(offsets, items)
+
+    def save(self, directory: Path, name: str) -> None:
+        """Write the arrays into a directory."""
+        parts = {part: array for part, array in self._asdict().items() if array is not None}
+        save_arrays(directory, {f"{name}_{part}": array for part, array in parts.items()})
+
+    @classmethod
+    def load(
+        cls, directory: Directory, name: str, n_lists: int, width: int, weighted: bool = False
+    ) -> "Ragged":
+        """Map the arrays of a directory.
+
+        RAISES (MedlinkError): E202 when one is missing or damaged, there are not `n_lists` lists,
+            or an item is not below `width`.
+        """
+        offsets_file, items_file = f"{name}_offsets", f"{name}_items"
+        offsets, items = load_arrays(directory, **{offsets_file: object, items_file: np.int32})
+        is_right = offsets.dtype in (np.dtype(np.int32), np.dtype(np.int64))
+        check(directory, offsets_file, is_right, f"{offsets.dtype}, expected int32 or int64")
+        check(directory, offsets_file, len(offsets) == n_lists + 1, f"not {n_lists} lists")
+        check_offsets(directory, offsets_file, offsets, len(items))
+        check_below(directory, items_file, items, width)
+        if not weighted:
+            return cls(offsets, items)
+        (weights,) = load_arrays(directory, **{f"{name}_weights": np.float32})
+        check(directory, f"{name}_weights", len(weights) == len(items), "not as many as items")
+        is_right = bool(np.isfinite(weights).all()) and bool((weights >= 0).all())
+        check(directory, f"{name}_weights", is_right, "a weight is not finite, or below 0")
+        return cls(offsets, items, weights)
+
+
+def spread(starts: NDArray[Any], lengths: Ints1d) -> Ints1d:
+    """List the places of runs that begin at `starts`, run after run."""
+    ends = np.cumsum(lengths)
+    count = int(ends[-1]) if len(ends) else 0
+    places: Ints1d = np.arange(count) + np.repeat(starts - (ends - lengths), lengths)
+    return places
+
+
+def sums(values: NDArray[Any], lengths: Ints1d) -> NDArray[np.float64]:
+    """Add up runs of values that lie end to end: (len(lengths),); 0 for an empty run."""
+    ends = np.cumsum(lengths)
+    totals = np.append(np.cumsum(values, dtype=np.float64), 0)  # the last one is before the first
+    found: NDArray[np.float64] = totals[ends - 1] - totals[ends - lengths - 1]
+    return found
+
+
+def offsets_of(lengths: NDArray[Any]) -> NDArray[Any]:
+    """Make the offsets of lists from their lengths, in 32 bits where these suffice."""
+    offsets = np.append(0, np.cumsum(lengths, dtype=np.int64))
+    return offsets.astype(np.int32) if offsets[-1] < 2**31 else offsets
