@@ -18,6 +18,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "2")
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import pytest
+import spacy.language
 from _pytest.faulthandler import fault_handler_stderr_fd_key  # of the version that is pinned
 from hypothesis import settings
 
@@ -25,6 +26,7 @@ from spacy_medlink.assets import Assets
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from tests import network
 from tests.tiny import TINY_RECORDS, write_tiny_encoder
+from tests.tokenizer import PatientTokenizer
 
 ROOT = Path(__file__).parents[1]
 
@@ -56,6 +58,9 @@ def _watch(item: pytest.Item) -> None:
     own = item.get_closest_marker("timeout")
     seconds = own.args[0] if own else float(item.config.getini("timeout"))
     _end_process_after(seconds + GRACE, item.config)
+
+
+spacy.language.Tokenizer = PatientTokenizer
 
 
 @pytest.hookimpl(tryfirst=True)
