@@ -1,6 +1,7 @@
 """What all tests share: no network, a random encoder and a dozen real concepts."""
 
 import faulthandler
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -61,6 +62,16 @@ def _watch(item: pytest.Item) -> None:
 
 
 spacy.language.Tokenizer = PatientTokenizer
+
+
+# What imports leave behind stays until the end. To look through it for garbage again and again
+# would take a tenth of the time of all tests.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)
