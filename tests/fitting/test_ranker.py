@@ -170,7 +170,7 @@ def test_of_another_version(fitted, tmp_path):
 def test_a_reranker_chosen_behind_another_order_is_left_out(place, tiny_encoder, tmp_path):
     own = build_assets(tmp_path / "own", place / "kb", tiny_encoder, memory=[place / "half.jsonl"])
     kb = kb_fingerprint(own.manifest["kb"])
-    cross = CrossEncoder.of(BiEncoder.load(tiny_encoder), CrossSettings(kb=kb))
+    cross = CrossEncoder.of(BiEncoder.load(tiny_encoder), CrossSettings(kb=kb, top=3))
     both = store_reranker(own, tmp_path / "both", cross, {})
     result = CliRunner().invoke(app, ["fit-ranker", str(both.path), str(place / "gold.jsonl")])
     assert result.exit_code == 0, result.output
