@@ -19,7 +19,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "2")
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import pytest
-import spacy.language
 from _pytest.faulthandler import fault_handler_stderr_fd_key  # of the version that is pinned
 from hypothesis import settings
 
@@ -27,7 +26,6 @@ from spacy_medlink.assets import Assets
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from tests import network
 from tests.tiny import TINY_RECORDS, write_tiny_encoder
-from tests.tokenizer import PatientTokenizer
 
 ROOT = Path(__file__).parents[1]
 
@@ -61,17 +59,15 @@ def _watch(item: pytest.Item) -> None:
     _end_process_after(seconds + GRACE, item.config)
 
 
-spacy.language.Tokenizer = PatientTokenizer
-
-
-# What imports leave behind stays until the end. To look through it for garbage again and again
-# would take a tenth of the time of all tests.
-gc.disable()
-
-
 def pytest_collection_finish() -> None:
+    import spacy.language
+
+    from tests.tokenizer import PatientTokenizer
+
+    spacy.language.Tokenizer = PatientTokenizer
+    # What imports leave behind stays until the end. To look through it for garbage again and again
+    # would take a tenth of the time of all tests.
     gc.freeze()
-    gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)
