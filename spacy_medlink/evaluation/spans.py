@@ -10,6 +10,8 @@ from .intervals import Bootstrap, Floats, interval_over
 from .metrics import precision_recall
 
 Verdict = Callable[["Link", "Link"], bool]
+Links = dict[str, list["Link"]]
+"""Spans of each document."""
 
 
 class Link(NamedTuple):
@@ -36,25 +38,26 @@ def link_scores(gold: Iterable[Link], predicted: Iterable[Link]) -> dict[str, An
         each (documents resampled).
     """
     wanted, found = _by_doc(gold), _by_doc(predicted)
+    docs = list(dict.fromkeys([*wanted, *found]))
+    bootstrap = Bootstrap(docs)
+
+    def scores(agree: Verdict, gold: Links = wanted, predicted: Links = found) -> dict[str, Any]:
+        return _scores(docs, bootstrap, gold, predicted, agree)
+
     return {
         "gold": sum(map(len, wanted.values())),
         "predicted": sum(map(len, found.values())),
-        "strict": _scores(
-            wanted, found, lambda one, other: _same(one, other) and _meet(one, other)
-        ),
-        "overlap": _scores(
-            wanted, found, lambda one, other: _touch(one, other) and _meet(one, other)
-        ),
-        "spans": _scores(wanted, found, _same),
-        "spans_overlap": _scores(wanted, found, _touch),
-        "document": _scores(_without_place(wanted), _without_place(found), _meet),
+        "strict": scores(lambda one, other: _same(one, other) and _meet(one, other)),
+        "overlap": scores(lambda one, other: _touch(one, other) and _meet(one, other)),
+        "spans": scores(_same),
+        "spans_overlap": scores(_touch),
+        "document": scores(_meet, _without_place(wanted), _without_place(found)),
     }
 
 
 def _scores(
-    gold: dict[str, list[Link]], predicted: dict[str, list[Link]], agree: Verdict
+    docs: list[str], bootstrap: Bootstrap, gold: Links, predicted: Links, agree: Verdict
 ) -> dict[str, Any]:
-    docs = list(dict.fromkeys([*gold, *predicted]))
     counts = np.zeros((len(docs), 4))  # right predictions, predictions, found gold, gold
     for place, doc in enumerate(docs):
         own, wanted = predicted.get(doc, []), gold.get(doc, [])
@@ -62,7 +65,7 @@ def _scores(
         found = sum(any(agree(one, link) for link in own) for one in wanted)
         counts[place] = right, len(own), found, len(wanted)
     totals = [int(total) for total in counts.sum(axis=0)]
-    interval = interval_over(Bootstrap(docs), counts, _f1) if docs else None
+    interval = interval_over(bootstrap, counts, _f1) if docs else None
     return {**precision_recall(*totals), "f1_ci95": interval}
 
 
@@ -77,14 +80,14 @@ def _f1(sums: Floats) -> Floats:
     return np.where((predicted > 0) | (gold > 0), f1, np.nan)
 
 
-def _by_doc(links: Iterable[Link]) -> dict[str, list[Link]]:
+def _by_doc(links: Iterable[Link]) -> Links:
     grouped: dict[str, dict[Link, None]] = defaultdict(dict)
     for link in links:
         grouped[link.doc][link] = None
     return {doc: list(own) for doc, own in grouped.items()}
 
 
-def _without_place(links: dict[str, list[Link]]) -> dict[str, list[Link]]:
+def _without_place(links: Links) -> Links:
     return {
         doc: list(dict.fromkeys(Link(doc, 0, 0, link.concepts) for link in own))
         for doc, own in links.items()
