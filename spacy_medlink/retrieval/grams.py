@@ -26,7 +26,7 @@ _N = 3
 
 def words_of(text: str) -> list[str]:
     """Split a text into the words whose trigrams count, in American spelling."""
-    return [american(word) for word in normalise(text).split(" ") if word]
+    return [_american(word) for word in normalise(text).split(" ") if word]
 
 
 def trigrams(word: str) -> list[int]:
@@ -97,6 +97,9 @@ def csr(parts: Sequence[NDArray[Any]], shape: tuple[int, int]) -> Any:
     if indices.dtype != kind:
         matrix.indices = indices.astype(kind)
     return matrix
+
+
+_american = lru_cache(maxsize=1 << 16)(american)
 
 
 @lru_cache(maxsize=1 << 16)

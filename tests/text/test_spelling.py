@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.text.normalisation import key
+from spacy_medlink.text import spelling
 from spacy_medlink.text.spelling import american
 from spacy_medlink.types import Concept, Mention, Name
 from tests.tiny import assets_of
@@ -101,3 +102,14 @@ def test_names_are_found_in_either_spelling(assets: Assets, text, id):
         (ranking,) = assets.engine(tiers=tiers).rank([Mention(text)], 3)
         assert assets.kb.concept_at(ranking[0].row).id == id
         assert ranking[0].score > 0.6
+
+
+PIECES = [*spelling._PARTS, *"re ise ising yse yser grey greyish mould".split(), "fib", "a", "ion"]
+
+
+@given(st.lists(st.sampled_from(PIECES) | st.text("abeiouy", max_size=2), max_size=5).map("".join))
+def test_words_that_are_passed_over_have_no_rule(word: str) -> None:
+    changed = spelling._PART.sub(lambda found: spelling._PARTS[found.group()], word)
+    for pattern, written in spelling._ENDINGS:
+        changed = pattern.sub(written, changed)
+    assert american(word) == changed
