@@ -13,9 +13,9 @@ from .arrays import check, load_arrays, save_arrays
 from .grams import BUCKETS, csr, trigrams
 from .ragged import Ragged, offsets_of, sums
 
-_LEAST, _MOST = 0.2, 192  # cosine of similar words, and how many are kept
+_LEAST, _MOST = 0.2, 512  # cosine of similar words, and how many are kept
 _READ, _PART = 100_000, 0.5  # entries to read, if they have this part of the squared weight
-_COMPARED = 1024  # words whose cosine is computed in full
+_COMPARED = 4096  # words whose cosine is computed in full
 _KNOWN = 1 << 15  # words of texts, whose similar words are kept
 _ARRAYS = {"word_norms": np.float32, "idf": np.float32}
 

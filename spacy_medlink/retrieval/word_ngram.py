@@ -4,9 +4,10 @@ Trigrams lie within words, so that the product of a text and a name is the sum o
 their words. Words are few where names are many: the words of a text find similar words by their
 trigrams, these find names, and the best of the names are scored exactly.
 
-The list of the names of a word is in the order of the names' norms. The least cosine that a search
-asks for says which lists it reads, and how far (MaxScore: Turtle and Flood 1995, section 4): what
-has that cosine has a word like one of those words of the text that few names have.
+The lists of names by word are read from the most similar word on, until no name that is only in the
+others can be similar enough, or enough is read (as MaxScore does: Turtle and Flood 1995, section
+4). They are in the order of the names' norms: of a long list the part around the text's norm is
+read, where names as long as the text are.
 """
 
 from collections import Counter
@@ -36,20 +37,20 @@ from .ragged import Ragged, spread, sums
 from .similar_words import SimilarWords, best, distinct
 
 FILE = "word_names_items.npy"  # NgramIndex has no such file
-_LEVELS = (0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2)  # least cosines to ask for
-_READ = (20_000, 80_000, 320_000)  # entries of lists to read; more where that found too little
-_NARROWED = 16_384  # names that are kept by what was read of them
+_READ = (30_000, 150_000)  # entries of lists to read; more where that found too little
+_LONG = 3  # of a list at most this part of them
+_ENOUGH = 20  # names that no unread one can surpass end a search
+_SAMPLE = 8192  # scores from which to estimate how high the best ones are
+_NARROWED = 8192  # names that are kept by what was read of them
 _RESCORED = 6  # names that are scored exactly, for each one wanted
 _FEW = 1024  # names that are all scored
-_STEPS = 1024  # of a table of norms
-_CUT = 256  # entries of a list; to find how far to read a shorter one takes longer than to read it
 _EXPANDED = 128  # words of a text; no mention has as many
 _PART = 8  # a mask that leaves less than this part of the names gets lists of its own
 _ARRAYS = {"rows": np.int32, "ranks": np.int32, "norms": np.float32}
 
 
-class _Scratch(NamedTuple):
-    """Zeros in which one search adds up: for each name and each word."""
+class _Zeros(NamedTuple):
+    """In which one search adds up: for each name and each word."""
 
     names: Floats1d
     words: Floats1d
@@ -87,48 +88,28 @@ class _Expansion(NamedTuple):
     norms: Floats1d
 
 
-class _Plan(NamedTuple):
-    """What a search would read for each level, of the lists of names by similar word.
+class _Reading(NamedTuple):
+    """What was read of lists of names by word.
 
-    words, products: as _Similar has them. lengths (Ints1d): of their lists. picked (NDArray[bool]):
-    (n_levels, n_words). limits (Ints2d): ranks at which to stop, (n_levels, n_words). counts
-    (NDArray): about how many entries each level reads, (n_levels,).
+    ranks (NDArray[int32]): of names, some repeated. products (Floats1d): of the text with the words
+    that gave them. bound (float): the highest cosine of a name that is in no list that was read.
     """
 
-    words: NDArray[np.int32]
+    ranks: NDArray[np.int32]
     products: Floats1d
-    lengths: Ints1d
-    picked: NDArray[np.bool_]
-    limits: Ints2d
-    counts: NDArray[Any]
-
-    def deepest(self, most: float) -> int:
-        """Find the lowest level that reads at most so many entries; the first one always may."""
-        return max(int(np.searchsorted(self.counts, most, side="right")) - 1, 0)
-
-    def read(self, level: int, most: float, names: _Names) -> tuple[Ints1d, Floats1d]:
-        """List what to read: places in the lists of names by word, and the product of each."""
-        picked = self.picked[level]
-        starts, lengths = names.by_word.offsets[self.words[picked]], self.lengths[picked]
-        limits = self.limits[level, picked].astype(np.int32)
-        for number in np.flatnonzero((lengths > _CUT) & (limits < len(names.norms))).tolist():
-            own = names.by_word.items[starts[number] : starts[number] + lengths[number]]
-            lengths[number] = np.searchsorted(own, limits[number])
-        if (count := lengths.sum()) > most:  # frequent words only
-            lengths = (lengths * (most / count)).astype(np.int64)
-        return spread(starts, lengths), np.repeat(self.products[picked], lengths)
+    bound: float
 
 
 class WordNgramIndex:
     """Names by their words and words by their trigrams.
 
-    ranks (NDArray[int32]): the place of each name row in `names`. scratch is kept between searches.
+    ranks (NDArray[int32]): the place of each name row in `names`.
     """
 
     def __init__(self, names: _Names, words: SimilarWords, ranks: NDArray[np.int32]) -> None:
         self._names, self._words, self._ranks = names, words, ranks
         self._parts = MaskedParts[_Names](len(names.words.items), lambda own: len(own.words.items))
-        self._scratch: list[_Scratch] = []
+        self._zeros: list[_Zeros] = []  # kept for the next search
 
     @classmethod
     def build(cls, names: Iterable[str]) -> "WordNgramIndex":
@@ -218,83 +199,80 @@ class WordNgramIndex:
         self, texts: Sequence[str], names: _Names, mask: Mask | None, most: int
     ) -> Ints2d:
         """Find the ranks of names that are probably most similar: (n_texts, <= most), or -1."""
-        scratch = self._borrow()
-        found = [self._nearest(text, names, mask, most, scratch) for text in texts]
-        self._scratch.append(scratch)
+        zeros = self._borrow()
+        found = [self._nearest(text, names, mask, most, zeros) for text in texts]
+        self._zeros.append(zeros)
         ranks = np.full((len(texts), max(map(len, found))), -1, dtype=np.int64)
         for index, own in enumerate(found):
             ranks[index, : len(own)] = own
         return ranks
 
     def _nearest(
-        self, text: str, names: _Names, mask: Mask | None, most: int, scratch: _Scratch
+        self, text: str, names: _Names, mask: Mask | None, most: int, zeros: _Zeros
     ) -> NDArray[Any]:
-        """Find names of high cosine; read more until as many as wanted have the level's cosine."""
+        """Find names of high cosine; read more until those that are not read are less similar."""
         if len(names.rows) <= _FEW:
             is_one = True if mask is None else mask.passes(names.rows.astype(np.int64))
             return np.flatnonzero(np.broadcast_to(is_one, len(names.rows)))
-        expansion = self._expand(Counter(words_of(text)), scratch)
+        expansion = self._expand(Counter(words_of(text)), zeros)
         if not len(expansion.words):
             return expansion.words
         share = 1.0 if mask is None else mask.count / len(names.rows)
-        plan, before = self._plan(expansion, names), -1
         for room in _READ:
-            level = plan.deepest(room / share)
-            if level == before:
-                continue
-            places, products = plan.read(level, _READ[-1] / share, names)
-            ranks, cosines = self._score_read(expansion, names, mask, places, products, scratch)
-            if np.count_nonzero(cosines >= _LEVELS[level]) >= most // _RESCORED:
+            reading = self._read(expansion, names, int(room / share))
+            ranks, cosines = self._score_read(expansion, names, mask, reading, zeros)
+            if np.count_nonzero(cosines >= reading.bound) >= min(_ENOUGH, most // _RESCORED):
                 break
-            before = level
         return best(ranks, cosines, most)
 
     def _score_read(
-        self, expansion: _Expansion, names: _Names, mask: Mask | None, places: Ints1d,
-        products: Floats1d, scratch: _Scratch,
+        self, expansion: _Expansion, names: _Names, mask: Mask | None, reading: _Reading,
+        zeros: _Zeros,
     ) -> tuple[NDArray[Any], NDArray[Any]]:  # fmt: skip
         """Score names by their words: those that what was read of them makes probable."""
-        ranks = names.by_word.items[places]
+        ranks, products, _ = reading
         if mask is not None:
             passes = mask.passes(names.rows[ranks].astype(np.int64))
             ranks, products = ranks[passes], products[passes]
-        np.add.at(scratch.names, ranks, products)
-        cosines = scratch.names[ranks] / names.norms[ranks]
-        scratch.names[ranks] = 0
-        ranks = distinct(best(ranks, cosines, _NARROWED))
+        np.add.at(zeros.names, ranks, products)
+        cosines = zeros.names[ranks] / names.norms[ranks]
+        zeros.names[ranks] = 0
+        ranks = distinct(ranks[cosines >= _bar(cosines, _NARROWED)])
         # Now with the words whose lists were not read, or not to their ends.
-        np.add.at(scratch.words, expansion.words, expansion.products)
+        np.add.at(zeros.words, expansion.words, expansion.products)
         places, lengths = names.words.places(ranks)
         norm = np.sqrt(np.square(expansion.norms).sum())
-        whole = sums(scratch.words[names.words.items[places]], lengths) / names.norms[ranks] / norm
-        scratch.words[expansion.words] = 0
+        whole = sums(zeros.words[names.words.items[places]], lengths) / names.norms[ranks] / norm
+        zeros.words[expansion.words] = 0
         return ranks, whole
 
-    def _plan(self, expansion: _Expansion, names: _Names) -> "_Plan":
-        """Find for each level the lists to read, and how far."""
-        words, products, group, norms = expansion
-        norm = float(np.sqrt(np.square(norms).sum()))
-        lengths = names.by_word.lengths(words)
-        # The highest cosine of a name with this word: it has all other words of the text.
-        others = np.maximum(norm**2 - norms[group] ** 2, 0)
-        bound = (products + others) / (norm * np.sqrt(self._words.norms[words] ** 2 + others))
-        # What the words with the longest lists can give without the others.
-        order = np.argsort(-np.bincount(group, lengths, len(norms)))
-        alone = np.sqrt(np.cumsum(norms[order] ** 2)) / norm
-        place = np.argsort(order)[group]
-        levels = np.array(_LEVELS)[:, None]
-        skipped = np.minimum(np.searchsorted(alone, levels), len(norms) - 1)
-        picked = (bound >= levels) & (place >= skipped)
-        # A name with that cosine can not be longer; a coarse table says where such names end.
-        step = max(1, len(names.norms) // _STEPS)
-        highest = (_highest(expansion) / (levels * norm)).astype(np.float32)
-        limits = (np.searchsorted(names.norms[::step], highest) + 1) * step
-        share = np.minimum(limits / len(names.norms), 1)
-        return _Plan(words, products, lengths, picked, limits, (picked * share) @ lengths)
+    def _read(self, expansion: _Expansion, names: _Names, room: int) -> _Reading:
+        """Read at most `room` entries of the lists of names, of the most similar words first."""
+        norm = float(np.sqrt(np.square(expansion.norms).sum()))
+        # A word can give this much of the norm of the text (Cauchy-Schwarz).
+        strength = expansion.products / self._words.norms[expansion.words]
+        order = np.argsort(-strength)
+        words = expansion.words[order]
+        lengths, longest = names.by_word.lengths(words), max(1, room // _LONG)
+        last = int(np.searchsorted(np.cumsum(np.minimum(lengths, longest)), room, side="right"))
+        unread = np.zeros(len(expansion.norms), dtype=np.float32)
+        np.maximum.at(unread, expansion.group[order[last:]], strength[order[last:]])
+        begins = names.by_word.offsets[words[:last]].astype(np.int64)
+        lengths, items = lengths[:last], names.by_word.items
+        middle = np.int32(np.searchsorted(names.norms, np.float32(norm)))
+        for number in np.flatnonzero(lengths > longest).tolist():
+            own = items[begins[number] : begins[number] + lengths[number]]
+            first = int(np.searchsorted(own, middle)) - longest // 2
+            begins[number] += min(max(first, 0), len(own) - longest)
+            lengths[number] = longest
+        bounds = zip(begins.tolist(), (begins + lengths).tolist(), strict=True)
+        ranks = np.concatenate([items[:0], *(items[begin:end] for begin, end in bounds)])
+        products = np.repeat(expansion.products[order[:last]], lengths)
+        return _Reading(ranks, products, float(np.sqrt(np.square(unread).sum())) / norm)
 
-    def _expand(self, words: Counter[str], scratch: _Scratch) -> _Expansion:
+    def _expand(self, words: Counter[str], zeros: _Zeros) -> _Expansion:
         """Find similar words for the words of a text, or for its first ones."""
-        found = [self._words.find(word, scratch.words) for word in islice(words, _EXPANDED)]
+        found = [self._words.find(word, zeros.words) for word in islice(words, _EXPANDED)]
         times = np.fromiter(words.values(), dtype=np.float32)[:_EXPANDED]
         group = np.repeat(np.arange(len(found)), [len(one.words) for one in found])
         own = np.concatenate([np.empty(0, np.int32), *(one.words for one in found)])
@@ -317,18 +295,19 @@ class WordNgramIndex:
     def _part(self, mask: Mask) -> _Names:
         return self._names.part(np.sort(self._ranks[mask.rows()]))
 
-    def _borrow(self) -> _Scratch:
+    def _borrow(self) -> _Zeros:
         """Take the zeros of a search that has ended, or new ones."""
         try:
-            return self._scratch.pop()
+            return self._zeros.pop()
         except IndexError:
             sizes = len(self._ranks), len(self._words)
-            return _Scratch(*(np.zeros(size, dtype=np.float32) for size in sizes))
+            return _Zeros(*(np.zeros(size, dtype=np.float32) for size in sizes))
 
 
-def _highest(expansion: _Expansion) -> Floats1d:
-    """Bound the product of the text with a name that has a word, for each word."""
-    best = np.zeros(len(expansion.norms), dtype=np.float32)
-    np.maximum.at(best, expansion.group, expansion.products)
-    highest: Floats1d = expansion.products + best.sum() - best[expansion.group]
-    return highest
+def _bar(scores: Floats1d, most: int) -> float:
+    """Estimate from a sample which score about `most` of many reach."""
+    if len(scores) <= most:
+        return 0.0
+    sample = scores[:: max(1, len(scores) // _SAMPLE)]
+    place = len(sample) * most // len(scores)
+    return float(-np.partition(-sample, place)[place])

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.text.normalisation import key
 from spacy_medlink.text import spelling
+from spacy_medlink.text.normalisation import key
 from spacy_medlink.text.spelling import american
 from spacy_medlink.types import Concept, Mention, Name
 from tests.tiny import assets_of
