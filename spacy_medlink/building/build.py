@@ -45,7 +45,7 @@ if TYPE_CHECKING:  # torch and transformers are not needed to build the starter'
 
 # Above, the n-gram tier steps aside: a mention takes 20 to 50 ms in a million names, building it
 # 1.2 GB, and both grow with the number (benchmarks/results/kb.md).
-NGRAM_LIMIT = 250_000  # names
+NGRAM_LIMIT = 400_000  # names, up to which comparing with all takes no longer
 _LIBRARIES = ("numpy", "scipy", "faiss-cpu", "torch", "transformers", "spacy")
 
 
