@@ -3,6 +3,9 @@
 `python -m benchmarks.indexes KB --encoder MODEL`: names of KB are encoded once and kept in VECTORS
 (an .npy), so that another run only builds the indices. Queries are a sample of the names. Figures
 go to OUTPUT as JSON, and to a Markdown table beside it.
+
+`python -m benchmarks.indexes --invented 15000000` has random projections of the trigrams of
+invented names instead of an encoder's vectors, and measures the index that `medlink build` takes.
 """
 
 import json
@@ -10,19 +13,24 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 import numpy as np
 import typer
+from scipy import sparse
 
 from benchmarks.measured import machine, resident, write_results
+from benchmarks.synthetic.names import Names
 from spacy_medlink.building.recall import RecallProbe
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.retrieval.dense import DenseIndex
-from spacy_medlink.retrieval.tuning import SearchSettings
+from spacy_medlink.retrieval.grams import inverse_frequency
+from spacy_medlink.retrieval.name_words import count_names, count_trigrams, number_words
+from spacy_medlink.retrieval.tuning import SearchSettings, default_spec
 from spacy_medlink.types import Floats2d
 
 _CHUNK = 8192
+_DIM = 384  # of invented vectors
 _K = 64  # names that the linker asks of a tier
 _REPEATS = 3
 _SEED = 0
@@ -39,8 +47,53 @@ _KINDS: tuple[tuple[str, tuple[SearchSettings, ...]], ...] = (
 )
 
 
+class Vectors(Protocol):
+    """Vectors of names, all or some of them; `encoded` and `InventedVectors` make them."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of names, and of dimensions."""
+        ...
+
+    def __getitem__(self, rows: Any) -> Floats2d:
+        """Get those of some names, (n, dim)."""
+        ...
+
+
+class InventedVectors:
+    """Random projections of the trigrams of invented names, as a stand-in for an encoder.
+
+    count (int): how many names. dim (int): dimensions.
+    """
+
+    def __init__(self, count: int, dim: int) -> None:
+        self.shape = (count, dim)
+        concepts = max(1, count * 28 // 100)
+        names = Names(concepts, count, _SEED)
+        blocks = (
+            names.block(first, min(first + _CHUNK, concepts)).texts
+            for first in range(0, concepts, _CHUNK)
+        )
+        words, self._lists = number_words(text for texts in blocks for text in texts)
+        counts = count_trigrams(words)
+        idf = inverse_frequency(count_names(self._lists, counts), count)
+        random = np.random.default_rng(_SEED)
+        directions = random.standard_normal((len(idf), dim), dtype=np.float32) * idf[:, None]
+        self._words: Floats2d = counts @ directions
+
+    def __getitem__(self, rows: Any) -> Floats2d:
+        """Add up the words of each name; vectors have length 1."""
+        rows = np.arange(self.shape[0])[rows]
+        lists = self._lists.taken(rows, _CHUNK)
+        ones = np.ones(len(lists.items), dtype=np.float32)
+        shape = (len(rows), len(self._words))
+        found = sparse.csr_matrix((ones, lists.items, lists.offsets), shape) @ self._words
+        found /= np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
+        return np.ascontiguousarray(found, dtype=np.float32)
+
+
 def measure(
-    vectors: Floats2d, queries: int, training_sample: int, kinds: Sequence[str]
+    vectors: Vectors, queries: int, training_sample: int, kinds: Sequence[str]
 ) -> list[dict[str, Any]]:
     """Build each kind of index over vectors and search it.
 
@@ -49,8 +102,9 @@ def measure(
     RETURNS (List[Dict]): a row for each kind and setting.
     """
     known = dict(_KINDS)
-    rows = np.random.default_rng(_SEED).choice(len(vectors), queries, replace=False)
-    probe = RecallProbe(np.ascontiguousarray(vectors[np.sort(rows)]))
+    rows = np.random.default_rng(_SEED).choice(vectors.shape[0], queries, replace=False)
+    wanted = np.ascontiguousarray(vectors[np.sort(rows)])
+    probe = RecallProbe(wanted)
     for _ in probe.watch(_chunks(vectors)):
         pass
     found = []
@@ -58,7 +112,7 @@ def measure(
         for spec in kinds or list(known):
             start = time.perf_counter()
             index = DenseIndex.build(
-                _chunks(vectors), len(vectors), vectors.shape[1], spec,
+                _chunks(vectors), vectors.shape[0], vectors.shape[1], spec,
                 training_sample=training_sample,
             )  # fmt: skip
             seconds = time.perf_counter() - start
@@ -69,7 +123,7 @@ def measure(
             index = DenseIndex.load(path)
             for settings in known.get(spec, (SearchSettings(),)):
                 index.tune(settings)
-                row = _search(index, vectors[rows], probe)
+                row = _search(index, wanted, probe)
                 found.append(
                     {
                         "index": spec,
@@ -102,8 +156,8 @@ def _seconds(index: DenseIndex, queries: Floats2d, size: int) -> float:
     return time.perf_counter() - start
 
 
-def _chunks(vectors: Floats2d) -> Iterator[Floats2d]:
-    return (vectors[start : start + _CHUNK] for start in range(0, len(vectors), _CHUNK))
+def _chunks(vectors: Vectors) -> Iterator[Floats2d]:
+    return (vectors[start : start + _CHUNK] for start in range(0, vectors.shape[0], _CHUNK))
 
 
 def encoded(kb: Path, encoder: str, path: Path) -> Floats2d:
@@ -145,12 +199,13 @@ def table(results: dict[str, Any]) -> str:
 
 
 def main(
-    kb: Annotated[Path, typer.Argument(metavar="KB", help="A knowledge base.")],
+    kb: Annotated[Path | None, typer.Argument(metavar="KB", help="A knowledge base.")] = None,
     encoder: Annotated[str, typer.Option(help="Directory of a model.")] = "",
     vectors: Annotated[Path, typer.Option(help="Where the vectors are kept.")] = Path(
         "vectors.npy"
     ),
     kind: Annotated[list[str] | None, typer.Option(help="Factory string; all by default.")] = None,
+    invented: Annotated[int, typer.Option(help="Number of invented names, without KB.")] = 0,
     queries: Annotated[int, typer.Option(min=1, help="Names that play the queries.")] = 500,
     training_sample: Annotated[int, typer.Option(min=1, help="Names that train IVF, PQ.")] = 20_000,
     output: Annotated[Path, typer.Option(help="Where the figures go, JSON.")] = Path(
@@ -158,12 +213,16 @@ def main(
     ),
 ) -> None:
     """Compare kinds of indices."""
-    made = encoded(kb, encoder, vectors)
+    if kb is None and not invented:
+        raise typer.BadParameter("give a knowledge base, or --invented")
+    made: Vectors = InventedVectors(invented, _DIM) if kb is None else encoded(kb, encoder, vectors)
+    count, dim = made.shape
+    kinds = kind or ([default_spec(count, dim)] if kb is None else [])
     results = {
-        "indices": measure(made, min(queries, len(made)), training_sample, kind or ()),
-        "names": len(made),
-        "dim": made.shape[1],
-        "queries": min(queries, len(made)),
+        "indices": measure(made, min(queries, count), training_sample, kinds),
+        "names": count,
+        "dim": dim,
+        "queries": min(queries, count),
         "training_sample": training_sample,
         "machine": machine(),
     }

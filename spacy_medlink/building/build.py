@@ -74,7 +74,8 @@ def build_assets(
     out (Path): directory to write. kb (Path): a file that `medlink kb build` wrote.
     encoder (Optional[str]): directory or Hub name of a transformer; None takes that of `update`,
         and builds no dense tier when there is none.
-    index (Optional[str]): faiss factory string; default: that of `update`, else "Flat".
+    index (Optional[str]): faiss factory string; default: that of `update`, else by the number of
+        names, see `default_spec`.
     pooling (Optional[str]): "mean" or "cls"; default: what was saved with the encoder, else "mean".
     update (Optional[Path]): assets built before, whose vectors are reused for the names that they
         have, if the encoder is the same; the manifest's "update" says what was.
@@ -106,7 +107,7 @@ def build_assets(
     knowledge = KnowledgeBase(kb)
     old = Assets(update) if update is not None else None
     bi_encoder, source = _open_encoder(encoder, pooling, old, device)
-    spec = index or _spec_of(old)
+    spec = index or _spec_of(old, knowledge, bi_encoder)
     reuse = Update(old, bi_encoder, spec) if old is not None and bi_encoder is not None else None
     beside = [*vectors, *([Path(encoder)] if encoder else [])]
     known = reuse is not None and reuse.known is not None
@@ -215,9 +216,13 @@ def _stored(
     return found if found is not None and 2 * len(found) >= names else None
 
 
-def _spec_of(old: Assets | None) -> str:
+def _spec_of(old: Assets | None, kb: KnowledgeBase, encoder: "BiEncoder | None") -> str:
+    from ..retrieval.tuning import default_spec
+
     made = old.manifest["index"] if old is not None else None
-    return str(made["spec"]) if made else "Flat"
+    if made is None:
+        return default_spec(kb.n_names, encoder.dim if encoder is not None else 0)
+    return str(made["spec"])
 
 
 def _memory(paths: Sequence[Path], old: Assets | None, kb: KnowledgeBase) -> Learned | None:

@@ -33,7 +33,9 @@ def command(
     ] = None,
     index: Annotated[
         str | None,
-        typer.Option(show_default="Flat", help="faiss factory string, such as HNSW32,SQ8."),
+        typer.Option(
+            show_default="by the number of names", help="faiss factory string, such as HNSW32,SQ8."
+        ),
     ] = None,
     pooling: Annotated[
         str | None, typer.Option(help="mean or cls; by default what the encoder says.")

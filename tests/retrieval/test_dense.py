@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import faiss
 import numpy as np
 import pytest
 
@@ -11,7 +12,7 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.retrieval import dense
 from spacy_medlink.retrieval.dense import DenseIndex
 from spacy_medlink.retrieval.mask import Mask
-from spacy_medlink.retrieval.tuning import SearchSettings
+from spacy_medlink.retrieval.tuning import SearchSettings, default_spec
 
 DIM = 16
 TOLERANCE = 1e-6  # float32 products of 16 numbers
@@ -204,6 +205,7 @@ def test_a_place_that_cannot_be_written(tmp_path, flat):
 
 FORK = """
 import os, signal
+import faiss
 import numpy as np
 from spacy_medlink.retrieval.dense import DenseIndex
 vectors = np.random.default_rng(0).normal(size=(5000, 16)).astype(np.float32)
@@ -243,3 +245,13 @@ def test_training_takes_a_sample():
     assert len(index) == sum(seen) == 400
     rows = np.arange(400)
     assert np.abs(index.vectors(rows) - NAMES).mean() < 0.01
+
+
+@pytest.mark.parametrize(
+    ("names", "dim", "spec"),
+    [(1, 384, "Flat"), (500_000, 384, "Flat"), (500_001, 768, "HNSW32,SQ8"),
+     (2_000_001, 384, "IVF8192,PQ96x4fs,Refine(SQ8)"), (2_000_001, 50, "HNSW32,SQ8")],
+)  # fmt: skip
+def test_the_default_index_follows_the_number_of_names(names: int, dim: int, spec: str) -> None:
+    assert default_spec(names, dim) == spec
+    faiss.index_factory(dim, spec, faiss.METRIC_INNER_PRODUCT)
