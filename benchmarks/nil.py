@@ -21,10 +21,9 @@ from benchmarks.measured import machine, write_results
 from spacy_medlink.assets import Assets
 from spacy_medlink.evaluation.calibration import calibration_error
 from spacy_medlink.fitting.examples import DEPTH, NIL_SHARE, Example, gold_examples, without
-from spacy_medlink.fitting.mention_names import SOURCE
 from spacy_medlink.linking import Linker
 from spacy_medlink.linking.decision import Decision, decide, wanted_of
-from spacy_medlink.types import Encoder, Floats1d, Floats2d
+from spacy_medlink.types import FROM_MENTIONS, Encoder, Floats1d, Floats2d
 
 _DRAWS = 5
 _DIGITS = 3
@@ -115,7 +114,7 @@ def _is_named(
     concepts = {
         int(engine.name_concept[row])
         for row in rows[rows >= 0].tolist()
-        if assets.kb.name_at(row).source != SOURCE
+        if assets.kb.name_at(row).source != FROM_MENTIONS
     }
     left = {row for row in concepts if not removed[row]}
     return len(left) == 1 and left <= right

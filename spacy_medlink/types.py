@@ -13,6 +13,9 @@ Ints1d = NDArray[np.int64]
 Ints2d = NDArray[np.int64]
 Hashes1d = NDArray[np.uint64]
 
+FROM_MENTIONS = "mentions"
+"""The source of names that are mentions of annotated text."""
+
 
 class Name(NamedTuple):
     """One surface form of a concept.

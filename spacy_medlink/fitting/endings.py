@@ -9,7 +9,7 @@ from ..kb import KnowledgeBase
 from ..ranking.endings import Endings, ending_of, features_of
 from ..retrieval.memory import Remembered
 from ..text.normalisation import key
-from .mention_names import SOURCE
+from ..types import FROM_MENTIONS
 
 _NAMES = 20_000  # that are learned from, at most
 _NAME_WEIGHT = 0.3  # of a name beside a mention: annotators choose endings, names only have them
@@ -31,7 +31,7 @@ def ending_examples(kb: KnowledgeBase) -> list[EndingExample]:
     examples = []
     for row in np.sort(chosen).tolist():
         name, concept = kb.name_at(row), int(concepts[row])
-        if name.source == SOURCE:
+        if name.source == FROM_MENTIONS:
             continue
         if concept not in ending_at:
             ending_at[concept] = ending_of(kb.concept_at(concept, names=False).id)

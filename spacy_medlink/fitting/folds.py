@@ -21,12 +21,11 @@ from ..linking import Linker
 from ..ranking.facts import NameFacts, name_facts
 from ..retrieval.mask import Mask
 from ..retrieval.memory import NIL, Entry, MentionMemory, Remembered, memory_key
-from ..types import Candidate, Mention, Progress
+from ..types import FROM_MENTIONS, Candidate, Mention, Progress
 from ..util.files import sha256_of
 from ..util.progress import no_progress
 from .endings import EndingExample, ending_examples, learn_endings
 from .memory import entries_of, key_of, learn_lines
-from .mention_names import SOURCE
 
 FOLDS = 5
 _SEED = 0
@@ -172,7 +171,7 @@ def _gone(kb: KnowledgeBase, cases: Sequence[Case], said: Set[str]) -> list[int]
     for row in sorted({row for case in cases for row in case.right}):
         concept = kb.concept_at(row)
         for place, name in enumerate(concept.names):
-            if name.source == SOURCE and memory_key(name.text) in gone:
+            if name.source == FROM_MENTIONS and memory_key(name.text) in gone:
                 rows.append(concept.first_name + place)
     return rows
 

@@ -11,11 +11,10 @@ from ..kb import KnowledgeBase, KnowledgeBaseBuilder
 from ..kb.effects import UNKNOWN_ID
 from ..kb.filters import name_identity, with_names
 from ..kb.schema import KB
-from ..types import Concept, Name, Record
+from ..types import FROM_MENTIONS, Concept, Name, Record
 from ..util.files import sha256_of
 from ..util.outputs import check_output
 
-SOURCE = "mentions"
 TERM_TYPE = "MENTION"
 _NIL = -1
 # Why a mention gave no name, beside an unknown id.
@@ -128,7 +127,7 @@ def _names(
             known += own.texts.total()
             continue
         text, lang = min(own.texts, key=lambda written: (-own.texts[written], written))
-        name = Name(text, lang or "en", SOURCE, TERM_TYPE)
+        name = Name(text, lang or "en", FROM_MENTIONS, TERM_TYPE)
         found[key].append((-own.texts.total(), name))
     names = {key: [name for _, name in sorted(names)] for key, names in found.items()}
     return names, known, nil

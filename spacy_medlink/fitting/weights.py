@@ -29,9 +29,8 @@ from ..kb import KnowledgeBase
 from ..linking import Linker
 from ..ranking.linear import Floats
 from ..retrieval.fusion import FUSIONS, RECIPROCAL_RANK, WEIGHTED
-from ..types import Floats2d, Fusion, Ints2d
+from ..types import FROM_MENTIONS, Floats2d, Fusion, Ints2d
 from ..util.files import sha256_of
-from .mention_names import SOURCE
 from .name_examples import MUTATED, SPECIFIC, SYNONYM, TRANSLATED, VERBATIM
 from .retrieved import RetrievedExamples
 
@@ -149,7 +148,7 @@ def _on_gold(
     if "exact" in scores and digest in _taught(kb):
         for index in range(len(queries)):
             same = np.unique(rows[index][usable[index] & (scores["exact"][index] > 0)])
-            said = [row for row in same.tolist() if kb.name_at(row).source == SOURCE]
+            said = [row for row in same.tolist() if kb.name_at(row).source == FROM_MENTIONS]
             usable[index] &= ~np.isin(rows[index], said)
     scores = {tier: values for tier, values in scores.items() if tier in tiers}
     gold = [right for _, right in queries]

@@ -125,7 +125,7 @@ class Scopes:
             return TieRule()
         order = list(self._settings.source_order)
         if not order:
-            return TieRule(id_order=facets.id_order)
+            return TieRule(concept_order=facets.concept_order)
         if self._filters is not None:
             self._filters.check_sources(order)
         places = [
@@ -133,7 +133,7 @@ class Scopes:
             for many in facets.sources
         ]
         place = np.minimum(places, _LAST).astype(np.uint8)
-        return TieRule(id_order=facets.id_order, source=facets.source, source_place=place)
+        return TieRule(concept_order=facets.concept_order, source=facets.source, source_place=place)
 
     def _favoured(self, types: tuple[str, ...]) -> NDArray[np.uint8] | None:
         """Make each concept's place among favoured types; None where no concept has one."""
@@ -144,7 +144,7 @@ class Scopes:
     def _places(self, types: tuple[str, ...]) -> NDArray[np.uint8] | None:
         if self._facets is None or self._filters is None:
             return None
-        places = np.full(len(self._facets.id_order), len(types), dtype=np.uint8)
+        places = np.full(len(self._facets.concept_order), len(types), dtype=np.uint8)
         for place in reversed(range(len(types))):
             named = self._filters.types_named(types[place : place + 1])
             places[self._facets.concepts_of_types(named)] = place

@@ -3,7 +3,7 @@
 Scores within 1e-4 are equal: the arithmetic of different batches is not bit-identical. Among equal
 ones come first, in this order: what corrections remember, the exact tier's finds (the same string
 before the same key), concepts of a type that the entity label favours, names of a source that was
-put first, preferred names before synonyms, and the id that is first in the alphabet.
+put first, preferred names before synonyms, the concept of most names, and the first id.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,13 +27,13 @@ _EXACT_STEPS = 1000  # the exact tier's scores are told apart to a thousandth
 class TieRule(NamedTuple):
     """What orders candidates of equal score; None leaves a step out.
 
-    id_order (NDArray[int32]): place of each concept's id in the alphabet, (n_concepts,).
+    concept_order (NDArray[int32]): place of each concept by names and id, (n_concepts,).
     source (NDArray[uint16]): number of each name's source, (n_names,).
     source_place (NDArray[uint8]): place of each source, by its number.
     favoured (NDArray[uint8]): place of each concept's type among those favoured, (n_concepts,).
     """
 
-    id_order: NDArray[np.int32] | None = None
+    concept_order: NDArray[np.int32] | None = None
     source: NDArray[np.uint16] | None = None
     source_place: NDArray[np.uint8] | None = None
     favoured: NDArray[np.uint8] | None = None
@@ -59,8 +59,8 @@ def rank_concepts(
     safe = np.maximum(rows, 0)
     concepts = name_concept[safe] if rows.size else np.zeros(rows.shape, dtype=np.int32)
     keys = _keys(rows, safe, concepts, fused, scores, name_concept, rule)
-    alphabet = concepts if rule.id_order is None else rule.id_order[concepts]
-    order = np.lexsort((safe, alphabet, keys), axis=-1)
+    last = concepts if rule.concept_order is None else rule.concept_order[concepts]
+    order = np.lexsort((safe, last, keys), axis=-1)
     mention, column = _first_of_each(order, concepts, rows)
     bounds = np.searchsorted(mention, np.arange(len(rows) + 1)).tolist()
     rankings: list[list[Candidate]] = []

@@ -2,7 +2,7 @@
 
 lang.npy, source.npy           number of each name's language and source, uint16
 type_start.npy, type.npy       numbers of each concept's types, laid end to end
-id_order.npy                   place of each concept's id among all ids in alphabetical order, int32
+concept_order.npy              place of each concept, int32: most names first, then by id
 labels.json                    the texts that the numbers stand for
 """
 
@@ -16,19 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
+from ..types import FROM_MENTIONS
 from ..util.held import Directory, held
 from .arrays import check, check_below, check_offsets, damaged, load_arrays, save_arrays
 
-_ARRAYS = ("lang", "source", "type_start", "type", "id_order")
+_ARRAYS = ("lang", "source", "type_start", "type", "concept_order")
 _LABELS = "labels.json"
 
 
 class Facets(NamedTuple):
-    """Languages and sources of names, types and alphabetical order of concepts.
+    """Languages and sources of names, types and order of concepts.
 
     lang, source (NDArray[uint16]): (n_names,), positions in `langs` and `sources`.
     type_start (NDArray[uint32]): (n_concepts + 1,), where each concept's part of `type` begins.
-    type (NDArray[uint16]): positions in `types`. id_order (NDArray[int32]): (n_concepts,).
+    type (NDArray[uint16]): positions in `types`. concept_order (NDArray[int32]): (n_concepts,).
     sources (Sequence[str]): as names have them, several joined with "|".
     """
 
@@ -36,7 +37,7 @@ class Facets(NamedTuple):
     source: NDArray[np.uint16]
     type_start: NDArray[np.uint32]
     type: NDArray[np.uint16]
-    id_order: NDArray[np.int32]
+    concept_order: NDArray[np.int32]
     langs: Sequence[str]
     sources: Sequence[str]
     types: Sequence[str]
@@ -49,13 +50,16 @@ class Facets(NamedTuple):
         texts = kb.labels
         langs, lang = np.unique(pairs[:, 0], return_inverse=True)
         sources, source = np.unique(pairs[:, 1], return_inverse=True)
+        # Not those that mentions gave: they say what an annotated text is about.
+        from_mentions = [number for number, text in texts.items() if text == FROM_MENTIONS]
+        own = kb.name_concepts()[~np.isin(pairs[:, 1], from_mentions)]
         start, flat_types, types = _types(kb.iter_types(), len(kb))
         return cls(
             lang.astype(np.uint16),
             source.astype(np.uint16),
             start,
             flat_types,
-            _places(list(kb.iter_ids())),
+            _places(list(kb.iter_ids()), np.bincount(own, minlength=len(kb))),
             [texts[number] for number in langs.tolist()],
             [texts[number] for number in sources.tolist()],
             types,
@@ -77,24 +81,26 @@ class Facets(NamedTuple):
         n_names, n_concepts (Optional[int]): how many there must be.
         RAISES (MedlinkError): E202 when one is missing or damaged.
         """
-        lang, source, type_start, type_, id_order = load_arrays(
+        lang, source, type_start, type_, concept_order = load_arrays(
             directory,
             lang=np.uint16, source=np.uint16, type_start=np.uint32, type=np.uint16,
-            id_order=np.int32,
+            concept_order=np.int32,
         )  # fmt: skip
         langs, sources, types = _read_labels(directory)
         names = len(lang) if n_names is None else n_names
-        concepts = len(id_order) if n_concepts is None else n_concepts
+        concepts = len(concept_order) if n_concepts is None else n_concepts
         check(directory, "lang", len(lang) == names, f"{len(lang)} names, expected {names}")
         check(directory, "source", len(source) == names, f"{len(source)} names, not {names}")
-        check(directory, "id_order", len(id_order) == concepts, f"not {concepts} concepts")
+        check(
+            directory, "concept_order", len(concept_order) == concepts, f"not {concepts} concepts"
+        )
         check(directory, "type_start", len(type_start) == concepts + 1, f"not {concepts} concepts")
         check_offsets(directory, "type_start", type_start, len(type_))
         check_below(directory, "lang", lang, len(langs))
         check_below(directory, "source", source, len(sources))
         check_below(directory, "type", type_, len(types))
-        check_below(directory, "id_order", id_order, concepts)
-        return cls(lang, source, type_start, type_, id_order, langs, sources, types)
+        check_below(directory, "concept_order", concept_order, concepts)
+        return cls(lang, source, type_start, type_, concept_order, langs, sources, types)
 
     def concepts_of_types(self, types: Iterable[str]) -> NDArray[np.bool_]:
         """Tell of each concept whether it has one of the types: (n_concepts,)."""
@@ -135,7 +141,10 @@ def _types(
     return start, of_all, list(numbers)
 
 
-def _places(ids: Sequence[str]) -> NDArray[np.int32]:
+def _places(ids: Sequence[str], n_names: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Order concepts: those of many names are meant more often than those of few."""
+    counts = (-n_names).tolist()
+    order = sorted(range(len(ids)), key=lambda row: (counts[row], ids[row]))
     places = np.empty(len(ids), dtype=np.int32)
-    places[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids), dtype=np.int32)
+    places[order] = np.arange(len(ids), dtype=np.int32)
     return places

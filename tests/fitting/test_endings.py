@@ -9,13 +9,12 @@ from spacy_medlink.assets.assets import ENDINGS_FILE
 from spacy_medlink.building import build_assets
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.fitting.endings import ending_examples, learn_endings
-from spacy_medlink.fitting.mention_names import SOURCE
 from spacy_medlink.fitting.ranker import fit_ranker
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.ranking.endings import LEAST
 from spacy_medlink.ranking.ranker import Chain
 from spacy_medlink.retrieval.memory import Remembered
-from spacy_medlink.types import Concept, Mention, Name
+from spacy_medlink.types import FROM_MENTIONS, Concept, Mention, Name
 
 SITES = (
     "heart lung liver kidney spleen stomach bladder thyroid pancreas prostate colon skin".split()
@@ -90,7 +89,9 @@ def test_ids_without_endings_have_none(tiny_assets):
 
 def test_names_that_mentions_gave_teach_nothing(tmp_path):
     records = [
-        Concept(f"{n}/{end}", f"a{n}{end}", (Name(f"cold {n}", source=SOURCE if n else "kb"),))
+        Concept(f"{n}/{end}", f"a{n}{end}", (Name(f"cold {n}", source=FROM_MENTIONS),))
+        if n
+        else Concept(f"{n}/{end}", f"a{n}{end}", (Name(f"cold {n}", source="kb"),))
         for n in range(9) for end in "36"
     ]  # fmt: skip
     build_kb(tmp_path / "kb", records)

@@ -221,10 +221,12 @@ def test_facets_survive_saving(tiny_kb, tmp_path):
         Facets.load(tmp_path / "facets")
 
 
-def test_the_alphabet_of_ids(tiny_kb):
+def test_concepts_of_many_names_come_first_then_the_alphabet_of_ids(tiny_kb):
+    places = Facets.of(tiny_kb).concept_order
     ids = list(tiny_kb.iter_ids())
-    places = Facets.of(tiny_kb).id_order
-    assert [id for _, id in sorted(zip(places, ids, strict=True))] == sorted(ids)
+    wanted = sorted(ids, key=lambda id: (-len(tiny_kb[id].names), id))
+    assert wanted != sorted(ids)
+    assert [id for _, id in sorted(zip(places, ids, strict=True))] == wanted
 
 
 def test_vectors_that_are_not_finite_are_refused():

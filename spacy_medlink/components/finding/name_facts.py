@@ -172,7 +172,7 @@ def _labels(facets: "Facets", by: str) -> tuple[NDArray[np.uint16], list[str]]:
     if by == GROUP:
         kinds = {group: members.split() for group, members in GROUPS.items()}
     labels = [""]
-    of_concept = np.zeros(len(facets.id_order), dtype=np.uint16)
+    of_concept = np.zeros(len(facets.concept_order), dtype=np.uint16)
     for kind, types in sorted(kinds.items(), reverse=True):
         own = facets.concepts_of_types(types)
         if own.any():
