@@ -34,10 +34,28 @@ class Name(NamedTuple):
     obsolete: bool = False
 
 
+ISA = "isa"  # the relation of a concept to its parents, whatever its source calls it
+
+
+class Relation(NamedTuple):
+    """What a concept is to another one: the concept `relation` `id`, as in "asthma isa disease".
+
+    source (str): vocabulary that says so, "" when nothing is said.
+    inverse (bool): the other one is this to the concept: `id` `relation` the concept.
+    """
+
+    relation: str
+    id: str
+    source: str = ""
+    inverse: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Concept:
     """An entry of the knowledge base; `names[0]` is the preferred name.
 
+    relations (Tuple[Relation, ...]): what the source says, of parents too where it tells whose they
+        are; () where a concept is read from a knowledge base, which gives them by `relations`.
     row (int): position in the knowledge base, -1 before it is built in.
     first_name (int): row of `names[0]`; the names of a concept have consecutive rows.
     """
@@ -49,6 +67,7 @@ class Concept:
     definition: str = ""
     codes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     parents: tuple[str, ...] = ()
+    relations: tuple[Relation, ...] = ()
     row: int = -1
     first_name: int = -1
 

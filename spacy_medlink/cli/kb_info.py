@@ -30,6 +30,7 @@ def command(
         (title, counted(facts[name]))
         for title, name in (
             ("languages", "by_lang"), ("vocabularies", "by_source"), ("codes", "by_vocabulary"),
+            ("relations", "by_relation"),
         )
         if facts.get(name)
     ]  # fmt: skip

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import Errors, MedlinkError
-from ..types import Retired
+from ..types import ISA, Retired
 from .opening import open_kb
 from .output import echo_json, table
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..kb import KnowledgeBase
     from ..types import Concept
 
-_CHILDREN_SHOWN = 10
+_SHOWN = 10  # children, and relations
 
 
 def command(
@@ -39,8 +39,9 @@ def show_concept(*, kb: Path, id: str) -> dict[str, Any]:
     RETURNS (Dict[str, Any]): "id", "retired" (of a retired id what became of it, step by step, each
         with "id", "replaced_by", "reason"), "name", "names" (with language, source, term type),
         "types", "definition", "codes", "chosen_codes" (that `_.cui` has by the preferred name,
-        where there are several in a vocabulary), "parents", "children" and "ancestors" (id, name,
-        levels up).
+        where there are several in a vocabulary), "parents", "children", "ancestors" (id, name,
+        levels up) and "relations" (id, name, relation, source, and whether it is what the other
+        one is to the concept, "inverse"; of the hierarchy only those to parents).
     RAISES (MedlinkError): E101-E103 for the file, E106 when there is no such concept, E640 when it
         is retired and the knowledge base has nothing that replaces it.
     """
@@ -64,6 +65,12 @@ def show_concept(*, kb: Path, id: str) -> dict[str, Any]:
         "ancestors": [
             {**_named(base, ancestor), "levels": levels}
             for ancestor, levels in base.ancestors(concept.id).items()
+        ],
+        "relations": [
+            {**_named(base, one.id), **one._asdict()}
+            for inverse in (False, True)
+            for one in base.relations(concept.id, inverse=inverse)
+            if not (inverse and one.relation == ISA)
         ],
     }
 
@@ -118,9 +125,25 @@ def _rows(concept: dict[str, Any]) -> Iterator[tuple[str, str]]:
         about = [name["lang"], name["source"], name["tty"], "obsolete" if name["obsolete"] else ""]
         yield "known as", f"{name['text']} [{', '.join(filter(None, about))}]"
     for parent in concept["parents"]:
-        yield "parent", f"{parent['id']} {parent['name']}".strip()
-    children = concept["children"]
-    for child in children[:_CHILDREN_SHOWN]:
-        yield "child", f"{child['id']} {child['name']}".strip()
-    if len(children) > _CHILDREN_SHOWN:
-        yield "child", f"... and {len(children) - _CHILDREN_SHOWN:,} more"
+        yield "parent", _said(parent)
+    yield from _first("child", [_said(child) for child in concept["children"]])
+    related = [one for one in concept["relations"] if one["relation"] != ISA]
+    yield from _first("relation", [_related(one) for one in related])
+
+
+def _first(title: str, values: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Lay out some values, and how many there are beside them."""
+    yield from ((title, value) for value in values[:_SHOWN])
+    if len(values) > _SHOWN:
+        yield title, f"... and {len(values) - _SHOWN:,} more"
+
+
+def _said(concept: dict[str, Any]) -> str:
+    return f"{concept['id']} {concept['name']}".strip()
+
+
+def _related(one: dict[str, Any]) -> str:
+    """Write a relation so that it reads from left to right; ... is the concept that is shown."""
+    other = _said(one)
+    said = f"{other} {one['relation']} ..." if one["inverse"] else f"{one['relation']} {other}"
+    return f"{said} [{one['source']}]" if one["source"] else said

@@ -29,6 +29,7 @@ def summary(built: "Built") -> str:
         ("languages", counted(report.by_lang)),
         ("vocabularies", counted(report.by_source)),
         ("codes", counted(codes)),
+        ("relations", counted(report.by_relation)),
         ("left out", counted(built.removed)),
         ("ids of the one before", counted(kb.manifest.get("updated_from", {}).get("ids", {}))),
     ]

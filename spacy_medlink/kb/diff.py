@@ -10,9 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .diff_changes import Change, Facts, NameRow, fact_changes, name_changes
+from ..types import ISA
+from .diff_changes import Change, Facts, NameRow, fact_changes, name_changes, value_changes
 from .diff_gold import gold_changes, gold_verdict, mentions_of
 from .knowledge_base import KnowledgeBase
+from .related import knows_relations
 from .scratch import scratch
 
 __all__ = ["Change", "KbDiff", "Total", "changes", "diff", "gold_changes"]
@@ -32,13 +34,17 @@ _ONLY_IN = (
     " ORDER BY row"
 )
 _SHARED = (
-    "SELECT o.id, o.name, n.name, o.first_name, o.n_names, n.first_name, n.n_names,"
+    "SELECT o.id, o.row, n.row, o.name, n.name, o.first_name, o.n_names, n.first_name, n.n_names,"
     " o.types, o.codes, o.parents, o.definition, n.types, n.codes, n.parents, n.definition"
     " FROM old.concept AS o JOIN new.concept AS n ON n.id = o.id ORDER BY o.row"
 )
 _NAMES = (
     "SELECT text, lang, source, tty, obsolete FROM {base}.name WHERE row >= ? AND row < ?"
     " ORDER BY row"
+)
+_RELATED = (
+    "SELECT relation, other.id FROM {base}.relation JOIN {base}.concept AS other"
+    " ON other.row = object WHERE subject = ? ORDER BY object"
 )
 _SUCCESSORS = (
     "SELECT o.id, o.replaced_by, n.replaced_by FROM old.retired AS o JOIN new.retired AS n"
@@ -59,7 +65,8 @@ class Total:
     """A number that both knowledge bases have.
 
     what (str): "concepts", "names", "retired ids", "names by language", "names by source",
-        "concepts with codes". label (str): the language, source or vocabulary.
+        "concepts with codes", "relations". label (str): the language, source, vocabulary or
+        relation.
     """
 
     what: str
@@ -122,7 +129,8 @@ def changes(old: KnowledgeBase, new: KnowledgeBase) -> Iterator[Change]:
             db.execute(f"ATTACH ? AS {name}", (uri,))
         db.execute("BEGIN")
         yield from _lone_concepts(db, new, labels)
-        yield from _shared_concepts(db, labels)
+        related = all(knows_relations(base.connection) for base in (old, new))
+        yield from _shared_concepts(db, labels, related)
         for id, before, after in db.execute(_SUCCESSORS):
             yield Change("successor changed", id, before=before, after=after)
         db.execute("COMMIT")
@@ -138,10 +146,14 @@ def _totals(old: KnowledgeBase, new: KnowledgeBase) -> Iterator[Total]:
     yield Total("names", "", old.n_names, new.n_names)
     retired = [int(base.manifest.get("retired", 0)) for base in (old, new)]
     yield Total("retired ids", "", *retired)
+    before, after = (base.manifest.get("by_relation") for base in (old, new))
+    if before is None or after is None:  # nobody knows what a file of an earlier version lacks
+        before = after = {}
     for what, one, other in (
         ("names by language", old.manifest.get("by_lang", {}), new.manifest.get("by_lang", {})),
         ("names by source", old.manifest.get("by_source", {}), new.manifest.get("by_source", {})),
         ("concepts with codes", old.count_codes(), new.count_codes()),
+        ("relations", before, after),
     ):
         for label in sorted({*one, *other}):
             yield Total(what, label, one.get(label, 0), other.get(label, 0))
@@ -164,8 +176,9 @@ def _lone_concepts(db: sqlite3.Connection, new: KnowledgeBase, labels: _Labels) 
             yield Change("concept retired" if known else "concept vanished", id, text=name)
 
 
-def _shared_concepts(db: sqlite3.Connection, labels: _Labels) -> Iterator[Change]:
-    for id, old_name, new_name, first, count, new_first, new_count, *facts in db.execute(_SHARED):
+def _shared_concepts(db: sqlite3.Connection, labels: _Labels, related: bool) -> Iterator[Change]:
+    for id, old_row, new_row, *rest in db.execute(_SHARED):
+        old_name, new_name, first, count, new_first, new_count, *facts = rest
         had = _names(db, "old", labels, first, count)
         has = _names(db, "new", labels, new_first, new_count)
         found: list[Change] = []
@@ -177,6 +190,10 @@ def _shared_concepts(db: sqlite3.Connection, labels: _Labels) -> Iterator[Change
             yield Change("concept renamed", id, id, f"{old_name} -> {new_name}")
         if facts[:4] != facts[4:]:
             yield from fact_changes(id, new_name, Facts(*facts[:4]), Facts(*facts[4:]))
+        if related:
+            was = _related(db, "old", labels, old_row)
+            now = _related(db, "new", labels, new_row)
+            yield from value_changes("relations changed", id, new_name, was, now)
         yield from found
 
 
@@ -189,6 +206,17 @@ def _names(
         (text, text_of[lang], text_of[source], text_of[tty], bool(obsolete))
         for text, lang, source, tty, obsolete in rows
     ]
+
+
+def _related(
+    db: sqlite3.Connection, base: str, labels: _Labels, row: int
+) -> dict[str, dict[str, None]]:
+    """List what a concept is to others, by relation; `parents changed` tells of the hierarchy."""
+    found: dict[str, dict[str, None]] = {}
+    for relation, other in db.execute(_RELATED.format(base=base), (row,)):
+        found.setdefault(labels[base][relation], {})[other] = None
+    found.pop(ISA, None)
+    return found
 
 
 def _note(db: sqlite3.Connection, table: str, id: str, names: Iterable[tuple[str, str]]) -> None:

@@ -1,7 +1,7 @@
 """Changes of a concept that two knowledge bases share: its facts and its names."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 NameRow = tuple[str, str, str, str, bool]
@@ -15,14 +15,15 @@ class Change(NamedTuple):
 
     kind (str): "concept new", "concept retired", "concept merged", "concept vanished" (gone, and
         the new base says nothing of it), "concept renamed", "codes changed", "types changed",
-        "parents changed", "definition changed"; "name new", "name dropped", "name moved", and of
+        "parents changed", "definition changed", "relations changed" (but the hierarchy, and only
+        where both bases have relations); "name new", "name dropped", "name moved", and of
         names that stay "name source changed", "name term type changed", "name obsolete changed",
         "name language changed"; "successor changed" (of a retired id); "gold merged", "gold lost",
         "gold gained" (an id found again), "gold unknown" (in neither), "gold findable" and "gold
         unfindable" (an exact match of the mention has a gold id, now or no more).
     id, other (str): the concept, and the one that it or its name went to.
     text, lang (str): the name, or the mention; the preferred name where a fact has changed.
-    label (str): the vocabulary of codes that have changed.
+    label (str): the vocabulary of codes that have changed, or the relation.
     before, after (str): what has changed; values of a list are joined with ", ".
     """
 
@@ -51,7 +52,8 @@ def fact_changes(id: str, name: str, old: Facts, new: Facts) -> Iterator[Change]
     name (str): its preferred name now.
     """
     if old.codes != new.codes:
-        yield from _codes(id, name, _mapping(old.codes), _mapping(new.codes))
+        had, has = _mapping(old.codes), _mapping(new.codes)
+        yield from value_changes("codes changed", id, name, had, has)
     for kind, one, other in (
         ("types", old.types, new.types),
         ("parents", old.parents, new.parents),
@@ -93,16 +95,21 @@ def name_changes(
     return found, gone, come
 
 
-def _codes(
-    id: str, name: str, old: Mapping[str, Sequence[str]], new: Mapping[str, Sequence[str]]
+def value_changes(
+    kind: str,
+    id: str,
+    name: str,
+    old: Mapping[str, Collection[str]],
+    new: Mapping[str, Collection[str]],
 ) -> Iterator[Change]:
-    for vocabulary in sorted({*old, *new}):
-        before, after = old.get(vocabulary, ()), new.get(vocabulary, ())
+    """List the labels whose values are not the same set, such as vocabularies and their codes."""
+    for label in sorted({*old, *new}):
+        before, after = old.get(label, ()), new.get(label, ())
         if set(before) != set(after):
-            yield _change("codes changed", id, name, before, after)._replace(label=vocabulary)
+            yield _change(kind, id, name, before, after)._replace(label=label)
 
 
-def _change(kind: str, id: str, name: str, old: Sequence[str], new: Sequence[str]) -> Change:
+def _change(kind: str, id: str, name: str, old: Iterable[str], new: Iterable[str]) -> Change:
     return Change(kind, id, text=name, before=", ".join(old), after=", ".join(new))
 
 

@@ -14,9 +14,9 @@ import numpy as np
 
 from ..errors import Errors
 from ..text.normalisation import hash_key, key
-from ..types import Concept, Ints1d, Name, Retired
+from ..types import Concept, Ints1d, Name, Relation, Retired
 from ..util.held import HeldFile
-from . import schema
+from . import related, schema
 from .database import Connection, Database
 from .decoding import concept_of, facts_of, name_of
 from .entities import EntitiesById
@@ -301,28 +301,25 @@ class KnowledgeBase:
 
     def ancestors(self, id: str) -> dict[str, int]:
         """Map every concept above to the length of the shortest way up; cycles do no harm."""
-        found: dict[str, int] = {}
-        level: Sequence[str] = self[id].parents
-        depth = 1
-        while level:
-            new = [parent for parent in dict.fromkeys(level) if parent not in found]
-            found.update(dict.fromkeys(new, depth))
-            above = (self[parent].parents for parent in new if parent in self)
-            level = [parent for parents in above for parent in parents]
-            depth += 1
-        found.pop(id, None)
-        return found
+        return related.ancestors(self, id)
 
     def descendants(self, id: str) -> dict[str, int]:
         """Map every concept below to the length of the shortest way down, nearest first."""
-        found: dict[str, int] = {}
-        level, depth = [id], 1
-        while level:
-            below = dict.fromkeys(child for parent in level for child in self.children(parent))
-            level = [child for child in below if child not in found and child != id]
-            found.update(dict.fromkeys(level, depth))
-            depth += 1
-        return found
+        return related.descendants(self, id)
+
+    def relations(self, id: str, relation: str = "", inverse: bool = False) -> list[Relation]:
+        """List what a concept is to others, as its sources say: by relation, then by row.
+
+        relation (str): only this one, such as "isa" (to its parents, in all sources).
+        inverse (bool): what others are to the concept, instead.
+        RAISES (KeyError): when there is no such concept.
+        """
+        found = related.relations_of(self, id, inverse)
+        return [one for one in found if one.relation == relation] if relation else found
+
+    def iter_relations(self) -> Iterator[tuple[int, str, int, str]]:
+        """Stream (concept row, relation, row of the other concept, source), by the first row."""
+        return related.all_relations(self)
 
     def code_schemes(self) -> list[str]:
         """List the vocabularies that occur in the concepts' codes."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from ..types import Concept, Name, Record, Retired
+from ..types import ISA, Concept, Name, Record, Relation, Retired
 from .scratch import scratch
 
 _TABLES = """
@@ -95,7 +95,19 @@ def _renamed(
     if old_scheme != scheme:
         codes[old_scheme] = tuple(dict.fromkeys((concept.id, *codes.get(old_scheme, ()))))
     parents = tuple(parent for parent in _new_parents(db, concept.parents) if parent != id)
-    return replace(concept, id=id, codes=codes, parents=parents)
+    relations = tuple(
+        one._replace(id=other)
+        for one in concept.relations
+        for other in _new_related(db, one)
+        if other != id
+    )
+    return replace(concept, id=id, codes=codes, parents=parents, relations=relations)
+
+
+def _new_related(db: sqlite3.Connection, relation: Relation) -> Iterable[str]:
+    if relation.relation == ISA and not relation.inverse:
+        return _new_parents(db, [relation.id])
+    return _new_ids(db, relation.id)
 
 
 def _new_parents(db: sqlite3.Connection, parents: Iterable[str]) -> Iterator[str]:
@@ -143,7 +155,7 @@ def _scheme_of(concept: Concept) -> str:
 def _plain(concept: Concept) -> tuple[object, ...]:
     return (
         concept.id, concept.name, concept.names, concept.types, concept.definition,
-        dict(concept.codes), concept.parents,
+        dict(concept.codes), concept.parents, concept.relations,
     )  # fmt: skip
 
 
@@ -154,8 +166,9 @@ def _dump(values: list[object]) -> str:
 def _load(values: list[Any]) -> Record:
     if len(values) == len(Retired._fields):
         return Retired(*values)
-    id, name, names, types, definition, codes, parents = values
+    id, name, names, types, definition, codes, parents, relations = values
     return Concept(
         id, name, tuple(Name(*fields) for fields in names), tuple(types), definition,
         {vocabulary: tuple(found) for vocabulary, found in codes.items()}, tuple(parents),
+        tuple(Relation(*fields) for fields in relations),
     )  # fmt: skip

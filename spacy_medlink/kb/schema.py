@@ -3,7 +3,8 @@
 Names of one concept have consecutive rows, so a concept finds them by (first_name, n_names) and
 no index over 15 million names is needed. `lookup` is the exact tier in the order in which the
 assets want it: sorted by key hash. Strings that repeat (languages, sources, term types) are
-interned in `label`.
+interned in `label`. `edge` is the hierarchy alone, which most questions are about; `relation` has
+all that sources say, of the hierarchy too. Files of earlier versions have no `relation`.
 """
 
 import hashlib
@@ -39,6 +40,10 @@ CREATE TABLE lookup (
 CREATE TABLE edge (
     parent INTEGER NOT NULL, child INTEGER NOT NULL, PRIMARY KEY (parent, child)
 ) WITHOUT ROWID;
+CREATE TABLE relation (
+    subject INTEGER NOT NULL, relation INTEGER NOT NULL, object INTEGER NOT NULL,
+    source INTEGER NOT NULL, PRIMARY KEY (subject, relation, object, source)
+) WITHOUT ROWID;
 CREATE TABLE retired (
     id TEXT PRIMARY KEY, replaced_by TEXT NOT NULL, reason TEXT NOT NULL
 ) WITHOUT ROWID;
@@ -53,6 +58,7 @@ def _is_ours(path: Path) -> bool:
 
 KB = FileKind("a knowledge base", _is_ours)  # what a writer of one may replace
 CONCEPT_INDEX = "CREATE UNIQUE INDEX concept_id ON concept (id)"
+RELATION_INDEX = "CREATE INDEX relation_object ON relation (object, relation)"
 
 
 def create(connection: sqlite3.Connection) -> None:

@@ -1,9 +1,9 @@
 """Checking that a knowledge base is whole: every page, every count, every reference."""
 
-import sqlite3
-
 from ..errors import Errors
+from .database import Connection
 from .knowledge_base import KnowledgeBase
+from .related import knows_relations
 
 # Each query gives a number that must be 0, and what it counts.
 _MUST_BE_NONE = (
@@ -16,6 +16,12 @@ _MUST_BE_NONE = (
      " LEFT JOIN concept AS below ON below.row = edge.child"
      " WHERE above.row IS NULL OR below.row IS NULL", "steps of the hierarchy that lead nowhere"),
 )  # fmt: skip
+_STRAY_RELATIONS = (
+    "SELECT count(*) FROM relation LEFT JOIN concept AS one ON one.row = subject"
+    " LEFT JOIN concept AS other ON other.row = object LEFT JOIN label ON label.row = relation"
+    " WHERE one.row IS NULL OR other.row IS NULL OR label.row IS NULL",
+    "relations that lead nowhere",
+)
 
 
 def verify(kb: KnowledgeBase) -> None:
@@ -28,7 +34,7 @@ def verify(kb: KnowledgeBase) -> None:
         raise Errors.kb_damaged(path=kb.path, reason=problem)
 
 
-def _problem(db: sqlite3.Connection, kb: KnowledgeBase) -> str:
+def _problem(db: Connection, kb: KnowledgeBase) -> str:
     (state,) = db.execute("PRAGMA integrity_check(1)").fetchone()
     if state != "ok":
         return str(state)
@@ -38,7 +44,7 @@ def _problem(db: sqlite3.Connection, kb: KnowledgeBase) -> str:
         ).fetchone()
         if (count, first, last) != (expected, 0, expected - 1):
             return f"{count} rows in the table {table}, {expected} expected"
-    for query, what in _MUST_BE_NONE:
+    for query, what in (*_MUST_BE_NONE, *([_STRAY_RELATIONS] if knows_relations(db) else [])):
         (count,) = db.execute(query).fetchone()
         if count:
             return f"{count} {what}"

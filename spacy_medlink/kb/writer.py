@@ -9,11 +9,22 @@ from itertools import chain, count, repeat
 from operator import itemgetter
 from pathlib import Path
 
-from ..types import BadLine, Concept, Name, Retired
+from ..types import ISA, BadLine, Concept, Name, Relation, Retired
 from . import schema
 from .lookup import LookupSorter
 
 _CHUNK = 20_000
+# Relations wait for the rows of the concepts that they lead to, in a temporary file of SQLite.
+_WAITING = (
+    "CREATE TEMP TABLE waiting (concept INTEGER, relation INTEGER, id TEXT, source INTEGER,"
+    " inverse INTEGER)"
+)
+_RELATE = (
+    "INSERT OR IGNORE INTO relation SELECT"
+    " CASE inverse WHEN 0 THEN concept ELSE other.row END, relation,"
+    " CASE inverse WHEN 0 THEN other.row ELSE concept END, source"
+    " FROM waiting CROSS JOIN concept AS other ON other.id = waiting.id ORDER BY 1, 2, 3, 4"
+)
 
 
 @dataclass
@@ -29,6 +40,7 @@ class BuildReport:
     bad_lines: list[BadLine] = field(default_factory=list)
     by_lang: Counter[str] = field(default_factory=Counter)
     by_source: Counter[str] = field(default_factory=Counter)
+    by_relation: Counter[str] = field(default_factory=Counter)
 
 
 class _Numbers(dict[str, int]):
@@ -47,6 +59,7 @@ class TableWriter:
         self._labels = _Numbers()
         self._concepts: list[tuple[int, str, str, int, int, str, str, str, str]] = []
         self._names: list[Name] = []
+        self._relations: list[tuple[int, Relation]] = []
         self._retired: list[tuple[str, str, str]] = []
         self._db = sqlite3.connect(path, isolation_level=None)
         # The file is built beside and fsynced before the swap: a journal would only cost time.
@@ -55,6 +68,7 @@ class TableWriter:
         self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
         self._db.execute("PRAGMA cache_size = -65536")
         schema.create(self._db)
+        self._db.execute(_WAITING)
         self._db.execute("BEGIN")
         self._lookup = LookupSorter(path.with_name(path.name + ".lookup"))
 
@@ -68,6 +82,8 @@ class TableWriter:
         if len(parents) > 1:
             parents = _ordered(parents)
         self._names += names
+        if parents or concept.relations:
+            self._relations += zip(repeat(report.concepts), _relations(concept, parents))
         self._concepts.append(
             (report.concepts, concept.id, names[0].text, report.names, len(names),
              schema.dump_list(concept.types), schema.dump_codes(concept.codes),
@@ -92,9 +108,18 @@ class TableWriter:
         many("INSERT INTO concept VALUES (?,?,?,?,?,?,?,?,?)", self._concepts)
         if self._names:
             self._flush_names()
+        number = self._labels.__getitem__
+        many(
+            "INSERT INTO waiting VALUES (?,?,?,?,?)",
+            [
+                (row, number(one.relation), one.id, number(one.source), one.inverse)
+                for row, one in self._relations
+            ],
+        )
         many("INSERT OR IGNORE INTO retired VALUES (?,?,?)", self._retired)
         self._concepts.clear()
         self._names.clear()
+        self._relations.clear()
         self._retired.clear()
 
     def _flush_names(self) -> None:
@@ -129,6 +154,7 @@ class TableWriter:
     def merged(self) -> Iterator[Concept]:
         """Read the concepts back, pieces of one id united, in the order of their first pieces."""
         labels = {row: text for text, row in self._labels.items()}
+        self._db.execute("CREATE INDEX temp.waiting_concept ON waiting (concept)")
         pieces = self._db.execute(
             "SELECT id, MIN(row) OVER (PARTITION BY id) AS first, row, first_name, n_names, types,"
             " codes, parents, definition FROM concept ORDER BY first, row"
@@ -147,9 +173,16 @@ class TableWriter:
                 Name(text, labels[lang], labels[source], labels[tty], bool(obsolete))
                 for text, lang, source, tty, obsolete in rows
             )
+            said = self._db.execute(
+                "SELECT relation, id, source, inverse FROM waiting WHERE concept = ?", (row,)
+            )
+            relations = tuple(
+                Relation(labels[relation], other, labels[source], bool(inverse))
+                for relation, other, source, inverse in said
+            )
             waiting.append(
                 Concept(id, names[0].text, names, schema.load_list(types), definition,
-                        schema.load_codes(codes), schema.load_list(parents), row)
+                        schema.load_codes(codes), schema.load_list(parents), relations, row)
             )  # fmt: skip
         if waiting:
             yield unite(waiting)
@@ -166,6 +199,7 @@ class TableWriter:
             columns = zip(entries["hash"].tolist(), entries["name"].tolist(), strict=True)
             self._db.executemany("INSERT INTO lookup VALUES (?,?)", columns)
         self._write_edges()
+        self._write_relations()
         labels = [(number, text) for text, number in self._labels.items()]
         self._db.executemany("INSERT INTO label VALUES (?,?)", labels)
         manifest = {**facts, **self._counts()}
@@ -187,6 +221,13 @@ class TableWriter:
         )
         self.report.missing_parents -= cursor.rowcount
 
+    def _write_relations(self) -> None:
+        self._db.execute(_RELATE)
+        self._db.execute(schema.RELATION_INDEX)
+        texts = {number: text for text, number in self._labels.items()}
+        counts = self._db.execute("SELECT relation, count(*) FROM relation GROUP BY relation")
+        self.report.by_relation.update({texts[number]: count for number, count in counts})
+
     def _counts(self) -> dict[str, object]:
         report = self.report
         return {
@@ -200,6 +241,7 @@ class TableWriter:
             "bad_lines": len(report.bad_lines),
             "by_lang": dict(sorted(report.by_lang.items())),
             "by_source": dict(sorted(report.by_source.items())),
+            "by_relation": dict(sorted(report.by_relation.items())),
         }
 
 
@@ -263,7 +305,15 @@ def unite(pieces: list[Concept]) -> Concept:
         definition=next((piece.definition for piece in pieces if piece.definition), ""),
         codes=codes,
         parents=_ordered(value for piece in pieces for value in piece.parents),
+        relations=tuple(dict.fromkeys(one for piece in pieces for one in piece.relations)),
     )
+
+
+def _relations(concept: Concept, parents: Iterable[str]) -> list[Relation]:
+    """List the relations of a concept, with those to parents of which no source is told."""
+    told = {one.id for one in concept.relations if one.relation == ISA}
+    untold = [Relation(ISA, parent) for parent in parents if parent not in told]
+    return [*concept.relations, *untold]
 
 
 def _ordered(values: Iterable[str]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from spacy_medlink.kb import KnowledgeBase, build_kb
-from spacy_medlink.types import Concept, Name, Retired
+from spacy_medlink.types import Concept, Name, Relation, Retired
 from tests.cli.conftest import Fail, Run
 
 OBO = """format-version: 1.2
@@ -59,8 +59,9 @@ def test_build(run: Run, tmp_path: Path, obo: Path) -> None:
     out = tmp_path / "new" / "x.kb"
     stdout = run("kb", "build", "--output", out, "--from", "obo", obo).stdout
     lines = [re.split(r"  +", line) for line in stdout.splitlines()]
-    assert [lines[number] for number in (1, 2, 3, -1)] == [
+    assert [lines[number] for number in (1, 2, 3, -2, -1)] == [
         ["concepts", "2"], ["names", "3"], ["skipped lines", "0"], ["codes", "UMLS 1"],
+        ["relations", "isa 1"],
     ]  # fmt: skip
     facts = KnowledgeBase(out).manifest
     assert (facts["source"], facts["format"]) == ("x.obo", "obo")
@@ -297,6 +298,23 @@ def test_show(run: Run, tiny_kb: KnowledgeBase) -> None:
     shown = json.loads(run("kb", "show", tiny_kb.path, "HP:0000819", "--json").stdout)
     assert shown["codes"] == {"UMLS": ["C0011849"]}
     assert {child["id"] for child in shown["children"]} == {"HP:0005978", "HP:0100651"}
+
+
+def test_relations_are_shown_and_counted(run: Run, tmp_path: Path) -> None:
+    parts = [Concept(f"P{i:02}", f"part {i}", relations=(Relation("part_of", "H", "X"),))
+             for i in range(11)]  # fmt: skip
+    heart = Concept("H", "heart", relations=(Relation("near", "P00"),))
+    build_kb(tmp_path / "x.kb", [heart, *parts])
+    stdout = run("kb", "show", tmp_path / "x.kb", "H").stdout
+    assert "near P00 part 0\n" in stdout
+    assert "P08 part 8 part_of ... [X]" in stdout
+    assert "P09" not in stdout
+    assert "... and 2 more" in stdout
+    shown = json.loads(run("kb", "show", tmp_path / "x.kb", "P01", "--json").stdout)
+    assert shown["relations"] == [
+        {"id": "H", "name": "heart", "relation": "part_of", "source": "X", "inverse": False}
+    ]
+    assert "part_of 11, near 1" in run("kb", "info", tmp_path / "x.kb").stdout
 
 
 def test_show_follows_retired_ids(run: Run, fail: Fail, tiny_kb: KnowledgeBase) -> None:

@@ -9,7 +9,7 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.readers import read
 from spacy_medlink.kb.readers.mesh import release_of
-from spacy_medlink.types import BadLine, Concept, Name, Record
+from spacy_medlink.types import BadLine, Concept, Name, Record, Relation
 from tests.kb.mesh_release import DESCRIPTORS, SUPPLEMENTS, concept, descriptor, document, term
 
 
@@ -45,6 +45,7 @@ def test_a_descriptor(release):
         types=("C", "G"),
         definition="Persistently high systemic arterial BLOOD PRESSURE.",
         parents=("D014652",),
+        relations=(Relation("isa", "D014652", "MESH"),),
     )
 
 
@@ -60,6 +61,7 @@ def test_a_supplementary_record(release):
         definition="structure given in first source",
         codes={"UNII": ("34B0471E08",), "CAS": ("5205-82-3",), "EC": ("3.4.21.-",)},
         parents=("D001561", "D010880"),
+        relations=(Relation("isa", "D001561", "MESH"), Relation("isa", "D010880", "MESH")),
     )  # fmt: skip
 
 

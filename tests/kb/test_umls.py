@@ -10,7 +10,7 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.readers import read
 from spacy_medlink.kb.readers.umls import release_of, rrf, source_versions
-from spacy_medlink.types import BadLine, Concept, Name, Record, Retired
+from spacy_medlink.types import BadLine, Concept, Name, Record, Relation, Retired
 from tests.kb.umls_release import (
     BLOOD_PRESSURE,
     BRAND,
@@ -53,6 +53,7 @@ def test_everything_about_a_concept(tmp_path):
         definition="Persistently high arterial pressure.",
         codes={"NCIT": ("C3117",), "MESH": ("D006973",), "SNOMEDCT_US": ("38341003", "999")},
         parents=(BLOOD_PRESSURE,),
+        relations=(Relation("isa", BLOOD_PRESSURE, "SNOMEDCT_US"),),
     )
 
 

@@ -9,22 +9,24 @@ import marshal
 import struct
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
+from itertools import islice
 from operator import itemgetter
 from pathlib import Path
 from typing import IO, Any
 
 from ...errors import Errors, MedlinkError
-from ...types import BadLine, Concept, Name, Record, Retired
+from ...types import BadLine, Concept, Name, Record, Relation, Retired
 from ..second_process import last_words, start
 
+_Columns = list[list[Any]]
 _Batch = tuple[
-    list[tuple[Any, ...]], list[list[Any]], list[tuple[str, int, str, str]], tuple[str, ...]
+    list[tuple[Any, ...]], _Columns, _Columns, list[tuple[str, int, str, str]], tuple[str, ...]
 ]
-"""Records without names, names by column, bad lines, and how it ends: () not yet, ("",) well,
-(code, message) with an error."""
+"""Records without names and relations, names by column, relations by column, bad lines, and how it
+ends: () not yet, ("",) well, (code, message) with an error."""
 
 _SIZE = struct.Struct("<Q")
 _NAMES = 10_000
@@ -32,6 +34,7 @@ _MOST = 1 << 40  # bytes of a batch: more is something that was printed in betwe
 # Version 2 writes every string where it stands; later ones spend time on looking for repetitions.
 _MARSHAL = 2
 _new_name = partial(tuple.__new__, Name)
+_new_relation = partial(tuple.__new__, Relation)
 
 
 def read_apart(
@@ -55,8 +58,8 @@ def read_apart(
             if batch is None:
                 _, problem = process.communicate()
                 raise Errors.reader_died(path=path, reason=last_words(problem))
-            records, columns, bad, end = batch
-            yield from _records(records, columns)
+            records, names, relations, bad, end = batch
+            yield from _records(records, names, relations)
             if bad_lines is not None:
                 bad_lines += [BadLine(*line) for line in bad]
             if end:
@@ -90,6 +93,7 @@ class _Batches:
         self._bad_lines = bad_lines
         self._records: list[tuple[Any, ...]] = []
         self._names: list[Name] = []
+        self._relations: list[Relation] = []
 
     def add(self, record: Record) -> None:
         """Add a record, and write a batch when there are many."""
@@ -97,37 +101,47 @@ class _Batches:
             self._records.append(tuple(record))
         else:
             self._names += record.names
+            self._relations += record.relations
             self._records.append(
-                (record.id, record.name, len(record.names), record.types, record.definition,
-                 dict(record.codes), record.parents)
+                (len(record.names), len(record.relations), record.id, record.name, record.types,
+                 record.definition, dict(record.codes), record.parents)
             )  # fmt: skip
-        if len(self._names) + len(self._records) >= _NAMES:
+        if len(self._names) + len(self._relations) + len(self._records) >= _NAMES:
             self.send(())
 
     def send(self, end: tuple[str, ...]) -> None:
         """Write what waits, and how it ends."""
-        columns = [list(map(itemgetter(column), self._names)) for column in range(5)]
+        names, relations = _columns(self._names, Name), _columns(self._relations, Relation)
         bad = [tuple(line) for line in self._bad_lines or ()]
-        data = marshal.dumps((self._records, columns, bad, end), _MARSHAL)
+        data = marshal.dumps((self._records, names, relations, bad, end), _MARSHAL)
         self._file.write(_SIZE.pack(len(data)))
         self._file.write(data)
         self._file.flush()
         self._records.clear()
         self._names.clear()
+        self._relations.clear()
         if self._bad_lines is not None:
             self._bad_lines.clear()
 
 
-def _records(records: list[tuple[Any, ...]], columns: list[list[Any]]) -> Iterator[Record]:
-    names = list(map(_new_name, zip(*columns, strict=True)))
-    first = 0
+def _columns(rows: Sequence[tuple[Any, ...]], kind: type[Name] | type[Relation]) -> _Columns:
+    return [list(map(itemgetter(column), rows)) for column in range(len(kind._fields))]
+
+
+def _records(
+    records: list[tuple[Any, ...]], named: _Columns, related: _Columns
+) -> Iterator[Record]:
+    names = iter(map(_new_name, zip(*named, strict=True)))
+    relations = iter(map(_new_relation, zip(*related, strict=True)))
     for record in records:
         if len(record) == len(Retired._fields):
             yield Retired(*record)
         else:
-            id, name, count, *rest = record
-            yield Concept(id, name, tuple(names[first : first + count]), *rest)
-            first += count
+            n_names, n_relations, id, name, types, definition, codes, parents = record
+            yield Concept(
+                id, name, tuple(islice(names, n_names)), types, definition, codes, parents,
+                tuple(islice(relations, n_relations)),
+            )  # fmt: skip
 
 
 def _receive(file: IO[bytes]) -> _Batch | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...errors import Errors
-from ...types import BadLine, Concept, Name, Record
+from ...types import ISA, BadLine, Concept, Name, Record, Relation
 from .fields import FieldError, identifier, surface
 from .lines import numbered_lines, report
 from .pieces import united
@@ -92,6 +92,7 @@ def _concepts(entries: Iterator[_Entry], family: _Family) -> Iterator[Concept]:
         yield Concept(
             id=code, name=entry.name, names=tuple(names), types=(entry.kind,) if entry.kind else (),
             codes={family.source: (code,)}, parents=(above,) if above else (),
+            relations=(Relation(ISA, above, family.source),) if above else (),
         )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ...types import BadLine, Concept, Name, Record, Retired
+from ...types import ISA, BadLine, Concept, Name, Record, Relation, Retired
 from .fields import FieldError, has_blank_names, identifier, storable, without_blank_names
 from .lines import numbered_lines, report
 
@@ -59,6 +59,8 @@ def record_of(data: Any) -> Record:
         return Retired(id, "", "obsolete")
     if not preferred.strip():
         raise _bad('neither "canonical_name" nor any name')
+    relations = tuple(_relations(data))
+    above = (one.id for one in relations if one.relation == ISA)
     return Concept(
         id=id,
         name=preferred,
@@ -66,7 +68,8 @@ def record_of(data: Any) -> Record:
         types=_strings(data, "types"),
         definition=_string(data, "definition"),
         codes=_codes(data),
-        parents=_strings(data, "parents"),
+        parents=tuple(dict.fromkeys((*_strings(data, "parents"), *above))),
+        relations=relations,
     )
 
 
@@ -90,6 +93,14 @@ def _names(data: dict[str, Any]) -> Iterator[Name]:
             yield Name(entry["name"], lang, source, tty, bool(entry.get("obsolete", False)))
         else:
             raise _bad('an entry of "names" is neither a string nor an object with "name"')
+
+
+def _relations(data: dict[str, Any]) -> Iterator[Relation]:
+    for entry in _list(data, "relations"):
+        if not isinstance(entry, dict):
+            raise _bad('an entry of "relations" is not an object with "relation" and "id"')
+        relation, id = (identifier(_string(entry, field), field) for field in ("relation", "id"))
+        yield Relation(relation, id, _string(entry, "source"))
 
 
 def _codes(data: dict[str, Any]) -> dict[str, tuple[str, ...]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from ...errors import Errors
-from ...types import BadLine, Concept, Name, Record
+from ...types import ISA, BadLine, Concept, Name, Record, Relation
 from .languages import iso_639_1
 from .lines import report
 from .xml_records import XmlRecord, xml_records
@@ -103,6 +103,7 @@ def _concept(record: XmlRecord, trees: Mapping[str, str]) -> Concept:
         (ui.text or "").strip().lstrip("*")
         for ui in element.iterfind("HeadingMappedToList/HeadingMappedTo/*/DescriptorUI")
     ]
+    parents = tuple(dict.fromkeys(parent for parent in above if parent and parent != id))
     return Concept(
         id=id,
         name=name or names[0].text,
@@ -110,7 +111,8 @@ def _concept(record: XmlRecord, trees: Mapping[str, str]) -> Concept:
         types=tuple(dict.fromkeys(filter(None, letters))),
         definition=_definition(element),
         codes=_codes(element),
-        parents=tuple(dict.fromkeys(parent for parent in above if parent and parent != id)),
+        parents=parents,
+        relations=tuple(Relation(ISA, parent, _SOURCE) for parent in parents),
     )
 
 

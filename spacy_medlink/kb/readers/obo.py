@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ...types import BadLine, Concept, Name, Record, Retired
+from ...types import ISA, BadLine, Concept, Name, Record, Relation, Retired
 from .fields import FieldError, identifier, surface
 from .lines import numbered_lines, report
 from .xrefs import collect, source_of
@@ -32,7 +32,7 @@ class _Term:
     definition: str = ""
     xrefs: list[str] = field(default_factory=list)
     equivalent: list[str] = field(default_factory=list)
-    parents: list[str] = field(default_factory=list)
+    relations: list[Relation] = field(default_factory=list)
     namespace: str = ""
     alt_ids: list[str] = field(default_factory=list)
     obsolete: bool = False
@@ -44,7 +44,8 @@ def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]
 
     Synonyms keep their scope and type as term type ("EXACT", "RELATED layperson"); the namespace
     becomes the type; cross-references become codes by vocabulary, those that Mondo marks as
-    equivalent before others. The source of all names is the ontology's own id, in capitals ("HP").
+    equivalent before others; relationships become relations, with `is_a` as "isa". The source of
+    names and relations is the ontology's own id, in capitals ("HP").
     RAISES (MedlinkError): E105 for a bad line, unless `bad_lines` collects them.
     """
     header: dict[str, str] = {}
@@ -119,7 +120,10 @@ def _apply(term: _Term, tag: str, value: str) -> None:
         if _EQUIVALENT in value:
             term.equivalent.append(term.xrefs[-1])
     elif tag == "is_a":
-        term.parents.append(_identifier(value))
+        term.relations.append(Relation(ISA, _identifier(value)))
+    elif tag == "relationship":
+        relation, _, other = value.partition(" ")
+        term.relations.append(Relation(identifier(relation, "relation"), _identifier(other)))
     elif tag == "alt_id":
         term.alt_ids.append(_identifier(value))
     elif tag == "is_obsolete":
@@ -156,7 +160,8 @@ def _records(
         types=(kind,) if kind else (),
         definition=term.definition,
         codes=collect([*term.equivalent, *term.xrefs]),
-        parents=tuple(term.parents),
+        parents=tuple(one.id for one in term.relations if one.relation == ISA),
+        relations=tuple(one._replace(source=source) for one in term.relations),
     )
     for alternative in term.alt_ids:
         yield Retired(alternative, term.id, "merged")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ...types import BadLine, Concept, Name, Record, Retired
+from ...types import ISA, BadLine, Concept, Name, Record, Relation, Retired
 from ..scratch import scratch
 from .fields import FieldError, has_blank_names, identifier, storable, surface, without_blank_names
 from .json_stream import JsonStream
@@ -13,10 +13,15 @@ from .lines import report
 from .xrefs import collect, compact, source_of
 
 _TABLES = """
-CREATE TABLE edge (child TEXT, parent TEXT, line INTEGER);
+CREATE TABLE edge (child TEXT, relation TEXT, parent TEXT, line INTEGER);
 CREATE TABLE node (id TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE property (id TEXT PRIMARY KEY, label TEXT) WITHOUT ROWID;
 """
 _INDEX = "CREATE INDEX edge_child ON edge (child)"
+_RELATED = (
+    "SELECT DISTINCT coalesce(label, relation), parent FROM edge LEFT JOIN property"
+    " ON property.id = relation WHERE child = ? ORDER BY line, parent"
+)
 _IS_A = frozenset({"is_a", "http://www.w3.org/2000/01/rdf-schema#subClassOf"})
 # Where nodes keep what has no key of its own, by the last part of the property's IRI.
 _REPLACED_BY = frozenset({"IAO_0100001", "term_replaced_by"})
@@ -29,8 +34,9 @@ def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]
 
     The file is read twice, first for the hierarchy, and never held. Ids are shortened to their
     usual form ("HP:0001250"), synonyms have their scope and type as term type, as in OBO files.
-    Properties, individuals, and classes that are only referred to are no concepts. The source of
-    all names is the ontology's own id, in capitals ("HP").
+    Properties, individuals, and classes that are only referred to are no concepts. Edges are
+    relations, called as the label of their property, with underscores as in OBO ("part_of"). The
+    source of names and relations is the ontology's own id, in capitals ("HP").
     RAISES (MedlinkError): E105 for a bad node or edge, unless `bad_lines` collects them; E105 too
         where the file is not JSON, always.
     """
@@ -102,12 +108,17 @@ def _load_hierarchy(db: sqlite3.Connection, path: Path, bad_lines: list[BadLine]
             else:
                 id = _id(_text(_object(element, "node"), "id"), "id")
                 db.execute("INSERT OR IGNORE INTO node VALUES (?)", (id,))
+                if _text(element, "type") == "PROPERTY" and (label := _text(element, "lbl")):
+                    called = id, "_".join(label.split())
+                    db.execute("INSERT OR IGNORE INTO property VALUES (?,?)", called)
         except FieldError as error:
             if kind == "edges":  # bad nodes are reported when they are read for good
                 report(path, line, error.problem, error.expected, bad_lines)
     db.execute(_INDEX)
     strays = db.execute(
-        "SELECT line, child FROM edge WHERE child NOT IN (SELECT id FROM node) ORDER BY line"
+        "SELECT line, child FROM edge WHERE relation = ? AND child NOT IN (SELECT id FROM node)"
+        " ORDER BY line",
+        (ISA,),
     )
     for line, child in strays:
         problem = f"an edge from {child!r}, which is no node"
@@ -115,9 +126,9 @@ def _load_hierarchy(db: sqlite3.Connection, path: Path, bad_lines: list[BadLine]
 
 
 def _load_edge(db: sqlite3.Connection, line: int, edge: dict[str, Any]) -> None:
-    if _text(edge, "pred") in _IS_A:
-        child, parent = (_id(_text(edge, field), field) for field in ("sub", "obj"))
-        db.execute("INSERT INTO edge VALUES (?,?,?)", (child, parent, line))
+    child, relation, parent = (_id(_text(edge, field), field) for field in ("sub", "pred", "obj"))
+    relation = ISA if _text(edge, "pred") in _IS_A else relation
+    db.execute("INSERT INTO edge VALUES (?,?,?,?)", (child, relation, parent, line))
 
 
 def _records(node: Any, ontology: str, path: Path, db: sqlite3.Connection) -> list[Record]:
@@ -136,9 +147,8 @@ def _records(node: Any, ontology: str, path: Path, db: sqlite3.Connection) -> li
     definition = _text(_object(meta.get("definition") or {}, "definition"), "val")
     if not (label or synonyms or definition):
         return []  # only referred to: this file says nothing about it
-    parents = db.execute(
-        "SELECT DISTINCT parent FROM edge WHERE child = ? ORDER BY line, parent", (id,)
-    )
+    found = db.execute(_RELATED, (id,))
+    relations = tuple(Relation(relation, other, source) for relation, other in found)
     concept = Concept(
         id=id,
         name=surface(label, "lbl"),
@@ -146,7 +156,8 @@ def _records(node: Any, ontology: str, path: Path, db: sqlite3.Connection) -> li
         types=tuple(value for name, value in properties if name == _NAMESPACE),
         definition=definition,
         codes=collect([identifier(_text(xref, "val")) for xref in _objects(meta, "xrefs")]),
-        parents=tuple(parent for (parent,) in parents),
+        parents=tuple(one.id for one in relations if one.relation == ISA),
+        relations=relations,
     )
     others = [_id(value, "id") for name, value in properties if name == _OTHER_ID]
     return [concept, *(Retired(other, id, "merged") for other in others)]

@@ -8,7 +8,7 @@ import pytest
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb.readers import read
 from spacy_medlink.kb.readers.obo import release_of
-from spacy_medlink.types import BadLine, Concept, Name, Retired
+from spacy_medlink.types import BadLine, Concept, Name, Relation, Retired
 from tests.kb import samples
 
 
@@ -24,6 +24,7 @@ def test_terms(tmp_path: Path) -> None:
             "HP:0000118", "Phenotypic abnormality",
             (Name("Phenotypic abnormality", "en", "HP", "PT"),),
             types=("human_phenotype",), parents=("HP:0000001",),
+            relations=(Relation("isa", "HP:0000001", "HP"),),
         ),
         Concept(
             "HP:0000819", "Diabetes mellitus",
@@ -38,7 +39,7 @@ def test_terms(tmp_path: Path) -> None:
                 "UMLS": ("C0011849",), "SNOMEDCT_US": ("73211009",),
                 "URL": ("https://en.wikipedia.org/wiki/Diabetes",),
             },
-            parents=("HP:0000118",),
+            parents=("HP:0000118",), relations=(Relation("isa", "HP:0000118", "HP"),),
         ),
         Retired("HP:0008217", "HP:0000819", "merged"),
         Retired("HP:0000820", "HP:0000819", "obsolete"),

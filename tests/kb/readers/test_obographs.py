@@ -9,7 +9,7 @@ import pytest
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb.readers import read
 from spacy_medlink.kb.readers.obographs import release_of
-from spacy_medlink.types import BadLine, Concept, Name, Retired
+from spacy_medlink.types import BadLine, Concept, Name, Relation, Retired
 from tests.kb import samples
 
 PURL = "http://purl.obolibrary.org/obo/"
@@ -37,6 +37,9 @@ def test_graph(tmp_path: Path) -> None:
             ),
             types=("human_phenotype",), definition="Too much glucose.",
             codes={"UMLS": ("C0011849",), "SNOMEDCT_US": ("73211009",)}, parents=("HP:0000118",),
+            relations=(
+                Relation("isa", "HP:0000118", "HP"), Relation("part_of", "UBERON:0000001", "HP"),
+            ),
         ),
         Retired("HP:0008217", "HP:0000819", "merged"),
         Retired("HP:0000820", "HP:0000819", "obsolete"),

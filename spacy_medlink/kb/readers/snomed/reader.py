@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ....types import BadLine, Concept, Name, Record, Retired
+from ....types import ISA, BadLine, Concept, Name, Record, Relation, Retired
 from ...scratch import scratch
 from .release import find_files, release_of
 from .store import ASSOCIATIONS, DEFINITION, FSN, TABLES, Store
@@ -14,12 +14,20 @@ __all__ = ["read", "release_of"]
 
 _TAG = re.compile(r"(.*\S)\s*\(([^()]+)\)")
 _UNRANKED = 1 << 30
+_IS_A = 116680003
 _DESCRIPTIONS = (
     f"SELECT concept, place, active, lang, kind, term, coalesce(rank, {_UNRANKED})"
     " FROM description LEFT JOIN preferred ON preferred.description = description.id"
     " ORDER BY concept, description.id"
 )
-_PARENTS = "SELECT child, place, parent FROM is_a WHERE active = 1 ORDER BY child, parent"
+_RELATIONSHIPS = (
+    "SELECT source, place, type, destination FROM relationship WHERE active = 1"
+    " ORDER BY source, type, destination"
+)
+_TYPES = (
+    "SELECT concept, term FROM description WHERE active = 1 AND kind = ? AND concept IN"
+    " (SELECT DISTINCT type FROM relationship) ORDER BY lang != 'en', id"
+)
 _MAPS = (
     "SELECT concept, place, vocabulary, target FROM map"
     " ORDER BY concept, vocabulary, part, priority, place"
@@ -45,8 +53,9 @@ def read(
 
     Names come in every language that is there. The preferred name is the one that a language
     reference set prefers; the semantic tag of the fully specified name ("disorder") is the type;
-    inactive descriptions are obsolete names; targets of maps are codes; a retired concept is
-    replaced by its "same as" or "replaced by", or by its only possible equivalent.
+    inactive descriptions are obsolete names; targets of maps are codes; relationships are
+    relations, called as their type ("finding_site", "isa"); a retired concept is replaced by its
+    "same as" or "replaced by", or by its only possible equivalent.
 
     path (Path): directory of an unpacked release, or of an edition and its extensions together.
     language (str): in which to take preferred name and definition, where there is a choice.
@@ -67,13 +76,14 @@ def _records(store: Store, language: str, source: str) -> Iterator[Record]:
     tables = [
         _Rows(store, query, what)
         for query, what in (
-            (_DESCRIPTIONS, "a description"), (_PARENTS, "a relationship"),
+            (_DESCRIPTIONS, "a description"), (_RELATIONSHIPS, "a relationship"),
             (_MAPS, "a map"), (_ASSOCIATIONS, "a historical association"),
         )
     ]  # fmt: skip
+    called = _relation_names(store)
     concepts = store.db.execute("SELECT id, active, place FROM concept ORDER BY id")
     for id, active, place in concepts:
-        described, above, mapped, tied = (rows.of(id) for rows in tables)
+        described, related, mapped, tied = (rows.of(id) for rows in tables)
         if not active:
             yield _retired(str(id), tied)
             continue
@@ -87,10 +97,23 @@ def _records(store: Store, language: str, source: str) -> Iterator[Record]:
         yield Concept(
             **concept,
             codes={vocabulary: tuple(targets) for vocabulary, targets in codes.items()},
-            parents=tuple(dict.fromkeys(str(parent) for (parent,) in above)),
+            parents=tuple(dict.fromkeys(str(other) for type, other in related if type == _IS_A)),
+            relations=tuple(
+                Relation(called.get(type, str(type)), str(other), source)
+                for type, other in dict.fromkeys(related)
+            ),
         )
     for rows in tables:
         rows.finish()
+
+
+def _relation_names(store: Store) -> dict[int, str]:
+    """Call relationship types by their names, in the manner of the UMLS: "finding_site"."""
+    names: dict[int, str] = {}
+    for type, term in store.db.execute(_TYPES, (FSN,)):
+        tag = _TAG.fullmatch(term)
+        names.setdefault(type, "_".join((tag[1] if tag else term).lower().split()))
+    return {**names, _IS_A: ISA}
 
 
 class _Rows:

@@ -16,9 +16,9 @@ CREATE TABLE description (
     id INTEGER PRIMARY KEY, time INTEGER, active INTEGER, concept INTEGER, lang TEXT, kind INTEGER,
     term TEXT, place INTEGER
 );
-CREATE TABLE is_a (
-    id INTEGER PRIMARY KEY, time INTEGER, active INTEGER, child INTEGER, parent INTEGER,
-    place INTEGER
+CREATE TABLE relationship (
+    id INTEGER PRIMARY KEY, time INTEGER, active INTEGER, source INTEGER, type INTEGER,
+    destination INTEGER, place INTEGER
 );
 CREATE TABLE preferred (description INTEGER PRIMARY KEY, rank INTEGER);
 CREATE TABLE map (
@@ -34,7 +34,7 @@ _TYPES = {
     "900000000000013009": SYNONYM,
     "900000000000550004": DEFINITION,
 }
-_IS_A, _PREFERRED = "116680003", "900000000000548007"
+_PREFERRED = "900000000000548007"
 # Whose preferred names come first where a language has several dialects: American, then British.
 _DIALECTS = ("900000000000509007", "900000000000508004")
 _MAPS = {
@@ -87,7 +87,8 @@ class Store:
             for file in files[kind]:
                 self._fill(file, kind, _description, _latest("description", described))
         for file in files["Relationship"]:
-            insert = _latest("is_a", "id time active child parent place")
+            columns = "id time active source type destination place"
+            insert = _latest("relationship", columns)
             self._fill(file, "Relationship", _relationship, insert)
         for file in files["Language"]:
             insert = (
@@ -161,11 +162,9 @@ def _description(fields: list[str], place: int) -> _Values:
     )  # fmt: skip
 
 
-def _relationship(fields: list[str], place: int) -> _Values | None:
-    if fields[7] != _IS_A:
-        return None
-    child, parent = sctid(fields[4]), sctid(fields[5])
-    return sctid(fields[0]), int(fields[1]), int(fields[2]), child, parent, place
+def _relationship(fields: list[str], place: int) -> _Values:
+    ids = map(sctid, (fields[4], fields[7], fields[5]))
+    return sctid(fields[0]), int(fields[1]), int(fields[2]), *ids, place
 
 
 def _map(fields: list[str], place: int) -> _Values | None:

@@ -7,7 +7,7 @@ from operator import itemgetter
 from pathlib import Path
 
 from ....errors import Errors
-from ....types import BadLine, Concept, Record, Retired
+from ....types import ISA, BadLine, Concept, Record, Retired
 from ..apart import read_apart
 from . import conso, relations, sources
 from .conso import read_atoms
@@ -31,8 +31,9 @@ def read(
     """Stream the concepts of a release, then its retired ids.
 
     Names keep their source vocabularies and term type; suppressed ones are obsolete. Types are the
-    semantic types (TUIs). Only MRCONSO must be there; MRSTY, MRDEF, MRREL, MRCUI, MRRANK and MRSAB
-    add what they know. Rows about ids without a name in MRCONSO are passed over.
+    semantic types (TUIs). Relations are named by RELA, or by REL without it; PAR and inverse_isa
+    are "isa", and siblings are left out. Only MRCONSO must be there; MRSTY, MRDEF, MRREL, MRCUI,
+    MRRANK and MRSAB add what they know. Rows about ids without a name in MRCONSO are passed over.
 
     path (Path): the META directory (or one above it) with `.RRF` or `.RRF.gz` files, or the
         directory or archive of a release that was never unpacked.
@@ -92,11 +93,12 @@ class _Release:
         brands = self._trade_names(kinds) if trade_names else TradeNames({}, (), kinds)
         types = self._table("MRSTY", _TYPE_COLUMNS, (1,)).groups()
         definitions = self._table("MRDEF", _DEFINITION_COLUMNS, (5,)).groups()
-        parents = self._parents()
+        related = self._related()
         for cui, rows in groupby(self._names(), key=itemgetter(0)):
             own, codes = read_atoms(rows, kinds)
             if cui in brands:
                 own = brands.added_to(cui, own)
+            said = relations.relations_of(related.take(cui))
             yield Concept(
                 cui,
                 own[0].text,
@@ -104,9 +106,10 @@ class _Release:
                 _types(types.take(cui)),
                 _definition(definitions.take(cui), kinds),
                 codes,
-                relations.parents_of(parents.take(cui)),
+                tuple(dict.fromkeys([one.id for one in said if one.relation == ISA])),
+                said,
             )
-        for groups in (types, definitions, parents):
+        for groups in (types, definitions, related):
             groups.finish()
         yield from self._retired()
 
@@ -115,12 +118,12 @@ class _Release:
         check = sources.check_rank
         return self._table("MRRANK", columns, (1, 2), by_id=False, check=check).rows()
 
-    def _parents(self) -> Groups:
+    def _related(self) -> Groups:
         children = self._relations(relations.CHILDREN).rows()
         parents = self._relations(relations.PARENTS).rows()
         if next(children, None) is not None and next(parents, None) is None:
             raise Errors.one_sided_relations(path=self._tables["MRREL"][0].path)
-        return self._relations(relations.PARENTS).groups()
+        return self._relations(relations.SAID).groups()
 
     def _trade_names(self, kinds: Kinds) -> TradeNames:
         brands = relations.brands_of(self._relations(relations.BRANDS).rows())

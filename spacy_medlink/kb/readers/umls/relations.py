@@ -1,4 +1,4 @@
-"""MRREL: parents and trade names. A row says what its second concept is to its first.
+"""MRREL: relations and trade names. A row says what its second concept is to its first.
 
 Every relation stands in the file twice, once from each side, so the rows of a child name all of
 its parents (PAR, inverse_isa) and those of a substance all of its brands (tradename_of).
@@ -6,22 +6,36 @@ its parents (PAR, inverse_isa) and those of a substance all of its brands (trade
 
 from collections.abc import Iterable
 
-from .select import AnyOf, Row
+from ....types import ISA, Relation
+from .select import AnyOf, NoneOf, Row
 from .sources import OBSOLETE
 
 COLUMNS = "CUI1 AUI1 STYPE1 REL CUI2 AUI2 STYPE2 RELA RUI SRUI SAB SL RG DIR SUPPRESS CVF"
 CUI2 = 4
-_REL, _RELA, _SUPPRESS = 3, 7, 14
+_REL, _RELA, _SAB, _SUPPRESS = 3, 7, 10, 14
 PARENTS = AnyOf({_REL: "PAR", _RELA: "inverse_isa"})
 CHILDREN = AnyOf({_REL: "CHD", _RELA: "isa"})
 BRANDS = AnyOf({_RELA: "tradename_of"})
+# Siblings are a third of the file, and follow from the parents; "isa" is said by "inverse_isa".
+SAID = NoneOf({_REL: "SIB", _RELA: "isa"})
+_UP, _INVERSE_ISA = ("PAR", "CHD"), "inverse_isa"
 
 
-def parents_of(rows: list[Row]) -> tuple[str, ...]:
-    """List the parents that rows of a concept name, each once."""
-    if not rows:
-        return ()
-    return tuple(dict.fromkeys([row[CUI2] for row in rows if _counts(row)]))
+def relations_of(rows: list[Row]) -> tuple[Relation, ...]:
+    """List what rows of a concept say that it is to others, and others are to it, each once.
+
+    Relations have the name of RELA, or that of REL where there is none.
+    """
+    found: dict[Relation, None] = {}
+    for row in rows:
+        if not _counts(row):
+            continue
+        rel, rela, other, source = row[_REL], row[_RELA], row[CUI2], row[_SAB]
+        if rel == "PAR" or rela == _INVERSE_ISA:
+            found[Relation(ISA, other, source)] = None
+        if rela != _INVERSE_ISA and (name := rela or (rel if rel not in _UP else "")):
+            found[Relation(name, other, source, True)] = None
+    return tuple(found)
 
 
 def brands_of(rows: Iterable[Row]) -> dict[str, list[str]]:

@@ -49,6 +49,21 @@ class AnyOf:
         return any(row[column] == text for column, text in self._values.items())
 
 
+class NoneOf:
+    """Rows that have none of some values; arguments as for `AnyOf`."""
+
+    def __init__(self, values: dict[int, str]) -> None:
+        self._any = AnyOf(values)
+
+    def block(self, data: Bytes1d, bars: Bars) -> NDArray[np.bool_]:
+        """Tell which rows of a block are wanted."""
+        return ~self._any.block(data, bars)
+
+    def row(self, row: Row) -> bool:
+        """Tell whether a row is wanted."""
+        return not self._any.row(row)
+
+
 class Ids:
     """Rows whose first column is one of some ids (at least one)."""
 

@@ -1,0 +1,270 @@
+"""Relations: what each reader makes of a source, and what the knowledge base says of them."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.kb.diff import changes, diff
+from spacy_medlink.kb.readers import read
+from spacy_medlink.kb.rekey import rekey
+from spacy_medlink.kb.verify import verify
+from spacy_medlink.types import Concept, Name, Record, Relation
+from tests.kb import samples
+from tests.kb.samples import DIABETES, DISEASE, TYPE_2, table, write_rf2
+from tests.kb.umls_release import (
+    BLOOD_PRESSURE,
+    BRAND,
+    DRUG,
+    HYPERTENSION,
+    TABLES,
+    relation,
+    write_release,
+)
+
+RELATIONSHIPS = "Terminology/sct2_Relationship_Snapshot_INT_20240101.txt"
+DESCRIPTIONS = "Terminology/sct2_Description_Snapshot-en_INT_20240101.txt"
+
+
+def concept(id: str, *relations: Relation, parents: tuple[str, ...] = ()) -> Concept:
+    return Concept(id, f"name of {id}", parents=parents, relations=relations)
+
+
+def build(path: Path, *records: Record) -> KnowledgeBase:
+    build_kb(path, records)
+    return KnowledgeBase(path)
+
+
+def without_relations(kb: KnowledgeBase, path: Path) -> KnowledgeBase:
+    """Make the file that an earlier version would have written."""
+    path.write_bytes(kb.path.read_bytes())
+    with sqlite3.connect(path) as db:
+        db.execute("DROP TABLE relation")
+        db.execute("DELETE FROM meta WHERE key = 'by_relation'")
+    db.close()
+    return KnowledgeBase(path)
+
+
+@pytest.fixture
+def kb(tmp_path: Path) -> KnowledgeBase:
+    return build(
+        tmp_path / "kb",
+        concept("lung", Relation("part_of", "body", "A")),
+        concept("asthma", Relation("finding_site", "lung", "A"), Relation("isa", "disease", "B"),
+                Relation("finding_site", "gone", "A"), parents=("disease", "finding", "gone")),
+        concept("disease", Relation("isa", "asthma", "C", True)),
+        concept("finding"), concept("body"),
+    )  # fmt: skip
+
+
+def test_relations_of_a_concept(kb: KnowledgeBase) -> None:
+    assert kb.relations("asthma") == [
+        Relation("finding_site", "lung", "A"), Relation("isa", "disease", "B"),
+        Relation("isa", "disease", "C"), Relation("isa", "finding", ""),
+    ]  # fmt: skip
+    assert kb.relations("asthma", "finding_site") == [Relation("finding_site", "lung", "A")]
+    assert kb.relations("lung", inverse=True) == [Relation("finding_site", "asthma", "A", True)]
+    assert kb.relations("disease", "isa") == kb.relations("body") == []
+    assert {one.id for one in kb.relations("disease", "isa", inverse=True)} == {"asthma"}
+    with pytest.raises(KeyError, match="'gone'"):
+        kb.relations("gone")
+    rows = list(kb.iter_ids())
+    assert [(rows[a], said, rows[b], by) for a, said, b, by in kb.iter_relations()] == [
+        ("lung", "part_of", "body", "A"), ("asthma", "finding_site", "lung", "A"),
+        ("asthma", "isa", "disease", "B"), ("asthma", "isa", "disease", "C"),
+        ("asthma", "isa", "finding", ""),
+    ]  # fmt: skip
+    assert kb.manifest["by_relation"] == {"finding_site": 1, "isa": 3, "part_of": 1}
+    assert kb.manifest["missing_parents"] == 1
+    verify(kb)
+
+
+def test_a_file_of_an_earlier_version_knows_the_hierarchy(kb: KnowledgeBase, tmp_path) -> None:
+    old = without_relations(kb, tmp_path / "old.kb")
+    assert old.relations("asthma") == [Relation("isa", "disease"), Relation("isa", "finding")]
+    assert old.relations("finding", inverse=True) == [Relation("isa", "asthma", "", True)]
+    assert old.relations("asthma", "finding_site") == []
+    assert list(old.iter_relations()) == [(1, "isa", 2, ""), (1, "isa", 3, "")]
+    assert old.descendants("finding") == kb.descendants("finding") == {"asthma": 1}
+    verify(old)
+    assert not list(changes(old, kb))
+    assert all(total.what != "relations" for total in diff(old, kb).totals)
+
+
+def test_strays_are_found(kb: KnowledgeBase, tmp_path: Path) -> None:
+    path = tmp_path / "bad.kb"
+    path.write_bytes(kb.path.read_bytes())
+    with sqlite3.connect(path) as db:
+        db.execute("INSERT INTO relation VALUES (99, 1, 0, 1)")
+    db.close()
+    with pytest.raises(MedlinkError, match="relations that lead nowhere"):
+        verify(KnowledgeBase(path))
+
+
+def test_pieces_of_a_concept_bring_their_relations(tmp_path: Path) -> None:
+    kb = build(
+        tmp_path / "kb", concept("a", Relation("r", "b", "A")), concept("b"),
+        concept("a", Relation("s", "b", "B"), Relation("r", "b", "A"), parents=("b",)),
+    )  # fmt: skip
+    assert [(one.relation, one.source) for one in kb.relations("a")] == [
+        ("isa", ""), ("r", "A"), ("s", "B"),
+    ]  # fmt: skip
+
+
+IDS = st.sampled_from("abcde")
+LINKS = st.builds(
+    Relation, st.sampled_from(["isa", "r", "s"]), st.sampled_from("abcdex"),
+    st.sampled_from(["", "A"]), st.booleans(),
+)  # fmt: skip
+
+
+@given(st.dictionaries(IDS, st.lists(LINKS, max_size=5), min_size=1))
+def test_relations_are_those_of_both_ends(tmp_path_factory, said) -> None:
+    kb = build(
+        tmp_path_factory.mktemp("kb") / "kb", *(concept(id, *own) for id, own in said.items())
+    )
+    expected = {
+        (one.id, one.relation, id, one.source)
+        if one.inverse else (id, one.relation, one.id, one.source)
+        for id, own in said.items() for one in own if one.id in said
+    }  # fmt: skip
+    assert expected == {
+        (id, one.relation, one.id, one.source) for id in said for one in kb.relations(id)
+    }
+    assert expected == {
+        (one.id, one.relation, id, one.source)
+        for id in said for one in kb.relations(id, inverse=True)
+    }  # fmt: skip
+    assert len(list(kb.iter_relations())) == len(expected)
+
+
+# Readers
+
+
+def test_mrrel_reads_from_the_second_concept_to_the_first(tmp_path: Path) -> None:
+    rows = [
+        relation(HYPERTENSION, "PAR", BLOOD_PRESSURE, "inverse_isa"),
+        relation(HYPERTENSION, "RO", DRUG, "may_treat"),
+        relation(HYPERTENSION, "RO", DRUG, "may_be_treated_by", suppress="O"),
+        relation(HYPERTENSION, "SIB", BRAND),
+        relation(BLOOD_PRESSURE, "CHD", HYPERTENSION, "isa"),
+        relation(BLOOD_PRESSURE, "CHD", DRUG, "part_of"),
+        relation(DRUG, "RO", HYPERTENSION, "may_be_treated_by"),
+        relation(DRUG, "PAR", BLOOD_PRESSURE, "has_part"),
+        relation(DRUG, "RN", BRAND),
+        relation(BRAND, "RB", DRUG),
+    ]
+    release = write_release(tmp_path / "META", TABLES | {"MRREL": sorted(rows)})
+    kb = build(tmp_path / "kb", *read("umls", release))
+    said = {
+        (one.id, other.relation, other.id)
+        for one in kb for other in kb.relations(one.id) if other.source == "SNOMEDCT_US"
+    }  # fmt: skip
+    assert said == {
+        (HYPERTENSION, "isa", BLOOD_PRESSURE), (DRUG, "may_treat", HYPERTENSION),
+        (HYPERTENSION, "may_be_treated_by", DRUG), (DRUG, "isa", BLOOD_PRESSURE),
+        (DRUG, "part_of", BLOOD_PRESSURE), (BLOOD_PRESSURE, "has_part", DRUG),
+        (BRAND, "RN", DRUG), (DRUG, "RB", BRAND),  # the brand is narrower
+    }  # fmt: skip
+    assert kb[DRUG].parents == (BLOOD_PRESSURE,)
+
+
+def test_rf2_attributes_are_called_as_their_types(tmp_path: Path) -> None:
+    site, old = "363698007", "255234002"
+    row = ("20240101", "1", "900000000000207008", TYPE_2)
+    kind = ("900000000000011006", "900000000000451002")
+    write_rf2(
+        tmp_path,
+        {
+            RELATIONSHIPS: samples.RF2[RELATIONSHIPS]
+            + table(" ".join(("400010", *row, DIABETES, "1", site, *kind)))
+            + table(" ".join(("400011", *row, DIABETES, "2", site, *kind)))
+            + table(" ".join(("400012", *row, DISEASE, "1", old, *kind))),
+            DESCRIPTIONS: samples.RF2[DESCRIPTIONS]
+            + samples.description(100020, site, "Finding site (attribute)", samples.FSN, "en")
+            + "\r\n",
+        },
+    )
+    bad: list = []  # the attribute itself is in no concept file
+    records = {one.id: one for one in read("snomed", tmp_path, bad)}
+    assert records[TYPE_2].relations == (
+        Relation("isa", DIABETES, "SNOMEDCT"), Relation(old, DISEASE, "SNOMEDCT"),
+        Relation("finding_site", DIABETES, "SNOMEDCT"),
+    )  # fmt: skip
+    assert records[TYPE_2].parents == (DIABETES,)
+
+
+def test_obo_relationships(tmp_path: Path) -> None:
+    path = tmp_path / "x.obo"
+    path.write_text(
+        "ontology: uberon\n\n[Term]\nid: A:1\nname: lung\nis_a: A:2 ! organ\n"
+        'relationship: part_of A:3 {source="X"} ! chest\nrelationship: has_part  A:4\n'
+    )
+    (lung,) = read("obo", path)
+    assert isinstance(lung, Concept)
+    assert lung.parents == ("A:2",)
+    assert lung.relations == (
+        Relation("isa", "A:2", "UBERON"), Relation("part_of", "A:3", "UBERON"),
+        Relation("has_part", "A:4", "UBERON"),
+    )  # fmt: skip
+    path.write_text("[Term]\nid: A:1\nname: lung\nrelationship: part_of\n")
+    with pytest.raises(MedlinkError, match="line 4"):
+        list(read("obo", path))
+
+
+def test_json_lines(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    line = {"concept_id": "A", "canonical_name": "a", "parents": ["P"]}
+    said = [
+        {"relation": "isa", "id": "Q"}, {"relation": "part_of", "id": "R", "source": "MINE"},
+    ]  # fmt: skip
+    path.write_text(json.dumps({**line, "relations": said}))
+    (record,) = read("jsonl", path)
+    assert isinstance(record, Concept)
+    assert record.parents == ("P", "Q")
+    assert record.relations == (Relation("isa", "Q"), Relation("part_of", "R", "MINE"))
+    for bad in ("x", ["x"], [{"id": "R"}], [{"relation": "isa"}], [{"relation": 1, "id": "R"}]):
+        path.write_text(json.dumps({**line, "relations": bad}))
+        with pytest.raises(MedlinkError, match="E105"):
+            list(read("jsonl", path))
+
+
+def test_ids_of_relations_become_those_of_the_scheme() -> None:
+    def coded(id: str, code: str, *relations: Relation, parents: tuple[str, ...] = ()) -> Concept:
+        codes = {"UMLS": (code,)} if code else {}
+        return Concept(id, id, (Name(id),), codes=codes, parents=parents, relations=relations)
+
+    records = rekey(
+        [
+            coded("A:1", "C1", Relation("isa", "A:2", "A"), Relation("site", "A:3"),
+                  Relation("site", "A:2"), parents=("A:2",)),
+            coded("A:2", "", Relation("isa", "A:3", "A"), parents=("A:3",)),
+            coded("A:3", "C3", Relation("site", "A:1", "A", True)),
+        ],
+        "UMLS",
+    )  # fmt: skip
+    assert {one.id: one.relations for one in records if isinstance(one, Concept)} == {
+        "C1": (Relation("isa", "C3", "A"), Relation("site", "C3")),
+        "C3": (Relation("site", "C1", "A", True),),
+    }
+
+
+def test_differences(kb: KnowledgeBase, tmp_path: Path) -> None:
+    now = build(
+        tmp_path / "now.kb",
+        concept("lung", Relation("part_of", "body", "another source")),
+        concept("asthma", Relation("finding_site", "body", "A"), Relation("isa", "disease", "B"),
+                parents=("disease", "finding", "gone")),
+        concept("disease"), concept("finding"), concept("body"),
+    )  # fmt: skip
+    (change,) = changes(kb, now)
+    assert (change.kind, change.id, change.label) == ("relations changed", "asthma", "finding_site")
+    assert (change.before, change.after) == ("lung", "body")
+    totals = {one.label: (one.before, one.after) for one in diff(kb, now).totals
+              if one.what == "relations"}  # fmt: skip
+    assert totals == {"finding_site": (1, 1), "isa": (3, 2), "part_of": (1, 1)}
