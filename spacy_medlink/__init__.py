@@ -23,6 +23,7 @@ _WHERE = {
     "MedlinkError": "errors",
     "Mention": "types",
     "Name": "types",
+    "Relation": "types",
     "Retired": "types",
     "annotate_file": "annotate",
     "build_assets": "building",

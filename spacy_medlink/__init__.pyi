@@ -16,6 +16,7 @@ from .types import Candidate as Candidate
 from .types import Concept as Concept
 from .types import Mention as Mention
 from .types import Name as Name
+from .types import Relation as Relation
 from .types import Retired as Retired
 
 __version__: str

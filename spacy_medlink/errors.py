@@ -302,6 +302,11 @@ class Errors:
         "The vector index found name {row} among {names}: it is damaged. Build the assets again "
         "with `medlink build`.",
     )
+    bad_expression = Message(
+        "E224",
+        "{expression!r} is no expression over the hierarchy: at character {place} stands {found}, "
+        "where {expected} is expected. Correct it; an example: `<< HP:0000118 MINUS HP:0012823`.",
+    )
 
     # 3xx: the spaCy components
     bad_threshold = Message(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..errors import Errors
 from ..text.normalisation import hash_key, is_short_form, key
+from ..types import Ints1d
 
 if TYPE_CHECKING:
     from ..kb import KnowledgeBase
@@ -30,6 +31,7 @@ class Choice(NamedTuple):
 
     types, languages, deny (Tuple[str, ...]): as in `retrieval.filters.Filter`.
     branches (Tuple[str, ...]): ids; only concepts at or below one of them.
+    within (str): as in `retrieval.filters.Filter`.
     any_order (bool): find names by their words in any order, too.
     """
 
@@ -37,6 +39,7 @@ class Choice(NamedTuple):
     languages: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     branches: tuple[str, ...] = ()
+    within: str = ""
     any_order: bool = False
 
 
@@ -46,7 +49,7 @@ def make_dictionary(assets: "Assets", choice: Choice) -> "ExactIndex":
     Only names by their words in any order need an index of their own, which is made in memory.
 
     RAISES (MedlinkError): E106 for a branch that there is not, E162, E213 for an unknown type,
-        group or language.
+        group or language, E224 for a bad expression.
     """
     if not choice.any_order:
         return assets.exact
@@ -64,17 +67,20 @@ def make_dictionary(assets: "Assets", choice: Choice) -> "ExactIndex":
 def allowed_names(assets: "Assets", choice: Choice) -> NDArray[np.bool_]:
     """Tell of each name whether it is chosen: (n_names,).
 
-    RAISES (MedlinkError): E106, E162, E213, as for `make_dictionary`.
+    RAISES (MedlinkError): E106, E162, E213, E224, as for `make_dictionary`.
     """
     from ..retrieval.filters import Filter, select
 
-    only = Filter.of(types=choice.types, languages=choice.languages, deny=choice.deny)
+    only = Filter.of(
+        types=choice.types, languages=choice.languages, deny=choice.deny, within=choice.within
+    )
     mask = assets.filters.mask(select(only))
     allowed = np.ones(assets.kb.n_names, dtype=np.bool_)
     if mask is not None:
         allowed = mask.passes(np.arange(assets.kb.n_names))
     if choice.branches:
-        allowed &= _below(assets.kb, choice.branches)[assets.filters.name_concept]
+        below = assets.filters.hierarchy.below(_rows(assets.kb, choice.branches))
+        allowed &= below[assets.filters.name_concept]
     return allowed
 
 
@@ -116,17 +122,11 @@ def _in_any_order(texts: Iterable[str], allowed: NDArray[np.bool_]) -> Iterator[
                 yield int(np.uint64(hash_key(own)).astype(np.int64)), row
 
 
-def _below(kb: "KnowledgeBase", ids: Sequence[str]) -> NDArray[np.bool_]:
-    """Tell of each concept whether it is one of these or below one: (n_concepts,)."""
-    found = np.zeros(len(kb), dtype=np.bool_)
+def _rows(kb: "KnowledgeBase", ids: Sequence[str]) -> Ints1d:
+    found = []
     for id in ids:
         resolved = kb.resolve(id)
         if resolved is None:
             raise Errors.unknown_concept(path=kb.path, id=id)
-        found[kb.row_of(resolved)] = True
-    edges = np.array(list(kb.iter_edges()), dtype=np.int64).reshape(-1, 2)
-    while True:  # a level at a time
-        children = edges[found[edges[:, 0]], 1]
-        if found[children].all():
-            return found
-        found[children] = True
+        found.append(kb.row_of(resolved))
+    return np.unique(found)

@@ -46,6 +46,10 @@ def command(
     deny: Annotated[
         Path | None, typer.Option(help="File of ids that may not be answers, one a line.")
     ] = None,
+    within: Annotated[
+        str | None,
+        typer.Option(help="Part of the hierarchy for answers, an expression as in SNOMED's ECL."),
+    ] = None,
     force_within_filter: Annotated[
         bool | None,
         typer.Option(help="Link within the filter, though a concept outside says it better."),
@@ -76,7 +80,7 @@ def command(
         "types": _given(comma_list(types)), "sources": _given(comma_list(sources)),
         "languages": _given(comma_list(languages)), "composite": composite,
         "allow": _given(lines_of(allow)) if allow else None, "backoff": backoff,
-        "deny": _given(lines_of(deny)) if deny else None,
+        "deny": _given(lines_of(deny)) if deny else None, "within": within,
         "force_within_filter": force_within_filter,
     }  # fmt: skip
     links = link_text(

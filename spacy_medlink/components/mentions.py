@@ -53,7 +53,7 @@ class MedicalMentions(DictionaryPipe):
         something else in `leave_out`, a `propose` out of 0..1, a `linker` that is none, all
         settings of wrong types, and when it is first asked without such a linker; when the
         dictionary is opened, E106 for a branch that there is not, E162 and E213 for an unknown
-        type, group or language.
+        type, group or language, E224 for a bad expression.
     """
 
     label: str
@@ -85,6 +85,7 @@ class MedicalMentions(DictionaryPipe):
             tuple(own.languages or ()),
             tuple(own.deny or ()),
             tuple(own.branches or ()),
+            own.within or "",
             own.any_order,
         )
         facts_for = "label_by" if own.label_by else "max_concepts" if own.max_concepts else ""
@@ -97,7 +98,7 @@ class MedicalMentions(DictionaryPipe):
         self.leave_out = frozenset(own.leave_out)
         # Given ones take the place of the linker's, [] too, which takes all.
         self._own_filters = frozenset(
-            name for name in ("types", "languages") if getattr(own, name) is not None
+            name for name in ("types", "languages", "within") if getattr(own, name) is not None
         )
         self._nlp = nlp
         self._linker: Any = None  # of a pipeline that it was taken out of
@@ -224,8 +225,8 @@ class MedicalMentions(DictionaryPipe):
                 followed=mask,
                 any_language="languages" in self._own_filters
                 or any(one.languages for one in selection),
-                any_type=bool(choice.types or choice.branches)
-                or any(one.types or one.allow for one in selection),
+                any_type=bool(choice.types or choice.branches or choice.within)
+                or any(one.types or one.allow or one.within for one in selection),
                 any_number=self.max_concepts is not None,
             )
             self._kept_for = asked

@@ -291,21 +291,19 @@ class KnowledgeBase:
 
     def children(self, id: str) -> list[str]:
         """List the ids directly below a concept."""
-        rows = self._db.execute(
-            "SELECT child.id FROM edge JOIN concept AS parent ON edge.parent = parent.row"
-            " JOIN concept AS child ON edge.child = child.row WHERE parent.id = ?"
-            " ORDER BY child.row",
-            (id,),
-        )
-        return [child for (child,) in rows]
+        return related.children(self._db, self.row_of(id)) if id in self else []
 
     def ancestors(self, id: str) -> dict[str, int]:
-        """Map every concept above to the length of the shortest way up; cycles do no harm."""
-        return related.ancestors(self, id)
+        """Map every concept above to the length of the shortest way up; cycles do no harm.
+
+        RAISES (KeyError): when there is no such concept.
+        """
+        self.row_of(id)
+        return related.ancestors(self._db, id)
 
     def descendants(self, id: str) -> dict[str, int]:
         """Map every concept below to the length of the shortest way down, nearest first."""
-        return related.descendants(self, id)
+        return related.descendants(self._db, self.row_of(id)) if id in self else {}
 
     def relations(self, id: str, relation: str = "", inverse: bool = False) -> list[Relation]:
         """List what a concept is to others, as its sources say: by relation, then by row.
@@ -314,12 +312,12 @@ class KnowledgeBase:
         inverse (bool): what others are to the concept, instead.
         RAISES (KeyError): when there is no such concept.
         """
-        found = related.relations_of(self, id, inverse)
+        found = related.relations_of(self._db, self.row_of(id), inverse)
         return [one for one in found if one.relation == relation] if relation else found
 
     def iter_relations(self) -> Iterator[tuple[int, str, int, str]]:
         """Stream (concept row, relation, row of the other concept, source), by the first row."""
-        return related.all_relations(self)
+        return related.all_relations(self._db)
 
     def code_schemes(self) -> list[str]:
         """List the vocabularies that occur in the concepts' codes."""

@@ -1,82 +1,97 @@
 """What concepts are to each other: relations of one, and the hierarchy above and below it."""
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import Any
 
 from ..types import ISA, Relation
-
-if TYPE_CHECKING:
-    from .database import Connection
-    from .knowledge_base import KnowledgeBase
+from .database import Connection
 
 _IS_THERE = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'relation'"
+_NAMED = (
+    "JOIN label AS said ON said.row = relation JOIN label AS teller ON teller.row = relation.source"
+)
 _OF_ONE = (
-    "SELECT said.text, other.id, teller.text FROM relation"
-    " JOIN label AS said ON said.row = relation JOIN label AS teller ON teller.row = source"
+    f"SELECT said.text, other.id, teller.text FROM relation {_NAMED}"
     " JOIN concept AS other ON other.row = {other} WHERE {own} = ?"
     " ORDER BY said.text, other.row, teller.text"
 )
 _ALL = (
-    "SELECT subject, said.text, object, teller.text FROM relation"
-    " JOIN label AS said ON said.row = relation JOIN label AS teller ON teller.row = source"
-    " ORDER BY subject, relation, object, source"
+    f"SELECT subject, said.text, object, teller.text FROM relation {_NAMED}"
+    " ORDER BY subject, relation, object, relation.source"
 )
-_BELOW = "SELECT child FROM json_each(?) AS known JOIN edge ON edge.parent = known.value"
-_IDS = "SELECT concept.id FROM json_each(?) AS known JOIN concept ON concept.row = known.value"
+_PARENTS = (
+    "SELECT above.id FROM concept, json_each(concept.parents) AS parent"
+    " JOIN concept AS above ON above.id = parent.value"
+    " WHERE concept.row = ? AND concept.parents != '' ORDER BY above.row"
+)
+_CHILDREN = (
+    "SELECT concept.id FROM edge JOIN concept ON concept.row = child WHERE parent = ?"
+    " ORDER BY child"
+)
+_ABOVE = (
+    "SELECT parent.value FROM json_each(?) AS known JOIN concept ON concept.id = known.value"
+    " JOIN json_each(concept.parents) AS parent WHERE concept.parents != ''"
+)
+_BELOW = (
+    "SELECT DISTINCT concept.row, concept.id FROM json_each(?) AS known"
+    " JOIN edge ON edge.parent = known.value JOIN concept ON concept.row = child ORDER BY 1"
+)
 
 
-def relations_of(kb: "KnowledgeBase", id: str, inverse: bool) -> list[Relation]:
-    """List what a concept is to others, or others are to it; see KnowledgeBase.relations."""
-    row, db = kb.row_of(id), kb.connection
-    if not knows_relations(db):
-        others = kb.children(id) if inverse else [one for one in kb[id].parents if one in kb]
-        return [Relation(ISA, other, "", inverse) for other in others]
-    own, other = ("object", "subject") if inverse else ("subject", "object")
-    found = db.execute(_OF_ONE.format(own=own, other=other), (row,))
-    return [Relation(relation, other, source, inverse) for relation, other, source in found]
-
-
-def all_relations(kb: "KnowledgeBase") -> Iterator[tuple[int, str, int, str]]:
-    """Stream every relation; see KnowledgeBase.iter_relations."""
-    db = kb.connection
-    if knows_relations(db):
-        yield from db.execute(_ALL)
-    else:
-        for parent, child in kb.iter_edges():
-            yield child, ISA, parent, ""
-
-
-def ancestors(kb: "KnowledgeBase", id: str) -> dict[str, int]:
-    """Map every concept above to the length of the shortest way up, those outside of `kb` too."""
-    found: dict[str, int] = {}
-    level: Sequence[str] = kb[id].parents
-    depth = 1
-    while level:
-        new = [parent for parent in dict.fromkeys(level) if parent not in found]
-        found.update(dict.fromkeys(new, depth))
-        above = (kb[parent].parents for parent in new if parent in kb)
-        level = [parent for parents in above for parent in parents]
-        depth += 1
-    found.pop(id, None)
-    return found
-
-
-def descendants(kb: "KnowledgeBase", id: str) -> dict[str, int]:
-    """Map every concept below to the length of the shortest way down, nearest first."""
-    db, found, depth = kb.connection, dict[str, int](), 0
-    level = [kb.row_of(id)] if id in kb else []
-    seen = set(level)
-    while level:
-        below = {row for (row,) in db.execute(_BELOW, (json.dumps(level),))}
-        level = sorted(below - seen)
-        seen.update(level)
-        depth += 1
-        ids = db.execute(_IDS, (json.dumps(level),))
-        found.update((below, depth) for (below,) in ids)
-    return found
-
-
-def knows_relations(db: "Connection") -> bool:
+def knows_relations(db: Connection) -> bool:
     """Tell whether a file has relations beside the hierarchy, which earlier ones do not."""
     return db.execute(_IS_THERE).fetchone() is not None
+
+
+def relations_of(db: Connection, row: int, inverse: bool) -> list[Relation]:
+    """List what a concept is to others, or others are to it; see KnowledgeBase.relations."""
+    if knows_relations(db):
+        own, other = ("object", "subject") if inverse else ("subject", "object")
+        found = _rows(db, _OF_ONE.format(own=own, other=other), row)
+        return [Relation(relation, id, source, inverse) for relation, id, source in found]
+    query = _CHILDREN if inverse else _PARENTS
+    return [Relation(ISA, other, "", inverse) for (other,) in _rows(db, query, row)]
+
+
+def all_relations(db: Connection) -> Iterator[tuple[int, str, int, str]]:
+    """Stream every relation; see KnowledgeBase.iter_relations."""
+    if knows_relations(db):
+        return iter(db.execute(_ALL))
+    edges = db.execute("SELECT child, parent FROM edge ORDER BY child, parent")
+    return ((child, ISA, parent, "") for child, parent in edges)
+
+
+def children(db: Connection, row: int) -> list[str]:
+    """List the ids directly below a concept."""
+    return [child for (child,) in _rows(db, _CHILDREN, row)]
+
+
+def ancestors(db: Connection, id: str) -> dict[str, int]:
+    """Map every id above, of concepts elsewhere too, to the length of the shortest way up."""
+    found, level, depth = {id: 0}, [id], 0
+    while level:
+        depth += 1
+        above = dict.fromkeys(parent for (parent,) in _rows(db, _ABOVE, json.dumps(level)))
+        level = [parent for parent in above if parent not in found]
+        found.update(dict.fromkeys(level, depth))
+    del found[id]
+    return found
+
+
+def descendants(db: Connection, row: int) -> dict[str, int]:
+    """Map every id below to the length of the shortest way down, nearest first."""
+    found, seen, level, depth = dict[str, int](), {row}, [row], 0
+    while level:
+        depth += 1
+        below = _rows(db, _BELOW, json.dumps(level))
+        new = [(child, id) for child, id in below if child not in seen]
+        level = [child for child, _ in new]
+        seen.update(level)
+        found.update((id, depth) for _, id in new)
+    return found
+
+
+def _rows(db: Connection, query: str, value: Any) -> list[Any]:
+    found: list[Any] = db.execute(query, (value,)).fetchall()
+    return found

@@ -16,12 +16,14 @@ _MUST_BE_NONE = (
      " LEFT JOIN concept AS below ON below.row = edge.child"
      " WHERE above.row IS NULL OR below.row IS NULL", "steps of the hierarchy that lead nowhere"),
 )  # fmt: skip
-_STRAY_RELATIONS = (
-    "SELECT count(*) FROM relation LEFT JOIN concept AS one ON one.row = subject"
-    " LEFT JOIN concept AS other ON other.row = object LEFT JOIN label ON label.row = relation"
-    " WHERE one.row IS NULL OR other.row IS NULL OR label.row IS NULL",
-    "relations that lead nowhere",
-)
+_OF_RELATIONS = (
+    ("SELECT count(*) FROM relation LEFT JOIN concept AS one ON one.row = subject"
+     " LEFT JOIN concept AS other ON other.row = object LEFT JOIN label ON label.row = relation"
+     " WHERE one.row IS NULL OR other.row IS NULL OR label.row IS NULL",
+     "relations that lead nowhere"),
+    ("SELECT abs(count(*) - (SELECT length(edges) / 8 FROM hierarchy)) FROM edge",
+     "steps of the hierarchy that its array has not, or alone has"),
+)  # fmt: skip
 
 
 def verify(kb: KnowledgeBase) -> None:
@@ -44,7 +46,7 @@ def _problem(db: Connection, kb: KnowledgeBase) -> str:
         ).fetchone()
         if (count, first, last) != (expected, 0, expected - 1):
             return f"{count} rows in the table {table}, {expected} expected"
-    for query, what in (*_MUST_BE_NONE, *([_STRAY_RELATIONS] if knows_relations(db) else [])):
+    for query, what in (*_MUST_BE_NONE, *(_OF_RELATIONS if knows_relations(db) else ())):
         (count,) = db.execute(query).fetchone()
         if count:
             return f"{count} {what}"

@@ -9,6 +9,8 @@ from itertools import chain, count, repeat
 from operator import itemgetter
 from pathlib import Path
 
+import numpy as np
+
 from ..types import ISA, BadLine, Concept, Name, Relation, Retired
 from . import schema
 from .lookup import LookupSorter
@@ -220,6 +222,8 @@ class TableWriter:
             " WHERE concept.parents != '' ORDER BY 1, 2"
         )
         self.report.missing_parents -= cursor.rowcount
+        edges = np.fromiter(chain.from_iterable(self._db.execute(schema.EDGES)), schema.EDGE)
+        self._db.execute("INSERT INTO hierarchy VALUES (?)", (edges.data,))
 
     def _write_relations(self) -> None:
         self._db.execute(_RELATE)

@@ -1,4 +1,4 @@
-"""Filters of a search: which names may be answers, by type, source, language and id.
+"""Filters of a search: which names may be answers, by type, source, language, id and hierarchy.
 
 They act inside every tier, so that no place among the answers is spent on what may not be one.
 """
@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from ..errors import Errors
 from ..kb import KnowledgeBase
+from ..kb.expression import concepts_of
+from ..kb.hierarchy import Hierarchy
 from ..kb.semantic_groups import GROUPS, types_of
 from ..util.lru import Lru
 from .facets import Facets
@@ -30,6 +32,7 @@ class Filter:
     types (Tuple[str, ...]): of concepts, such as "T047", or semantic groups, such as "DISO"; one is
         enough. sources, languages (Tuple[str, ...]): of names.
     allow, deny (Tuple[str, ...]): ids of the only concepts; of concepts that may not be answers.
+    within (str): an expression that names a part of the hierarchy (`kb.expression`).
     """
 
     types: tuple[str, ...] = ()
@@ -37,11 +40,13 @@ class Filter:
     languages: tuple[str, ...] = ()
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
+    within: str = ""
 
     @classmethod
-    def of(cls, **given: Iterable[str] | None) -> "Filter":
-        """Make a filter of lists in any order; None and [] allow everything."""
-        return cls(**{name: tuple(sorted(set(values or ()))) for name, values in given.items()})
+    def of(cls, *, within: str | None = None, **given: Iterable[str] | None) -> "Filter":
+        """Make a filter of lists in any order; None, [] and "" allow everything."""
+        lists = {name: tuple(sorted(set(values or ()))) for name, values in given.items()}
+        return cls(**lists, within=within or "")
 
     def __bool__(self) -> bool:
         return any(getattr(self, field.name) for field in fields(self))
@@ -49,7 +54,9 @@ class Filter:
     def __str__(self) -> str:
         given = {field.name: getattr(self, field.name) for field in fields(self)}
         return "; ".join(
-            f"{name}: {_shortened(values)}" for name, values in given.items() if values
+            f"{name}: {values if name == 'within' else _shortened(values)}"
+            for name, values in given.items()
+            if values
         )
 
 
@@ -79,12 +86,14 @@ class NameFilters:
         self._kb, self._facets, self.name_concept = kb, facets, name_concept
         self._sources = sorted({one for many in facets.sources for one in many.split("|") if one})
         self._masks: Lru[Selection, Mask] = Lru(_MASKS)
+        self.hierarchy = Hierarchy(kb)
 
     def mask(self, selection: Selection) -> Mask | None:
         """Make the mask of a selection; None where every name passes.
 
         RAISES (MedlinkError): E162 for an unknown group, E213 for an unknown type, source or
-            language, with the nearest ones that there are.
+            language, with the nearest ones that there are; E224 for what is no expression, E106 for
+            an unknown id in one.
         """
         if not selection:
             return None
@@ -130,6 +139,8 @@ class NameFilters:
             concepts &= self._concepts(one.allow)
         if one.deny:
             concepts &= ~self._concepts(one.deny)
+        if one.within:
+            concepts &= concepts_of(one.within, self._kb, self.hierarchy)
         names = concepts[self.name_concept]
         if one.languages:
             _check("language", one.languages, facets.langs)

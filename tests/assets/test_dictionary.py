@@ -63,6 +63,8 @@ def found(nlp: Language, text: str) -> list[str]:
         ({"branches": ["OLD"]}, ["asthma", "fiebre"]),
         ({"branches": ["MOD"]}, ["Severe"]),
         ({"branches": ["MOD", "AST"]}, ["Severe", "asthma"]),
+        ({"within": "<< ABN MINUS AST"}, ["fiebre"]),
+        ({"within": "< ABN", "types": ["T047"]}, ["asthma"]),
         ({"types": ["T047"]}, ["asthma"]),
         ({"types": ["DISO"]}, ["asthma", "fiebre"]),
         ({"languages": ["es"]}, ["fiebre"]),
@@ -91,7 +93,13 @@ def test_choices(
 
 @pytest.mark.parametrize(
     ("config", "code"),
-    [({"branches": ["NO"]}, "E106"), ({"types": ["NO"]}, "E213"), ({"languages": ["xy"]}, "E213")],
+    [
+        ({"branches": ["NO"]}, "E106"),
+        ({"types": ["NO"]}, "E213"),
+        ({"languages": ["xy"]}, "E213"),
+        ({"within": "<< NO"}, "E106"),
+        ({"within": "<< ABN AST"}, "E224"),
+    ],
 )
 def test_what_there_is_not(assets: Assets, config: dict[str, list[str]], code: str) -> None:
     with pytest.raises(MedlinkError, match=code):

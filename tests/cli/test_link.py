@@ -161,6 +161,7 @@ def test_filters(run: Run, fail: Fail, tiny_assets: Assets, tmp_path: Path) -> N
     for options, want in (
         (("--types", "T184"), {"HP:0001945", "HP:0002315"}),
         (("--allow", ids), {"HP:0005978", "HP:0000819"}),
+        (("--within", "<< HP:0000819 MINUS HP:0100651"), {"HP:0005978", "HP:0000819"}),
     ):
         result = run("link", tiny_assets.path, TEXT, "--json", "--top-k", 50, *options)
         for link in json.loads(result.stdout):
@@ -169,6 +170,9 @@ def test_filters(run: Run, fail: Fail, tiny_assets: Assets, tmp_path: Path) -> N
     denied = {one["id"] for one in json.loads(result.stdout)[0]["candidates"]}
     assert len(denied) == 10
     assert "T047" in fail("E213", "link", tiny_assets.path, TEXT, "--types", "T407")
+    assert "'HP:9'" in fail("E106", "link", tiny_assets.path, TEXT, "--within", "<< HP:9")
+    expected = "at character 14 stands its end, where an id"
+    assert expected in fail("E224", "link", tiny_assets.path, TEXT, "--within", "HP:0000819 OR")
 
 
 def test_a_filter_that_leaves_nothing(run: Run, tiny_assets: Assets) -> None:

@@ -4,6 +4,7 @@ import json
 import sqlite3
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.diff import changes, diff
+from spacy_medlink.kb.hierarchy import Hierarchy
 from spacy_medlink.kb.readers import read
 from spacy_medlink.kb.rekey import rekey
 from spacy_medlink.kb.verify import verify
@@ -45,6 +47,7 @@ def without_relations(kb: KnowledgeBase, path: Path) -> KnowledgeBase:
     path.write_bytes(kb.path.read_bytes())
     with sqlite3.connect(path) as db:
         db.execute("DROP TABLE relation")
+        db.execute("DROP TABLE hierarchy")
         db.execute("DELETE FROM meta WHERE key = 'by_relation'")
     db.close()
     return KnowledgeBase(path)
@@ -92,18 +95,40 @@ def test_a_file_of_an_earlier_version_knows_the_hierarchy(kb: KnowledgeBase, tmp
     assert list(old.iter_relations()) == [(1, "isa", 2, ""), (1, "isa", 3, "")]
     assert old.descendants("finding") == kb.descendants("finding") == {"asthma": 1}
     verify(old)
+    below = [Hierarchy(one).below(np.array([3])).tolist() for one in (old, kb)]
+    assert below == [[False, True, False, True, False]] * 2
     assert not list(changes(old, kb))
     assert all(total.what != "relations" for total in diff(old, kb).totals)
 
 
-def test_strays_are_found(kb: KnowledgeBase, tmp_path: Path) -> None:
-    path = tmp_path / "bad.kb"
+def damaged(kb: KnowledgeBase, path: Path, statement: str) -> KnowledgeBase:
     path.write_bytes(kb.path.read_bytes())
     with sqlite3.connect(path) as db:
-        db.execute("INSERT INTO relation VALUES (99, 1, 0, 1)")
+        db.execute(statement)
     db.close()
-    with pytest.raises(MedlinkError, match="relations that lead nowhere"):
-        verify(KnowledgeBase(path))
+    return KnowledgeBase(path)
+
+
+@pytest.mark.parametrize(
+    ("statement", "problem"),
+    [
+        ("INSERT INTO relation VALUES (99, 1, 0, 1)", "relations that lead nowhere"),
+        ("UPDATE hierarchy SET edges = x'0100000002000000'", "steps of the hierarchy that its"),
+    ],
+)
+def test_strays_are_found(kb: KnowledgeBase, tmp_path, statement: str, problem: str) -> None:
+    with pytest.raises(MedlinkError, match=problem):
+        verify(damaged(kb, tmp_path / "bad.kb", statement))
+
+
+@pytest.mark.parametrize(
+    "edges", ["x'00'", "x'0900000000000000'", "x'00000000000000ff'", "x'0000000009000000'", "7"]
+)
+def test_a_damaged_hierarchy_is_an_error_with_a_code(kb: KnowledgeBase, tmp_path, edges) -> None:
+    bad = damaged(kb, tmp_path / "bad.kb", f"UPDATE hierarchy SET edges = {edges}")
+    for direction in (Hierarchy(bad).below, Hierarchy(bad).above):
+        with pytest.raises(MedlinkError, match="E102"):
+            direction(np.array([0]))
 
 
 def test_pieces_of_a_concept_bring_their_relations(tmp_path: Path) -> None:

@@ -42,10 +42,14 @@ def some(values):
     return st.lists(st.sampled_from(values), max_size=2)
 
 
+# Concepts hang in a heap: X:3 and X:4 below X:1, that and X:2 below X:0.
+WITHIN = {
+    "<< X:1": {1, 3, 4, 7, 8}, "< X:0 MINUS < X:1": {1, 2, 5, 6}, "> X:1 OR X:1": {0, 1},
+}  # fmt: skip
 FILTERS = st.builds(
     Filter.of, types=some((*TYPES[:2], "CHEM", "DISO")), languages=some(LANGS),
     sources=some(SOURCES), allow=some([f"X:{n}" for n in range(9)]),
-    deny=some([f"X:{n}" for n in range(9)]),
+    deny=some([f"X:{n}" for n in range(9)]), within=st.sampled_from(["", *WITHIN]),
 )  # fmt: skip
 GROUPS = {"CHEM": "T121", "DISO": ("T047", "T184")}
 
@@ -57,9 +61,10 @@ class World:
         self.directory = OwnedDirectory("filters-")
         path = self.directory.path / "kb"
         records = [
-            Concept(f"X:{row}", names[0].text, tuple(names), tuple(types))
+            Concept(f"X:{row}", names[0].text, tuple(names), tuple(types),
+                    parents=(f"X:{(row - 1) // 2}",) if row else ())
             for row, (names, types) in enumerate(concepts)
-        ]
+        ]  # fmt: skip
         build_kb(path, records)
         self.kb = KnowledgeBase(path)
         texts = list(self.kb.iter_texts())
@@ -82,6 +87,7 @@ class World:
             and (not one.sources or not set(one.sources).isdisjoint(name.source.split("|")))
             and (not one.allow or concept.id in one.allow)
             and concept.id not in one.deny
+            and (not one.within or concept.row in WITHIN[one.within])
         )
 
 
@@ -96,7 +102,7 @@ def usable(world, one):
     """Leave out of a filter the languages, sources and types that this knowledge base has not."""
     sources = {part for many in world.facets.sources for part in many.split("|")}
     return Filter.of(
-        types=one.types, allow=one.allow, deny=one.deny,
+        types=one.types, allow=one.allow, deny=one.deny, within=one.within,
         languages=[lang for lang in one.languages if lang in world.facets.langs],
         sources=[source for source in one.sources if source in sources],
     )  # fmt: skip

@@ -55,6 +55,11 @@ class MentionSettings(Settings):
         "find only names of concepts at or below these ids; such as "
         '["HP:0000118"], phenotypic abnormalities, since modifiers like "severe" are concepts too',
     )
+    within: Text | None = setting(
+        None,
+        TEXT_RULE,
+        "find only names of concepts of this part of the hierarchy, as for `medical_linker`",
+    )
     stop: Texts | None = setting(
         None, LIST_RULE, "texts that are never mentions, however they are inflected"
     )
@@ -91,8 +96,8 @@ class MentionSettings(Settings):
     linker_filters: bool = flag(
         True,
         "find only what the filters of that linker let pass, as they are when a text is "
-        "read, unless it has `force_within_filter` or other assets. `types` and `languages` of "
-        "this component take the place of the linker's; [] takes all",
+        "read, unless it has `force_within_filter` or other assets. `types`, `languages` and "
+        '`within` of this component take the place of the linker\'s; [] and "" take all',
     )
     leave_out: Annotated[
         list[Literal["common", "general", "ambiguous", "headings", "foreign"]], Listed

@@ -121,7 +121,8 @@ class MedicalLinker(PicklablePipe):
         """Link the mentions of Docs without changing them.
 
         force_within_filter (Optional[bool]): of this call; None for what the settings say.
-        filters: `types`, `sources`, `languages`, `allow`, `deny` of this call, beside the settings.
+        filters: `types`, `sources`, `languages`, `allow`, `deny`, `within` of this call, beside the
+            settings.
         RETURNS (List[List[Link]]): for each Doc, a link for each of its spans, in their order.
         RAISES (MedlinkError): E162, E213 for a filter that names what the knowledge base has not.
         """

@@ -1,6 +1,7 @@
 """Decider: from the mentions of Docs to links, as the settings say."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from copy import copy
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -77,8 +78,8 @@ class Decider:
 
         if self.settings.force_within_filter:
             return ()
-        own = {name: getattr(self.settings, name) or [] for name in FILTERS if name not in but}
-        own = {name: [*values] for name, values in own.items()}
+        given = {name: getattr(self.settings, name) for name in FILTERS if name not in but}
+        own = {name: copy(values) for name, values in given.items() if values}
         types = () if "types" in but else tuple((self.settings.labels or {}).get(label, ()))
         # To make filters of 100,000 ids takes long, to see that they are the same ones does not.
         asked = (own, types)

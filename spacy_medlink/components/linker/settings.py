@@ -118,6 +118,13 @@ class LinkerSettings(Settings):
     languages: Texts | None = setting(None, LIST_RULE, "only names in these languages")
     allow: Texts | None = setting(None, LIST_RULE, "only the concepts with these ids")
     deny: Texts | None = setting(None, LIST_RULE, "no concept with one of these ids")
+    within: Text | None = setting(
+        None,
+        TEXT_RULE,
+        "only concepts of this part of the hierarchy, an expression in the manner of SNOMED's ECL: "
+        "`<< ID` (it and all below), `< ID`, `>> ID` and `> ID` (above), `ID`, `AND`, `OR`, "
+        "`MINUS`, parentheses",
+    )
     force_within_filter: bool = flag(
         False,
         "link a mention that a concept outside the filters says better all the same, to the "
@@ -249,7 +256,7 @@ class LinkerSettings(Settings):
 
 
 DEFAULT_CONFIG = LinkerSettings.defaults()
-FILTERS = ("types", "sources", "languages", "allow", "deny")
+FILTERS = ("types", "sources", "languages", "allow", "deny", "within")
 
 
 def attribute(setting: str) -> str:
@@ -267,7 +274,8 @@ def keys_of(spans_key: str | Sequence[str] | None) -> list[str] | None:
 def make_filter(values: Mapping[str, Sequence[str] | None]) -> "Filter":
     """Make a filter of settings, or of the arguments of a call.
 
-    RAISES (MedlinkError): E302 for a name that no filter has, or text that is not in a list.
+    RAISES (MedlinkError): E302 for a name that no filter has, text that is not in a list, or a list
+        where `within` is a text.
     """
     from ...retrieval.filters import Filter
 
@@ -275,9 +283,10 @@ def make_filter(values: Mapping[str, Sequence[str] | None]) -> "Filter":
         if name not in FILTERS:
             rule = f"a filter has only {', '.join(FILTERS)}"
             raise Errors.bad_setting(name=name, value=value, rule=rule)
-        if isinstance(value, str):
-            raise Errors.bad_setting(name=name, value=value, rule="must be a list")
-    return Filter.of(**values)
+        if value is not None and isinstance(value, str) != (name == "within"):
+            rule = f"must be a {'text' if name == 'within' else 'list'}"
+            raise Errors.bad_setting(name=name, value=value, rule=rule)
+    return Filter.of(**values)  # type: ignore[arg-type]  # as has just been seen
 
 
 def own_filter(settings: LinkerSettings) -> "Only":

@@ -59,6 +59,9 @@ def found(nlp, text=TEXT):
         ({"types": ["T047"]}, {"linker_filters": False}, EVERYTHING),
         ({"types": ["T047"]}, {"linker": "other"}, EVERYTHING),
         ({"types": ["T047"]}, {"deny": ["DM"]}, ["cold"]),
+        ({"within": "<< DM OR HEP OR CF"}, {}, ["type 2 diabetes", "heparin", "cold"]),
+        ({"within": "DM"}, {"within": "<< HEP"}, ["heparin"]),
+        ({"within": "DM"}, {"within": ""}, EVERYTHING),
         ({"types": ["T047"], "force_within_filter": True}, {}, EVERYTHING),
     ],
 )  # fmt: skip

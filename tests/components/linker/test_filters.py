@@ -52,6 +52,8 @@ def test_filters_of_a_call_and_changed_later(tiny_assets):
         linker.predict([doc], type=["T047"])
     with pytest.raises(MedlinkError, match="E302"):
         linker.predict([doc], types="T047")
+    with pytest.raises(MedlinkError, match="E302"):
+        linker.predict([doc], within=["<< HP:0001698"])
 
 
 def test_filters_that_leave_nothing_are_nil_with_the_reason(tiny_assets):

@@ -1,0 +1,152 @@
+"""Expressions over the hierarchy, against plain sets over random graphs with cycles."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.kb.expression import concepts_of
+from spacy_medlink.kb.hierarchy import Hierarchy
+from spacy_medlink.types import Concept, Retired
+
+IDS = ("HP:0000118", "404684003", "C0012634", "D-1.2_x", "e/f#g", "Ä")
+SIGNS = ("", "<", "<<", ">", ">>")
+# What is above what; the last three are a cycle, and one of them is its own parent.
+PARENTS = {
+    "root": (), "left": ("root",), "right": ("root",), "leaf": ("left", "right", "gone"),
+    "a": ("c",), "b": ("a", "b"), "c": ("b",),
+}  # fmt: skip
+
+
+def built(path: Path, parents: dict[str, tuple[str, ...]]) -> KnowledgeBase:
+    records = [Concept(id, f"name of {id}", parents=above) for id, above in parents.items()]
+    build_kb(path, [*records, Retired("old", "left"), Retired("lost")])
+    return KnowledgeBase(path)
+
+
+def ids_of(kb: KnowledgeBase, expression: str) -> set[str]:
+    mask = concepts_of(expression, kb, Hierarchy(kb))
+    assert mask.shape == (len(kb),)
+    ids = list(kb.iter_ids())
+    return {ids[row] for row in np.flatnonzero(mask)}
+
+
+@pytest.fixture(scope="module")
+def kb(tmp_path_factory: pytest.TempPathFactory) -> KnowledgeBase:
+    return built(tmp_path_factory.mktemp("expression") / "kb", PARENTS)
+
+
+@pytest.mark.parametrize(
+    ("expression", "ids"),
+    [
+        ("root", "root"),
+        ("<root", "left right leaf"),
+        ("<< root", "root left right leaf"),
+        ("> leaf", "left right root"),
+        (">>leaf", "leaf left right root"),
+        ("< leaf", ""),
+        ("<< left |Left side (of it)| AND << right", "leaf"),
+        ("<<old", "left leaf"),
+        ("left OR right OR leaf", "left right leaf"),
+        ("<< root MINUS left MINUS right", "root leaf"),
+        ("<< root minus (<< left And << right)", "root left right"),
+        ("((root))", "root"),
+        ("root MINUS << root", ""),
+        ("< a", "b c"),
+        (">> b", "a b c"),
+    ],
+)
+def test_expressions(kb: KnowledgeBase, expression: str, ids: str) -> None:
+    assert ids_of(kb, expression) == set(ids.split())
+
+
+@pytest.mark.parametrize(
+    ("expression", "place", "found", "expected"),
+    [
+        (" ", 2, "its end", "an id, one of << < >> >, or ("),
+        ("<<", 3, "its end", "an id"),
+        ("<< <root", 4, "'<'", "an id"),
+        ("<< OR root", 4, "'OR'", "an id"),
+        ("root left", 6, "'left'", "AND, OR, MINUS or the end"),
+        ("root AND", 9, "its end", "an id, one of"),
+        ("(root", 6, "its end", "AND, OR, MINUS or )"),
+        ("root)", 5, "')'", "AND, OR, MINUS or the end"),
+        ("()", 2, "')'", "an id, one of"),
+        ("root AND left OR leaf", 15, "'OR'", "AND again, or parentheses"),
+        ("root |never closed", 6, "'|'", "AND, OR, MINUS or the end"),
+        ("|a| root", 1, "'|a|'", "an id, one of"),
+        ("root |a| |b|", 10, "'|b|'", "AND, OR, MINUS or the end"),
+        ("(" * 101 + "root" + ")" * 101, 101, "'('", "at most 100 parentheses"),
+    ],
+)
+def test_what_is_no_expression(kb, expression: str, place: int, found: str, expected: str) -> None:
+    with pytest.raises(MedlinkError, match="E224") as caught:
+        ids_of(kb, expression)
+    assert f"at character {place} stands {found}, where {expected}" in caught.value.message
+
+
+@pytest.mark.parametrize("id", ["nobody", "lost", "gone", "*", "!", "AN"])
+def test_unknown_ids_are_named(kb: KnowledgeBase, id: str) -> None:
+    with pytest.raises(MedlinkError, match="E106") as caught:
+        ids_of(kb, f"<< root OR << {id}")
+    assert repr(id) in caught.value.message
+
+
+@st.composite
+def expressions(draw: st.DrawFn, depth: int = 3) -> tuple[str, str]:
+    """Draw an expression, and the same as Python over sets."""
+    space = draw(st.sampled_from(["", " ", "\t\n"]))
+    if depth == 0 or draw(st.booleans()):
+        sign, id = draw(st.sampled_from(SIGNS)), draw(st.sampled_from(IDS))
+        term = draw(st.sampled_from(["", "||", " |of (it) << AND|"]))
+        return f"{sign}{space}{id}{term}", f"of({sign!r}, {id!r})"
+    word, sign = draw(st.sampled_from([("AND", "&"), ("or", "|"), ("MINUS", "-")]))
+    parts = draw(st.lists(expressions(depth - 1), min_size=1, max_size=3))
+    text = f" {word} ".join(f"({space}{part[0]}{space})" for part in parts)
+    return text, f" {sign} ".join(f"({part[1]})" for part in parts)
+
+
+EDGES = st.lists(st.tuples(st.sampled_from(IDS), st.sampled_from(IDS)), max_size=9)
+
+
+@given(EDGES, st.lists(expressions(), min_size=1, max_size=4))
+def test_random_expressions_over_random_graphs(tmp_path_factory, edges, drawn) -> None:
+    parents = {id: tuple(above for below, above in edges if below == id) for id in IDS}
+    kb = built(tmp_path_factory.mktemp("graph") / "kb", parents | {"left": ()})
+    children = {id: tuple(below for below, above in edges if above == id) for id in IDS}
+
+    def reached(id: str, steps: dict[str, tuple[str, ...]]) -> set[str]:
+        found: set[str] = set()
+        waiting = [id]
+        while waiting:
+            new = set(steps[waiting.pop()]) - found
+            found |= new
+            waiting += new
+        return found - {id}
+
+    def of(sign: str, id: str) -> set[str]:
+        around = reached(id, children if "<" in sign else parents) if sign else set()
+        return around | ({id} if len(sign) != 1 else set())
+
+    for text, python in drawn:
+        assert ids_of(kb, text) == eval(python, {"of": of})
+    for id in IDS:
+        assert set(kb.descendants(id)) == of("<", id)
+        assert set(kb.ancestors(id)) == of(">", id)
+
+
+@given(st.text(alphabet="ab<>()| ORNAD", max_size=12))
+def test_any_text_is_an_expression_or_an_error_with_a_place(kb: KnowledgeBase, text: str) -> None:
+    try:
+        ids_of(kb, text)
+    except MedlinkError as error:
+        assert error.code in ("E106", "E224")
+        if error.code == "E224":
+            place = re.search(r"at character (\d+) ", error.message)
+            assert place is not None
+            assert 1 <= int(place[1]) <= len(text) + 1
