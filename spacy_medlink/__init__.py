@@ -13,6 +13,7 @@ _WHERE = {
     "Annotation": "annotate",
     "Assets": "assets",
     "Candidate": "types",
+    "CodeMap": "types",
     "Concept": "types",
     "GoldDocument": "kb.gold",
     "GoldMention": "kb.gold",

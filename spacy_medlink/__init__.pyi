@@ -13,6 +13,7 @@ from .kb.gold import GoldDocument as GoldDocument
 from .kb.gold import GoldMention as GoldMention
 from .kb.gold import read_gold as read_gold
 from .types import Candidate as Candidate
+from .types import CodeMap as CodeMap
 from .types import Concept as Concept
 from .types import Mention as Mention
 from .types import Name as Name

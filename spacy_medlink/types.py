@@ -50,12 +50,28 @@ class Relation(NamedTuple):
     inverse: bool = False
 
 
+class CodeMap(NamedTuple):
+    """How a code of another vocabulary is meant.
+
+    relation (str): what the code is to the concept: "exact", "broader" (it means more), "narrower",
+        "related"; "" where nothing is said.
+    source (str): vocabulary that says so. note (str): for which cases, as the source puts it.
+    """
+
+    vocabulary: str
+    code: str
+    relation: str = ""
+    source: str = ""
+    note: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Concept:
     """An entry of the knowledge base; `names[0]` is the preferred name.
 
     relations (Tuple[Relation, ...]): what the source says, of parents too where it tells whose they
-        are; () where a concept is read from a knowledge base, which gives them by `relations`.
+        are. maps (Tuple[CodeMap, ...]): of the codes of which more is said. Both are () where a
+        concept is read from a knowledge base, which has methods for them.
     row (int): position in the knowledge base, -1 before it is built in.
     first_name (int): row of `names[0]`; the names of a concept have consecutive rows.
     """
@@ -68,6 +84,7 @@ class Concept:
     codes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     parents: tuple[str, ...] = ()
     relations: tuple[Relation, ...] = ()
+    maps: tuple[CodeMap, ...] = ()
     row: int = -1
     first_name: int = -1
 

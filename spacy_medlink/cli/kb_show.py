@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..kb import KnowledgeBase
     from ..types import Concept
 
-_SHOWN = 10  # children, and relations
+_SHOWN = 10  # children, relations, maps
 
 
 def command(
@@ -39,7 +39,8 @@ def show_concept(*, kb: Path, id: str) -> dict[str, Any]:
     RETURNS (Dict[str, Any]): "id", "retired" (of a retired id what became of it, step by step, each
         with "id", "replaced_by", "reason"), "name", "names" (with language, source, term type),
         "types", "definition", "codes", "chosen_codes" (that `_.cui` has by the preferred name,
-        where there are several in a vocabulary), "parents", "children", "ancestors" (id, name,
+        where there are several in a vocabulary), "maps" (codes of which more is said: "relation",
+        "source", "note"), "parents", "children", "ancestors" (id, name,
         levels up) and "relations" (id, name, relation, source, and whether it is what the other
         one is to the concept, "inverse"; of the hierarchy only those to parents).
     RAISES (MedlinkError): E101-E103 for the file, E106 when there is no such concept, E640 when it
@@ -59,6 +60,7 @@ def show_concept(*, kb: Path, id: str) -> dict[str, Any]:
         "definition": concept.definition,
         "codes": {name: list(codes) for name, codes in concept.codes.items()},
         "chosen_codes": _chosen(base, concept),
+        "maps": [one._asdict() for one in base.maps(concept.id) if any(one[2:])],
         "names": [name._asdict() for name in concept.names],
         "parents": [_named(base, parent) for parent in concept.parents],
         "children": [_named(base, child) for child in base.children(concept.id)],
@@ -121,6 +123,7 @@ def _rows(concept: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for vocabulary, codes in concept["codes"].items():
         chosen = concept["chosen_codes"].get(vocabulary)
         yield f"code {vocabulary}", ", ".join(codes) + (f" (cui: {chosen})" if chosen else "")
+    yield from _first("map", [_mapped(one) for one in concept["maps"]])
     for name in concept["names"]:
         about = [name["lang"], name["source"], name["tty"], "obsolete" if name["obsolete"] else ""]
         yield "known as", f"{name['text']} [{', '.join(filter(None, about))}]"
@@ -140,6 +143,11 @@ def _first(title: str, values: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 def _said(concept: dict[str, Any]) -> str:
     return f"{concept['id']} {concept['name']}".strip()
+
+
+def _mapped(one: dict[str, Any]) -> str:
+    said = ", ".join(filter(None, (one["relation"], one["note"])))
+    return f"{one['vocabulary']} {one['code']}: {said} [{one['source']}]"
 
 
 def _related(one: dict[str, Any]) -> str:

@@ -46,6 +46,7 @@ _RELATED = (
     "SELECT relation, other.id FROM {base}.relation JOIN {base}.concept AS other"
     " ON other.row = object WHERE subject = ? ORDER BY object"
 )
+_MAPPED = "SELECT vocabulary, code, relation FROM {base}.map WHERE concept = ? ORDER BY code"
 _SUCCESSORS = (
     "SELECT o.id, o.replaced_by, n.replaced_by FROM old.retired AS o JOIN new.retired AS n"
     " ON n.id = o.id WHERE n.replaced_by != o.replaced_by ORDER BY o.id"
@@ -194,6 +195,8 @@ def _shared_concepts(db: sqlite3.Connection, labels: _Labels, related: bool) -> 
             was = _related(db, "old", labels, old_row)
             now = _related(db, "new", labels, new_row)
             yield from value_changes("relations changed", id, new_name, was, now)
+            was, now = _mapped(db, "old", labels, old_row), _mapped(db, "new", labels, new_row)
+            yield from value_changes("maps changed", id, new_name, was, now)
         yield from found
 
 
@@ -216,6 +219,17 @@ def _related(
     for relation, other in db.execute(_RELATED.format(base=base), (row,)):
         found.setdefault(labels[base][relation], {})[other] = None
     found.pop(ISA, None)
+    return found
+
+
+def _mapped(
+    db: sqlite3.Connection, base: str, labels: _Labels, row: int
+) -> dict[str, dict[str, None]]:
+    """List what codes are to a concept ("E11 broader"), by vocabulary."""
+    found: dict[str, dict[str, None]] = {}
+    for vocabulary, code, relation in db.execute(_MAPPED.format(base=base), (row,)):
+        said = f"{code} {labels[base][relation]}"
+        found.setdefault(labels[base][vocabulary], {})[said.strip()] = None
     return found
 
 

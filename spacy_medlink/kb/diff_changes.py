@@ -15,12 +15,12 @@ class Change(NamedTuple):
 
     kind (str): "concept new", "concept retired", "concept merged", "concept vanished" (gone, and
         the new base says nothing of it), "concept renamed", "codes changed", "types changed",
-        "parents changed", "definition changed", "relations changed" (but the hierarchy, and only
-        where both bases have relations); "name new", "name dropped", "name moved", and of
-        names that stay "name source changed", "name term type changed", "name obsolete changed",
-        "name language changed"; "successor changed" (of a retired id); "gold merged", "gold lost",
-        "gold gained" (an id found again), "gold unknown" (in neither), "gold findable" and "gold
-        unfindable" (an exact match of the mention has a gold id, now or no more).
+        "parents changed", "definition changed", "relations changed" (but the hierarchy) and "maps
+        changed" (both only where both bases know them); "name new", "name dropped", "name moved",
+        and of names that stay "name source changed", "name term type changed", "name obsolete
+        changed", "name language changed"; "successor changed" (of a retired id); "gold merged",
+        "gold lost", "gold gained" (an id found again), "gold unknown" (in neither), "gold findable"
+        and "gold unfindable" (an exact match of the mention has a gold id, now or no more).
     id, other (str): the concept, and the one that it or its name went to.
     text, lang (str): the name, or the mention; the preferred name where a fact has changed.
     label (str): the vocabulary of codes that have changed, or the relation.

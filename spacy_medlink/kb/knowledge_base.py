@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import Errors
 from ..text.normalisation import hash_key, key
-from ..types import Concept, Ints1d, Name, Relation, Retired
+from ..types import CodeMap, Concept, Ints1d, Name, Relation, Retired
 from ..util.held import HeldFile
 from . import related, schema
 from .database import Connection, Database
@@ -281,6 +281,11 @@ class KnowledgeBase:
         """List a concept's codes in another vocabulary, such as "ICD10CM"; () when it has none."""
         return tuple(self[id].codes.get(vocabulary, ()))
 
+    def maps(self, id: str) -> list[CodeMap]:
+        """List a concept's codes in their order, with what is said of each."""
+        row = self.row_of(id)
+        return related.maps_of(self._db, row, self.codes_at(row))
+
     def names(self, id: str, lang: str = "") -> tuple[str, ...]:
         """List a concept's names in a language, such as "es"; in all of them without one."""
         return tuple(name.text for name in self[id].names if not lang or name.lang == lang)
@@ -294,11 +299,8 @@ class KnowledgeBase:
         return related.children(self._db, self.row_of(id)) if id in self else []
 
     def ancestors(self, id: str) -> dict[str, int]:
-        """Map every concept above to the length of the shortest way up; cycles do no harm.
-
-        RAISES (KeyError): when there is no such concept.
-        """
-        self.row_of(id)
+        """Map every concept above to the length of the shortest way up; cycles do no harm."""
+        self.row_of(id)  # an id that there is not is a KeyError
         return related.ancestors(self._db, id)
 
     def descendants(self, id: str) -> dict[str, int]:

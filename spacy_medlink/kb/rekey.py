@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from ..types import ISA, Concept, Name, Record, Relation, Retired
+from ..types import ISA, CodeMap, Concept, Name, Record, Relation, Retired
 from .scratch import scratch
 
 _TABLES = """
@@ -155,7 +155,7 @@ def _scheme_of(concept: Concept) -> str:
 def _plain(concept: Concept) -> tuple[object, ...]:
     return (
         concept.id, concept.name, concept.names, concept.types, concept.definition,
-        dict(concept.codes), concept.parents, concept.relations,
+        dict(concept.codes), concept.parents, concept.relations, concept.maps,
     )  # fmt: skip
 
 
@@ -166,9 +166,10 @@ def _dump(values: list[object]) -> str:
 def _load(values: list[Any]) -> Record:
     if len(values) == len(Retired._fields):
         return Retired(*values)
-    id, name, names, types, definition, codes, parents, relations = values
+    id, name, names, types, definition, codes, parents, relations, maps = values
     return Concept(
         id, name, tuple(Name(*fields) for fields in names), tuple(types), definition,
         {vocabulary: tuple(found) for vocabulary, found in codes.items()}, tuple(parents),
         tuple(Relation(*fields) for fields in relations),
+        tuple(CodeMap(*fields) for fields in maps),
     )  # fmt: skip

@@ -1,10 +1,10 @@
-"""What concepts are to each other: relations of one, and the hierarchy above and below it."""
+"""What concepts are to each other and to codes: relations, maps, the hierarchy above and below."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..types import ISA, Relation
+from ..types import ISA, CodeMap, Relation
 from .database import Connection
 
 _IS_THERE = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'relation'"
@@ -19,6 +19,11 @@ _OF_ONE = (
 _ALL = (
     f"SELECT subject, said.text, object, teller.text FROM relation {_NAMED}"
     " ORDER BY subject, relation, object, relation.source"
+)
+_MAPS = (
+    "SELECT kind.text, code, said.text, teller.text, note FROM map"
+    " JOIN label AS kind ON kind.row = vocabulary JOIN label AS said ON said.row = relation"
+    " JOIN label AS teller ON teller.row = source WHERE concept = ?"
 )
 _PARENTS = (
     "SELECT above.id FROM concept, json_each(concept.parents) AS parent"
@@ -60,6 +65,17 @@ def all_relations(db: Connection) -> Iterator[tuple[int, str, int, str]]:
         return iter(db.execute(_ALL))
     edges = db.execute("SELECT child, parent FROM edge ORDER BY child, parent")
     return ((child, ISA, parent, "") for child, parent in edges)
+
+
+def maps_of(db: Connection, row: int, codes: Mapping[str, Sequence[str]]) -> list[CodeMap]:
+    """List the codes of a concept, with what is said of each; see KnowledgeBase.maps."""
+    said: dict[tuple[str, str], list[CodeMap]] = {
+        (vocabulary, code): [] for vocabulary, own in codes.items() for code in own
+    }
+    for vocabulary, code, *rest in _rows(db, _MAPS, row) if knows_relations(db) else ():
+        # A code that became the id of the concept is none of its codes any more.
+        said.get((vocabulary, code), []).append(CodeMap(vocabulary, code, *rest))
+    return [one for pair, own in said.items() for one in own or [CodeMap(*pair)]]
 
 
 def children(db: Connection, row: int) -> list[str]:

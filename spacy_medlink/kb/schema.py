@@ -5,7 +5,8 @@ no index over 15 million names is needed. `lookup` is the exact tier in the orde
 assets want it: sorted by key hash. Strings that repeat (languages, sources, term types) are
 interned in `label`. `edge` is the hierarchy alone, which most questions are about; `relation` has
 all that sources say, of the hierarchy too. `hierarchy` has `edge` once more as one array, which is
-read a hundred times as fast. Files of earlier versions have neither `relation` nor `hierarchy`.
+read a hundred times as fast. `map` has the codes of which more is said than that they are there.
+Files of earlier versions lack `relation`, `hierarchy` and `map`.
 """
 
 import hashlib
@@ -46,6 +47,11 @@ CREATE TABLE relation (
     source INTEGER NOT NULL, PRIMARY KEY (subject, relation, object, source)
 ) WITHOUT ROWID;
 CREATE TABLE hierarchy (edges BLOB NOT NULL);
+CREATE TABLE map (
+    concept INTEGER NOT NULL, vocabulary INTEGER NOT NULL, code TEXT NOT NULL,
+    relation INTEGER NOT NULL, source INTEGER NOT NULL, note TEXT NOT NULL,
+    PRIMARY KEY (concept, vocabulary, code, relation, source, note)
+) WITHOUT ROWID;
 CREATE TABLE retired (
     id TEXT PRIMARY KEY, replaced_by TEXT NOT NULL, reason TEXT NOT NULL
 ) WITHOUT ROWID;

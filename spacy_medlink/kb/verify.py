@@ -21,6 +21,8 @@ _OF_RELATIONS = (
      " LEFT JOIN concept AS other ON other.row = object LEFT JOIN label ON label.row = relation"
      " WHERE one.row IS NULL OR other.row IS NULL OR label.row IS NULL",
      "relations that lead nowhere"),
+    ("SELECT count(*) FROM map LEFT JOIN concept ON concept.row = map.concept"
+     " WHERE concept.row IS NULL", "maps of no concept"),
     ("SELECT abs(count(*) - (SELECT length(edges) / 8 FROM hierarchy)) FROM edge",
      "steps of the hierarchy that its array has not, or alone has"),
 )  # fmt: skip

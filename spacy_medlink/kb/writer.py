@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..types import ISA, BadLine, Concept, Name, Relation, Retired
+from ..types import ISA, BadLine, CodeMap, Concept, Name, Relation, Retired
 from . import schema
 from .lookup import LookupSorter
 
@@ -62,6 +62,7 @@ class TableWriter:
         self._concepts: list[tuple[int, str, str, int, int, str, str, str, str]] = []
         self._names: list[Name] = []
         self._relations: list[tuple[int, Relation]] = []
+        self._maps: list[tuple[int, CodeMap]] = []
         self._retired: list[tuple[str, str, str]] = []
         self._db = sqlite3.connect(path, isolation_level=None)
         # The file is built beside and fsynced before the swap: a journal would only cost time.
@@ -86,6 +87,7 @@ class TableWriter:
         self._names += names
         if parents or concept.relations:
             self._relations += zip(repeat(report.concepts), _relations(concept, parents))
+        self._maps += zip(repeat(report.concepts), concept.maps)
         self._concepts.append(
             (report.concepts, concept.id, names[0].text, report.names, len(names),
              schema.dump_list(concept.types), schema.dump_codes(concept.codes),
@@ -118,10 +120,19 @@ class TableWriter:
                 for row, one in self._relations
             ],
         )
+        many(
+            "INSERT OR IGNORE INTO map VALUES (?,?,?,?,?,?)",
+            [
+                (row, number(one.vocabulary), one.code, number(one.relation), number(one.source),
+                 one.note)
+                for row, one in self._maps
+            ],
+        )  # fmt: skip
         many("INSERT OR IGNORE INTO retired VALUES (?,?,?)", self._retired)
         self._concepts.clear()
         self._names.clear()
         self._relations.clear()
+        self._maps.clear()
         self._retired.clear()
 
     def _flush_names(self) -> None:
@@ -175,19 +186,27 @@ class TableWriter:
                 Name(text, labels[lang], labels[source], labels[tty], bool(obsolete))
                 for text, lang, source, tty, obsolete in rows
             )
-            said = self._db.execute(
-                "SELECT relation, id, source, inverse FROM waiting WHERE concept = ?", (row,)
-            )
-            relations = tuple(
-                Relation(labels[relation], other, labels[source], bool(inverse))
-                for relation, other, source, inverse in said
-            )
             waiting.append(
                 Concept(id, names[0].text, names, schema.load_list(types), definition,
-                        schema.load_codes(codes), schema.load_list(parents), relations, row)
+                        schema.load_codes(codes), schema.load_list(parents),
+                        self._relations_at(row, labels), self._maps_at(row, labels), row)
             )  # fmt: skip
         if waiting:
             yield unite(waiting)
+
+    def _relations_at(self, row: int, labels: Mapping[int, str]) -> tuple[Relation, ...]:
+        query = "SELECT relation, id, source, inverse FROM waiting WHERE concept = ?"
+        return tuple(
+            Relation(labels[relation], other, labels[source], bool(inverse))
+            for relation, other, source, inverse in self._db.execute(query, (row,))
+        )
+
+    def _maps_at(self, row: int, labels: Mapping[int, str]) -> tuple[CodeMap, ...]:
+        query = "SELECT vocabulary, code, relation, source, note FROM map WHERE concept = ?"
+        return tuple(
+            CodeMap(labels[vocabulary], code, labels[relation], labels[source], note)
+            for vocabulary, code, relation, source, note in self._db.execute(query, (row,))
+        )
 
     def retired(self) -> Iterator[Retired]:
         """Read back the histories."""
@@ -310,6 +329,7 @@ def unite(pieces: list[Concept]) -> Concept:
         codes=codes,
         parents=_ordered(value for piece in pieces for value in piece.parents),
         relations=tuple(dict.fromkeys(one for piece in pieces for one in piece.relations)),
+        maps=tuple(dict.fromkeys(one for piece in pieces for one in piece.maps)),
     )
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ...errors import Errors, MedlinkError
-from ...types import BadLine, Concept, Name, Record, Relation, Retired
+from ...types import BadLine, CodeMap, Concept, Name, Record, Relation, Retired
 from ..second_process import last_words, start
 
 _Columns = list[list[Any]]
@@ -104,7 +104,8 @@ class _Batches:
             self._relations += record.relations
             self._records.append(
                 (len(record.names), len(record.relations), record.id, record.name, record.types,
-                 record.definition, dict(record.codes), record.parents)
+                 record.definition, dict(record.codes), record.parents,
+                 list(map(tuple, record.maps)))
             )  # fmt: skip
         if len(self._names) + len(self._relations) + len(self._records) >= _NAMES:
             self.send(())
@@ -137,10 +138,10 @@ def _records(
         if len(record) == len(Retired._fields):
             yield Retired(*record)
         else:
-            n_names, n_relations, id, name, types, definition, codes, parents = record
+            n_names, n_relations, id, name, types, definition, codes, parents, maps = record
             yield Concept(
                 id, name, tuple(islice(names, n_names)), types, definition, codes, parents,
-                tuple(islice(relations, n_relations)),
+                tuple(islice(relations, n_relations)), tuple(CodeMap(*one) for one in maps),
             )  # fmt: skip
 
 

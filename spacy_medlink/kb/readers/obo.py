@@ -8,13 +8,14 @@ from pathlib import Path
 from ...types import ISA, BadLine, Concept, Name, Record, Relation, Retired
 from .fields import FieldError, identifier, surface
 from .lines import numbered_lines, report
-from .xrefs import collect, source_of
+from .xrefs import codes_of, maps_of, relation_of_match, skos_match, source_of
 
 _TAG = re.compile(r"([A-Za-z_][\w.\-]*):\s*(.*)")
+_QUALIFIER = re.compile(r'"MONDO:(\w+)"')  # of a cross-reference
+_MATCH = re.compile(r"(?:skos:)?(\w+Match)\s+(\S+)")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(.*)')
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {"n": "\n", "t": "\t", "W": " "}
-_EQUIVALENT = '"MONDO:equivalentTo"'  # among the qualifiers of a cross-reference
 _SCOPES = frozenset({"EXACT", "BROAD", "NARROW", "RELATED"})
 # Comments run to the end of the line; a "!" inside an identifier has no space before it. The
 # look-behind keeps a long run of spaces from being tried from each of its spaces.
@@ -31,7 +32,7 @@ class _Term:
     synonyms: list[Name] = field(default_factory=list)
     definition: str = ""
     xrefs: list[str] = field(default_factory=list)
-    equivalent: list[str] = field(default_factory=list)
+    matches: list[tuple[str, str]] = field(default_factory=list)
     relations: list[Relation] = field(default_factory=list)
     namespace: str = ""
     alt_ids: list[str] = field(default_factory=list)
@@ -43,9 +44,9 @@ def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]
     """Stream the live terms of an OBO file as concepts, obsolete and alternative ids as retired.
 
     Synonyms keep their scope and type as term type ("EXACT", "RELATED layperson"); the namespace
-    becomes the type; cross-references become codes by vocabulary, those that Mondo marks as
-    equivalent before others; relationships become relations, with `is_a` as "isa". The source of
-    names and relations is the ontology's own id, in capitals ("HP").
+    becomes the type; cross-references and SKOS matches become codes by vocabulary, exact ones (also
+    those that Mondo marks as equivalent) before others; relationships become relations, with `is_a`
+    as "isa". The source of all this is the ontology's own id, in capitals ("HP").
     RAISES (MedlinkError): E105 for a bad line, unless `bad_lines` collects them.
     """
     header: dict[str, str] = {}
@@ -117,8 +118,10 @@ def _apply(term: _Term, tag: str, value: str) -> None:
         term.definition = _quoted(value)[0]
     elif tag == "xref":
         term.xrefs.append(_identifier(value))
-        if _EQUIVALENT in value:
-            term.equivalent.append(term.xrefs[-1])
+        if relation := relation_of_match(_QUALIFIER.findall(value)):
+            term.matches.append((term.xrefs[-1], relation))
+    elif tag == "property_value" and (match := _MATCH.match(value)):
+        term.matches += skos_match(match[1], _identifier(match[2]))
     elif tag == "is_a":
         term.relations.append(Relation(ISA, _identifier(value)))
     elif tag == "relationship":
@@ -159,7 +162,8 @@ def _records(
         ),
         types=(kind,) if kind else (),
         definition=term.definition,
-        codes=collect([*term.equivalent, *term.xrefs]),
+        codes=codes_of(term.xrefs, term.matches),
+        maps=maps_of(term.matches, source),
         parents=tuple(one.id for one in term.relations if one.relation == ISA),
         relations=tuple(one._replace(source=source) for one in term.relations),
     )

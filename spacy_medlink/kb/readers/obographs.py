@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from ..scratch import scratch
 from .fields import FieldError, has_blank_names, identifier, storable, surface, without_blank_names
 from .json_stream import JsonStream
 from .lines import report
-from .xrefs import collect, compact, source_of
+from .xrefs import codes_of, compact, maps_of, relation_of_match, skos_match, source_of
 
 _TABLES = """
 CREATE TABLE edge (child TEXT, relation TEXT, parent TEXT, line INTEGER);
@@ -147,6 +148,8 @@ def _records(node: Any, ontology: str, path: Path, db: sqlite3.Connection) -> li
     definition = _text(_object(meta.get("definition") or {}, "definition"), "val")
     if not (label or synonyms or definition):
         return []  # only referred to: this file says nothing about it
+    matches = [*_matches(meta), *chain.from_iterable(skos_match(*one) for one in properties)]
+    xrefs = [identifier(_text(xref, "val")) for xref in _objects(meta, "xrefs")]
     found = db.execute(_RELATED, (id,))
     relations = tuple(Relation(relation, other, source) for relation, other in found)
     concept = Concept(
@@ -155,7 +158,8 @@ def _records(node: Any, ontology: str, path: Path, db: sqlite3.Connection) -> li
         names=(Name(label, "en", source, "PT"), *synonyms),
         types=tuple(value for name, value in properties if name == _NAMESPACE),
         definition=definition,
-        codes=collect([identifier(_text(xref, "val")) for xref in _objects(meta, "xrefs")]),
+        codes=codes_of(xrefs, matches),
+        maps=maps_of(matches, source),
         parents=tuple(one.id for one in relations if one.relation == ISA),
         relations=relations,
     )
@@ -170,6 +174,15 @@ def _synonyms(meta: dict[str, Any], source: str) -> Iterator[Name]:
         tty = f"{scope or 'RELATED'} {kind}".strip()
         obsolete = kind in ("obsolete_synonym", "OBSOLETE")
         yield Name(_text(synonym, "val"), "en", source, tty, obsolete)
+
+
+def _matches(meta: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Read what cross-references are to the node: qualifiers such as "MONDO:equivalentTo"."""
+    for xref in _objects(meta, "xrefs"):
+        said = _properties(_object(xref.get("meta") or {}, "meta"))
+        words = [value.partition(":")[2] for _, value in said if value.startswith("MONDO:")]
+        if relation := relation_of_match(words):
+            yield identifier(_text(xref, "val")), relation
 
 
 def _properties(meta: dict[str, Any]) -> Iterator[tuple[str, str]]:

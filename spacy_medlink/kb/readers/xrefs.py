@@ -1,7 +1,10 @@
 """Cross-references to other vocabularies, spelled as users ask for them."""
 
 import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+
+from ...types import CodeMap
 
 # How ontologies spell the vocabularies; what is not here stays as it is.
 _VOCABULARIES = {
@@ -14,12 +17,23 @@ _VOCABULARIES = {
     "NCIT": "NCIT", "NCI": "NCIT", "Orphanet": "ORPHA", "ORPHA": "ORPHA",
     "OMIM": "OMIM", "MIM": "OMIM",
 }  # fmt: skip
+Match = tuple[str, str]
+"""A cross-reference, and what it is to the concept, as `CodeMap.relation` has it."""
+
 # Ids that tell their vocabulary by their shape.
 _SHAPES = (
     (re.compile(r"C\d{7}"), "UMLS"),
     (re.compile(r"[CD]\d{6}|[CD]\d{9}"), "MESH"),
     (re.compile(r"\d{6}"), "OMIM"),
 )
+# What a code is to a concept, by the words of Mondo and of SKOS, which say it the other way round:
+# "subClassOf" and "broadMatch" lead to what is broader.
+_MATCHES = {
+    "equivalentTo": "exact", "subClassOf": "broader", "superClassOf": "narrower",
+    "mondoIsNarrowerThanSource": "broader", "mondoIsBroaderThanSource": "narrower",
+    "relatedTo": "related", "exactMatch": "exact", "broadMatch": "broader",
+    "narrowMatch": "narrower", "closeMatch": "related", "relatedMatch": "related",
+}  # fmt: skip
 _FILE = re.compile(r"\.(?:obo|owl|json|ofn|omn|ttl|rdf|xml)$")
 _IRI = re.compile(r"https?://.*[/#](?P<prefix>[A-Za-z][A-Za-z0-9]*)_(?P<local>[\w.\-]+)")
 
@@ -64,6 +78,29 @@ def source_of(ontology: str, id: str, path: Path) -> str:
     prefix, colon, local = id.partition(":")
     named = own.partition("/")[0] or (prefix if colon and not local.startswith("//") else "")
     return (named or path.name.split(".")[0]).upper()
+
+
+def relation_of_match(words: Iterable[str]) -> str:
+    """Say what a code is to a concept, by the words of the source; "" where these do not say."""
+    return next((_MATCHES[word] for word in words if word in _MATCHES), "")
+
+
+def skos_match(word: str, target: str) -> list[Match]:
+    """Read a property of a concept, a match if it is one to an id of a known vocabulary."""
+    relation, xref = relation_of_match([word]), compact(target)
+    return [(xref, relation)] if relation and (code_of(xref) or ("URL",))[0] != "URL" else []
+
+
+def maps_of(matches: Iterable[Match], source: str) -> tuple[CodeMap, ...]:
+    """Make maps of matches; cross-references without a vocabulary are left."""
+    pairs = ((code_of(xref), relation) for xref, relation in matches)
+    return tuple(CodeMap(*code, relation, source) for code, relation in pairs if code)
+
+
+def codes_of(xrefs: Iterable[str], matches: Sequence[Match]) -> dict[str, tuple[str, ...]]:
+    """Sort cross-references and matches by vocabulary, exact ones first."""
+    exact = [xref for xref, relation in matches if relation == "exact"]
+    return collect([*exact, *xrefs, *(xref for xref, _ in matches)])
 
 
 def collect(xrefs: list[str]) -> dict[str, tuple[str, ...]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ....types import ISA, BadLine, Concept, Name, Record, Relation, Retired
+from ....types import ISA, BadLine, CodeMap, Concept, Name, Record, Relation, Retired
 from ...scratch import scratch
 from .release import find_files, release_of
 from .store import ASSOCIATIONS, DEFINITION, FSN, TABLES, Store
@@ -29,7 +29,7 @@ _TYPES = (
     " (SELECT DISTINCT type FROM relationship) ORDER BY lang != 'en', id"
 )
 _MAPS = (
-    "SELECT concept, place, vocabulary, target FROM map"
+    "SELECT concept, place, vocabulary, target, relation, advice FROM map"
     " ORDER BY concept, vocabulary, part, priority, place"
 )
 _ASSOCIATIONS = (
@@ -53,7 +53,8 @@ def read(
 
     Names come in every language that is there. The preferred name is the one that a language
     reference set prefers; the semantic tag of the fully specified name ("disorder") is the type;
-    inactive descriptions are obsolete names; targets of maps are codes; relationships are
+    inactive descriptions are obsolete names; targets of maps are codes, with correlation
+    and advice; relationships are
     relations, called as their type ("finding_site", "isa"); a retired concept is replaced by its
     "same as" or "replaced by", or by its only possible equivalent.
 
@@ -92,7 +93,7 @@ def _records(store: Store, language: str, source: str) -> Iterator[Record]:
             store.report(place, f"the concept {id} without any name", "a description for it")
             continue
         codes: dict[str, dict[str, None]] = {}
-        for vocabulary, target in mapped:
+        for vocabulary, target, *_ in mapped:
             codes.setdefault(vocabulary, {})[target] = None
         yield Concept(
             **concept,
@@ -101,6 +102,11 @@ def _records(store: Store, language: str, source: str) -> Iterator[Record]:
             relations=tuple(
                 Relation(called.get(type, str(type)), str(other), source)
                 for type, other in dict.fromkeys(related)
+            ),
+            maps=tuple(
+                CodeMap(vocabulary, target, relation, source, advice)
+                for vocabulary, target, relation, advice in mapped
+                if relation or advice
             ),
         )
     for rows in tables:

@@ -22,7 +22,8 @@ CREATE TABLE relationship (
 );
 CREATE TABLE preferred (description INTEGER PRIMARY KEY, rank INTEGER);
 CREATE TABLE map (
-    concept INTEGER, vocabulary TEXT, part INTEGER, priority INTEGER, target TEXT, place INTEGER
+    concept INTEGER, vocabulary TEXT, part INTEGER, priority INTEGER, target TEXT, place INTEGER,
+    relation TEXT, advice TEXT
 );
 CREATE TABLE association (
     concept INTEGER, kind INTEGER, time INTEGER, target INTEGER, place INTEGER
@@ -40,6 +41,10 @@ _DIALECTS = ("900000000000509007", "900000000000508004")
 _MAPS = {
     "447562003": "ICD10", "6011000124106": "ICD10CM", "447563008": "ICD9CM", "446608001": "ICDO3",
     "900000000000497000": "CTV3", "900000000000498005": "SNOMEDID",
+}  # fmt: skip
+# What a target is to the concept: the concept is the narrow one of "narrow to broad".
+_CORRELATIONS = {
+    "447557004": "exact", "447558009": "broader", "447559001": "narrower", "447560006": "related",
 }  # fmt: skip
 # How retired concepts are tied to others, the surest ties first.
 ASSOCIATIONS = {
@@ -98,7 +103,7 @@ class Store:
             self._fill(file, "Language", self._preferred, insert)
         for kind in ("SimpleMap", "Map"):
             for file in files[kind]:
-                self._fill(file, kind, _map, "INSERT INTO map VALUES (?,?,?,?,?,?)")
+                self._fill(file, kind, _map, "INSERT INTO map VALUES (?,?,?,?,?,?,?,?)")
         for file in files["Association"]:
             insert = "INSERT INTO association VALUES (?,?,?,?,?)"
             self._fill(file, "Association", _association, insert)
@@ -178,7 +183,11 @@ def _map(fields: list[str], place: int) -> _Values | None:
     if not (part.isdecimal() and priority.isdecimal() and len(part + priority) < 18):
         raise FieldError(f"map group {part[:20]!a}, priority {priority[:20]!a}", "two numbers")
     vocabulary = _MAPS.get(refset, f"SNOMEDCT_MAP_{refset}")
-    return concept, vocabulary, int(part), int(priority), target.strip(), place
+    advice, relation = (fields[9].strip(), fields[11]) if len(fields) > 7 else ("", "")
+    return (
+        concept, vocabulary, int(part), int(priority), target.strip(), place,
+        _CORRELATIONS.get(relation, ""), advice,
+    )  # fmt: skip
 
 
 def _association(fields: list[str], place: int) -> _Values | None:

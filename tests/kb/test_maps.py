@@ -1,0 +1,125 @@
+"""Maps: what each reader makes of what a source says of codes, and what the knowledge base has."""
+
+import json
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.kb.diff import changes
+from spacy_medlink.kb.readers import obo, read
+from spacy_medlink.kb.readers.apart import read_apart
+from spacy_medlink.kb.rekey import rekey
+from spacy_medlink.kb.verify import verify
+from spacy_medlink.types import CodeMap, Concept
+from tests.kb import samples
+from tests.kb.samples import DIABETES, write_rf2
+
+MAPS = "Refset/Map/der2_iisssccRefset_ExtendedMapSnapshot_INT_20240101.txt"
+OBO = """ontology: mondo
+
+[Term]
+id: MONDO:1
+name: diabetes
+xref: OMIM:1
+xref: MESH:D1 {source="DOID:1", source="MONDO:equivalentTo"}
+xref: NCIT:C1 {source="MONDO:mondoIsNarrowerThanSource"}
+property_value: skos:exactMatch Orphanet:1
+property_value: closeMatch http://purl.obolibrary.org/obo/DOID_1
+property_value: skos:broadMatch http://identifiers.org/snomedct/1
+property_value: seeAlso "x" xsd:string
+"""
+EXPECTED = (
+    CodeMap("MESH", "D1", "exact", "MONDO"), CodeMap("NCIT", "C1", "broader", "MONDO"),
+    CodeMap("ORPHA", "1", "exact", "MONDO"), CodeMap("DOID", "1", "related", "MONDO"),
+)  # fmt: skip
+
+
+def test_obo(tmp_path: Path) -> None:
+    path = tmp_path / "x.obo"
+    path.write_text(OBO)
+    (concept,) = obo.read(path)
+    assert isinstance(concept, Concept)
+    assert concept.maps == EXPECTED
+    assert {name: [*own] for name, own in concept.codes.items()} == {
+        "MESH": ["D1"], "ORPHA": ["1"], "OMIM": ["1"], "NCIT": ["C1"], "DOID": ["1"],
+    }  # fmt: skip
+    assert list(read_apart("spacy_medlink.kb.readers.obo:read", path, None)) == [concept]
+    build_kb(tmp_path / "kb", [concept])
+    kb = KnowledgeBase(tmp_path / "kb")
+    assert set(kb.maps("MONDO:1")) == {*EXPECTED, CodeMap("OMIM", "1")}
+    assert kb.codes("MONDO:1", "MESH") == ("D1",)
+    (coded,) = rekey([concept], "MESH")
+    assert isinstance(coded, Concept)
+    assert coded.maps == EXPECTED
+    with pytest.raises(KeyError):
+        kb.maps("MONDO:2")
+
+
+def test_obographs(tmp_path: Path) -> None:
+    skos, oio = "http://www.w3.org/2004/02/skos/core#", "http://www.geneontology.org/oboInOwl#"
+    source = {"pred": f"{oio}source", "val": "MONDO:equivalentTo"}
+    node = {
+        "id": "http://purl.obolibrary.org/obo/MONDO_1", "type": "CLASS", "lbl": "diabetes",
+        "meta": {
+            "xrefs": [
+                {"val": "OMIM:1"}, {"val": "MESH:D1", "meta": {"basicPropertyValues": [source]}},
+            ],
+            "basicPropertyValues": [
+                {"pred": f"{skos}narrowMatch", "val": "http://purl.obolibrary.org/obo/NCIT_C1"},
+                {"pred": f"{skos}exactMatch", "val": "http://identifiers.org/snomedct/1"},
+            ],
+        },
+    }  # fmt: skip
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps({"graphs": [{"nodes": [node]}]}))
+    (concept,) = read("obographs", path)
+    assert isinstance(concept, Concept)
+    assert concept.codes == {"MESH": ("D1",), "OMIM": ("1",), "NCIT": ("C1",)}
+    assert concept.maps == (
+        CodeMap("MESH", "D1", "exact", "MONDO"), CodeMap("NCIT", "C1", "narrower", "MONDO"),
+    )  # fmt: skip
+
+
+def test_rf2(tmp_path: Path) -> None:
+    """Of a "narrow to broad" map the concept is the narrow one."""
+    text = samples.RF2[MAPS].replace("IF ...\tE10.9\t1", "IF TYPE 1\tE10.9\t447558009")
+    records = read("snomed", write_rf2(tmp_path / "rf2", {MAPS: text}))
+    build_kb(tmp_path / "kb", records)
+    kb = KnowledgeBase(tmp_path / "kb")
+    assert [one for one in kb.maps(DIABETES) if one.vocabulary == "ICD10"] == [
+        CodeMap("ICD10", "E10.9", "broader", "SNOMEDCT", "IF TYPE 1"),
+        CodeMap("ICD10", "E14.9", "", "SNOMEDCT", "ALWAYS E14.9"),
+    ]
+    assert CodeMap("CTV3", "C10..") in kb.maps(DIABETES)
+    verify(kb)
+
+
+def test_pieces_and_files_of_an_earlier_version(tmp_path: Path) -> None:
+    said = CodeMap("X", "1", "exact", "A"), CodeMap("X", "2", "narrower", "B", "some")
+    pieces = [
+        Concept("a", "a", codes={"X": ("1",)}, maps=said[:1]),
+        Concept("a", "a", codes={"X": ("2", "3")}, maps=said[1:]),
+    ]
+    build_kb(tmp_path / "kb", pieces)
+    kb = KnowledgeBase(tmp_path / "kb")
+    assert kb.maps("a") == [*said, CodeMap("X", "3")]
+    build_kb(tmp_path / "first.kb", [replace(pieces[0], codes={"X": ("1", "2", "3")})])
+    (change,) = changes(KnowledgeBase(tmp_path / "first.kb"), kb)
+    assert (change.kind, change.label) == ("maps changed", "X")
+    assert (change.before, change.after) == ("1 exact", "1 exact, 2 narrower")
+    with sqlite3.connect(kb.path) as db:
+        db.execute("INSERT INTO map VALUES (7, 0, '1', 0, 0, '')")
+    db.close()
+    with pytest.raises(MedlinkError, match="maps of no concept"):
+        verify(KnowledgeBase(kb.path))
+    with sqlite3.connect(kb.path) as db:
+        for table in ("relation", "hierarchy", "map"):
+            db.execute(f"DROP TABLE {table}")
+    db.close()
+    old = KnowledgeBase(kb.path)
+    assert old.maps("a") == [CodeMap("X", code) for code in "123"]
+    verify(old)
