@@ -58,10 +58,9 @@ def _found(part: _Of | _Joined, kb: KnowledgeBase, hierarchy: Hierarchy) -> Conc
     if id is None:
         raise Errors.unknown_concept(path=kb.path, id=part.id)
     row = np.array([kb.row_of(id)])
-    found = hierarchy.above(row) if ">" in part.sign else hierarchy.below(row)
-    if not part.sign:
-        found[:] = False
-    found[row] = len(part.sign) != 1
+    around = {"<": hierarchy.below, ">": hierarchy.above}.get(part.sign[:1])
+    found = around(row) if around else np.zeros(len(kb), dtype=np.bool_)
+    found[row] = part.sign in ("", "<<", ">>")
     return found
 
 

@@ -20,9 +20,9 @@ _CHILD = (1 << 32) - 1
 
 
 class Hierarchy:
-    """The hierarchy of a knowledge base in arrays: 8 bytes a step, then 4 a step and 8 a concept.
+    """The hierarchy of a knowledge base in arrays: 4 bytes a step and 8 a concept, twice.
 
-    What is asked first reads them, each direction by itself.
+    The first question about a direction reads those of it.
     RAISES (MedlinkError): E102, with the first question, for a damaged file.
     """
 
@@ -38,6 +38,17 @@ class Hierarchy:
         return _reached(rows, *self._up)
 
     @cached_property
+    def _down(self) -> tuple[Ints1d, NDArray[np.int32]]:
+        edges = self._edges()
+        return _starts(edges >> 32, len(self._kb)), (edges & _CHILD).astype(np.int32)
+
+    @cached_property
+    def _up(self) -> tuple[Ints1d, NDArray[np.int32]]:
+        edges = self._edges()
+        children = edges & _CHILD
+        order = np.argsort(children, kind="stable")
+        return _starts(children, len(self._kb)), (edges[order] >> 32).astype(np.int32)
+
     def _edges(self) -> Ints1d:
         db = self._kb.connection
         try:
@@ -49,17 +60,6 @@ class Hierarchy:
             return _checked(edges, len(self._kb))
         except (ValueError, TypeError) as error:
             raise Errors.kb_damaged(path=self._kb.path, reason=error) from error
-
-    @cached_property
-    def _down(self) -> tuple[Ints1d, NDArray[np.int32]]:
-        edges = self._edges
-        return _starts(edges >> 32, len(self._kb)), (edges & _CHILD).astype(np.int32)
-
-    @cached_property
-    def _up(self) -> tuple[Ints1d, NDArray[np.int32]]:
-        children = self._edges & _CHILD
-        order = np.argsort(children, kind="stable")
-        return _starts(children, len(self._kb)), (self._edges[order] >> 32).astype(np.int32)
 
 
 def _checked(edges: Ints1d, n_concepts: int) -> Ints1d:
