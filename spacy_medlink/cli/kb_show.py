@@ -40,9 +40,9 @@ def show_concept(*, kb: Path, id: str) -> dict[str, Any]:
         with "id", "replaced_by", "reason"), "name", "names" (with language, source, term type),
         "types", "definition", "codes", "chosen_codes" (that `_.cui` has by the preferred name,
         where there are several in a vocabulary), "maps" (codes of which more is said: "relation",
-        "source", "note"), "parents", "children", "ancestors" (id, name,
-        levels up) and "relations" (id, name, relation, source, and whether it is what the other
-        one is to the concept, "inverse"; of the hierarchy only those to parents).
+        "source", "note"), "parents", "children", "ancestors" (id, name, levels up) and "relations"
+        (id, name, relation, source, and whether it is what the other one is to the concept,
+        "inverse"; of the hierarchy only those to parents).
     RAISES (MedlinkError): E101-E103 for the file, E106 when there is no such concept, E640 when it
         is retired and the knowledge base has nothing that replaces it.
     """

@@ -70,6 +70,7 @@ class TableWriter:
         self._db.execute("PRAGMA synchronous = OFF")
         self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
         self._db.execute("PRAGMA cache_size = -65536")
+        self._db.execute("PRAGMA temp_store = FILE")  # where relations wait, however many
         schema.create(self._db)
         self._db.execute(_WAITING)
         self._db.execute("BEGIN")

@@ -124,7 +124,8 @@ class MedicalLinker(PicklablePipe):
         filters: `types`, `sources`, `languages`, `allow`, `deny`, `within` of this call, beside the
             settings.
         RETURNS (List[List[Link]]): for each Doc, a link for each of its spans, in their order.
-        RAISES (MedlinkError): E162, E213 for a filter that names what the knowledge base has not.
+        RAISES (MedlinkError): E162, E213 for a filter that names what the knowledge base has not,
+            E106, E224 for an expression.
         """
         self.rebuild_index()
         mentions, counts = self.preparer.batch(docs)

@@ -53,10 +53,10 @@ def read(
 
     Names come in every language that is there. The preferred name is the one that a language
     reference set prefers; the semantic tag of the fully specified name ("disorder") is the type;
-    inactive descriptions are obsolete names; targets of maps are codes, with correlation
-    and advice; relationships are
-    relations, called as their type ("finding_site", "isa"); a retired concept is replaced by its
-    "same as" or "replaced by", or by its only possible equivalent.
+    inactive descriptions are obsolete names; targets of maps are codes, with correlation and
+    advice, in the order of priorities; relationships are relations, called as their type
+    ("finding_site", "isa"); a retired concept is replaced by its "same as" or "replaced by", or by
+    its only possible equivalent.
 
     path (Path): directory of an unpacked release, or of an edition and its extensions together.
     language (str): in which to take preferred name and definition, where there is a choice.

@@ -16,7 +16,8 @@ _REL, _RELA, _SAB, _SUPPRESS = 3, 7, 10, 14
 PARENTS = AnyOf({_REL: "PAR", _RELA: "inverse_isa"})
 CHILDREN = AnyOf({_REL: "CHD", _RELA: "isa"})
 BRANDS = AnyOf({_RELA: "tradename_of"})
-# Siblings are a third of the file, and follow from the parents; "isa" is said by "inverse_isa".
+# Siblings follow from the parents, and their number from its square; "isa" is told from the other
+# side, by "inverse_isa".
 SAID = NoneOf({_REL: "SIB", _RELA: "isa"})
 _UP, _INVERSE_ISA = ("PAR", "CHD"), "inverse_isa"
 
