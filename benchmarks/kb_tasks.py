@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
-from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -115,27 +114,6 @@ def read_at_once(kb: str, exact: str, count: int) -> dict[str, Any]:
                 same = same and all(answer == expected for answer in task.result())
         rates[f"{method}_s"] = time.perf_counter() - start
     return {"same_answers": same, "reads": count * 8 * 2, **rates}
-
-
-def measure_ngram(kb: str, out: str, names: int) -> dict[str, Any]:
-    """Build the n-gram tier over some of the names, and search it."""
-    from spacy_medlink.retrieval.ngram import NgramIndex
-
-    base = KnowledgeBase(kb)
-    start = time.perf_counter()
-    NgramIndex.build(islice(base.iter_texts(), names)).save(Path(out))
-    built = time.perf_counter() - start
-    index = NgramIndex.load(Path(out))
-    texts = _names(base, 100)
-    index.search(texts[:5], 64)
-    return {
-        "names": names,
-        "build_s": built,
-        "size_mb": sum(file.stat().st_size for file in Path(out).iterdir()) / 1e6,
-        "mention_ms": _seconds(lambda: index.search(texts, 64)) / len(texts) * 1e3,
-        "one_mention_ms": _seconds(lambda: [index.search([text], 64) for text in texts[:30]])
-        / 30 * 1e3,
-    }  # fmt: skip
 
 
 def _in_threads(kb: KnowledgeBase, exact: str, rows: Sequence[int]) -> list[list[object]]:
