@@ -25,8 +25,9 @@ from spacy_medlink.building.recall import RecallProbe
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.retrieval.dense import DenseIndex
 from spacy_medlink.retrieval.grams import inverse_frequency
+from spacy_medlink.retrieval.index_size import default_spec
 from spacy_medlink.retrieval.name_words import count_names, count_trigrams, number_words
-from spacy_medlink.retrieval.tuning import SearchSettings, default_spec
+from spacy_medlink.retrieval.tuning import SearchSettings
 from spacy_medlink.types import Floats2d
 
 _CHUNK = 8192

@@ -26,6 +26,7 @@ from ..retrieval.exact import ExactIndex
 from ..retrieval.facets import Facets
 from ..retrieval.filters import NameFilters
 from ..retrieval.fusion import WeightedFusion, fusion_of
+from ..retrieval.index_size import default_spec
 from ..retrieval.memory import write_memory
 from ..retrieval.ngram import NgramIndex
 from ..retrieval.word_ngram import WordNgramIndex
@@ -217,8 +218,6 @@ def _stored(
 
 
 def _spec_of(old: Assets | None, kb: KnowledgeBase, encoder: "BiEncoder | None") -> str:
-    from ..retrieval.tuning import default_spec
-
     made = old.manifest["index"] if old is not None else None
     if made is None:
         return default_spec(kb.n_names, encoder.dim if encoder is not None else 0)

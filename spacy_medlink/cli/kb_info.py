@@ -9,6 +9,8 @@ from .kb_summary import counted
 from .opening import open_kb
 from .output import echo_json, table
 
+_DIMENSIONS = (384, 768)  # of MiniLM, and of BERT and what is made of it
+_IDS = 5  # ids of an ambiguous name that are shown
 _FACTS = ("source", "format", "version", "id_scheme", "concepts", "names", "retired")
 
 
@@ -18,9 +20,12 @@ def command(
     check: Annotated[
         bool, typer.Option("--verify", help="Read everything and check that it is whole.")
     ] = False,
+    ambiguous: Annotated[
+        bool, typer.Option("--ambiguous", help="List the names that most concepts share.")
+    ] = False,
 ) -> None:
     """Describe a knowledge base."""
-    facts = describe_knowledge_base(kb=kb, check=check)
+    facts = describe_knowledge_base(kb=kb, check=check, ambiguous=ambiguous)
     if as_json:
         echo_json(facts)
         return
@@ -35,28 +40,51 @@ def command(
         if facts.get(name)
     ]  # fmt: skip
     rows += [(f"filter {name}", _text(value)) for name, value in facts.get("filters", {}).items()]
+    rows.append(("its vectors", _vectors(facts["names"])))
     if check:
         rows.append(("verified", "yes: the file is whole"))
+    if ambiguous:
+        rows.append(("ambiguous names", _text(facts["ambiguous"]["names"])))
     typer.echo(table(rows))
+    for name, ids in facts["ambiguous"]["worst"] if ambiguous else ():
+        more = f" and {len(ids) - _IDS:,} more" if len(ids) > _IDS else ""
+        typer.echo(f"  {name}: {len(ids):,} concepts, {', '.join(ids[:_IDS])}{more}")
 
 
-def describe_knowledge_base(*, kb: Path, check: bool = False) -> dict[str, Any]:
+def describe_knowledge_base(
+    *, kb: Path, check: bool = False, ambiguous: bool = False
+) -> dict[str, Any]:
     """Read what a knowledge base says of itself.
 
-    check (bool): read everything and check that it is whole.
+    check (bool): read everything and check that it is whole. ambiguous (bool): look for names that
+    several concepts share.
     RETURNS (Dict[str, Any]): the manifest, with "path", "bytes" and "by_vocabulary", the number of
-        concepts that have codes of each.
+        concepts that have codes of each; "ambiguous", if it was asked for.
     RAISES (MedlinkError): E101-E103 when it cannot be opened, E102 when it is damaged.
     """
+    from ..kb.ambiguity import ambiguity_of
     from ..kb.verify import verify
 
     base = open_kb(kb)
     if check:
         verify(base)
     size = base.path.stat().st_size
-    return {
+    facts = {
         "path": str(kb), "bytes": size, **base.manifest, "by_vocabulary": base.count_codes(),
     }  # fmt: skip
+    return facts | {"ambiguous": ambiguity_of(base)._asdict()} if ambiguous else facts
+
+
+def _vectors(names: int) -> str:
+    """Say what an index over the names takes for the commonest encoders."""
+    from ..retrieval.index_size import default_size
+
+    sizes = [(dim, default_size(names, dim)) for dim in _DIMENSIONS]
+    return "; ".join(
+        f"{dim} dimensions {size.spec}: {size.memory / 1e6:,.0f} MB in memory, "
+        f"{size.disk / 1e6:,.0f} MB on disk"
+        for dim, size in sizes
+    )
 
 
 def _text(value: object) -> str:

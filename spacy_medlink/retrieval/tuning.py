@@ -17,24 +17,6 @@ _PROBES = 64
 _K_FACTOR = 8
 
 
-_FLAT, _GRAPH = 500_000, 2_000_000  # names up to which an index is exhaustive, or a graph
-_LISTS = 8192
-
-
-def default_spec(n_names: int, dim: int) -> str:
-    """Choose a faiss factory string by the number of names.
-
-    All vectors are compared while that takes milliseconds. A graph is quick and keeps a byte a
-    dimension, but takes long to build. The largest indices compare codes of half a byte for four
-    dimensions, in a few of many lists, and score the best anew by vectors that may stay on disk.
-    """
-    if n_names <= _FLAT:
-        return "Flat"
-    if n_names <= _GRAPH or dim % 4:
-        return "HNSW32,SQ8"
-    return f"IVF{_LISTS},PQ{dim // 4}x4fs,Refine(SQ8)"
-
-
 class SearchSettings(NamedTuple):
     """How far a search goes; 0 where the kind of index has no such setting.
 

@@ -249,6 +249,26 @@ def test_info(run: Run, tiny_kb: KnowledgeBase) -> None:
     assert facts["bytes"] == tiny_kb.path.stat().st_size
 
 
+def test_info_lists_ambiguous_names(run: Run, tmp_path: Path) -> None:
+    records = [
+        Concept("C1", "Cold", (Name("COLD"), Name("chill"))),
+        Concept("C2", "Common cold", (Name("colds"), Name("Chill"))),
+        Concept("C3", "COLD", ()),
+        Concept("C4", "Fever", (Name("fevers"),)),
+    ]
+    path = tmp_path / "kb"
+    build_kb(path, records, {})
+    stdout = run("kb", "info", path, "--ambiguous").stdout
+    assert re.search(r"ambiguous names +2\n", stdout)
+    lines = stdout.splitlines()[-2:]
+    assert lines[0].strip() in ("Cold: 3 concepts, C1, C2, C3", "COLD: 3 concepts, C1, C2, C3")
+    assert lines[1].strip() == "chill: 2 concepts, C1, C2"
+    facts = json.loads(run("kb", "info", path, "--ambiguous", "--json").stdout)
+    assert facts["ambiguous"]["names"] == 2
+    assert facts["ambiguous"]["worst"][1] == ["chill", ["C1", "C2"]]
+    assert "Flat: 0 MB in memory" in stdout
+
+
 def test_info_of_assets(run: Run, tiny_assets: Any) -> None:
     assert json.loads(run("kb", "info", tiny_assets.path, "--json").stdout)["concepts"] == 12
 

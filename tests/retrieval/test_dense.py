@@ -11,8 +11,9 @@ import pytest
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.retrieval import dense
 from spacy_medlink.retrieval.dense import DenseIndex
+from spacy_medlink.retrieval.index_size import default_size, default_spec
 from spacy_medlink.retrieval.mask import Mask
-from spacy_medlink.retrieval.tuning import SearchSettings, default_spec
+from spacy_medlink.retrieval.tuning import SearchSettings
 
 DIM = 16
 TOLERANCE = 1e-6  # float32 products of 16 numbers
@@ -255,3 +256,13 @@ def test_training_takes_a_sample():
 def test_the_default_index_follows_the_number_of_names(names: int, dim: int, spec: str) -> None:
     assert default_spec(names, dim) == spec
     faiss.index_factory(dim, spec, faiss.METRIC_INNER_PRODUCT)
+
+
+@pytest.mark.parametrize(("names", "dim"), [(3_000, 384), (600_000, 8), (2_000_001, 8)])
+def test_the_size_of_the_default_index_is_known_beforehand(names: int, dim: int) -> None:
+    size = default_size(names, dim)
+    assert size.memory <= size.disk
+    if names < 10_000:
+        vectors = np.random.default_rng(0).standard_normal((names, dim), dtype=np.float32)
+        index = DenseIndex.build([vectors], names, dim, size.spec)
+        assert size.disk == pytest.approx(len(faiss.serialize_index(index._index)), rel=0.01)

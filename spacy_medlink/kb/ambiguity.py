@@ -1,0 +1,45 @@
+"""Names that several concepts have."""
+
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+
+from .knowledge_base import KnowledgeBase
+
+
+class AmbiguousName(NamedTuple):
+    """A name as its first concept writes it, and the ids of all concepts that have it."""
+
+    name: str
+    ids: tuple[str, ...]
+
+
+class Ambiguity(NamedTuple):
+    """names (int): of several concepts. worst (List[AmbiguousName]): those of most concepts."""
+
+    names: int
+    worst: list[AmbiguousName]
+
+
+def ambiguity_of(kb: KnowledgeBase, most: int = 20) -> Ambiguity:
+    """Find the names of several concepts, case, accents and plural aside; the `most` worst ones.
+
+    RAISES (MedlinkError): E102 when the file is damaged.
+    """
+    flat = np.fromiter(chain.from_iterable(kb.lookup_table()), dtype=np.int64)
+    hashes, rows = flat.reshape(-1, 2).T
+    concepts = kb.name_concepts()[rows]
+    # By hash, then by row: the names of a concept lie together.
+    is_new = np.append(True, (hashes[1:] != hashes[:-1]) | (concepts[1:] != concepts[:-1]))
+    hashes, rows, concepts = (one[is_new[: len(one)]] for one in (hashes, rows, concepts))
+    firsts = np.flatnonzero(np.append(True, hashes[1:] != hashes[:-1])[: len(hashes)])
+    counts = np.diff(np.append(firsts, len(hashes)))
+    worst = []
+    for place in np.argsort(-counts, kind="stable")[:most].tolist():
+        first, count = int(firsts[place]), int(counts[place])
+        if count > 1:
+            name = kb.name_at(int(rows[first])).text
+            own = concepts[first : first + count].tolist()
+            worst.append(AmbiguousName(name, tuple(kb.concept_at(row).id for row in own)))
+    return Ambiguity(int((counts > 1).sum()), worst)

@@ -1,0 +1,43 @@
+"""Which index suits a number of names, and what it takes; no faiss is needed to know."""
+
+from typing import NamedTuple
+
+_FLAT, _GRAPH = 500_000, 2_000_000  # names up to which an index is exhaustive, or a graph
+_LISTS = 8192
+_LINKS = 275  # bytes of a name's links in a graph: 64 on the lowest level, few above
+_NUMBER = 8  # bytes of a name's row in a list
+
+
+class IndexSize(NamedTuple):
+    """An index by its faiss factory string, and bytes: in memory while it is searched, on disk."""
+
+    spec: str
+    memory: int
+    disk: int
+
+
+def default_spec(n_names: int, dim: int) -> str:
+    """Choose a faiss factory string by the number of names.
+
+    All vectors are compared while that takes milliseconds. A graph is quick and keeps a byte a
+    dimension, but takes long to build. The largest indices compare codes of half a byte for four
+    dimensions, in a few of many lists, and score the best anew by vectors that may stay on disk.
+    """
+    if n_names <= _FLAT:
+        return "Flat"
+    if n_names <= _GRAPH or dim % 4:
+        return "HNSW32,SQ8"
+    return f"IVF{_LISTS},PQ{dim // 4}x4fs,Refine(SQ8)"
+
+
+def default_size(n_names: int, dim: int) -> IndexSize:
+    """Estimate what the default index over so many names takes."""
+    spec = default_spec(n_names, dim)
+    if spec == "Flat":
+        memory = disk = 4 * dim * n_names
+    elif spec.startswith("HNSW"):
+        memory = disk = (dim + _LINKS) * n_names
+    else:
+        memory = (dim // 8 + _NUMBER) * n_names + 4 * dim * _LISTS
+        disk = memory + dim * n_names
+    return IndexSize(spec, memory, disk)
