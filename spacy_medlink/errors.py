@@ -194,6 +194,11 @@ class Errors:
     unknown_field = Message(
         "E168", "A concept has no field {field!r} that a column could fill. Known: {known}."
     )
+    omop_incomplete = Message(
+        "E170",
+        "{path} is not of an OMOP vocabulary: {problem}. Give the directory of an unpacked "
+        "download from Athena, the one that holds CONCEPT.csv.",
+    )
 
     # 2xx: assets, encoders, retrieval
     assets_missing = Message(

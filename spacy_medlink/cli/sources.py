@@ -16,13 +16,16 @@ _BY_ENDING = {
     ".csv": "csv", ".tsv": "tsv", ".txt": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".obo": "obo",
 }  # fmt: skip
 
+_BY_FILE = {"concept.csv": "omop", "mrconso.rrf": "umls"}
+
 
 def with_formats(
     sources: Sequence[Path], formats: Sequence[str], options: Mapping[str, Any]
 ) -> list[tuple[str, Path]]:
     """Pair sources with formats.
 
-    formats (Sequence[str]): one for all or one each; none for what the names end with.
+    formats (Sequence[str]): one for all or one each; none for what the names end with, or for what
+        a directory holds.
     options (Mapping[str, Any]): for the readers.
     RAISES (typer.BadParameter): for what does not fit.
     """
@@ -37,6 +40,11 @@ def with_formats(
 
 
 def _by_ending(path: Path) -> str:
+    if path.is_dir():
+        held = {file.name.lower().removesuffix(".gz") for file in path.iterdir()}
+        known = (format for name, format in _BY_FILE.items() if name in held)
+        if format := next(known, ""):
+            return format
     ending = Path(path.name.removesuffix(".gz")).suffix.lower()
     if ending not in _BY_ENDING:
         message = f"the name of {path} does not tell its format; give --from FORMAT."

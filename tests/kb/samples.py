@@ -324,3 +324,61 @@ SCISPACY = """[
    "canonical_name": "Asthma"}
 ]
 """
+
+# Invented, with the shape of a download from Athena: tabs, no quotation marks, Unix line ends.
+OMOP = {
+    "CONCEPT.csv": (
+        "concept_id concept_name domain_id vocabulary_id concept_class_id standard_concept"
+        " concept_code valid_start_date valid_end_date invalid_reason",
+        "0|No matching concept|Metadata|None|Undefined||No matching concept|19700101|20991231|",
+        "100|Sweet disease|Condition|SNOMED|Disorder|S|S1|20020131|20991231|",
+        "101|Sweet disease of the foot|Condition|SNOMED|Disorder|S|S2|20020131|20991231|",
+        '102|Foot, "left"|Spec Anatomic Site|SNOMED|Body Structure|S|S3|20020131|20991231|',
+        "200|Sugar illness|Condition|ICD10CM|3-char nonbill code||E1|20020131|20991231|",
+        "201|Sugar illness and bad feet|Condition|ICD10CM|5-char billing code||E1.2|20020131"
+        "|20991231|",
+        "202|Sugar illness, old|Condition|ICD9CM|3-dig nonbill code||250|20020131|20140101|D",
+        "203|Unmapped thing|Observation|Local|Local||L1|20020131|20991231|",
+        "300|Sweet disease NOS|Condition|SNOMED|Disorder||S9|20020131|20140101|U",
+        "301|Withdrawn disease|Condition|SNOMED|Disorder||S8|20020131|20140101|D",
+        "400|Oral sugar remover|Drug|RxNorm|Ingredient|S|R1|20020131|20991231|",
+    ),
+    "CONCEPT_SYNONYM.csv": (
+        "concept_id concept_synonym_name language_concept_id",
+        "100|Honey disease|4180186", "100|enfermedad dulce|4182511", "100|sokeritauti|40000001",
+        "200|Sugar sickness|4180186", "201|Both at once|4180186", "999|Nobody|4180186",
+    ),
+    "CONCEPT_RELATIONSHIP.csv": (
+        "concept_id_1 concept_id_2 relationship_id valid_start_date valid_end_date invalid_reason",
+        "100|100|Maps to|20020131|20991231|", "200|100|Maps to|20020131|20991231|",
+        "100|200|Mapped from|20020131|20991231|", "201|100|Maps to|20020131|20991231|",
+        "201|101|Maps to|20020131|20991231|", "202|100|Maps to|20020131|20991231|",
+        "203|301|Maps to|20020131|20991231|", "101|100|Is a|20020131|20991231|",
+        "100|101|Subsumes|20020131|20991231|", "100|102|Is a|20020131|20140101|D",
+        "101|102|Has finding site|20020131|20991231|", "101|999|Has finding site|20020131"
+        "|20991231|",
+        "300|100|Concept replaced by|20020131|20991231|",
+        "100|300|Concept replaces|20020131|20991231|", "400|100|May treat|20020131|20991231|",
+    ),
+    "VOCABULARY.csv": (
+        "vocabulary_id vocabulary_name vocabulary_reference vocabulary_version"
+        " vocabulary_concept_id",
+        "ICD10CM|Invented|here|2026|1", "None|OMOP Standardized Vocabularies|here|v5.0 01-JAN-26|2",
+    ),
+}  # fmt: skip
+
+
+def omop_text(name: str) -> str:
+    """One file of the OMOP vocabulary as it is on disk."""
+    header, *rows = OMOP[name]
+    lines = "\t".join(header.split()), *(row.replace("|", "\t") for row in rows)
+    return "".join(line + "\n" for line in lines)
+
+
+def write_omop(directory: Path, changes: dict[str, str] | None = None) -> Path:
+    """Write the vocabulary, some files with another text; "" leaves a file out."""
+    directory.mkdir(parents=True, exist_ok=True)
+    for name, text in {**{name: omop_text(name) for name in OMOP}, **(changes or {})}.items():
+        if text:
+            (directory / name).write_text(text, encoding="utf8", newline="")
+    return directory

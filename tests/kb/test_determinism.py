@@ -38,6 +38,7 @@ build("umls", ("umls", "META"))
 build("filtered", ("umls", "META"), filters=Filters(
     languages=("en", "es", "de"), groups=("DISO", "CHEM"), deny_ids=("C0000005", "C0000007")))
 build("snomed", ("snomed", "RF2"), id_scheme="ICD10")
+build("omop", ("omop", "omop"))
 formats = [("obo", "x.obo"), ("jsonl", "x.jsonl"), ("obographs", "x.json"), ("tsv", "x.tsv"),
            ("biosyn", "x.biosyn"), ("gazetteer", "x.gazetteer"), ("obo", "x.obo")]
 for format, path in formats:
@@ -59,6 +60,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     generate(path / "small", 300, 1100)
     generate(path / "small_later", 300, 1100, year=1, fraction=0.05)
     generate_rf2(path / "RF2", 400, 2000)
+    samples.write_omop(path / "omop")
     texts = {
         "x.obo": samples.OBO, "x.jsonl": samples.JSONL, "x.json": samples.OBOGRAPHS_TEXT,
         "x.tsv": samples.TSV, "x.biosyn": samples.BIOSYN, "x.gazetteer": samples.GAZETTEER,

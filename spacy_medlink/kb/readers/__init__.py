@@ -23,6 +23,7 @@ FORMATS = {
     "mesh": "mesh",
     "obo": "obo",
     "obographs": "obographs",
+    "omop": "omop",
     "scispacy": "scispacy",
     "snomed": "snomed",
     "tsv": "tabular",

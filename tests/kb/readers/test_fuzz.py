@@ -197,6 +197,18 @@ def test_many_mutants_of_rf2(tmp_path: Path) -> None:
         fuzz_rf2(directory, rng)
 
 
+def test_mutants_of_omop(tmp_path: Path) -> None:
+    rng = random.Random("omop")
+    samples.write_omop(tmp_path)
+    for _ in range(NORMAL):
+        victim = rng.choice(list(samples.OMOP))
+        (tmp_path / victim).write_bytes(mutate(samples.omop_text(victim).encode(), rng))
+        records, _ = examine("omop", tmp_path, frozenset({"E170"})) or ([], [])
+        if rng.random() < BUILT:
+            assert_buildable(tmp_path / "fuzz.kb", records)
+        (tmp_path / victim).write_text(samples.omop_text(victim), encoding="utf8")
+
+
 @pytest.mark.parametrize("case", CASES, ids=IDS)
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.one_of(st.binary(max_size=300), st.text(max_size=200).map(str.encode)))

@@ -1,0 +1,268 @@
+"""OMOP: the vocabularies of a download from Athena, files of tabs in spite of their `.csv`."""
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+from ...errors import Errors
+from ...types import ISA, BadLine, Concept, Name, Record, Relation, Retired
+from ..scratch import scratch
+from .fields import FieldError, identifier, surface
+from .lines import numbered_lines, report
+
+_COLUMNS = {
+    "concept": "concept_id concept_name domain_id vocabulary_id concept_class_id standard_concept"
+    " concept_code invalid_reason",
+    "concept_synonym": "concept_id concept_synonym_name language_concept_id",
+    "concept_relationship": "concept_id_1 concept_id_2 relationship_id invalid_reason",
+    "vocabulary": "vocabulary_id vocabulary_version",
+}
+_LANGUAGES = {
+    "4180186": "en", "4182511": "es", "4180190": "fr", "4182504": "de", "4182507": "it",
+    "4182503": "nl", "4181536": "pt",
+}  # fmt: skip
+_KEPT, _OTHER, _INVALID = range(3)  # what becomes a concept, what is no longer valid
+_MAPS_TO, _REPLACED_BY, _IS_A = range(3)
+_KINDS = {"Maps to": _MAPS_TO, "Concept replaced by": _REPLACED_BY, "Is a": _IS_A}
+# The same once more, from the other side.
+_INVERSE = frozenset({"Mapped from", "Concept replaces", "Subsumes"})
+_TABLES = """
+CREATE TABLE concept (
+    id INTEGER PRIMARY KEY, name TEXT, domain TEXT, vocabulary TEXT, class TEXT, state INTEGER,
+    code TEXT
+);
+CREATE TABLE synonym (concept INTEGER, text TEXT, lang TEXT);
+CREATE TABLE relation (concept INTEGER, kind INTEGER, other INTEGER);
+CREATE TABLE map (source INTEGER, target INTEGER, PRIMARY KEY (source, target)) WITHOUT ROWID;
+CREATE TABLE sole (source INTEGER PRIMARY KEY, target INTEGER);
+"""
+_PREPARE = f"""
+CREATE INDEX replaced ON relation (concept, other) WHERE kind = {_REPLACED_BY};
+INSERT OR IGNORE INTO map SELECT own.id, target.id FROM relation
+    CROSS JOIN concept AS own ON own.id = relation.concept AND own.state != {_KEPT}
+    CROSS JOIN concept AS target ON target.id = relation.other AND target.state = {_KEPT}
+    WHERE kind = {_MAPS_TO};
+INSERT INTO sole SELECT source, target FROM map GROUP BY source HAVING count(*) = 1;
+"""
+_CONCEPTS = (
+    "SELECT id, name, domain, vocabulary, class, code FROM concept"
+    f" WHERE state = {_KEPT} ORDER BY id"
+)
+_OWN, _MAPPED = "SY", "MAPPED"
+_NAMES = f"""
+SELECT id, text, lang, vocabulary, '{_OWN}', 0, 0 AS place, synonym.rowid AS line FROM synonym
+    CROSS JOIN concept ON id = concept WHERE state = {_KEPT}
+UNION ALL SELECT target, name, :lang, vocabulary, '{_MAPPED}', state = {_INVALID}, source, 0
+    FROM sole CROSS JOIN concept ON id = source
+UNION ALL SELECT target, text, lang, vocabulary, '{_MAPPED}', state = {_INVALID}, source,
+    synonym.rowid FROM synonym CROSS JOIN sole ON source = synonym.concept
+    CROSS JOIN concept ON id = source
+ORDER BY 1, place, line
+"""
+_CODES = (
+    "SELECT target, vocabulary, code FROM map CROSS JOIN concept ON id = source"
+    " ORDER BY target, state, vocabulary, code"
+)
+_RELATED = (
+    "SELECT DISTINCT own.id, kind, other.id, own.vocabulary = other.vocabulary FROM relation"
+    f" CROSS JOIN concept AS own ON own.id = relation.concept AND own.state = {_KEPT}"
+    f" CROSS JOIN concept AS other ON other.id = relation.other AND other.state = {_KEPT}"
+    " ORDER BY own.id, kind, other.id"
+)
+_GONE = (
+    "SELECT id, state = ?, (SELECT min(other) FROM relation WHERE concept = id"
+    f" AND kind = {_REPLACED_BY}), (SELECT group_concat(target, ', ') FROM map WHERE source = id)"
+    f" FROM concept WHERE state != {_KEPT} ORDER BY id"
+)
+_Select = Callable[[tuple[str, ...]], tuple[object, ...] | None]
+
+
+def read(
+    path: Path, bad_lines: list[BadLine] | None = None, *, lang: str = "en", standard: bool = True
+) -> Iterator[Record]:
+    """Stream the standard concepts of a download, and the other ids as retired ones.
+
+    Types are the domain and the concept class; codes those of the concept and of all concepts that
+    map to it, by `vocabulary_id`; "Is a" leads to parents, other relationships are relations, named
+    as in "has_finding_site". A concept that maps to this standard concept alone gives it its names,
+    with its own vocabulary as source, the term type "MAPPED", and obsolete where it is not valid;
+    its id is retired and leads here, as that of an invalid concept leads to what replaces it. Rows
+    about concepts that CONCEPT.csv does not have are passed over, and so is what repeats an id.
+
+    path (Path): directory with CONCEPT.csv; CONCEPT_SYNONYM.csv, CONCEPT_RELATIONSHIP.csv and
+        VOCABULARY.csv add what they know; each may be `.gz`.
+    lang (str): of the names of concepts; those of synonyms is told.
+    standard (bool): False makes every valid concept one of its own, whether standard or not.
+    RAISES (MedlinkError): E170 for another directory or header; E105 for a bad line, unless
+        `bad_lines` collects them.
+    """
+    files = _files(path)
+    with scratch(_TABLES) as db:
+        kinds = _load(db, files, standard, bad_lines)
+        db.executescript(_PREPARE)
+        yield from _concepts(db, lang, ["_".join(kind.lower().split()) for kind in kinds])
+        for id, invalid, heir, targets in db.execute(_GONE, (_INVALID,)):
+            yield from _retired(str(id), invalid, heir, targets)
+
+
+def release_of(path: Path) -> str:
+    """Read the version of the vocabularies from VOCABULARY.csv, such as "v5.0 30-AUG-24"."""
+    file = _files(path).get("vocabulary")
+    rows = _rows(file, "vocabulary", []) if file else ()
+    return next((version.strip() for _, (id, version) in rows if id == "None"), "")
+
+
+def files_of(path: Path) -> list[Path]:
+    """List the files that are read; a download has more."""
+    return sorted(_files(path).values())
+
+
+def _files(path: Path) -> dict[str, Path]:
+    """Find the files by their names, in whatever case.
+
+    RAISES (MedlinkError): E170 without CONCEPT.csv.
+    """
+    found = sorted(path.iterdir()) if path.is_dir() else []
+    names = {file.name.lower().removesuffix(".gz").removesuffix(".csv"): file for file in found}
+    if "concept" not in names:
+        problem = "no CONCEPT.csv is there" if path.is_dir() else "it is not a directory"
+        raise Errors.omop_incomplete(path=path, problem=problem)
+    return {name: names[name] for name in _COLUMNS if name in names}
+
+
+def _rows(
+    file: Path, name: str, bad_lines: list[BadLine] | None
+) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Stream (line, cells of the columns that are needed) of a file."""
+    lines = numbered_lines(file, bad_lines)
+    found = next(lines, (0, ""))[1].lower().split("\t")
+    columns = _COLUMNS[name].split()
+    missing = next((column for column in columns if column not in found), "")
+    if missing:
+        problem = f"the first line, with tabs between columns, has no {missing}"
+        raise Errors.omop_incomplete(path=file, problem=problem)
+    pick: Callable[[list[str]], tuple[str, ...]] = itemgetter(*map(found.index, columns))
+    for number, line in lines:
+        cells = line.split("\t")
+        if len(cells) == len(found):
+            yield number, pick(cells)
+        elif line.strip():
+            report(file, number, f"{len(cells)} columns", f"{len(found)} as in line 1", bad_lines)
+
+
+def _load(
+    db: sqlite3.Connection, files: dict[str, Path], standard: bool, bad_lines: list[BadLine] | None
+) -> Iterable[str]:
+    """Fill the tables; give the kinds of relationships in the order of their numbers."""
+    kinds = dict(_KINDS)
+
+    def relation(cells: tuple[str, ...]) -> tuple[object, ...] | None:
+        own, other, kind, invalid = map(str.strip, cells)
+        if invalid or kind in _INVERSE or own == other:
+            return None
+        if kind not in kinds:
+            kinds[identifier(kind, "relationship_id")] = len(kinds)
+        return _number(own), kinds[kind], _number(other)
+
+    def concept(cells: tuple[str, ...]) -> tuple[object, ...]:
+        return _concept(cells, standard)
+
+    loads: list[tuple[str, str, _Select]] = [
+        ("concept", "INSERT OR IGNORE INTO concept VALUES (?,?,?,?,?,?,?)", concept),
+        ("concept_synonym", "INSERT INTO synonym VALUES (?,?,?)", _synonym),
+        ("concept_relationship", "INSERT INTO relation VALUES (?,?,?)", relation),
+    ]
+    db.execute("BEGIN")
+    for name, insert, select in loads:
+        if name in files:
+            db.executemany(insert, _selected(files[name], name, select, bad_lines))
+    db.execute("COMMIT")
+    return kinds
+
+
+def _selected(
+    file: Path, name: str, select: _Select, bad_lines: list[BadLine] | None
+) -> Iterator[tuple[object, ...]]:
+    for number, cells in _rows(file, name, bad_lines):
+        try:
+            values = select(cells)
+        except FieldError as error:
+            report(file, number, error.problem, error.expected, bad_lines)
+        else:
+            if values is not None:
+                yield values
+
+
+def _concept(cells: tuple[str, ...], standard: bool) -> tuple[object, ...]:
+    text, name, domain, vocabulary, kind, flag, code, invalid = cells
+    id = _number(text)  # 0 is "No matching concept"
+    state = _KEPT if id and (flag == "S" or not standard) else _OTHER
+    return (
+        id, surface(name), domain.strip(), identifier(vocabulary, "vocabulary_id"), kind.strip(),
+        _INVALID if invalid.strip() else state, identifier(code, "concept_code"),
+    )  # fmt: skip
+
+
+def _synonym(cells: tuple[str, ...]) -> tuple[object, ...]:
+    id, text, language = cells
+    return _number(id), surface(text), _LANGUAGES.get(language.strip(), "")
+
+
+def _number(text: str) -> int:
+    if text.isdecimal() and len(text) <= 18:
+        return int(text)
+    raise FieldError(f"the concept id {text[:60]!a}", "a number of up to 18 digits")
+
+
+class _Sorted:
+    """The rows of a query that is sorted by concept, taken concept by concept."""
+
+    def __init__(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        self._groups = groupby(rows, key=itemgetter(0))
+        self._next = next(self._groups, None)
+
+    def of(self, concept: int) -> list[tuple[Any, ...]]:
+        """Take the rows of a concept; concepts must be asked for in rising order."""
+        if self._next is None or self._next[0] != concept:
+            return []
+        found = [row[1:] for row in self._next[1]]
+        self._next = next(self._groups, None)
+        return found
+
+
+def _concepts(db: sqlite3.Connection, lang: str, kinds: list[str]) -> Iterator[Concept]:
+    names = _Sorted(db.execute(_NAMES, {"lang": lang}))
+    mapped, related = _Sorted(db.execute(_CODES)), _Sorted(db.execute(_RELATED))
+    for id, name, domain, vocabulary, kind, code in db.execute(_CONCEPTS):
+        codes: dict[str, dict[str, None]] = {vocabulary: {code: None}}
+        for other, foreign in mapped.of(id):
+            codes.setdefault(other, {})[foreign] = None
+        relations = tuple(
+            Relation(ISA if number == _IS_A else kinds[number], str(other),
+                     vocabulary if same else "OMOP")
+            for number, other, same in related.of(id)
+        )  # fmt: skip
+        further = (
+            Name(text, spoken, source, tty, bool(obsolete))
+            for text, spoken, source, tty, obsolete, *_ in names.of(id)
+        )
+        yield Concept(
+            str(id), name, (Name(name, lang, vocabulary, "PT"), *further),
+            tuple(dict.fromkeys(filter(None, (domain, kind)))),
+            codes={scheme: tuple(own) for scheme, own in codes.items()},
+            parents=tuple(one.id for one in relations if one.relation == ISA),
+            relations=relations,
+        )  # fmt: skip
+
+
+def _retired(id: str, invalid: int, heir: int | None, targets: str | None) -> Iterator[Retired]:
+    """Say where an id leads; a valid one that leads nowhere was never one of these concepts."""
+    if invalid and heir is not None:
+        yield Retired(id, str(heir), "replaced")
+    elif targets:
+        yield Retired(id, "" if "," in targets else targets, f"maps to {targets}")
+    elif invalid:
+        yield Retired(id, "", "invalid")

@@ -1,0 +1,20 @@
+"""From files of a format to links: `medlink kb build`, `kb check`, `build`, `link`."""
+
+from pathlib import Path
+
+from spacy_medlink.kb import KnowledgeBase
+from tests.cli.conftest import Run
+from tests.kb.samples import write_omop
+
+
+def test_omop(run: Run, tmp_path: Path) -> None:
+    source = write_omop(tmp_path / "omop")
+    run("kb", "build", source, "--from", "omop", "--output", tmp_path / "x.kb")
+    kb = KnowledgeBase(tmp_path / "x.kb")
+    assert (kb.manifest["version"], kb.manifest["format"]) == ("v5.0 01-JAN-26", "omop")
+    assert kb.descendants("100") == {"101": 1}
+    assert kb.resolve("200") == "100"
+    run("build", kb.path, "--output", tmp_path / "assets")
+    assert "Sweet disease" in run("link", tmp_path / "assets", "Sugar sickness").stdout
+    # The directory tells the format.
+    assert "0 errors" in run("kb", "check", source).stdout
