@@ -25,8 +25,8 @@ def command(
         typer.Option(
             "--from",
             metavar="FORMAT",
-            help="Format of the source, such as obo, jsonl, umls, snomed, omop, mesh, icd, tsv, "
-            "csv, obographs, biosyn or gazetteer; with several sources, once for all or once "
+            help="Format of the source, such as obo, jsonl, umls, snomed, omop, mesh, icd, fhir, "
+            "tsv, csv, obographs, biosyn or gazetteer; with several sources, once for all or once "
             "each.",
         ),
     ],

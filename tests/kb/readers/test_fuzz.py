@@ -53,6 +53,7 @@ CASES = [
     Case("jsonl", "kb.jsonl", samples.JSONL.encode(), NEVER, len),
     Case("scispacy", "kb.json", samples.SCISPACY.encode(), frozenset({"E105"})),
     Case("obographs", "hp.json", samples.OBOGRAPHS_TEXT.encode(), frozenset({"E105"})),
+    Case("fhir", "sweet.json", samples.FHIR_TEXT.encode(), frozenset({"E105"})),
     Case("tsv", "names.tsv", samples.TSV.encode(), TABLE, _preferred, (1,)),
     Case("csv", "names.csv", samples.CSV.encode(), TABLE),
     Case("biosyn", "dictionary.txt", samples.BIOSYN.encode(), NEVER, _rows),

@@ -1,0 +1,375 @@
+"""FHIR: code systems, value sets, and bundles of them, in JSON."""
+
+import json
+import re
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ...types import ISA, BadLine, Concept, Name, Record, Relation, Retired
+from ..scratch import scratch
+from .fields import FieldError, identifier, storable
+from .json_stream import JsonStream
+from .languages import iso_639_1
+from .lines import report
+
+_TABLES = """
+CREATE TABLE concept (
+    number INTEGER PRIMARY KEY, section INTEGER, parent INTEGER, line INTEGER, code TEXT,
+    system TEXT, data TEXT
+);
+CREATE TABLE property (section INTEGER, kind TEXT, concept INTEGER, value TEXT, is_code INTEGER);
+CREATE TABLE above (section INTEGER, child TEXT, parent TEXT);
+"""
+_NESTED = (
+    "INSERT INTO above SELECT concept.section, concept.code, up.code FROM concept"
+    " JOIN concept AS up ON up.number = concept.parent WHERE concept.section = ?"
+    " ORDER BY concept.number"
+)
+_TOLD = (
+    "INSERT INTO above SELECT property.section, {} FROM property JOIN concept"
+    " ON number = property.concept WHERE property.section = ? AND kind = ? ORDER BY property.rowid"
+)
+_INDICES = (
+    "CREATE INDEX property_concept ON property (concept)",
+    "CREATE INDEX property_kind ON property (section, kind)",
+    "CREATE INDEX above_child ON above (section, child)",
+)
+_CONCEPTS = "SELECT number, section, code, system, data FROM concept ORDER BY number"
+_PROPERTIES = "SELECT kind, value, is_code FROM property WHERE concept = ? ORDER BY rowid"
+_PARENTS = "SELECT parent FROM above WHERE section = ? AND child = ? ORDER BY rowid"
+_KINDS = ("CodeSystem", "ValueSet", "Bundle")
+_FACTS = ("resourceType", "url", "name", "language", "supplements", "hierarchyMeaning")
+_OWN = ("code", "display", "definition", "designation", "property", "system", "inactive")
+_DEEPEST = 100  # levels of concepts in concepts
+_MEANINGS = "http://hl7.org/fhir/concept-properties#"
+_GONE = frozenset({"retired", "inactive"})
+# What a designation is for, by the codes of SNOMED CT and of FHIR's own code system.
+_USES = {"900000000000003001": "FSN", "900000000000013009": "SY", "display": "PT", "": "SY"}
+_SYSTEMS = {
+    "http://snomed.info/sct": "SNOMEDCT_US", "http://loinc.org": "LNC",
+    "http://unitsofmeasure.org": "UCUM",
+}  # fmt: skip
+_ICD = re.compile(r"^ICD-(\d+)-?")
+_Property = tuple[str, str, bool]
+"""Its name, its value, and whether that is the code of a concept."""
+
+
+@dataclass
+class _Resource:
+    """What a resource says of itself, in whatever order. expanded (bool): it has an expansion."""
+
+    facts: dict[str, str] = field(default_factory=dict)
+    meanings: dict[str, str] = field(default_factory=dict)
+    expanded: bool = False
+
+
+@dataclass
+class _Section:
+    """Concepts that stand together. of (str): the kind of resource that they belong to."""
+
+    resource: _Resource
+    of: str
+    system: str = ""
+    is_expansion: bool = False
+
+    @property
+    def counts(self) -> bool:
+        """Tell whether the concepts are what the resource has; an expansion is more than a plan."""
+        fits = self.resource.facts.get("resourceType") == self.of
+        return fits and (self.is_expansion or not self.resource.expanded)
+
+
+def read(
+    path: Path, bad_lines: list[BadLine] | None = None, *, lang: str = "en"
+) -> Iterator[Record]:
+    """Stream the concepts of a CodeSystem, a ValueSet or a Bundle, inactive ones as retired ids.
+
+    The id is the code; where the file has several code systems, their names come before it
+    ("ICD10GM:E11"). Names are the display ("PT") and the designations, with their use as term type.
+    Concepts within concepts, and the properties "parent" and "child", are the hierarchy, or
+    "part_of" where the code system says so; other properties that are codes are relations. Of a
+    value set the expansion counts, or without one what its `compose` lists. A code without any name
+    is passed over. The file goes through a temporary one, and is never held.
+
+    path (Path): `.json` or `.json.gz`. lang (str): of names where neither resource nor designation
+        has a language.
+    RAISES (MedlinkError): E105 for a bad concept, unless `bad_lines` collects them; E105 too where
+        the file is not JSON, always.
+    """
+    with scratch(_TABLES) as db:
+        spool = _Spool(db, path, bad_lines)
+        spool.load()
+        yield from spool.records(lang)
+
+
+def release_of(path: Path) -> str:
+    """Read the version of the resource, "" for a bundle."""
+    with JsonStream(path) as stream:
+        for key in stream.items() if stream.is_next("{") else ():
+            if key == "version":
+                value = stream.value()
+                return value if isinstance(value, str) else ""
+            if key == "entry":
+                break
+            stream.skip()
+    return ""
+
+
+def vocabulary_of(system: str) -> str:
+    """Name the vocabulary of a code system's address: the last part of it, "ICD10CM"."""
+    last = re.split(r"[/:#]", system.rstrip("/"))[-1].upper()
+    return _SYSTEMS.get(system) or _ICD.sub(r"ICD\1", last)
+
+
+class _Spool:
+    """Puts the concepts of a file into tables, then reads them back in their order."""
+
+    def __init__(self, db: sqlite3.Connection, path: Path, bad_lines: list[BadLine] | None) -> None:
+        self._db, self._path, self._bad_lines = db, path, bad_lines
+        self._sections: list[_Section] = []
+        self._count = 0
+
+    def load(self) -> None:
+        """Read the file."""
+        self._db.execute("BEGIN")
+        with JsonStream(self._path) as stream:
+            top = _Resource()
+            if stream.is_next("{"):
+                self._resource(stream, top, True)
+            else:
+                stream.skip()
+            stream.finish()
+        if (kind := top.facts.get("resourceType", "")) not in _KINDS:
+            self._report(1, f"the resourceType {kind!r:.60}", " or ".join(_KINDS))
+        self._hierarchy()
+
+    def records(self, lang: str) -> Iterator[Record]:
+        """Stream what was read."""
+        rows = self._db.execute("SELECT DISTINCT section, system FROM concept").fetchall()
+        found = [(self._sections[place], system) for place, system in rows]
+        systems = {system or section.system for section, system in found if section.counts}
+        several = len(systems) > 1
+        for number, place, code, system, data in self._db.execute(_CONCEPTS):
+            section = self._sections[place]
+            if section.counts:
+                vocabulary = vocabulary_of(system or section.system) or "FHIR"
+                prefix = f"{vocabulary}:" if several else ""
+                properties = self._properties(number, section.resource.meanings)
+                said = json.loads(data)
+                if said["inactive"] or any(_is_gone(kind, value) for kind, value, _ in properties):
+                    yield Retired(prefix + code, "", "inactive")
+                    continue
+                names = _names(said, section.resource.facts.get("language") or lang, vocabulary)
+                related = [*self._above(place, code), *_related(properties)]
+                if names:
+                    yield Concept(
+                        prefix + code, names[0].text, names, definition=said["definition"],
+                        codes={vocabulary: (code,)},
+                        parents=tuple(prefix + other for kind, other in related if kind == ISA),
+                        relations=tuple(
+                            Relation(kind, prefix + other, vocabulary) for kind, other in related
+                        ),
+                    )  # fmt: skip
+
+    def _properties(self, number: int, meanings: dict[str, str]) -> list[_Property]:
+        rows = self._db.execute(_PROPERTIES, (number,))
+        return [(meanings.get(kind, kind), value, bool(is_code)) for kind, value, is_code in rows]
+
+    def _above(self, place: int, code: str) -> Iterator[tuple[str, str]]:
+        facts = self._sections[place].resource.facts
+        relation = "part_of" if facts.get("hierarchyMeaning") == "part-of" else ISA
+        rows = self._db.execute(_PARENTS, (place, code))
+        return ((relation, up) for up in dict.fromkeys(up for (up,) in rows) if up != code)
+
+    def _resource(self, stream: JsonStream, resource: _Resource, is_top: bool = False) -> None:
+        start = len(self._sections)
+        for key in stream.items():
+            if key in _FACTS:
+                resource.facts[key] = _plain(stream.value())
+            elif key == "property":
+                resource.meanings = _meanings(stream.value())
+            elif key == "concept" and stream.is_next("["):
+                self._concepts(stream, self._new_section(resource, "CodeSystem"), "concept")
+            elif key == "compose" and stream.is_next("{"):
+                self._compose(stream, resource)
+            elif key == "expansion" and stream.is_next("{"):
+                self._expansion(stream, resource)
+            elif key == "entry" and is_top and stream.is_next("["):
+                self._entries(stream)
+            else:
+                stream.skip()
+        facts = resource.facts
+        extended = facts.get("supplements", "").partition("|")[0]
+        for section in self._sections[start:]:
+            if section.resource is resource and section.of == "CodeSystem":
+                section.system = extended or facts.get("url") or facts.get("name", "")
+
+    def _entries(self, stream: JsonStream) -> None:
+        for _ in stream.elements():
+            for key in stream.items():
+                if key == "resource" and stream.is_next("{"):
+                    self._resource(stream, _Resource())
+                else:
+                    stream.skip()
+
+    def _compose(self, stream: JsonStream, resource: _Resource) -> None:
+        for key in stream.items():
+            if key != "include" or not stream.is_next("["):
+                stream.skip()
+                continue
+            for _ in stream.elements():
+                place = self._new_section(resource, "ValueSet")
+                for part in stream.items():
+                    if part == "concept" and stream.is_next("["):
+                        self._concepts(stream, place, "concept")
+                    elif part == "system":
+                        self._sections[place].system = _plain(stream.value())
+                    else:
+                        stream.skip()
+
+    def _expansion(self, stream: JsonStream, resource: _Resource) -> None:
+        resource.expanded = True
+        place = self._new_section(resource, "ValueSet")
+        self._sections[place].is_expansion = True
+        for key in stream.items():
+            if key == "contains" and stream.is_next("["):
+                self._concepts(stream, place, "contains")
+            else:
+                stream.skip()
+
+    def _concepts(
+        self, stream: JsonStream, place: int, nested: str, parent: int = 0, depth: int = 0
+    ) -> None:
+        if depth > _DEEPEST:
+            raise stream.error("concepts in concepts without end", f"{_DEEPEST} levels at most")
+        for line in stream.elements():
+            self._count += 1
+            number, data = self._count, dict[str, Any]()
+            if not stream.is_next("{"):
+                stream.skip()
+                self._report(line, "a concept that is not an object", 'an object with "code"')
+                continue
+            for key in stream.items():
+                if key == nested and stream.is_next("["):
+                    self._concepts(stream, place, nested, number, depth + 1)
+                elif key in _OWN:
+                    data[key] = stream.value()
+                else:
+                    stream.skip()
+            try:
+                self._store(number, place, parent, line, data)
+            except FieldError as error:
+                self._report(line, error.problem, error.expected)
+
+    def _store(self, number: int, place: int, parent: int, line: int, data: dict[str, Any]) -> None:
+        storable(data)
+        # What only groups others in an expansion has no code.
+        if "code" not in data and self._sections[place].is_expansion:
+            return
+        code = identifier(_text(data, "code"), "code")
+        display, definition = _text(data, "display").strip(), _text(data, "definition")
+        others = [_designation(one) for one in _objects(data, "designation")]
+        properties = [_property(one) for one in _objects(data, "property")]
+        said = {"display": display, "definition": definition, "others": others,
+                "inactive": data.get("inactive") is True}  # fmt: skip
+        row = (number, place, parent, line, code, _plain(data.get("system")), json.dumps(said))
+        self._db.execute("INSERT INTO concept VALUES (?,?,?,?,?,?,?)", row)
+        self._db.executemany(
+            "INSERT INTO property VALUES (?,?,?,?,?)",
+            [(place, kind, number, value, is_code) for kind, value, is_code in properties if value],
+        )
+
+    def _hierarchy(self) -> None:
+        for index in _INDICES:
+            self._db.execute(index)
+        for place, section in enumerate(self._sections):
+            if not section.is_expansion:  # there the order is for the eye alone
+                self._db.execute(_NESTED, (place,))
+            meanings = {"parent": "parent", "child": "child", **section.resource.meanings}
+            for kind, meaning in meanings.items():
+                if meaning in ("parent", "child"):
+                    pair = "code, value" if meaning == "parent" else "value, code"
+                    self._db.execute(_TOLD.format(pair), (place, kind))
+
+    def _new_section(self, resource: _Resource, of: str) -> int:
+        self._sections.append(_Section(resource, of))
+        return len(self._sections) - 1
+
+    def _report(self, line: int, problem: str, expected: str) -> None:
+        report(self._path, line, problem, expected, self._bad_lines)
+
+
+def _names(said: dict[str, Any], lang: str, source: str) -> tuple[Name, ...]:
+    names = [(said["display"], "", "PT")] if said["display"] else []
+    return tuple(
+        Name(text, _language(own or lang), source, tty) for text, own, tty in names + said["others"]
+    )
+
+
+def _designation(one: dict[str, Any]) -> tuple[str, str, str]:
+    text = _text(one, "value").strip()
+    if not text:
+        raise FieldError("an empty designation", 'a designation with "value"')
+    use = one.get("use")
+    code = _text(use, "code").strip() if isinstance(use, dict) else ""
+    return text, _text(one, "language"), _USES.get(code, code)
+
+
+def _property(one: dict[str, Any]) -> _Property:
+    kind = identifier(_text(one, "code"), "code of a property")
+    coding = one.get("valueCoding")
+    if "valueCode" in one or isinstance(coding, dict):
+        value = _text(coding if isinstance(coding, dict) else {"code": one["valueCode"]}, "code")
+        return kind, value.strip(), bool(value.strip())
+    return kind, "true" if one.get("valueBoolean") is True else "", False
+
+
+def _meanings(declared: Any) -> dict[str, str]:
+    """Read which of a code system's own properties are those that FHIR defines."""
+    found = declared if isinstance(declared, list) else []
+    return {
+        str(one.get("code")): _plain(one["uri"]).removeprefix(_MEANINGS)
+        for one in found
+        if isinstance(one, dict) and _plain(one.get("uri")).startswith(_MEANINGS)
+    }
+
+
+def _is_gone(kind: str, value: str) -> bool:
+    return (kind, value) == ("inactive", "true") or (kind == "status" and value in _GONE)
+
+
+def _related(properties: list[_Property]) -> Iterator[tuple[str, str]]:
+    """List the properties that lead to other concepts, as far as they are not the hierarchy."""
+    return (
+        (kind, value)
+        for kind, value, is_code in properties
+        if is_code and kind not in ("parent", "child", "status")
+    )
+
+
+def _language(code: str) -> str:
+    return iso_639_1(re.split("[-_]", code.strip())[0])
+
+
+def _plain(value: Any) -> str:
+    """Take a text that is to be a name of something; "" for anything else."""
+    return value.strip() if isinstance(value, str) and value.isprintable() else ""
+
+
+def _text(data: dict[str, Any], name: str) -> str:
+    value = data.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise FieldError(f'"{name}" is not a string', f'"{name}" as text')
+    return value
+
+
+def _objects(data: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    found = data.get(name) or []
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise FieldError(f'"{name}" is not a list of objects', f'"{name}" as FHIR has it')
+    return found

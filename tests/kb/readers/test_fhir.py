@@ -1,0 +1,185 @@
+import json
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.kb.readers import fhir, read
+from spacy_medlink.types import BadLine, Concept, Name, Record, Relation, Retired
+from tests.kb.samples import FHIR, FHIR_TEXT, FHIR_VALUE_SET
+
+
+def _read(path: Path, resource: Any) -> dict[str, Record]:
+    path.write_text(resource if isinstance(resource, str) else json.dumps(resource))
+    return {record.id: record for record in read("fhir", path)}
+
+
+def _system(*concepts: Any, **facts: Any) -> dict[str, Any]:
+    return {"resourceType": "CodeSystem", "url": "http://a.b/x", **facts, "concept": [*concepts]}
+
+
+def _bundle(*resources: Any) -> dict[str, Any]:
+    return {"resourceType": "Bundle", "entry": [{"resource": one} for one in resources]}
+
+
+def test_code_system(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    records = _read(path, FHIR_TEXT)
+    assert list(records) == ["D", "D1", "D2", "D3", "D4", "F", "F1"]  # D5 has no name
+    assert records["D1"] == Concept(
+        "D1", "Sweet disease",
+        (
+            Name("Sweet disease", "en", "SWEET", "PT"),
+            Name("Zuckersache", "de", "SWEET", "SY"),
+            Name("Sweet disease (disease)", "en", "SWEET", "FSN"),
+            Name("SD", "en", "SWEET", "abbreviation"),
+        ),
+        codes={"SWEET": ("D1",)}, parents=("D",),
+        relations=(Relation("isa", "D", "SWEET"), Relation("site", "F", "SWEET")),
+    )  # fmt: skip
+    parents = {id: one.parents for id, one in records.items() if isinstance(one, Concept)}
+    # Nested, by a property of another name, and told by the parent.
+    assert parents == {"D": (), "D1": ("D",), "D2": ("D1",), "F": (), "F1": ("F",)}
+    assert records["D3"] == Retired("D3", "", "inactive")
+    assert records["D4"] == Retired("D4", "", "inactive")
+    assert fhir.release_of(path) == "2026"
+
+
+def test_keys_in_any_order(tmp_path: Path) -> None:
+    ordered = _read(tmp_path / "x.json", FHIR)
+    assert _read(tmp_path / "x.json", json.dumps(FHIR, sort_keys=True)) == ordered
+    backwards = json.loads(FHIR_TEXT, object_pairs_hook=lambda pairs: dict(reversed(pairs)))
+    assert _read(tmp_path / "x.json", backwards) == ordered
+
+
+def test_several_systems_stand_before_their_codes(tmp_path: Path) -> None:
+    alone = _read(tmp_path / "x.json", FHIR_VALUE_SET)
+    assert list(alone) == ["SWEET:D1", "SNOMEDCT_US:S1"]
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(_bundle(FHIR, {"resourceType": "Patient"}, FHIR_VALUE_SET)))
+    build_kb(tmp_path / "x.kb", read("fhir", path))
+    kb = KnowledgeBase(tmp_path / "x.kb")
+    assert [name.text for name in kb["SWEET:D1"].names][::4] == ["Sweet disease", "Sugary disease"]
+    assert kb.ancestors("SWEET:D2") == {"SWEET:D1": 1, "SWEET:D": 2}
+    assert kb["SNOMEDCT_US:S1"].codes == {"SNOMEDCT_US": ("S1",)}
+    assert fhir.release_of(path) == ""
+
+
+def test_an_expansion_is_more_than_what_is_composed(tmp_path: Path) -> None:
+    contains = [
+        {"display": "A heading", "abstract": True, "contains": [
+            {"system": "http://a.b/x", "code": "1", "display": "one"},
+            {"system": "http://a.b/x", "code": "2", "display": "two", "inactive": True},
+        ]},
+    ]  # fmt: skip
+    records = _read(tmp_path / "x.json", {**FHIR_VALUE_SET, "expansion": {"contains": contains}})
+    one, two = records["1"], records["2"]
+    assert isinstance(one, Concept) and (one.name, one.parents) == ("one", ())
+    assert isinstance(two, Retired) and len(records) == 2
+
+
+def test_a_translation_is_of_the_system_that_it_supplements(tmp_path: Path) -> None:
+    extra = {"code": "D1", "designation": [{"language": "fr", "value": "maladie sucrée"}]}
+    other = _system(extra, supplements=f"{FHIR['url']}|2026")
+    records = list(_read(tmp_path / "x.json", _bundle(other)).values())
+    assert records == [
+        Concept(
+            "D1", "maladie sucrée", (Name("maladie sucrée", "fr", "SWEET", "SY"),),
+            codes={"SWEET": ("D1",)},
+        )
+    ]  # fmt: skip
+
+
+def test_parts(tmp_path: Path) -> None:
+    part = {"code": "2", "display": "toe"}
+    whole = _system({"code": "1", "display": "foot", "concept": [part]}, hierarchyMeaning="part-of")
+    toe = _read(tmp_path / "x.json", whole)["2"]
+    assert isinstance(toe, Concept)
+    assert (toe.parents, toe.relations) == ((), (Relation("part_of", "1", "X"),))
+
+
+@pytest.mark.parametrize(
+    ("system", "vocabulary"),
+    [
+        ("http://snomed.info/sct", "SNOMEDCT_US"),
+        ("http://loinc.org", "LNC"),
+        ("http://hl7.org/fhir/sid/icd-10-cm", "ICD10CM"),
+        ("http://fhir.de/CodeSystem/bfarm/icd-10-gm", "ICD10GM"),
+        ("http://www.nlm.nih.gov/research/umls/rxnorm/", "RXNORM"),
+        ("urn:oid:2.16.840.1", "2.16.840.1"),
+        ("", ""),
+    ],
+)
+def test_vocabularies(system: str, vocabulary: str) -> None:
+    assert fhir.vocabulary_of(system) == vocabulary
+
+
+@pytest.mark.parametrize(
+    ("concept", "problem"),
+    [
+        ({"display": "a"}, "an empty code"),
+        ({"code": 7, "display": "a"}, '"code" is not a string'),
+        ({"code": "x\u200b", "display": "a"}, "invisible"),
+        ({"code": "x", "display": "a\ud800"}, "surrogate"),
+        ({"code": "x", "display": ["a"]}, '"display" is not a string'),
+        ({"code": "x", "designation": [{"language": "en"}]}, "an empty designation"),
+        ({"code": "x", "designation": {"value": "a"}}, '"designation" is not a list'),
+        ({"code": "x", "property": [{"valueCode": "y"}]}, "an empty code of a property"),
+        ("x", "a concept that is not an object"),
+    ],
+)
+def test_bad_concepts(tmp_path: Path, concept: Any, problem: str) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(_system({"code": "1", "display": "one"}, concept), indent=0))
+    with pytest.raises(MedlinkError, match=rf"E105.*x.json, line (8|9): .*{problem}"):
+        list(read("fhir", path))
+    bad: list[BadLine] = []
+    assert [record.id for record in read("fhir", path, bad)] == ["1"]
+    assert len(bad) == 1 and problem in bad[0].problem
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", '{"resourceType": "Patient"}', '{"graphs": []}'])
+def test_other_json(tmp_path: Path, text: str) -> None:
+    with pytest.raises(MedlinkError, match=r"E105.*resourceType.*CodeSystem or ValueSet"):
+        _read(tmp_path / "x.json", text)
+
+
+@pytest.mark.parametrize("text", ["", FHIR_TEXT[:300], FHIR_TEXT + "x", '{"concept": [{]}'])
+def test_no_json(tmp_path: Path, text: str) -> None:
+    (tmp_path / "x.json").write_text(text)
+    with pytest.raises(MedlinkError, match=r"E105.*x.json, line \d+"):
+        list(read("fhir", tmp_path / "x.json", []))
+
+
+def test_without_end(tmp_path: Path) -> None:
+    deep = '{"concept": [' + '{"code": "a", "concept": [' * 5000
+    with pytest.raises(MedlinkError, match=r"E105.*without end"):
+        _read(tmp_path / "x.json", deep)
+
+
+def test_circles(tmp_path: Path) -> None:
+    concepts = [
+        {"code": one, "display": one, "property": [{"code": "parent", "valueCode": up}]}
+        for one, up in ("ab", "ba", "cc")
+    ]
+    records = _read(tmp_path / "x.json", _system(*concepts))
+    build_kb(tmp_path / "x.kb", records.values())
+    kb = KnowledgeBase(tmp_path / "x.kb")
+    assert kb["a"].parents == ("b",) and kb["c"].parents == ()
+    assert set(kb.ancestors("a")) <= {"a", "b"}
+
+
+def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
+    peaks = []
+    for count in (8_000, 24_000):
+        concepts = [{"code": f"c{n}", "display": f"name {n} " * 40} for n in range(count)]
+        path = tmp_path / "x.json"
+        path.write_text(json.dumps(_system(*concepts)))
+        tracemalloc.start()
+        assert sum(1 for _ in read("fhir", path)) == count
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 2 * peaks[0]
