@@ -54,6 +54,15 @@ def command(
     curation: Annotated[
         Path | None, typer.Option(help="File of names to deny, force or add, one rule a line.")
     ] = None,
+    maps: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--maps",
+            metavar="FILE",
+            help="Mapping set (SSSOM, .sssom.tsv) whose codes concepts get; may be given several "
+            "times.",
+        ),
+    ] = None,
     id_scheme: Annotated[
         str, typer.Option(help="Give concepts their codes in this vocabulary as ids: UMLS.")
     ] = "",
@@ -97,6 +106,7 @@ def command(
         filters=filters,
         id_scheme=id_scheme,
         curation=curation,
+        maps=maps or [],
         options={name: value for name, value in options.items() if value},
         update=update,
         skip_bad_lines=skip_bad_lines,

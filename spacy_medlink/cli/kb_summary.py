@@ -30,6 +30,10 @@ def summary(built: "Built") -> str:
         ("vocabularies", counted(report.by_source)),
         ("codes", counted(codes)),
         ("relations", counted(report.by_relation)),
+        (
+            "mappings used",
+            counted({one["name"]: one["used"] for one in kb.manifest.get("maps", ())}),
+        ),
         ("left out", counted(built.removed)),
         ("ids of the one before", counted(kb.manifest.get("updated_from", {}).get("ids", {}))),
     ]

@@ -18,6 +18,7 @@ from .provenance import facts_of
 from .readers import get_reader
 from .rekey import rekey
 from .schema import KB
+from .sssom import MappingSets
 from .writer import BuildReport
 
 _SHOWN = 20  # bad lines in the message of an error
@@ -39,6 +40,7 @@ def build_knowledge_base(
     filters: Filters | None = None,
     id_scheme: str = "",
     curation: Path | None = None,
+    maps: Sequence[Path] = (),
     options: Mapping[str, Any] | None = None,
     update: Path | None = None,
     skip_bad_lines: bool = False,
@@ -53,6 +55,8 @@ def build_knowledge_base(
     filters (Optional[Filters]): what to keep; by default all but obsolete names.
     id_scheme (str): vocabulary whose codes become the ids; "" keeps the ids.
     curation (Optional[Path]): file of rules, applied last.
+    maps (Sequence[Path]): mapping sets (SSSOM), whose codes concepts get, by the ids of the
+        sources; `id_scheme` may name a vocabulary of theirs.
     options (Optional[Mapping[str, Any]]): passed to the readers, such as `lang`.
     update (Optional[Path]): the knowledge base before this one, whose ids stay known.
     skip_bad_lines (bool): collect bad lines in the report; otherwise they are an error, which
@@ -63,7 +67,7 @@ def build_knowledge_base(
     RAISES (MedlinkError): E105 and E130 for bad lines, E1xx for what else is wrong with a source,
         the disk, or what is at `out`.
     """
-    read = [*(path for _, path in sources), curation, *inputs]
+    read = [*(path for _, path in sources), curation, *maps, *inputs]
     check_output(out, KB, read, improves=update, overwrite=overwrite)
     history = History(KnowledgeBase(update)) if update else None
     filters = filters or Filters()
@@ -72,6 +76,9 @@ def build_knowledge_base(
     rules = read_curation(curation, bad_lines) if curation else Curation()
     found = _records(sources, options or {}, bad_lines, progress)
     records = filters.apply(found if skip_bad_lines else _all_sound(found, bad_lines), removed)
+    mapping_sets = MappingSets([_existing(path) for path in maps])
+    if maps:
+        records = mapping_sets.apply(records, bad_lines)
     if id_scheme:
         records = rekey(records, id_scheme, dropped=removed)
     facts = facts_of(sources, filters, id_scheme)
@@ -83,6 +90,8 @@ def build_knowledge_base(
         if history:
             builder.manifest["updated_from"] = history.as_manifest()
         builder.manifest["removed"] = dict(sorted(removed.items()))
+        if maps:
+            builder.manifest["maps"] = mapping_sets.as_manifest()
         if curation:
             builder.manifest["curation"] = rules.as_manifest()
     return Built(KnowledgeBase(out), builder.report, removed)
@@ -96,10 +105,14 @@ def _records(
 ) -> Iterator[Record]:
     for format, path in sources:
         reader = get_reader(format)
-        if not path.exists():
-            raise Errors.source_missing(path=path)
-        records = reader(path, bad_lines, **options)
+        records = reader(_existing(path), bad_lines, **options)
         yield from (progress or no_progress)(records, None, f"reading {path.name}")
+
+
+def _existing(path: Path) -> Path:
+    if not path.exists():
+        raise Errors.source_missing(path=path)
+    return path
 
 
 def _all_sound(records: Iterator[Record], bad_lines: list[BadLine]) -> Iterator[Record]:

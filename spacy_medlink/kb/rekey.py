@@ -57,7 +57,7 @@ def rekey(
             if isinstance(record, Retired):
                 yield record._replace(replaced_by=_successor(db, record.replaced_by))
                 continue
-            old = old_scheme or _scheme_of(record)
+            old = old_scheme or scheme_of(record)
             for id in _new_ids(db, record.id):
                 yield _renamed(db, record, id, scheme, old)
 
@@ -71,7 +71,7 @@ def _spooled(
             db.execute("INSERT INTO gone VALUES (?)", (record.id,))
             yield (_dump(list(record)),)
             continue
-        kept = (old_scheme or _scheme_of(record)) == scheme
+        kept = (old_scheme or scheme_of(record)) == scheme
         ids = (record.id,) if kept else record.codes.get(scheme, ())
         db.executemany("INSERT INTO renamed VALUES (?,?)", [(record.id, id) for id in ids])
         if not ids:
@@ -142,7 +142,8 @@ def _successor(db: sqlite3.Connection, id: str) -> str:
     return id if known else ""
 
 
-def _scheme_of(concept: Concept) -> str:
+def scheme_of(concept: Concept) -> str:
+    """Say which vocabulary the id of a concept is from, as far as id and source tell."""
     prefixed = _PREFIXED.fullmatch(concept.id)
     if prefixed:
         return prefixed[1]

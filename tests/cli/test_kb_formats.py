@@ -30,3 +30,22 @@ def test_fhir(run: Run, tmp_path: Path) -> None:
     run("build", kb.path, "--output", tmp_path / "assets")
     assert "Sweet foot" in run("link", tmp_path / "assets", "sweet foot").stdout
     assert "0 errors" in run("kb", "check", source, "--from", "fhir").stdout
+
+
+def test_mapping_sets(run: Run, tmp_path: Path) -> None:
+    source, maps = tmp_path / "x.jsonl", tmp_path / "x.sssom.tsv"
+    source.write_text('{"concept_id": "HP:1", "canonical_name": "Sweet disease"}')
+    maps.write_text(
+        "#mapping_set_id: https://example.org/sweet\nsubject_id\tpredicate_id\tobject_id\n"
+        "HP:1\tskos:broadMatch\tMESH:D1\nHP:2\tskos:exactMatch\tMESH:D2\n"
+    )
+    kb = tmp_path / "x.kb"
+    built = run("kb", "build", source, "--from", "jsonl", "--maps", maps, "--output", kb)
+    assert "mappings used   x.sssom.tsv 1" in built.stdout
+    assert "broader" in run("kb", "show", kb, "HP:1").stdout
+    run("build", kb, "--output", tmp_path / "assets")
+    linked = run("link", tmp_path / "assets", "sweet disease", "--json").stdout
+    assert '"D1"' in linked
+    out = tmp_path / "out.sssom.tsv"
+    assert "1 mappings" in run("kb", "maps", kb, "--output", out).stdout
+    assert "HP:1\tSweet disease\tskos:broadMatch\tMESH:D1\t" in out.read_text()

@@ -1,0 +1,172 @@
+"""Mapping sets: read from SSSOM, put on concepts, written."""
+
+import gzip
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import KnowledgeBase, build_kb, build_knowledge_base
+from spacy_medlink.kb.sssom import MappingSets, write_sssom
+from spacy_medlink.types import BadLine, CodeMap, Concept, Name, Record, Retired
+from tests.mutants import mutate
+
+SSSOM = """\
+#curie_map:
+#  hpo: http://purl.obolibrary.org/obo/HP_
+#  SCTID: http://snomed.info/id/
+#mapping_set_id: https://example.org/sets/sweet.sssom.tsv
+#license: https://creativecommons.org/publicdomain/zero/1.0/
+subject_id	subject_label	predicate_id	predicate_modifier	object_id	confidence
+hpo:1	sweet	skos:broadMatch		SCTID:100001	0.8
+HP:1	sweet	skos:exactMatch		MESH:D1	
+OMIM:7	other	skos:narrowMatch		HP:1	
+http://purl.obolibrary.org/obo/HP_2		http://x.org/skos/core#closeMatch		UMLS:C0000001	
+HP:1		skos:exactMatch	Not	MESH:D9	
+HP:1		skos:exactMatch		sssom:NoTermFound	
+HP:1		RO:0002200		MESH:D8	
+HP:1		oboInOwl:hasDbXref		NCIT:C1	
+HP:1		skos:exactMatch		HP:1	
+X:1		skos:exactMatch		Y:1	
+"""  # noqa: W291
+CONCEPTS: list[Record] = [
+    Concept("HP:1", "sweet disease", codes={"MESH": ("D0",)}),
+    Retired("HP:3", "HP:1"),
+    Concept("HP:2", "sweet foot"),
+    Concept("C0000001", "foot, sweet"),
+]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "download.sssom.tsv"
+    path.write_text(SSSOM)
+    return path
+
+
+def _applied(
+    path: Path, records: list[Record] = CONCEPTS, bad: list[BadLine] | None = None
+) -> dict[str, Concept]:
+    found = MappingSets([path]).apply(records, bad)
+    return {record.id: record for record in found if isinstance(record, Concept)}
+
+
+def test_either_side_may_be_the_concept(path: Path) -> None:
+    found = _applied(path)
+    assert found["HP:1"].maps == (
+        CodeMap("MESH", "D1", "exact", "sweet"),
+        CodeMap("SNOMEDCT_US", "100001", "broader", "sweet", "confidence 0.8"),
+        CodeMap("OMIM", "7", "broader", "sweet"),  # the concept is narrower than OMIM's
+        CodeMap("NCIT", "C1", "", "sweet"),
+    )
+    assert found["HP:1"].codes == {
+        "MESH": ("D0", "D1"), "SNOMEDCT_US": ("100001",), "OMIM": ("7",), "NCIT": ("C1",),
+    }  # fmt: skip
+    # Both sides are concepts; the one without a prefix is known by its shape.
+    assert found["HP:2"].maps == (CodeMap("UMLS", "C0000001", "related", "sweet"),)
+    assert found["C0000001"].maps == (CodeMap("HP", "2", "related", "sweet"),)
+
+
+def test_ids_without_a_prefix_are_of_the_source_of_their_names(path: Path) -> None:
+    path.write_text("subject_id\tpredicate_id\tobject_id\nSCTID:100001\tskos:exactMatch\tX:1\n")
+    names = (Name("sweet", "en", "SNOMEDCT"),)
+    same = Concept("100001", "sweet", names)
+    # An OMOP concept has an id of its own, which may be that of something else in SNOMED CT.
+    other = Concept("100001", "sweet", names, codes={"SNOMEDCT": ("5",)})
+    assert _applied(path, [same])["100001"].codes == {"X": ("1",)}
+    assert _applied(path, [other])["100001"] == other
+
+
+def test_build(path: Path, tmp_path: Path) -> None:
+    source = tmp_path / "x.jsonl"
+    lines = [{"concept_id": one.id, "canonical_name": one.name}
+             for one in CONCEPTS if isinstance(one, Concept)]  # fmt: skip
+    source.write_text("\n".join(map(json.dumps, [*lines, lines[0]])))
+    zipped = tmp_path / "more.sssom.tsv.gz"
+    zipped.write_bytes(
+        gzip.compress(SSSOM.partition("subject_id")[2].join(["subject_id", ""]).encode())
+    )
+    sources = [("jsonl", source)]
+    built = build_knowledge_base(out=tmp_path / "a.kb", sources=sources, maps=[path, zipped])
+    first, second = built.kb.manifest["maps"]
+    assert (first["name"], first["lines"], first["used"]) == ("download.sssom.tsv", 6, 5)
+    assert (second["name"], second["used"]) == ("more.sssom.tsv.gz", 4)  # "hpo" is not declared
+    assert CodeMap("MESH", "D1", "exact", "more") in built.kb.maps("HP:1")
+    build_knowledge_base(out=tmp_path / "b.kb", sources=sources, maps=[path, zipped])
+    assert (tmp_path / "a.kb").read_bytes() == (tmp_path / "b.kb").read_bytes()
+    # Codes of a mapping set can become the ids.
+    keyed = build_knowledge_base(
+        out=tmp_path / "c.kb", sources=sources, maps=[path], id_scheme="MESH"
+    )
+    assert [concept.id for concept in keyed.kb] == ["D1"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("predicate_id", "predicate", "line 6: no column predicate_id"),
+        ("#  hpo: ", "# [hpo: ", "line 6: not YAML"),
+        ("MESH:D1\t", "MESH:D1", "line 8: 5 columns"),
+        ("MESH:D1\t", "D1\t", "line 8: the id 'D1'"),
+        ("MESH:D1\t", "\t", "line 8: an empty object_id"),
+        (SSSOM, "", "line 1: no column subject_id"),
+        (SSSOM, "#a: b\n#c", "line 1: no column subject_id"),
+    ],
+)
+def test_bad_lines(path: Path, tmp_path: Path, old: str, new: str, problem: str) -> None:
+    assert old in SSSOM
+    path.write_text(SSSOM.replace(old, new))
+    with pytest.raises(MedlinkError, match=f"E105.*download.sssom.tsv, {problem}"):
+        _applied(path)
+    bad: list[BadLine] = []
+    assert set(_applied(path, bad=bad)) == {"HP:1", "HP:2", "C0000001"}
+    assert len(bad) == 1
+    source = tmp_path / "x.jsonl"
+    source.write_text('{"concept_id": "HP:1", "canonical_name": "sweet"}')
+    with pytest.raises(MedlinkError, match=f"E105.*{problem}"):
+        build_knowledge_base(out=tmp_path / "x.kb", sources=[("jsonl", source)], maps=[path])
+    assert not (tmp_path / "x.kb").exists()
+
+
+def test_mutants(path: Path) -> None:
+    """Whatever the file holds, concepts come out whole, or the error names file and line."""
+    rng = random.Random("sssom")
+    for _ in range(250):
+        path.write_bytes(mutate(SSSOM.encode(), rng))
+        bad: list[BadLine] = []
+        found = _applied(path, bad=bad)
+        assert list(found) == ["HP:1", "HP:2", "C0000001"]
+        try:
+            assert _applied(path) == found
+        except MedlinkError as error:
+            assert error.code == "E105" and bad
+            assert f"{path}, line {bad[0].line}: {bad[0].problem}" in error.message
+        else:
+            assert not bad
+
+
+def test_no_such_file(tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text('{"concept_id": "1", "canonical_name": "sweet"}')
+    sources = [("jsonl", tmp_path / "x.jsonl")]
+    with pytest.raises(MedlinkError, match="E107"):
+        build_knowledge_base(out=tmp_path / "kb", sources=sources, maps=[tmp_path / "none"])
+    (tmp_path / "kb").write_text(SSSOM)
+    with pytest.raises(MedlinkError, match="E122"):
+        build_knowledge_base(out=tmp_path / "kb", sources=sources, maps=[tmp_path / "kb"])
+
+
+def test_what_is_written_is_read(path: Path, tmp_path: Path) -> None:
+    build_kb(tmp_path / "a.kb", _applied(path).values())
+    kb = KnowledgeBase(tmp_path / "a.kb")
+    out = tmp_path / "sweet.sssom.tsv"
+    assert write_sssom(kb, out) == write_sssom(kb, out) == 7
+    with pytest.raises(MedlinkError, match="E122"):
+        write_sssom(kb, kb.path)
+    bare = [Concept(concept.id, concept.name) for concept in kb]
+    found = _applied(out, list(bare))
+    for concept in kb:
+        ours = {one._replace(source="", note="") for one in kb.maps(concept.id)}
+        theirs = {one._replace(source="") for one in found[concept.id].maps}
+        assert ours <= theirs
