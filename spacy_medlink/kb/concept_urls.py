@@ -19,6 +19,7 @@ _PAGES = {
     "ICD10CM": "https://www.icd10data.com/search?s={code}",
     "RXNORM": "https://mor.nlm.nih.gov/RxNav/search?searchBy=RXCUI&searchTerm={code}",
     "LNC": "https://loinc.org/{code}",
+    "OMOP": "https://athena.ohdsi.org/search-terms/terms/{code}",
     **{
         name: _OBO.replace("{prefix}", name)
         for name in ("MONDO", "DOID", "UBERON", "GO", "CHEBI", "CL", "MP")

@@ -143,14 +143,15 @@ def _successor(db: sqlite3.Connection, id: str) -> str:
 
 
 def scheme_of(concept: Concept) -> str:
-    """Say which vocabulary the id of a concept is from, as far as id and source tell."""
+    """Say which vocabulary the id of a concept is from, as far as id, codes and source tell."""
     prefixed = _PREFIXED.fullmatch(concept.id)
     if prefixed:
         return prefixed[1]
     if _CUI.fullmatch(concept.id):
         return "UMLS"
+    own = next((scheme for scheme, codes in concept.codes.items() if concept.id in codes), "")
     source = concept.names[0].source if concept.names else ""
-    return source.partition("|")[0] or "ID"
+    return own or source.partition("|")[0] or "ID"
 
 
 def _plain(concept: Concept) -> tuple[object, ...]:

@@ -51,6 +51,7 @@ _CONCEPTS = (
     "SELECT id, name, domain, vocabulary, class, code FROM concept"
     f" WHERE state = {_KEPT} ORDER BY id"
 )
+_OMOP = "OMOP"  # says what no vocabulary says by itself, and gives the ids
 _OWN, _MAPPED = "SY", "MAPPED"
 _NAMES = f"""
 SELECT id, text, lang, vocabulary, '{_OWN}', 0, 0 AS place, synonym.rowid AS line FROM synonym
@@ -85,12 +86,13 @@ def read(
 ) -> Iterator[Record]:
     """Stream the standard concepts of a download, and the other ids as retired ones.
 
-    Types are the domain and the concept class; codes those of the concept and of all concepts that
-    map to it, by `vocabulary_id`; "Is a" leads to parents, other relationships are relations, named
-    as in "has_finding_site". A concept that maps to this standard concept alone gives it its names,
-    with its own vocabulary as source, the term type "MAPPED", and obsolete where it is not valid;
-    its id is retired and leads here, as that of an invalid concept leads to what replaces it. Rows
-    about concepts that CONCEPT.csv does not have are passed over, and so is what repeats an id.
+    Types are the domain and the concept class; codes the id itself ("OMOP"), that of the concept
+    and those of all concepts that map to it, by `vocabulary_id`; "Is a" leads to parents, other
+    relationships are relations, named as in "has_finding_site". A concept that maps to this
+    standard concept alone gives it its names, with its own vocabulary as source, the term type
+    "MAPPED", and obsolete where it is not valid; its id is retired and leads here, as that of an
+    invalid concept leads to what replaces it. Rows about concepts that CONCEPT.csv does not have
+    are passed over, and so is what repeats an id.
 
     path (Path): directory with CONCEPT.csv; CONCEPT_SYNONYM.csv, CONCEPT_RELATIONSHIP.csv and
         VOCABULARY.csv add what they know; each may be `.gz`.
@@ -237,12 +239,12 @@ def _concepts(db: sqlite3.Connection, lang: str, kinds: list[str]) -> Iterator[C
     names = _Sorted(db.execute(_NAMES, {"lang": lang}))
     mapped, related = _Sorted(db.execute(_CODES)), _Sorted(db.execute(_RELATED))
     for id, name, domain, vocabulary, kind, code in db.execute(_CONCEPTS):
-        codes: dict[str, dict[str, None]] = {vocabulary: {code: None}}
+        codes: dict[str, dict[str, None]] = {_OMOP: {str(id): None}, vocabulary: {code: None}}
         for other, foreign in mapped.of(id):
             codes.setdefault(other, {})[foreign] = None
         relations = tuple(
             Relation(ISA if number == _IS_A else kinds[number], str(other),
-                     vocabulary if same else "OMOP")
+                     vocabulary if same else _OMOP)
             for number, other, same in related.of(id)
         )  # fmt: skip
         further = (

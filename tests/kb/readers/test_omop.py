@@ -5,8 +5,10 @@ import pytest
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb, build_knowledge_base
+from spacy_medlink.kb.concept_urls import concept_url
 from spacy_medlink.kb.filters import Filters
 from spacy_medlink.kb.readers import omop, read
+from spacy_medlink.kb.rekey import rekey
 from spacy_medlink.types import BadLine, Concept, Name, Record, Relation, Retired
 from tests.kb import samples
 from tests.kb.samples import write_omop
@@ -42,7 +44,7 @@ def test_a_standard_concept_has_what_maps_to_it(records: dict[str, Record]) -> N
             Name("Sugar illness, old", "en", "ICD9CM", "MAPPED", True),
         ),
         ("Condition", "Disorder"),
-        codes={"SNOMED": ("S1",), "ICD10CM": ("E1", "E1.2"), "ICD9CM": ("250",)},
+        codes={"OMOP": ("100",), "SNOMED": ("S1",), "ICD10CM": ("E1", "E1.2"), "ICD9CM": ("250",)},
     )  # fmt: skip
     # What maps to two concepts names neither, but is a code of both.
     foot = _concept(records, "101")
@@ -161,6 +163,15 @@ def test_filters_know_domains_classes_and_mapped_names(tmp_path: Path) -> None:
     assert [one.id for one in found if isinstance(one, Concept)] == ["400"]
     (kept, *_) = Filters(types=("Condition",), sources=("ICD10CM",)).apply(records)
     assert isinstance(kept, Concept) and kept.name == "Sugar illness"
+
+
+def test_ids_are_of_omop(tmp_path: Path) -> None:
+    """Not of the vocabulary that a name comes from, nor of what ids of six digits look like."""
+    records = list(read("omop", write_omop(tmp_path)))
+    concept = _concept(_by_id(records), "101")
+    assert concept_url("200100", {**concept.codes, "OMOP": ("200100",)}).endswith("/terms/200100")
+    keyed = {one.id: one for one in rekey(records, "SNOMED") if isinstance(one, Concept)}
+    assert keyed["S2"].codes["OMOP"] == ("101",) and keyed["S2"].parents == ("S1",)
 
 
 def test_same_bytes_from_rows_in_any_order(tmp_path: Path) -> None:
