@@ -13,6 +13,7 @@ from .lines import open_source
 
 _CHUNK = 1 << 20
 _LONGEST = 1 << 26  # characters of one value
+_DEEPEST = 100  # lists within lists that are gone through one by one
 _BLANKS = re.compile(r"[ \t\r\n]+")
 _DECODE = json.JSONDecoder().raw_decode
 
@@ -79,11 +80,14 @@ class JsonStream:
             self._more(ask)
             ask *= 2
 
-    def skip(self) -> None:
-        """Pass over the value that is next; large lists are never held whole."""
-        if self._peek() == "[":
+    def skip(self, depth: int = 0) -> None:
+        """Pass over the value that is next; large lists are never held whole.
+
+        depth (int): of lists around it that are passed over, too.
+        """
+        if self._peek() == "[" and depth < _DEEPEST:
             for _ in self.elements():
-                self.skip()
+                self.skip(depth + 1)
         else:
             self.value()
 

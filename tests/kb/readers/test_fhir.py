@@ -158,6 +158,8 @@ def test_without_end(tmp_path: Path) -> None:
     deep = '{"concept": [' + '{"code": "a", "concept": [' * 5000
     with pytest.raises(MedlinkError, match=r"E105.*without end"):
         _read(tmp_path / "x.json", deep)
+    with pytest.raises(MedlinkError, match=r"E105.*not JSON"):
+        _read(tmp_path / "x.json", '{"other": ' + "[" * 100_000)
 
 
 def test_circles(tmp_path: Path) -> None:
