@@ -36,6 +36,7 @@ _K = 64  # names that the linker asks of a tier
 _REPEATS = 3
 _SEED = 0
 _REFINED = ((32, 4), (64, 4), (64, 8), (96, 8))  # lists read, times as many names scored anew
+_DEEPER = ((64, 8), (128, 8), (256, 8), (512, 8), (512, 16))  # the same for a kind not listed here
 # Factory string, and the settings of the search that are measured.
 _KINDS: tuple[tuple[str, tuple[SearchSettings, ...]], ...] = (
     ("Flat", (SearchSettings(),)),
@@ -122,7 +123,7 @@ def measure(
             del index  # whose memory is not that of the mapped file
             before = resident()
             index = DenseIndex.load(path)
-            for settings in known.get(spec, (SearchSettings(),)):
+            for settings in known.get(spec, _settings(spec)):
                 index.tune(settings)
                 row = _search(index, wanted, probe)
                 found.append(
@@ -137,6 +138,12 @@ def measure(
                 )
                 typer.echo(json.dumps(found[-1]), err=True)
     return found
+
+
+def _settings(spec: str) -> tuple[SearchSettings, ...]:
+    if not spec.startswith("IVF"):
+        return (SearchSettings(),)
+    return tuple(SearchSettings(nprobe=nprobe, k_factor=factor) for nprobe, factor in _DEEPER)
 
 
 def _search(index: DenseIndex, queries: Floats2d, probe: RecallProbe) -> dict[str, Any]:

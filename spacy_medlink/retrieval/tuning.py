@@ -13,7 +13,7 @@ from .mask import Mask
 # Chosen on 185,193 names (benchmarks/results/indexes.md).
 _EF_CONSTRUCTION = 80
 _EF_SEARCH = 256
-_PROBES = 64
+_PROBES, _SHARE = 64, 16  # lists that are read: so many, or one of so many
 _K_FACTOR = 8
 
 
@@ -59,7 +59,8 @@ def tune(index: Any, settings: SearchSettings, keep: bool = False) -> None:
         if not keep and refined is None:
             lists.make_direct_map()
         if settings.nprobe or not keep:
-            lists.nprobe = min(settings.nprobe or _PROBES, lists.nlist)
+            probes = settings.nprobe or max(_PROBES, lists.nlist // _SHARE)
+            lists.nprobe = min(probes, lists.nlist)
     if refined is not None and (settings.k_factor or not keep):
         refined.k_factor = settings.k_factor or _K_FACTOR
 

@@ -13,7 +13,7 @@ from spacy_medlink.retrieval import dense
 from spacy_medlink.retrieval.dense import DenseIndex
 from spacy_medlink.retrieval.index_size import default_size, default_spec
 from spacy_medlink.retrieval.mask import Mask
-from spacy_medlink.retrieval.tuning import SearchSettings
+from spacy_medlink.retrieval.tuning import SearchSettings, tune
 
 DIM = 16
 TOLERANCE = 1e-6  # float32 products of 16 numbers
@@ -266,3 +266,10 @@ def test_the_size_of_the_default_index_is_known_beforehand(names: int, dim: int)
         vectors = np.random.default_rng(0).standard_normal((names, dim), dtype=np.float32)
         index = DenseIndex.build([vectors], names, dim, size.spec)
         assert size.disk == pytest.approx(len(faiss.serialize_index(index._index)), rel=0.01)
+
+
+@pytest.mark.parametrize(("lists", "read"), [(8, 8), (64, 64), (2048, 128)])
+def test_the_lists_that_are_read_follow_their_number(lists: int, read: int) -> None:
+    index = faiss.index_factory(4, f"IVF{lists},Flat", faiss.METRIC_INNER_PRODUCT)
+    tune(index, SearchSettings(), keep=False)
+    assert SearchSettings.of(index).nprobe == read
