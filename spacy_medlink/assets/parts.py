@@ -129,10 +129,10 @@ def open_facets(files: HeldFiles, manifest: Manifest, kb: KnowledgeBase) -> "Fac
 
     RAISES (MedlinkError): E202.
     """
-    from ..retrieval.facets import Facets
+    from ..retrieval.facets import ORDER_FILE, Facets
 
     own = files.part(FACETS)
-    if not list(own):
+    if ORDER_FILE not in own:
         return Facets.of(kb)
     return Facets.load(own, manifest["kb"]["names"], manifest["kb"]["concepts"])
 
