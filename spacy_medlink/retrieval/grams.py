@@ -5,7 +5,7 @@ count; weights are tf x (ln((1 + n) / (1 + df)) + 1), scaled to length 1.
 """
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import Any
@@ -16,11 +16,11 @@ from scipy import sparse
 
 from ..text.normalisation import normalise
 from ..text.spelling import american
-from ..types import Floats1d, Floats2d
+from ..types import Floats1d, Floats2d, Ints2d
 from .ragged import sums
 
 BUCKETS = 1 << 18  # places for trigrams, by their hash
-SCORED = 64  # texts to score at once: their weights fit a cache
+SCORED = 64  # texts to score at once: their weights fit a cache and bounded memory
 _N = 3
 
 
@@ -84,6 +84,20 @@ def dense_columns(matrix: Any) -> tuple[Floats2d, NDArray[np.int32]]:
     dense: Floats2d = np.zeros((matrix.shape[0], len(used) + 1), dtype=np.float32)
     dense[np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), columns] = matrix.data
     return dense, place
+
+
+def score_in_parts(
+    texts: Sequence[str], rows: Ints2d, score: Callable[[Sequence[str], Ints2d], Floats2d]
+) -> Floats2d:
+    """Score names (n_texts, m) for each text, a part of the texts at once: (n_texts, m).
+
+    score (Callable): scores the names of a part.
+    """
+    scores: Floats2d = np.empty(rows.shape, dtype=np.float32)
+    for first in range(0, len(texts), SCORED):
+        part = slice(first, first + SCORED)
+        scores[part] = score(texts[part], rows[part])
+    return scores
 
 
 def csr(parts: Sequence[NDArray[Any]], shape: tuple[int, int]) -> Any:

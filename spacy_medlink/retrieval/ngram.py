@@ -13,7 +13,15 @@ from ..types import Floats1d, Floats2d, Hits, Ints2d
 from ..util.held import Directory
 from ..util.threads import threads
 from .arrays import check, check_below, check_offsets, load_arrays, save_arrays
-from .grams import BUCKETS, SCORED, count, csr, dense_columns, inverse_frequency, weigh
+from .grams import (
+    BUCKETS,
+    count,
+    csr,
+    dense_columns,
+    inverse_frequency,
+    score_in_parts,
+    weigh,
+)
 from .mask import Mask
 from .masked import MaskedParts
 from .ragged import spread, sums
@@ -98,14 +106,10 @@ class NgramIndex:
 
         RETURNS (Floats2d): (n_texts, m), cosine in 0..1.
         """
-        scores: Floats2d = np.empty(rows.shape, dtype=np.float32)
-        for first in range(0, len(texts), SCORED):
-            part = slice(first, first + SCORED)
-            scores[part] = self._score(self._queries(texts[part]), rows[part])
-        return scores
+        return score_in_parts(texts, rows, self._score)
 
-    def _score(self, queries: Any, rows: Ints2d) -> Floats2d:
-        weights, column = dense_columns(queries)
+    def _score(self, texts: Sequence[str], rows: Ints2d) -> Floats2d:
+        weights, column = dense_columns(self._queries(texts))
         wanted = np.maximum(rows, 0).ravel()
         starts = self._names.indptr[wanted].astype(np.int64)
         lengths = np.where(rows.ravel() < 0, 0, self._names.indptr[wanted + 1] - starts)

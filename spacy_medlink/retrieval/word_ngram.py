@@ -27,6 +27,7 @@ from .grams import (
     count,
     dense_columns,
     inverse_frequency,
+    score_in_parts,
     weigh,
     words_of,
 )
@@ -78,7 +79,7 @@ class _Names(NamedTuple):
 class _Expansion(NamedTuple):
     """The words of names that are similar to those of a text.
 
-    words, products: as _Similar has them. group (Ints1d): which word of the text each is similar
+    words, products: as Similar has them. group (Ints1d): which word of the text each is similar
     to. norms (Floats1d): of the words of the text, times how often they occur.
     """
 
@@ -92,7 +93,8 @@ class _Reading(NamedTuple):
     """What was read of lists of names by word.
 
     ranks (NDArray[int32]): of names, some repeated. products (Floats1d): of the text with the words
-    that gave them. bound (float): the highest cosine of a name that is in no list that was read.
+    that gave them. bound (float): the highest cosine of a name that is in none of these lists;
+    what a long list has beside the part that was read is left aside.
     """
 
     ranks: NDArray[np.int32]
@@ -188,12 +190,11 @@ class WordNgramIndex:
 
         RETURNS (Floats2d): (n_texts, m), cosine in 0..1.
         """
-        scores: Floats2d = np.empty(rows.shape, dtype=np.float32)
-        for first in range(0, len(texts), SCORED):
-            part = slice(first, first + SCORED)
-            ranks = np.where(rows[part] >= 0, self._ranks[rows[part]], -1)
-            scores[part] = self._cosines(texts[part], self._names, ranks)
-        return scores
+        return score_in_parts(texts, rows, self._score)
+
+    def _score(self, texts: Sequence[str], rows: Ints2d) -> Floats2d:
+        ranks = np.where(rows >= 0, self._ranks[rows], -1)
+        return self._cosines(texts, self._names, ranks)
 
     def _candidates(
         self, texts: Sequence[str], names: _Names, mask: Mask | None, most: int
