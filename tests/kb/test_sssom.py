@@ -21,16 +21,16 @@ SSSOM = """\
 #license: https://creativecommons.org/publicdomain/zero/1.0/
 subject_id	subject_label	predicate_id	predicate_modifier	object_id	confidence
 hpo:1	sweet	skos:broadMatch		SCTID:100001	0.8
-HP:1	sweet	skos:exactMatch		MESH:D1	
-OMIM:7	other	skos:narrowMatch		HP:1	
-http://purl.obolibrary.org/obo/HP_2		http://x.org/skos/core#closeMatch		UMLS:C0000001	
-HP:1		skos:exactMatch	Not	MESH:D9	
-HP:1		skos:exactMatch		sssom:NoTermFound	
-HP:1		RO:0002200		MESH:D8	
-HP:1		oboInOwl:hasDbXref		NCIT:C1	
-HP:1		skos:exactMatch		HP:1	
-X:1		skos:exactMatch		Y:1	
-"""  # noqa: W291
+HP:1	sweet	skos:exactMatch		MESH:D1\t
+OMIM:7	other	skos:narrowMatch		HP:1\t
+http://purl.obolibrary.org/obo/HP_2		http://x.org/skos/core#closeMatch		UMLS:C0000001\t
+HP:1		skos:exactMatch	Not	MESH:D9\t
+HP:1		skos:exactMatch		sssom:NoTermFound\t
+HP:1		RO:0002200		MESH:D8\t
+HP:1		oboInOwl:hasDbXref		NCIT:C1\t
+HP:1		skos:exactMatch		HP:1\t
+X:1		skos:exactMatch		Y:1\t
+"""
 CONCEPTS: list[Record] = [
     Concept("HP:1", "sweet disease", codes={"MESH": ("D0",)}),
     Retired("HP:3", "HP:1"),

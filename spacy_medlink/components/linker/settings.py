@@ -286,7 +286,9 @@ def make_filter(values: Mapping[str, Sequence[str] | None]) -> "Filter":
         if value is not None and isinstance(value, str) != (name == "within"):
             rule = f"must be a {'text' if name == 'within' else 'list'}"
             raise Errors.bad_setting(name=name, value=value, rule=rule)
-    return Filter.of(**values)  # type: ignore[arg-type]  # as has just been seen
+    within = values.get("within")
+    lists = {name: value for name, value in values.items() if name != "within"}
+    return Filter.of(within=within if isinstance(within, str) else None, **lists)
 
 
 def own_filter(settings: LinkerSettings) -> "Only":
