@@ -787,4 +787,12 @@ class Warnings:
         "[W122] {out} was not finished, and what was there before is untouched. Vectors could not "
         "be kept for another try: {reason}"
     )
+    overlay_unread = (
+        "[W130] The overlay {path} has changed and cannot be read, so its rules of before stay in "
+        "force: {reason}"
+    )
+    overlay_idle = (
+        "[W131] {count:,} rules of the overlay {path} change nothing; the first is {first}. "
+        "`medlink kb show KB ID` shows the names that a concept has."
+    )
     baseline_left_out = "[W404] The baseline {name} is left out: {reason}."

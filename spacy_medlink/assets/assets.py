@@ -14,7 +14,7 @@ encoder/           a Hugging Face directory
 reranker/          another one, with head and settings beside, when one was worth its time
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -53,12 +53,13 @@ if TYPE_CHECKING:  # these bring faiss, scipy and torch, which are loaded when f
     from ..linking.tiers import NgramTier
     from ..ranking.calibrator import RankingCalibrator
     from ..ranking.ranker import CandidateRanker
+    from ..retrieval.added import AddedNames
     from ..retrieval.dense import DenseIndex
     from ..retrieval.exact import ExactIndex
     from ..retrieval.facets import Facets
     from ..retrieval.filters import NameFilters
     from ..retrieval.memory import MentionMemory, Remembered
-    from ..types import Calibrator
+    from ..types import Calibrator, Encoder
 
 Part = TypeVar("Part")
 # What `Assets.engine` takes for a linker's settings; everything else is a part of it.
@@ -241,6 +242,12 @@ class Assets:
         if self.manifest.get("ranker") is None:
             return None
         return self._part("ranker", self._open_ranker)
+
+    def added_names(
+        self, tiers: Collection[str], encoder: "Encoder | None" = None
+    ) -> "AddedNames | None":
+        """Make the index of names that the tiers were not built over: there are none."""
+        return None
 
     def check_reranker(self, encoder: "CrossEncoder", path: Path) -> None:
         """Check that a reranker was made for these assets.

@@ -166,7 +166,7 @@ def open_ranker(
 
     has_endings = manifest["ranker"].get("endings", 0) > 0
     endings = Endings.load(files[ENDINGS_FILE]) if has_endings else None
-    facts = name_facts(kb, name_concept, lines, endings)
+    facts = name_facts(kb, _built(name_concept, manifest), lines, endings)
     return CandidateRanker.load(files[RANKER_FILE], facts)
 
 
@@ -178,4 +178,10 @@ def open_calibrator(
     from ..ranking.facts import name_facts
 
     threshold = manifest["calibrator"].get("threshold", 0.0)
-    return RankingCalibrator.load(files[CALIBRATOR], name_facts(kb, name_concept), threshold)
+    facts = name_facts(kb, _built(name_concept, manifest))
+    return RankingCalibrator.load(files[CALIBRATOR], facts, threshold)
+
+
+def _built(name_concept: "NDArray[np.int32]", manifest: Manifest) -> "NDArray[np.int32]":
+    """Leave out the names that an overlay adds, which are not in the order of concepts."""
+    return name_concept[: manifest["kb"]["names"]]

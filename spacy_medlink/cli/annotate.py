@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import MedlinkError
-from .opening import AUTO, Device, Source, Verify, verify_assets
+from .opening import AUTO, Device, Overlay, Source, Verify, verify_assets
 from .orders import documents_and_output
 from .parsing import choices
 
@@ -41,6 +41,7 @@ def command(
         float | None, typer.Option(min=0, max=1, help="Links that score less are NIL.")
     ] = None,
     cui_scheme: Annotated[str | None, typer.Option(help="Vocabulary of `cui`: UMLS.")] = None,
+    overlay: Overlay = None,
     candidates: Annotated[
         int, typer.Option(min=0, help="Candidates to write beside each link.")
     ] = 0,
@@ -80,6 +81,8 @@ def command(
         settings["threshold"] = threshold
     if cui_scheme is not None:
         settings["cui_scheme"] = cui_scheme
+    if overlay is not None:
+        settings["overlay"] = str(overlay)
     with _saying_what_is_kept(out):
         done = annotate_file(
             source,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..components.pipelines import linked_spans, linker_of, open_pipeline
-from .opening import AUTO, Device, Source, Verify, verify_assets
+from .opening import AUTO, Device, Overlay, Source, Verify, verify_assets
 from .output import Overwrite, echo_json, table, write_text
 from .parsing import comma_list, lines_of, read_text
 
@@ -50,6 +50,7 @@ def command(
         str | None,
         typer.Option(help="Part of the hierarchy for answers, an expression as in SNOMED's ECL."),
     ] = None,
+    overlay: Overlay = None,
     force_within_filter: Annotated[
         bool | None,
         typer.Option(help="Link within the filter, though a concept outside says it better."),
@@ -81,7 +82,7 @@ def command(
         "languages": _given(comma_list(languages)), "composite": composite,
         "allow": _given(lines_of(allow)) if allow else None, "backoff": backoff,
         "deny": _given(lines_of(deny)) if deny else None, "within": within,
-        "force_within_filter": force_within_filter,
+        "force_within_filter": force_within_filter, "overlay": overlay and str(overlay),
     }  # fmt: skip
     links = link_text(
         source=source,

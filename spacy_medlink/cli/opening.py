@@ -20,6 +20,15 @@ Source = Annotated[
         help="Directory of assets, saved pipeline, installed pipeline package, or starter.",
     ),
 ]
+Overlay = Annotated[
+    Path | None,
+    typer.Option(
+        exists=True,
+        dir_okay=False,
+        resolve_path=True,  # processes may work elsewhere
+        help="Rules as of a curation (deny, force, add, retire), in force at once.",
+    ),
+]
 Improvable = Annotated[
     Path, typer.Argument(metavar="ASSETS", help="The directory of assets to improve.")
 ]

@@ -11,6 +11,7 @@ from typing import Any
 from .. import __version__
 from ..assets import Assets
 from ..kb import KnowledgeBase
+from ..kb.overlay import OverlaidKb
 from ..linking import Linker, LinkSettings
 from ..util.files import sha256_of
 from .gold_set import GoldSet
@@ -57,13 +58,16 @@ def describe_run(
 
 
 def describe_linker(linker: Linker) -> dict[str, Any]:
-    """List the settings of a linker that are not the default, and the filters in words."""
+    """List the settings of a linker that are not the default, filters, and rules of an overlay."""
     own, default = linker.settings, LinkSettings()
     found = {
         name: getattr(own, name) for name in _LINKER if getattr(own, name) != getattr(default, name)
     }
-    filters = " and ".join(map(str, linker.scope("").selection))
-    return {**found, **({"filters": filters} if filters else {})}
+    if filters := " and ".join(map(str, linker.scope("").selection)):
+        found["filters"] = filters
+    if isinstance(linker.parts.kb, OverlaidKb):
+        found["overlay"] = linker.parts.kb.overlay.counts
+    return found
 
 
 def describe_file(path: Path) -> dict[str, str]:

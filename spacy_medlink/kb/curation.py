@@ -1,4 +1,7 @@
-"""Curation: names that experts deny, force to a concept, or add, applied while a KB is built."""
+"""Curation: names that experts deny, force to a concept or add, and concepts that they retire.
+
+`apply` does so while a knowledge base is built, an `Overlay` while it is used.
+"""
 
 import json
 from collections import defaultdict
@@ -16,12 +19,16 @@ from .readers.fields import FieldError, identifier, storable, surface
 from .readers.lines import numbered_lines, report
 
 SOURCE = "curation"
-_ACTIONS = ("deny", "force", "add")
+RETIRE = "retire"
+_ACTIONS = ("deny", "force", "add", RETIRE)
 _COLUMNS = ("action", "name", "id", "lang")
-_EXPECTED = "action (deny, force or add), name, id (may be missing for deny), and perhaps lang"
+_EXPECTED = (
+    "action (deny, force, add or retire), name (missing for retire), id (may be missing for deny), "
+    "and perhaps lang"
+)
 _FACTS = ("action", "name", "id", "lang", "applied")
 # Why a rule changed nothing, beside the reasons of `effects`.
-_NO_NAME, _HAS_NAME = "no such name", "the concept has the name already"
+NO_NAME, HAS_NAME = "no such name", "the concept has the name already"
 _Identity = tuple[str, bool]
 
 
@@ -29,7 +36,8 @@ _Identity = tuple[str, bool]
 class Rule:
     """One line of a curation file, and how often it did something.
 
-    id (str): "" in a denial means every concept. lang (str): "" in a denial means every language.
+    name (str): "" where a concept is retired. id (str): "" in a denial means every concept.
+    lang (str): "" in a denial means every language.
     no_effect (str): why it changed nothing; "" where it did, or was not applied yet.
     """
 
@@ -52,7 +60,8 @@ class Curation:
 
     - `deny`: the concept, or every concept if no id is given, loses the name;
     - `force`: every other concept loses it, and this one has it;
-    - `add`: this concept has it, others may.
+    - `add`: this concept has it, others may;
+    - `retire`: there is no such concept.
 
     Names are compared without regard to case, accents and punctuation, but "ALL" is not "all"; so
     a name that the concept has in another spelling is not added.
@@ -66,18 +75,27 @@ class Curation:
     def __post_init__(self) -> None:
         self._removals: dict[_Identity, list[Rule]] = defaultdict(list)
         self._additions: dict[str, list[Rule]] = defaultdict(list)
+        self._retired: dict[str, Rule] = {}
         self._seen_ids: set[str] = set()
+        for rule in self.distinct():
+            if rule.action == RETIRE:
+                self._retired[rule.id] = rule
+                continue
+            if rule.action != "add":
+                self._removals[name_identity(rule.name)].append(rule)
+            if rule.action != "deny":
+                self._additions[rule.id].append(rule)
+
+    def distinct(self) -> Iterator[Rule]:
+        """List the rules without those that repeat an earlier one, which have no effect."""
         said: set[tuple[str, _Identity, str, str]] = set()
         for rule in self.rules:
             same = (rule.action, name_identity(rule.name), rule.id, rule.lang)
             if same in said:
                 rule.no_effect = REPEATED
-                continue
+            else:
+                yield rule
             said.add(same)
-            if rule.action != "add":
-                self._removals[name_identity(rule.name)].append(rule)
-            if rule.action != "deny":
-                self._additions[rule.id].append(rule)
 
     def apply(self, records: Iterable[Record]) -> Iterator[Record]:
         """Stream the records as curated; `as_manifest` then tells what was done.
@@ -91,6 +109,13 @@ class Curation:
                 continue
             if record.id in self._named_ids:
                 self._seen_ids.add(record.id)
+            if record.id in self._retired:
+                rule = self._retired[record.id]
+                if not rule.applied:
+                    yield Retired(record.id, "", SOURCE)
+                rule.applied += 1
+                waiting.pop(record.id, None)
+                continue
             curated = self._curated(record, waiting.pop(record.id, []))
             if curated is None:
                 self.emptied.append(record.id)
@@ -99,6 +124,11 @@ class Curation:
         self.missing = sorted(waiting)
         for rule in self.rules:
             rule.no_effect = rule.no_effect or self._why_none(rule)
+
+    def dump(self) -> str:
+        """Write the rules as a file that `read_curation` reads."""
+        lines = ({name: vars(rule)[name] for name in _COLUMNS} for rule in self.rules)
+        return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
     def as_manifest(self) -> dict[str, object]:
         """List each rule with how often it was applied, and what went wrong.
@@ -124,11 +154,12 @@ class Curation:
         return frozenset(rule.id for rule in self.rules if rule.id)
 
     def _why_none(self, rule: Rule) -> str:
-        if rule.id and rule.id not in self._seen_ids:
+        is_gone = rule.id in self._retired and rule.action != RETIRE
+        if rule.id and (rule.id not in self._seen_ids or is_gone):
             return UNKNOWN_ID
         if rule.applied:
             return ""
-        return _NO_NAME if rule.action == "deny" else _HAS_NAME
+        return NO_NAME if rule.action == "deny" else HAS_NAME
 
     def _curated(self, concept: Concept, additions: list[Rule]) -> Concept | None:
         names = names_of(concept)
@@ -196,6 +227,10 @@ def _rule(line: int, data: dict[str, Any]) -> Rule:
         raise FieldError(f"the action {action[:60]!r}", _EXPECTED)
     if id or action != "deny":
         id = identifier(id)
+    if action == RETIRE:
+        if name:
+            raise FieldError(f"a name, {name[:60]!r}, where a concept is retired", _EXPECTED)
+        return Rule(line, action, "", id)
     return Rule(line, action, surface(name), id, lang.lower())
 
 

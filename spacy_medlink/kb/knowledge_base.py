@@ -4,7 +4,7 @@ import json
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from operator import itemgetter
 from pathlib import Path
@@ -221,16 +221,25 @@ class KnowledgeBase:
 
     def find(self, text: str) -> list[Concept]:
         """Find the concepts that have the text as a name, case, accents and plural aside."""
+        concepts = dict.fromkeys(concept for _, concept in self.rows_named(text))
+        return [self.concept_at(row) for row in concepts]
+
+    def rows_named(self, text: str) -> list[tuple[int, int]]:
+        """Find names like a text, as `find` does: (name row, concept row), in this order."""
         own = key(text)
         value = hash_key(own)
         rows = self._db.execute(
-            "SELECT name.concept, CAST(name.text AS TEXT) FROM lookup"
-            " JOIN name ON name.row = lookup.name WHERE hash = ? ORDER BY name.concept",
+            "SELECT name.row, name.concept, CAST(name.text AS TEXT) FROM lookup"
+            " JOIN name ON name.row = lookup.name WHERE hash = ? ORDER BY name.row",
             (value - _WRAP if value >= _SIGNED else value,),
         ).fetchall()
         # Strings can be made that have the hash of another: the hash finds, the key decides.
-        concepts = dict.fromkeys(row for row, name in rows if key(name) == own)
-        return [self.concept_at(row) for row in concepts]
+        return [(row, concept) for row, concept, name in rows if key(name) == own]
+
+    def name_rows(self, row: int) -> range:
+        """List the rows of the names of a concept, by its row."""
+        first, count = self._row("SELECT first_name, n_names FROM concept WHERE row = ?", row)
+        return range(first, first + count)
 
     def search(self, text: str, limit: int = 20) -> list[tuple[Concept, Name]]:
         """Find names that hold a text, those that begin with it first, shorter ones before longer.
@@ -390,8 +399,11 @@ class KnowledgeBase:
         return Errors.kb_damaged(path=self.path, reason=reason)
 
     def _concept(self, row: Sequence[Any]) -> Concept:
-        first, count = row[3], row[4]
+        own = self._names_of(row[0], range(row[3], row[3] + row[4]))
+        return self._decoded(concept_of, row, tuple(own))
+
+    def _names_of(self, concept: int, rows: range) -> Iterable[Name]:
+        """Read the names of a concept, by its row and theirs."""
         query = f"{_NAME} WHERE row >= ? AND row < ? ORDER BY row"
-        names, labels = self._db.execute(query, (first, first + count)), self.labels
-        own = tuple(self._decoded(name_of, name, labels) for name in names)
-        return self._decoded(concept_of, row, own)
+        names, labels = self._db.execute(query, (rows.start, rows.stop)), self.labels
+        return (self._decoded(name_of, name, labels) for name in names)

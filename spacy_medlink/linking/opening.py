@@ -1,6 +1,6 @@
 """open_linker: from assets and settings to a linker."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from functools import lru_cache
@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # only what is used should be paid for
     from ..encoders.bi_encoder import BiEncoder
     from ..encoders.cross_encoder import CrossEncoder
     from ..ranking.calibrator import RankingCalibrator
+    from ..retrieval.added import AddedNames
     from ..retrieval.dense import DenseIndex
     from ..retrieval.exact import ExactIndex
     from ..retrieval.facets import Facets
@@ -87,6 +88,11 @@ class LinkerAssets(Protocol):
     @property
     def filters(self) -> "NameFilters":
         """The filters of searches."""
+
+    def added_names(
+        self, tiers: Collection[str], encoder: Encoder | None = None
+    ) -> "AddedNames | None":
+        """Make the index of names that the tiers were not built over, if there are some."""
 
     @property
     def memory(self) -> "MentionMemory | None":
@@ -159,6 +165,7 @@ def open_linker(
         filters=assets.filters,
         identifiers_of=identifiers_of,
         lexicon=lexicon or Lexicon(),
+        added=assets.added_names(tiers, encoder),
     )
     if rescorer is OF_ASSETS:
         rescorer = _rescorer(assets, parts, settings, reranker)

@@ -17,6 +17,7 @@ from .scopes import Scopes, ScopeSettings
 from .tiers import NgramTier, Tiers
 
 if TYPE_CHECKING:  # only the tiers that are used should be paid for
+    from ..retrieval.added import AddedNames
     from ..retrieval.dense import DenseIndex
     from ..retrieval.exact import ExactIndex
     from ..retrieval.facets import Facets
@@ -37,6 +38,7 @@ class Parts:
         explains.
     exact, ngram, dense: the tiers; None leaves one out. encoder: needed with `dense`.
     memory (Optional[MentionMemory]): what corrections say that mentions are.
+    added (Optional[AddedNames]): names that the tiers were not built over.
     fusion (Fusion): how the tiers' scores become one; with its weights.
     facets, filters: of the knowledge base; needed for filters and for ties by id.
     rescorer (Optional[Rescorer]): orders the candidates anew, with the mention's context.
@@ -60,11 +62,12 @@ class Parts:
     identifiers_of: IdentifiersOf | None = None
     calibrator: Calibrator | None = None
     lexicon: Lexicon = field(default_factory=Lexicon)
+    added: "AddedNames | None" = None
 
     @property
     def tiers(self) -> Tiers:
         """The tiers that are asked."""
-        return Tiers(self.name_concept, self.exact, self.ngram, self.dense, self.memory)
+        return Tiers(self.name_concept, self.exact, self.ngram, self.dense, self.memory, self.added)
 
     def scopes(self, settings: ScopeSettings) -> Scopes:
         """Make the scopes of entity labels.

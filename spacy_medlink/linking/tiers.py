@@ -2,15 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..retrieval.concepts import MEMORY
-from ..types import Floats2d, Hits, Ints1d, Ints2d, Mention
+from ..types import Floats1d, Floats2d, Hits, Ints1d, Ints2d, Mention
 
 if TYPE_CHECKING:  # only the tiers that are used should be paid for
+    from ..retrieval.added import AddedNames
     from ..retrieval.dense import DenseIndex
     from ..retrieval.exact import ExactIndex
     from ..retrieval.mask import Mask
@@ -43,6 +44,11 @@ class Found(NamedTuple):
 class NgramTier(Protocol):
     """What is asked of the n-gram tier."""
 
+    @property
+    def idf(self) -> Floats1d:
+        """Weight of each trigram bucket."""
+        ...
+
     def search(self, texts: Sequence[str], k: int, mask: "Mask | None" = None) -> Hits:
         """Find the k names that are most similar to each text."""
         ...
@@ -56,7 +62,8 @@ class NgramTier(Protocol):
 class Tiers:
     """The tiers that are asked; None leaves one out.
 
-    name_concept (NDArray[int32]): concept row of every name row. memory: corrections.
+    name_concept (NDArray[int32]): concept row of every name row, ascending but for those added.
+    memory: corrections. added (Optional[AddedNames]): names that the tiers were not built over.
     """
 
     name_concept: NDArray[np.int32]
@@ -64,6 +71,7 @@ class Tiers:
     ngram: NgramTier | None = None
     dense: "DenseIndex | None" = None
     memory: "MentionMemory | None" = None
+    added: "AddedNames | None" = None
 
     def search(
         self,
@@ -81,12 +89,15 @@ class Tiers:
         hits: dict[str, Hits] = {}
         if self.memory is not None:
             hits[MEMORY] = self.remembered(texts, mask, label)
-        if self.exact is not None:
-            hits["exact"] = self.exact.search(texts, width, mask)
-        if self.ngram is not None:
-            hits["ngram"] = self.ngram.search(texts, width, mask)
-        if self.dense is not None and vectors is not None:
-            hits["dense"] = self.dense.search(vectors, width, mask)
+        indices: dict[str, Any] = {"exact": self.exact, "ngram": self.ngram, "dense": self.dense}
+        for tier, index in indices.items():
+            queries = vectors if tier == "dense" else texts
+            if index is None or queries is None:
+                continue
+            if self.added is None:
+                hits[tier] = index.search(queries, width, mask)
+            else:
+                hits[tier] = self.added.search(tier, index, queries, width, mask)
         none = np.empty((len(texts), 0), dtype=np.int64)
         rows = np.hstack([none, *(own.rows for own in hits.values())])
         return Found(rows, self._scores(texts, vectors, rows, hits), hits)
@@ -120,9 +131,8 @@ class Tiers:
         self, texts: Sequence[str], width: int, mask: "Mask | None", label: str
     ) -> Found:
         """Ask the memory and the exact tier alone."""
-        return Tiers(self.name_concept, exact=self.exact, memory=self.memory).search(
-            texts, None, width, mask, label
-        )
+        own = Tiers(self.name_concept, exact=self.exact, memory=self.memory, added=self.added)
+        return own.search(texts, None, width, mask, label)
 
     def _scores(
         self,
@@ -155,10 +165,12 @@ class Tiers:
     def _score(
         self, tier: str, texts: Sequence[str], vectors: Floats2d | None, rows: Ints2d
     ) -> Floats2d:
-        if tier == "ngram" and self.ngram is not None:
-            return self.ngram.score(texts, rows)
-        assert self.dense is not None and vectors is not None
-        return self.dense.score(vectors, rows)
+        index: Any = self.ngram if tier == "ngram" else self.dense
+        queries = texts if tier == "ngram" else vectors
+        if self.added is not None:
+            return self.added.score(tier, index, queries, rows)
+        scores: Floats2d = index.score(queries, rows)
+        return scores
 
     def _same_concept(self, remembered: Ints2d, rows: Ints2d) -> Floats2d:
         if not remembered.size or not (remembered >= 0).any():
@@ -169,10 +181,15 @@ class Tiers:
 
     def _a_name(self, concept: int, mask: "Mask | None") -> int:
         """Get the first name of a concept that may be an answer, -1 where none may."""
-        first = int(np.searchsorted(self.name_concept, concept))
+        ascending = (
+            self.name_concept if self.added is None else self.name_concept[: self.added.built]
+        )
+        # A number of another type would have all rows copied.
+        wanted = ascending.dtype.type(concept)
+        first = int(np.searchsorted(ascending, wanted))
         if mask is None:
             return first
-        end = int(np.searchsorted(self.name_concept, concept, side="right"))
+        end = int(np.searchsorted(ascending, wanted, side="right"))
         rows: Ints1d = np.arange(first, end)
         passing = rows[mask.passes(rows)]
         return int(passing[0]) if len(passing) else -1

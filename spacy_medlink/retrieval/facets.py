@@ -66,6 +66,23 @@ class Facets(NamedTuple):
             types,
         )
 
+    def with_names(self, names: Sequence[tuple[str, str]]) -> "Facets":
+        """Append names, as (language, source); which of concepts they are does not change."""
+        if not names:
+            return self
+        langs, sources = list(self.langs), list(self.sources)
+        for known, own in (
+            (langs, {one for one, _ in names}),
+            (sources, {one for _, one in names}),
+        ):
+            known.extend(sorted(own.difference(known)))
+        lang = np.array([langs.index(own) for own, _ in names], dtype=np.uint16)
+        source = np.array([sources.index(own) for _, own in names], dtype=np.uint16)
+        return self._replace(
+            lang=np.concatenate([self.lang, lang]), source=np.concatenate([self.source, source]),
+            langs=langs, sources=sources,
+        )  # fmt: skip
+
     def save(self, directory: Path) -> None:
         """Write the arrays and the labels into a directory."""
         save_arrays(directory, {name: getattr(self, name) for name in _ARRAYS})

@@ -39,21 +39,25 @@ class NgramIndex:
     """
 
     def __init__(self, names: Any, grams: Any, idf: Floats1d) -> None:
-        self._names, self._grams, self._idf = names, grams, idf
+        self._names, self._grams, self.idf = names, grams, idf
         self._parts = MaskedParts[_Part](names.nnz, lambda part: int(part.grams.nnz))
 
     @classmethod
-    def build(cls, names: Iterable[str]) -> "NgramIndex":
-        """Build over the text of every name, in the order of rows."""
+    def build(cls, names: Iterable[str], idf: Floats1d | None = None) -> "NgramIndex":
+        """Build over the text of every name, in the order of rows.
+
+        idf (Optional[Floats1d]): weights of another index; default: those of these names.
+        """
         counts = count(names)
-        frequency = np.bincount(counts.indices, minlength=BUCKETS)
-        idf = inverse_frequency(frequency, counts.shape[0])
+        if idf is None:
+            frequency = np.bincount(counts.indices, minlength=BUCKETS)
+            idf = inverse_frequency(frequency, counts.shape[0])
         by_name = weigh(counts, idf)
         return cls(by_name, by_name.T.tocsr(), idf)
 
     def save(self, directory: Path) -> None:
         """Write the arrays into a directory."""
-        save_arrays(directory, {"idf": self._idf})
+        save_arrays(directory, {"idf": self.idf})
         for name, matrix in zip(_MATRICES, (self._names, self._grams), strict=True):
             arrays = {f"{name}_{part}": getattr(matrix, part) for part in _PARTS}
             save_arrays(directory, arrays)
@@ -119,7 +123,7 @@ class NgramIndex:
         return sums(products, lengths).astype(np.float32).reshape(rows.shape)
 
     def _queries(self, texts: Sequence[str]) -> Any:
-        return weigh(count(texts), self._idf)
+        return weigh(count(texts), self.idf)
 
     def _part(self, mask: Mask | None) -> "_Part":
         """Take the columns of the names that may be answers."""

@@ -131,6 +131,11 @@ class WordNgramIndex:
         by_word = ordered.transposed(len(words))
         return cls(_Names(rows, norms[rows], ordered, by_word), words, ranks)
 
+    @property
+    def idf(self) -> Floats1d:
+        """Weight of each trigram bucket, (2**18,)."""
+        return self._words.idf
+
     def save(self, directory: Path) -> None:
         """Write the arrays into a directory."""
         names = self._names

@@ -147,7 +147,7 @@ def test_without_openmp_and_with_wide_indices(tiny_assets, monkeypatch):
     # As an index of more than 2 ** 31 trigrams has them.
     grams = index._grams.copy()
     grams.indices, grams.indptr = grams.indices.astype(np.int64), grams.indptr.astype(np.int64)
-    wide = NgramIndex(index._names, grams, index._idf).search(texts, 5)
+    wide = NgramIndex(index._names, grams, index.idf).search(texts, 5)
     for found in (alone, wide):
         assert np.array_equal(found.rows, wanted.rows)
         assert np.array_equal(found.scores, wanted.scores)

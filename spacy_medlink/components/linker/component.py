@@ -280,9 +280,11 @@ class MedicalLinker(PicklablePipe):
     def rebuild_index(self) -> bool:
         """Make the assets anew for the networks as training has left them, if it has changed them.
 
-        Whatever links, scores or saves calls this first; nothing else does.
+        Whatever links, scores or saves calls this first; nothing else does. So the overlay is
+        taken as its file is now, too.
         RETURNS (bool): whether it was necessary.
         """
+        self.opened.follow()
         return self.opened.is_stale and self.trainer.rebuild()
 
     def lesson(self, examples: Sequence[Example]) -> Lesson | None:

@@ -3,6 +3,7 @@
 import copy
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ...errors import Errors, Warnings
@@ -11,6 +12,7 @@ from ...util.telling import tell
 from ..extensions import register_scheme
 from ..pipe import SAVED_ASSETS
 from .annotation import LinkWriter
+from .overlay_file import OverlayFile
 from .settings import FILTERS, LinkerSettings, own_filter, scope_settings
 
 if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
@@ -57,6 +59,9 @@ class OpenedLinker:
         self.name, self.lang, self.settings = name, lang, settings
         self.source = settings.assets
         self.lexicon: Lexicon | None = None
+        self.saved_overlay: Path | None = None  # the file that came with the component
+        self.overlay_owner: object = None  # of the directory of one that came as bytes
+        self._overlay: OverlayFile | None = None
         self.device = spacy_device()  # now: spaCy keeps it for each thread
         self.reset()
 
@@ -80,7 +85,7 @@ class OpenedLinker:
         """
         from ...building.starter import is_starter
 
-        self._assets, self.is_saved = assets.move(self.device), saved
+        self._assets, self.is_saved = self._overlaid(assets), saved
         if is_starter(assets):
             concepts = assets.manifest["kb"]["concepts"]
             tell(Warnings.starter_kb.format(name=self.name, concepts=concepts))
@@ -93,7 +98,21 @@ class OpenedLinker:
         """
         with self.lock:
             self._engine = self._linker = self._writer = None
-            self._assets = assets.move(self.device)
+            self._assets = self._overlaid(assets)
+
+    def follow(self) -> None:
+        """Take the overlay as its file is now; whoever links or saves calls this first.
+
+        RAISES (MedlinkError): E105, E107, E167 when a file that was just named cannot be read.
+        """
+        if self._assets is None or not (
+            self._overlay or self.saved_overlay or self.settings.overlay
+        ):
+            return
+        with self.lock:
+            laid, overlay = self._overlay, self.overlay
+            if overlay is not laid or (overlay is not None and overlay.follow()):
+                self.put(self.base)
 
     def use_device(self, device: str) -> None:
         """Let the networks compute elsewhere than spaCy does: "cpu", "cuda:1", "auto" ...
@@ -110,7 +129,7 @@ class OpenedLinker:
                     shim: Any = model.shims[0]
                     shim.place(found)
             if self._assets is not None:
-                self.put(self._assets)
+                self.put(self.base)
 
     def reload(self) -> None:
         """Take the assets that are now at the place of those that are open.
@@ -119,7 +138,7 @@ class OpenedLinker:
         """
         with self.lock:
             if self._assets is not None:
-                self.put(self._assets.reload())
+                self.put(self.base.reload())
 
     @property
     def opened(self) -> "Assets | None":
@@ -147,6 +166,29 @@ class OpenedLinker:
                 opened = self._assets
         assert opened is not None
         return opened
+
+    @property
+    def base(self) -> "Assets":
+        """The assets without an overlay: what is saved, and built upon."""
+        from ...assets.overlaid import OverlaidAssets
+
+        assets = self.assets
+        return assets.base if isinstance(assets, OverlaidAssets) else assets
+
+    @property
+    def overlay(self) -> OverlayFile | None:
+        """The rules in force: of the file that the config names, or the one that was saved.
+
+        RAISES (MedlinkError): E105, E107, E167 when it cannot be read.
+        """
+        named = None if self.settings.overlay is None else Path(self.settings.overlay)
+        if self.saved_overlay is not None and (named is None or not named.is_file()):
+            named = self.saved_overlay
+        if named is None:
+            self._overlay = None
+        elif self._overlay is None or self._overlay.path != named:
+            self._overlay = OverlayFile(named)
+        return self._overlay
 
     @property
     def kb(self) -> "KnowledgeBase":
@@ -260,6 +302,13 @@ class OpenedLinker:
         encoder = cross_encoder_of(model)
         assets.check_reranker(encoder, model.attrs["name"])
         return encoder
+
+    def _overlaid(self, assets: "Assets") -> "Assets":
+        """Lay the overlay over assets."""
+        overlay = self.overlay
+        return (
+            assets.move(self.device) if overlay is None else overlay.over(assets.move(self.device))
+        )
 
     def _make_engine(self) -> "Linker":
         assets, settings = self.assets, self.settings

@@ -149,6 +149,13 @@ class LinkerSettings(Settings):
         True,
         "link mentions as corrections do, where the assets have any (`medlink build --memory`)",
     )
+    overlay: Place | None = setting(
+        None,
+        PATH_RULE,
+        "file of rules (of a curation: names to deny, force or add, concepts to retire) that are "
+        "in force without a build, from the next call on whenever the file changes; saved with the "
+        "component",
+    )
     resolve_abbreviations: bool = flag(
         True,
         "look up what the document defines an abbreviation to mean, what another mention "

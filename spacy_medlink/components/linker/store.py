@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import srsly
 
 from ...assets.manifest import ASSETS
-from ...errors import Errors
+from ...errors import Errors, MedlinkError
 from ...util.beside import remove
 from ...util.files import replacing_file
 from ...util.outputs import FileKind, check_output, marked
@@ -18,9 +18,23 @@ if TYPE_CHECKING:
     from ...assets import Assets
 
 _LEXICON = "lexicon.tsv"
+_OVERLAY = "overlay.jsonl"
 _HEAD = "# The lexicon of a saved medical_linker\n"
 _LEXICON_FILE = marked("the lexicon of a saved linker", _HEAD)
 _REFERENCE_FILE = FileKind("the reference of a saved linker", Reference.is_in)
+
+
+def _is_overlay(path: Path) -> bool:
+    """Tell whether a file is an overlay, as `to_disk` writes it."""
+    from ...kb.curation import read_curation
+
+    try:
+        return bool(read_curation(path).rules) or not path.stat().st_size
+    except MedlinkError:
+        return False
+
+
+_OVERLAY_FILE = FileKind("the overlay of a saved linker", _is_overlay)
 
 
 class Store:
@@ -42,21 +56,26 @@ class Store:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise Errors.write_failed(path=path, reason=error.strerror or error) from error
-        has_lexicon = self._has_own_lexicon
+        has_lexicon, overlay = self._has_own_lexicon, self.opened.overlay
         if "assets" not in exclude:
-            check_output(path / "assets", ASSETS, improves=self.opened.assets.path)
+            check_output(path / "assets", ASSETS, improves=self.opened.base.path)
             check_output(path / REFERENCE, _REFERENCE_FILE)
             self._save_assets(path)
         if has_lexicon:
             with replacing_file(path / _LEXICON, _LEXICON_FILE) as temporary:
                 text = _HEAD + self.opened.abbreviations.dump()
                 temporary.write_text(text, encoding="utf-8")
+        if overlay is not None and overlay.path.resolve() != (path / _OVERLAY).resolve():
+            with replacing_file(path / _OVERLAY, _OVERLAY_FILE) as temporary:
+                temporary.write_text(overlay.curation.dump(), encoding="utf-8")
 
     def from_disk(self, path: Path, exclude: Iterable[str]) -> None:
         """Load from a directory; the assets, in it or referred to, are used where they are.
 
         RAISES (MedlinkError): E201-E204 when they are not whole, E309 when they are not there.
         """
+        overlay = path / _OVERLAY
+        self.opened.saved_overlay = overlay if overlay.is_file() else None
         if "assets" not in exclude:
             self.opened.reset()
             self.opened.take(self._saved_assets(path), saved=True)
@@ -72,7 +91,7 @@ class Store:
         """
         files: dict[str, bytes] = {}
         if "assets" not in exclude:
-            assets = self.opened.assets
+            assets = self.opened.base
             if self._is_referring:
                 files[REFERENCE] = Reference.to(assets).dump().encode()
             elif assets.size > limit:
@@ -81,6 +100,8 @@ class Store:
                 files = {name: assets.file(name).read() for name in assets.files}
         if self._has_own_lexicon:
             files[_LEXICON] = self.opened.abbreviations.dump().encode()
+        if self.opened.overlay is not None:
+            files[_OVERLAY] = self.opened.overlay.curation.dump().encode()
         data: bytes = srsly.msgpack_dumps(files)
         return data
 
@@ -88,6 +109,7 @@ class Store:
         """Load from bytes: the files go to a temporary directory that lives as long as they do."""
         files = srsly.msgpack_loads(data)
         lexicon, reference = files.pop(_LEXICON, None), files.pop(REFERENCE, None)
+        self._unpack_overlay(files.pop(_OVERLAY, None))
         if "assets" not in exclude and (reference or files):
             self.opened.reset()
             named = self.opened.named
@@ -106,8 +128,13 @@ class Store:
         """Get what travels to another process: the assets by their path, if they have one."""
         from ...building.starter import is_starter
 
-        opened, assets = self.opened, self.opened.opened
+        opened = self.opened
+        assets = None if opened.opened is None else opened.base
+        overlay = opened.overlay
         state: dict[str, Any] = {
+            # Followed in the other process too, but for one that came as bytes.
+            "overlay": opened.saved_overlay if opened.overlay_owner is None else None,
+            "overlay_bytes": None if overlay is None else overlay.curation.dump().encode(),
             "source": opened.source,
             "lexicon": opened.abbreviations,  # which may not be there to be read in the other
             "is_saved": opened.is_saved,
@@ -122,11 +149,26 @@ class Store:
         """Take what `state` gave."""
         opened = self.opened
         opened.source, opened.lexicon = state["source"], state["lexicon"]
+        if state["overlay"] is None:
+            self._unpack_overlay(state["overlay_bytes"])
+        else:
+            opened.saved_overlay = state["overlay"]
         if "bytes" in state:
             self.from_bytes(state["bytes"], ())
         elif "assets" in state:
             opened.put(state["assets"])
         opened.is_saved = state["is_saved"]
+
+    def _unpack_overlay(self, content: bytes | None) -> None:
+        """Put an overlay that came as bytes where it can be read, and followed."""
+        from ...util.files import OwnedDirectory
+
+        self.opened.saved_overlay = self.opened.overlay_owner = None
+        if content is not None:
+            directory = OwnedDirectory("spacy-medlink-")
+            (directory.path / _OVERLAY).write_bytes(content)
+            self.opened.saved_overlay = directory.path / _OVERLAY
+            self.opened.overlay_owner = directory
 
     @property
     def has_own_assets(self) -> bool:
@@ -148,7 +190,7 @@ class Store:
         return not self.opened.settings.copy_assets and self.opened.assets.keep_alive is None
 
     def _save_assets(self, path: Path) -> None:
-        inside, reference, assets = path / "assets", path / REFERENCE, self.opened.assets
+        inside, reference, assets = path / "assets", path / REFERENCE, self.opened.base
         if not self._is_referring:
             assets.copy_to(inside)
             remove(reference)

@@ -118,7 +118,7 @@ class Trainer:
         with opened.lock:
             if not opened.is_stale:
                 return False
-            made = self._rebuilt(opened.assets)
+            made = self._rebuilt(opened.base)
             opened.put(made)
             self._texts = None  # of the knowledge base of the assets before
             opened.is_saved, opened.is_stale = True, False

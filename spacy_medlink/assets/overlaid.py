@@ -1,0 +1,148 @@
+"""OverlaidAssets: assets as if their knowledge base had been built with an overlay."""
+
+from collections.abc import Collection, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ..kb.curation import Curation, Rule
+from ..kb.overlay import OverlaidKb, Overlay
+from .assets import Assets
+from .layout import FACETS, NAME_CONCEPT
+
+if TYPE_CHECKING:  # these bring faiss and scipy, which are loaded when first needed
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ..encoders.bi_encoder import BiEncoder
+    from ..encoders.cross_encoder import CrossEncoder
+    from ..linking.tiers import NgramTier
+    from ..retrieval.added import AddedNames
+    from ..retrieval.dense import DenseIndex
+    from ..retrieval.exact import ExactIndex
+    from ..retrieval.facets import Facets
+    from ..retrieval.memory import Remembered
+    from ..types import Encoder
+
+
+class OverlaidAssets(Assets):
+    """Assets with an overlay; the files, and the indices of the tiers, are those of the base.
+
+    base (Assets): without the overlay. curation (Curation): the rules.
+    """
+
+    def __init__(self, base: Assets, curation: Curation) -> None:
+        self.__dict__.update(base.__dict__)
+        self._parts: dict[str, Any] = {}
+        self.base, self.curation = base, curation
+        self.overlay = Overlay.of(curation, base.kb)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"base": self.base, "curation": self.curation}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        # What an overlay means is found anew.
+        OverlaidAssets.__init__(self, state["base"], state["curation"])
+
+    def reload(self) -> "OverlaidAssets":
+        """Open what is at the path now, with the same overlay; see `Assets.reload`."""
+        return OverlaidAssets(self.base.reload(), self.curation)
+
+    def move(self, device: str) -> "OverlaidAssets":
+        """Let networks compute on another device from now on. RETURNS itself."""
+        self.base.move(device)
+        self.device = self.base.device
+        return self
+
+    def added_names(
+        self, tiers: Collection[str], encoder: "Encoder | None" = None
+    ) -> "AddedNames | None":
+        """Make the second index of some tiers; None where the overlay changes no name."""
+        from ..retrieval.added import AddedNames
+
+        overlay, vectors = self.overlay, None
+        if not overlay.added and not overlay.dropped:
+            return None
+        if "dense" in tiers and overlay.names:
+            vectors = (encoder or self.encoder).encode(overlay.names)
+        idf = self.ngram.idf if "ngram" in tiers else None
+        return AddedNames(overlay.names, self.base.kb.n_names, overlay.dropped, idf, vectors)
+
+    @property
+    def kb(self) -> OverlaidKb:
+        """The knowledge base, with what the overlay adds and takes."""
+        return self._part("kb", lambda: OverlaidKb(self.base.kb, self.overlay))
+
+    @property
+    def name_concept(self) -> "NDArray[np.int32]":
+        """Concept row of every name row, ascending, then those of the names that were added."""
+        return self._part(NAME_CONCEPT, self._all_concepts)
+
+    @property
+    def exact(self) -> "ExactIndex":
+        """The exact tier, without the names that were added."""
+        return self.base.exact
+
+    @property
+    def ngram(self) -> "NgramTier":
+        """The n-gram tier, without the names that were added."""
+        return self.base.ngram
+
+    @property
+    def dense(self) -> "DenseIndex":
+        """The dense tier, without the names that were added."""
+        return self.base.dense
+
+    @property
+    def encoder(self) -> "BiEncoder":
+        """The encoder that made the dense tier's vectors."""
+        return self.base.encoder
+
+    @property
+    def reranker(self) -> "CrossEncoder | None":
+        """The cross-encoder that orders candidates anew; None where there is none."""
+        return self.base.reranker
+
+    @property
+    def facets(self) -> "Facets":
+        """What names and concepts can be filtered and ordered by."""
+        return self._part(FACETS, lambda: self.base.facets.with_names(self._names))
+
+    @property
+    def memory_lines(self) -> "list[Remembered]":
+        """What the memory of corrections was made of, without what the overlay contradicts."""
+        return [line for line in self.base.memory_lines if not self._contradicts(line)]
+
+    @property
+    def _names(self) -> "list[tuple[str, str]]":
+        return [(name.lang, name.source) for _, name in self.overlay.added]
+
+    def _all_concepts(self) -> "NDArray[np.int32]":
+        import numpy as np
+
+        own = np.array([concept for concept, _ in self.overlay.added], dtype=np.int32)
+        return np.concatenate([self.base.name_concept, own]) if len(own) else self.base.name_concept
+
+    @cached_property
+    def _rules(self) -> "Mapping[str, list[Rule]]":
+        """The rules that speak of names, by what the memory looks these up by."""
+        from ..retrieval.memory import memory_key
+
+        found: dict[str, list[Rule]] = {}
+        for rule in self.overlay.rules:
+            found.setdefault(memory_key(rule.name), []).append(rule)
+        return found
+
+    def _contradicts(self, line: "Remembered") -> bool:
+        """Tell whether the overlay, which is newer, says something else of the same mentions."""
+        return line.id in self.overlay.retired or any(
+            _contradicts(rule, line.id) for rule in self._rules.get(line.key, ())
+        )
+
+
+def _contradicts(rule: Rule, id: str) -> bool:
+    """Tell whether a rule contradicts that mentions like its name are a concept, "" for none."""
+    if rule.action == "deny":
+        return bool(id) and rule.id in ("", id)
+    if rule.action == "force":
+        return rule.id != id
+    return rule.action == "add" and not id

@@ -1,0 +1,108 @@
+"""AddedNames: names beside those that an index was built over, and rows that are no names any more.
+
+A second, small index of each tier; what both find is put together.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..kb.lookup import hashed
+from ..types import Floats1d, Floats2d, Hits, Ints1d, Ints2d
+from .exact import ExactIndex
+from .mask import Mask
+from .masked import MaskedParts
+
+_MASKS = 64  # kept in two parts
+_MORE = 256  # rows that a search asks for beyond those wanted, at most
+
+
+class _Index(Protocol):
+    """A tier, as far as it searches: for texts, or for the vectors of texts."""
+
+    def search(self, queries: Any, k: int, mask: Mask | None = None) -> Hits:
+        """Find k names for each query."""
+        ...
+
+
+class _Scores(Protocol):
+    """A tier that scores any name."""
+
+    def score(self, queries: Any, rows: Ints2d) -> Floats2d:
+        """Score names (n, m) for each query."""
+        ...
+
+
+class AddedNames:
+    """The second index of each tier.
+
+    names (Sequence[str]): their rows are `built`, `built` + 1 ... built (int): names before them.
+    dropped (Collection[int]): rows that are no answers any more.
+    idf (Optional[Floats1d]): weights of trigrams, those of the index that was built; None without
+        an n-gram tier. vectors (Optional[Floats2d]): of the names; None without a dense tier.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        built: int,
+        dropped: Collection[int] = (),
+        idf: Floats1d | None = None,
+        vectors: Floats2d | None = None,
+    ) -> None:
+        self.built = built
+        self._dropped: Ints1d = np.array(sorted(dropped), dtype=np.int64)
+        self._tiers = _tiers(names, idf, vectors) if names else {}
+        self._masks = MaskedParts[tuple[Mask, Mask]](_MASKS, lambda _: 1)
+
+    def search(
+        self, tier: str, index: _Index, queries: Any, k: int, mask: Mask | None = None
+    ) -> Hits:
+        """Search an index that was built, and the second one of its tier.
+
+        index (_Index): of the tier, over the first `built` names. mask (Optional[Mask]): over all.
+        """
+        first, second = (None, None) if mask is None else self._masks.get(mask, self._split)
+        found = index.search(queries, k + min(len(self._dropped), _MORE), first)
+        gone = np.isin(found.rows, self._dropped)
+        rows = [np.where(gone, -1, found.rows)]
+        scores = [np.where(gone, np.float32(-np.inf), found.scores)]
+        if tier in self._tiers:
+            own = self._tiers[tier].search(queries, k, second)
+            rows.append(np.where(own.rows >= 0, own.rows + self.built, -1))
+            scores.append(own.scores)
+        all_rows, all_scores = np.hstack(rows), np.hstack(scores)
+        best = np.argsort(-all_scores, axis=1, kind="stable")[:, :k]
+        return Hits(
+            np.take_along_axis(all_rows, best, axis=1), np.take_along_axis(all_scores, best, axis=1)
+        )
+
+    def score(self, tier: str, index: _Scores, queries: Any, rows: Ints2d) -> Floats2d:
+        """Score names (n, m) for each query by an index that was built, and the second one."""
+        is_added = rows >= self.built
+        scores = index.score(queries, np.where(is_added, -1, rows))
+        if not is_added.any():
+            return scores
+        own = self._tiers[tier].score(queries, np.where(is_added, rows - self.built, -1))
+        return np.where(is_added, own, scores)
+
+    def _split(self, mask: Mask) -> tuple[Mask, Mask]:
+        """Make a mask of the names that were built and one of those that were added."""
+        allowed = np.unpackbits(mask.bits, count=mask.size, bitorder="little").astype(np.bool_)
+        return Mask.of(allowed[: self.built]), Mask.of(allowed[self.built :])
+
+
+def _tiers(names: Sequence[str], idf: Floats1d | None, vectors: Floats2d | None) -> dict[str, Any]:
+    entries = np.sort(hashed(0, names), order=("hash", "name"))
+    pairs = zip(entries["hash"].tolist(), entries["name"].tolist(), strict=True)
+    tiers: dict[str, Any] = {"exact": ExactIndex.build(pairs, names)}
+    if idf is not None:
+        from .ngram import NgramIndex
+
+        tiers["ngram"] = NgramIndex.build(names, idf)
+    if vectors is not None:
+        from .dense import DenseIndex
+
+        tiers["dense"] = DenseIndex.build([vectors], len(vectors), vectors.shape[1], "Flat")
+    return tiers

@@ -1,0 +1,171 @@
+"""A linker whose overlay changes while it links."""
+
+import os
+import pickle
+import subprocess
+import sys
+import textwrap
+
+import pytest
+import spacy
+
+from spacy_medlink.errors import MedlinkError
+from tests.pipelines import doc_with
+from tests.tiny import TINY_RECORDS, assets_of
+
+NAME, ID = "sweet blood", "HP:0000819"
+ADD, RETIRE = f"add\t{NAME}\t{ID}\n", f"retire\t\t{ID}\n"
+
+
+@pytest.fixture(scope="module")
+def assets(tmp_path_factory):
+    return assets_of(tmp_path_factory.mktemp("overlay"), TINY_RECORDS)
+
+
+@pytest.fixture
+def rules(tmp_path):
+    path = tmp_path / "overlay.tsv"
+    path.write_text("", encoding="utf-8")
+    return path
+
+
+def pipeline(assets, rules, **config):
+    nlp = spacy.blank("en")
+    overlay = None if rules is None else str(rules)
+    config = {
+        "assets": str(assets.path),
+        "overlay": overlay,
+        "calibrator": False,
+        "threshold": 0.9,
+        **config,
+    }
+    nlp.add_pipe("medical_linker", config=config)
+    return nlp
+
+
+def linked(nlp, text=NAME):
+    (link,) = nlp.get_pipe("medical_linker").link_texts([text])
+    return None if link.id == "NIL" else link.id
+
+
+def replace(path, text):
+    """Write a file as editors do: whole, in place of the old one."""
+    path.with_suffix(".new").write_text(text, encoding="utf-8")
+    os.replace(path.with_suffix(".new"), path)
+
+
+def test_it_holds_from_the_next_call_on(assets, rules):
+    nlp = pipeline(assets, rules)
+    assert linked(nlp) is None
+    replace(rules, ADD)
+    assert linked(nlp) == ID
+    doc = nlp(doc_with(nlp, f"She has {NAME}.", NAME))
+    assert doc.ents[0]._.cui == ID and doc.ents[0]._.candidates[0]["matched"] == NAME
+    assert NAME in str(nlp.get_pipe("medical_linker").explain(NAME))
+    assert nlp.get_pipe("medical_linker").kb[ID].names[-1].text == NAME
+    replace(rules, RETIRE)
+    assert linked(nlp) is None and linked(nlp, "diabetes mellitus") != ID
+    replace(rules, "")
+    assert linked(nlp) is None and linked(nlp, "diabetes mellitus") == ID
+
+
+def test_a_file_that_cannot_be_read(assets, rules):
+    replace(rules, ADD)
+    nlp = pipeline(assets, rules)
+    assert linked(nlp) == ID
+    for spoil in (lambda: replace(rules, f"{ADD}add\tx\n"), rules.unlink):
+        spoil()
+        with pytest.warns(UserWarning, match="W130"):
+            assert linked(nlp) == ID
+        assert linked(nlp) == ID  # which is said once
+    replace(rules, "")
+    assert linked(nlp) is None
+
+
+def test_what_is_wrong_at_first_is_an_error(assets, rules):
+    replace(rules, "add\tx\n")
+    with pytest.raises(MedlinkError, match="E105"):
+        linked(pipeline(assets, rules))
+    with pytest.raises(MedlinkError, match="E107"):
+        linked(pipeline(assets, rules.with_name("none")))
+
+
+def test_rules_that_change_nothing_are_told(assets, rules):
+    replace(rules, ADD + "add\tx\tHP:9\n")
+    with pytest.warns(UserWarning, match="W131.*line 2: unknown id"):
+        assert linked(pipeline(assets, rules)) == ID
+
+
+def test_the_setting_may_change(assets, rules):
+    replace(rules, ADD)
+    nlp = pipeline(assets, None)
+    assert linked(nlp) is None
+    linker = nlp.get_pipe("medical_linker")
+    linker.overlay = str(rules)
+    assert linked(nlp) == ID
+    linker.overlay = None
+    assert linked(nlp) is None
+
+
+def test_it_goes_with_the_pipeline(assets, rules, tmp_path):
+    replace(rules, ADD)
+    nlp = pipeline(assets, rules)
+    nlp.to_disk(tmp_path / "nlp")
+    nlp.to_disk(tmp_path / "nlp")  # over what it wrote itself
+    data, pickled = nlp.to_bytes(), pickle.dumps(nlp)
+    rules.unlink()
+    loaded = spacy.load(tmp_path / "nlp")
+    assert linked(loaded) == ID
+    own = tmp_path / "nlp" / "medical_linker" / "overlay.jsonl"
+    loaded.to_disk(tmp_path / "nlp")
+    loaded.to_disk(tmp_path / "second")
+    assert linked(spacy.load(tmp_path / "second")) == ID
+    of_bytes = pipeline(assets, None).from_bytes(data)
+    assert linked(of_bytes) == ID
+    assert linked(pickle.loads(pickled)) == linked(pickle.loads(pickle.dumps(of_bytes))) == ID
+    replace(own, "")  # a saved one is followed, too
+    assert linked(loaded) is None
+    replace(rules, RETIRE)  # the file that the config names goes first
+    assert linked(loaded, "diabetes mellitus") != ID
+
+
+def test_someone_elses_file_is_not_replaced(assets, rules, tmp_path):
+    place = tmp_path / "nlp" / "medical_linker" / "overlay.jsonl"
+    place.parent.mkdir(parents=True)
+    place.write_text("mine\n")
+    with pytest.raises(MedlinkError, match="E12"):
+        pipeline(assets, rules).to_disk(tmp_path / "nlp")
+    assert place.read_text() == "mine\n"
+
+
+def test_reloaded_assets_keep_it(assets, rules):
+    replace(rules, ADD)
+    nlp = pipeline(assets, rules)
+    assert linked(nlp) == ID
+    nlp.get_pipe("medical_linker").reload()
+    assert linked(nlp) == ID
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_processes(assets, rules, method):
+    replace(rules, ADD)
+    script = f"""
+        import multiprocessing, spacy
+        from spacy.tokens import Doc
+
+        def main():
+            multiprocessing.set_start_method({method!r}, force=True)
+            nlp = spacy.blank("en")
+            nlp.add_pipe("entity_ruler").add_patterns([{{"label": "D", "pattern": {NAME!r}}}])
+            config = {{"assets": {str(assets.path)!r}, "overlay": {str(rules)!r}}}
+            nlp.add_pipe("medical_linker", config=config)
+            docs = nlp.pipe(["She has {NAME}."] * 8, n_process=2, batch_size=2)
+            print({{ent.kb_id_ for doc in docs for ent in doc.ents}})
+
+        if __name__ == "__main__":
+            main()
+    """
+    path = rules.with_name("main.py")
+    path.write_text(textwrap.dedent(script), encoding="utf-8")
+    done = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=120)
+    assert done.stdout.strip() == f"{{{ID!r}}}", done.stderr

@@ -1,0 +1,82 @@
+"""A second index finds and scores what one index over all names would."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spacy_medlink.kb.lookup import hashed
+from spacy_medlink.retrieval.added import AddedNames
+from spacy_medlink.retrieval.dense import DenseIndex
+from spacy_medlink.retrieval.exact import ExactIndex
+from spacy_medlink.retrieval.mask import Mask
+from spacy_medlink.retrieval.ngram import NgramIndex
+
+WORDS = st.sampled_from(["fever", "Fever", "high fever", "heart attack", "attacks", "ab", "血圧"])
+NAMES = st.lists(WORDS, min_size=1, max_size=8)
+DIM = 8
+
+
+def vectors_of(texts):
+    """Make a vector of length 1 of each text, the same one each time."""
+    seeds = (sum(text.encode()) for text in texts)
+    found = np.stack([np.random.default_rng(seed).normal(size=DIM) for seed in seeds])
+    return (found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32)
+
+
+def exact_of(names):
+    entries = np.sort(hashed(0, names), order=("hash", "name"))
+    pairs = zip(entries["hash"].tolist(), entries["name"].tolist(), strict=True)
+    return ExactIndex.build(pairs, names)
+
+
+def dense_of(names):
+    return DenseIndex.build([vectors_of(names)], len(names), DIM, "Flat")
+
+
+def found(hits):
+    """List the (row, score) of each query; of rows that tie, which are found is a matter of k."""
+    return [
+        sorted((row, round(score, 4)) for row, score in zip(rows, scores, strict=True) if row >= 0)
+        for rows, scores in zip(hits.rows.tolist(), hits.scores.tolist(), strict=True)
+    ]
+
+
+@settings(max_examples=100)
+@given(NAMES, st.lists(WORDS, max_size=4), st.data())
+def test_as_one_index(built, added, data):
+    names, queries = [*built, *added], ["fever", "heart attacks", "ab"]
+    rows = range(len(names))
+    dropped = data.draw(st.sets(st.sampled_from(range(len(built)))))
+    allowed = np.array([row not in dropped and data.draw(st.booleans()) for row in rows])
+    whole = {"exact": exact_of(names), "ngram": NgramIndex.build(names), "dense": dense_of(names)}
+    first = {
+        "exact": exact_of(built), "ngram": NgramIndex.build(built, whole["ngram"].idf),
+        "dense": dense_of(built),
+    }  # fmt: skip
+    vectors = vectors_of(added) if added else None
+    own = AddedNames(added, len(built), dropped, whole["ngram"].idf, vectors)
+    left = Mask.of(np.array([row not in dropped for row in rows]))
+    for tier in whole:
+        asked = vectors_of(queries) if tier == "dense" else queries
+        for mask in (None, Mask.of(allowed)):
+            expected = whole[tier].search(asked, len(names), left if mask is None else mask)
+            assert found(own.search(tier, first[tier], asked, len(names), mask)) == found(expected)
+        if tier != "exact":
+            wanted = np.tile(np.array([-1, *rows]), (len(queries), 1))
+            scores = own.score(tier, first[tier], asked, wanted)
+            assert np.allclose(scores, whole[tier].score(asked, wanted), atol=1e-5)
+
+
+def test_dropped_names_cost_no_place():
+    names = [f"fever {n}" for n in range(40)]
+    own = AddedNames([], len(names), range(20))
+    hits = own.search("ngram", NgramIndex.build(names), ["fever"], 10)
+    assert hits.rows.shape == (1, 10) and hits.rows.min() >= 20
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_at_most_as_many_as_wanted(k):
+    own = AddedNames(["fever"], 2)
+    hits = own.search("exact", exact_of(["fever", "Fever"]), ["fever"], k)
+    assert hits.rows.tolist() == [[0, 2, 1][:k]]
