@@ -111,15 +111,19 @@ def _start_rows(name: str, own: dict[str, Any]) -> Iterator[str]:
 
 
 def _beside_rows(results: dict[str, Any]) -> Iterator[str]:
-    yield "| gold mentions of HPO | acc@1 | acc@5 | ms a mention | to the first link, s | MB |"
-    yield "|---|---:|---:|---:|---:|---:|"
+    yield (
+        "| gold mentions of HPO | acc@1 | acc@5 | ms a distinct mention | abstracts, mentions a s "
+        "| to the first link, s | MB |"
+    )
+    yield "|---|---:|---:|---:|---:|---:|---:|"
     ours, theirs = results["ours"], results["scispacy"]
     rows = [("medical_linker", ours["accuracy"], ours)]
     rows += [(f"scispaCy, {name}", own, theirs) for name, own in theirs["accuracy"].items()]
     for name, accuracy, own in rows:
         figures = [f"{100 * accuracy[k]:.1f}" if accuracy else "" for k in ("acc@1", "acc@5")]
         yield (
-            f"| {name} | {' | '.join(figures)} | {own['ms_a_mention']:.3f} | {own['load_s']:.2f} "
+            f"| {name} | {' | '.join(figures)} | {own['ms_a_mention']:.3f} "
+            f"| {own['stream'].get('mentions_per_s', 0):,.0f} | {own['load_s']:.2f} "
             f"| {own['rss_mb']:.0f} |"
         )
 

@@ -90,6 +90,7 @@ def link(directory: str, documents: str, packages: str) -> dict[str, Any]:
         **facts,
         "accuracy": found,
         **added(nlp, "peer", sets["distinct"], lambda: None),
+        "stream": added(nlp, "peer", sets["stream"], lambda: None),
         "peak_mb_linking": round(resident() / 1e6, 1),
     }
 

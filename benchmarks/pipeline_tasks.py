@@ -131,6 +131,7 @@ def ours(pipeline: str, documents: str) -> dict[str, Any]:
         **facts,
         "accuracy": accuracy(nlp, sets["gold"]),
         **added(nlp, linker.name, sets["distinct"], linker.engine.retrieval.clear),
+        "stream": added(nlp, linker.name, sets["stream"], linker.engine.retrieval.clear),
         "peak_mb_linking": round(resident() / 1e6, 1),
     }
 
@@ -141,8 +142,11 @@ def added(
     """Measure by how much a component lengthens `nlp.pipe`.
 
     documents: none of their mentions is linked yet. before: called before each repeat.
-    RETURNS (Dict): the median of the repeats: `ms_a_mention`, `ms_a_document`, `mentions_per_s`.
+    RETURNS (Dict): the median of the repeats: `ms_a_mention`, `ms_a_document`, `mentions_per_s`;
+        nothing without documents.
     """
+    if not documents:
+        return {}
     bare, whole = [], []
     for _ in range(_REPEATS):
         before()

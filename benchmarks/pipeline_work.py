@@ -43,22 +43,26 @@ def prepare(work: Path, assets: Path | None, encoder: Path | None) -> None:
 def write_documents(work: Path, data: Path, limit: int) -> dict[str, Any]:
     """Write `documents.json`: by set, documents.
 
-    distinct: mentions that occur once. names: names of the terminology. gold: mentions with ids, if
-    there is a corpus of HPO. Without data, the distinct ones are names with two letters swapped.
+    stream: abstracts with all their mentions. distinct: mentions that occur once. names: names of
+    the terminology. gold: mentions with ids, if there is a corpus of HPO. Without data there is no
+    stream, and the distinct ones are names with two letters swapped.
     limit (int): distinct mentions, at most. RETURNS (Dict): facts of the sets.
     """
     kb = Assets(_own(work / "pipeline")).kb
     step = max(1, kb.n_names // _NAMES)
     names = [name.text for _, name in kb.iter_names()][::step][:_NAMES]
     texts = [data / name for name in TEXTS if (data / name).is_file()]
-    distinct = _distinct(texts, limit) if texts else _of_texts(_swapped(names)[:limit])
-    sets = {"distinct": distinct, "names": _of_texts(names), "gold": []}
+    distinct = _abstracts(texts, limit) if texts else _of_texts(_swapped(names)[:limit])
+    sets = {"distinct": distinct, "names": _of_texts(names), "gold": [], "stream": []}
     if (data / GOLD).is_file():
         sets["gold"] = [_gold(document, kb) for document in read_gold(data / GOLD) if document.text]
+    if texts:
+        sets["stream"] = _abstracts(texts, limit, repeats=True)
     (work / "documents.json").write_text(json.dumps(sets), encoding="utf-8")
     return {
         "names": kb.n_names,
         "distinct": sum(len(one["ents"]) for one in distinct),
+        "stream": sum(len(one["ents"]) for one in sets["stream"]),
         "distinct_from": [path.name for path in texts] or "names, two letters swapped",
         "documents": {name: len(own) for name, own in sets.items()},
     }
@@ -81,8 +85,11 @@ def _pipeline(assets: Path, target: Path) -> None:
     make_pipeline(assets, target, lang="en", cui_scheme=None, name="medlink_hpo", version="0.1.0")
 
 
-def _distinct(paths: Iterable[Path], limit: int) -> list[Document]:
-    """Keep the mentions that no document before had, and the documents that have any."""
+def _abstracts(paths: Iterable[Path], limit: int, repeats: bool = False) -> list[Document]:
+    """Keep the documents, and of their mentions those that none before has had.
+
+    limit (int): distinct mentions, at most. repeats (bool): keep mentions that were there, too.
+    """
     seen: set[str] = set()
     found: list[Document] = []
     for path in paths:
@@ -91,7 +98,7 @@ def _distinct(paths: Iterable[Path], limit: int) -> list[Document]:
             for mention in sorted(document.mentions, key=lambda one: (one.start, -one.end)):
                 text = " ".join(mention.text.split())
                 free = mention.start >= (ents[-1][1] if ents else 0)
-                if text not in seen and free and len(seen) < limit:
+                if free and (repeats or (text not in seen and len(seen) < limit)):
                     seen.add(text)
                     ents.append([mention.start, mention.end])
             if ents and document.text:

@@ -15,6 +15,7 @@ from ..assets.manifest import ASSETS, write_manifest
 from ..assets.parts import CPU
 from ..errors import MedlinkError
 from ..fitting.calibrate import calibrate_assets, fit_on_names, is_remembered
+from ..fitting.gate import fit_gate
 from ..fitting.memory import Learned, carry_over, learn_memory
 from ..fitting.retrieved import RetrievedExamples
 from ..fitting.weights import DEFAULT_WEIGHTS, choose_weights
@@ -133,6 +134,7 @@ def build_assets(
         names = RetrievedExamples.of(engine, knowledge, progress) if calibrate else None
         fusion = choose_weights(engine, knowledge, Path(dev) if dev else None, kept, names)
         described = _describe(bi_encoder, source) if bi_encoder else None
+        final, fitted_for = _final(engine, fusion, described)
         facts = {
             "kb": knowledge.manifest,
             "tiers": tiers,
@@ -141,7 +143,8 @@ def build_assets(
             "memory": learned.facts if learned is not None else None,
             "update": reuse.as_manifest(knowledge.n_names) if reuse is not None else None,
             "fusion": fusion,
-            "calibrator": _calibrate(path, knowledge, fusion, described, names),
+            "calibrator": _calibrate(path, knowledge, final, fitted_for, names),
+            "gate": fit_gate(final, knowledge, fitted_for) if calibrate else None,
             "versions": _versions(),
         }
         write_manifest(path, facts)
@@ -149,25 +152,31 @@ def build_assets(
     return _on_gold(made, dev, progress) if calibrate and dev is not None else made
 
 
+def _final(
+    engine: Linker, fusion: Mapping[str, Any], encoder: Mapping[str, Any] | None
+) -> tuple[Linker, dict[str, Any]]:
+    """Make what a linker over these assets will be by default, and what its scores depend on."""
+    weights = fusion["weights"]
+    used = [tier for tier in TIERS if weights.get(tier)]
+    unused = {tier: None for tier in TIERS if tier not in used}
+    final = engine.with_parts(fusion=fusion_of(fusion), **unused)
+    made_by = encoder["fingerprint"] if encoder is not None and "dense" in used else ""
+    return final, conditions(used, final.fusion, weights, made_by, "")
+
+
 def _calibrate(
     path: Path,
     kb: KnowledgeBase,
-    fusion: Mapping[str, Any],
-    encoder: Mapping[str, Any] | None,
+    final: Linker,
+    fitted_for: Mapping[str, Any],
     names: RetrievedExamples | None,
 ) -> dict[str, Any] | None:
     """Fit a calibrator to names as a linker over these assets will rank them, and write it."""
     if names is None:
         return None
-    weights = fusion["weights"]
-    used = [tier for tier in TIERS if weights.get(tier)]
-    names = names.of_tiers(used)
-    engine = names.engine.with_parts(fusion=fusion_of(fusion))
-    found = fit_on_names(names.asking(engine), kb)
+    found = fit_on_names(names.of_tiers(fitted_for["tiers"]).asking(final), kb)
     if found is None:
         return None
-    made_by = encoder["fingerprint"] if encoder is not None and "dense" in used else ""
-    fitted_for = conditions(used, engine.fusion, weights, made_by, "")
     found.fitted.calibrator.fitting(fitted_for).save(path / CALIBRATOR)
     return found.facts
 

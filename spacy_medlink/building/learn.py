@@ -10,11 +10,12 @@ from ..assets.variant import left_out, write_variant
 from ..errors import Errors, MedlinkError
 from ..evaluation import load_gold
 from ..fitting.calibrate import TARGET_PRECISION, calibrate_assets, calibrate_on_names
+from ..fitting.gate import fit_gate
 from ..fitting.memory import key_of
 from ..fitting.mention_names import add_mention_names
 from ..fitting.ranker import check_top, fit_ranker
 from ..ranking.ranker import TOP
-from ..types import Progress
+from ..types import Mention, Progress
 from ..util.files import working_directory
 from ..util.outputs import check_output
 from ..util.progress import no_progress
@@ -104,8 +105,17 @@ def learn(
         reasons = dict(made.manifest.get("left_out") or {})
         for part, why in missing.items():
             reasons |= left_out(made, part, why)
-        done = write_variant(made, out, {"left_out": reasons}, inputs=[train], overwrite=overwrite)
+        facts = {"left_out": reasons, "gate": _gate(made, train)}
+        done = write_variant(made, out, facts, inputs=[train], overwrite=overwrite)
     return Learned(done, added.facts["names"], missing)
+
+
+def _gate(assets: Assets, train: Path) -> dict[str, Any] | None:
+    """Fit the gate to the linker that the assets now are; the text is what it remembers."""
+    linker = assets.engine(exact_first=False)
+    cases = load_gold(train, assets.kb, nil_only=True).cases()
+    gold = [Mention(one.mention.text, label=one.mention.label) for one in cases]
+    return fit_gate(linker, assets.kb, assets.conditions(linker), gold)
 
 
 def _or_without(

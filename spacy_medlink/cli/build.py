@@ -1,7 +1,7 @@
 """`medlink build`: from a knowledge base and an encoder to the assets of a linker."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -238,6 +238,7 @@ def _summary(assets: "Assets", seconds: float) -> str:
             *_memory(facts["memory"]),
             f"fusion weights: {_how_chosen(facts['fusion']['chosen_on'])}",
             *_calibrated(facts.get("calibrator")),
+            *gate_report(facts.get("gate")),
             f"{facts['kb']['names']:,} names of {facts['kb']['concepts']:,} concepts, "
             f"{assets.size / 1e6:,.1f} MB in all, built in {seconds:,.1f} s",
         ]
@@ -264,6 +265,23 @@ def _how_chosen(on: dict[str, Any] | None) -> str:
         return f"{on.get('choice', '')}, chosen on {on['names']:,} names"
     alone = ", ".join(f"{tier} alone {mrr:.3f}" for tier, mrr in on.get("mrr_alone", {}).items())
     return f"{chosen}: MRR {on['mrr']:.3f} ({alone})" if alone else chosen
+
+
+def gate_report(facts: Mapping[str, Any] | None) -> list[str]:
+    """Say where the dense tier is not asked, and how often that changed an example.
+
+    facts (Optional[Mapping]): "gate" of the manifest of assets.
+    """
+    if facts is None:
+        return []
+    passing = [
+        f"{kind} ({own['changed']} of {own['examples']:,} examples change)"
+        for kind, own in facts["answers"].items()
+        if own["at_most"] <= facts["max_changed"]
+    ]
+    if not passing:
+        return ["gate: closed, every mention is encoded"]
+    return [f"gate: not encoded are mentions that are {', '.join(passing)}"]
 
 
 def _calibrated(facts: dict[str, Any] | None) -> list[str]:

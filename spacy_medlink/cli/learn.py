@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from .build import gate_report
 from .effects import effect_report
 from .opening import AUTO, LEARNT, Device, Improvable, Improved, Verify, verify_assets
 from .output import Overwrite
@@ -77,6 +78,8 @@ def command(
             f"{100 * expected['precision']:.1f}, coverage {100 * expected['coverage']:.1f} "
             f"expected on {on}"
         )
+    for line in gate_report(manifest.get("gate")):
+        typer.echo(line.replace("gate: ", "gate        "))
     for part, why in done.left_out.items():
         typer.echo(f"{part:<11} left out: {why}")
     typer.echo(str(done.assets.path))

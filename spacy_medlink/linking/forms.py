@@ -8,6 +8,7 @@ from ..retrieval.concepts import MEMORY, merge_forms
 from ..types import Candidate, Mention
 
 if TYPE_CHECKING:
+    from ..ranking.gate import Gate
     from .scopes import Scope
 
 # A text that is defined as an abbreviation means its long form; the short form alone is tried too,
@@ -80,6 +81,7 @@ class Way(NamedTuple):
     """How mentions are looked up: those of one way are looked up together.
 
     all_tiers (bool): whether more than memory and exact tier are asked where these have an answer.
+    gate (Optional[Gate]): where it lets these answers pass, the dense tier is not asked.
     enough (int): concepts that need no more names than the tiers propose at once.
     width (int): candidates of the ranking, `enough` at least.
     """
@@ -87,6 +89,7 @@ class Way(NamedTuple):
     all_tiers: bool
     enough: int
     width: int
+    gate: "Gate | None" = None
 
 
 class LookupKey(NamedTuple):

@@ -201,8 +201,14 @@ class Linker:
         from .explain import explain
 
         assert self.parts.kb is not None
-        (decision,) = self.decide([mention], only, force)
-        return explain(self, self.parts.kb, mention, decision, self.settings.top_k, only)
+        linker, (decision,) = self, self.decide([mention], only, force)
+        if self.settings.exact_first is None and self.parts.gate is not None:
+            # Whoever asks why wants to see all tiers, as long as they say the same.
+            every = self.using(exact_first=False)
+            (full,) = every.decide([mention], only, force)
+            if (full.link and full.link.row) == (decision.link and decision.link.row):
+                linker, decision = every, full
+        return explain(linker, self.parts.kb, mention, decision, self.settings.top_k, only)
 
     # What the verbs are made of, for whoever fits or measures a part of them
 
@@ -216,8 +222,7 @@ class Linker:
     def rank_unfiltered(self, mentions: Sequence[Mention], k: int) -> Rankings:
         """Retrieve as if there were no filter at all, to tell what filters removed."""
         free = {one.label: self.scopes.unfiltered(one.label) for one in mentions}
-        way = Way(not self.settings.exact_first, k, k)
-        keys = [LookupKey(Forms.of(one), free[one.label], way) for one in mentions]
+        keys = [LookupKey(Forms.of(one), free[one.label], self._way(k, k)) for one in mentions]
         return self.retrieval.find(keys, remember=False)
 
     def rank_within(self, mentions: Sequence[Mention], k: int, mask: "Mask") -> Rankings:
@@ -228,6 +233,17 @@ class Linker:
         scopes = {label: self.scopes.within(label, mask) for label in {o.label for o in mentions}}
         found = self.retrieval.find(self._keys(mentions, scopes, k), remember=False)
         return self._ordered(mentions, found, k)
+
+    def rank_exact(self, mentions: Sequence[Mention]) -> Rankings:
+        """Rank what memory and exact tier alone find for the texts of mentions; [] for nothing."""
+        texts = [" ".join(one.text.split()) for one in mentions]
+        by_label = {
+            label: self.retrieval.rank_exact(
+                list(dict.fromkeys(texts)), self.scopes.of(label), DEPTH
+            )
+            for label in {one.label for one in mentions}
+        }
+        return [by_label[one.label][text] for one, text in zip(mentions, texts, strict=True)]
 
     def look_up(self, texts: Sequence[str], width: int) -> Found:
         """Search all tiers without a filter, each for `width` names: (n_texts, m)."""
@@ -342,7 +358,7 @@ class Linker:
         """Say what to look up for mentions."""
         width, heeded = self._width(k), self.parts.identifiers_of is not None
         deep = max(width, DEPTH)
-        usual = Way(not self.settings.exact_first, width, max(width, keep))
+        usual = self._way(width, max(width, keep))
         thorough = Way(True, deep, max(deep, keep))
         return [
             LookupKey(
@@ -350,6 +366,13 @@ class Linker:
             )
             for one in mentions
         ]
+
+    def _way(self, enough: int, width: int) -> Way:
+        """Say how mentions are looked up: by all tiers, or by memory and exact tier first."""
+        first, gate = self.settings.exact_first, self.parts.gate
+        if first is None:
+            return Way(True, enough, width, gate)
+        return Way(not first, enough, width)
 
     def _better(
         self, free: Sequence[Candidate], within: Sequence[Candidate], mask: "Mask | None"

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..errors import Errors, Warnings
 from ..kb import KnowledgeBase
 from ..ranking.conditions import conditions, difference
+from ..ranking.gate import Gate
 from ..ranking.ranker import CandidateRanker, Chain
 from ..retrieval.fusion import fusion_of
 from ..text.identifiers import spellings
@@ -172,7 +173,8 @@ def open_linker(
     parts = replace(parts, rescorer=rescorer)
     if calibrator is None and settings.calibrator is not False:
         calibrator = _calibrator(assets, parts, insist=settings.calibrator is True)
-    return Linker.of(replace(parts, calibrator=calibrator), settings)
+    gate = Gate.of(assets.manifest.get("gate"), conditions_of(assets, parts))
+    return Linker.of(replace(parts, calibrator=calibrator, gate=gate), settings)
 
 
 def conditions_of(assets: LinkerAssets, parts: Parts) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from .scopes import Scopes, ScopeSettings
 from .tiers import NgramTier, Tiers
 
 if TYPE_CHECKING:  # only the tiers that are used should be paid for
+    from ..ranking.gate import Gate
     from ..retrieval.added import AddedNames
     from ..retrieval.dense import DenseIndex
     from ..retrieval.exact import ExactIndex
@@ -44,6 +45,7 @@ class Parts:
     rescorer (Optional[Rescorer]): orders the candidates anew, with the mention's context.
     identifiers_of (Optional[IdentifiersOf]): of concepts; without it the identifiers that a
         document writes beside its mentions are not looked at.
+    gate (Optional[Gate]): tells where memory and exact tier answer alone.
     calibrator (Optional[Calibrator]): gives probabilities to first candidates.
     lexicon (Lexicon): what abbreviations mean that a document does not define.
     """
@@ -63,6 +65,7 @@ class Parts:
     calibrator: Calibrator | None = None
     lexicon: Lexicon = field(default_factory=Lexicon)
     added: "AddedNames | None" = None
+    gate: "Gate | None" = None
 
     @property
     def tiers(self) -> Tiers:

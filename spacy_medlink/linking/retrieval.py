@@ -6,7 +6,7 @@ names found is scored by all tiers on equal terms, fused, and ranked by concept.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,13 @@ from .forms import LookupKey, Way, has_letters
 from .scopes import Scope
 from .tiers import Found, Tiers
 
+if TYPE_CHECKING:
+    from ..ranking.gate import Gate
+
 Rankings = list[list[Candidate]]
 Vectors = dict[str, Floats1d]
 """Vectors of texts that one call has encoded already."""
+_SEEN = 2
 _WIDER = 4  # times as many names are asked for where too few concepts were found
 
 
@@ -53,6 +57,14 @@ class Retrieval:
         cache_size: int,
     ) -> None:
         self.tiers, self.fusion = tiers, fusion
+        weights = dict(fusion.weights or {})
+        others = {tier: weight for tier, weight in weights.items() if tier != "dense"}
+        total = sum(others.values())
+        self._fusion_without_dense = fusion.with_weights(
+            {tier: weight * float(self.perfect) / total for tier, weight in others.items()}
+            if total
+            else others
+        )
         self._encoder = encoder if tiers.dense is not None else None
         self._names_per_tier = names_per_tier
         self._cache: Lru[LookupKey, list[Candidate]] = Lru(cache_size)
@@ -77,6 +89,8 @@ class Retrieval:
         for way in dict.fromkeys(key.way for key in missing):
             own = [key for key in missing if key.way == way]
             by_scope = self._begin(own, way)
+            if way.gate is not None:
+                self._pass_gate(by_scope, way, way.gate)
             waiting = {scope: _unanswered(by_form) for scope, by_form in by_scope.items()}
             # All that needs a vector is encoded together, whatever its scope.
             encoded = self.encode(
@@ -121,7 +135,12 @@ class Retrieval:
 
     def fused(self, found: Found) -> Floats2d:
         """Fuse the scores of names, (n_texts, m); what corrections remember comes first."""
-        return self._remembered_first(found, self.fusion(found.scores))
+        if self.tiers.dense is None or "dense" in found.scores:
+            return self._remembered_first(found, self.fusion(found.scores))
+        # To the dense tier, too, a name that is the text would be identical.
+        exact = found.scores["exact"] * self.perfect
+        fused = np.maximum(self._fusion_without_dense(found.scores), exact)
+        return self._remembered_first(found, fused)
 
     def _begin(
         self, keys: Sequence[LookupKey], way: Way
@@ -132,27 +151,42 @@ class Retrieval:
             by_scope.setdefault(key.scope, {}).update((form, []) for form in key.forms.all)
         for scope, by_form in by_scope.items():
             first = [form for form in by_form if not (way.all_tiers and has_letters(form))]
-            if self.tiers.exact is not None and first:
-                by_form.update(self._rank_exact(first, scope, way.width))
+            if self.tiers.exact is None or not first:
+                continue
+            found = self.rank_exact(first, scope, way.width)
+            by_form.update((form, own) for form, own in found.items() if own)
         return by_scope
 
-    def _rank_exact(self, forms: list[str], scope: Scope, k: int) -> dict[str, list[Candidate]]:
+    def _pass_gate(
+        self, by_scope: dict[Scope, dict[str, list[Candidate]]], way: Way, gate: "Gate"
+    ) -> None:
+        """Rank the forms that the gate lets pass by all tiers but the dense one."""
+        for scope, by_form in by_scope.items():
+            forms = _unanswered(by_form)
+            found = self.rank_exact(forms, scope, _SEEN) if forms else {}
+            passing = [form for form, own in found.items() if own and gate.lets(own)]
+            ranked = self._search_forms(passing, None, scope, way)
+            by_form.update(zip(passing, ranked, strict=True))
+
+    def rank_exact(self, forms: Sequence[str], scope: Scope, k: int) -> dict[str, list[Candidate]]:
+        """Rank what memory and exact tier find for forms; [] where they find nothing."""
         found = self.tiers.search_exact(forms, self._names_per_tier, scope.mask, scope.label)
         # Identical strings are identical to the other tiers too: the score is what the sum would
         # be, so that thresholds mean the same.
         fused = self._remembered_first(found, found.scores["exact"] * self.perfect)
         ranked = self._ranked(found, fused, scope, k)
-        return {form: own for form, own in zip(forms, ranked, strict=True) if own}
+        return dict(zip(forms, ranked, strict=True))
 
     def _search_forms(
-        self, forms: Sequence[str], vectors: Vectors, scope: Scope, way: Way
+        self, forms: Sequence[str], vectors: Vectors | None, scope: Scope, way: Way
     ) -> Rankings:
         """Rank concepts for texts, asking for more names where they belong to too few concepts.
 
+        vectors (Optional[Vectors]): of the texts; None leaves the dense tier out.
         way (Way): says how many concepts are enough, and how many are kept.
         """
         width = self._names_per_tier
-        stacked = self._stacked(forms, vectors)
+        stacked = None if vectors is None else self._stacked(forms, vectors)
         rankings: Rankings = [[] for _ in forms]
         waiting = np.arange(len(forms))
         while len(waiting):

@@ -20,8 +20,9 @@ class LinkSettings:
         are NIL, 0..1; None for what the calibrator recommends, 0 without one.
     tiers (Optional[Sequence[str]]): of "exact", "ngram", "dense"; None for all that were built and
         add something.
-    exact_first (bool): take the answer of memory and exact tier, where they have one, without
-        asking the others.
+    exact_first (Optional[bool]): True takes the answer of memory and exact tier, where they have
+        one, without asking the others; None asks all but the dense tier where the gate lets that
+        answer pass; False always asks all.
     scope (ScopeSettings): filters by label, and the rule for ties. only (Only): for all mentions.
     force_within_filter (bool): link a mention that a concept outside the filters says better to the
         best one within.
@@ -40,7 +41,7 @@ class LinkSettings:
     top_k: int = 5
     threshold: float | None = None
     tiers: Sequence[str] | None = None
-    exact_first: bool = False
+    exact_first: bool | None = None
     scope: ScopeSettings = field(default_factory=ScopeSettings)
     only: Only = None
     force_within_filter: bool = False

@@ -138,9 +138,10 @@ def share(default: float | None, help: str) -> Any:
     return setting(default, "must be a number between 0 and 1", help, ge=0, le=1)
 
 
-def flag(default: bool, help: str) -> Any:
-    """Make the field of a yes or no."""
-    return setting(default, "must be true or false", help)
+def flag(default: bool | None, help: str) -> Any:
+    """Make the field of a yes or no; null where that is the default."""
+    rule = "must be true or false" if default is not None else "must be true, false or null"
+    return setting(default, rule, help)
 
 
 def _bare(annotation: Any) -> Any:

@@ -30,10 +30,12 @@ def test_distinct_mentions_occur_once(tmp_path):
         {"start": 21, "end": 26, "ids": []},
     ]}  # fmt: skip
     (tmp_path / "a.jsonl").write_text(f"{json.dumps(line)}\n{json.dumps(line)}\n")
-    (document,) = pipeline_work._distinct([tmp_path / "a.jsonl"], 100)
+    (document,) = pipeline_work._abstracts([tmp_path / "a.jsonl"], 100)
     assert document["ents"] == [[0, 5], [7, 19]]
-    (document,) = pipeline_work._distinct([tmp_path / "a.jsonl"], 1)
+    (document,) = pipeline_work._abstracts([tmp_path / "a.jsonl"], 1)
     assert document["ents"] == [[0, 5]]
+    every = pipeline_work._abstracts([tmp_path / "a.jsonl"], 1, repeats=True)
+    assert [one["ents"] for one in every] == 2 * [[[0, 5], [7, 19], [21, 26]]]
 
 
 def test_tasks_measure_a_pipeline(tiny_assets, tmp_path):
@@ -41,7 +43,7 @@ def test_tasks_measure_a_pipeline(tiny_assets, tmp_path):
     nlp.to_disk(tmp_path / "pipeline")
     documents = pipeline_work._of_texts(NAMES)
     gold = [{**documents[0], "ids": [["HP:0001658"], ["HP:0001945"], ["no such"], []]}]
-    sets = {"distinct": documents, "names": documents, "gold": gold}
+    sets = {"distinct": documents, "names": documents, "gold": gold, "stream": documents}
     (tmp_path / "documents.json").write_text(json.dumps(sets))
     found = pipeline_tasks.ours(str(tmp_path / "pipeline"), str(tmp_path / "documents.json"))
     assert found["accuracy"] == {"mentions": 4, "acc@1": 0.5, "acc@5": 0.5}

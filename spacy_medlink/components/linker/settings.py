@@ -103,10 +103,12 @@ class LinkerSettings(Settings):
             'of "exact", "ngram", "dense"; null for all that the assets have',
         )
     )
-    exact_first: bool = flag(
-        False,
-        "where a name equals the mention, do not ask the other tiers: much faster, with "
-        "fewer alternatives among the candidates",
+    exact_first: bool | None = flag(
+        None,
+        "true: where a name equals the mention, do not ask the other tiers, which is much faster "
+        "and leaves no alternatives among the candidates; null: do not ask the dense tier where "
+        "the gate of the assets says that it would hardly ever change the link; false: always ask "
+        "all tiers",
     )
     types: Texts | None = setting(
         None,

@@ -1,0 +1,134 @@
+"""A gate is fitted by what the dense tier changes, and a linker with one encodes less."""
+
+import pytest
+
+from spacy_medlink.assets.variant import write_variant
+from spacy_medlink.fitting.gate import MAX_CHANGED, fit_gate
+from spacy_medlink.linking import Linker
+from spacy_medlink.retrieval.filters import Filter
+from spacy_medlink.types import Concept, Mention, Name
+from tests.tiny import assets_of
+
+SYLLABLES = "ba da fo gi ka le mu no pa ri so tu va we".split()
+KNOWN = [f"{a}{b} {c}itis" for a in SYLLABLES for b in SYLLABLES for c in SYLLABLES[:6]]
+TWINS = "Twin disease"
+
+
+@pytest.fixture(scope="module")
+def assets(tmp_path_factory, tiny_encoder):
+    """Assets of 1,176 names, each of one concept, and one that two have."""
+    texts = [*KNOWN, TWINS, TWINS]
+    records = [Concept(f"C{n:04}", text, (Name(text),)) for n, text in enumerate(texts)]
+    return assets_of(tmp_path_factory.mktemp("gate"), records, tiny_encoder)
+
+
+@pytest.fixture
+def asked(monkeypatch, assets):
+    """The texts that are encoded from now on."""
+    found = []
+    encode = assets.encoder.encode
+    monkeypatch.setattr(
+        assets.encoder, "encode", lambda texts, *args: found.extend(texts) or encode(texts, *args)
+    )
+    return found
+
+
+def opened(assets, **settings):
+    """Make a linker in which every tier counts, as it does after a build with a real encoder."""
+    weights = {"exact": 0.2, "ngram": 0.3, "dense": 0.5}
+    settings = {"calibrator": False, **settings}
+    return assets.engine(["exact", "ngram", "dense"], weights=weights, **settings)
+
+
+def gated(assets, tmp_path, **changes):
+    linker = opened(assets, exact_first=False)
+    facts = fit_gate(linker, assets.kb, assets.conditions(linker))
+    for kind, own in changes.items():
+        facts["answers"][kind] |= own
+    return opened(write_variant(assets, tmp_path / "gated", {"gate": facts})), facts
+
+
+def rows(linker: Linker, *texts, **given):
+    decided = linker.decide([Mention(text) for text in texts], **given)
+    return [one.link.row if one.link else None for one in decided]
+
+
+def test_a_build_fits_one(assets):
+    facts = assets.manifest["gate"]
+    assert facts["max_changed"] == MAX_CHANGED and facts["confidence"] == 0.95
+    verbatim = facts["answers"]["verbatim"]
+    assert (verbatim["examples"], verbatim["changed"]) == (len(KNOWN), 0)
+    assert 0 < verbatim["at_most"] < MAX_CHANGED
+    shared = facts["answers"]["shared"]
+    assert shared["examples"] <= 3 and shared["at_most"] > MAX_CHANGED
+
+
+def test_what_passes_is_not_encoded(assets, tmp_path, asked):
+    linker, _ = gated(assets, tmp_path, folded={"at_most": 0.001})
+    monitored = linker.with_parts(encoder=assets.encoder)
+    asked.clear()
+    texts = [KNOWN[0], KNOWN[1].upper(), TWINS, "nothing like it"]
+    found = rows(monitored, *texts)
+    assert set(asked) == {TWINS, "nothing like it"}
+    assert found == rows(monitored.using(exact_first=False), *texts)
+    assert found[:2] == [0, 1]
+
+
+def test_alternatives_come_from_the_other_tiers(assets, tmp_path):
+    linker, _ = gated(assets, tmp_path)
+    (ranking,) = linker.rank([Mention(KNOWN[0])], 5)
+    assert len(ranking) == 5 and ranking[0].score == pytest.approx(1.0)
+    assert all("dense" not in one.scores for one in ranking)
+    assert all(one.score < 1 for one in ranking[1:])
+    explained = linker.explain(Mention(KNOWN[0])).as_dict()
+    assert "dense" in explained["candidates"][0]["tiers"]  # which asks all
+
+
+def test_filters_hold(assets, tmp_path):
+    linker, _ = gated(assets, tmp_path)
+    for only in (Filter.of(deny=["C0000"]), Filter.of(allow=["C0000", "C0001"])):
+        expected = rows(linker.using(exact_first=False), *KNOWN[:3], only=only)
+        assert rows(linker, *KNOWN[:3], only=only) == expected
+
+
+def test_an_encoder_that_changes_links_closes_it(assets, tmp_path):
+    weights = {"exact": 0.0, "ngram": 0.0, "dense": -1.0}
+
+    class Contrary:
+        """A fusion in which the dense tier says the opposite."""
+
+        def __init__(self, given):
+            self.weights = given
+
+        def __call__(self, scores):
+            return -scores["dense"] if "dense" in scores else scores["exact"]
+
+        def with_weights(self, given):
+            return Contrary(given)
+
+    linker = opened(assets, exact_first=False).with_parts(fusion=Contrary(weights))
+    facts = fit_gate(linker, assets.kb, {})
+    assert facts["answers"]["verbatim"]["changed"] > 100
+    assert facts["answers"]["verbatim"]["at_most"] > MAX_CHANGED
+
+
+def test_a_gate_for_another_linker_is_left_out(assets, tmp_path):
+    linker, facts = gated(assets, tmp_path)
+    assert linker.parts.gate is not None
+    assert opened(linker_assets(tmp_path), fusion=None).parts.gate is not None
+    other = write_variant(
+        assets, tmp_path / "other", {"gate": {**facts, "fitted_for": {"encoder": "another"}}}
+    )
+    assert opened(other).parts.gate is None
+
+
+def linker_assets(tmp_path):
+    from spacy_medlink.assets import Assets
+
+    return Assets(tmp_path / "gated")
+
+
+def test_without_an_encoder_there_is_none(tiny_kb, tmp_path):
+    from spacy_medlink.building import build_assets
+
+    assert build_assets(tmp_path / "assets", tiny_kb.path).manifest["gate"] is None

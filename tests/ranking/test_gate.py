@@ -1,0 +1,42 @@
+"""Which answers of memory and exact tier pass."""
+
+import pytest
+
+from spacy_medlink.ranking.gate import ANSWERS, Gate, kind_of
+from spacy_medlink.types import Candidate
+
+CONDITIONS = {"tiers": ["dense", "exact"], "reranker": ""}
+
+
+def candidate(row, exact, memory=0.0):
+    return Candidate(row, row, 1.0, {"exact": exact, "memory": memory})
+
+
+@pytest.mark.parametrize(
+    ("ranking", "kind"),
+    [
+        ([candidate(1, 1.0)], "verbatim"), ([candidate(1, 0.95)], "folded"),
+        ([candidate(1, 1.0), candidate(2, 0.95)], "shared"),
+        ([candidate(1, 0.0, 1.0), candidate(2, 1.0)], "remembered"),
+    ],
+)  # fmt: skip
+def test_kinds(ranking, kind):
+    assert kind_of(ranking) == kind and kind in ANSWERS
+    assert Gate(frozenset([kind])).lets(ranking)
+    assert not Gate(frozenset(ANSWERS) - {kind}).lets(ranking)
+
+
+def facts(**at_most):
+    answers = {kind: {"at_most": at_most.get(kind, 1.0)} for kind in ANSWERS}
+    return {"max_changed": 0.003, "answers": answers, "fitted_for": CONDITIONS}
+
+
+def test_what_a_manifest_says():
+    found = Gate.of(facts(verbatim=0.003, folded=0.0031), CONDITIONS)
+    assert found == Gate(frozenset(["verbatim"]))
+    assert Gate.of(facts(folded=0.0031), CONDITIONS) is None
+    assert Gate.of(None, CONDITIONS) is None
+
+
+def test_a_gate_that_was_fitted_for_another_linker_is_left_out():
+    assert Gate.of(facts(verbatim=0.001), {**CONDITIONS, "reranker": "another"}) is None
