@@ -79,6 +79,17 @@ def test_ids_without_a_prefix_are_of_the_source_of_their_names(path: Path) -> No
     assert _applied(path, [other])["100001"] == other
 
 
+def test_a_map_of_a_retired_id_is_passed_over_and_counted(path: Path) -> None:
+    path.write_text(
+        "subject_id\tpredicate_id\tobject_id\nHP:3\tskos:exactMatch\tMESH:D3\n"
+        "MESH:D4\tskos:exactMatch\tHP:3\nHP:1\tskos:exactMatch\tMESH:D1\n"
+    )
+    sets = MappingSets([path])
+    found = [one for one in sets.apply(CONCEPTS) if isinstance(one, Concept)]
+    assert [one.codes.get("MESH") for one in found] == [("D0", "D1"), None, None]
+    assert (sets.lines, sets.used) == ([3], [1])
+
+
 def test_build(path: Path, tmp_path: Path) -> None:
     source = tmp_path / "x.jsonl"
     lines = [{"concept_id": one.id, "canonical_name": one.name}
