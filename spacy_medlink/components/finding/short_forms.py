@@ -1,8 +1,14 @@
-"""Short forms of a lexicon in a Doc, where what they mean is a name of the dictionary."""
+"""Short forms in a Doc: those that it defines itself, and those of a lexicon.
 
+A short form that the document defines means its long form everywhere in it: where the long form is
+a mention, it is one, and where the long form is none, a name that is written alike is none.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 
 from ...retrieval.exact import ExactIndex
 from ...text.abbreviations import find_definitions
@@ -11,9 +17,11 @@ from ...text.normalisation import hash_keys, key
 from .kept import Kept
 from .words import Match
 
+_Places = dict[tuple[int, int], Match | None]
+
 
 class ShortForms:
-    """Finds the short forms of a lexicon, and corrects what was found in their places.
+    """Finds short forms, and corrects what was found in their places.
 
     exact (ExactIndex): the dictionary. lexicon (Lexicon): of the linker, which reads them alike.
     kept (Kept): which names of the dictionary are found.
@@ -25,13 +33,20 @@ class ShortForms:
     def corrected(self, doc: Doc, found: list[Match]) -> list[Match]:
         """Add the short forms to what was found, without names that they do not mean here.
 
-        A short form that the document itself defines is left as it is, and so is one of which
-        nothing tells what it means.
+        A short form of the lexicon is left as it is where nothing tells what it means.
         """
-        if not len(self._lexicon):
-            return found
         around = _Text(doc.text)
-        new: dict[tuple[int, int], Match | None] = {}
+        new = self._of_lexicon(doc, around) | _of_document(doc, around, found)
+        if not new:
+            return found
+        kept = [one for one in found if (one.start, one.end) not in new]
+        return [*kept, *filter(None, new.values())]
+
+    def _of_lexicon(self, doc: Doc, around: "_Text") -> _Places:
+        """Find the short forms of the lexicon, None where one is a name of something else."""
+        new: _Places = {}
+        if not len(self._lexicon):
+            return new
         for start, end in self._lexicon.occurrences(around.text):
             span = doc.char_span(start, end)
             short = around.text[start:end]
@@ -42,12 +57,10 @@ class ShortForms:
                 continue
             rows = self._rows(sense)
             if rows:
-                words = frozenset(range(span.start, span.end))
-                new[span.start, span.end] = Match(span.start, span.end, words, rows)
+                new[span.start, span.end] = _match(span, rows)
             elif not (sense.is_concept and sense.is_only):
-                new[span.start, span.end] = None  # a name of something else
-        kept = [one for one in found if (one.start, one.end) not in new]
-        return [*kept, *filter(None, new.values())]
+                new[span.start, span.end] = None
+        return new
 
     def _rows(self, sense: Sense) -> tuple[int, ...]:
         """List the rows of the names that the first long form that is a name is."""
@@ -61,12 +74,41 @@ class ShortForms:
         return ()
 
 
+def _of_document(doc: Doc, around: "_Text", found: Sequence[Match]) -> _Places:
+    """Find the short forms that a document defines, None where the long form was not found."""
+    new: _Places = {}
+    if not around.defined:
+        return new
+    by_key: dict[str, Match] = {}
+    for match in found:
+        for text in (doc[match.start : match.end].text, match.reading):
+            by_key.setdefault(key(text), match)
+    for short, long in around.defined.items():
+        meant = by_key.get(key(long))
+        for span in _occurrences(doc, short):
+            place = span.start, span.end
+            new[place] = meant and _match(span, meant.rows, meant.reading)
+    return new
+
+
+def _occurrences(doc: Doc, short: str) -> Iterator[Span]:
+    """Find a short form in a Doc, in the plural, too."""
+    for found in re.finditer(rf"(?<!\w){re.escape(short)}s?(?!\w)", doc.text):
+        span = doc.char_span(*found.span())
+        if span is not None:
+            yield span
+
+
+def _match(span: Span, rows: tuple[int, ...], reading: str = "") -> Match:
+    return Match(span.start, span.end, frozenset(range(span.start, span.end)), rows, reading)
+
+
 class _Text(Surroundings):
     """A document whose definitions are looked for when there is a short form to ask about."""
 
     def defines(self, short: str) -> bool:
-        return short in self._defined or short.removesuffix("s") in self._defined
+        return short in self.defined or short.removesuffix("s") in self.defined
 
     @cached_property
-    def _defined(self) -> dict[str, str]:
+    def defined(self) -> dict[str, str]:
         return find_definitions(self.text)

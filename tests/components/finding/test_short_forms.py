@@ -1,0 +1,78 @@
+"""Short forms that a document defines itself."""
+
+import pytest
+import spacy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from spacy.language import Language
+
+from spacy_medlink.assets import Assets
+from spacy_medlink.types import Concept, Name
+from tests.tiny import assets_of
+
+NAMES = {
+    "FAP": ["Familial adenomatous polyposis"],
+    "TMD": ["Transient myeloproliferative disorder", "TAM"],
+    "SOLE": ["Plantar pits"],
+    "PALM": ["Palmar pits"],
+}
+TEXT = "Familial adenomatous polyposis (FAP) is rare. FAP and FAPs, but no FAPX, nor xFAP."
+
+
+@pytest.fixture(scope="module")
+def assets(tmp_path_factory: pytest.TempPathFactory) -> Assets:
+    concepts = (Concept(id, own[0], tuple(map(Name, own))) for id, own in NAMES.items())
+    return assets_of(tmp_path_factory.mktemp("short"), concepts)
+
+
+def pipeline(assets: Assets, **config: object) -> Language:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("medical_mentions", config={"assets": str(assets.path), **config})
+    return nlp
+
+
+def test_a_short_form_is_found_where_its_long_form_is_a_mention(assets: Assets) -> None:
+    found = [ent.text for ent in pipeline(assets)(TEXT).ents]
+    assert found == ["Familial adenomatous polyposis", "FAP", "FAP", "FAPs"]
+
+
+def test_it_is_linked_as_its_long_form(assets: Assets) -> None:
+    nlp = pipeline(assets)
+    nlp.add_pipe("medical_linker", config={"assets": str(assets.path)})
+    assert {ent.kb_id_ for ent in nlp(TEXT).ents} == {"FAP"}
+
+
+def test_a_name_that_the_document_defines_as_something_else_is_none(assets: Assets) -> None:
+    nlp = pipeline(assets)
+    assert [ent.text for ent in nlp("TAM was high.").ents] == ["TAM"]
+    assert not nlp("Treated with tamoxifen (TAM). TAM was high.").ents
+
+
+def test_a_short_form_of_a_reading_has_that_reading(assets: Assets) -> None:
+    nlp = pipeline(assets, spans_key="sc", coordinated=True)
+    doc = nlp("Palmar and plantar pits (PPP) were seen: PPP.")
+    assert [(one.text, one._.reading) for one in doc.spans["sc"]] == [
+        ("Palmar and plantar pits", "Palmar pits"),
+        ("plantar pits", ""),
+        ("PPP", "Palmar pits"),
+        ("PPP", "Palmar pits"),
+    ]
+
+
+@given(st.lists(st.sampled_from(["FAP", "(FAP)", "(", ")", "TAM", "(TAM)", "pits", "familial",
+    "adenomatous", "polyposis", "tamoxifen", ".", "\n"]), max_size=20))  # fmt: skip
+@settings(max_examples=50, deadline=None)
+def test_each_span_is_found_once(nlp: Language, words: list[str]) -> None:
+    doc = nlp(" ".join(words))
+    places = [(one.start, one.end) for one in doc.spans["sc"]]
+    assert places == sorted(set(places))
+
+
+@pytest.fixture(scope="module")
+def nlp(assets: Assets) -> Language:
+    return pipeline(assets, spans_key="sc", coordinated=True)
+
+
+def test_no_text(assets: Assets) -> None:
+    assert not pipeline(assets)("").ents
+    assert not pipeline(assets)("(())) ((FAP) ()").ents
