@@ -1,7 +1,8 @@
 """The dictionary of `medical_mentions`: the exact tier, and which of its names may be found.
 
-With `any_order` a name may stand in it twice: under its key, and under its words in any order. Both
-are keys of one index, so that they are saved, mapped and shared as one.
+With `any_order` a name may stand in it twice: under its key, and under its words in any order, each
+in the form that stands for it (`text.word_forms`). Both are keys of one index, so that they are
+saved, mapped and shared as one.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,11 +13,13 @@ from numpy.typing import NDArray
 
 from ..errors import Errors
 from ..text.normalisation import hash_key, is_short_form, key
+from ..text.word_forms import NO_FORMS, Forms, learn_forms
 from ..types import Ints1d
 
 if TYPE_CHECKING:
     from ..kb import KnowledgeBase
     from ..retrieval.exact import ExactIndex
+    from ..retrieval.mask import Mask
     from .assets import Assets
 
 _PAIR = np.dtype([("hash", np.int64), ("row", np.uint32)])
@@ -24,6 +27,7 @@ _ANY_ORDER = "\x00"  # before a key of words in any order; no key of a name has 
 # What may be left out between two words, in small letters only: "DE" and "OF" may be abbreviations.
 _LINKS = frozenset("of the de del du des".split())
 _MOST_WORDS = 8
+_MOST_NAMES = 200_000  # that forms are learned from: of more, every second concept, or third ...
 
 
 class Choice(NamedTuple):
@@ -32,7 +36,7 @@ class Choice(NamedTuple):
     types, languages, deny (Tuple[str, ...]): as in `retrieval.filters.Filter`.
     branches (Tuple[str, ...]): ids; only concepts at or below one of them.
     within (str): as in `retrieval.filters.Filter`.
-    any_order (bool): find names by their words in any order, too.
+    any_order (bool): find names by their words, or what says the same, in any order, too.
     """
 
     types: tuple[str, ...] = ()
@@ -43,10 +47,12 @@ class Choice(NamedTuple):
     any_order: bool = False
 
 
-def make_dictionary(assets: "Assets", choice: Choice) -> "ExactIndex":
+def make_dictionary(assets: "Assets", choice: Choice, forms: Forms = NO_FORMS) -> "ExactIndex":
     """Make the index of a choice: the assets' own tier, whatever is chosen (`allowed_names`).
 
     Only names by their words in any order need an index of their own, which is made in memory.
+
+    forms (Forms): of the words of names, as `word_forms` learns them.
 
     RAISES (MedlinkError): E106 for a branch that there is not, E162, E213 for an unknown type,
         group or language, E224 for a bad expression.
@@ -59,7 +65,7 @@ def make_dictionary(assets: "Assets", choice: Choice) -> "ExactIndex":
     allowed = allowed_names(assets, choice)
     pairs = np.fromiter(kb.lookup_table(), dtype=_PAIR)
     pairs = pairs[allowed[pairs["row"]]]
-    more = np.fromiter(_in_any_order(kb.iter_texts(), allowed), dtype=_PAIR)
+    more = np.fromiter(_in_any_order(kb.iter_texts(), allowed, forms), dtype=_PAIR)
     pairs = np.sort(np.concatenate([pairs, more]), order=["hash", "row"])
     return ExactIndex.build(map(tuple, pairs.tolist()), kb.iter_texts(), kb.texts_at)
 
@@ -84,24 +90,43 @@ def allowed_names(assets: "Assets", choice: Choice) -> NDArray[np.bool_]:
     return allowed
 
 
-def any_order_key(words: Iterable[str]) -> str:
+def word_forms(assets: "Assets", names: "Mask | None" = None) -> dict[str, str]:
+    """Learn which words say the same from the names of assets.
+
+    names (Optional[Mask]): those to learn from; None for all.
+    """
+    concepts = assets.kb.name_concepts()
+    step = 1 + assets.kb.n_names // _MOST_NAMES
+    taken = concepts % step == 0
+    if names is not None:
+        taken &= names.passes(np.arange(assets.kb.n_names))
+    return learn_forms(
+        (name_words(text), concept)
+        for text, concept, is_taken in zip(
+            assets.kb.iter_texts(), concepts.tolist(), taken.tolist(), strict=True
+        )
+        if is_taken and not is_short_form(text)
+    )
+
+
+def any_order_key(words: Iterable[str], forms: Forms = NO_FORMS) -> str:
     """Make the key of words in any order, "" where fewer than two of them say something.
 
     words (Iterable[str]): as they are written; their inflections are taken off.
     """
-    return any_order_key_of(name_words(" ".join(words)))
+    return any_order_key_of(name_words(" ".join(words)), forms)
 
 
-def any_order_key_of(parts: Sequence[str]) -> str:
+def any_order_key_of(parts: Sequence[str], forms: Forms = NO_FORMS) -> str:
     """Make the key of words in any order, of their own keys (`name_words`)."""
     if not 2 <= len(parts) <= _MOST_WORDS:
         return ""
-    return _ANY_ORDER + " ".join(sorted(parts))
+    return _ANY_ORDER + " ".join(sorted([forms.get(part, part) for part in parts]))
 
 
-def name_has_key(name: str, own: str) -> bool:
+def name_has_key(name: str, own: str, forms: Forms = NO_FORMS) -> bool:
     """Tell whether a name stands in a dictionary under a key."""
-    return own == (any_order_key(name.split()) if own.startswith(_ANY_ORDER) else key(name))
+    return own == (any_order_key(name.split(), forms) if own.startswith(_ANY_ORDER) else key(name))
 
 
 def name_words(text: str) -> list[str]:
@@ -114,10 +139,12 @@ def is_link(word: str) -> bool:
     return word in _LINKS
 
 
-def _in_any_order(texts: Iterable[str], allowed: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
+def _in_any_order(
+    texts: Iterable[str], allowed: NDArray[np.bool_], forms: Forms
+) -> Iterator[tuple[int, int]]:
     for row, text in enumerate(texts):
         if allowed[row] and not is_short_form(text):
-            own = any_order_key(text.split())
+            own = any_order_key(text.split(), forms)
             if own:
                 yield int(np.uint64(hash_key(own)).astype(np.int64)), row
 

@@ -186,7 +186,8 @@ class MedicalMentions(DictionaryPipe):
         from .finding.short_forms import ShortForms
 
         kept = self._kept()
-        finder = NameFinder(self.exact, self.max_tokens, self.choice.any_order, kept)
+        forms = self.facts.forms
+        finder = NameFinder(self.exact, self.max_tokens, self.choice.any_order, kept, forms)
         shorts = ShortForms(self.exact, self.lexicon, kept)
         found = [shorts.corrected(doc, self._names(finder, doc)) for doc in docs]
         if self.propose is not None:
@@ -203,8 +204,10 @@ class MedicalMentions(DictionaryPipe):
 
     def _is_wanted(self, doc: Doc, match: Match) -> bool:
         """Tell whether a match is neither a stop text nor too ambiguous."""
-        if self.stop and key(match.reading or doc[match.start : match.end].text) in self.stop:
-            return False
+        if self.stop:
+            texts = (doc[match.start : match.end].text, match.reading)
+            if any(key(text) in self.stop for text in texts):
+                return False
         most = self.max_concepts
         return most is None or self.facts.count_concepts(match.rows) <= most
 

@@ -163,16 +163,17 @@ class ExactIndex:
             if same or not one & int(_CASED)
         ]
 
-    def names_at(self, position: int, has_key: Callable[[str], bool]) -> list[int]:
-        """List the rows of the names with a key, however the mention is cased.
+    def names_at(self, position: int, has_key: Callable[[str], bool]) -> dict[int, str]:
+        """Find the names with a key by row, however the mention is cased.
 
         has_key (Callable): tells whether a name has the key that was looked up.
+        RETURNS (Dict[int, str]): "" for names of which only hashes are known.
         """
         own = self._row[int(self._start[position]) : int(self._start[position + 1])].tolist()
         if self._texts is None:
-            return list(own)
+            return dict.fromkeys(own, "")
         names = self._texts(own)
-        return [row for row, name in zip(own, names, strict=True) if has_key(name)]
+        return {row: name for row, name in zip(own, names, strict=True) if has_key(name)}
 
     @property
     def rows(self) -> NDArray[np.uint32]:

@@ -84,7 +84,7 @@ def test_words_in_any_order_are_compared(monkeypatch):
         wanted = any_order_key(own.split())
         assert index.names_at(
             0, lambda name, wanted=wanted: any_order_key(name.split()) == wanted
-        ) == [row]
+        ) == {row: names[row]}
     assert index.rows_of(0, "Kidney malformations") == [(0, 0.95)]
     assert index.rows_of(0, "something else") == []
 

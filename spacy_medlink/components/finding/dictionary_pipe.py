@@ -20,6 +20,7 @@ from ..pipe import SAVED_ASSETS, PicklablePipe
 if TYPE_CHECKING:
     from ...assets import Assets
     from ...retrieval.exact import ExactIndex
+    from ...text.word_forms import Forms
     from .name_facts import NameFacts
 
 _EXACT, _FACTS = "exact", "facts"
@@ -50,6 +51,7 @@ class DictionaryPipe(PicklablePipe):
         self.facts_for = facts_for
         self._exact: ExactIndex | None = None
         self._facts: NameFacts | None = None
+        self._forms: Forms | None = None  # that were learned: a child process learns none anew
         self._assets: Assets | None = None  # which both are made from, where they are not saved
         self._saved: HeldFiles | None = None  # the files that the exact tier was loaded from
         self._fingerprint = ""  # of the saved exact tier that was pickled
@@ -88,7 +90,7 @@ class DictionaryPipe(PicklablePipe):
         if str(assets) != self.source:
             self._say_own_assets()
         self.source = str(assets)
-        self._exact = self._facts = self._path = self._assets = None
+        self._exact = self._facts = self._forms = self._path = self._assets = None
         self._is_saved = self._unpacked = False
 
     def reload(self) -> None:
@@ -96,6 +98,8 @@ class DictionaryPipe(PicklablePipe):
 
         RAISES (MedlinkError): E201-E204, E305 when it cannot be opened; nothing changes then.
         """
+        from .name_facts import NameFacts
+
         if self._unpacked:
             return
         with self._lock:
@@ -103,8 +107,10 @@ class DictionaryPipe(PicklablePipe):
                 self.from_disk(self._path.parent)
             elif self._assets is not None:
                 assets = self._assets.reload()
-                exact = make_dictionary(assets, self.choice)
-                self._assets, self._exact, self._facts = assets, exact, None
+                facts = NameFacts.of(assets, self.label_by, self.choice, self.lang)
+                exact = make_dictionary(assets, self.choice, facts.forms)
+                self._assets, self._exact, self._facts = assets, exact, facts
+                self._forms = facts.forms
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()) -> None:
         """Save the dictionary (the exact tier's arrays and the facts), whole or not at all.
@@ -217,7 +223,7 @@ class DictionaryPipe(PicklablePipe):
                 problem = "another dictionary was saved in place of the one that was pickled"
                 raise Errors.assets_mismatch(path=self._path.parent, problem=problem)
             return exact
-        return make_dictionary(self._opened(), self.choice)
+        return make_dictionary(self._opened(), self.choice, self.facts.forms)
 
     def _opened(self) -> "Assets":
         if self._assets is None:
@@ -247,7 +253,9 @@ class DictionaryPipe(PicklablePipe):
 
         if self._is_saved:
             return self._saved_facts()
-        return NameFacts.of(self._opened(), self.label_by, self.choice, self.lang)
+        facts = NameFacts.of(self._opened(), self.label_by, self.choice, self.lang, self._forms)
+        self._forms = facts.forms
+        return facts
 
     def _saved_facts(self) -> "NameFacts":
         _ = self.exact  # which opens both, where it is unpickled

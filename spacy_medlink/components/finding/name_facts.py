@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...assets.dictionary import Choice, allowed_names
+from ...assets.dictionary import Choice, allowed_names, word_forms
 from ...retrieval.arrays import check, check_below, damaged, load_arrays, save_arrays
 from ...retrieval.mask import Mask
+from ...text.word_forms import NO_FORMS, Forms
 from ...util.held import Directory, held
 from .languages import native_names
 
@@ -42,6 +43,7 @@ class NameFacts:
     masks (Mapping[str, Optional[Mask]]): "allowed", the names that the choice takes; "native", the
         names in the language of the pipeline, and in none; "general", the concepts (by row) all of
         whose types are of no clinical interest. None for all names, or for no concept.
+    forms (Forms): of the words of names, if these are found in any order.
     """
 
     def __init__(
@@ -51,18 +53,27 @@ class NameFacts:
         labels: Sequence[str] = ("",),
         by: str | None = None,
         masks: Mapping[str, Mask | None] = MappingProxyType({}),
+        forms: Forms = NO_FORMS,
     ) -> None:
         self._concept, self._label, self._labels, self.by = concept, label, labels, by
         self.allowed, self.native = masks.get("allowed"), masks.get("native")
-        self._general = masks.get("general")
+        self._general, self.forms = masks.get("general"), forms
 
     @classmethod
-    def of(cls, assets: "Assets", by: str | None, choice: Choice, lang: str) -> "NameFacts":
+    def of(
+        cls,
+        assets: "Assets",
+        by: str | None,
+        choice: Choice,
+        lang: str,
+        forms: Forms | None = None,
+    ) -> "NameFacts":
         """Read the facts of the names of assets.
 
         by (Optional[str]): what names are labelled by: the semantic "group" or "type" of their
             concepts, of several the first one in the alphabet; None for no labels.
         choice (Choice): what may be found. lang (str): of the pipeline.
+        forms (Optional[Forms]): of the words of names; None to learn those that the choice needs.
         RAISES (MedlinkError): E106, E162, E213 for a choice that names what there is not.
         """
         concept = assets.filters.name_concept
@@ -72,10 +83,12 @@ class NameFacts:
             "native": native_names(assets.facets, lang),
             "general": _general_concepts(assets.facets),
         }
+        if forms is None:
+            forms = word_forms(assets, masks["native"]) if choice.any_order else NO_FORMS
         if by is None:
-            return cls(concept, masks=masks)
+            return cls(concept, masks=masks, forms=forms)
         of_concept, labels = _labels(assets.facets, by)
-        return cls(concept, of_concept[concept], labels, by, masks)
+        return cls(concept, of_concept[concept], labels, by, masks, forms)
 
     def save(self, directory: Path) -> None:
         """Write the arrays and the labels into a directory."""
@@ -97,7 +110,7 @@ class NameFacts:
             sizes = [described["sizes"][name] for name in _MASKS]
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise damaged(directory, _LABELS, error) from error
-        if type(labels) is not list or by not in (None, *LABELLINGS):
+        if type(labels) is not list or by not in (None, *LABELLINGS) or not _are_forms(described):
             raise damaged(directory, _LABELS, "something else than labels")
         labelled = len(label) in (0, len(concept)) if by is None else len(label) == len(concept)
         check(directory, "concept", labelled, "not as many as labels")
@@ -146,7 +159,8 @@ class NameFacts:
         sizes = described["sizes"]
         masks = {name: Mask(arrays[name], sizes[name]) if sizes[name] else None for name in _MASKS}
         labels, by = described["labels"], described["by"]
-        return cls(arrays["concept"], arrays["label"], labels, by, masks)
+        forms = described.get("forms", NO_FORMS)  # earlier versions had none
+        return cls(arrays["concept"], arrays["label"], labels, by, masks, forms)
 
     @property
     def _masks(self) -> dict[str, Mask | None]:
@@ -161,7 +175,13 @@ class NameFacts:
     @property
     def _described(self) -> str:
         sizes = {name: 0 if mask is None else mask.size for name, mask in self._masks.items()}
-        return json.dumps({"labels": self._labels, "by": self.by, "sizes": sizes})
+        described = {"labels": self._labels, "by": self.by, "sizes": sizes, "forms": self.forms}
+        return json.dumps(described)
+
+
+def _are_forms(described: Mapping[str, Any]) -> bool:
+    forms = described.get("forms", {})
+    return type(forms) is dict and all(type(form) is str for form in forms.values())
 
 
 def _labels(facets: "Facets", by: str) -> tuple[NDArray[np.uint16], list[str]]:

@@ -1,16 +1,22 @@
 """Names of the dictionary in a Doc: as they are written, joined up, and in any order."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from typing import TypeVar
 
 import numpy as np
 from spacy.tokens import Doc
 
-from ...assets.dictionary import any_order_key, any_order_key_of, name_has_key, name_words
+from ...assets.dictionary import (
+    any_order_key,
+    any_order_key_of,
+    name_has_key,
+    name_words,
+)
 from ...retrieval.exact import SAME_STRING, ExactIndex
 from ...text.normalisation import hash_keys, is_short_form, key
+from ...text.word_forms import NO_FORMS, Forms
 from .coordinations import Reading, coordinations
 from .kept import Kept
 from .words import Match, clause_runs, falls_apart, is_hyphen, part, runs, saying, with_brackets
@@ -27,7 +33,7 @@ class NameFinder:
 
     exact (ExactIndex): the dictionary. longest (int): words of a match at most.
     any_order (bool): names by their words in any order, too; the dictionary must have such keys.
-    kept (Kept): which of its names are found.
+    kept (Kept): which of its names are found. forms (Forms): of the words of such keys.
     """
 
     def __init__(
@@ -36,9 +42,10 @@ class NameFinder:
         longest: int,
         any_order: bool,
         kept: Kept = Kept(),  # noqa: B008  # immutable
+        forms: Forms = NO_FORMS,
     ) -> None:
         self._exact, self._longest, self._any_order = exact, longest, any_order
-        self._kept = kept
+        self._kept, self._forms = kept, forms
 
     def find(self, doc: Doc) -> list[Match]:
         """Find all matches, overlapping ones too, each span once.
@@ -141,14 +148,17 @@ class NameFinder:
         """Find what is a name's words in another order, within a clause."""
         words = [name_words(token.text) for token in doc]
         keys = (
-            ((start, end), any_order_key_of([one for own in words[start:end] for one in own]))
+            ((start, end), self._any_order_key([one for own in words[start:end] for one in own]))
             for start, end in clause_runs(doc, self._longest)
             if (start, end) not in found
         )
         for (start, end), own, place in self._known(keys):
-            rows = self._kept.rows(self._exact.names_at(place, _having(own)))
+            names = self._exact.names_at(place, self._having(own))
+            rows = self._kept.rows(list(names))
             if rows:
-                yield Match(start, end, saying(doc, range(start, end)), rows)
+                own_words = {one for its in words[start:end] for one in its}
+                rows = _nearest(own_words, {row: names[row] for row in rows})
+                yield Match(start, end, saying(doc, range(start, end)), rows, names[rows[0]])
 
     def _with_keys(
         self, readings: Iterable[tuple[Reading, str]]
@@ -157,7 +167,7 @@ class NameFinder:
         for one, text in readings:
             yield (one, text, False), key(text)
             if self._any_order and one.is_whole:
-                yield (one, text, True), any_order_key(text.split())
+                yield (one, text, True), any_order_key(text.split(), self._forms)
 
     def _known(self, asked: Iterable[tuple[Item, str]]) -> Iterator[tuple[Item, str, int]]:
         """List what has a key whose hash the dictionary has, with the key and its place there."""
@@ -166,6 +176,13 @@ class NameFinder:
             found = self._exact.find(hash_keys(own for _, own in batch))
             for number in np.flatnonzero(found >= 0).tolist():
                 yield *batch[number], int(found[number])
+
+    def _any_order_key(self, parts: Sequence[str]) -> str:
+        return any_order_key_of(parts, self._forms)
+
+    def _having(self, own: str) -> Callable[[str], bool]:
+        """Make what tells whether a name has a key."""
+        return lambda name: name_has_key(name, own, self._forms)
 
     def _rows(self, place: int, text: str, own: str, as_written: bool = False) -> tuple[int, ...]:
         """List the rows of the names that a text is and that are found.
@@ -178,16 +195,18 @@ class NameFinder:
                 return ()
             as_written = True  # "WAS" is a syndrome where a name is written so
         least = SAME_STRING if as_written else 0.0
-        found = self._exact.rows_of(place, text, _having(own))
+        found = self._exact.rows_of(place, text, self._having(own))
         return self._kept.rows(
             [row for row, score in found if score >= least],
             is_word=not any(map(str.isspace, text)),
         )
 
 
-def _having(own: str) -> Callable[[str], bool]:
-    """Make what tells whether a name has a key."""
-    return lambda name: name_has_key(name, own)
+def _nearest(words: set[str], names: dict[int, str]) -> tuple[int, ...]:
+    """Choose the rows of the names that have most words in common with a mention."""
+    common = {row: len(words.intersection(name_words(name))) for row, name in names.items()}
+    most = max(common.values())
+    return tuple(row for row, count in common.items() if count == most)
 
 
 def _text_of(doc: Doc, reading: Reading) -> str:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc
 
-from spacy_medlink.assets.dictionary import any_order_key
+from spacy_medlink.assets.dictionary import any_order_key, name_words
 from spacy_medlink.components.finding import coordinations as cutting
 from spacy_medlink.components.finding import names as finding
 from spacy_medlink.components.finding.coordinations import coordinations
@@ -83,8 +83,10 @@ class Plain:
             own_key = any_order_key(token.text for token in doc[start:end])
             own = self._place(own_key)
             if (start, end) not in found and own >= 0:
-                rows = tuple(FINDER._exact.names_at(own, finding._having(own_key)))
-                yield Match(start, end, saying(doc, range(start, end)), rows)
+                names = FINDER._exact.names_at(own, FINDER._having(own_key))
+                words = {word for token in doc[start:end] for word in name_words(token.text)}
+                rows = finding._nearest(words, names)
+                yield Match(start, end, saying(doc, range(start, end)), rows, names[rows[0]])
 
     def _without_hyphens(self, start: int, end: int) -> str:
         return "".join(

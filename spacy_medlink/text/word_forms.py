@@ -1,0 +1,153 @@
+"""Word forms: words that say the same within names, learned from the synonyms of a terminology.
+
+"Renal cyst" and "kidney cyst" are names of one concept that differ in one word. This is evidence
+for "renal" and "kidney"; two such names of different concepts are evidence against it. Inflection
+("cyst", "cystic"), derivation ("hypertrophy", "hypertrophic") and synonyms are all learned alike,
+in any language.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+Forms = Mapping[str, str]
+"""The form that stands for a word, by the word. Both are keys (`normalisation.key`)."""
+NO_FORMS: Forms = {}
+
+_Uses = dict[frozenset[str], set[int]]  # concepts of names, by their words but one
+_Pair = tuple[str, str]
+
+_PRECISION = 0.95  # with which two words say the same, at least
+_ROUNDS = 3  # words that are one make more names alike
+_MOST_WORDS = 8
+_MOST_ALIKE = 30  # words of one concept in one context: more are a list, such as of genes
+_STEM, _ENDING = 4, 4  # letters: of a stem at least, of an ending at most
+# Laterality, negation and numbers are never equivalent to anything.
+_FIXED = frozenset(
+    "left right bilateral unilateral no not non without never izquierdo izquierda derecho derecha "
+    "sin gauche droit droite sans links rechts linke rechte ohne nicht kein".split()
+)
+_NUMBER = re.compile(r".{0,2}|[ivx]+|.*\d.*")
+
+
+class _Evidence(NamedTuple):
+    """Evidence on two words: names that differ in them alone. same, other (int): their concepts."""
+
+    same: int
+    other: int
+
+    def precision(self, doubt: float) -> float:
+        """Estimate how often the words say the same. doubt (float): see `_doubt`."""
+        return self.same / (self.same + self.other + doubt)
+
+
+def learn_forms(names: Iterable[tuple[Sequence[str], int]]) -> dict[str, str]:
+    """Learn which words of names say the same.
+
+    names (Iterable[Tuple[Sequence[str], int]]): the keys of the words of a name, and its concept.
+    RETURNS (Dict[str, str]): as `Forms`; words that are only equivalent to themselves are left out.
+    """
+    own = [(frozenset(words), concept) for words, concept in names if len(words) <= _MOST_WORDS]
+    forms: dict[str, str] = {}
+    for _ in range(_ROUNDS):
+        new = _alike(_uses(own, forms))
+        if not new:
+            break
+        forms = {word: new.get(form, form) for word, form in forms.items()} | new
+    return forms
+
+
+def _uses(names: Iterable[tuple[frozenset[str], int]], forms: Forms) -> dict[str, _Uses]:
+    """Collect the contexts of each word that another word has, too."""
+    concepts: _Uses = defaultdict(set)
+    for words, concept in names:
+        concepts[frozenset(forms.get(word, word) for word in words)].add(concept)
+    contexts: dict[frozenset[str], list[str]] = defaultdict(list)
+    for words in concepts:
+        for word in words:
+            contexts[words - {word}].append(word)
+    uses: dict[str, _Uses] = defaultdict(dict)
+    for context, own in contexts.items():
+        if len(own) > 1:
+            for word in own:
+                if not is_fixed(word):
+                    uses[word][context] = concepts[context | {word}]
+    return uses
+
+
+def is_fixed(word: str) -> bool:
+    """Tell whether a word is never equivalent to another."""
+    return word in _FIXED or bool(_NUMBER.fullmatch(word))
+
+
+def _alike(uses: dict[str, _Uses]) -> dict[str, str]:
+    """Find words that say the same, the surest first: all words of a group must, taken together."""
+    pairs = {pair: _evidence(uses[pair[0]], uses[pair[1]]) for pair in _pairs(uses)}
+    doubts = {
+        kin: _doubt(own for pair, own in pairs.items() if _is_kin(pair) == kin)
+        for kin in (False, True)
+    }
+    sure = {pair: own.precision(doubts[_is_kin(pair)]) for pair, own in pairs.items()}
+    form: dict[str, str] = {}
+    for pair in sorted(pairs, key=lambda one: (-sure[one], one)):
+        if sure[pair] < _PRECISION:
+            break
+        first, second = (_form(word, form) for word in pair)
+        if first == second:
+            continue
+        if len(uses[first]) < len(uses[second]):
+            first, second = second, first
+        together = _evidence(uses[first], uses[second])
+        if together.precision(doubts[_is_kin(pair)]) >= _PRECISION:
+            form[second] = first
+            for context, concepts in uses.pop(second).items():
+                uses[first][context] = uses[first].get(context, set()) | concepts
+    return {word: _form(word, form) for word in form}
+
+
+def _pairs(uses: Mapping[str, _Uses]) -> set[_Pair]:
+    """List the pairs of words that two names of one concept differ in."""
+    alike: dict[tuple[frozenset[str], int], list[str]] = defaultdict(list)
+    for word, own in uses.items():
+        for context, concepts in own.items():
+            for concept in concepts:
+                alike[context, concept].append(word)
+    return {
+        pair
+        for words in alike.values()
+        if len(words) <= _MOST_ALIKE
+        for pair in combinations(sorted(words), 2)
+    }
+
+
+def _evidence(first: _Uses, second: _Uses) -> _Evidence:
+    if len(first) > len(second):
+        first, second = second, first
+    both = [context for context in first if context in second]
+    same = sum(not first[context].isdisjoint(second[context]) for context in both)
+    return _Evidence(same, len(both) - same)
+
+
+def _is_kin(pair: _Pair) -> bool:
+    """Tell whether two words have the same stem, as far as their letters say."""
+    first, second = pair
+    stem = max(_STEM, len(first) - _ENDING, len(second) - _ENDING)
+    return first[:stem] == second[:stem]
+
+
+def _doubt(evidence: Iterable[_Evidence]) -> float:
+    """Estimate how much evidence against a pair of words is still to come, in pieces.
+
+    Held out, a piece of evidence shows how far one other piece can be believed: `doubt` is how
+    often the two contradict each other, for each time that they agree.
+    """
+    pairs = Counter(evidence)
+    return (pairs[_Evidence(1, 1)] + 1) / (2 * pairs[_Evidence(2, 0)] + 1)
+
+
+def _form(word: str, form: Forms) -> str:
+    while word in form:
+        word = form[word]
+    return word

@@ -1,0 +1,89 @@
+"""Names by words that say the same, in a pipeline with a linker."""
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+from spacy.language import Language
+
+from spacy_medlink.assets import Assets
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.types import Concept, Name
+from tests.tiny import assets_of
+
+PLACES = [f"at{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"]
+TEXT = "A stone of the kidney, renal cysts, left renal stone; renal left cyst."
+FOUND = [("stone of the kidney", "STONE"), ("renal cysts", "CYST")]
+
+
+@pytest.fixture(scope="module")
+def assets(tmp_path_factory: pytest.TempPathFactory) -> Assets:
+    alike = [Concept(place, f"renal {place}", (Name(f"renal {place}"), Name(f"kidney {place}")))
+             for place in PLACES]  # fmt: skip
+    own = [Concept("STONE", "renal stone", (Name("renal stone"),)),
+           Concept("CYST", "kidney cyst", (Name("kidney cyst"),))]  # fmt: skip
+    return assets_of(tmp_path_factory.mktemp("forms"), [*alike, *own])
+
+
+def pipeline(assets: Assets, **config: Any) -> Language:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("medical_mentions", config={"assets": str(assets.path), **config})
+    nlp.add_pipe("medical_linker", config={"assets": str(assets.path), "threshold": 0.0})
+    return nlp
+
+
+def links(nlp: Language, text: str = TEXT) -> list[tuple[str, str]]:
+    return [(ent.text, ent.kb_id_) for ent in nlp(text).ents]
+
+
+def test_words_that_say_the_same(assets: Assets) -> None:
+    nlp = pipeline(assets, any_order=True)
+    assert links(nlp) == [*FOUND, ("renal stone", "STONE")]
+    doc = nlp(TEXT)
+    assert [ent._.reading for ent in doc.ents] == ["renal stone", "kidney cyst", ""]
+    assert links(pipeline(assets)) == [("renal stone", "STONE")]
+
+
+def test_stop_texts_are_those_that_stand_there_and_those_that_are_read(assets: Assets) -> None:
+    for stop in ("renal cyst", "kidney cysts"):
+        assert ("renal cysts", "CYST") not in links(pipeline(assets, any_order=True, stop=[stop]))
+
+
+def test_coordinations_read_them_too(assets: Assets) -> None:
+    nlp = pipeline(assets, any_order=True, coordinated=True)
+    doc = nlp("renal abscesses and cysts, stones or cysts of kidney")
+    assert {ent.kb_id_ for ent in doc.ents} >= {"CYST"}
+
+
+def test_forms_are_saved_and_sent(assets: Assets, tmp_path: Path) -> None:
+    nlp = pipeline(assets, any_order=True)
+    before = links(nlp)
+    nlp.to_disk(tmp_path / "nlp")
+    saved = spacy.load(tmp_path / "nlp")
+    sent = spacy.blank("en").from_config(nlp.config).from_bytes(nlp.to_bytes())
+    for other in (saved, sent, pickle.loads(pickle.dumps(nlp)), pickle.loads(pickle.dumps(saved))):
+        assert links(other) == before
+    saved.get_pipe("medical_mentions").reload()
+    nlp.get_pipe("medical_mentions").reload()
+    assert links(saved) == links(nlp) == before
+
+
+@pytest.mark.parametrize("forms", [3, ["renal"], {"renal": 3}])
+def test_damaged_forms(assets: Assets, tmp_path: Path, forms: Any) -> None:
+    pipeline(assets, any_order=True).to_disk(tmp_path)
+    path = tmp_path / "medical_mentions" / "facts" / "labels.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"forms": forms}))
+    with pytest.raises(MedlinkError, match="E202"):
+        spacy.load(tmp_path)(TEXT)
+
+
+def test_earlier_versions_saved_none(assets: Assets, tmp_path: Path) -> None:
+    pipeline(assets).to_disk(tmp_path)
+    path = tmp_path / "medical_mentions" / "facts" / "labels.json"
+    described = json.loads(path.read_text())
+    del described["forms"]
+    path.write_text(json.dumps(described))
+    assert links(spacy.load(tmp_path)) == [("renal stone", "STONE")]
