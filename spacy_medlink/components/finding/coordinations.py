@@ -12,7 +12,7 @@ from typing import NamedTuple
 from spacy.tokens import Doc
 
 from ...assets.dictionary import is_link
-from .words import ends_clause, says
+from .words import clause_ends, says
 
 _CONJUNCTIONS = frozenset("and or and/or und oder y e et ou & /".split())
 _WORDS = 4  # of an element that share an end or a beginning, at most
@@ -56,9 +56,9 @@ def coordinations(doc: Doc) -> Iterator[Reading]:
 
 def _clauses(doc: Doc) -> Iterator[tuple[int, int]]:
     borders = [
-        token.i
-        for token in doc
-        if ends_clause(token) and token.text != "," and token.text not in _CONJUNCTIONS
+        place
+        for place, is_end in enumerate(clause_ends(doc))
+        if is_end and doc[place].text != "," and doc[place].text not in _CONJUNCTIONS
     ]
     for before, after in pairwise([-1, *borders, len(doc)]):
         if after > before + 2:

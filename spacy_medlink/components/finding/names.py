@@ -19,7 +19,17 @@ from ...text.normalisation import hash_keys, is_short_form, key
 from ...text.word_forms import NO_FORMS, Forms
 from .coordinations import Reading, coordinations
 from .kept import Kept
-from .words import Match, clause_runs, falls_apart, is_hyphen, part, runs, saying, with_brackets
+from .words import (
+    Match,
+    clause_runs,
+    falls_apart,
+    is_hyphen,
+    part,
+    runs,
+    saying,
+    with_brackets,
+    words_in,
+)
 
 _ONE_WORD_MORE = 2  # tokens of a hyphen and what it joins
 # Keys that are looked up together: those of a whole long document take a hundred times its memory.
@@ -117,7 +127,7 @@ class NameFinder:
 
     def _joined(self, doc: Doc) -> Iterator[Match]:
         """Find "pre-auricular pit" where the dictionary has "preauricular pit"."""
-        hyphens = [place for place in range(1, len(doc) - 1) if is_hyphen(doc, place)]
+        hyphens = [one.i for one in doc if one.text == "-" and is_hyphen(doc, one.i)]
         if not hyphens:
             return
         joined = [token.text_with_ws for token in doc]
@@ -146,7 +156,7 @@ class NameFinder:
 
     def _in_any_order(self, doc: Doc, found: set[tuple[int, int]]) -> Iterator[Match]:
         """Find what is a name's words in another order, within a clause."""
-        words = [name_words(token.text) for token in doc]
+        words = [words_in(token.text) for token in doc]
         keys = (
             ((start, end), self._any_order_key([one for own in words[start:end] for one in own]))
             for start, end in clause_runs(doc, self._longest)

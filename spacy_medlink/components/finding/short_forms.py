@@ -85,15 +85,15 @@ def _of_document(doc: Doc, around: "_Text", found: Sequence[Match]) -> _Places:
             by_key.setdefault(key(text), match)
     for short, long in around.defined.items():
         meant = by_key.get(key(long))
-        for span in _occurrences(doc, short):
+        for span in _occurrences(doc, around.text, short):
             place = span.start, span.end
             new[place] = meant and _match(span, meant.rows, meant.reading)
     return new
 
 
-def _occurrences(doc: Doc, short: str) -> Iterator[Span]:
+def _occurrences(doc: Doc, text: str, short: str) -> Iterator[Span]:
     """Find a short form in a Doc, in the plural, too."""
-    for found in re.finditer(rf"(?<!\w){re.escape(short)}s?(?!\w)", doc.text):
+    for found in re.finditer(rf"(?<!\w){re.escape(short)}s?(?!\w)", text):
         span = doc.char_span(*found.span())
         if span is not None:
             yield span

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from spacy.tokens import Doc, Token
+from spacy.tokens import Doc
 
+from ...assets.dictionary import name_words
 from ...text.normalisation import key
 
 _PARAGRAPH = re.compile(r"\n\s*\n")
@@ -39,7 +40,8 @@ class Match(NamedTuple):
 
 def says(doc: Doc) -> list[bool]:
     """Tell of each token whether it says something: no stop word, punctuation or white space."""
-    return [not (token.is_stop or token.is_punct or token.is_space) for token in doc]
+    flags = doc.to_array(["IS_STOP", "IS_PUNCT", "IS_SPACE"]).reshape(len(doc), 3)
+    return [not any(own) for own in flags.tolist()]
 
 
 def saying(doc: Doc, tokens: Sequence[int]) -> frozenset[int]:
@@ -59,9 +61,12 @@ def is_hyphen(doc: Doc, place: int) -> bool:
     return before.text[-1:].isalnum() and not (before.whitespace_ or doc[place].whitespace_)
 
 
-def ends_clause(token: Token) -> bool:
-    """Tell whether no name goes on after a token."""
-    return (token.is_punct and token.text != "-") or "\n" in token.text
+def clause_ends(doc: Doc) -> list[bool]:
+    """Tell of each token whether no name goes on after it."""
+    return [
+        (is_punct and token.text != "-") or "\n" in token.text
+        for token, is_punct in zip(doc, doc.to_array("IS_PUNCT").tolist(), strict=True)
+    ]
 
 
 def falls_apart(doc: Doc, start: int, end: int) -> bool:
@@ -101,7 +106,7 @@ def _unpaired(text: str) -> tuple[int, int]:
 
 def clause_runs(doc: Doc, longest: int) -> Iterator[tuple[int, int]]:
     """List the runs of two words and more that begin and end in one that says something."""
-    ends = [ends_clause(token) for token in doc]
+    ends = clause_ends(doc)
     speaks = says(doc)
     for start in (place for place, one in enumerate(speaks) if one):
         for last in range(start + 1, min(start + longest, len(doc))):
@@ -125,6 +130,12 @@ def runs(words: Sequence[str], longest: int) -> tuple[list[str], list[int]]:
         joined += own
         ends.append(len(joined))
     return joined, ends
+
+
+@lru_cache(maxsize=65536)
+def words_in(text: str) -> tuple[str, ...]:
+    """List the keys of the words of a token, as `name_words` does."""
+    return tuple(name_words(text))
 
 
 @lru_cache(maxsize=65536)
