@@ -84,6 +84,9 @@ def main(
     nested: Annotated[
         bool, typer.Option(help="Of overlapping spans, keep those within others.")
     ] = True,
+    kinds: Annotated[
+        bool, typer.Option("--kinds", help="Of these, keep only what the others are kinds of.")
+    ] = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Make a pipeline of assets."""
@@ -100,7 +103,7 @@ def main(
             "any_order": any_order,
             "coordinated": coordinated,
             "propose": propose,
-            "nested": nested,
+            "nested": "kinds" if kinds else nested,
         },
         overwrite=overwrite,
     )

@@ -27,7 +27,7 @@ from .finding.dictionary_pipe import DictionaryPipe
 from .finding.headings import without_headings
 from .finding.kept import Kept, make_kept
 from .finding.languages import heading_words
-from .finding.linker_filters import LinkerFilters
+from .finding.linker_filters import Kinds, LinkerFilters
 from .finding.scoring import SCORES, score_mentions
 from .finding.settings import DEFAULT_CONFIG, HEADINGS, MentionSettings
 from .finding.words import Match
@@ -38,6 +38,8 @@ _ATTRIBUTES = (
     "label", "max_tokens", "spans_key", "overwrite", "max_concepts", "coordinated", "nested",
     "propose", "linker", "linker_filters",
 )  # fmt: skip
+
+_WORKED_OUT = ("_followed", "_kept_for", "_kept_now", "_kinds", "_proposer", "_proposes_from")
 
 
 class MedicalMentions(DictionaryPipe):
@@ -62,12 +64,13 @@ class MedicalMentions(DictionaryPipe):
     overwrite: bool
     max_concepts: int | None
     coordinated: bool
-    nested: bool
+    nested: bool | str
     propose: float | None
     linker: str
     linker_filters: bool
     _kept_for: tuple[Any, ...] | None  # what `_kept_now` was made for
     _kept_now: Kept
+    _kinds: Kinds | None
     _proposer: "Proposer | None"
     _proposes_from: Mask | None
 
@@ -160,10 +163,11 @@ class MedicalMentions(DictionaryPipe):
         # Not the pipeline, which has this component: what it needs of it.
         linker = self._find_linker()
         followed = self.linker_filters and self._followed.selection(linker)
-        state["_linker"] = linker if followed or self.propose is not None else None
+        asks = self.propose is not None or self.nested == "kinds"
+        state["_linker"] = linker if followed or asks else None
         state["_lexicon"] = self.lexicon
         state["_nlp"] = None
-        for name in ("_followed", "_kept_for", "_kept_now", "_proposer", "_proposes_from"):
+        for name in _WORKED_OUT:
             del state[name]
         return state
 
@@ -240,7 +244,7 @@ class MedicalMentions(DictionaryPipe):
         self._followed = LinkerFilters("" if self.label_by else self.label, self._own_filters)
         self._kept_for = None
         self._kept_now = Kept()
-        self._proposer = self._proposes_from = None
+        self._kinds = self._proposer = self._proposes_from = None
 
     def _label(self, match: Match) -> str:
         if match.label or self.label_by is None:
@@ -258,7 +262,7 @@ class MedicalMentions(DictionaryPipe):
 
     def _set(self, doc: Doc, matches: Sequence[Match]) -> None:
         if self.spans_key is not None:
-            chosen = list(matches) if self.nested else without_nested(matches)
+            chosen = list(matches) if self.nested is True else self._without_nested(matches)
             doc.spans[self.spans_key] = self._spans(doc, chosen)
             return
         if self.overwrite:
@@ -270,6 +274,14 @@ class MedicalMentions(DictionaryPipe):
             chosen = apart(matches, (token.i for ent in kept for token in ent))
         ents = [*kept, *self._spans(doc, chosen)]
         doc.set_ents(sorted(ents, key=lambda span: span.start))
+
+    def _without_nested(self, matches: Sequence[Match]) -> list[Match]:
+        if not self.nested:
+            return without_nested(matches)
+        linker = self._linker_with_names("nested")
+        if self._kinds is None or self._kinds.assets is not linker.assets:
+            self._kinds = Kinds(linker)
+        return without_nested(matches, self._kinds.is_kind)
 
     def _spans(self, doc: Doc, matches: Iterable[Match]) -> list[Span]:
         spans = []
@@ -293,15 +305,24 @@ class MedicalMentions(DictionaryPipe):
         if linker is None or not self._may_ask(linker) or linker.engine.dense is None:
             rule = f"needs the linker {self.linker!r}, with a dense tier, in the pipeline"
             raise Errors.bad_setting(name="propose", value=self.propose, rule=rule)
-        if not self._followed.has_same_names(linker, self.exact):
-            rule = f"needs the linker {self.linker!r} to have the same assets"
-            raise Errors.bad_setting(name="propose", value=self.propose, rule=rule)
+        linker = self._linker_with_names("propose")
         assert self.propose is not None
         rows = self.exact.rows
         allowed = rows if mask is None else rows[mask.passes(rows.astype(np.int64))]
         linker.rebuild_index()
         texts = list(linker.kb.iter_texts())
         return Proposer(linker.engine, texts, allowed, self.propose, self.max_tokens, self.label)
+
+    def _linker_with_names(self, setting: str) -> Any:
+        """Get the linker, whose names must be those of the dictionary, as a setting needs it."""
+        linker = self._find_linker()
+        if not hasattr(type(linker), "engine"):
+            rule = f"needs the linker {self.linker!r} in the pipeline"
+        elif not self._followed.has_same_names(linker, self.exact):
+            rule = f"needs the linker {self.linker!r} to have the same assets"
+        else:
+            return linker
+        raise Errors.bad_setting(name=setting, value=getattr(self, setting), rule=rule)
 
     @staticmethod
     def _may_ask(linker: Any) -> bool:

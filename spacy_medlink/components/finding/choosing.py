@@ -1,17 +1,29 @@
 """Which of the mentions found are kept: those within others, and one entity for each word."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from .words import Match
 
+IsKind = Callable[[Sequence[int], Sequence[int]], bool]
 
-def without_nested(matches: Sequence[Match]) -> list[Match]:
+
+def without_nested(matches: Sequence[Match], is_kind: IsKind | None = None) -> list[Match]:
     """Leave out what says only a part of what another says.
 
     "plantar pits" stays within "palmar and plantar pits", which says "palmar pits". Nor are names
     left out for what is less certain, readings and proposals.
+
+    is_kind (Optional[IsKind]): tells whether some names are of a kind of what others name; names
+        at the end of a kind of theirs stay, then.
     """
+
+    def takes_in(other: Match, match: Match) -> bool:
+        if not match.words < other.words or not (other.is_name or not match.is_name):
+            return False
+        ends = is_kind is not None and match.is_name and match.end == other.end
+        return not (ends and is_kind is not None and is_kind(other.rows, match.rows))
+
     by_word: dict[int, list[Match]] = defaultdict(list)
     for match in matches:
         for word in match.words:
@@ -19,11 +31,7 @@ def without_nested(matches: Sequence[Match]) -> list[Match]:
     return [
         match
         for match in matches
-        if not any(
-            match.words < other.words and (other.is_name or not match.is_name)
-            for word in match.words
-            for other in by_word[word]
-        )
+        if not any(takes_in(other, match) for word in match.words for other in by_word[word])
     ]
 
 

@@ -1,13 +1,38 @@
 """LinkerFilters: what the filters of the pipeline's linker let pass, for a dictionary."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ...retrieval.mask import Mask
 
 if TYPE_CHECKING:
     from ...retrieval.exact import ExactIndex
     from ...retrieval.filters import Selection
+
+
+class Kinds:
+    """Tells which concepts are kinds of others, by the hierarchy of a linker.
+
+    linker (MedicalLinker): whose names have the rows of the dictionary's.
+    """
+
+    def __init__(self, linker: Any) -> None:
+        filters = linker.assets.filters
+        self.assets = linker.assets
+        self._concept, self._hierarchy = filters.name_concept, filters.hierarchy
+        self._above = lru_cache(maxsize=4096)(self._find_above)
+
+    def is_kind(self, own: Sequence[int], others: Sequence[int]) -> bool:
+        """Tell whether some name is of a kind of what one of the others names, by their rows."""
+        wanted = {int(self._concept[row]) for row in others}
+        return any(not wanted.isdisjoint(self._above(int(self._concept[row]))) for row in own)
+
+    def _find_above(self, concept: int) -> frozenset[int]:
+        above = np.flatnonzero(self._hierarchy.above(np.array([concept])))
+        return frozenset(above.tolist()) - {concept}
 
 
 class LinkerFilters:

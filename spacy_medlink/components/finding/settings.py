@@ -81,7 +81,13 @@ class MentionSettings(Settings):
         '"palmar pits", which `span._.reading` says and the linker links, and "plantar pits". In '
         "`doc.ents`, where they would overlap, only the latter",
     )
-    nested: bool = flag(True, "in `doc.spans`, keep what lies within a longer match")
+    nested: bool | Literal["kinds"] = setting(
+        True,
+        'must be true, false or "kinds"',
+        'in `doc.spans`, keep what lies within a longer match; "kinds" keeps what the longer one '
+        'is a kind of and ends with, by the hierarchy of the linker: "colitis" in "ulcerative '
+        'colitis", not "nevus" in "basal cell nevus"',
+    )
     propose: float | None = share(
         None,
         "find what no name equals, too: runs of words of names whose best candidate has at "
