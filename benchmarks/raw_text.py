@@ -1,0 +1,122 @@
+"""From raw text to links without an encoder: `python -m benchmarks.raw_text HPO MEDIC`.
+
+HPO and MEDIC are assets of `medlink build` over these terminologies, without an encoder; the texts
+are GSC+, the NCBI disease corpus and BC5CDR (diseases), in the data directory (MEDLINK_DATA). Each
+way of `medical_mentions` is measured with the linker at its defaults, and alone for its speed. With
+`--other FILE` stands in the table what another program links in GSC+, such as FastHPOCR: the
+documents of the corpus with its mentions. Figures go to OUTPUT as JSON, a Markdown table beside it.
+"""
+
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import spacy
+import typer
+from spacy.language import Language
+
+from benchmarks.diseases import CORPORA, DATA, diseases
+from benchmarks.measured import machine, write_results
+from spacy_medlink.evaluation import measure_pipeline
+from spacy_medlink.evaluation.gold_set import GoldSet, load_gold
+from spacy_medlink.evaluation.spans import Link, link_scores
+from spacy_medlink.kb import KnowledgeBase
+
+_KEY = "sc"
+_WHOLE: dict[str, Any] = {"spans_key": _KEY, "nested": False}
+_WORDS = {**_WHOLE, "any_order": True}
+WAYS: dict[str, dict[str, Any]] = {
+    "names": _WHOLE,
+    "names by their words": _WORDS,
+    "and coordinations": {**_WORDS, "coordinated": True},
+    "and kinds": {**_WORDS, "coordinated": True, "nested": "kinds"},
+}
+_BRANCH = "HP:0000118"  # phenotypic abnormalities
+_MEASURES = ("spans", "strict", "document")
+_HEADER = "| texts | way | " + " | ".join(
+    f"{measure} P | R | F1" for measure in _MEASURES
+)  # fmt: skip
+
+
+def measure(assets: Path, gold_path: Path, config: dict[str, Any]) -> dict[str, Any]:
+    """Measure one way of finding mentions: scores, and texts a second without the linker."""
+    nlp = spacy.blank("en")
+    nlp.add_pipe("medical_mentions", config={"assets": str(assets), **config})
+    linker: Any = nlp.add_pipe("medical_linker", config={"assets": str(assets), "spans_key": _KEY})
+    gold = load_gold(gold_path, linker.kb)
+    scores = measure_pipeline(lambda _: nlp, linker.kb, gold, spans=lambda _, doc: doc.spans[_KEY])
+    texts = [document.text or "" for document in gold.documents]
+    return {**_figures(scores), "texts_per_second": _speed(nlp, texts)}
+
+
+def _speed(nlp: Language, texts: Sequence[str]) -> float:
+    """Count texts a second of one core, with the tokenizer and without the linker."""
+    with nlp.select_pipes(enable="medical_mentions"):
+        began = time.process_time()
+        for _ in nlp.pipe(texts):
+            pass
+    return round(len(texts) / (time.process_time() - began))
+
+
+def _figures(scores: dict[str, Any]) -> dict[str, Any]:
+    return {
+        measure: {name: scores[measure][name] for name in ("precision", "recall", "f1")}
+        for measure in _MEASURES
+    }
+
+
+def measure_other(path: Path, kb: KnowledgeBase, gold: GoldSet) -> dict[str, Any]:
+    """Measure what another program links; the file is named after it."""
+    other = load_gold(path, kb)
+    return {"way": path.stem, **_figures(link_scores(_links(gold), _links(other)))}
+
+
+def _links(gold: GoldSet) -> Iterator[Link]:
+    for document in gold.documents:
+        for mention in document.mentions:
+            yield Link(document.doc_id, mention.start, mention.end, gold.rows(mention))
+
+
+def _table(rows: Sequence[dict[str, Any]]) -> str:
+    lines = [_HEADER + " | texts a second |", "|---|---|" + "---:|" * (3 * len(_MEASURES) + 1)]
+    for row in rows:
+        figures = [f"{100 * value:.1f}" for one in _MEASURES for value in row[one].values()]
+        cells = [row["texts"], row["way"], *figures, str(row.get("texts_per_second", ""))]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def main(
+    hpo: Annotated[Path, typer.Argument(help="Assets over HPO.")],
+    medic: Annotated[Path, typer.Argument(help="Assets over MEDIC.")],
+    part: Annotated[str, typer.Option(help="Of the disease corpora: train or dev.")] = "dev",
+    other: Annotated[
+        list[Path] | None, typer.Option(help="What another program links in GSC+, JSON Lines.")
+    ] = None,
+    output: Annotated[Path, typer.Option(help="JSON; a table goes beside it.")] = Path(
+        "benchmarks/results/raw_text.json"
+    ),
+) -> None:
+    """Measure the ways to find mentions."""
+    gsc = DATA / "gsc_plus.dev.jsonl.gz"
+    rows = [
+        {"texts": "GSC+", "way": way, **measure(hpo, gsc, {**config, "branches": [_BRANCH]})}
+        for way, config in WAYS.items()
+    ]
+    kb = KnowledgeBase(hpo / "kb.sqlite")
+    gold = load_gold(gsc, kb)
+    rows += [{"texts": "GSC+", **measure_other(path, kb, gold)} for path in other or ()]
+    with tempfile.TemporaryDirectory() as workplace:
+        for corpus in CORPORA:
+            path = diseases(corpus, part, Path(workplace))
+            rows += [
+                {"texts": corpus, "way": way, **measure(medic, path, config)}
+                for way, config in WAYS.items()
+            ]
+    write_results(output, {"part": part, "rows": rows, "machine": machine()}, _table(rows))
+
+
+if __name__ == "__main__":
+    typer.run(main)
