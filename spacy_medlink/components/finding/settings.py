@@ -72,8 +72,9 @@ class MentionSettings(Settings):
     )
     any_order: bool = flag(
         False,
-        'find names by their words in any order, too: "malformations of the kidney" for '
-        '"kidney malformation"',
+        "find names by their words in any order, too, and by words that say the same, as synonyms "
+        'of the terminology show: "malformations of the kidney", "renal malformation" for "kidney '
+        'malformation"',
     )
     coordinated: bool = flag(
         False,

@@ -24,7 +24,8 @@ class Match(NamedTuple):
     words (FrozenSet[int]): the tokens that say what it is; not all, if others lie between.
     rows (Tuple[int, ...]): rows of the names that it may be.
     reading (str): what it says, where it is written otherwise: "palmar pits" for "palmar and
-        plantar pits", "preauricular pit" for "pre-auricular pit"; else "".
+        plantar pits", "preauricular pit" for "pre-auricular pit", "kidney cyst" for "renal cysts";
+        else "".
     is_name (bool): whether it is a name as it stands, neither a reading nor a proposal.
     label (str): that it was given; "" where its names decide.
     """
