@@ -95,7 +95,8 @@ def _occurrences(doc: Doc, text: str, short: str) -> Iterator[Span]:
     """Find a short form in a Doc, in the plural, too."""
     for found in re.finditer(rf"(?<!\w){re.escape(short)}s?(?!\w)", text):
         span = doc.char_span(*found.span())
-        if span is not None:
+        # "As" begins sentences, whatever "(As)" says; "AS" does not.
+        if span is not None and (span.text.isupper() or not span[0].is_stop):
             yield span
 
 

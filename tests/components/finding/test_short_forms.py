@@ -13,6 +13,7 @@ from tests.tiny import assets_of
 NAMES = {
     "FAP": ["Familial adenomatous polyposis"],
     "TMD": ["Transient myeloproliferative disorder", "TAM"],
+    "SPON": ["Ankylosing spondylitis"],
     "SOLE": ["Plantar pits"],
     "PALM": ["Palmar pits"],
 }
@@ -46,6 +47,13 @@ def test_a_name_that_the_document_defines_as_something_else_is_none(assets: Asse
     nlp = pipeline(assets)
     assert [ent.text for ent in nlp("TAM was high.").ents] == ["TAM"]
     assert not nlp("Treated with tamoxifen (TAM). TAM was high.").ents
+
+
+def test_words_that_begin_sentences_are_none(assets: Assets) -> None:
+    doc = pipeline(assets)("Ankylosing spondylitis (As) is rare. As before, nothing.")
+    assert [ent.text for ent in doc.ents] == ["Ankylosing spondylitis"]
+    doc = pipeline(assets)("Ankylosing spondylitis (AS) is rare. As before, AS.")
+    assert [ent.text for ent in doc.ents] == ["Ankylosing spondylitis", "AS", "AS"]
 
 
 def test_a_short_form_of_a_reading_has_that_reading(assets: Assets) -> None:
