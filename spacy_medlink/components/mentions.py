@@ -33,13 +33,16 @@ from .finding.settings import DEFAULT_CONFIG, HEADINGS, MentionSettings
 from .finding.words import Match
 
 if TYPE_CHECKING:
+    from .finding.overlaid import OverlaidNames
     from .finding.proposals import Proposer
 _ATTRIBUTES = (
     "label", "max_tokens", "spans_key", "overwrite", "max_concepts", "coordinated", "nested",
     "propose", "linker", "linker_filters",
 )  # fmt: skip
 
-_WORKED_OUT = ("_followed", "_kept_for", "_kept_now", "_kinds", "_proposer", "_proposes_from")
+_WORKED_OUT = (
+    "_followed", "_kept_for", "_kept_now", "_kinds", "_overlay", "_proposer", "_proposes_from",
+)  # fmt: skip
 
 
 class MedicalMentions(DictionaryPipe):
@@ -71,6 +74,7 @@ class MedicalMentions(DictionaryPipe):
     _kept_for: tuple[Any, ...] | None  # what `_kept_now` was made for
     _kept_now: Kept
     _kinds: Kinds | None
+    _overlay: "OverlaidNames | None"
     _proposer: "Proposer | None"
     _proposes_from: Mask | None
 
@@ -164,7 +168,8 @@ class MedicalMentions(DictionaryPipe):
         linker = self._find_linker()
         followed = self.linker_filters and self._followed.selection(linker)
         asks = self.propose is not None or self.nested == "kinds"
-        state["_linker"] = linker if followed or asks else None
+        overlaid = self._followed.overlaid(linker, self.exact) is not None
+        state["_linker"] = linker if followed or asks or overlaid else None
         state["_lexicon"] = self.lexicon
         state["_nlp"] = None
         for name in _WORKED_OUT:
@@ -192,12 +197,26 @@ class MedicalMentions(DictionaryPipe):
         kept = self._kept()
         forms = self.facts.forms
         finder = NameFinder(self.exact, self.max_tokens, self.choice.any_order, kept, forms)
+        overlaid = self._overlaid()
         shorts = ShortForms(self.exact, self.lexicon, kept)
         found = [shorts.corrected(doc, self._names(finder, doc)) for doc in docs]
+        if overlaid is not None:
+            found = [overlaid.corrected(doc, own) for doc, own in zip(docs, found, strict=True)]
         if self.propose is not None:
             for own, new in zip(found, self._asked(kept.mask).propose(docs, found), strict=True):
                 own += new
         return [self._wanted(doc, own) for doc, own in zip(docs, found, strict=True)]
+
+    def _overlaid(self) -> "OverlaidNames | None":
+        """Make what finds the names of the overlay that the linker has now, if it has one."""
+        assets = self._followed.overlaid(self._find_linker(), self.exact)
+        if assets is None:
+            return None
+        if self._overlay is None or self._overlay.assets is not assets:
+            from .finding.overlaid import OverlaidNames
+
+            self._overlay = OverlaidNames(assets, self.max_tokens)
+        return self._overlay
 
     def _wanted(self, doc: Doc, matches: Sequence[Match]) -> list[Match]:
         """Leave out headings, stop texts and what is too ambiguous; sort the rest."""
@@ -244,7 +263,7 @@ class MedicalMentions(DictionaryPipe):
         self._followed = LinkerFilters("" if self.label_by else self.label, self._own_filters)
         self._kept_for = None
         self._kept_now = Kept()
-        self._kinds = self._proposer = self._proposes_from = None
+        self._kinds = self._overlay = self._proposer = self._proposes_from = None
 
     def _label(self, match: Match) -> str:
         if match.label or self.label_by is None:

@@ -93,10 +93,15 @@ class AddedNames:
         return Mask.of(allowed[: self.built]), Mask.of(allowed[self.built :])
 
 
-def _tiers(names: Sequence[str], idf: Floats1d | None, vectors: Floats2d | None) -> dict[str, Any]:
+def exact_index(names: Sequence[str]) -> ExactIndex:
+    """Build the exact tier of a few names; their rows are their places."""
     entries = np.sort(hashed(0, names), order=("hash", "name"))
     pairs = zip(entries["hash"].tolist(), entries["name"].tolist(), strict=True)
-    tiers: dict[str, Any] = {"exact": ExactIndex.build(pairs, names)}
+    return ExactIndex.build(pairs, names)
+
+
+def _tiers(names: Sequence[str], idf: Floats1d | None, vectors: Floats2d | None) -> dict[str, Any]:
+    tiers: dict[str, Any] = {"exact": exact_index(names)}
     if idf is not None:
         from .ngram import NgramIndex
 

@@ -5,10 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_medlink.kb.lookup import hashed
-from spacy_medlink.retrieval.added import AddedNames
+from spacy_medlink.retrieval.added import AddedNames, exact_index
 from spacy_medlink.retrieval.dense import DenseIndex
-from spacy_medlink.retrieval.exact import ExactIndex
 from spacy_medlink.retrieval.mask import Mask
 from spacy_medlink.retrieval.ngram import NgramIndex
 
@@ -22,12 +20,6 @@ def vectors_of(texts):
     seeds = (sum(text.encode()) for text in texts)
     found = np.stack([np.random.default_rng(seed).normal(size=DIM) for seed in seeds])
     return (found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32)
-
-
-def exact_of(names):
-    entries = np.sort(hashed(0, names), order=("hash", "name"))
-    pairs = zip(entries["hash"].tolist(), entries["name"].tolist(), strict=True)
-    return ExactIndex.build(pairs, names)
 
 
 def dense_of(names):
@@ -49,9 +41,13 @@ def test_as_one_index(built, added, data):
     rows = range(len(names))
     dropped = data.draw(st.sets(st.sampled_from(range(len(built)))))
     allowed = np.array([row not in dropped and data.draw(st.booleans()) for row in rows])
-    whole = {"exact": exact_of(names), "ngram": NgramIndex.build(names), "dense": dense_of(names)}
+    whole = {
+        "exact": exact_index(names),
+        "ngram": NgramIndex.build(names),
+        "dense": dense_of(names),
+    }
     first = {
-        "exact": exact_of(built), "ngram": NgramIndex.build(built, whole["ngram"].idf),
+        "exact": exact_index(built), "ngram": NgramIndex.build(built, whole["ngram"].idf),
         "dense": dense_of(built),
     }  # fmt: skip
     vectors = vectors_of(added) if added else None
@@ -78,5 +74,5 @@ def test_dropped_names_cost_no_place():
 @pytest.mark.parametrize("k", [1, 3])
 def test_at_most_as_many_as_wanted(k):
     own = AddedNames(["fever"], 2)
-    hits = own.search("exact", exact_of(["fever", "Fever"]), ["fever"], k)
+    hits = own.search("exact", exact_index(["fever", "Fever"]), ["fever"], k)
     assert hits.rows.tolist() == [[0, 2, 1][:k]]

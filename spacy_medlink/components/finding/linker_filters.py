@@ -9,6 +9,7 @@ import numpy as np
 from ...retrieval.mask import Mask
 
 if TYPE_CHECKING:
+    from ...assets.overlaid import OverlaidAssets
     from ...retrieval.exact import ExactIndex
     from ...retrieval.filters import Selection
 
@@ -63,12 +64,21 @@ class LinkerFilters:
         """
         if not (selection and self.has_same_names(linker, exact)):
             return None
-        mask: Mask | None = linker.assets.filters.mask(selection)
+        mask: Mask | None = linker.opened.base.filters.mask(selection)
         return mask if mask is not None and mask.count else None
+
+    def overlaid(self, linker: Any, exact: "ExactIndex") -> "OverlaidAssets | None":
+        """Get a linker's assets, if an overlay lies over them and the rows are the dictionary's."""
+        from ..linker.component import MedicalLinker
+
+        if not isinstance(linker, MedicalLinker):
+            return None
+        assets = linker.opened.overlaid
+        return assets if assets is not None and self.has_same_names(linker, exact) else None
 
     def has_same_names(self, linker: Any, exact: "ExactIndex") -> bool:
         """Tell whether the rows of the linker's names are those of a dictionary."""
-        assets = linker.assets
+        assets = linker.opened.base
         if self._same is None or self._same[0] is not assets or self._same[1] is not exact:
             same = exact.is_of(assets.kb.text_at, assets.kb.n_names)
             self._same = (assets, exact, same)

@@ -17,6 +17,7 @@ from .settings import FILTERS, LinkerSettings, own_filter, scope_settings
 
 if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
     from ...assets import Assets
+    from ...assets.overlaid import OverlaidAssets
     from ...encoders.bi_encoder import BiEncoder
     from ...encoders.cross_encoder import CrossEncoder
     from ...kb import KnowledgeBase
@@ -174,6 +175,20 @@ class OpenedLinker:
 
         assets = self.assets
         return assets.base if isinstance(assets, OverlaidAssets) else assets
+
+    @property
+    def overlaid(self) -> "OverlaidAssets | None":
+        """The assets with the overlay as its file is now; None without one, and nothing is opened.
+
+        RAISES (MedlinkError): as `assets` and `overlay`.
+        """
+        from ...assets.overlaid import OverlaidAssets
+
+        if (self.saved_overlay or self.settings.overlay) is None:
+            return None
+        self.follow()
+        assets = self.assets
+        return assets if isinstance(assets, OverlaidAssets) else None
 
     @property
     def overlay(self) -> OverlayFile | None:

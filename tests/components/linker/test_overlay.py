@@ -169,3 +169,43 @@ def test_processes(assets, rules, method):
     path.write_text(textwrap.dedent(script), encoding="utf-8")
     done = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=120)
     assert done.stdout.strip() == f"{{{ID!r}}}", done.stderr
+
+
+def found(nlp, text):
+    return [(ent.text, ent.kb_id_) for ent in nlp(text).ents]
+
+
+def finding(assets, rules, **config):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("medical_mentions", config={"assets": str(assets.path)})
+    config = {"overlay": str(rules), "calibrator": False, "threshold": 0.9, **config}
+    nlp.add_pipe("medical_linker", config={"assets": str(assets.path), **config})
+    return nlp
+
+
+@pytest.mark.parametrize("config", [{}, {"types": ["T047"]}], ids=["all", "filtered"])
+def test_the_finder_knows_it(assets, rules, config, tmp_path):
+    text = f"She has {NAME}, and high blood pressure."
+    pressure = ("high blood pressure", "HP:0000822")
+    nlp = finding(assets, rules, **config)
+    assert found(nlp, text) == [pressure]
+    replace(rules, f"{ADD}retire\t\tHP:0000822\n")
+    assert found(nlp, text) == [(NAME, ID)]
+    assert [found(one, text) for one in (pickle.loads(pickle.dumps(nlp)),)] == [[(NAME, ID)]]
+    docs = nlp.pipe([text] * 4, n_process=2, batch_size=1)
+    assert [[ent.text for ent in doc.ents] for doc in docs] == [[NAME]] * 4
+    nlp.to_disk(tmp_path / "nlp")
+    assert found(spacy.load(tmp_path / "nlp"), text) == [(NAME, ID)]
+    replace(rules, "deny\thigh blood pressure\n")
+    assert found(nlp, text) == []
+    replace(rules, "")
+    assert found(nlp, text) == [pressure]
+
+
+def test_a_finder_of_other_assets_does_not_follow_it(assets, rules, tmp_path, tiny_encoder):
+    replace(rules, ADD)
+    other = assets_of(tmp_path / "other", TINY_RECORDS[3:])
+    nlp = finding(assets, rules)
+    nlp.remove_pipe("medical_mentions")
+    nlp.add_pipe("medical_mentions", config={"assets": str(other.path)}, first=True)
+    assert found(nlp, f"She has {NAME}.") == []
