@@ -313,6 +313,25 @@ class Errors:
         "where {expected} is expected. Correct it; an example: `<< HP:0000118 MINUS HP:0012823`.",
     )
 
+    no_transformer = Message(
+        "E225",
+        "{name} shares the transformer of its pipeline, and hears none that has weights. Put a "
+        "`transformer` of spacy-transformers before it, keep that in the pipeline (it may be "
+        "disabled), and load or initialise both.",
+    )
+    transformer_changed = Message(
+        "E226",
+        "The transformer that {name} shares is not as it was when the vectors of the names were "
+        "made (assets at {path}). Load the transformer that they were made with, or let them "
+        "follow: `nlp.get_pipe({name!r}).initialize(list, nlp=nlp)`. In training, do not freeze "
+        "one of the two alone.",
+    )
+    foreign_transformer = Message(
+        "E227",
+        "The Doc was read by another transformer (`doc._.trf_data`) than the one whose vectors "
+        "{name} compares. Take both components from the same pipeline.",
+    )
+
     # 3xx: the spaCy components
     bad_threshold = Message(
         "E301", "threshold is {threshold}, but must lie between 0 and 1. Change it in the config."
@@ -726,6 +745,10 @@ class Warnings:
         "mention to the nearest concept, however unlikely. Build it again (`medlink build KB "
         "--update {path} --output OUT`), or run `medlink calibrate {path}`; `threshold = 0` in "
         "the config keeps linking everything, without this warning."
+    )
+    out_of_reach = (
+        "[W242] The transformer did not read all of a document, so {name} links a mention in it "
+        "without its context. Let it read in windows (`strided_spans` as `get_spans`)."
     )
     calibrator_unfit = (
         "[W241] The calibrator of {path} is left out: {problem}. So links have no probability, and "

@@ -122,6 +122,8 @@ class Mention(NamedTuple):
         as names: of these the first that is a name is the link. Apart from `expansions` nothing
         else is looked up then, not the text either unless it is among them.
     identifiers (Tuple[str, ...]): what the document writes beside it, such as "OMIM:301500".
+    vector (bytes): of the text where it stands, float32, from an encoder that reads the context;
+        b"" where the text alone is encoded.
     """
 
     text: str
@@ -132,6 +134,7 @@ class Mention(NamedTuple):
     expansions: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
     verbatim: tuple[str, ...] = ()
+    vector: bytes = b""
 
 
 @dataclass(slots=True)

@@ -175,7 +175,7 @@ def test_training_imports_neither_the_command_line_nor_tests() -> None:
     ("directories", "extras"),
     [
         # Each asked for where it is needed, with a message that says how to install it.
-        ([PACKAGE], ["train", "parquet", "ray"]),
+        ([PACKAGE], ["train", "parquet", "ray", "transformers"]),
         (["training"], ["starter", "train", "peft"]),
         (["tests", "benchmarks"], ["starter", "dev", "parquet", "ray"]),
     ],

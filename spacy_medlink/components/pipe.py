@@ -31,12 +31,16 @@ class PicklablePipe(Pipe):
         """Remember the pipeline, whose config `_say_own_assets` changes."""
         self._home = weakref.ref(nlp)
 
+    def home(self) -> "Language | None":
+        """Get the pipeline; None where it is not known, or is gone."""
+        return self._home() if self._home is not None else None
+
     def _say_own_assets(self) -> None:
         """Let the pipeline's config say that this component has assets of its own.
 
         A pipeline made of the config alone would else take the built-in starter in their place.
         """
-        nlp = self._home() if self._home is not None else None
+        nlp = self.home()
         if nlp is None:
             return
         for name, component in nlp.components:

@@ -24,6 +24,7 @@ from .native import has_native_bf16
 from .place import is_here, is_path
 from .pooling import pool
 from .preparation import AS_IT_IS, Preparation
+from .projection import PROJECTION_FILE, dumped, read_projection
 
 Pooling = Literal["mean", "cls"]
 SETTINGS_FILE = "medlink_encoder.json"
@@ -42,6 +43,7 @@ class BiEncoder:
     pooling (str): "mean" over the words' pieces (special tokens left out), or "cls".
     max_length (int): in word pieces, at most what the model can take; what is longer is cut.
     preparation (Preparation): what is done to texts before they are cut into pieces.
+    projection (Optional[Linear]): what vectors go through at last, where the module is shared.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class BiEncoder:
         pooling: str = "mean",
         max_length: int = 64,
         preparation: Preparation = AS_IT_IS,
+        projection: torch.nn.Linear | None = None,
     ) -> None:
         if pooling not in ("mean", "cls"):
             raise Errors.bad_pooling(pooling=pooling)
@@ -58,7 +61,7 @@ class BiEncoder:
         self.module = module.eval()
         self.pooling = pooling
         self.max_length = min(max_length, _longest(tokenizer, module))
-        self.preparation = preparation
+        self.preparation, self.projection = preparation, projection
         self._fast: tuple[int, torch.nn.Module] | None = None
         self._lock = ForkSafeLock()
         # A word that the model does not know is a word all the same.
@@ -87,18 +90,22 @@ class BiEncoder:
             raise Errors.encoder_damaged(path=source, reason=f"max_length is {length!r}")
         if reduction := saved.get("adapter_reduction"):
             load_adapters(module, Path(source) / ADAPTERS_FILE, reduction)
-        module = devices.moved(module, device)
-        return cls(
+        projection = read_projection(Path(source)) if saved.get("projected") else None
+        made = cls(
             tokenizer,
             module,
             pooling or saved.get("pooling", "mean"),
             length,
             Preparation.of(saved),
+            projection,
         )
+        return made.move(device)
 
     def over(self, module: torch.nn.Module) -> "BiEncoder":
         """Make an encoder with another module and everything else as here."""
-        return BiEncoder(self.tokenizer, module, self.pooling, self.max_length, self.preparation)
+        return BiEncoder(
+            self.tokenizer, module, self.pooling, self.max_length, self.preparation, self.projection
+        )
 
     def save(self, directory: str | Path) -> None:
         """Write an ordinary Hugging Face directory (safetensors), with the other settings beside.
@@ -119,6 +126,9 @@ class BiEncoder:
         settings |= self.preparation.as_settings()
         if reduction:
             settings["adapter_reduction"] = reduction
+        if self.projection is not None:
+            settings["projected"] = True
+            (path / PROJECTION_FILE).write_bytes(dumped(self.projection))
         (path / SETTINGS_FILE).write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
 
     @property
@@ -135,6 +145,8 @@ class BiEncoder:
     def move(self, device: torch.device) -> "BiEncoder":
         """Encode on another device from now on. RETURNS itself."""
         devices.moved(self.module, device)
+        if self.projection is not None:
+            devices.moved(self.projection, device)
         self.special = devices.moved(self.special, device)
         self.refresh()
         return self
@@ -178,7 +190,13 @@ class BiEncoder:
 
     def forward(self, pieces: Sequence[Sequence[int]]) -> torch.Tensor:
         """Run the module on word-piece ids: (n, dim) on its device, rows of length 1."""
-        return self._run(self.module, pieces)
+        return self.projected(self.pooled(self.module, pieces))
+
+    def projected(self, vectors: torch.Tensor) -> torch.Tensor:
+        """Project vectors, (n, dim), where there is a projection; rows keep the length 1."""
+        if self.projection is None:
+            return vectors
+        return torch.nn.functional.normalize(self.projection(vectors), dim=1)
 
     def run_batches(
         self, module: torch.nn.Module, pieces: Sequence[Sequence[int]], size: int
@@ -221,7 +239,7 @@ class BiEncoder:
             length = len(pieces[order[start]])
             rows = order[start : start + max(1, size // length)]
             try:
-                output = self._run(module, [pieces[row] for row in rows])
+                output = self.projected(self.pooled(module, [pieces[row] for row in rows]))
             except (RuntimeError, MemoryError) as error:
                 if len(rows) == 1 or not devices.is_out_of_memory(error):
                     raise
@@ -231,7 +249,8 @@ class BiEncoder:
             yield rows, output
             start += len(rows)
 
-    def _run(self, module: torch.nn.Module, pieces: Sequence[Sequence[int]]) -> torch.Tensor:
+    def pooled(self, module: torch.nn.Module, pieces: Sequence[Sequence[int]]) -> torch.Tensor:
+        """Run a module on word-piece ids, without projection: (n, dim), rows of length 1."""
         ids, mask = pad(pieces, self.tokenizer.pad_token_id or 0, self.device, self.max_length)
         hidden = module(input_ids=ids, attention_mask=unseen(mask, module)).last_hidden_state
         return pool(hidden, ids, mask, self.pooling, self.special)
@@ -269,6 +288,8 @@ def fingerprint_of(encoder: BiEncoder, weights: Iterable[tuple[str, torch.Tensor
     if encoder.preparation:
         settings = json.dumps(encoder.preparation.as_settings(), sort_keys=True)
         digest.update(settings.encode("utf-8", "surrogatepass"))
+    if encoder.projection is not None:
+        digest.update(dumped(encoder.projection))
     return digest.hexdigest()
 
 

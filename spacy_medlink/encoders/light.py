@@ -84,7 +84,7 @@ def _open_light(directory: Directory, device: torch.device) -> tuple[BiEncoder, 
     try:
         config = _read(directory, "config.json")
         settings = _read(directory, SETTINGS_FILE)
-        if not can_run(config) or settings.get("adapter_reduction"):
+        if not can_run(config) or settings.get("adapter_reduction") or settings.get("projected"):
             return None
         tokenizer = _tokenizer(directory)
         file = held(directory, "model.safetensors")  # which the path that it gives needs open

@@ -93,7 +93,7 @@ def link_parts(
             found[place] = ways
     asked = {
         (place, part): mentions[place]._replace(
-            text=part, long_form="", expansions=(), identifiers=(), verbatim=()
+            text=part, long_form="", expansions=(), identifiers=(), verbatim=(), vector=b""
         )
         for place, ways in found.items() for way in ways for part in way
     }  # fmt: skip

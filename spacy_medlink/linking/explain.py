@@ -60,8 +60,10 @@ def _forms(
 ) -> list[dict[str, Any]]:
     forms = Forms.of(mention)
     alone = [
-        mention._replace(text=form, long_form="", expansions=(), identifiers=(), verbatim=())
-        for form in forms.all
+        mention._replace(
+            text=form, long_form="", expansions=(), identifiers=(), verbatim=(), vector=vector
+        )
+        for form, vector in forms.asked
     ]
     kept = decision.ranking[0].form or mention.text if decision.ranking else ""
     found = []

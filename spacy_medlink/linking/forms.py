@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from ..ranking.gate import Gate
     from .scopes import Scope
 
+Asked = tuple[str, bytes]
+"""A form, and its vector where it stands; b"" for that of the form alone."""
+
 # A text that is defined as an abbreviation means its long form; the short form alone is tried too,
 # at a discount, because definitions are sometimes found where there are none.
 SHORT_FORM_DISCOUNT = 0.9
@@ -23,19 +26,21 @@ class Forms(NamedTuple):
     longer (Tuple[str, ...]): what the document says it means, else what a lexicon says.
     verbatim (Tuple[str, ...]): what a lexicon has looked up as names alone, best first: see
         `Mention.verbatim`; () where no lexicon decides.
+    vector (bytes): of the text where it stands, see `Mention.vector`.
     """
 
     text: str
     longer: tuple[str, ...] = ()
     verbatim: tuple[str, ...] = ()
+    vector: bytes = b""
 
     @classmethod
     def of(cls, mention: Mention) -> "Forms":
         """Make the forms of a mention: what the document says goes before a lexicon."""
         text, long_form = " ".join(mention.text.split()), " ".join(mention.long_form.split())
         if long_form:
-            return cls(text, (long_form,))
-        return cls(text, mention.expansions, mention.verbatim)
+            return cls(text, (long_form,), (), mention.vector)
+        return cls(text, mention.expansions, mention.verbatim, mention.vector)
 
     @property
     def all(self) -> list[str]:
@@ -43,6 +48,11 @@ class Forms(NamedTuple):
         every = dict.fromkeys((*self.longer, *self.verbatim, self.text))
         every[self.text] = every.pop(self.text)
         return [form for form in every if form.strip()]
+
+    @property
+    def asked(self) -> list[Asked]:
+        """List `all` with the vectors that are known: only the text stands in a context."""
+        return [(form, self.vector if form == self.text else b"") for form in self.all]
 
     def discount(self, form: str) -> float:
         """Tell by what the scores of a form are multiplied."""

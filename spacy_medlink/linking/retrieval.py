@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..retrieval.concepts import MEMORY, rank_concepts, set_ranks
 from ..types import Candidate, Encoder, Floats1d, Floats2d, Fusion
 from ..util.lru import Lru
-from .forms import LookupKey, Way, has_letters
+from .forms import Asked, LookupKey, Way, has_letters
 from .scopes import Scope
 from .tiers import Found, Tiers
 
@@ -93,9 +93,8 @@ class Retrieval:
                 self._pass_gate(by_scope, way, way.gate)
             waiting = {scope: _unanswered(by_form) for scope, by_form in by_scope.items()}
             # All that needs a vector is encoded together, whatever its scope.
-            encoded = self.encode(
-                {form: None for forms in waiting.values() for form in forms}, vectors
-            )
+            alone = {form: None for forms in waiting.values() for form, known in forms if not known}
+            encoded = self.encode(alone, vectors)
             for scope, forms in waiting.items():
                 if forms:
                     ranked = self._search_forms(forms, encoded, scope, way)
@@ -103,7 +102,8 @@ class Retrieval:
             for by_form in by_scope.values():
                 _note_forms(by_form)
             for key in own:
-                ranking = found[key] = key.forms.best(by_scope[key.scope], way.width)
+                answers = {asked[0]: by_scope[key.scope][asked] for asked in key.forms.asked}
+                ranking = found[key] = key.forms.best(answers, way.width)
                 if remember:
                     self._cache.put(key, ranking)
         return [found[key] or [] for key in keys]
@@ -144,27 +144,30 @@ class Retrieval:
 
     def _begin(
         self, keys: Sequence[LookupKey], way: Way
-    ) -> dict[Scope, dict[str, list[Candidate]]]:
+    ) -> dict[Scope, dict[Asked, list[Candidate]]]:
         """Collect forms by scope, with the answers of those that the exact tier answers alone."""
-        by_scope: dict[Scope, dict[str, list[Candidate]]] = {}
+        by_scope: dict[Scope, dict[Asked, list[Candidate]]] = {}
         for key in keys:
-            by_scope.setdefault(key.scope, {}).update((form, []) for form in key.forms.all)
+            by_scope.setdefault(key.scope, {}).update((asked, []) for asked in key.forms.asked)
         for scope, by_form in by_scope.items():
-            first = [form for form in by_form if not (way.all_tiers and has_letters(form))]
+            first = [asked for asked in by_form if not (way.all_tiers and has_letters(asked[0]))]
             if self.tiers.exact is None or not first:
                 continue
-            found = self.rank_exact(first, scope, way.width)
-            by_form.update((form, own) for form, own in found.items() if own)
+            found = self.rank_exact([form for form, _ in first], scope, way.width)
+            by_form.update((asked, found[asked[0]]) for asked in first if found[asked[0]])
         return by_scope
 
     def _pass_gate(
-        self, by_scope: dict[Scope, dict[str, list[Candidate]]], way: Way, gate: "Gate"
+        self, by_scope: dict[Scope, dict[Asked, list[Candidate]]], way: Way, gate: "Gate"
     ) -> None:
-        """Rank the forms that the gate lets pass by all tiers but the dense one."""
+        """Rank the forms that the gate lets pass by all tiers but the dense one.
+
+        One with a vector does not ask: it is encoded, and its context may change the link.
+        """
         for scope, by_form in by_scope.items():
-            forms = _unanswered(by_form)
+            forms = [form for form, known in _unanswered(by_form) if not known]
             found = self.rank_exact(forms, scope, _SEEN) if forms else {}
-            passing = [form for form, own in found.items() if own and gate.lets(own)]
+            passing = [(form, b"") for form, own in found.items() if own and gate.lets(own)]
             ranked = self._search_forms(passing, None, scope, way)
             by_form.update(zip(passing, ranked, strict=True))
 
@@ -178,7 +181,7 @@ class Retrieval:
         return dict(zip(forms, ranked, strict=True))
 
     def _search_forms(
-        self, forms: Sequence[str], vectors: Vectors | None, scope: Scope, way: Way
+        self, forms: Sequence[Asked], vectors: Vectors | None, scope: Scope, way: Way
     ) -> Rankings:
         """Rank concepts for texts, asking for more names where they belong to too few concepts.
 
@@ -191,7 +194,7 @@ class Retrieval:
         waiting = np.arange(len(forms))
         while len(waiting):
             own = None if stacked is None else stacked[waiting]
-            texts = [forms[place] for place in waiting.tolist()]
+            texts = [forms[place][0] for place in waiting.tolist()]
             found = self.tiers.search(texts, own, width, scope.mask, scope.label)
             ranked = self.ranked(found, scope, way.width)
             for place, ranking in zip(waiting.tolist(), ranked, strict=True):
@@ -222,19 +225,19 @@ class Retrieval:
         fused[own, best[own]] = np.maximum(fused[own].max(axis=1), self.perfect)
         return fused
 
-    def _stacked(self, texts: Sequence[str], vectors: Vectors) -> Floats2d | None:
-        """Lay the vectors of texts out, (n_texts, dim); None without a dense tier."""
-        if self._encoder is None or not texts:
+    def _stacked(self, forms: Sequence[Asked], vectors: Vectors) -> Floats2d | None:
+        """Lay the vectors of forms out, (n_forms, dim); None without a dense tier."""
+        if self._encoder is None or not forms:
             return None
-        return np.stack([vectors[text] for text in texts])
+        return np.stack([np.frombuffer(own, "f") if own else vectors[text] for text, own in forms])
 
 
-def _unanswered(by_form: dict[str, list[Candidate]]) -> list[str]:
-    return [form for form, ranking in by_form.items() if not ranking and has_letters(form)]
+def _unanswered(by_form: dict[Asked, list[Candidate]]) -> list[Asked]:
+    return [asked for asked, ranking in by_form.items() if not ranking and has_letters(asked[0])]
 
 
-def _note_forms(by_form: dict[str, list[Candidate]]) -> None:
+def _note_forms(by_form: dict[Asked, list[Candidate]]) -> None:
     """Let each candidate say by which form it was found."""
-    for form, ranking in by_form.items():
+    for (form, _), ranking in by_form.items():
         for candidate in ranking:
             candidate.form = form

@@ -232,6 +232,7 @@ class MedicalLinker(PicklablePipe):
         """
         if nlp is not None:
             self.check_prefix(nlp)
+            self.set_home(nlp)  # another one, where the linker comes from elsewhere
         if assets is not None:
             self._use(str(assets))
         if self.is_trainable:
@@ -268,7 +269,8 @@ class MedicalLinker(PicklablePipe):
         examples = list(examples)
         validate_examples(examples, "MedicalLinker.update")
         losses.setdefault(self.name, 0.0)
-        losses[self.name] += self.trainer.update(self.preparer.gold(examples), drop)
+        docs = [example.predicted for example in examples]
+        losses[self.name] += self.trainer.update(self.preparer.gold(examples), docs, drop)
         if sgd is not None:
             self.finish_update(sgd)
         return losses
@@ -361,7 +363,7 @@ class MedicalLinker(PicklablePipe):
     def _set_up(self) -> None:
         """Make the parts; they share the settings, which may change."""
         register_extensions(self.settings.prefix, self.settings.cui_scheme)
-        self.opened = OpenedLinker(self.name, self.vocab.lang or "", self.settings)
+        self.opened = OpenedLinker(self.name, self.vocab.lang or "", self.settings, self.home)
         self.preparer = Preparer(self.opened)
         self.decider = Decider(self.opened)
         self.trainer = Trainer(self.opened)
@@ -390,6 +392,6 @@ class MedicalLinker(PicklablePipe):
         return lambda doc: writer.write(doc, list(islice(links, next(left))))
 
 
-for _name in set(DEFAULT_CONFIG) - {"assets"}:
+for _name in set(DEFAULT_CONFIG) - {"assets", "model"}:
     # spaCy has another use for `labels`.
     setattr(MedicalLinker, "label_types" if _name == "labels" else _name, setting_property(_name))

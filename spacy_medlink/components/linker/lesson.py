@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ...kb import KnowledgeBase
     from ...objectives.protocol import Objective
 
+_APART = "\0"  # begins the key of no text
 _NAMES_OF_CONCEPT = 4  # drawn to the mention, the preferred name first
 
 
@@ -27,13 +28,15 @@ def gold_spans(spans: Iterable[Span]) -> list[Span]:
 class Lesson:
     """Texts, and what they stand for.
 
-    texts (List[str]): mentions and names. labels (Ints1d): (n,), equal where two texts stand for
+    texts (List[str]): mentions and names. spans (List[Span]): where the first of them stand, for an
+    encoder that reads the context. labels (Ints1d): (n,), equal where two texts stand for
     the same concept. strings (Ints1d): (n,), equal where two texts have the same key.
     """
 
     texts: list[str]
     labels: Ints1d
     strings: Ints1d
+    spans: Sequence[Span] = ()
 
     def loss(self, objective: "Objective", vectors: Any, ops: Ops) -> tuple[float, Any]:
         """Compute the loss of the texts' vectors, and its gradient.
@@ -61,25 +64,29 @@ def make_lesson(
     mentions: Sequence[tuple[str, frozenset[int]]],
     kb: "KnowledgeBase",
     near: Sequence[tuple[int, int]] = (),
+    spans: Sequence[Span] = (),
 ) -> Lesson:
     """Put names beside mentions: of their concepts, and of others that lie near.
 
     mentions (Sequence[Tuple[str, FrozenSet[int]]]): texts with their right concept rows.
     near (Sequence[Tuple[int, int]]): other names worth telling apart: name and concept rows.
+    spans (Sequence[Span]): of the mentions, where these are read in their context: each is a text
+        of its own then, which the same words as a name do not say yet.
     """
     label_of = _labels([rows for _, rows in mentions])
     texts: dict[tuple[str, int], str] = {}  # by key and label: each once
-    for text, rows in mentions:
-        texts.setdefault((key(text), label_of[min(rows)]), text)
+    for number, (text, rows) in enumerate(mentions):
+        own = f"{_APART}{number}" if spans else key(text)
+        texts.setdefault((own, label_of[min(rows)]), text)
     for text, rows in mentions:
         for row in sorted(rows):
-            for name in _names(kb, row, text):
+            for name in _names(kb, row, "" if spans else text):
                 texts.setdefault((key(name), label_of[row]), name)
     for name_row, row in near:
         name = kb.text_at(name_row)
         texts.setdefault((key(name), label_of.get(row, row)), name)
     keys, labels = zip(*texts, strict=True)
-    return Lesson([*texts.values()], np.array(labels), hash_keys(keys).view(np.int64))
+    return Lesson([*texts.values()], np.array(labels), hash_keys(keys).view(np.int64), spans)
 
 
 def _labels(rights: Sequence[frozenset[int]]) -> Mapping[int, int]:

@@ -2,7 +2,7 @@
 
 import copy
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -14,8 +14,11 @@ from ..pipe import SAVED_ASSETS
 from .annotation import LinkWriter
 from .overlay_file import OverlayFile
 from .settings import FILTERS, LinkerSettings, own_filter, scope_settings
+from .shared import Home, SharedTransformer
 
 if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
+    from spacy.tokens import Doc, Span
+
     from ...assets import Assets
     from ...assets.overlaid import OverlaidAssets
     from ...encoders.bi_encoder import BiEncoder
@@ -52,9 +55,10 @@ class OpenedLinker:
 
     name (str): of the component, for messages. lang (str): of the pipeline.
     settings (LinkerSettings): of the component; they may change until something is opened.
+    home (Callable): gives the pipeline, where it is known.
     """
 
-    def __init__(self, name: str, lang: str, settings: LinkerSettings) -> None:
+    def __init__(self, name: str, lang: str, settings: LinkerSettings, home: Home) -> None:
         from ...util.devices import spacy_device
 
         self.name, self.lang, self.settings = name, lang, settings
@@ -64,6 +68,7 @@ class OpenedLinker:
         self.overlay_owner: object = None  # of the directory of one that came as bytes
         self._overlay: OverlayFile | None = None
         self.device = spacy_device()  # now: spaCy keeps it for each thread
+        self.shared = SharedTransformer(name, settings, home)
         self.reset()
 
     def reset(self) -> None:
@@ -104,8 +109,10 @@ class OpenedLinker:
     def follow(self) -> None:
         """Take the overlay as its file is now; whoever links or saves calls this first.
 
-        RAISES (MedlinkError): E105, E107, E167 when a file that was just named cannot be read.
+        RAISES (MedlinkError): E105, E107, E167 when a file that was just named cannot be read, E225
+            when there is no transformer to share.
         """
+        self._follow_transformer()
         if self._assets is None or not (
             self._overlay or self.saved_overlay or self.settings.overlay
         ):
@@ -282,8 +289,28 @@ class OpenedLinker:
             self._told.add(about or message)
             tell(message)
 
+    def _follow_transformer(self) -> None:
+        """See whether the weights that are shared have moved: the engine is checked anew then."""
+        moved = self.shared.is_used and self.shared.has_moved(self.encoder())
+        if moved and not self.is_stale:
+            with self.lock:
+                self._engine = self._linker = None
+
+    def in_context(self, doc: "Doc", spans: "Sequence[Span]") -> "list[bytes]":
+        """Get the vectors of spans of a Doc where they stand, from a transformer that is shared.
+
+        RAISES (MedlinkError): E227 when another transformer has read the Doc.
+        """
+        self.encoder()
+        vectors = self.shared.vectors(doc, spans)
+        if b"" in vectors:
+            self.tell_once(Warnings.out_of_reach.format(name=self.name))
+        return vectors
+
     def encoder(self) -> "BiEncoder":
         """Get the encoder of the config, in full precision; of a saved linker, the saved one."""
+        if self.shared.is_used:
+            return self.shared.encoder(self.assets if self.is_saved else None)
         from ...assets.assets import ENCODER
         from ...encoders.architectures import encoder_of
         from ...encoders.bi_encoder import BiEncoder
@@ -334,8 +361,8 @@ class OpenedLinker:
             None if settings.tiers is None else [*settings.tiers],
             fusion=settings.fusion,
             memory=settings.memory,
-            calibrator=settings.calibrator,
-            ranker=settings.ranker,
+            calibrator=settings.calibrator and not self.shared.is_used,
+            ranker=settings.ranker and not self.shared.is_used,
             rerank_top=settings.rerank_top,
             reranker=None if settings.reranker is None else self.reranker(),
             exact_first=settings.exact_first,
@@ -345,7 +372,10 @@ class OpenedLinker:
             lexicon=self.abbreviations,
         )
         unsure = settings.calibrator and settings.threshold is None
-        if unsure and assets.manifest.get("calibrator") is None:
+        if unsure and self.shared.is_used:
+            problem = "it was fitted to names, and mentions are read in their context"
+            tell(Warnings.calibrator_unfit.format(path=assets.path, problem=problem))
+        elif unsure and assets.manifest.get("calibrator") is None:
             tell(Warnings.not_calibrated.format(path=assets.path, name=self.name))
         if (only := own_filter(settings)) is not None:
             engine.scopes.of("", only)  # what is wrong should be met here
@@ -362,6 +392,8 @@ class OpenedLinker:
             return None
         encoder = self.encoder()
         if encoder.fingerprint() != assets.manifest["encoder"]["fingerprint"]:
+            if self.shared.is_used:
+                raise Errors.transformer_changed(name=self.name, path=assets.path)
             problem = "the encoder of the config is not the one that made the index"
             raise Errors.assets_mismatch(path=assets.path, problem=problem)
         return encoder

@@ -61,13 +61,15 @@ class Preparer:
 
         return bare_mention(text, label, self.opened.abbreviations)
 
-    def gold(self, examples: Iterable[Example]) -> Gold:
+    def gold(self, examples: Iterable[Example]) -> list[Gold]:
         """Collect the gold mentions of Examples with the rows of their concepts."""
-        found, rows = [], self.opened.ids.rows
+        found, rows = list[Gold](), self.opened.ids.rows
         for example in examples:
-            spans = gold_spans(self.spans(example.reference))
-            mentions = self._of(example.reference, spans, ())
-            found += [(one, rows(span.kb_id_)) for one, span in zip(mentions, spans, strict=True)]
+            spans, predicted = gold_spans(self.spans(example.reference)), example.predicted
+            mentions = self._alone(example.reference, spans, ())
+            for one, span in zip(mentions, spans, strict=True):
+                place = predicted.char_span(span.start_char, span.end_char, alignment_mode="expand")
+                found.append(Gold(one, rows(span.kb_id_), place))
         return found
 
     def note(self, docs: int, mentions: int) -> None:
@@ -81,6 +83,14 @@ class Preparer:
             tell(Warnings.no_entities.format(name=self.opened.name, docs=count))
 
     def _of(self, doc: Doc, spans: Sequence[Span], beside: Iterable[Span]) -> list[Mention]:
+        mentions = self._alone(doc, spans, beside)
+        if not (mentions and self.opened.shared.is_used):
+            return mentions
+        vectors = self.opened.in_context(doc, spans)
+        return [one._replace(vector=own) for one, own in zip(mentions, vectors, strict=True)]
+
+    def _alone(self, doc: Doc, spans: Sequence[Span], beside: Iterable[Span]) -> list[Mention]:
+        """Make mentions whose texts are encoded without what stands around them."""
         own, opened = self.settings, self.opened
         return mentions_of(
             doc,

@@ -208,6 +208,13 @@ class LinkerSettings(Settings):
         "architecture, such as `spacy-medlink.TransformerBiEncoder.v1`. It must be the one that "
         "made the index, but for `initialize`, which makes the index anew",
     )
+    model: Model[Any, Any] | None = setting(
+        None,
+        _MODEL,
+        "the `encoder`, by the name that spaCy's own components give a model, so that "
+        "`nlp.replace_listeners` finds `model.tok2vec`: for `spacy-medlink.SharedBiEncoder.v1`, "
+        "which is the pipeline's own transformer",
+    )
     objective: BatchChoice | None = setting(
         None,
         "must be a spacy-medlink.BatchObjective.v1, or null",

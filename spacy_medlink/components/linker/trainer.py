@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from spacy.tokens import Doc, Span
 from thinc.api import Ops, set_dropout_rate
 
 from ...errors import Errors
@@ -20,8 +21,16 @@ if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
 
 _NEAR = 4  # names near a mention that it is told apart from
 
-Gold = Sequence[tuple[Mention, frozenset[int]]]
-"""Mentions with the rows of the concepts that are right for them."""
+
+class Gold(NamedTuple):
+    """A mention, the rows of the concepts that are right for it, and where it stands.
+
+    span (Optional[Span]): of the Doc that is read; None where that has other words.
+    """
+
+    mention: Mention
+    rows: frozenset[int]
+    span: Span | None
 
 
 class Trainer:
@@ -75,11 +84,15 @@ class Trainer:
             self._objective = (self.settings.objective or batch_objective()).make()
         return self._objective
 
-    def update(self, gold: Gold, drop: float) -> float:
-        """Compute the gradients of all networks. drop (float): dropout. RETURNS: the losses."""
+    def update(self, gold: Sequence[Gold], docs: Sequence[Doc], drop: float) -> float:
+        """Compute the gradients of all networks.
+
+        docs (Sequence[Doc]): that the pipeline has read. drop (float): dropout.
+        RETURNS (float): the sum of the losses.
+        """
         loss = 0.0
         if self.settings.encoder is not None:
-            loss += self._update_encoder(self.settings.encoder, self.lesson(gold), drop)
+            loss += self._update_encoder(self.settings.encoder, self.lesson(gold), docs, drop)
         if self.trains_reranker:
             loss += self._update_reranker(self.settings.reranker, gold, drop)
         return loss
@@ -90,7 +103,7 @@ class Trainer:
             model.finish_update(sgd)
         self.opened.is_stale = True
 
-    def lesson(self, gold: Gold) -> Lesson | None:
+    def lesson(self, gold: Sequence[Gold]) -> Lesson | None:
         """Make of gold mentions what the encoder learns from them; None where that is nothing.
 
         RAISES (MedlinkError): E307 when the assets have no dense tier to train for.
@@ -99,14 +112,18 @@ class Trainer:
         engine, encoder = opened.engine, opened.encoder()  # the index may lag behind the encoder
         if engine.dense is None:
             raise Errors.nothing_to_train(path=opened.assets.path)
-        known = [(one.long_form or one.text, rows) for one, rows in gold]
-        mentions = [(text, rows) for text, rows in known if rows and text.strip()]
+        shared = opened.shared.is_used
+        taught = [one for one in gold if one.rows and one.mention.text.strip()]
+        if shared:
+            taught = [one for one in taught if one.span]
+        mentions = [(one.mention.long_form or one.mention.text, one.rows) for one in taught]
         if not mentions:
             return None
         hits = engine.dense.search(encoder.encode([text for text, _ in mentions]), _NEAR).rows
         rows = np.unique(hits[hits >= 0])
         near = list(zip(rows.tolist(), engine.name_concept[rows].tolist(), strict=True))
-        return make_lesson(mentions, opened.kb, near)
+        spans = [one.span for one in taught if one.span] if shared else []
+        return make_lesson(mentions, opened.kb, near, spans)
 
     def rebuild(self) -> bool:
         """Make the assets anew for the networks as they are, if those have changed.
@@ -122,18 +139,31 @@ class Trainer:
             opened.put(made)
             self._texts = None  # of the knowledge base of the assets before
             opened.is_saved, opened.is_stale = True, False
+            if opened.shared.is_used:
+                _ = opened.engine  # checked now: the next step moves the weights before it is asked
         return True
 
-    def _update_encoder(self, model: Any, lesson: Lesson | None, drop: float) -> float:
-        if lesson is None:
+    def _update_encoder(
+        self, model: Any, lesson: Lesson | None, docs: Sequence[Doc], drop: float
+    ) -> float:
+        given: Any = lesson.texts if lesson is not None else []
+        if self.opened.shared.is_used and any(map(len, docs)):
+            from ..shared_encoder import InContext
+
+            spans = lesson.spans if lesson is not None else []
+            given = InContext(docs, spans, given[len(spans) :])
+        elif lesson is None:
             return 0.0
         set_dropout_rate(model, drop)
-        vectors, backprop = model.begin_update(lesson.texts)
+        vectors, backprop = model.begin_update(given)
+        if lesson is None:
+            backprop(vectors)  # the others wait for it, see `components.shared_encoder`
+            return 0.0
         loss, gradient = lesson.loss(self.objective(), vectors, model.ops)
         backprop(gradient)
         return loss
 
-    def _update_reranker(self, model: Any, gold: Gold, drop: float) -> float:
+    def _update_reranker(self, model: Any, gold: Sequence[Gold], drop: float) -> float:
         from ...encoders.pairs import Pair
         from ...ranking.reranking import CandidateTexts
 
@@ -142,7 +172,7 @@ class Trainer:
         encoder, loss = opened.reranker(), choice.make()
         if self._texts is None:
             self._texts = CandidateTexts(opened.kb, encoder.settings.definitions)
-        wanted = [(mention, rows) for mention, rows in gold if rows and mention.text.strip()]
+        wanted = [(one, rows) for one, rows, _ in gold if rows and one.text.strip()]
         top = self.settings.rerank_top or encoder.settings.top
         rankings = opened.engine.rank_unfiltered([mention for mention, _ in wanted], top)
         pairs, rights = [], []

@@ -1,0 +1,78 @@
+"""SharedTransformer: what a linker has to do with the transformer of its pipeline."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .settings import LinkerSettings
+
+if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
+    from spacy.language import Language
+    from spacy.tokens import Doc, Span
+
+    from ...assets import Assets
+    from ...encoders.bi_encoder import BiEncoder
+
+Home = Callable[[], "Language | None"]
+
+
+class SharedTransformer:
+    """The transformer of a pipeline, which a linker's encoder may share.
+
+    name (str): of the component. settings (LinkerSettings): have the encoder.
+    home (Callable): gives the pipeline, where that is known.
+    """
+
+    def __init__(self, name: str, settings: LinkerSettings, home: Home) -> None:
+        self.name, self.settings, self.home = name, settings, home
+        self._mark: Any = None  # of the weights, when they were last looked at
+        self._has_checked = False  # whether they are those that read the documents
+
+    @property
+    def is_used(self) -> bool:
+        """Whether the encoder shares it."""
+        model = self.settings.encoder
+        return model is not None and bool(model.attrs.get("shared"))
+
+    def encoder(self, saved: "Assets | None") -> "BiEncoder":
+        """Get the encoder over its weights as they are now.
+
+        saved (Optional[Assets]): those that were saved with the component.
+        RAISES (MedlinkError): E225 when there is no transformer.
+        """
+        from ...assets.assets import ENCODER
+        from .. import shared_network
+
+        model = self._model
+        if saved is not None and model.shims[0].projection is None:
+            with saved.directory(ENCODER) as path:
+                shared_network.load_saved(model, path)
+        nlp = self.home()
+        pipes = None if nlp is None else [pipe for _, pipe in nlp.components]
+        return shared_network.connect(model, pipes, self.name)
+
+    def has_moved(self, encoder: "BiEncoder") -> bool:
+        """Tell whether its weights are other ones than when this was last asked."""
+        from ..shared_network import mark_of
+
+        mark = mark_of(encoder)
+        if mark == self._mark:
+            return False
+        encoder.refresh()
+        self._mark, self._has_checked = mark, False
+        return True
+
+    def vectors(self, doc: "Doc", spans: "Sequence[Span]") -> list[bytes]:
+        """Make the vectors of spans of a Doc where they stand; b"" where nothing was read.
+
+        RAISES (MedlinkError): E227 when another transformer has read the Doc, E208 for numbers that
+            are not finite.
+        """
+        from .. import shared_network
+
+        model = self._model
+        self._has_checked = self._has_checked or shared_network.check_reader(model, doc, self.name)
+        return shared_network.vectors_in_context(model, doc, spans)
+
+    @property
+    def _model(self) -> Any:
+        return self.settings.encoder
