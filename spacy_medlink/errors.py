@@ -818,4 +818,8 @@ class Warnings:
         "[W131] {count:,} rules of the overlay {path} change nothing; the first is {first}. "
         "`medlink kb show KB ID` shows the names that a concept has."
     )
+    without_context = (
+        "[W408] {source} reads mentions in their context, and these figures are of gold mentions "
+        "without it. `--end-to-end` and `spacy evaluate` measure it as it links."
+    )
     baseline_left_out = "[W404] The baseline {name} is left out: {reason}."

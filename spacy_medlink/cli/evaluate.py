@@ -219,6 +219,8 @@ def evaluate_linker(
         nlp = _pipeline(source, "en", device, settings.threshold, settings.tiers)
         component = linker_of(nlp)
         assets, linker = component.assets, component.linker
+        if component.opened.shared.is_used:
+            _say(Warnings.without_context.format(source=source))
         discard = frozenset(component.labels_discard or ())
     else:
         assets = open_assets(

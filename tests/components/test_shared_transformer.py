@@ -17,6 +17,7 @@ from thinc.api import Adam
 pytest.importorskip("spacy_transformers")
 
 from spacy_medlink.assets import Assets
+from spacy_medlink.cli.evaluate import evaluate_linker
 from spacy_medlink.components.examples import gold_reader
 from spacy_medlink.components.shared_encoder import InContext
 from spacy_medlink.errors import MedlinkError
@@ -456,3 +457,10 @@ def test_calibrators_of_names_are_left_out(tiny_encoder, names):
     with pytest.warns(UserWarning, match="W241"):
         nlp = made(tiny_encoder, names, threshold=None)
     assert linker_of(nlp).engine.calibrator is None
+
+
+def test_evaluation_without_context_says_so(tmp_path, trained, gold):
+    trained.to_disk(tmp_path / "saved")
+    with pytest.warns(UserWarning, match="W408"):
+        metrics = evaluate_linker(source=str(tmp_path / "saved"), gold=gold)
+    assert metrics

@@ -11,11 +11,12 @@ from training.recipe.overrides import parse_overrides
 from training.recipe.reading import read_recipe
 from training.recipe.settings import Recipe
 
-# The recipe of rerankers has a section of its own (tests/training/reranking).
+# The recipe of rerankers has a section of its own (tests/training/reranking); one is a config of
+# `spacy train` (tests/components/test_shared_transformer.py).
 CONFIGS = sorted(
     path
     for path in (Path(__file__).parents[3] / "training").rglob("configs/*.cfg")
-    if not path.name.startswith("rerank")
+    if not path.name.startswith(("rerank", "pipeline"))
 )
 
 
