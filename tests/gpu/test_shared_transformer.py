@@ -12,14 +12,8 @@ from tests.tiny import TINY_RECORDS, assets_of
 
 pytest.importorskip("spacy_transformers")
 
-from tests.components.test_shared_transformer import (
-    examples_of,
-    linker_of,
-    links_of,
-    made,
-    texts_of,
-)
-from tests.components.test_shared_transformer import gold as gold  # a fixture
+from tests.components.shared.conftest import gold as gold  # a fixture
+from tests.components.shared.pipelines import examples_of, linker_of, links_of, made, texts_of
 
 
 @pytest.mark.parametrize("device", DEVICES)

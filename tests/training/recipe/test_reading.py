@@ -12,7 +12,7 @@ from training.recipe.reading import read_recipe
 from training.recipe.settings import Recipe
 
 # The recipe of rerankers has a section of its own (tests/training/reranking); one is a config of
-# `spacy train` (tests/components/test_shared_transformer.py).
+# `spacy train` (tests/components/shared).
 CONFIGS = sorted(
     path
     for path in (Path(__file__).parents[3] / "training").rglob("configs/*.cfg")

@@ -1,0 +1,47 @@
+"""A knowledge base without vectors, gold mentions, and pipelines over them."""
+
+import json
+from pathlib import Path
+
+import pytest
+from thinc.api import Adam
+
+from spacy_medlink.assets import Assets
+from tests.components.test_spacy_train import MENTIONS
+from tests.tiny import TINY_RECORDS, assets_of
+
+
+@pytest.fixture(scope="session")
+def names(tmp_path_factory) -> Assets:
+    """Assets without an encoder: the pipeline's transformer makes the vectors."""
+    return assets_of(tmp_path_factory.mktemp("names"), TINY_RECORDS)
+
+
+@pytest.fixture(scope="session")
+def gold(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("gold") / "gold.jsonl"
+    lines = []
+    for number, (mention, id) in enumerate(MENTIONS):
+        text = f"We saw {mention} there."
+        own = {"start": 7, "end": 7 + len(mention), "mention": mention, "ids": [id], "type": "DIS"}
+        lines.append(json.dumps({"doc_id": str(number), "text": text, "mentions": [own]}))
+    path.write_text("\n".join(lines), encoding="utf8")
+    return path
+
+
+@pytest.fixture
+def nlp(tiny_encoder, names):
+    from .pipelines import made
+
+    return made(tiny_encoder, names)
+
+
+@pytest.fixture(scope="session")
+def trained(tiny_encoder, names, gold):
+    """A pipeline that has learned the gold mentions; do not change it."""
+    from .pipelines import examples_of, made
+
+    nlp = made(tiny_encoder, names)
+    examples, sgd = examples_of(nlp, gold), Adam(0.003)
+    nlp.losses = [nlp.update(examples, sgd=sgd)["medical_linker"] for _ in range(25)]
+    return nlp
