@@ -99,7 +99,7 @@ def test_a_batch_that_does_not_fit_is_halved(
     tiny_encoder: Path, device: str, fp32: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     encoder = BiEncoder.load(tiny_encoder, device=torch.device(device))
-    expected, run, sizes = encoder.encode(TEXTS), encoder._run, []
+    expected, run, sizes = encoder.encode(TEXTS), encoder.pooled, []
 
     def small(module: torch.nn.Module, pieces: list[list[int]]) -> torch.Tensor:
         sizes.append(len(pieces))
@@ -107,7 +107,7 @@ def test_a_batch_that_does_not_fit_is_halved(
             raise torch.cuda.OutOfMemoryError("CUDA out of memory")
         return run(module, pieces)
 
-    monkeypatch.setattr(encoder, "_run", small)
+    monkeypatch.setattr(encoder, "pooled", small)
     np.testing.assert_allclose(encoder.encode(TEXTS), expected, atol=1e-4)
     assert sizes[0] == 5
     assert max(sizes[-3:]) <= 2, "batches stay small once memory ran out"

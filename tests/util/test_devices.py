@@ -142,7 +142,7 @@ def test_other_errors_and_a_single_text_that_does_not_fit_are_raised(
     def full(module: torch.nn.Module, pieces: list[list[int]]) -> torch.Tensor:
         raise torch.cuda.OutOfMemoryError("CUDA out of memory")
 
-    monkeypatch.setattr(encoder, "_run", full)
+    monkeypatch.setattr(encoder, "pooled", full)
     with pytest.raises(torch.cuda.OutOfMemoryError):
         encoder.encode(TEXTS)
 
