@@ -4,9 +4,12 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
+
+from tests.tiny import TINY_RECORDS, assets_of
 
 # spaCy imports every factory that an installed package declares. What other plug-ins cost is
 # hidden by letting spaCy see only itself, and us or not.
@@ -104,3 +107,18 @@ def test_command_line_answers_help_without_torch() -> None:
         "print(json.dumps(sorted(sys.modules)))"
     )
     assert not {"torch", "faiss", "transformers", "spacy"} & set(_run(code))
+
+
+def test_exact_and_ngram_tiers_link_where_torch_is_not_installed(tmp_path: Path) -> None:
+    assets = assets_of(tmp_path, TINY_RECORDS).path
+    code = (
+        "import json, sys, warnings\n"
+        "warnings.simplefilter('ignore')\n"
+        "sys.modules['torch'] = None\n"  # as where it is not installed
+        "import spacy\n"
+        "nlp = spacy.blank('en')\n"
+        f"nlp.add_pipe('medical_mentions', config={{'assets': {str(assets)!r}}})\n"
+        f"nlp.add_pipe('medical_linker', config={{'assets': {str(assets)!r}}})\n"
+        "print(json.dumps([ent.kb_id_ for ent in nlp('High fever.').ents]))"
+    )
+    assert _run(code) == ["HP:0001945"]

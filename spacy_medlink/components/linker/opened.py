@@ -59,15 +59,13 @@ class OpenedLinker:
     """
 
     def __init__(self, name: str, lang: str, settings: LinkerSettings, home: Home) -> None:
-        from ...util.devices import spacy_device
-
         self.name, self.lang, self.settings = name, lang, settings
         self.source = settings.assets
         self.lexicon: Lexicon | None = None
         self.saved_overlay: Path | None = None  # the file that came with the component
         self.overlay_owner: object = None  # of the directory of one that came as bytes
         self._overlay: OverlayFile | None = None
-        self.device = spacy_device()  # now: spaCy keeps it for each thread
+        self.device = _spacy_device()  # now: spaCy keeps it for each thread
         self.shared = SharedTransformer(name, settings, home)
         self.reset()
 
@@ -397,3 +395,14 @@ class OpenedLinker:
             problem = "the encoder of the config is not the one that made the index"
             raise Errors.assets_mismatch(path=assets.path, problem=problem)
         return encoder
+
+
+def _spacy_device() -> str:
+    """Name the device where spaCy computes; exact and n-gram tiers need no torch."""
+    from thinc.compat import has_torch
+
+    if not has_torch:
+        return "cpu"
+    from ...util.devices import spacy_device
+
+    return spacy_device()
