@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 MAX_CHANGED = 0.003  # of the links
 CONFIDENCE = 0.95
 _SAMPLE = 2000  # names; of each kind of answer at most so many examples
+_SEEN = 2  # concepts: whether a second one has the name
 _TOGETHER = 1024
 _SEED = 1
 
@@ -77,7 +78,14 @@ def _rewritten(text: str, generator: "Generator") -> str:
 
 def _kinds(linker: Linker, mentions: Sequence[Mention]) -> list[str]:
     """Tell the kind of the answer that memory and exact tier give; "" for none."""
-    return [kind_of(own) if own else "" for own in linker.rank_exact(mentions)]
+    texts = [" ".join(one.text.split()) for one in mentions]
+    distinct = list(dict.fromkeys(texts))
+    found = {
+        label: linker.retrieval.rank_exact(distinct, linker.scopes.of(label), _SEEN)
+        for label in {one.label for one in mentions}
+    }
+    ranked = (found[one.label][text] for one, text in zip(mentions, texts, strict=True))
+    return [kind_of(own) if own else "" for own in ranked]
 
 
 def _examples(mentions: Sequence[Mention], kinds: Sequence[str]) -> list[int]:

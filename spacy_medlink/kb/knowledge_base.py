@@ -32,22 +32,19 @@ _TEXTS = (
     "SELECT name.row, CAST(text AS TEXT) FROM json_each(?) AS wanted"
     " JOIN name ON name.row = wanted.value"
 )
+_NAMED = (  # its hash is a signed number there
+    "SELECT name.row, name.concept, CAST(name.text AS TEXT) FROM lookup"
+    " JOIN name ON name.row = lookup.name WHERE hash = ? ORDER BY name.row"
+)
 _SEARCH = (
     "SELECT concept, row FROM (SELECT concept, row, begins, size, row_number() OVER"
     " (PARTITION BY concept ORDER BY begins DESC, size, row) AS place FROM"
     " (SELECT concept, row, text LIKE ? ESCAPE '\\' AS begins, length(text) AS size FROM name"
     " WHERE text LIKE ? ESCAPE '\\')) WHERE place = 1 ORDER BY begins DESC, size, row LIMIT ?"
 )
-_SHARED = (
-    "SELECT code.value, group_concat(concept.row) FROM concept, json_each(concept.codes) AS own,"
-    " json_each(own.value) AS code WHERE concept.codes != '' AND own.key = ?"
-    " GROUP BY code.value HAVING count(*) > 1"
-)
 _LONGEST_SEARCH = 5000
 _FEW_ROWS = 3  # are read sooner one by one
 _load_types = lru_cache(4096)(schema.load_list)  # few lists are those of many concepts
-_SIGNED = 1 << 63
-_WRAP = 1 << 64
 
 Read = TypeVar("Read")
 
@@ -228,13 +225,9 @@ class KnowledgeBase:
         """Find names like a text, as `find` does: (name row, concept row), in this order."""
         own = key(text)
         value = hash_key(own)
-        rows = self._db.execute(
-            "SELECT name.row, name.concept, CAST(name.text AS TEXT) FROM lookup"
-            " JOIN name ON name.row = lookup.name WHERE hash = ? ORDER BY name.row",
-            (value - _WRAP if value >= _SIGNED else value,),
-        ).fetchall()
+        found = self._db.execute(_NAMED, (value - (value >> 63 << 64),)).fetchall()
         # Strings can be made that have the hash of another: the hash finds, the key decides.
-        return [(row, concept) for row, concept, name in rows if key(name) == own]
+        return [(row, concept) for row, concept, name in found if key(name) == own]
 
     def name_rows(self, row: int) -> range:
         """List the rows of the names of a concept, by its row."""
@@ -297,7 +290,7 @@ class KnowledgeBase:
 
     def names(self, id: str, lang: str = "") -> tuple[str, ...]:
         """List a concept's names in a language, such as "es"; in all of them without one."""
-        return tuple(name.text for name in self[id].names if not lang or name.lang == lang)
+        return tuple(name.text for name in self[id].names if lang in ("", name.lang))
 
     def groups(self, id: str) -> tuple[str, ...]:
         """List the UMLS semantic groups of a concept's types, such as "DISO"; () without any."""
@@ -346,10 +339,7 @@ class KnowledgeBase:
         The first question about a vocabulary reads the codes of all concepts; the answer is kept.
         """
         if vocabulary not in self._shared:
-            rows = self._db.execute(_SHARED, (vocabulary,))
-            self._shared[vocabulary] = {
-                code: tuple(map(int, concepts.split(","))) for code, concepts in rows
-            }
+            self._shared[vocabulary] = related.shared_codes(self._db, vocabulary)
         return self._shared[vocabulary]
 
     @property

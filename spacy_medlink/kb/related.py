@@ -42,6 +42,11 @@ _BELOW = (
     "SELECT DISTINCT concept.row, concept.id FROM json_each(?) AS known"
     " JOIN edge ON edge.parent = known.value JOIN concept ON concept.row = child ORDER BY 1"
 )
+_SHARED = (
+    "SELECT code.value, group_concat(concept.row) FROM concept, json_each(concept.codes) AS own,"
+    " json_each(own.value) AS code WHERE concept.codes != '' AND own.key = ?"
+    " GROUP BY code.value HAVING count(*) > 1"
+)
 
 
 def knows_relations(db: Connection) -> bool:
@@ -111,3 +116,9 @@ def descendants(db: Connection, row: int) -> dict[str, int]:
 def _rows(db: Connection, query: str, value: Any) -> list[Any]:
     found: list[Any] = db.execute(query, (value,)).fetchall()
     return found
+
+
+def shared_codes(db: Connection, vocabulary: str) -> dict[str, tuple[int, ...]]:
+    """Map the codes that several concepts share to the rows of these concepts."""
+    rows = db.execute(_SHARED, (vocabulary,))
+    return {code: tuple(map(int, concepts.split(","))) for code, concepts in rows}

@@ -197,13 +197,12 @@ class Linker:
     def explain(
         self, mention: Mention, only: "Only" = None, force: bool | None = None
     ) -> "Explanation":
-        """Say why a mention is linked as it is; arguments as for `decide`."""
+        """Say why a mention is linked as it is, by all tiers; arguments as for `decide`."""
         from .explain import explain
 
         assert self.parts.kb is not None
         linker, (decision,) = self, self.decide([mention], only, force)
         if self.settings.exact_first is None and self.parts.gate is not None:
-            # Whoever asks why wants to see all tiers, as long as they say the same.
             every = self.using(exact_first=False)
             (full,) = every.decide([mention], only, force)
             if (full.link and full.link.row) == (decision.link and decision.link.row):
@@ -233,17 +232,6 @@ class Linker:
         scopes = {label: self.scopes.within(label, mask) for label in {o.label for o in mentions}}
         found = self.retrieval.find(self._keys(mentions, scopes, k), remember=False)
         return self._ordered(mentions, found, k)
-
-    def rank_exact(self, mentions: Sequence[Mention]) -> Rankings:
-        """Rank what memory and exact tier alone find for the texts of mentions; [] for nothing."""
-        texts = [" ".join(one.text.split()) for one in mentions]
-        by_label = {
-            label: self.retrieval.rank_exact(
-                list(dict.fromkeys(texts)), self.scopes.of(label), DEPTH
-            )
-            for label in {one.label for one in mentions}
-        }
-        return [by_label[one.label][text] for one, text in zip(mentions, texts, strict=True)]
 
     def look_up(self, texts: Sequence[str], width: int) -> Found:
         """Search all tiers without a filter, each for `width` names: (n_texts, m)."""
@@ -327,11 +315,6 @@ class Linker:
     def fusion(self) -> Fusion:
         """How the tiers' scores become one."""
         return self.parts.fusion
-
-    @property
-    def weights(self) -> dict[str, float]:
-        """Weight of each tier in the fused score."""
-        return dict(self.fusion.weights or {})
 
     @property
     def rescorer(self) -> Rescorer | None:

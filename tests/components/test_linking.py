@@ -54,7 +54,7 @@ def test_candidates_are_well_formed(tiny_assets, engine):
         for one in ranking:
             assert engine.name_concept[one.name_row] == one.row
             assert one.scores.keys() == {"exact", "ngram", "dense"}
-            want = sum(engine.weights[tier] * score for tier, score in one.scores.items())
+            want = sum(engine.fusion.weights[tier] * score for tier, score in one.scores.items())
             assert one.score == pytest.approx(want, abs=1e-5)
         scores = [one.score for one in ranking]
         assert all(after <= before + 1e-4 for before, after in pairwise(scores))

@@ -3,7 +3,6 @@
 import copy
 import threading
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ...errors import Errors, Warnings
@@ -12,7 +11,7 @@ from ...util.telling import tell
 from ..extensions import register_scheme
 from ..pipe import SAVED_ASSETS
 from .annotation import LinkWriter
-from .overlay_file import OverlayFile
+from .overlay_file import OverlayPlace
 from .settings import FILTERS, LinkerSettings, own_filter, scope_settings
 from .shared import Home, SharedTransformer
 
@@ -62,9 +61,7 @@ class OpenedLinker:
         self.name, self.lang, self.settings = name, lang, settings
         self.source = settings.assets
         self.lexicon: Lexicon | None = None
-        self.saved_overlay: Path | None = None  # the file that came with the component
-        self.overlay_owner: object = None  # of the directory of one that came as bytes
-        self._overlay: OverlayFile | None = None
+        self.overlay = OverlayPlace(settings)
         self.device = _spacy_device()  # now: spaCy keeps it for each thread
         self.shared = SharedTransformer(name, settings, home)
         self.reset()
@@ -89,7 +86,7 @@ class OpenedLinker:
         """
         from ...building.starter import is_starter
 
-        self._assets, self.is_saved = self._overlaid(assets), saved
+        self._assets, self.is_saved = self.overlay.over(assets.move(self.device)), saved
         if is_starter(assets):
             concepts = assets.manifest["kb"]["concepts"]
             tell(Warnings.starter_kb.format(name=self.name, concepts=concepts))
@@ -102,7 +99,7 @@ class OpenedLinker:
         """
         with self.lock:
             self._engine = self._linker = self._writer = None
-            self._assets = self._overlaid(assets)
+            self._assets = self.overlay.over(assets.move(self.device))
 
     def follow(self) -> None:
         """Take the overlay as its file is now; whoever links or saves calls this first.
@@ -111,14 +108,10 @@ class OpenedLinker:
             when there is no transformer to share.
         """
         self._follow_transformer()
-        if self._assets is None or not (
-            self._overlay or self.saved_overlay or self.settings.overlay
-        ):
-            return
-        with self.lock:
-            laid, overlay = self._overlay, self.overlay
-            if overlay is not laid or (overlay is not None and overlay.follow()):
-                self.put(self.base)
+        if self._assets is not None and self.overlay.is_used:
+            with self.lock:
+                if self.overlay.has_changed():
+                    self.put(self.base)
 
     def use_device(self, device: str) -> None:
         """Let the networks compute elsewhere than spaCy does: "cpu", "cuda:1", "auto" ...
@@ -185,30 +178,15 @@ class OpenedLinker:
     def overlaid(self) -> "OverlaidAssets | None":
         """The assets with the overlay as its file is now; None without one, and nothing is opened.
 
-        RAISES (MedlinkError): as `assets` and `overlay`.
+        RAISES (MedlinkError): as `assets`, and E105, E107, E167 when the file cannot be read.
         """
         from ...assets.overlaid import OverlaidAssets
 
-        if (self.saved_overlay or self.settings.overlay) is None:
+        if not self.overlay.is_used:
             return None
         self.follow()
         assets = self.assets
         return assets if isinstance(assets, OverlaidAssets) else None
-
-    @property
-    def overlay(self) -> OverlayFile | None:
-        """The rules in force: of the file that the config names, or the one that was saved.
-
-        RAISES (MedlinkError): E105, E107, E167 when it cannot be read.
-        """
-        named = None if self.settings.overlay is None else Path(self.settings.overlay)
-        if self.saved_overlay is not None and (named is None or not named.is_file()):
-            named = self.saved_overlay
-        if named is None:
-            self._overlay = None
-        elif self._overlay is None or self._overlay.path != named:
-            self._overlay = OverlayFile(named)
-        return self._overlay
 
     @property
     def kb(self) -> "KnowledgeBase":
@@ -342,13 +320,6 @@ class OpenedLinker:
         encoder = cross_encoder_of(model)
         assets.check_reranker(encoder, model.attrs["name"])
         return encoder
-
-    def _overlaid(self, assets: "Assets") -> "Assets":
-        """Lay the overlay over assets."""
-        overlay = self.overlay
-        return (
-            assets.move(self.device) if overlay is None else overlay.over(assets.move(self.device))
-        )
 
     def _make_engine(self) -> "Linker":
         assets, settings = self.assets, self.settings

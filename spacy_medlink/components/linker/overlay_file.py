@@ -1,14 +1,82 @@
-"""OverlayFile: the rules of a curation file, read again whenever it changes."""
+"""The overlay of a linker: the rules of a file, read again whenever it changes, and its place."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import MedlinkError, Warnings
+from ...util.files import OwnedDirectory
 from ...util.telling import tell
+from .settings import LinkerSettings
 
 if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
     from ...assets import Assets
     from ...kb.curation import Curation
+
+OVERLAY = "overlay.jsonl"  # of a saved linker
+
+
+class OverlayPlace:
+    """Where the overlay of a linker is: the file that the config names, or the one that was saved.
+
+    settings (LinkerSettings): of the component. The attribute `saved` is the file that came with it
+    (Optional[Path]); `is_copy` says that it came as bytes, so that nobody else can change it.
+    """
+
+    def __init__(self, settings: LinkerSettings) -> None:
+        self.settings = settings
+        self.saved: Path | None = None
+        self._owner: OwnedDirectory | None = None  # of a file that came as bytes
+        self._file: OverlayFile | None = None
+
+    @property
+    def is_used(self) -> bool:
+        """Whether there is an overlay, or was one."""
+        return bool(self._file or self.saved or self.settings.overlay)
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether the file came as bytes."""
+        return self._owner is not None
+
+    @property
+    def file(self) -> "OverlayFile | None":
+        """The file in force; the one that the config names goes first, where it is there.
+
+        RAISES (MedlinkError): E105, E107, E167 when it cannot be read.
+        """
+        named = None if self.settings.overlay is None else Path(self.settings.overlay)
+        if self.saved is not None and (named is None or not named.is_file()):
+            named = self.saved
+        if named is None:
+            self._file = None
+        elif self._file is None or self._file.path != named:
+            self._file = OverlayFile(named)
+        return self._file
+
+    def has_changed(self) -> bool:
+        """Tell whether another file is in force than when this was last asked, or other rules."""
+        before, now = self._file, self.file
+        return now is not before or (now is not None and now.follow())
+
+    def over(self, assets: "Assets") -> "Assets":
+        """Lay the overlay over assets, if there is one."""
+        return assets if self.file is None else self.file.over(assets)
+
+    def load(self, path: Path) -> None:
+        """Take the file that was saved in a directory; none where it is not there."""
+        self.saved, self._owner = (path if path.is_file() else None), None
+
+    def dump(self) -> bytes | None:
+        """Write the rules in force; None without an overlay."""
+        return None if self.file is None else self.file.curation.dump().encode()
+
+    def parse(self, content: bytes | None) -> None:
+        """Take what `dump` wrote, and put it where it can be read and followed."""
+        self.saved = self._owner = None
+        if content is not None:
+            self._owner = OwnedDirectory("spacy-medlink-")
+            self.saved = self._owner.path / OVERLAY
+            self.saved.write_bytes(content)
 
 
 class OverlayFile:

@@ -12,13 +12,13 @@ from ...util.beside import remove
 from ...util.files import replacing_file
 from ...util.outputs import FileKind, check_output, marked
 from .opened import OpenedLinker
+from .overlay_file import OVERLAY
 from .reference import REFERENCE, Reference
 
 if TYPE_CHECKING:
     from ...assets import Assets
 
 _LEXICON = "lexicon.tsv"
-_OVERLAY = "overlay.jsonl"
 _HEAD = "# The lexicon of a saved medical_linker\n"
 _LEXICON_FILE = marked("the lexicon of a saved linker", _HEAD)
 _REFERENCE_FILE = FileKind("the reference of a saved linker", Reference.is_in)
@@ -56,7 +56,7 @@ class Store:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise Errors.write_failed(path=path, reason=error.strerror or error) from error
-        has_lexicon, overlay = self._has_own_lexicon, self.opened.overlay
+        has_lexicon, overlay = self._has_own_lexicon, self.opened.overlay.file
         if "assets" not in exclude:
             check_output(path / "assets", ASSETS, improves=self.opened.base.path)
             check_output(path / REFERENCE, _REFERENCE_FILE)
@@ -65,8 +65,8 @@ class Store:
             with replacing_file(path / _LEXICON, _LEXICON_FILE) as temporary:
                 text = _HEAD + self.opened.abbreviations.dump()
                 temporary.write_text(text, encoding="utf-8")
-        if overlay is not None and overlay.path.resolve() != (path / _OVERLAY).resolve():
-            with replacing_file(path / _OVERLAY, _OVERLAY_FILE) as temporary:
+        if overlay is not None and overlay.path.resolve() != (path / OVERLAY).resolve():
+            with replacing_file(path / OVERLAY, _OVERLAY_FILE) as temporary:
                 temporary.write_text(overlay.curation.dump(), encoding="utf-8")
 
     def from_disk(self, path: Path, exclude: Iterable[str]) -> None:
@@ -74,8 +74,7 @@ class Store:
 
         RAISES (MedlinkError): E201-E204 when they are not whole, E309 when they are not there.
         """
-        overlay = path / _OVERLAY
-        self.opened.saved_overlay = overlay if overlay.is_file() else None
+        self.opened.overlay.load(path / OVERLAY)
         if "assets" not in exclude:
             self.opened.reset()
             self.opened.take(self._saved_assets(path), saved=True)
@@ -100,8 +99,8 @@ class Store:
                 files = {name: assets.file(name).read() for name in assets.files}
         if self._has_own_lexicon:
             files[_LEXICON] = self.opened.abbreviations.dump().encode()
-        if self.opened.overlay is not None:
-            files[_OVERLAY] = self.opened.overlay.curation.dump().encode()
+        if (overlay := self.opened.overlay.dump()) is not None:
+            files[OVERLAY] = overlay
         data: bytes = srsly.msgpack_dumps(files)
         return data
 
@@ -109,7 +108,7 @@ class Store:
         """Load from bytes: the files go to a temporary directory that lives as long as they do."""
         files = srsly.msgpack_loads(data)
         lexicon, reference = files.pop(_LEXICON, None), files.pop(REFERENCE, None)
-        self._unpack_overlay(files.pop(_OVERLAY, None))
+        self.opened.overlay.parse(files.pop(OVERLAY, None))
         if "assets" not in exclude and (reference or files):
             self.opened.reset()
             named = self.opened.named
@@ -133,8 +132,8 @@ class Store:
         overlay = opened.overlay
         state: dict[str, Any] = {
             # Followed in the other process too, but for one that came as bytes.
-            "overlay": opened.saved_overlay if opened.overlay_owner is None else None,
-            "overlay_bytes": None if overlay is None else overlay.curation.dump().encode(),
+            "overlay": None if overlay.is_copy else overlay.saved,
+            "overlay_bytes": overlay.dump(),
             "source": opened.source,
             "lexicon": opened.abbreviations,  # which may not be there to be read in the other
             "is_saved": opened.is_saved,
@@ -150,25 +149,14 @@ class Store:
         opened = self.opened
         opened.source, opened.lexicon = state["source"], state["lexicon"]
         if state["overlay"] is None:
-            self._unpack_overlay(state["overlay_bytes"])
+            opened.overlay.parse(state["overlay_bytes"])
         else:
-            opened.saved_overlay = state["overlay"]
+            opened.overlay.load(state["overlay"])
         if "bytes" in state:
             self.from_bytes(state["bytes"], ())
         elif "assets" in state:
             opened.put(state["assets"])
         opened.is_saved = state["is_saved"]
-
-    def _unpack_overlay(self, content: bytes | None) -> None:
-        """Put an overlay that came as bytes where it can be read, and followed."""
-        from ...util.files import OwnedDirectory
-
-        self.opened.saved_overlay = self.opened.overlay_owner = None
-        if content is not None:
-            directory = OwnedDirectory("spacy-medlink-")
-            (directory.path / _OVERLAY).write_bytes(content)
-            self.opened.saved_overlay = directory.path / _OVERLAY
-            self.opened.overlay_owner = directory
 
     @property
     def has_own_assets(self) -> bool:
