@@ -61,13 +61,11 @@ class Store:
             check_output(path / "assets", ASSETS, improves=self.opened.base.path)
             check_output(path / REFERENCE, _REFERENCE_FILE)
             self._save_assets(path)
-        if has_lexicon:
-            with replacing_file(path / _LEXICON, _LEXICON_FILE) as temporary:
-                text = _HEAD + self.opened.abbreviations.dump()
-                temporary.write_text(text, encoding="utf-8")
-        if overlay is not None and overlay.path.resolve() != (path / OVERLAY).resolve():
-            with replacing_file(path / OVERLAY, _OVERLAY_FILE) as temporary:
-                temporary.write_text(overlay.curation.dump(), encoding="utf-8")
+        lexicon = _HEAD + self.opened.abbreviations.dump() if has_lexicon else None
+        _save_text(path / _LEXICON, _LEXICON_FILE, lexicon)
+        if overlay is None or overlay.path.resolve() != (path / OVERLAY).resolve():
+            rules = overlay.curation.dump() if overlay is not None else None
+            _save_text(path / OVERLAY, _OVERLAY_FILE, rules)
 
     def from_disk(self, path: Path, exclude: Iterable[str]) -> None:
         """Load from a directory; the assets, in it or referred to, are used where they are.
@@ -195,6 +193,16 @@ class Store:
         if not reference.is_file():
             return Assets(path / "assets", is_installed(path))
         return Reference.parse(reference.read_text("utf-8"), path).open(path, self.opened.named)
+
+
+def _save_text(path: Path, kind: FileKind, text: str | None) -> None:
+    """Write a file; without a text, take away that of an earlier saving, which would be loaded."""
+    if text is None:
+        check_output(path, kind)
+        remove(path)
+        return
+    with replacing_file(path, kind) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 def _unpacked(files: dict[str, bytes]) -> "Assets":
