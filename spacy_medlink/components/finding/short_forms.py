@@ -5,7 +5,7 @@ a mention, it is one, and where the long form is none, a name that is written al
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 
 from spacy.tokens import Doc, Span
@@ -17,6 +17,8 @@ from ...text.normalisation import hash_keys, key
 from .kept import Kept
 from .words import Match
 
+_WORD = re.compile(r"\w+")
+_ENDING = re.compile(r"s?(?!\w)")
 _Places = dict[tuple[int, int], Match | None]
 
 
@@ -83,21 +85,28 @@ def _of_document(doc: Doc, around: "_Text", found: Sequence[Match]) -> _Places:
     for match in found:
         for text in (doc[match.start : match.end].text, match.reading):
             by_key.setdefault(key(text), match)
-    for short, long in around.defined.items():
-        meant = by_key.get(key(long))
-        for span in _occurrences(doc, around.text, short):
-            place = span.start, span.end
-            new[place] = meant and _match(span, meant.rows, meant.reading)
+    meant = {short: by_key.get(key(long)) for short, long in around.defined.items()}
+    for start, end, short in _occurrences(around.text, meant):
+        span = doc.char_span(start, end)
+        # "As" begins sentences, whatever "(As)" says; "AS" does not.
+        if span is not None and (span.text.isupper() or not span[0].is_stop):
+            own = meant[short]
+            new[span.start, span.end] = own and _match(span, own.rows, own.reading)
     return new
 
 
-def _occurrences(doc: Doc, text: str, short: str) -> Iterator[Span]:
-    """Find a short form in a Doc, in the plural, too."""
-    for found in re.finditer(rf"(?<!\w){re.escape(short)}s?(?!\w)", text):
-        span = doc.char_span(*found.span())
-        # "As" begins sentences, whatever "(As)" says; "AS" does not.
-        if span is not None and (span.text.isupper() or not span[0].is_stop):
-            yield span
+def _occurrences(text: str, shorts: Collection[str]) -> Iterator[tuple[int, int, str]]:
+    """Find where short forms stand in a text, in the plural, too: (start, end, short form).
+
+    One look into a dictionary for each word and length: a document may define thousands.
+    """
+    lengths = sorted({len(short) for short in shorts})
+    for word in _WORD.finditer(text):
+        start = word.start()
+        for length in lengths:
+            short = text[start : start + length]
+            if short in shorts and (ending := _ENDING.match(text, start + length)):
+                yield start, ending.end(), short
 
 
 def _match(span: Span, rows: tuple[int, ...], reading: str = "") -> Match:

@@ -1,5 +1,7 @@
 """Short forms that a document defines itself."""
 
+import re
+
 import pytest
 import spacy
 from hypothesis import given, settings
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from spacy.language import Language
 
 from spacy_medlink.assets import Assets
+from spacy_medlink.components.finding.short_forms import _occurrences
 from spacy_medlink.types import Concept, Name
 from tests.tiny import assets_of
 
@@ -79,6 +82,17 @@ def test_each_span_is_found_once(nlp: Language, words: list[str]) -> None:
 @pytest.fixture(scope="module")
 def nlp(assets: Assets) -> Language:
     return pipeline(assets, spans_key="sc", coordinated=True)
+
+
+@given(st.text("ABs- ", max_size=12), st.sets(st.sampled_from(["A", "AB", "ABs", "A B", "B-A"])))
+@settings(max_examples=200, deadline=None)
+def test_occurrences_are_those_of_each_short_form_alone(text: str, shorts: set[str]) -> None:
+    alone = {
+        (*match.span(), short)
+        for short in shorts
+        for match in re.finditer(rf"(?<!\w){re.escape(short)}s?(?!\w)", text)
+    }
+    assert set(_occurrences(text, shorts)) == alone
 
 
 def test_no_text(assets: Assets) -> None:
