@@ -168,7 +168,7 @@ class MedicalMentions(DictionaryPipe):
         linker = self._find_linker()
         followed = self.linker_filters and self._followed.selection(linker)
         asks = self.propose is not None or self.nested == "kinds"
-        overlaid = self._followed.overlaid(linker, self.exact) is not None
+        overlaid = self._followed.overlaid(linker) is not None
         state["_linker"] = linker if followed or asks or overlaid else None
         state["_lexicon"] = self.lexicon
         state["_nlp"] = None
@@ -194,14 +194,17 @@ class MedicalMentions(DictionaryPipe):
         from .finding.names import NameFinder
         from .finding.short_forms import ShortForms
 
-        kept = self._kept()
+        every, overlaid = self._kept(), self._overlaid()
+        kept = every if overlaid is None else overlaid.left_of(every)
         forms = self.facts.forms
         finder = NameFinder(self.exact, self.max_tokens, self.choice.any_order, kept, forms)
-        overlaid = self._overlaid()
         shorts = ShortForms(self.exact, self.lexicon, kept)
-        found = [shorts.corrected(doc, self._names(finder, doc)) for doc in docs]
+        found = [self._names(finder, doc) for doc in docs]
         if overlaid is not None:
-            found = [overlaid.corrected(doc, own) for doc, own in zip(docs, found, strict=True)]
+            found = [
+                overlaid.added_to(doc, own, every) for doc, own in zip(docs, found, strict=True)
+            ]
+        found = [shorts.corrected(doc, own) for doc, own in zip(docs, found, strict=True)]
         if self.propose is not None:
             for own, new in zip(found, self._asked(kept.mask).propose(docs, found), strict=True):
                 own += new
@@ -209,8 +212,9 @@ class MedicalMentions(DictionaryPipe):
 
     def _overlaid(self) -> "OverlaidNames | None":
         """Make what finds the names of the overlay that the linker has now, if it has one."""
-        assets = self._followed.overlaid(self._find_linker(), self.exact)
-        if assets is None:
+        linker = self._find_linker()
+        assets = self._followed.overlaid(linker)
+        if assets is None or not self._followed.has_same_names(linker, self.exact):
             return None
         if self._overlay is None or self._overlay.assets is not assets:
             from .finding.overlaid import OverlaidNames

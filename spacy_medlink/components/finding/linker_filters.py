@@ -67,14 +67,13 @@ class LinkerFilters:
         mask: Mask | None = linker.opened.base.filters.mask(selection)
         return mask if mask is not None and mask.count else None
 
-    def overlaid(self, linker: Any, exact: "ExactIndex") -> "OverlaidAssets | None":
-        """Get a linker's assets, if an overlay lies over them and the rows are the dictionary's."""
+    def overlaid(self, linker: Any) -> "OverlaidAssets | None":
+        """Get a linker's assets, if an overlay lies over them."""
         from ..linker.component import MedicalLinker
 
         if not isinstance(linker, MedicalLinker):
             return None
-        assets = linker.opened.overlaid
-        return assets if assets is not None and self.has_same_names(linker, exact) else None
+        return linker.opened.overlaid
 
     def has_same_names(self, linker: Any, exact: "ExactIndex") -> bool:
         """Tell whether the rows of the linker's names are those of a dictionary."""

@@ -1,11 +1,14 @@
-"""OverlaidNames: names that the linker's overlay adds, and those that it takes away, in a Doc."""
+"""OverlaidNames: names that the linker's overlay adds, found in a Doc, and those that it takes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 from spacy.tokens import Doc
 
 from ...retrieval.added import exact_index
+from ...retrieval.mask import Mask
+from .kept import Kept
 from .names import NameFinder
 from .words import Match
 
@@ -22,22 +25,34 @@ class OverlaidNames:
 
     def __init__(self, assets: "OverlaidAssets", longest: int) -> None:
         self.assets = assets
-        overlay = assets.overlay
-        self._gone = overlay.gone
-        # A match has rows of the dictionary: the first one of the concept stands for the new name.
-        self._rows = [assets.kb.name_rows(concept).start for concept, _ in overlay.added]
-        self._finder = NameFinder(exact_index(overlay.names), longest, False)
+        self._concepts = [concept for concept, _ in assets.overlay.added]
+        self._finder = NameFinder(exact_index(assets.overlay.names), longest, False)
+        self._left: tuple[Kept, Kept] | None = None  # what is left, and of what
 
-    def corrected(self, doc: Doc, found: Sequence[Match]) -> list[Match]:
-        """Add names to what was found, without what is only a name that was taken away."""
-        kept = [one._replace(rows=self._left(one.rows)) for one in found]
-        kept = [one for one, was in zip(kept, found, strict=True) if one.rows or not was.rows]
-        places = {(one.start, one.end) for one in kept}
-        return kept + [
-            one._replace(rows=tuple(self._rows[row] for row in one.rows))
-            for one in self._finder.find(doc)
-            if (one.start, one.end) not in places
-        ]
+    def left_of(self, kept: Kept) -> Kept:
+        """Leave out the names that are taken away; the same again where the same is asked."""
+        dropped = list(self.assets.overlay.dropped)
+        if not dropped:
+            return kept
+        if self._left is None or self._left[0] is not kept:
+            left = np.ones(self.assets.kb.n_names, dtype=np.bool_)
+            left[dropped] = False
+            masks = [Mask.of(left)] if kept.mask is None else [Mask.of(left), kept.mask]
+            self._left = kept, kept._replace(mask=Mask.all_of(masks))
+        return self._left[1]
 
-    def _left(self, rows: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple(row for row in rows if row not in self._gone)
+    def added_to(self, doc: Doc, found: Sequence[Match], kept: Kept) -> list[Match]:
+        """Add the new names to what was found in a Doc.
+
+        kept (Kept): what of the dictionary is found, taken away or not.
+        """
+        places = {(one.start, one.end) for one in found}
+        new = (one for one in self._finder.find(doc) if (one.start, one.end) not in places)
+        named = (one._replace(rows=tuple(self._rows(one.rows, kept.mask))) for one in new)
+        return [*found, *(one for one in named if one.rows)]
+
+    def _rows(self, added: Sequence[int], mask: Mask | None) -> Iterator[int]:
+        """Let a row of the dictionary stand for each name: the first of its concept that may."""
+        for place in added:
+            rows = self.assets.kb.name_rows(self._concepts[place])
+            yield from [row for row in rows if mask is None or row in mask][:1]

@@ -10,6 +10,7 @@ import pytest
 import spacy
 
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.types import Concept, Name
 from tests.pipelines import doc_with
 from tests.tiny import TINY_RECORDS, assets_of
 
@@ -209,3 +210,38 @@ def test_a_finder_of_other_assets_does_not_follow_it(assets, rules, tmp_path, ti
     nlp.remove_pipe("medical_mentions")
     nlp.add_pipe("medical_mentions", config={"assets": str(other.path)}, first=True)
     assert found(nlp, f"She has {NAME}.") == []
+
+
+def test_saving_without_one_leaves_no_old_one(assets, rules, tmp_path):
+    replace(rules, ADD)
+    lexicon = rules.with_name("lexicon.tsv")
+    lexicon.write_text("HBP\tsweet blood\n", encoding="utf-8")
+    pipeline(assets, rules, lexicon=str(lexicon)).to_disk(tmp_path / "nlp")
+    assert linked(spacy.load(tmp_path / "nlp")) == ID
+    pipeline(assets, None, lexicon=None).to_disk(tmp_path / "nlp")
+    own = sorted(path.name for path in (tmp_path / "nlp" / "medical_linker").iterdir())
+    assert own == ["assets"]
+    rules.unlink()
+    loaded = spacy.load(tmp_path / "nlp")
+    assert linked(loaded) is None and len(loaded.get_pipe("medical_linker").abbreviations) == 0
+
+
+def test_short_forms_of_its_names_are_found(assets, rules):
+    replace(rules, ADD)
+    nlp = finding(assets, rules)
+    text = f"She has {NAME} (SB). The SB is severe."
+    assert found(nlp, text) == [(NAME, ID), ("SB", ID), ("SB", ID)]
+    replace(rules, "retire\t\tHP:0000822\n")
+    assert found(nlp, "He has HTN.") == []  # which the lexicon knows, too
+
+
+def test_names_that_the_filters_leave_out_are_not_found(assets, rules):
+    replace(rules, ADD)
+    nlp = finding(assets, rules, types=["T184"])
+    assert found(nlp, f"She has {NAME}.") == []
+
+
+def test_a_concept_gets_another_name(tmp_path, rules):
+    other = assets_of(tmp_path / "fever", [Concept("1", "Fever", (Name("Fever"),))])
+    replace(rules, "deny\tfever\t1\nadd\tburning\t1\n")
+    assert found(finding(other, rules), "No fever, but burning.") == [("burning", "1")]
