@@ -61,7 +61,8 @@ def measure(assets: Assets, mentions: Path, top: int, limit: int) -> dict[str, A
     """
     cases = load_gold(mentions, assets.kb).cases()
     asked = list(dict.fromkeys(case.mention for case in cases))[:limit]
-    rankings = assets.engine(memory=False, calibrator=False, rescorer=None).rank(asked, top)
+    engine = assets.engine(memory=False, calibrator=False, rescorer=None, exact_first=False)
+    rankings = engine.rank(asked, top)
     base = BiEncoder.load(assets.path / ENCODER)
     config: Any = base.module.config
     rates, layers = {}, int(config.num_hidden_layers)

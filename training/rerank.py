@@ -130,7 +130,9 @@ def _lists(
     Training mentions are looked up as if they had not been annotated. What is chosen by is ranked
     by the ranker, too: what a reranker must beat is what the assets do without it.
     """
-    plain = assets.engine(memory=False, calibrator=False, rerank_top=0, ranker=False)
+    # With a reranker the gate is shut: all tiers are asked.
+    engine = assets.engine(calibrator=False, rerank_top=0, exact_first=False)
+    plain = engine.with_parts(memory=None, rescorer=None)
     names = recipe.names if train is None else recipe.beside
     lists = name_lists(assets.kb, plain, recipe.top, names, recipe.seed) if names else []
     if train is None:
@@ -140,7 +142,6 @@ def _lists(
     if dev is None:
         return [*rest, *lists], own
     unknown = [one for one in own if not remembered(one.candidates)]
-    engine = assets.engine(calibrator=False, rerank_top=0)
     return [*rest, *unknown, *lists], gold_lists(dev, assets.kb, engine, recipe.top)
 
 

@@ -105,7 +105,8 @@ def rank_unannotated(
     RAISES (MedlinkError): E107, E401-E404, E407 for the file.
     """
     for fold in folds(assets, gold, progress):
-        engine = fold.engine(assets, rescorer=None)
+        # A gate shuts where the scores change, and what orders candidates sees them all then.
+        engine = fold.engine(assets, rescorer=None, exact_first=False)
         allowed = np.ones(assets.kb.n_names, dtype=np.bool_)
         allowed[fold.gone] = False
         mask = Mask.of(allowed)
