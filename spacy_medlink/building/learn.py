@@ -1,6 +1,6 @@
 """learn: all that annotated text teaches without training an encoder, in one go."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,6 +9,7 @@ from ..assets.manifest import ASSETS
 from ..assets.variant import left_out, write_variant
 from ..errors import Errors, MedlinkError
 from ..evaluation import load_gold
+from ..evaluation.gold_set import Case
 from ..fitting.calibrate import TARGET_PRECISION, calibrate_assets, calibrate_on_names
 from ..fitting.gate import fit_gate
 from ..fitting.memory import key_of
@@ -70,7 +71,8 @@ def learn(
     train, out = Path(train), Path(out)
     check_output(out, ASSETS, [train], improves=assets.path, overwrite=overwrite)
     check_top(top)
-    _check_memory(assets, train)
+    cases = list(load_gold(train, assets.kb, nil_only=True).cases())
+    _check_memory(assets, cases, train)
     missing: dict[str, str] = {}
     with working_directory(out) as work:
         added = add_mention_names(work / "names.kb", assets.kb, [train], new_concepts)
@@ -105,15 +107,14 @@ def learn(
         reasons = dict(made.manifest.get("left_out") or {})
         for part, why in missing.items():
             reasons |= left_out(made, part, why)
-        facts = {"left_out": reasons, "gate": _gate(made, train)}
+        facts = {"left_out": reasons, "gate": _gate(made, cases)}
         done = write_variant(made, out, facts, inputs=[train], overwrite=overwrite)
     return Learned(done, added.facts["names"], missing)
 
 
-def _gate(assets: Assets, train: Path) -> dict[str, Any] | None:
-    """Fit the gate to the linker that the assets now are; the text is what it remembers."""
+def _gate(assets: Assets, cases: Sequence[Case]) -> dict[str, Any] | None:
+    """Fit the gate to the linker that the assets now are; the mentions are what it remembers."""
     linker = assets.engine(exact_first=False)
-    cases = load_gold(train, assets.kb, nil_only=True).cases()
     gold = [Mention(one.mention.text, label=one.mention.label) for one in cases]
     return fit_gate(linker, assets.kb, assets.conditions(linker), gold)
 
@@ -139,9 +140,8 @@ def _has_chosen(assets: Assets) -> bool:
     return "file" in chosen_on and chosen_on["sha256"] not in learned
 
 
-def _check_memory(assets: Assets, train: Path) -> None:
+def _check_memory(assets: Assets, cases: Sequence[Case], train: Path) -> None:
     """Refuse to forget what the assets remember: the file must have all of it."""
-    cases = load_gold(train, assets.kb, nil_only=True).cases()
     if assets.manifest.get("memory") is None:
         return
     said = set(map(key_of, cases))

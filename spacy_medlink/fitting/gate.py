@@ -11,6 +11,7 @@ import numpy as np
 
 from ..kb import KnowledgeBase
 from ..linking import Linker
+from ..linking.forms import Forms
 from ..ranking.gate import ANSWERS, Gate, kind_of
 from ..types import Mention
 
@@ -78,14 +79,20 @@ def _rewritten(text: str, generator: "Generator") -> str:
 
 def _kinds(linker: Linker, mentions: Sequence[Mention]) -> list[str]:
     """Tell the kind of the answer that memory and exact tier give; "" for none."""
-    texts = [" ".join(one.text.split()) for one in mentions]
-    distinct = list(dict.fromkeys(texts))
+    asked: dict[str, dict[str, None]] = {}
+    for one in mentions:
+        asked.setdefault(one.label, {})[_form(one)] = None
     found = {
-        label: linker.retrieval.rank_exact(distinct, linker.scopes.of(label), _SEEN)
-        for label in {one.label for one in mentions}
+        label: linker.retrieval.rank_exact(list(forms), linker.scopes.of(label), _SEEN)
+        for label, forms in asked.items()
     }
-    ranked = (found[one.label][text] for one, text in zip(mentions, texts, strict=True))
+    ranked = (found[one.label][_form(one)] for one in mentions)
     return [kind_of(own) if own else "" for own in ranked]
+
+
+def _form(mention: Mention) -> str:
+    """Get the text of a mention as it is looked up."""
+    return Forms.of(mention).text
 
 
 def _examples(mentions: Sequence[Mention], kinds: Sequence[str]) -> list[int]:

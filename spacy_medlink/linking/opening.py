@@ -143,8 +143,8 @@ def open_linker(
     encoder, reranker, memory, rescorer, calibrator, identifiers_of: instead of those of the assets;
         None leaves memory, rescorer and identifiers out.
     lexicon (Optional[Lexicon]): what abbreviations mean that a document does not define.
-    RAISES (MedlinkError): E210 when "dense" is asked for and was not built, E212 for "ngram", E214
-        for a calibrator that was fitted for something else.
+    RAISES (MedlinkError): E202 for a damaged gate, E210 when "dense" is asked for and was not
+        built, E212 for "ngram", E214 for a calibrator that was fitted for something else.
     """
     settings = settings or LinkSettings()
     tiers = assets.used_tiers if settings.tiers is None else list(settings.tiers)
@@ -173,8 +173,8 @@ def open_linker(
     parts = replace(parts, rescorer=rescorer)
     if calibrator is None and settings.calibrator is not False:
         calibrator = _calibrator(assets, parts, insist=settings.calibrator is True)
-    gate = Gate.of(assets.manifest.get("gate"), conditions_of(assets, parts))
-    return Linker.of(replace(parts, calibrator=calibrator, gate=gate), settings)
+    parts = replace(parts, calibrator=calibrator, gate=_gate(assets, parts))
+    return Linker.of(parts, settings)
 
 
 def conditions_of(assets: LinkerAssets, parts: Parts) -> dict[str, Any]:
@@ -256,6 +256,15 @@ def _calibrator(assets: LinkerAssets, parts: Parts, insist: bool) -> "RankingCal
     if insist and calibrator.threshold:  # nobody asked for the calibrator of a build
         tell(Warnings.calibrator_unfit.format(path=assets.path, problem=problem))
     return None
+
+
+def _gate(assets: LinkerAssets, parts: Parts) -> Gate | None:
+    """Get the gate of the assets, if it was fitted for what a linker does."""
+    try:
+        return Gate.of(assets.manifest.get("gate"), conditions_of(assets, parts))
+    except (LookupError, TypeError, AttributeError) as error:
+        problem = f"manifest.json: the gate lacks {error}"
+        raise Errors.assets_incomplete(path=assets.path, problem=problem) from error
 
 
 def _identifiers_of(kb: KnowledgeBase) -> IdentifiersOf:

@@ -1,8 +1,12 @@
 """A gate is fitted by what the dense tier changes, and a linker with one encodes less."""
 
+import json
+
 import pytest
 
 from spacy_medlink.assets.variant import write_variant
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.fitting.folds import rank_unannotated
 from spacy_medlink.fitting.gate import MAX_CHANGED, fit_gate
 from spacy_medlink.linking import Linker
 from spacy_medlink.retrieval.filters import Filter
@@ -126,6 +130,32 @@ def linker_assets(tmp_path):
     from spacy_medlink.assets import Assets
 
     return Assets(tmp_path / "gated")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [{"fitted_for": None}, {"answers": []}, {"answers": {"verbatim": {}}}, {"max_changed": "x"}],
+)
+def test_a_damaged_gate_is_told(assets, tmp_path, damage):
+    facts = {**gated(assets, tmp_path)[1], **damage}
+    with pytest.raises(MedlinkError, match="E202"):
+        opened(write_variant(assets, tmp_path / "damaged", {"gate": facts}))
+
+
+def test_what_orders_candidates_sees_them_as_without_a_gate(assets, tmp_path):
+    gold = tmp_path / "gold.jsonl"
+    lines = [
+        {"doc_id": str(n), "mentions": [{"mention": KNOWN[n], "ids": [f"C{n:04}"]}]}
+        for n in range(10)
+    ]
+    gold.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    facts = gated(assets, tmp_path)[1]
+    weights = {"weights": {"exact": 0.2, "ngram": 0.3, "dense": 0.5}}
+    fusion = {"fusion": {**assets.manifest["fusion"], **weights}}
+    open_gate = write_variant(assets, tmp_path / "open", {"gate": facts, **fusion})
+    assert open_gate.engine().parts.gate is not None
+    for one in rank_unannotated(open_gate, gold, 3):
+        assert all("dense" in candidate.scores for candidate in one.ranking)
 
 
 def test_without_an_encoder_there_is_none(tiny_kb, tmp_path):
