@@ -1,11 +1,12 @@
 """Overlay: curation rules in force over a knowledge base that is in use, without a build."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from operator import itemgetter
 from typing import Any
 
+from ..text.normalisation import key
 from ..types import Concept, Name, Retired
 from .curation import HAS_NAME, NO_NAME, RETIRE, SOURCE, Curation, Rule
 from .effects import UNKNOWN_ID
@@ -41,20 +42,19 @@ class Overlay:
             rows = _denied_by(rule, kb)
             rule.applied += len(rows)
             dropped.update(rows)
-        added: list[tuple[int, Name]] = []
+        added: dict[int, list[Name]] = defaultdict(list)
         for rule in named:
             if rule.action == "deny" or rule.id not in kb or rule.id in retired:
                 continue
             concept = kb.row_of(rule.id)
-            own_names = [name for row, name in added if row == concept]
-            if not _has_name(rule, concept, own_names, kb, dropped):
-                added.append((concept, Name(rule.name, rule.lang or "en", SOURCE, _TERM_TYPE)))
+            if not _has_name(rule, concept, added[concept], kb, dropped):
+                added[concept].append(Name(rule.name, rule.lang or "en", SOURCE, _TERM_TYPE))
                 rule.applied += 1
         for rule in own:
             _judge(rule, kb, retired)
         return cls(
             tuple(rules.rules),
-            tuple(sorted(added, key=itemgetter(0))),
+            tuple((concept, name) for concept in sorted(added) for name in added[concept]),
             tuple(sorted(dropped)),
             frozenset(retired),
         )
@@ -129,7 +129,7 @@ class OverlaidKb(KnowledgeBase):
         rows = [concept for row, concept in self.rows_named(text) if row not in self.overlay.gone]
         rows += [
             concept for concept, name in self.overlay.added
-            if name_identity(name.text) == name_identity(text)
+            if key(name.text) == key(text)
         ]  # fmt: skip
         return [self.concept_at(row) for row in sorted(set(rows))]
 

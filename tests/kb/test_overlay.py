@@ -70,7 +70,7 @@ def test_rows_of_names(kb: KnowledgeBase) -> None:
         "sniffles", "Common cold", "flu", "Common cold",
     ]  # fmt: skip
     assert (own.text_at(0), own.name_at(0).text) == ("Common cold", "Common cold")
-    assert [one.id for one in own.find("Flu")] == ["C3"]
+    assert [one.id for one in own.find("Sniffle")] == ["C1"]
     assert own["C3"].names[-1] == Name("flu", "en", "curation", "CU")
     with pytest.raises(MedlinkError, match="E102"):
         own.name_at(kb.n_names + 2)
