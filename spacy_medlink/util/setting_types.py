@@ -183,6 +183,8 @@ def _listed(value: object) -> object:
 
 
 def _path(value: str) -> str:
+    if not value:
+        raise ValueError("no path")  # it would mean where the process happens to work
     bytes = os.fsencode(_encodable(value))
     names = bytes.replace(b"\\", b"/").split(b"/")
     if len(bytes) > _PATH or any(len(name) > _PART for name in names) or b"\0" in bytes:
