@@ -47,7 +47,7 @@ def measure(source: str, mentions: Path, limit: int) -> dict[str, Any]:
     distinct = [Mention(text) for text in dict.fromkeys(texts)][:limit]
     linker: Any = spacy.load(source).get_pipe("medical_linker")
     assets, kb = linker.assets, linker.kb
-    engine = assets.engine()
+    engine = assets.engine(exact_first=False)
     engine.rank([Mention("warm up")], 5)
     names = [
         Mention(name.text) for _, (_, name) in zip(range(20_000), kb.iter_names(), strict=False)

@@ -98,7 +98,7 @@ def speed(pipeline: str, documents: str) -> dict[str, Any]:
     found = {
         "distinct mentions, nothing cached": added(nlp, linker.name, sets["distinct"], forget),
         "the same again, from the cache": added(nlp, linker.name, sets["distinct"], lambda: None),
-        "names of the terminology, all tiers": added(nlp, linker.name, sets["names"], forget),
+        "names of the terminology, by default": added(nlp, linker.name, sets["names"], forget),
     }
     exact = spacy.load(
         pipeline,
