@@ -52,7 +52,7 @@ def command(
     ] = None,
     deny_names: Annotated[Path | None, typer.Option(help="File of names to leave out.")] = None,
     curation: Annotated[
-        Path | None, typer.Option(help="File of names to deny, force or add, one rule a line.")
+        Path | None, typer.Option(help="File of rules: names to deny, force or add, ids to retire.")
     ] = None,
     maps: Annotated[
         list[Path] | None,
