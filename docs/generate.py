@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from spacy_medlink.cli import app
+from spacy_medlink.components.context import ContextSettings, MedicalContext
 from spacy_medlink.components.finding.settings import MentionSettings
 from spacy_medlink.components.linker import MedicalLinker
 from spacy_medlink.components.linker.settings import LinkerSettings
@@ -21,6 +22,7 @@ REFERENCE = Path(__file__).parent / "reference"
 COMPONENTS: dict[str, tuple[type, type[Settings]]] = {
     "medical_linker": (MedicalLinker, LinkerSettings),
     "medical_mentions": (MedicalMentions, MentionSettings),
+    "medical_context": (MedicalContext, ContextSettings),
 }
 _NOTE = "<!-- Written by `python -m docs.generate`; edit the code instead. -->\n"
 _GROUPS = {

@@ -381,6 +381,10 @@ class Errors:
         "config={{'components': {{NAME: {{'assets': DIRECTORY}}}}}})`.",
     )
 
+    bad_cue = Message(
+        "E311",
+        "{path}, line {line}: no cue. Expected {expected}. See docs/context.md; mend the line.",
+    )
     assets_stayed_behind = Message(
         "E330",
         "The config comes from a pipeline that has assets of its own, and a config alone does not "
@@ -745,6 +749,10 @@ class Warnings:
         "mention to the nearest concept, however unlikely. Build it again (`medlink build KB "
         "--update {path} --output OUT`), or run `medlink calibrate {path}`; `threshold = 0` in "
         "the config keeps linking everything, without this warning."
+    )
+    no_cues = (
+        "[W243] {name} has no cues for the language {lang!r}, so nothing is said of mentions. Name "
+        "a file of your own as `cues`."
     )
     out_of_reach = (
         "[W242] The transformer did not read all of a document, so {name} links a mention in it "

@@ -6,7 +6,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from ..components.context import SECTION
 from ..errors import Errors
+from ..text.context import KINDS
 from .documents import Document
 from .text_inputs import check_columns, document_of
 
@@ -108,7 +110,8 @@ def _schema(pyarrow: Any, with_text: bool) -> Any:
         "ambiguous": strings,
         "backed_off": strings,
         "parts": pyarrow.list_(pyarrow.struct(part.items())),
-        "negated": pyarrow.bool_(),
+        **dict.fromkeys(KINDS, pyarrow.bool_()),
+        SECTION: text,
     }
     columns = [("doc_id", text), *([("text", text)] if with_text else [])]
     mentions = pyarrow.list_(pyarrow.struct(mention.items()))

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from spacy.tokens import Doc, Span
 
+from ..components.context import ATTRIBUTES, SECTION
 from ..components.extensions import SPAN_ATTRIBUTES
 from ..components.pipelines import linked_spans
 from .documents import Document
@@ -14,7 +15,9 @@ _NIL = ("", "NIL")
 # Attributes that are written as they are; `kb_ents` says less than `candidates`.
 _SAID = ("kb_ents", "cui", "candidates", "codes", "reason")
 _OTHERS = [name for name in SPAN_ATTRIBUTES if name not in _SAID]
-_NEGATED = ("negex", "is_negated")
+# What a component for context says of a span: ours and medspaCy's have the same attributes.
+_SAID_OF = {**ATTRIBUTES, SECTION: SECTION}
+_NEGEX = "negex"  # negspacy's
 
 
 class Shape(NamedTuple):
@@ -61,13 +64,13 @@ def record_of_link(span: Span, prefix: str = "", kept: int = 0) -> dict[str, Any
     RETURNS (Dict[str, Any]): "start", "end" (characters), "mention", "type" (the entity label),
         "ids" (of the link, none for NIL), "cui", "name", "matched", "score", "prob" (None for NIL),
         "reason" (why it is NIL), "codes", "candidates" (as `_.candidates` has them, scores
-        rounded), the other attributes of `extensions.SPAN_ATTRIBUTES` but "kb_ents", and "negated"
-        where a component of the pipeline says so.
+        rounded), the other attributes of `extensions.SPAN_ATTRIBUTES` but "kb_ents", and "negated",
+        "historical", "hypothetical", "family", "uncertain" and "section" where a component of the
+        process says so: `medical_context`, medspaCy's ConText or negspacy.
     """
     candidates = span._.get(f"{prefix}candidates")
     linked = span.kb_id_ not in _NIL
     best = candidates[0] if linked and candidates else {}
-    negated = _negated(span)
     return {
         "start": span.start_char,
         "end": span.end_char,
@@ -83,16 +86,16 @@ def record_of_link(span: Span, prefix: str = "", kept: int = 0) -> dict[str, Any
         "codes": span._.get(f"{prefix}codes"),
         "candidates": [_candidate(one) for one in candidates[:kept]],
         **{name: span._.get(prefix + name) for name in _OTHERS},
-        **({} if negated is None else {"negated": negated}),
+        **_said_of(span),
     }
 
 
-def _negated(span: Span) -> bool | None:
-    """Read what negspacy or medspaCy's ConText say, None where neither is in the pipeline."""
-    for name in _NEGATED:
-        if Span.has_extension(name):
-            return bool(span._.get(name))
-    return None
+def _said_of(span: Span) -> dict[str, Any]:
+    """Read what the text says of a mention."""
+    said = {key: span._.get(name) for key, name in _SAID_OF.items() if Span.has_extension(name)}
+    if Span.has_extension(_NEGEX):
+        said["negated"] = bool(span._.get(_NEGEX) or said.get("negated"))
+    return said
 
 
 def _candidate(candidate: dict[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..components.pipelines import linked_spans, linker_of, open_pipeline
+from ..text.context import KINDS
 from .opening import AUTO, Device, Overlay, Source, Verify, verify_assets
 from .output import Overwrite, echo_json, table, write_text
 from .parsing import comma_list, lines_of, read_text
@@ -14,7 +15,7 @@ from .parsing import comma_list, lines_of, read_text
 if TYPE_CHECKING:
     from ..components.linker import MedicalLinker
 
-_HEADER = ("mention", "id", "CUI", "preferred name", "matched name", "score")
+_HEADER = ("mention", "id", "CUI", "preferred name", "matched name", "score", "context")
 _NIL = "NIL"
 _STDIN = "-"
 
@@ -103,10 +104,12 @@ def command(
     elif links:
         rows = [
             (link["mention"], *(link["ids"] or [_NIL]), link["cui"] or "-", link["name"] or "",
-             link["matched"] or "", f"{link['score']:.3f}" if link["ids"] else "-")
+             link["matched"] or "", f"{link['score']:.3f}" if link["ids"] else "-",
+             ", ".join(kind for kind in KINDS if link.get(kind)))
             for link in links
         ]  # fmt: skip
-        typer.echo(table(rows, _HEADER))
+        columns = len(_HEADER) if any(row[-1] for row in rows) else len(_HEADER) - 1
+        typer.echo(table([row[:columns] for row in rows], _HEADER[:columns]))
     else:
         typer.echo("No mention was found.", err=True)
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import Errors
+from ..text.context import shipped_cues
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
     from .linker import MedicalLinker
 
-LINKER, MENTIONS = "medical_linker", "medical_mentions"
+LINKER, MENTIONS, CONTEXT = "medical_linker", "medical_mentions", "medical_context"
 STARTER = "starter"
 
 
@@ -32,7 +33,8 @@ def open_pipeline(
     """Make the pipeline that finds and links mentions.
 
     source (str): a saved pipeline or an installed package; or assets, or "starter", over which a
-        blank pipeline gets `medical_mentions` and `medical_linker`.
+        blank pipeline gets `medical_mentions`, `medical_linker` and, in a language that has cues,
+        `medical_context`.
     lang (str): of the blank pipeline. settings: of the linker, such as `top_k`.
     device (Optional[str]): where networks compute, "auto" for a GPU where there is one; None for
         where spaCy does. spaCy's own networks follow where it can use the GPU.
@@ -65,6 +67,8 @@ def _opened(source: str, lang: str, settings: dict[str, Any]) -> "Language":
         assets = None if source == STARTER and not Path(source).exists() else source
         nlp.add_pipe(MENTIONS, config={"assets": assets})
         nlp.add_pipe(LINKER, config={"assets": assets, **settings})
+        if shipped_cues(lang).phrases:
+            nlp.add_pipe(CONTEXT, config={"spans_key": settings.get("spans_key")})
         return nlp
     nlp = spacy.load(pipeline_directory(source))
     if not _linkers(nlp):

@@ -7,6 +7,7 @@ import pytest
 from spacy_medlink.annotate.parquet import _schema
 from spacy_medlink.annotate.records import record_of_link
 from spacy_medlink.assets import Assets
+from spacy_medlink.components.context import register_attributes
 from tests.pipelines import pipeline
 
 
@@ -17,10 +18,11 @@ def _names(type: Any) -> set[str]:
 def test_parquet_has_a_column_for_all_that_is_said(tiny_assets: Assets) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     nlp = pipeline(tiny_assets, composite=True)
+    register_attributes()
     (first, *_) = nlp("Type 1 and type 2 diabetes").ents
     record = record_of_link(first, kept=2)
     mentions = _schema(pyarrow, False).field("mentions").type
-    assert _names(mentions) - {"negated"} == set(record)
+    assert _names(mentions) == set(record)
     columns = {mentions.value_type.field(n).name: mentions.value_type.field(n).type
                for n in range(mentions.value_type.num_fields)}  # fmt: skip
     assert _names(columns["candidates"]) == set(record["candidates"][0])

@@ -39,7 +39,9 @@ def _rows(stdout: str) -> list[list[str]]:
 def test_one_line_a_mention(run: Run, tiny_assets: Assets) -> None:
     stdout = run("link", tiny_assets.path, TEXT).stdout
     header, *rows = _rows(stdout)
-    assert header == ["mention", "id", "CUI", "preferred name", "matched name", "score"]
+    names = ["mention", "id", "CUI", "preferred name", "matched name", "score", "context"]
+    assert header == names
+    assert [row[6:] for row in rows] == [["historical"], []]
     assert [row[:5] for row in rows] == [
         ["Heart attack", "HP:0001658", "C0027051", "Myocardial infarction", "Heart attack"],
         ["Type 2 diabetes", "HP:0005978", "C0011860", "Type II diabetes mellitus",
@@ -48,6 +50,11 @@ def test_one_line_a_mention(run: Run, tiny_assets: Assets) -> None:
     assert all(float(row[5]) > 0.9 for row in rows)
     starts = {line.index(row[1]) for line, row in zip(stdout.splitlines()[1:], rows, strict=True)}
     assert len(starts) == 1, "columns are aligned"
+
+
+def test_no_column_for_context_where_nothing_is_said(run: Run, tiny_assets: Assets) -> None:
+    (header, _) = _rows(run("link", tiny_assets.path, "Now type 2 diabetes.").stdout)
+    assert header[-1] == "score"
 
 
 def test_json(run: Run, tiny_assets: Assets) -> None:

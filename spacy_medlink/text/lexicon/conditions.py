@@ -9,15 +9,12 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
+from ..headings import find_headings
+
 _WINDOW = 64  # characters on each side of a short form
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d+(?:[.,]\d+)?|[%+]")
 # Where what stands beside a short form ends: sentences, paragraphs, items of a list, headings.
 _BORDER = re.compile(r"[.!?]\s+(?=[A-Z])|\n\s*\n|\n(?=[ \t]*(?:[-*•]|\d+[.)]|[A-Z][\w /&]{0,40}:))")
-_HEADING = re.compile(
-    r"(?:^|(?<=[.;]\s))[ \t]*([^\W\d_][\w /&'()-]{0,48})[ \t]*:"
-    r"|^[ \t]*([A-Z][A-Z /&'-]{3,48})[ \t]*$",
-    re.MULTILINE,
-)
 _LABEL, _MIXED, _HEADED = "label", "mixed", "heading"
 # How much each word or phrase of a kind says.
 _WEIGHTS: Mapping[str, int] = {"near": 1, "before": 2, "after": 2, "section": 1, _LABEL: 2}
@@ -56,7 +53,7 @@ class Surroundings:
 
     @cached_property
     def _headings(self) -> list[tuple[int, str]]:
-        return [(one.end(), _words(one[1] or one[2])) for one in _HEADING.finditer(self.text)]
+        return [(one.end, _words(one.title)) for one in find_headings(self.text)]
 
 
 class Place:

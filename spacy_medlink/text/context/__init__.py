@@ -1,0 +1,16 @@
+"""What a document says of its mentions: negated, past, feared, uncertain, of a relative."""
+
+from .cues import KINDS, Cues, languages, read_cues, shipped_cues
+from .scopes import Part, Said, find_sections, said_of
+
+__all__ = [
+    "KINDS",
+    "Cues",
+    "Part",
+    "Said",
+    "find_sections",
+    "languages",
+    "read_cues",
+    "said_of",
+    "shipped_cues",
+]

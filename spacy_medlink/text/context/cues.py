@@ -1,0 +1,217 @@
+"""Cues: words that say of a mention that it is negated, past, feared, uncertain, or a relative's.
+
+A file has three columns: kind, way, and phrases with ";" between them. In a phrase, "[a|b|]" stands
+for each of these words or for none, "{name}" for the words of the `set` of that name, 1999 for any
+year, and another number for any number. Kinds:
+
+- one of KINDS. Its way is "forward", "backward" or "both". A number behind it, as in "forward 4",
+  is that of the words that it reaches, up to a comma; otherwise it reaches to the end of its
+  sentence. "." in a phrase is the end of a sentence, too.
+- "end": cues reach no further. Its way lists the kinds of these cues, none for all.
+- "pseudo": a phrase that contains a cue and says nothing: "no increase in".
+- "section": a heading. Its way is the name of the section, and what is said of all mentions in it:
+  "family_history: family".
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+from ...errors import Errors
+
+KINDS = ("negated", "historical", "hypothetical", "family", "uncertain")
+END = "end"
+_PSEUDO, _SECTION, _SET = "pseudo", "section", "set"
+_WAYS = ("forward", "backward", "both")
+_EXPECTED = 'kind, tab, way, tab, phrases with ";" between them'
+_WORD = re.compile(r"[^\W\d_]+(?:['’](?:t|s|re|ve|ll|d|m)(?!\w))?|\d+|[^\w\s]")
+_GROUP = re.compile(r"\[([^\]]*)\]|\{(\w+)\}")
+_YEAR, _NUMBER = "1999", "0"
+_YEARS = re.compile(r"(?:19|20)\d\d")
+_DIRECTORY = Path(__file__).parent
+
+Words = str | frozenset[str]  # of a place in a phrase: one word, or any of several
+
+
+class Cue(NamedTuple):
+    """What a phrase says.
+
+    kind (str): one of KINDS, "end" or "pseudo". forward, backward (bool): where it reaches.
+    reach (int): how many words; 0 for the sentence. ends (FrozenSet[str]): kinds, of an "end".
+    """
+
+    kind: str
+    forward: bool = False
+    backward: bool = False
+    reach: int = 0
+    ends: frozenset[str] = frozenset()
+
+
+class Section(NamedTuple):
+    """A section of a note: its name, and what is said of all mentions in it."""
+
+    name: str
+    said: frozenset[str] = frozenset()
+
+
+class Phrase(NamedTuple):
+    """A phrase, place by place, and what it says."""
+
+    places: tuple[Words, ...]
+    cue: Cue
+
+    def is_at(self, words: list[str], start: int) -> bool:
+        """Tell whether some words have this phrase at a place."""
+        if start + len(self.places) > len(words):
+            return False
+        return all(
+            words[start + number] == place
+            if isinstance(place, str)
+            else words[start + number] in place
+            for number, place in enumerate(self.places)
+        )
+
+
+class Cues:
+    """The cues and headings of a language.
+
+    phrases (Dict[str, List[Phrase]]): by first word, the longest first.
+    sections (Dict[str, Section]): by the words of the heading.
+    """
+
+    def __init__(self) -> None:
+        self.phrases: dict[str, list[Phrase]] = {}
+        self.sections: dict[str, Section] = {}
+
+    @classmethod
+    def parse(cls, text: str, path: str | Path = "cues") -> "Cues":
+        """Read the lines of a file; those that are empty or begin with # are left out.
+
+        RAISES (MedlinkError): E311 for a line that is none.
+        """
+        made, sets = cls(), dict[str, str]()
+        for number, line in enumerate(text.splitlines(), 1):
+            if line.strip() and not line.startswith("#"):
+                try:
+                    made._add(line, sets)
+                except ValueError as error:
+                    raise Errors.bad_cue(path=path, line=number, expected=_EXPECTED) from error
+        for phrases in made.phrases.values():
+            phrases.sort(key=lambda one: -len(one.places))
+        return made
+
+    def _add(self, line: str, sets: dict[str, str]) -> None:
+        kind, way, listed = (field.strip() for field in line.split("\t"))
+        if kind == _SET:
+            words = [one.strip() for one in listed.split(";")]
+            sets[way] = "|".join([sets[way], *words] if way in sets else words)
+            return
+        phrases = [places for one in listed.split(";") for places in _expand(one, sets)]
+        if kind == _SECTION:
+            section = _section(way)
+            self.sections |= {" ".join(map(str, places)): section for places in phrases}
+            return
+        cue = _cue(kind, way)
+        for places in phrases:
+            first = places[0]
+            for word in [first] if isinstance(first, str) else first:
+                self.phrases.setdefault(word, []).append(Phrase(places, cue))
+
+
+def read_cues(path: Path) -> str:
+    """Read the text of a file of cues.
+
+    RAISES (MedlinkError): E107 without the file, E311 where it is no UTF-8.
+    """
+    if not path.is_file():
+        raise Errors.source_missing(path=path)
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Errors.bad_cue(path=path, line="?", expected="UTF-8") from error
+
+
+@cache
+def shipped_cues(language: str) -> Cues:
+    """Read the cues that the package has for a language; none where it has none."""
+    path = _DIRECTORY / f"{language.lower().replace('_', '-').partition('-')[0]}.tsv"
+    return Cues.parse(read_cues(path), path) if path.is_file() else Cues()
+
+
+def languages() -> list[str]:
+    """List the languages for which the package has cues."""
+    return sorted(path.stem for path in _DIRECTORY.glob("*.tsv"))
+
+
+def find_words(text: str, start: int = 0, end: int | None = None) -> Iterator[re.Match[str]]:
+    """Find the words of a text, numbers, and signs."""
+    return _WORD.finditer(text, start, len(text) if end is None else end)
+
+
+def plain(word: str) -> str:
+    """Write a word as phrases have it: in small letters, and any year, any number, as one."""
+    if word[0].isdigit():
+        return _YEAR if _YEARS.fullmatch(word) else _NUMBER
+    return word.lower().replace("’", "'")
+
+
+def _cue(kind: str, way: str) -> Cue:
+    if kind == END:
+        ends = frozenset(one.strip() for one in way.split(",") if one.strip()) or frozenset(KINDS)
+        _check(ends <= set(KINDS))
+        return Cue(kind, ends=ends)
+    if kind == _PSEUDO:
+        _check(not way)
+        return Cue(kind)
+    direction, _, reach = way.partition(" ")
+    _check(kind in KINDS and direction in _WAYS)
+    return Cue(kind, direction != "backward", direction != "forward", int(reach or 0))
+
+
+def _section(way: str) -> Section:
+    name, _, said = (one.strip() for one in way.partition(":"))
+    kinds = frozenset(one.strip() for one in said.split(",") if one.strip())
+    _check(bool(name) and kinds <= set(KINDS))
+    return Section(name, kinds)
+
+
+def _expand(phrase: str, sets: dict[str, str]) -> Iterator[tuple[Words, ...]]:
+    """List what a phrase stands for, place by place."""
+    options: list[list[tuple[Words, ...]]] = []
+    last = 0
+    for group in _GROUP.finditer(phrase):
+        options.append([_plain_words(phrase[last : group.start()])])
+        _check(group[2] is None or group[2] in sets)
+        options.append(_alternatives(sets[group[2]] if group[2] else group[1], sets))
+        last = group.end()
+    options.append([_plain_words(phrase[last:])])
+    for chosen in product(*options):
+        places = tuple(place for part in chosen for place in part)
+        _check(bool(places) or not phrase.strip())
+        if places:
+            yield places
+
+
+def _alternatives(listed: str, sets: dict[str, str]) -> list[tuple[Words, ...]]:
+    """List what may stand at a place of a phrase: single words are one alternative together."""
+    filled = re.sub(r"\{(\w+)\}", lambda name: sets.get(name[1], name[0]), listed)
+    all = [_plain_words(one) for one in filled.split("|")]
+    singles = frozenset(str(one[0]) for one in all if len(one) == 1)
+    others = dict.fromkeys(one for one in all if len(one) != 1)
+    return [*([(singles,)] if singles else []), *others]
+
+
+def _plain_words(text: str) -> tuple[Words, ...]:
+    return tuple(plain(word[0]) for word in find_words(text))
+
+
+def _check(is_right: bool) -> None:
+    """Refuse a line.
+
+    RAISES (ValueError): which `Cues.parse` says with its number.
+    """
+    if not is_right:
+        raise ValueError

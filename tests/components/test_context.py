@@ -1,0 +1,156 @@
+"""`medical_context` in pipelines: attributes, sections, its own cues, saving."""
+
+import pickle
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin, Span
+
+from spacy_medlink.assets import Assets
+from spacy_medlink.components.context import ATTRIBUTES, MedicalContext
+from spacy_medlink.components.pipelines import open_pipeline
+from spacy_medlink.errors import MedlinkError
+
+TEXT = "Family history: asthma.\n\nNo fever. Possible heart attack."
+OWN = "negated\tforward\tnix\nsection\tjunk: historical\tattic\n"
+
+
+def _nlp(**settings: object) -> Language:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("medical_context", config=settings)
+    return nlp
+
+
+def _doc(nlp: Language, text: str, *mentions: str) -> Doc:
+    doc = nlp.make_doc(text)
+    places = [(text.index(one), text.index(one) + len(one)) for one in mentions]
+    doc.set_ents([span for place in places if (span := doc.char_span(*place, "X"))])
+    return doc
+
+
+def _said(doc: Doc) -> list[tuple[str, list[str], str]]:
+    return [
+        (ent.text, [kind for kind, name in ATTRIBUTES.items() if ent._.get(name)], ent._.section)
+        for ent in doc.ents
+    ]
+
+
+WANTED = [
+    ("asthma", ["family"], "family_history"),
+    ("fever", ["negated"], ""),
+    ("heart attack", ["uncertain"], ""),
+]
+
+
+def test_mentions_and_sections_are_written() -> None:
+    nlp = _nlp()
+    doc = nlp(_doc(nlp, TEXT, "asthma", "fever", "heart attack"))
+    assert _said(doc) == WANTED
+    assert [(span.text, span.label_) for span in doc.spans["sections"]] == [
+        ("Family history: asthma.", "family_history")
+    ]
+
+
+def test_what_is_said_again_replaces_what_was() -> None:
+    nlp = _nlp()
+    doc = nlp(_doc(nlp, TEXT, "fever"))
+    doc.ents[0]._.is_family, doc.ents[0]._.section = True, "attic"
+    assert _said(nlp(doc)) == [("fever", ["negated"], "")]
+
+
+def test_span_groups_and_no_sections() -> None:
+    nlp = _nlp(spans_key=["a", "b"], sections_key=None)
+    doc = nlp.make_doc("No fever or cough")
+    doc.spans["a"], doc.spans["b"] = [doc[1:2]], [doc[3:4], doc[1:4]]
+    nlp(doc)
+    assert "sections" not in doc.spans
+    assert all(span._.is_negated for key in "ab" for span in doc.spans[key])
+
+
+@pytest.mark.parametrize("way", ["disk", "bytes", "pickle"])
+def test_own_cues_are_saved(tmp_path: Path, way: str) -> None:
+    file = tmp_path / "own.tsv"
+    file.write_text(OWN)
+    nlp = _nlp(cues=str(file))
+    nlp("")
+    if way == "disk":
+        nlp.to_disk(tmp_path / "saved")
+        file.unlink()
+        other = spacy.load(tmp_path / "saved")
+        other.to_disk(tmp_path / "again")
+        other = spacy.load(tmp_path / "again")
+    elif way == "bytes":
+        other = _nlp().from_bytes(nlp.to_bytes())
+    else:
+        other = pickle.loads(pickle.dumps(nlp))
+    doc = other(_doc(other, "Attic:\nnix fever\n- no cough", "fever", "cough"))
+    assert _said(doc) == [
+        ("fever", ["negated", "historical"], "junk"), ("cough", ["historical"], "junk")
+    ]  # fmt: skip
+
+
+def test_a_pipeline_saved_over_another_has_not_its_cues(tmp_path: Path) -> None:
+    (tmp_path / "own.tsv").write_text(OWN)
+    _nlp(cues=str(tmp_path / "own.tsv")).to_disk(tmp_path / "saved")
+    _nlp().to_disk(tmp_path / "saved")
+    nlp = spacy.load(tmp_path / "saved")
+    assert _said(nlp(_doc(nlp, "no fever", "fever"))) == [("fever", ["negated"], "")]
+
+
+def test_docs_are_stored_with_what_is_said() -> None:
+    nlp = _nlp()
+    doc = nlp(_doc(nlp, TEXT, "asthma", "fever", "heart attack"))
+    stored = DocBin(store_user_data=True, docs=[doc]).to_bytes()
+    (read,) = DocBin().from_bytes(stored).get_docs(nlp.vocab)
+    assert _said(read) == WANTED
+
+
+def test_several_processes_say_the_same() -> None:
+    nlp = _nlp()
+    docs = [_doc(nlp, TEXT, "asthma", "fever", "heart attack") for _ in range(6)]
+    for n_process in (1, 2):
+        found = nlp.pipe(docs, n_process=n_process, batch_size=2)
+        assert [_said(doc) for doc in found] == [WANTED] * 6
+
+
+def test_a_language_without_cues_is_said(recwarn: pytest.WarningsRecorder) -> None:
+    nlp = spacy.blank("it")
+    nlp.add_pipe("medical_context")
+    doc = nlp(_doc(nlp, "no febbre", "febbre"))
+    assert _said(doc) == [("febbre", [], "")]
+    assert any("W243" in str(one.message) for one in recwarn)
+
+
+@pytest.mark.parametrize(
+    ("settings", "code"),
+    [({"cues": ""}, "E302"), ({"spans_key": 1}, "E302"), ({"cues": "none.tsv"}, "E107")],
+)
+def test_bad_settings(settings: dict[str, object], code: str) -> None:
+    with pytest.raises(MedlinkError, match=code):
+        MedicalContext(spacy.blank("en").vocab, **settings).initialize(list)
+
+
+def test_a_document_that_fails_goes_to_the_error_handler() -> None:
+    nlp = _nlp(spans_key="sc")
+    failed: list[str] = []
+    nlp.set_error_handler(lambda name, component, docs, error: failed.append(str(name)))
+    Span.set_extension("is_family", getter=lambda span: 1 / 0, force=True)
+    try:
+        doc = nlp.make_doc("fever")
+        doc.spans["sc"] = [doc[0:1]]
+        list(nlp.pipe([doc]))
+    finally:
+        Span.remove_extension("is_family")
+        Span.set_extension("is_family", default=False)
+    assert failed == ["medical_context"]
+
+
+@pytest.mark.parametrize(("lang", "has"), [("en", True), ("it", False)])
+def test_pipelines_over_assets_have_it(tiny_assets: Assets, lang: str, has: bool) -> None:
+    nlp = open_pipeline(str(tiny_assets.path), lang)
+    assert ("medical_context" in nlp.pipe_names) is has
+    if has:
+        (fever,) = nlp("No fever.").ents
+        assert fever._.is_negated

@@ -1,0 +1,137 @@
+"""What is said of mentions: how far cues reach, sentences, and sections."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.context import measure, read_sentences
+from spacy_medlink.text.context import KINDS, Said, find_sections, said_of, shipped_cues
+from tests.growth import calls, exponent
+
+
+def _said(text: str, *mentions: str, lang: str = "en") -> list[Said]:
+    cues = shipped_cues(lang)
+    places = [(text.index(one), text.index(one) + len(one)) for one in mentions]
+    return said_of(text, places, cues, find_sections(text, cues))
+
+
+def _kinds(text: str, *mentions: str, lang: str = "en") -> list[str]:
+    return [" ".join(sorted(one.kinds)) for one in _said(text, *mentions, lang=lang)]
+
+
+@pytest.mark.parametrize(
+    ("text", "mentions", "kinds"),
+    [
+        ("No fever, chills or cough.", ("fever", "chills", "cough"), ["negated"] * 3),
+        ("No fever but cough.", ("fever", "cough"), ["negated", ""]),
+        ("Denies fever; reports cough.", ("fever", "cough"), ["negated", ""]),
+        ("Pneumonia was ruled out.", ("Pneumonia",), ["negated"]),
+        ("Fever: no, cough: yes.", ("Fever", "cough"), ["negated", ""]),
+        ("No increase in effusion.", ("effusion",), [""]),
+        ("Gram negative pneumonia.", ("pneumonia",), [""]),
+        ("No fever. Cough.", ("fever", "Cough"), ["negated", ""]),
+        ("No fever\nCough", ("fever", "Cough"), ["negated", ""]),
+        ("There is no\nfever.", ("fever",), ["negated"]),
+        ("Seen by Dr. Who for no fever.", ("fever",), ["negated"]),
+        ("Mother had gout, patient has asthma.", ("gout", "asthma"), ["family", ""]),
+        ("Lives with mother, has gout.", ("gout",), [""]),
+        ("Gout (father), asthma.", ("Gout", "asthma"), ["family", ""]),
+        ("Possible gout, asthma.", ("gout", "asthma"), ["uncertain", ""]),
+        ("Asthma? Gout.", ("Asthma", "Gout"), ["uncertain", ""]),
+        ("No history of gout.", ("gout",), ["historical negated"]),
+        ("Appendicitis in 1998.", ("Appendicitis",), ["historical"]),
+        ("Review in 3 months for gout.", ("gout",), [""]),
+        ("Return if fever develops.", ("fever",), ["hypothetical"]),
+    ],
+)
+def test_cues_reach(text: str, mentions: tuple[str, ...], kinds: list[str]) -> None:
+    assert _kinds(text, *mentions) == kinds
+
+
+@pytest.mark.parametrize(
+    ("lang", "text", "mention", "kinds"),
+    [
+        ("es", "Niega fiebre ni tos.", "tos", "negated"),
+        ("es", "Madre con asma.", "asma", "family"),
+        ("es", "Posible neumonía.", "neumonía", "uncertain"),
+        ("de", "Z.n. Appendektomie.", "Appendektomie", "historical"),
+        ("de", "V.a. Pneumonie.", "Pneumonie", "uncertain"),
+        ("de", "Kein Anhalt für eine Pneumonie.", "Pneumonie", "negated"),
+        ("fr", "Pas d'asthme.", "asthme", "negated"),
+        ("fr", "Suspicion d’embolie.", "embolie", "uncertain"),
+        ("fr", "ATCD : asthme", "asthme", "historical"),
+    ],
+)
+def test_other_languages(lang: str, text: str, mention: str, kinds: str) -> None:
+    assert _kinds(text, mention, lang=lang) == [kinds]
+
+
+def test_a_cue_within_a_mention_is_none() -> None:
+    text = "No pain syndrome, asthma"
+    found = said_of(text, [(0, 16), (18, 24)], shipped_cues("en"))
+    assert [one.kinds for one in found] == [frozenset(), frozenset()]
+
+
+def test_sections_say_something_of_all_in_them() -> None:
+    text = (
+        "Family History:\nGout. No asthma.\n\nDiabetes: none known\n"
+        "PAST MEDICAL HISTORY\n- Stroke\nAssessment: migraine."
+    )
+    found = _said(text, "Gout", "asthma", "Stroke", "migraine")
+    assert [(sorted(one.kinds), one.section) for one in found] == [
+        (["family"], "family_history"),
+        (["family", "negated"], "family_history"),
+        (["historical"], "past_medical_history"),
+        ([], "assessment_and_plan"),
+    ]
+
+
+def test_a_section_on_a_line_ends_with_its_paragraph() -> None:
+    text = "Family history: gout.\n\nShe has asthma."
+    assert _kinds(text, "gout", "asthma") == ["family", ""]
+    assert [text[part.start : part.end] for part in find_sections(text, shipped_cues("en"))] == [
+        "Family history: gout."
+    ]
+
+
+def test_the_patient_ends_what_a_section_says() -> None:
+    assert _kinds("FH:\nMother gout. The patient has asthma.", "gout", "asthma") == ["family", ""]
+
+
+@given(st.text(alphabet="no fevr,.;:?\n(){}[]-'’é0 \t", max_size=200), st.data())
+def test_any_text(text: str, data: st.DataObject) -> None:
+    """Each mention is given something, and what is behind its sentence does not change it."""
+    place = st.integers(0, len(text))
+    places = [tuple(sorted(data.draw(st.tuples(place, place)))) for _ in range(3)]
+    cues = shipped_cues("en")
+    found = said_of(text, places, cues, find_sections(text, cues))
+    assert len(found) == 3
+    assert all(one.kinds <= set(KINDS) for one in found)
+    assert found == said_of(f"{text}\n\nNo.", places, cues, find_sections(text, cues))
+
+
+@pytest.mark.parametrize("part", ["no fever ", "fever, ", "no fever. ", "FH: fever\n", "mother "])
+def test_time_grows_with_the_text(part: str) -> None:
+    cues = shipped_cues("en")
+    counts = {}
+    for size in (200, 800):
+        text = part * size
+        places = [(i * len(part), i * len(part) + 2) for i in range(size)]
+        counts[size] = calls(said_of, text, places, cues, find_sections(text, cues))
+    assert exponent(counts) <= 1.1, counts
+
+
+@pytest.mark.parametrize(("lang", "least"), [("en", 0.84), ("es", 0.87), ("de", 0.8), ("fr", 0.88)])
+def test_sentences_that_no_cue_was_written_for(lang: str, least: float) -> None:
+    """The share of mentions of which all is right that is said; docs/context.md has the figures."""
+    cues = shipped_cues(lang)
+
+    def read(sentence: dict[str, object]) -> list[frozenset[str]]:
+        text, mentions = str(sentence["text"]), sentence["mentions"]
+        assert isinstance(mentions, list)
+        places = [(one["start"], one["end"]) for one in mentions]
+        return [one.kinds for one in said_of(text, places, cues, find_sections(text, cues))]
+
+    own = [one for one in read_sentences("said.jsonl") if one["lang"] == lang]
+    counts = measure([one for one in own if one["part"] == "test"], read)
+    assert counts["right"] / counts["mentions"] >= least
