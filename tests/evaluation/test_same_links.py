@@ -127,6 +127,7 @@ def test_evaluation_of_a_pipeline_measures_what_pipe_links(
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings(r"ignore:\[W241\]")  # no calibrator is fitted for the rarer fusion
 def test_evaluation_measures_what_pipe_links_on_a_real_corpus(
     data_dir: Path, tmp_path: Path
 ) -> None:
