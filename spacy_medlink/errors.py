@@ -614,6 +614,36 @@ class Errors:
     )
 
     # 64x: what the command line asks for
+    unknown_terminology = Message(
+        "E620", "There is no terminology {name!r} here, only {names}. Ask for one of these."
+    )
+    wrong_token = Message(
+        "E621", "The header Authorization has not the right token. Send `Bearer` and the token."
+    )
+    busy = Message("E622", "{count} requests are waiting already. Ask again in a while.")
+    not_linked = Message("E625", "The text could not be linked: {problem}. Send another one.")
+    bad_request = Message("E623", "The request is not as it should be: {wrong}. Correct it.")
+    too_much_text = Message(
+        "E624",
+        "A request may have {texts} texts of {length:,} characters, and must say its length. Send "
+        "less, or start the service with other limits.",
+    )
+    too_slow = Message(
+        "E626", "There was no answer within {seconds:g} seconds. Send less text, or ask again."
+    )
+    no_such_span = Message(
+        "E627",
+        "{start}-{end} is no mention of the text, which has {length} characters. Correct the "
+        "offsets.",
+    )
+    open_to_others = Message(
+        "E628",
+        "{host} can be reached from other machines, so `medlink serve` needs a token there. Write "
+        "one into a file that others cannot read, and give it as --token-file.",
+    )
+    bad_token_file = Message(
+        "E629", "{path} holds no token of at least 16 characters. Write one into it."
+    )
     retired_for_good = Message(
         "E640",
         "{path} has no concept for this id: {fate}. `medlink kb search` finds others by name.",

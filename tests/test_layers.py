@@ -30,13 +30,13 @@ FLOORS = [
     {"fitting", "evaluation"},
     {"building"},
     {"components"},
-    {"annotate"},
+    {"annotate", "serve"},
     {"cli"},
 ]
 FLOOR_OF = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 
 # What may know spaCy: the glue, the registered architectures, and what compares with its linker.
-SPACY_ROOMS = {"components", "annotate", "cli"}
+SPACY_ROOMS = {"components", "annotate", "serve", "cli"}
 SPACY_MODULES = {
     "spacy_medlink.encoders.architectures",
     "spacy_medlink.evaluation.comparators.spacy_linker",

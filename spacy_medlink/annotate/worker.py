@@ -98,13 +98,13 @@ class PartWorker:
             for document, problem in zip(documents, problems, strict=True)
             if not problem
         ]
-        docs = _docs(self._nlp, sound)
+        docs = linked_docs(self._nlp, sound)
         for document, problem in zip(documents, problems, strict=True):
             doc, own = (None, problem) if problem else next(docs)
             yield document, doc, own
 
 
-def _docs(nlp: "Language", texts: list[str]) -> "Iterator[tuple[Doc | None, str]]":
+def linked_docs(nlp: "Language", texts: list[str]) -> "Iterator[tuple[Doc | None, str]]":
     """Link texts together; where that fails, one by one, so that only the culprits fail."""
     done = 0
     try:

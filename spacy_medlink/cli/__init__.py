@@ -27,6 +27,7 @@ from .kb_show import command as kb_show_command
 from .learn import command as learn_command
 from .link import command as link_command
 from .report import command as report_command
+from .serve import command as serve_command
 from .verb import Verb
 
 app = typer.Typer(
@@ -69,6 +70,7 @@ app.command("link", cls=Verb)(link_command)
 app.command("annotate", cls=Verb)(annotate_command)
 app.command("evaluate", cls=Verb)(evaluate_command)
 app.command("report", cls=Verb)(report_command)
+app.command("serve", cls=Verb)(serve_command)
 
 
 def _say_version(wanted: bool) -> None:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import Errors, MedlinkError
 from ..types import ISA, Retired
 from .opening import open_kb
 from .output import echo_json, table
@@ -36,45 +35,16 @@ def command(
 def show_concept(*, kb: Path, id: str) -> dict[str, Any]:
     """Read a concept.
 
-    RETURNS (Dict[str, Any]): "id", "retired" (of a retired id what became of it, step by step, each
-        with "id", "replaced_by", "reason"), "name", "names" (with language, source, term type),
-        "types", "definition", "codes", "chosen_codes" (that `_.cui` has by the preferred name,
-        where there are several in a vocabulary), "maps" (codes of which more is said: "relation",
-        "source", "note"), "parents", "children", "ancestors" (id, name, levels up) and "relations"
-        (id, name, relation, source, and whether it is what the other one is to the concept,
-        "inverse"; of the hierarchy only those to parents).
+    RETURNS (Dict[str, Any]): as `kb.browse.describe_concept`, and "chosen_codes": those that
+        `_.cui` has by the preferred name, where there are several in a vocabulary.
     RAISES (MedlinkError): E101-E103 for the file, E106 when there is no such concept, E640 when it
         is retired and the knowledge base has nothing that replaces it.
     """
+    from ..kb.browse import describe_concept
+
     base = open_kb(kb)
-    steps = base.history(id)
-    found = steps[-1].replaced_by if steps else id
-    if found not in base:
-        raise _missing(kb, id, steps)
-    concept = base[found]
-    return {
-        "id": concept.id,
-        "retired": [step._asdict() for step in steps],
-        "name": concept.name,
-        "types": list(concept.types),
-        "definition": concept.definition,
-        "codes": {name: list(codes) for name, codes in concept.codes.items()},
-        "chosen_codes": _chosen(base, concept),
-        "maps": [one._asdict() for one in base.maps(concept.id) if any(one[2:])],
-        "names": [name._asdict() for name in concept.names],
-        "parents": [_named(base, parent) for parent in concept.parents],
-        "children": [_named(base, child) for child in base.children(concept.id)],
-        "ancestors": [
-            {**_named(base, ancestor), "levels": levels}
-            for ancestor, levels in base.ancestors(concept.id).items()
-        ],
-        "relations": [
-            {**_named(base, one.id), **one._asdict()}
-            for inverse in (False, True)
-            for one in base.relations(concept.id, inverse=inverse)
-            if not (inverse and one.relation == ISA)
-        ],
-    }
+    described = describe_concept(base, id)
+    return {**described, "chosen_codes": _chosen(base, base[described["id"]])}
 
 
 def _chosen(kb: "KnowledgeBase", concept: "Concept") -> dict[str, str | None]:
@@ -88,33 +58,12 @@ def _chosen(kb: "KnowledgeBase", concept: "Concept") -> dict[str, str | None]:
     }
 
 
-def _missing(kb: Path, id: str, steps: Sequence[Retired]) -> MedlinkError:
-    if not steps:
-        return Errors.unknown_concept(path=kb, id=id)
-    last = steps[-1]
-    fate = "; ".join(map(_step, steps))
-    if last.replaced_by:
-        fate += ", which this knowledge base does not have"
-    return Errors.retired_for_good(path=kb, fate=fate)
-
-
-def _step(step: Retired) -> str:
-    """Say what became of a retired id."""
-    why = f" ({step.reason})" if step.reason else ""
-    return f"{step.id} is retired{why}, " + (
-        f"replaced by {step.replaced_by}" if step.replaced_by else "and nothing replaces it"
-    )
-
-
-def _named(kb: "KnowledgeBase", id: str) -> dict[str, Any]:
-    # A parent may be outside of what the filters kept.
-    return {"id": id, "name": kb[id].name if id in kb else ""}
-
-
 def _rows(concept: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    from ..kb.browse import say_step
+
     yield "id", concept["id"]
     for step in concept["retired"]:
-        yield "retired", _step(Retired(**step))
+        yield "retired", say_step(Retired(**step))
     yield "name", concept["name"]
     if concept["types"]:
         yield "types", ", ".join(concept["types"])

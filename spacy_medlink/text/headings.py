@@ -1,14 +1,14 @@
-"""Headings of sections: what begins a line and ends with a colon, or a line in capitals."""
+"""Headings of sections: what begins a line and ends with a colon, or has a line of its own."""
 
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-_HEADING = re.compile(
-    r"(?:^|(?<=[.;]\s))[ \t]*([^\W\d_][\w /&'()-]{0,48})[ \t]*:"
-    r"|^[ \t]*([A-Z][A-Z /&'-]{3,48})[ \t]*$",
-    re.MULTILINE,
-)
+_BEFORE_COLON = r"(?:^|(?<=[.;]\s))[ \t]*([^\W\d_][\w /&'()-]{0,48})[ \t]*:"
+_CAPITALS = r"^[ \t]*([A-Z][A-Z /&'-]{3,48})[ \t]*$"
+_TITLE = r"^[ \t]*([A-ZÀ-ÞŒ][\w'-]*(?: (?:[A-ZÀ-ÞŒ][\w'-]*|[a-zß-ÿ]{1,3})){1,5})[ \t]*$"
+_HEADING = re.compile(f"{_BEFORE_COLON}|{_CAPITALS}", re.MULTILINE)
+_ANY_HEADING = re.compile(f"{_BEFORE_COLON}|{_CAPITALS}|{_TITLE}", re.MULTILINE)
 
 
 class Heading(NamedTuple):
@@ -19,7 +19,11 @@ class Heading(NamedTuple):
     title: str
 
 
-def find_headings(text: str) -> Iterator[Heading]:
-    """Find what may be the heading of a section, from left to right."""
-    for one in _HEADING.finditer(text):
-        yield Heading(one.start(), one.end(), one[1] or one[2])
+def find_headings(text: str, titles: bool = False) -> Iterator[Heading]:
+    """Find what may be the heading of a section, from left to right.
+
+    titles (bool): lines like "Past Medical History" are headings, too, whatever they say.
+    """
+    for one in (_ANY_HEADING if titles else _HEADING).finditer(text):
+        group = one.lastindex or 0
+        yield Heading(one.start(group), one.end(), one[group])

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from ..headings import find_headings
+from ..headings import Heading, find_headings
 from .cues import END, KINDS, Cue, Cues, Section, find_words, plain
 
 # Sentences end at a full stop before a word in capitals or a number, semicolons, empty lines, and
@@ -24,6 +24,7 @@ _SHORTENED = re.compile(
     r"\b(?:[^\W\d_]|dr|mr|mrs|ms|vs|st|hr|fr|sr|sra|prof|pat|ca|bzw|ggf|resp|approx|no|nr)$", re.I
 )
 _COMMAS = frozenset(",()")
+_TEXT = re.compile(r"\S")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 
 
@@ -51,10 +52,11 @@ _Found = tuple[int, int, Cue]  # the first word of a cue, the one behind it, and
 def find_sections(text: str, cues: Cues) -> list[Part]:
     """Find the sections of a document whose headings the cues know, in order.
 
-    A section ends at the next one; if its heading shares its line with text, with its paragraph.
+    A section ends at the next one. One that says something of all its mentions, or whose heading
+    shares its line with text, ends with its first paragraph: what it says of others would be wrong.
     """
-    known = []
-    for heading in find_headings(text):
+    known: list[tuple[Heading, Section]] = []
+    for heading in find_headings(text, titles=True):
         words = " ".join(plain(word[0]) for word in find_words(heading.title))
         if section := cues.sections.get(words):
             known.append((heading, section))
@@ -62,13 +64,11 @@ def find_sections(text: str, cues: Cues) -> list[Part]:
     for number, (heading, section) in enumerate(known):
         end = known[number + 1][0].start if number + 1 < len(known) else len(text)
         line = text[heading.end : end].partition("\n")[0]
-        paragraph = _PARAGRAPH.search(text, heading.end, end) if line.strip() else None
-        start = (
-            heading.start
-            + len(text[heading.start : heading.end])
-            - len(text[heading.start : heading.end].lstrip())
-        )
-        parts.append(Part(start, paragraph.start() if paragraph else end, section))
+        if line.strip() or section.said:
+            first = _TEXT.search(text, heading.end, end)
+            paragraph = _PARAGRAPH.search(text, first.start(), end) if first else None
+            end = paragraph.start() if paragraph else end
+        parts.append(Part(heading.start, end, section))
     return parts
 
 

@@ -94,6 +94,15 @@ def test_a_section_on_a_line_ends_with_its_paragraph() -> None:
     ]
 
 
+def test_a_section_that_says_something_ends_with_its_paragraph() -> None:
+    text = "Past Medical History\n\n- gout\n- asthma\n\nShe has fever.\n\nHospital Course\nStroke."
+    found = _said(text, "gout", "asthma", "fever", "Stroke")
+    assert [one.section for one in found] == [
+        "past_medical_history", "past_medical_history", "", "hospital_course",
+    ]  # fmt: skip
+    assert not found[2].kinds
+
+
 def test_the_patient_ends_what_a_section_says() -> None:
     assert _kinds("FH:\nMother gout. The patient has asthma.", "gout", "asthma") == ["family", ""]
 

@@ -1,0 +1,89 @@
+"""`medlink serve`: a service and a page."""
+
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..errors import Errors
+from .opening import AUTO, Device, Verify, verify_assets
+
+_SHORTEST = 16  # characters of a token
+
+
+def command(
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="ASSETS_OR_PIPELINE",
+            help="Assets, saved pipelines, packages or starter; NAME=SOURCE gives one a name.",
+        ),
+    ],
+    host: Annotated[
+        str, typer.Option(help="Address to listen at. Others than this machine need a token.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at.")] = 8080,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(help="A name that requests may call this machine, beside --host."),
+    ] = None,
+    token_file: Annotated[
+        Path | None, typer.Option(help="File with the token that requests must have.")
+    ] = None,
+    lang: Annotated[str, typer.Option(help="Language of the texts, for assets: en, es.")] = "en",
+    max_length: Annotated[int, typer.Option(min=1, help="Longest text, in characters.")] = 100_000,
+    device: Device = AUTO,
+    verify: Verify = False,
+) -> None:
+    """Answer on HTTP: a page to look at, and what programs ask. No text is logged or kept."""
+    token = _read_token(token_file) if token_file is not None else ""
+    if not (token or _is_loopback(host)):
+        raise Errors.open_to_others(host=host)
+    try:
+        import uvicorn
+
+        from ..serve import Desk, Limits, make_app
+    except ModuleNotFoundError as error:
+        raise Errors.extra_missing(
+            what="`medlink serve`", package=error.name, extra="serve"
+        ) from error
+    desks = []
+    for name, source in _named(sources).items():
+        if verify:
+            verify_assets(source)
+        desks.append(Desk(name, source, lang, device))
+    hosts = ["localhost", "127.0.0.1", "[::1]", host, *(allow_host or [])]
+    app = make_app(desks, Limits(length=max_length), token, hosts)
+    typer.echo(f"http://{f'[{host}]' if ':' in host else host}:{port} has the page.", err=True)
+    uvicorn.run(app, host=host, port=port, access_log=False, log_level="warning")
+
+
+def _named(sources: list[str]) -> dict[str, str]:
+    """Give each source a name: that before "=", or of its file."""
+    named: dict[str, str] = {}
+    for given in sources:
+        name, equals, source = given.partition("=")
+        if not equals or Path(given).exists():
+            name, source = Path(given).name.removesuffix(".assets") or given, given
+        while name in named:
+            name += "'"
+        named[name] = source
+    return named
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _read_token(path: Path) -> str:
+    try:
+        token = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Errors.bad_token_file(path=path) from error
+    if len(token) < _SHORTEST or not token.isascii():
+        raise Errors.bad_token_file(path=path)
+    return token

@@ -1,0 +1,177 @@
+"""Desk: one terminology of the service; a thread of its own links what waits, together."""
+
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from queue import Full, Queue
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..annotate.records import record_of_link
+from ..annotate.worker import linked_docs
+from ..components.pipelines import linked_spans, linker_of, open_pipeline
+from ..errors import Errors, MedlinkError
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
+    from ..kb import KnowledgeBase
+
+_TOGETHER = 32  # texts that are linked at once
+Filters = tuple[tuple[str, Any], ...]
+
+
+class _Job(NamedTuple):
+    """What a request waits for: links of a text, or another piece of work."""
+
+    done: "Future[Any]"
+    text: str = ""
+    filters: Filters = ()
+    candidates: int = 0
+    work: Callable[[], Any] | None = None
+
+
+class Desk:
+    """A pipeline, and the thread that alone uses it.
+
+    While it works, requests wait and become the next batch: so batches grow with the traffic, and
+    nobody waits for a batch to fill.
+
+    name (str): of the terminology. source (str): assets, a pipeline, a package or "starter".
+    waiting (int): requests that may wait; one more is refused (E622).
+    RAISES (MedlinkError): what `open_pipeline` raises.
+    """
+
+    def __init__(
+        self, name: str, source: str, lang: str = "en", device: str = "auto", waiting: int = 256,
+        **settings: Any,
+    ) -> None:  # fmt: skip
+        self.name, self.lang = name, lang
+        self._nlp = open_pipeline(source, lang, device, **settings)
+        self._linker = linker_of(self._nlp)
+        _ = self._linker.engine  # what is wrong with the assets is said before the first request
+        self._jobs: Queue[_Job | None] = Queue(waiting)
+        self._thread = threading.Thread(target=self._run, name=f"desk {name}", daemon=True)
+        self._thread.start()
+
+    @property
+    def kb(self) -> "KnowledgeBase":
+        """The knowledge base."""
+        return self._linker.kb
+
+    @property
+    def places(self) -> tuple[str, str]:
+        """Where its files are."""
+        return str(self.kb.path), str(self._linker.assets.path)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What is said of the terminology: names and numbers."""
+        kb, assets = self.kb, self._linker.assets
+        return {
+            "name": self.name,
+            "lang": self.lang,
+            "concepts": len(kb),
+            "names": kb.n_names,
+            "tiers": list(assets.manifest["tiers"]),
+            "code_schemes": kb.code_schemes(),
+        }
+
+    @property
+    def n_waiting(self) -> int:
+        """Requests that wait."""
+        return self._jobs.qsize()
+
+    def link(self, text: str, filters: Mapping[str, Any], candidates: int) -> "Future[Any]":
+        """Ask for the links of a text.
+
+        RETURNS (Future): of a list of records, as `annotate.records.record_of_link` makes them.
+        RAISES (MedlinkError): E622 where too many wait.
+        """
+        given = tuple(
+            (key, value if isinstance(value, str) else tuple(value))
+            for key, value in filters.items()
+            if value
+        )
+        return self._ask(_Job(Future(), text, given, candidates))
+
+    def explain(self, text: str, start: int, end: int) -> "Future[Any]":
+        """Ask why a mention, characters of a text, is linked as it is.
+
+        RETURNS (Future): of `linking.explanation.Explanation.as_dict()`, and "text".
+        RAISES (MedlinkError): E622 where too many wait.
+        """
+        return self._ask(_Job(Future(), work=lambda: self._explain(text, start, end)))
+
+    def close(self) -> None:
+        """Finish what has been asked for, and stop."""
+        self._jobs.put(None)
+        self._thread.join()
+
+    def _ask(self, job: _Job) -> "Future[Any]":
+        try:
+            self._jobs.put_nowait(job)
+        except Full:
+            raise Errors.busy(count=self._jobs.maxsize) from None
+        return job.done
+
+    def _run(self) -> None:
+        goes_on = True
+        while goes_on:
+            batch = [self._jobs.get()]
+            while len(batch) < _TOGETHER and not self._jobs.empty():
+                batch.append(self._jobs.get())
+            goes_on = None not in batch
+            self._answer([job for job in batch if job is not None])
+
+    def _answer(self, jobs: list[_Job]) -> None:
+        """Answer jobs: those with the same filters together. Who has gone away is left out."""
+        groups: dict[Filters, list[_Job]] = {}
+        for job in jobs:
+            if not job.done.set_running_or_notify_cancel():
+                continue
+            if job.work is not None:
+                _settle(job.done, job.work)
+            else:
+                groups.setdefault(job.filters, []).append(job)
+        for filters, own in groups.items():
+            try:
+                self._link(own, dict(filters))
+            except Exception as error:  # of the filters, or of the assets
+                for job in own:
+                    if not job.done.done():
+                        job.done.set_exception(error)
+
+    def _link(self, jobs: list[_Job], filters: dict[str, Any]) -> None:
+        # What spaCy remembers of the words of notes is forgotten with them.
+        with self._nlp.memory_zone():
+            found = list(linked_docs(self._nlp, [job.text for job in jobs]))
+            docs = [doc for doc, _ in found if doc is not None]
+            if filters and docs:
+                self._linker.set_annotations(docs, self._linker.predict(docs, **filters))
+            for job, (doc, problem) in zip(jobs, found, strict=True):
+                if doc is None:
+                    job.done.set_exception(Errors.not_linked(problem=problem))
+                else:
+                    job.done.set_result(self._records(doc, job.candidates))
+
+    def _records(self, doc: "Doc", candidates: int) -> list[dict[str, Any]]:
+        spans = linked_spans(doc, self._linker.spans_key)
+        return [record_of_link(span, self._linker.prefix, candidates) for span in spans]
+
+    def _explain(self, text: str, start: int, end: int) -> dict[str, Any]:
+        with self._nlp.memory_zone():
+            doc = self._nlp.make_doc(text)
+            span = doc.char_span(start, end, alignment_mode="expand") if start < end else None
+            if span is None:
+                raise Errors.no_such_span(start=start, end=end, length=len(text))
+            explanation = self._linker.explain(span)
+            return {**explanation.as_dict(), "text": str(explanation)}
+
+
+def _settle(done: "Future[Any]", work: Callable[[], Any]) -> None:
+    try:
+        done.set_result(work())
+    except MedlinkError as error:
+        done.set_exception(error)
+    except Exception as error:  # the thread must live on, and the caller must know
+        done.set_exception(error)

@@ -1,0 +1,294 @@
+"""The service: what it answers, what it refuses, and that it tells nobody what it should not."""
+
+import contextlib
+import logging
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spacy_medlink.assets import Assets
+from spacy_medlink.cli.serve import command
+from spacy_medlink.components.pipelines import linker_of, open_pipeline
+from spacy_medlink.errors import MedlinkError
+
+pytest.importorskip("fastapi")
+pytest.importorskip("prometheus_client")
+from fastapi.testclient import TestClient  # there only with the extra `serve`
+
+from spacy_medlink.serve import Desk, Limits, make_app  # imports fastapi
+
+TEXT = "No fever 😀. Mother had asthma; now type 2 diabetes."
+LOCAL = "http://127.0.0.1"
+
+
+@pytest.fixture(scope="module")
+def desk(tiny_assets: Assets) -> Iterator[Desk]:
+    made = Desk("tiny", str(tiny_assets.path), device="cpu")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def client(desk: Desk) -> TestClient:
+    return TestClient(make_app([desk]), base_url=LOCAL)
+
+
+def _link(client: TestClient, *texts: str, **body: Any) -> list[list[dict[str, Any]]]:
+    answer = client.post("/link", json={"texts": texts, **body})
+    assert answer.status_code == 200, answer.text
+    return [one["mentions"] for one in answer.json()["documents"]]
+
+
+def test_links_are_those_of_the_pipeline(client: TestClient, tiny_assets: Assets) -> None:
+    (mentions,) = _link(client, TEXT, candidates=2)
+    doc = open_pipeline(str(tiny_assets.path), device="cpu")(TEXT)
+    assert [(TEXT[one["start"] : one["end"]], one["ids"]) for one in mentions] == [
+        (ent.text, [ent.kb_id_]) for ent in doc.ents
+    ]
+    assert [one["negated"] for one in mentions] == [True, False, False]
+    assert [one["family"] for one in mentions] == [False, True, False]
+    assert all(1 <= len(one["candidates"]) <= 2 for one in mentions)
+
+
+def test_filters_are_of_one_request(client: TestClient) -> None:
+    (filtered,) = _link(client, "fever", types=["T047"])
+    (free,) = _link(client, "fever")
+    assert [one["ids"] for one in filtered] == [[]]
+    assert filtered[0]["reason"] == "filtered"
+    assert free[0]["ids"]
+    answer = client.post("/link", json={"texts": ["fever"], "types": ["nonsense"]})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "E213")
+    assert _link(client, "fever")[0][0]["ids"], "the service goes on"
+
+
+def test_requests_at_once_are_answered_each_with_its_own(client: TestClient) -> None:
+    names = ["fever", "asthma", "heart attack", "headache"]
+    texts = [names[number % 4] for number in range(64)]
+    with ThreadPoolExecutor(16) as pool:
+        answers = list(pool.map(lambda text: _link(client, text)[0], texts))
+    assert [[one["mention"] for one in own] for own in answers] == [[text] for text in texts]
+
+
+def test_explanations(client: TestClient) -> None:
+    answer = client.post("/explain", json={"text": TEXT, "start": 3, "end": 8}).json()
+    assert answer["mention"] == "fever"
+    assert "matched" in answer["text"]
+    wrong = client.post("/explain", json={"text": "fever", "start": 7, "end": 9})
+    assert (wrong.status_code, wrong.json()["error"]["code"]) == (400, "E627")
+
+
+def test_search_and_concepts(client: TestClient, tiny_assets: Assets) -> None:
+    found = client.get("/search", params={"q": "asthma"}).json()
+    assert found[0]["how"] == "exact"
+    concept = client.get(f"/concepts/{found[0]['id']}").json()
+    assert concept["name"] == found[0]["name"]
+    missing = client.get("/concepts/NONE")
+    assert missing.status_code == 404
+    assert str(tiny_assets.path) not in missing.text
+    assert "tiny" in missing.json()["error"]["message"]
+
+
+def test_terminologies_health_and_metrics(client: TestClient) -> None:
+    (facts,) = client.get("/terminologies").json()
+    assert (facts["name"], facts["concepts"]) == ("tiny", 12)
+    assert client.get("/health").json()["status"] == "ok"
+    _link(client, "fever")
+    metrics = client.get("/metrics").text
+    assert 'medlink_requests_total{path="/link",status="200"} 1.0' in metrics
+    assert "medlink_mentions_total 1.0" in metrics
+    other = client.get("/search", params={"q": "x", "terminology": "none"})
+    assert (other.status_code, other.json()["error"]["code"]) == (404, "E620")
+
+
+def test_a_token(desk: Desk) -> None:
+    client = TestClient(make_app([desk], token="t" * 16), base_url=LOCAL)
+    for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Bearer ü"}):
+        raw = {name: value.encode("utf-8") for name, value in headers.items()}
+        answer = client.get("/terminologies", headers=raw)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (401, "E621")
+    assert client.get("/terminologies", headers={"Authorization": "Bearer " + "t" * 16}).is_success
+    assert client.get("/").is_success, "the page asks for the token"
+    assert client.get("/health").is_success
+
+
+def test_other_hosts_are_refused(client: TestClient) -> None:
+    assert client.get("/health", headers={"Host": "evil.example"}).status_code == 400
+
+
+def test_limits(desk: Desk) -> None:
+    client = TestClient(make_app([desk], Limits(length=10, texts=2)), base_url=LOCAL)
+    for texts in (["fever " * 3], ["fever"] * 3):
+        answer = client.post("/link", json={"texts": texts})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (413, "E624")
+    huge = client.post("/link", content=b" " * 100_000)
+    assert huge.status_code == 413
+    chunked = client.post("/link", content=iter([b"{}"]))
+    assert chunked.status_code == 413, "it says no length"
+    slow = TestClient(make_app([desk], Limits(seconds=0)), base_url=LOCAL)
+    answer = slow.post("/link", json={"texts": ["fever"]})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (504, "E626")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"{", b"[]", b'{"texts": []}', b'{"texts": [1]}', b'{"texts": ["a"], "more": 1}',
+     b'{"texts": ["a"], "candidates": -1}', b'{"texts": ["\\ud800"]}', b"\xff\xfe"],
+)  # fmt: skip
+def test_malformed_requests(client: TestClient, body: bytes) -> None:
+    answer = client.post("/link", content=body, headers={"Content-Type": "application/json"})
+    assert 400 <= answer.status_code < 500, answer.text
+    assert answer.json()["error"]["code"].startswith("E")
+
+
+def test_texts_are_not_logged(client: TestClient, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG):
+        _link(client, "secret fever")
+        client.post("/link", json={"texts": "secret"})
+    assert "secret" not in caplog.text
+    assert "secret" not in client.get("/metrics").text
+
+
+def test_the_page_lets_nothing_else_run(client: TestClient) -> None:
+    page = client.get("/")
+    assert "script-src 'self'" in page.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in page.headers["Content-Security-Policy"]
+    assert "http" not in page.text.replace("http-equiv", "")
+    for name in ("page.css", "page.js"):
+        assert client.get(f"/page/{name}").is_success
+    assert client.get("/page/..%2Fapp.py").status_code == 404
+    assert client.get("/page/app.py").status_code == 404
+    size = sum(len(client.get(one).content) for one in ("/", "/page/page.css", "/page/page.js"))
+    assert size < 300_000
+
+
+def test_a_full_queue_is_said(tiny_assets: Assets, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go = threading.Event(), threading.Event()
+
+    def wait(self: Desk, *_: Any) -> None:
+        begun.set()
+        go.wait(30)
+
+    monkeypatch.setattr(Desk, "_explain", wait)
+    desk = Desk("full", str(tiny_assets.path), device="cpu", waiting=1)
+    try:
+        first = desk.explain("fever", 0, 5)
+        assert begun.wait(30)
+        second = desk.explain("fever", 0, 5)
+        with pytest.raises(MedlinkError, match="E622"):
+            desk.explain("fever", 0, 5)
+    finally:
+        go.set()
+        desk.close()
+    assert first.done() and second.done(), "what was begun is finished"
+
+
+def test_a_failure_is_of_its_text_alone(
+    client: TestClient, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    linker = linker_of(desk._nlp)
+    annotate = linker._annotate
+
+    def fail(docs: Any) -> Any:
+        if any("boom" in doc.text for doc in docs):
+            raise RuntimeError("the text says boom")
+        return annotate(docs)
+
+    monkeypatch.setattr(linker, "_annotate", fail)
+    answer = client.post("/link", json={"texts": ["boom"]})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "E625")
+    assert "says boom" not in answer.text
+    assert _link(client, "fever")[0][0]["ids"]
+
+
+def test_texts_do_not_pile_up(desk: Desk) -> None:
+    words = [f"word{number}" for number in range(3)]
+    for word in words:
+        desk.link(f"{word} fever", {}, 0).result(60)
+    assert not any(word in desk._nlp.vocab.strings for word in words)
+
+
+@pytest.mark.slow
+def test_in_a_browser(desk: Desk, tmp_path: Path) -> None:
+    """The page links a note by the keyboard alone, shows why, and runs nothing that a note has."""
+    api = pytest.importorskip("playwright.sync_api")
+    uvicorn = pytest.importorskip("uvicorn")
+    browser = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
+    if browser is None:
+        pytest.skip("no Chromium")
+    server = uvicorn.Server(uvicorn.Config(make_app([desk]), port=0, log_level="error"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            time.sleep(0.05)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        with api.sync_playwright() as play:
+            page = play.chromium.launch(executable_path=browser, args=["--no-sandbox"]).new_page()
+            said: list[str] = []
+            page.on("console", lambda message: said.append(message.text))
+            page.on("pageerror", lambda error: said.append(str(error)))
+            page.goto(f"http://127.0.0.1:{port}/")
+            page.wait_for_selector("#terminology option", state="attached")
+            page.focus("#text")
+            page.keyboard.type("😀 No fever. <img src=x onerror=alert(1)> Asthma.")
+            page.keyboard.press("Control+Enter")
+            page.wait_for_selector("#linked button")
+            assert page.locator("#linked button > span").all_inner_texts() == ["fever", "Asthma"]
+            assert page.locator("#linked button > span.negated").count() == 1
+            page.focus("#linked button >> nth=1")
+            page.keyboard.press("Enter")
+            page.locator("#details pre", has_text="matched").wait_for()
+            page.click("#details table button >> nth=0")
+            page.locator("#details h3", has_text="Names").wait_for()
+            assert page.inner_text("#details h2") == "Asthma"
+            assert page.locator("img").count() == 0
+            assert said == []
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+@pytest.mark.slow
+def test_sigterm_finishes_what_has_begun(tiny_assets: Assets) -> None:
+    pytest.importorskip("uvicorn")
+    httpx = pytest.importorskip("httpx")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "spacy_medlink.cli", "serve", str(tiny_assets.path)]
+    server = subprocess.Popen([*command, "--port", str(port)], stderr=subprocess.DEVNULL)
+    address = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(600):
+            with contextlib.suppress(httpx.TransportError):
+                if httpx.get(f"{address}/health").is_success:
+                    break
+            time.sleep(0.1)
+        with ThreadPoolExecutor(1) as pool:
+            body = {"texts": ["fever, asthma. " * 1000] * 4}
+            asked = pool.submit(httpx.post, f"{address}/link", json=body, timeout=120)
+            time.sleep(0.3)
+            server.send_signal(signal.SIGTERM)
+            assert len(asked.result().json()["documents"]) == 4
+        assert server.wait(60) in (0, -signal.SIGTERM)
+    finally:
+        server.kill()
+
+
+def test_a_service_for_others_needs_a_token(tmp_path: Path) -> None:
+    with pytest.raises(MedlinkError, match="E628"):
+        command(["starter"], host="0.0.0.0", token_file=None)
+    (tmp_path / "short").write_text("short")
+    for path in (tmp_path / "none", tmp_path / "short"):
+        with pytest.raises(MedlinkError, match="E629"):
+            command(["starter"], host="127.0.0.1", token_file=path)
