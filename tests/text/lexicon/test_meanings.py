@@ -101,6 +101,43 @@ ENGLISH = [
     ("A. fib. on apixaban, [A. fib] again.", "atrial fibrillation"),
     ("Rate-controlled [afib].", "atrial fibrillation"),
     ("Two prior [DVTs].", "deep vein thrombosis"),
+    ("Severe [PE] at 34 weeks with proteinuria, on magnesium.", "preeclampsia"),
+    ("Alcohol use, pancreatic calcifications and [CP].", "chronic pancreatitis"),
+    ("The glomeruli show thickening of the [GBM].", "(glomerular basement membrane)"),
+    ("Left frontal [GBM], on temozolomide.", "glioblastoma"),
+    ("Elbow locking in a gymnast, MRI with [OCD].", "osteochondritis dissecans"),
+    ("[SLE]: cornea clear, anterior chamber quiet.", "(slit lamp examination)"),
+    ("UA: large [LE], nitrites positive.", "(leukocyte esterase)"),
+    ("Ionized [Ca] 1.1, Mg 1.8.", "(calcium)"),
+    ("Headache and [AMS] at altitude, given acetazolamide.", "acute mountain sickness"),
+    ("Dimple over the sacrum, [SBO] of L5 on the radiograph.", "spina bifida occulta"),
+]  # fmt: skip
+
+WORDS = [
+    ("Runny nose and a [cold] for three days.", "common cold"),
+    ("The left foot is [cold] and pulseless.", "cold extremities"),
+    ("Worse in [cold] weather.", "(cold temperature)"),
+    ("Malodorous vaginal [discharge].", "vaginal discharge"),
+    ("[Discharge] medications were reviewed.", "(patient discharge)"),
+    ("Long history of [depression].", "depression"),
+    ("ST [depression] in the lateral leads.", "ST segment depression"),
+    ("Wakes with heartburn, [reflux] despite omeprazole.", "gastroesophageal reflux"),
+    ("Grade III [reflux] on VCUG.", "vesicoureteral reflux"),
+    ("Complete [mole] evacuated by suction, hCG falling.", "hydatidiform mole"),
+    ("A [mole] that changes.", "melanocytic nevus"),
+    ("Unwitnessed [fall] with hip fracture.", "fall"),
+    ("Platelets continued to [fall].", "(decrease)"),
+    ("This may [lead] to bleeding.", "(to lead)"),
+    ("Pica, [lead] of 40 mcg/dL in the blood.", "lead poisoning"),
+    ("Intraocular [pressure] was normal.", "(intraocular pressure)"),
+    ("[Shock] after a bee sting, with urticaria.", "anaphylactic shock"),
+    ("Gastric ulcer on EGD. She knows of no cause. The [ulcer] was clipped.", "peptic ulcer"),
+    ("An [ulcer].", "-"),
+    ("The [ulcer] again; a corneal ulcer last year.", "corneal ulcer"),
+    ("Medically [fit] for the ward.", "(physically fit)"),
+    ("Witnessed [fit] with tongue biting.", "seizure"),
+    ("Do not [crush] the tablets.", "(to crush a tablet)"),
+    ("She gave up [anorexia].", "anorexia"),
 ]  # fmt: skip
 
 OTHERS = [
@@ -135,6 +172,11 @@ def meaning(language: str, marked: str, label: str = "") -> str:
 
 @pytest.mark.parametrize(("sentence", "expected"), ENGLISH)
 def test_english(sentence: str, expected: str) -> None:
+    assert meaning("en", sentence) == expected
+
+
+@pytest.mark.parametrize(("sentence", "expected"), WORDS)
+def test_ordinary_words(sentence: str, expected: str) -> None:
     assert meaning("en", sentence) == expected
 
 
