@@ -32,8 +32,12 @@ class Sense(NamedTuple):
         return self.longs if self.is_concept else ()
 
     def verbatim(self, text: str) -> tuple[str, ...]:
-        """List what is looked up as a name alone: see `Mention.verbatim`."""
-        own = self.is_concept and (self.is_only or not self.longs)
+        """List what is looked up as a name alone: see `Mention.verbatim`.
+
+        A word, unlike a short form, is a name of what it means, should there be no longer one.
+        """
+        is_word = text[1:].islower()
+        own = self.is_concept and (self.is_only or is_word or not self.longs)
         return (*self.longs, text) if own else self.longs
 
 

@@ -98,6 +98,16 @@ def test_what_a_short_form_means(text, short, label, expected):
     assert sense(Lexicon.parse(SENSES), text, short, label) == expected
 
 
+def test_a_word_names_itself_behind_its_long_forms():
+    lexicon = Lexicon.parse(
+        "cold\tcommon cold\t\tnear: sneez*\ncold\t(cold weather)\nRA\tx\nRA\ty\tD"
+    )
+    caught = sense(lexicon, "sneezing with a cold", "cold")
+    assert caught.verbatim("cold") == ("common cold", "cold")
+    assert lexicon.sense("RA").verbatim("RA") == ("x",), "a short form with other meanings does not"
+    assert sense(lexicon, "it was cold", "cold").verbatim("cold") == ("cold weather",)
+
+
 def test_what_is_looked_up():
     assert Sense(("a", "b"), is_only=True).verbatim("X") == ("a", "b", "X")
     assert Sense(("a", "b")).verbatim("X") == ("a", "b")  # its letters may mean another thing
