@@ -38,8 +38,8 @@ class Labeller:
     assets (Path): of the linker. label (str): of all mentions. lang (str): of the text.
     branches (Sequence[str]): ids; only names at or below them are mentions.
     sure (float): probability from which a word that is no name, but ends as names do, is a mention.
-    unsure (float): probability from which a word has no label, and the similarity from which a run
-        of words has none, where the assets have an encoder.
+    unsure (float): probability from which a word that ends as names do has no label, as others from
+        `sure`; and the similarity from which a run of words has none, with an encoder.
     RAISES (MedlinkError): E201-E204, E305 for the assets, E604 for the language, E106 for a branch,
         E302 for bad probabilities.
     """
@@ -52,7 +52,7 @@ class Labeller:
         branches: Sequence[str] = (),
         *,
         sure: float = 0.8,
-        unsure: float = 0.6,
+        unsure: float = 0.7,
     ) -> None:
         if not 0 < unsure <= sure <= 1:
             rule = "must lie between 0 and the probability of a sure one"
@@ -67,9 +67,9 @@ class Labeller:
         own = {**place, "any_order": True, "label": label, "branches": list(branches) or None}
         self._finder = cast("MedicalMentions", self.nlp.add_pipe("medical_mentions", config=own))
         self._linker = cast("MedicalLinker", self.nlp.add_pipe("medical_linker", config=place))
-        self.kb = self._linker.kb
+        self.assets = self._linker.assets
         self._threshold = unsure if self._linker.engine.dense is not None else None
-        self._heads = Heads(self.kb.iter_texts())
+        self._heads = Heads(self.assets.kb.iter_texts())
         self._probabilities: dict[str, float] = {}
 
     def pipe(self, texts: Iterable[str]) -> Iterator[Doc]:
@@ -91,7 +91,7 @@ class Labeller:
         facts, rows = self._finder.facts, np.unique(self._finder.exact.rows).astype(np.int64)
         for mask in (facts.allowed, facts.native):
             rows = rows if mask is None else rows[mask.passes(rows)]
-        return self.kb.texts_at(rows.tolist())
+        return self.assets.kb.texts_at(rows.tolist())
 
     def _labelled(self, docs: Sequence[Doc]) -> Iterator[Doc]:
         docs = self._found(self._found(docs, _NAMES, None), _NEAR, self._threshold)
@@ -102,9 +102,10 @@ class Labeller:
             sure = [Span(doc, one.start, one.end, label=self.label) for one in doc.spans[_NAMES]]
             for token in own:
                 probability = self._probabilities[token.lower_]
-                if probability >= self.sure and self._heads.ends(token.lower_):
+                ends = self._heads.ends(token.lower_)
+                if ends and probability >= self.sure:
                     sure.append(Span(doc, token.i, token.i + 1, label=self.label))
-                elif probability >= self.unsure:
+                elif probability >= (self.unsure if ends else self.sure):
                     unsure.append(doc[token.i : token.i + 1])
             _set(doc, sure, unsure)
             yield doc

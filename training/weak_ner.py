@@ -5,7 +5,6 @@ Annotated text, where there is some, comes last: the network goes on from what i
 """
 
 import random
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,21 +15,21 @@ from spacy.util import filter_spans, load_config
 
 from spacy_medlink.annotate.inputs import Columns, open_input
 from spacy_medlink.errors import Errors
-from spacy_medlink.evaluation import load_gold
 from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.kb.gold import read_gold
 from spacy_medlink.util.devices import AUTO, prefer_for_spacy
 from spacy_medlink.util.files import replacing_directory
 from spacy_medlink.util.outputs import DirectoryKind, check_output
 from spacy_medlink.util.progress import show_progress
 
+from .data.mentions import known_types
 from .recipe.overrides import parse_overrides
 from .verbs import Device, Overwrite, Set, run
 from .weak_labels import SPANS_KEY, Labeller, OtherNames
+from .word_vectors import write_word_vectors
 
 if TYPE_CHECKING:
     from spacy.language import Language
-
-    from spacy_medlink.evaluation.gold_set import GoldSet
 
 NER = DirectoryKind("a trained NER")
 PIPELINE = "model-best"  # as `spacy train` calls it
@@ -71,12 +70,14 @@ def read_texts(paths: Sequence[Path]) -> list[str]:
 def gold_docs(nlp: "Language", path: Path, kb: KnowledgeBase, label: str) -> list[Doc]:
     """Read annotated documents; mentions of types that the knowledge base has not are left out.
 
-    RAISES (MedlinkError): E107, E401-E404, E407 for the file, E406 without a text.
+    RAISES (MedlinkError): E107, E401-E404 for the file, E406 without a text.
     """
-    gold = load_gold(path, kb)
-    known = _known_types(gold)
+    documents = [one for one in read_gold(path) if one.text]
+    if not documents:
+        raise Errors.no_texts(path=path)
+    known = known_types(((one.type, one.ids) for doc in documents for one in doc.mentions), kb)
     docs = []
-    for document in gold.documents:
+    for document in documents:
         doc = nlp.make_doc(document.text or "")
         spans = [
             doc.char_span(one.start, one.end, label=label)
@@ -84,19 +85,8 @@ def gold_docs(nlp: "Language", path: Path, kb: KnowledgeBase, label: str) -> lis
             if one.type in known and one.start >= 0
         ]
         _set_spans(doc, [span for span in spans if span is not None])
-        docs += [doc] if document.text else []
-    if not docs:
-        raise Errors.no_texts(path=path)
+        docs.append(doc)
     return docs
-
-
-def _known_types(gold: "GoldSet") -> set[str]:
-    """List the types of mentions more of which are in the knowledge base than are not."""
-    counts: Counter[str] = Counter()
-    for document in gold.documents:
-        for mention in document.mentions:
-            counts[mention.type] += 1 if gold.rows(mention) else -1
-    return {type for type, count in counts.items() if count > 0}
 
 
 def _set_spans(doc: Doc, spans: list[Span]) -> None:
@@ -116,16 +106,27 @@ def train(
     from spacy.cli.train import train as spacy_train
 
     output.mkdir()
-    places = {}
+    places: dict[str, Any] = {}
     for name, docs in zip(("train", "dev"), parts, strict=True):
         places[f"paths.{name}"] = str(output / f"{name}.spacy")
         DocBin(docs=docs).to_disk(output / f"{name}.spacy")
     found = load_config(config, overrides={**places, **values})
+    if not found["paths"].get("vectors"):
+        _without_vectors(found)
     if before is not None:
         found["components"] = {name: {"source": str(before)} for name in found["components"]}
     found.to_disk(output / "config.cfg")
     spacy_train(output / "config.cfg", output)
     return output / PIPELINE
+
+
+def _without_vectors(config: dict[str, Any]) -> None:
+    """Let the networks of a config go without static vectors."""
+    for key, value in config.items():
+        if isinstance(value, dict):
+            _without_vectors(value)
+        elif key == "include_static_vectors":
+            config[key] = False
 
 
 def train_ner(
@@ -147,7 +148,7 @@ def train_ner(
     """Train an NER on texts, then on annotated ones; see `main` for what the arguments are.
 
     RAISES (MedlinkError): E107, E165, E610-E615, E532 for the texts, E533 where no name is in them,
-        E401-E407 for annotated text, E604 for the language, E201-E204, E305 for the assets, E106
+        E401-E406 for annotated text, E604 for the language, E201-E204, E305 for the assets, E106
         for a branch, E120-E123 for the output.
     """
     inputs = [assets, *texts, gold, dev, config, transformer]
@@ -163,12 +164,20 @@ def train_ner(
         if not any(doc.ents for part in stages["weak"] for doc in part):
             raise Errors.no_weak_labels(path=", ".join(map(str, texts)), assets=assets)
     if gold is not None:
-        docs = gold_docs(labeller.nlp, gold, labeller.kb, label)
+        docs = gold_docs(labeller.nlp, gold, labeller.assets.kb, label)
         apart = (
-            gold_docs(labeller.nlp, dev, labeller.kb, label) if dev else docs[:: round(1 / _SHARE)]
+            gold_docs(labeller.nlp, dev, labeller.assets.kb, label)
+            if dev
+            else docs[:: round(1 / _SHARE)]
         )
         stages["gold"] = ([doc for doc in docs if doc not in apart], apart)
     with replacing_directory(output, NER, inputs, overwrite=overwrite) as path:
+        if "vectors" in load_config(config)["paths"] and "dense" in labeller.assets.tiers:
+            given["paths.vectors"] = str(path / "vectors")
+            read = [doc.text for part, _ in stages.values() for doc in part]
+            write_word_vectors(
+                labeller.nlp, labeller.assets.encoder, read, labeller.names(), path / "vectors"
+            )
         trained = None
         for name, parts in stages.items():
             trained = train(parts, config, path / name, given, trained)

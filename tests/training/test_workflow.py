@@ -151,3 +151,41 @@ def test_train_runs_to_its_end_with_and_without_gold(checkout: Path, data_dir: P
     # And now everything is done.
     out = _run(checkout, "train", *changes, "--vars.corpora=mcn")
     assert out.count("nothing changed") == len(CONFIG["workflows"]["train"]) - 2  # download, show
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize(
+    ("workflow", "corpora", "terminology", "package"),
+    [
+        ("disease", ("bc5cdr", "ncbi_disease"), "medic_2012", "en_medlink_disease"),
+        ("oncology", ("cantemist",), "icdo3_es", "es_medlink_oncology"),
+    ],
+)
+def test_a_pipeline_whose_mentions_an_ner_finds(
+    checkout: Path,
+    data_dir: Path,
+    workflow: str,
+    corpora: tuple[str, ...],
+    terminology: str,
+    package: str,
+) -> None:
+    """A few documents, from a dictionary and corpora that the user put in place to a wheel."""
+    (checkout / "corpora").mkdir(exist_ok=True)
+    for corpus in corpora:
+        for part, count in (("train", 20), ("dev", 5)):
+            source = data_dir / f"{corpus}.{part}.jsonl.gz"
+            _first(source, checkout / "corpora" / f"{corpus}.{part}.jsonl", count)
+    names = checkout / f"{terminology}.jsonl"
+    _first(data_dir / f"{terminology}.kb.jsonl.gz", names, 500)
+    variable = {"disease": "medic", "oncology": "icdo3"}[workflow]
+    out = _run(
+        checkout, workflow, f"--vars.{variable}={names.name}", "--vars.ner_steps=4",
+        "--vars.device=-1",
+    )  # fmt: skip
+    assert "| strict |" in out
+    name = package.partition("_")[2]
+    wheel = f"{package}-0.1.0/dist/{package}-0.1.0-py3-none-any.whl"
+    assert (checkout / "packages" / wheel).is_file()
+    measured = json.loads((checkout / "metrics" / f"{name}.json").read_text("utf8"))
+    assert set(measured["end_to_end"]) == {corpus.replace("_", "-") for corpus in corpora}
