@@ -35,6 +35,7 @@ NER = DirectoryKind("a trained NER")
 PIPELINE = "model-best"  # as `spacy train` calls it
 CONFIGS = Path(__file__).parent / "configs"
 _COLUMNS = Columns(id="")
+_HIDDEN = "components.ner.model.tok2vec.embed.hidden"
 _SHARE = 0.1  # of the documents, to choose weights by
 _COPIES = 2
 Parts = tuple[list[Doc], list[Doc]]  # to train on, to choose weights by
@@ -161,6 +162,8 @@ def train_ner(
     stages: dict[str, Parts] = {}
     if texts:
         stages["weak"] = weak_parts(labeller, read_texts(texts), copies)
+        if "hidden = " in config.read_text("utf-8"):
+            given.setdefault(_HIDDEN, 0.5)
         if not any(doc.ents for part in stages["weak"] for doc in part):
             raise Errors.no_weak_labels(path=", ".join(map(str, texts)), assets=assets)
     if gold is not None:
@@ -199,7 +202,7 @@ def main(
         Path | None, typer.Option(help="Annotated text to choose by; else a tenth of --gold.")
     ] = None,
     config: Annotated[
-        Path | None, typer.Option(help="Config for `spacy train`; training/configs has four.")
+        Path | None, typer.Option(help="Config for `spacy train`; training/configs has three.")
     ] = None,
     transformer: Annotated[
         Path | None, typer.Option(help="Train this transformer (extra `transformers`).")

@@ -16,7 +16,10 @@ Docs = list[Doc]
 
 
 def with_names(
-    tok2vec: Model[Docs, list[Floats2d]], width: int, spans_key: str = "names"
+    tok2vec: Model[Docs, list[Floats2d]],
+    width: int,
+    spans_key: str = "names",
+    hidden: float = 0.0,
 ) -> Model[Docs, list[Floats2d]]:
     """Make `spacy-medlink.WithNames.v1`: vectors of tokens that know of the names around them.
 
@@ -24,9 +27,11 @@ def with_names(
 
     tok2vec (Model): what else is known of tokens, such as `spacy.MultiHashEmbed.v2`.
     width (int): of the vectors, (n_tokens, width).
+    hidden (float): share of the names that training does not show, so that the words and what is
+        around them must tell; needed where the labels are the dictionary's own.
     """
     features: Model[Docs, list[Any]] = Model(
-        "names_of_dictionary", _forward, attrs={"spans_key": spans_key}
+        "names_of_dictionary", _forward, attrs={"spans_key": spans_key, "hidden": hidden}
     )
     names: Model[Docs, list[Floats2d]] = chain(
         features, with_array(HashEmbed(_WIDTH, _ROWS, column=0))
@@ -40,9 +45,12 @@ def _forward(
 ) -> tuple[list[Any], Callable[[list[Any]], Docs]]:
     """Say of each token where in a name it is: (n_tokens, 1) for each Doc."""
     found = []
+    hidden = model.attrs["hidden"] if is_train else 0.0
     for doc in docs:
         places: Any = np.full((len(doc), 1), _OUTSIDE, dtype=np.int64)
         for span in doc.spans.get(model.attrs["spans_key"]) or ():
+            if hidden and np.random.random() < hidden:  # spaCy's fix_random_seed seeds it
+                continue
             if len(span) == 1:
                 places[span.start] = _ALONE
             else:
