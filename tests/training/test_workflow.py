@@ -98,10 +98,10 @@ def _run(checkout: Path, subcommand: str, *changes: str) -> str:
     return done.stdout + done.stderr
 
 
-def _concepts(data_dir: Path, gold: Path) -> Iterator[str]:
+def _concepts(data_dir: Path, gold: Path, dictionary: str = "medic_2012") -> Iterator[str]:
     """Take the lines of a dictionary that the mentions of a few documents need."""
     wanted = {id for doc in read_gold(gold) for mention in doc.mentions for id in mention.ids}
-    with gzip.open(data_dir / "medic_2012.kb.jsonl.gz", "rt", encoding="utf8") as lines:
+    with gzip.open(data_dir / f"{dictionary}.kb.jsonl.gz", "rt", encoding="utf8") as lines:
         for line in lines:
             concept = json.loads(line)
             codes = {code for own in concept.get("codes", {}).values() for code in own}
@@ -177,7 +177,9 @@ def test_a_pipeline_whose_mentions_an_ner_finds(
             source = data_dir / f"{corpus}.{part}.jsonl.gz"
             _first(source, checkout / "corpora" / f"{corpus}.{part}.jsonl", count)
     names = checkout / f"{terminology}.jsonl"
-    _first(data_dir / f"{terminology}.kb.jsonl.gz", names, 500)
+    gold = (checkout / "corpora" / f"{corpus}.train.jsonl" for corpus in corpora)
+    lines = [line for one in gold for line in _concepts(data_dir, one, terminology)]
+    names.write_text("".join(dict.fromkeys(lines)), "utf8")
     variable = {"disease": "medic", "oncology": "icdo3"}[workflow]
     out = _run(
         checkout, workflow, f"--vars.{variable}={names.name}", "--vars.ner_steps=4",
