@@ -556,6 +556,16 @@ class Errors:
         "Only {found} {what} came out of {path}, and at least {wanted} are needed. Check that it "
         "is the file you mean, and what was left out.",
     )
+    no_text_to_label = Message(
+        "E532",
+        "{path} holds no text to learn from. Give a directory of .txt files, or JSON Lines with "
+        'a "text".',
+    )
+    no_weak_labels = Message(
+        "E533",
+        "No name of {assets} was found in {path}, so there is nothing to learn. Check that the "
+        "names and the text are in one language, and `--branch`.",
+    )
     drawing_missing = Message(
         "E531",
         "The package {package}, which places the names, is not installed: `pip install {package}`, "

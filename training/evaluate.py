@@ -1,6 +1,7 @@
 """Measure the linker of a workflow on the gold mentions that were set apart to measure.
 
 `python -m training.evaluate models/linker gold --base models/base --output metrics/evaluation.json`
+In place of assets a pipeline may be given, which is measured from raw text to links.
 """
 
 import json
@@ -11,7 +12,13 @@ from typing import Annotated, Any
 import typer
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.evaluation import Settings, load_gold, measure
+from spacy_medlink.components.pipelines import (
+    is_pipeline,
+    linked_spans,
+    linker_of,
+    open_pipeline,
+)
+from spacy_medlink.evaluation import Settings, load_gold, measure, measure_pipeline
 from spacy_medlink.util.devices import AUTO
 from spacy_medlink.util.files import replacing_file
 from spacy_medlink.util.outputs import check_output, companion, marked
@@ -24,6 +31,8 @@ KS = (1, 5)
 _FORMAT = "spacy-medlink evaluation of a workflow"
 _RESULTS = marked("an evaluation of a workflow", f'"format": "{_FORMAT}"')
 _ENDING = ".test.jsonl"
+_MEASURES = ("spans", "strict", "document")
+_NO_TEXT = "No annotated text was there to measure with."
 _NOTHING = "No gold mentions were there to measure with: metrics/compare.md has held-out names."
 
 
@@ -68,6 +77,38 @@ def _measured(assets: Assets, gold: Path, base: Path | None) -> dict[str, Any]:
     }
 
 
+def evaluate_pipeline(source: Path, gold: Path, device: str = AUTO) -> dict[str, Any]:
+    """Measure a pipeline from raw text to links, on every file NAME.test.jsonl of a directory.
+
+    RETURNS (Dict[str, Any]): "end_to_end", by name: scores of `evaluation.measure_pipeline`.
+    RAISES (MedlinkError): E201-E204, E603 for the pipeline, E4xx for a gold file.
+    """
+    nlp = open_pipeline(str(source), device=device)
+    linker = linker_of(nlp)
+    found = {
+        path.name.removesuffix(_ENDING): measure_pipeline(
+            lambda _: nlp,
+            linker.kb,
+            load_gold(path, linker.kb),
+            show_progress,
+            lambda _, doc: linked_spans(doc, linker.spans_key),
+        )
+        for path in sorted(gold.glob(f"*{_ENDING}"))
+    }
+    return {"end_to_end": found}
+
+
+def end_to_end_table(results: dict[str, Any]) -> str:
+    """Write results of a pipeline as a table in Markdown, a row for each corpus and measure."""
+    lines = ["| corpus | measure | P | R | F1 |", "|---|---|---:|---:|---:|"]
+    for name, own in results["end_to_end"].items():
+        for one in _MEASURES:
+            values = (own[one][of] for of in ("precision", "recall", "f1"))
+            figures = ("" if value is None else f"{100 * value:.1f}" for value in values)
+            lines.append(f"| {name} | {one} | {' | '.join(figures)} |")
+    return "\n".join(lines if results["end_to_end"] else [_NO_TEXT])
+
+
 def table(results: dict[str, Any]) -> str:
     """Write results as a table in Markdown, a column for each corpus."""
     corpora, left_out = results["corpora"], results["left_out"]
@@ -92,7 +133,7 @@ def _rows(corpora: dict[str, Any]) -> Iterator[str]:
 
 
 def main(
-    assets: Annotated[Path, typer.Argument(help="Assets of the linker.")],
+    assets: Annotated[Path, typer.Argument(help="Assets of the linker, or a pipeline.")],
     gold: Annotated[Path, typer.Argument(help="Directory with files NAME.test.jsonl.")],
     output: Annotated[Path, typer.Option(help="JSON file; the table goes beside it as .md.")],
     base: Annotated[Path | None, typer.Option(help="The encoder before any training.")] = None,
@@ -104,8 +145,12 @@ def main(
     as_table = companion("the table of an evaluation", _RESULTS, output)
     check_output(page, as_table, inputs, overwrite=overwrite)
     check_output(output, _RESULTS, inputs, overwrite=overwrite)
-    results = evaluate(assets, gold, base, device)
-    text = table(results)
+    if is_pipeline(str(assets)):
+        results = evaluate_pipeline(assets, gold, device)
+        text = end_to_end_table(results)
+    else:
+        results = evaluate(assets, gold, base, device)
+        text = table(results)
     with replacing_file(output, _RESULTS, inputs, overwrite=overwrite) as path:
         path.write_text(json.dumps({"format": _FORMAT, **results}, indent=2) + "\n", "utf-8")
     with replacing_file(page, as_table, inputs, overwrite=overwrite) as path:

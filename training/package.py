@@ -27,31 +27,36 @@ def make_pipeline(
     cui_scheme: str | None,
     name: str,
     version: str,
+    ner: Path | None = None,
     spans_key: str | None = None,
     mentions: Mapping[str, Any] | None = None,
     overwrite: bool = False,
 ) -> None:
-    """Save a blank pipeline with `medical_mentions` and `medical_linker` over assets.
+    """Save a pipeline with `medical_linker` over assets, after what finds its mentions.
 
     lang (str): language code. cui_scheme (Optional[str]): what `_.cui` holds.
     name, version (str): for the package's metadata.
+    ner (Optional[Path]): a pipeline that finds mentions; None for `medical_mentions` alone.
     spans_key (Optional[str]): of both components. mentions (Optional[Mapping]): other settings of
         `medical_mentions`. overwrite (bool): lose what lies in the pipeline's directory besides.
     RAISES (MedlinkError): E201-E204 when the assets are not whole, E302 for a bad setting, E106 for
         a branch that there is not, E120-E123 for what is at `output`.
     """
-    check_output(output, PIPELINE, [assets], overwrite=overwrite)
-    nlp = spacy.blank(lang)
+    inputs = [assets, ner]
+    check_output(output, PIPELINE, inputs, overwrite=overwrite)
+    nlp = spacy.load(ner) if ner is not None else spacy.blank(lang)
     nlp.meta.update({"name": name, "version": version, "license": "see the terminology's licence"})
-    finder = nlp.add_pipe("medical_mentions", config={"spans_key": spans_key, **(mentions or {})})
-    linker = nlp.add_pipe(
-        "medical_linker", config={"cui_scheme": cui_scheme, "spans_key": spans_key}
-    )
+    made = []
+    if ner is None:
+        config = {"spans_key": spans_key, **(mentions or {})}
+        made.append(nlp.add_pipe("medical_mentions", config=config))
+    config = {"cui_scheme": cui_scheme, "spans_key": spans_key}
+    made.append(nlp.add_pipe("medical_linker", config=config))
     # The directory is needed only now: the pipeline carries its own copy and never looks for it.
-    for component in (finder, linker):
+    for component in made:
         assert isinstance(component, InitializableComponent)
         component.initialize(lambda: [], nlp=nlp, assets=assets)
-    with replacing_directory(output, PIPELINE, [assets], overwrite=overwrite) as path:
+    with replacing_directory(output, PIPELINE, inputs, overwrite=overwrite) as path:
         nlp.to_disk(path)
 
 
@@ -62,6 +67,10 @@ def main(
     cui_scheme: Annotated[str, typer.Option(help="What `_.cui` holds; empty: the KB's ids.")] = "",
     name: Annotated[str, typer.Option(help="Name of the package.")] = "medlink",
     version: Annotated[str, typer.Option(help="Version of the package.")] = "0.1.0",
+    ner: Annotated[
+        Path | None,
+        typer.Option(help="Pipeline that finds the mentions, in place of the dictionary."),
+    ] = None,
     branch: Annotated[
         list[str] | None,
         typer.Option(
@@ -97,6 +106,7 @@ def main(
         cui_scheme=cui_scheme or None,
         name=name,
         version=version,
+        ner=ner,
         spans_key=spans_key or None,
         mentions={
             "branches": [one for one in branch or () if one] or None,

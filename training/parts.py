@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
+from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.kb.gold import read_gold
 from spacy_medlink.util.files import replacing_directory, working_directory
 from spacy_medlink.util.outputs import DirectoryKind
@@ -21,6 +22,7 @@ from .collect import PARTS, gold_files
 from .corpora.convert import belongs, convert
 from .corpora.registry import CORPORA
 from .corpora.tally import Tally
+from .data.mentions import known_types
 from .fetching.sources import find_source
 from .verbs import Overwrite, run
 
@@ -98,18 +100,26 @@ def _apart(records: list[Record], seed: int) -> tuple[list[Record], list[Record]
 
 
 def make_parts(
-    names: Sequence[str], corpora: Path, output: Path, overwrite: bool = False
+    names: Sequence[str],
+    corpora: Path,
+    output: Path,
+    overwrite: bool = False,
+    kb: KnowledgeBase | None = None,
 ) -> dict[str, dict[str, int]]:
     """Write train.jsonl and dev.jsonl of all corpora, and NAME.test.jsonl of each.
 
     Corpora share abstracts: a text that one measures with teaches in none.
 
     output (Path): directory, replaced. overwrite (bool): lose what it holds besides.
+    kb (Optional[KnowledgeBase]): leave out mentions of types that it is not about.
     RETURNS (Dict[str, Dict[str, int]]): documents by corpus and part, of what was there.
     RAISES (MedlinkError): E704 for an unknown name, E401-E404 and E70x for what is there,
         E120-E123 for the output.
     """
     every = {name: parts for name in dict.fromkeys(names) if (parts := read_parts(name, corpora))}
+    if kb is not None:
+        for parts in every.values():
+            _keep_known(parts, kb)
     divided = {name: divide(parts) for name, parts in every.items()}
     measured = {text for parts in divided.values() for text in _texts(parts["test"])}
     for parts in divided.values():
@@ -124,6 +134,15 @@ def make_parts(
     return {
         name: {part: len(own) for part, own in parts.items()} for name, parts in divided.items()
     }
+
+
+def _keep_known(parts: Parts, kb: KnowledgeBase) -> None:
+    """Leave out the mentions of a corpus whose type the knowledge base is not about."""
+    lists = [one["mentions"] for own in parts.values() for one in own if "mentions" in one]
+    typed = ((one.get("type", ""), one.get("ids", ())) for own in lists for one in own)
+    known = known_types(typed, kb)
+    for own in lists:
+        own[:] = [one for one in own if one.get("type", "") in known]
 
 
 def _texts(records: list[Record]) -> Iterator[str]:
@@ -144,10 +163,14 @@ def main(
     names: Annotated[list[str] | None, typer.Argument(help="Corpora.")] = None,
     corpora: Annotated[Path, typer.Option(help="Where they are.")] = Path("corpora"),
     output: Annotated[Path, typer.Option(help="Directory for the parts.")] = Path("gold"),
+    kb: Annotated[
+        Path | None,
+        typer.Option(help="Leave out mentions of types that this knowledge base is not about."),
+    ] = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Divide the corpora that are there into what teaches, what chooses and what measures."""
-    counts = make_parts(names or [], corpora, output, overwrite)
+    counts = make_parts(names or [], corpora, output, overwrite, KnowledgeBase(kb) if kb else None)
     for name, own in counts.items():
         shown = ", ".join(f"{count:,} {part}" for part, count in own.items())
         typer.echo(f"{name}: {shown} documents")

@@ -4,9 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+import spacy
 
 from spacy_medlink.assets import Assets
 from tests.training.conftest import Call
+from training import package
 from training.evaluate import evaluate, main, table
 
 KNOWN = '{"mention": "asthma", "ids": ["HP:0002099"]}\n'
@@ -43,3 +45,22 @@ def test_nothing_to_measure_with(
         assert call(main, tiny_assets.path, gold, "--output", output)[0] == 0
     assert json.loads(output.read_text("utf8"))["corpora"] == {}
     assert "No gold mentions" in output.with_suffix(".md").read_text("utf8")
+
+
+def test_a_pipeline_from_raw_text(
+    tiny_assets: Assets, gold: Path, tmp_path: Path, call: Call
+) -> None:
+    """One whose mentions another pipeline finds."""
+    ner = spacy.blank("en")
+    ner.add_pipe("entity_ruler").add_patterns([{"label": "X", "pattern": "asthma"}])  # type: ignore[attr-defined]
+    ner.to_disk(tmp_path / "ner")
+    pipeline, output = tmp_path / "pipeline", tmp_path / "evaluation.json"
+    made = call(package.main, tiny_assets.path, pipeline, "--ner", tmp_path / "ner")
+    assert made[0] == 0
+    assert spacy.load(pipeline).pipe_names == ["entity_ruler", "medical_linker"]
+    mention = {"start": 3, "end": 9, "mention": "asthma", "ids": ["HP:0002099"]}
+    line = json.dumps({"text": "No asthma.", "mentions": [mention]})
+    (gold / "one.test.jsonl").write_text(line + "\n", encoding="utf8")
+    code, out, _ = call(main, pipeline, gold, "--output", output)
+    assert code == 0 and "| one | strict | 100.0 | 100.0 | 100.0 |" in out
+    assert json.loads(output.read_text("utf8"))["end_to_end"]["one"]["strict"]["f1"] == 1.0

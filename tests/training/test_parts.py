@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.kb.gold import read_gold
 from tests.training.corpora.samples import SAMPLES
 from training.parts import PARTS, divide, make_parts, read_parts
@@ -102,3 +103,17 @@ def test_bad_line_is_named(tmp_path: Path) -> None:
     (tmp_path / "mine.train.jsonl").write_text("{nothing\n", encoding="utf8")
     with pytest.raises(MedlinkError, match=r"E401.*line 1"):
         read_parts("mine", tmp_path)
+
+
+def test_types_that_the_terminology_is_not_about(tmp_path: Path, tiny_kb: KnowledgeBase) -> None:
+    corpora = tmp_path / "corpora"
+    records = _records("one", 20)
+    for record in records:
+        known = {"mention": "asthma", "ids": ["HP:0002099"], "type": "Disease"}
+        nil = {"mention": "ill", "ids": [], "type": "Disease"}
+        drug = {"mention": "aspirin", "ids": ["D001241"], "type": "Chemical"}
+        record["mentions"] = [known, nil, drug]
+    _put(corpora, "one", "train", records)
+    make_parts(["one"], corpora, tmp_path / "gold", kb=tiny_kb)
+    read = read_gold(tmp_path / "gold" / "train.jsonl")
+    assert {mention.text for doc in read for mention in doc.mentions} == {"asthma", "ill"}

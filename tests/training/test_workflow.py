@@ -98,10 +98,10 @@ def _run(checkout: Path, subcommand: str, *changes: str) -> str:
     return done.stdout + done.stderr
 
 
-def _concepts(data_dir: Path, gold: Path) -> Iterator[str]:
+def _concepts(data_dir: Path, gold: Path, dictionary: str = "medic_2012") -> Iterator[str]:
     """Take the lines of a dictionary that the mentions of a few documents need."""
     wanted = {id for doc in read_gold(gold) for mention in doc.mentions for id in mention.ids}
-    with gzip.open(data_dir / "medic_2012.kb.jsonl.gz", "rt", encoding="utf8") as lines:
+    with gzip.open(data_dir / f"{dictionary}.kb.jsonl.gz", "rt", encoding="utf8") as lines:
         for line in lines:
             concept = json.loads(line)
             codes = {code for own in concept.get("codes", {}).values() for code in own}
@@ -151,3 +151,43 @@ def test_train_runs_to_its_end_with_and_without_gold(checkout: Path, data_dir: P
     # And now everything is done.
     out = _run(checkout, "train", *changes, "--vars.corpora=mcn")
     assert out.count("nothing changed") == len(CONFIG["workflows"]["train"]) - 2  # download, show
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize(
+    ("workflow", "corpora", "terminology", "package"),
+    [
+        ("disease", ("bc5cdr", "ncbi_disease"), "medic_2012", "en_medlink_disease"),
+        ("oncology", ("cantemist",), "icdo3_es", "es_medlink_oncology"),
+    ],
+)
+def test_a_pipeline_whose_mentions_an_ner_finds(
+    checkout: Path,
+    data_dir: Path,
+    workflow: str,
+    corpora: tuple[str, ...],
+    terminology: str,
+    package: str,
+) -> None:
+    """A few documents, from a dictionary and corpora that the user put in place to a wheel."""
+    (checkout / "corpora").mkdir(exist_ok=True)
+    for corpus in corpora:
+        for part, count in (("train", 20), ("dev", 5)):
+            source = data_dir / f"{corpus}.{part}.jsonl.gz"
+            _first(source, checkout / "corpora" / f"{corpus}.{part}.jsonl", count)
+    names = checkout / f"{terminology}.jsonl"
+    gold = (checkout / "corpora" / f"{corpus}.train.jsonl" for corpus in corpora)
+    lines = [line for one in gold for line in _concepts(data_dir, one, terminology)]
+    names.write_text("".join(dict.fromkeys(lines)), "utf8")
+    variable = {"disease": "medic", "oncology": "icdo3"}[workflow]
+    out = _run(
+        checkout, workflow, f"--vars.{variable}={names.name}", "--vars.ner_steps=4",
+        "--vars.device=-1",
+    )  # fmt: skip
+    assert "| strict |" in out
+    name = package.partition("_")[2]
+    wheel = f"{package}-0.1.0/dist/{package}-0.1.0-py3-none-any.whl"
+    assert (checkout / "packages" / wheel).is_file()
+    measured = json.loads((checkout / "metrics" / f"{name}.json").read_text("utf8"))
+    assert set(measured["end_to_end"]) == {corpus.replace("_", "-") for corpus in corpora}

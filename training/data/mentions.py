@@ -1,6 +1,7 @@
 """Mentions to train on: the distinct strings of annotated text, beside the names they stand for."""
 
 from collections import Counter
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from spacy_medlink.errors import Errors, MedlinkError
 from spacy_medlink.evaluation import load_gold
 from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.kb.resolve import IdResolver
 from spacy_medlink.types import Hashes1d, Ints1d
 
 from .names import Tokenize, TokenTable, TrainingNames, string_hash
@@ -31,6 +33,20 @@ class Mentions:
 
     def __len__(self) -> int:
         return len(self.texts)
+
+
+def known_types(mentions: Iterable[tuple[str, Collection[str]]], kb: KnowledgeBase) -> set[str]:
+    """List the types of mentions that the knowledge base is about: it has more of them than not.
+
+    mentions (Iterable[Tuple[str, Collection[str]]]): type and ids of each; those without an id say
+        nothing.
+    """
+    counts: Counter[str] = Counter()
+    resolver = IdResolver(kb)
+    for type, ids in mentions:
+        if ids:
+            counts[type] += 1 if any(resolver.rows(id) for id in ids) else -1
+    return {type for type, count in counts.items() if count > 0}
 
 
 def read_mentions(path: Path, kb: KnowledgeBase) -> Mentions:
