@@ -71,7 +71,7 @@ def export(
     vectors = encoder.run_batches(encoder.module, encoder.tokenize(texts), _PIECES)
     firsts = _firsts(linker, texts, encoder)
     with TemporaryDirectory(dir=out.parent, prefix=".export-") as work:
-        made = _exports(encoder, runtime, Path(work))
+        made = exports(encoder, runtime, Path(work))
         checked = [
             _check(
                 RuntimeEncoder(runtime, place, saved), place.name, linker, texts, vectors, firsts
@@ -95,7 +95,7 @@ def export(
     }
 
 
-def _exports(encoder: "BiEncoder", runtime: str, work: Path) -> list[Path]:
+def exports(encoder: "BiEncoder", runtime: str, work: Path) -> list[Path]:
     """Write the exports of a runtime into directories named after their precision."""
     plain = work / "fp32"
     plain.mkdir()
