@@ -54,7 +54,6 @@ class RuntimeFacts(_Facts):
 
     name: Literal["onnx", "openvino"]
     precision: StrictStr
-    sha256: dict[StrictStr, StrictStr]
 
 
 class EncoderFacts(_Facts):

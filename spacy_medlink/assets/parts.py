@@ -42,6 +42,7 @@ if TYPE_CHECKING:  # these bring faiss, scipy and torch, which are loaded when f
     from ..types import Encoder
 
 Manifest = Mapping[str, Any]
+_WEIGHTS = f"{ENCODER}/model.safetensors"  # of torch
 
 
 def open_kb(files: HeldFiles, manifest: Manifest) -> KnowledgeBase:
@@ -119,9 +120,9 @@ def open_encoder(files: HeldFiles, manifest: Manifest, device: str) -> "Encoder"
         device. (ImportError): neither runtime nor torch is installed.
     """
     made_by = manifest["encoder"]
-    if (runtime := made_by.get("runtime")) and is_processor(device):
+    if (runtime := made_by.get("runtime")) and _computes_here(device):
         try:
-            return _open_export(files, runtime)
+            return _open_export(files, manifest, runtime["name"])
         except ImportError:
             if not is_installed("torch"):
                 raise
@@ -136,16 +137,25 @@ def open_encoder(files: HeldFiles, manifest: Manifest, device: str) -> "Encoder"
     return encoder
 
 
-def _open_export(files: HeldFiles, runtime: Mapping[str, Any]) -> "Encoder":
+def _computes_here(device: str) -> bool:
+    """Tell whether a device is the processor; torch, if it is there, knows what "auto" means."""
+    if is_processor(device):
+        return True
+    from ..util.devices import find_device
+
+    return find_device(device).type == CPU
+
+
+def _open_export(files: HeldFiles, manifest: Manifest, runtime: str) -> "Encoder":
     """Open an export, which must be the one that the build compared with torch."""
     from ..encoders.runtime import RuntimeEncoder
 
-    own = files.part(RUNTIME)
-    for name, expected in runtime["sha256"].items():
-        if own[name].sha256() != expected:
-            problem = f"{RUNTIME}/{name} is not the export that was checked"
+    for name, expected in manifest["files"].items():
+        is_used = name.startswith((f"{RUNTIME}/", f"{ENCODER}/")) and name != _WEIGHTS
+        if is_used and files[name].sha256() != expected["sha256"]:
+            problem = f"{name} is not the one that was compared with torch"
             raise Errors.assets_incomplete(path=files.path, problem=problem)
-    return RuntimeEncoder(runtime["name"], own, files.part(ENCODER))
+    return RuntimeEncoder(runtime, files.part(RUNTIME), files.part(ENCODER))
 
 
 def open_facets(files: HeldFiles, manifest: Manifest, kb: KnowledgeBase) -> "Facets":

@@ -153,7 +153,8 @@ def build_assets(
         described = _describe(bi_encoder, source) if bi_encoder else None
         final, fitted_for = _final(engine, fusion, described)
         if bi_encoder is not None and described is not None:
-            described["runtime"] = _export(bi_encoder, final, knowledge, runtime, old, path)
+            exported = _export(bi_encoder, final, knowledge, runtime, old, path)
+            described |= {"runtime": exported} if exported else {}
         facts = {
             "kb": knowledge.manifest,
             "tiers": tiers,

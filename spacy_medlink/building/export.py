@@ -20,7 +20,6 @@ from ..fitting.name_examples import name_examples
 from ..kb import KnowledgeBase
 from ..linking import Linker
 from ..types import Encoder, Floats2d, Mention
-from ..util.files import sha256_of
 from .quantised import quantise
 
 if TYPE_CHECKING:
@@ -65,18 +64,17 @@ def export(
     runtime (str): "onnx" or "openvino". out (Path): directory to write. saved (Path): the encoder.
     RAISES (MedlinkError): E228 what the runtime refuses, E229 vectors or links that differ.
         (ImportError): a package is not installed.
-    RETURNS (Dict): for the manifest: `name`, `precision`, the figures of the check, and `sha256`.
+    RETURNS (Dict): for the manifest: `name`, `precision` and the figures of the check.
     """
     texts = list(dict.fromkeys(one.text for one in name_examples(kb, _SAMPLE, 0)))
     vectors = encoder.run_batches(encoder.module, encoder.tokenize(texts), _PIECES)
     firsts = _firsts(linker, texts, encoder)
     with TemporaryDirectory(dir=out.parent, prefix=".export-") as work:
         made = exports(encoder, runtime, Path(work))
+        encoders = {place.name: _opened(runtime, place, saved) for place in made}
         checked = [
-            _check(
-                RuntimeEncoder(runtime, place, saved), place.name, linker, texts, vectors, firsts
-            )
-            for place in made
+            _check(own, precision, linker, texts, vectors, firsts)
+            for precision, own in encoders.items()
         ]
         plain = checked[0]
         if plain.problem:
@@ -91,7 +89,6 @@ def export(
         "examples": len(texts),
         "names_per_second": {one.precision: round(one.speed) for one in checked},
         "left_out": {one.precision: one.problem for one in checked if one.problem},
-        "sha256": {name: sha256_of(out / name) for name in FILES[runtime]},
     }
 
 
@@ -117,6 +114,13 @@ def exports(encoder: "BiEncoder", runtime: str, work: Path) -> list[Path]:
     except Exception as error:  # each exporter has classes of its own
         reason = str(error).strip().partition("\n")[0]
         raise Errors.export_refused(runtime=runtime, reason=reason) from error
+
+
+def _opened(runtime: str, export: Path, saved: Path) -> RuntimeEncoder:
+    try:
+        return RuntimeEncoder(runtime, export, saved)
+    except MedlinkError as error:
+        raise Errors.export_refused(runtime=runtime, reason=error.message) from error
 
 
 def _write_onnx(encoder: "BiEncoder", path: Path) -> None:

@@ -83,7 +83,7 @@ class RuntimeEncoder:
         session = self._session()
         try:
             return session(inputs)
-        except RuntimeError as error:  # of either runtime
+        except Exception as error:  # each runtime has classes of its own
             raise Errors.encoder_unfit(reason=str(error).partition("\n")[0]) from error
 
     def _weights(self, ids: NDArray[np.int64], mask: NDArray[np.bool_]) -> NDArray[np.float32]:

@@ -28,7 +28,7 @@ def is_installed(module: str) -> bool:
 
 def is_processor(device: str) -> bool:
     """Tell whether a device is the processor, as all are where torch is not installed."""
-    return device == CPU or (device == _AUTO and not is_installed("torch"))
+    return device in (CPU, "-1") or (device == _AUTO and not is_installed("torch"))
 
 
 def missing(error: ImportError, what: str) -> MedlinkError:

@@ -19,7 +19,7 @@ def test_the_meta_of_a_pipeline_says_what_it_needs(tiny_assets, tmp_path):
 
 @pytest.mark.parametrize("runtime", ["onnx", "openvino"])
 def test_an_export_needs_its_runtime(tiny_assets, tmp_path, runtime):
-    own = {"name": runtime, "precision": "fp32", "sha256": {}}
+    own = {"name": runtime, "precision": "fp32"}
     facts = {"encoder": {**tiny_assets.manifest["encoder"], "runtime": own}}
     made = write_variant(tiny_assets, tmp_path / "assets", facts)
     assert requirement(made) == f"spacy-medlink[{runtime}]>={__version__}"
