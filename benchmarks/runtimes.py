@@ -1,9 +1,9 @@
 """Encoders in torch, ONNX Runtime and OpenVINO: `python -m benchmarks.runtimes WORK KB ENCODER`.
 
-Names a second of a processor's time, in turn, in one process (`OMP_NUM_THREADS=1`); how many first candidates of gold mentions are others than
-with torch; and what an environment takes on disk and until its first link. An environment is named
-by its Python (`--python`): one with `spacy-medlink[onnx]` alone, or with `[torch]`. WORK keeps the
-assets, which are built once.
+Names a second of a processor's time, in turn, in one process (`OMP_NUM_THREADS=1`); how many first
+candidates of gold mentions are others than with torch; and what an environment takes on disk and
+until its first link. An environment is named by its Python (`--python`): one with
+`spacy-medlink[onnx]` alone, or with `[torch]`. WORK keeps the assets, which are built once.
 """
 
 import json
