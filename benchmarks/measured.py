@@ -17,6 +17,8 @@ from spacy_medlink.util.outputs import FileKind
 
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 _RESULTS = FileKind("results of a benchmark")  # in git: the old ones are not lost
+# Of what makes products of matrices fast.
+_TOLD = {"avx2", "avx512f", "avx512_bf16", "avx512_vnni", "avx_vnni", "amx_bf16", "amx_int8"}
 _EVERY = 0.05  # seconds between two looks at the memory
 
 
@@ -107,7 +109,8 @@ def machine() -> dict[str, Any]:
     """Describe the machine and the versions."""
     libraries = ("numpy", "spacy", "torch", "faiss-cpu", "transformers")
     return {
-        "processor": _processor(),
+        "processor": _of_processor("model name") or platform.processor(),
+        "instructions": " ".join(sorted(_TOLD & {*_of_processor("flags").split()})),
         "cores": os.cpu_count(),
         "memory_gb": round(os.sysconf("SC_PHYS_PAGES") * _PAGE / 1e9) if _PAGE else None,
         "load": os.getloadavg()[0],
@@ -116,13 +119,13 @@ def machine() -> dict[str, Any]:
     }
 
 
-def _processor() -> str:
+def _of_processor(fact: str) -> str:
+    """Read what Linux says of the first processor; "" where it says nothing."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
-        return platform.processor()
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.machine()
+        return ""
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith(fact)), "")
 
 
 def _main() -> None:

@@ -332,6 +332,17 @@ class Errors:
         "{name} compares. Take both components from the same pipeline.",
     )
 
+    export_refused = Message(
+        "E228",
+        "The encoder cannot be exported to {runtime}: {reason}. Build without --runtime, or with "
+        "another one; torch runs this encoder.",
+    )
+    export_differs = Message(
+        "E229",
+        "The encoder in {runtime} does not link as it does in torch: {problem}. Build without "
+        "--runtime, or with another one.",
+    )
+
     # 3xx: the spaCy components
     bad_threshold = Message(
         "E301", "threshold is {threshold}, but must lie between 0 and 1. Change it in the config."
@@ -797,6 +808,10 @@ class Warnings:
     out_of_reach = (
         "[W242] The transformer did not read all of a document, so {name} links a mention in it "
         "without its context. Let it read in windows (`strided_spans` as `get_spans`)."
+    )
+    runtime_missing = (
+        "[W243] The assets at {path} have an encoder for {runtime}, which is not installed: torch "
+        "runs it. `pip install 'spacy-medlink[{runtime}]'` for what the assets were built for."
     )
     calibrator_unfit = (
         "[W241] The calibrator of {path} is left out: {problem}. So links have no probability, and "

@@ -175,9 +175,9 @@ def test_training_imports_neither_the_command_line_nor_tests() -> None:
     ("directories", "extras"),
     [
         # Each asked for where it is needed, with a message that says how to install it.
-        ([PACKAGE], ["train", "parquet", "ray", "transformers"]),
-        (["training"], ["starter", "train", "peft"]),
-        (["tests", "benchmarks"], ["starter", "dev", "parquet", "ray"]),
+        ([PACKAGE], ["torch", "onnx", "openvino", "train", "parquet", "ray", "transformers"]),
+        (["training"], ["torch", "starter", "train", "peft"]),
+        (["tests", "benchmarks"], ["torch", "starter", "dev", "parquet", "ray"]),
     ],
 )
 def test_what_is_imported_is_required(directories: list[str], extras: list[str]) -> None:

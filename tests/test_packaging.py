@@ -77,7 +77,9 @@ def test_everything_needed_is_pinned_and_installed_so() -> None:
     """Follow the requirements of what is installed all the way down."""
     pins, seen = _pins("{}.{}".format(*sys.version_info)), set[str]()
     waiting = [
-        *declared.requirements("starter", "train", "peft", "parquet", "dev"),
+        *declared.requirements(
+            "starter", "torch", "onnx", "openvino", "train", "peft", "parquet", "dev"
+        ),
         Requirement("setuptools"),
     ]
     while waiting:
@@ -152,7 +154,7 @@ def test_wheel_describes_itself(wheel: Path) -> None:
     assert facts["Version"] == spacy_medlink.__version__
     assert facts["License-Expression"] == "MIT"
     assert facts["Description-Content-Type"] == "text/markdown"
-    assert {"starter", "gpu", "dev"} <= set(facts.get_all("Provides-Extra") or [])
+    assert {"starter", "torch", "onnx", "gpu", "dev"} <= set(facts.get_all("Provides-Extra") or [])
     assert facts.get_payload(), "the README is the description"
 
 

@@ -11,6 +11,8 @@ import spacy
 import typer
 from spacy.ty import InitializableComponent
 
+from spacy_medlink import __version__
+from spacy_medlink.assets import Assets
 from spacy_medlink.util.files import replacing_directory
 from spacy_medlink.util.outputs import DirectoryKind, check_output
 
@@ -56,8 +58,17 @@ def make_pipeline(
     for component in made:
         assert isinstance(component, InitializableComponent)
         component.initialize(lambda: [], nlp=nlp, assets=assets)
+    nlp.meta["requirements"] = [requirement(Assets(assets))]
     with replacing_directory(output, PIPELINE, inputs, overwrite=overwrite) as path:
         nlp.to_disk(path)
+
+
+def requirement(assets: Assets) -> str:
+    """Name what a pipeline over assets needs to be installed with, as pip reads it."""
+    encoder = assets.manifest["encoder"] if "dense" in assets.used_tiers else None
+    runtime = (encoder or {}).get("runtime") or {"name": "torch"}
+    extra = "" if encoder is None else f"[{runtime['name']}]"
+    return f"spacy-medlink{extra}>={__version__}"
 
 
 def main(

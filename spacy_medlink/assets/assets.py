@@ -11,6 +11,7 @@ endings.safetensors    for it: what ids end with, where they end with something
 calibrator.json    how scores become probabilities, fitted to names by the build, or to gold
 dense.faiss        the vector index, when there is an encoder
 encoder/           a Hugging Face directory
+runtime/           the same network for a runtime that needs no torch, when the build exported it
 reranker/          another one, with head and settings beside, when one was worth its time
 """
 
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..errors import Errors, MedlinkError
 from ..kb import KnowledgeBase
 from ..kb.schema import kb_fingerprint
+from ..util.extras import missing
 from ..util.files import replacing_directory
 from ..util.held import HeldFile, HeldFiles
 from ..util.locks import ForkSafeLock
@@ -41,13 +43,13 @@ from .layout import NAME_CONCEPT as NAME_CONCEPT
 from .layout import NGRAM as NGRAM
 from .layout import RANKER_FILE as RANKER_FILE
 from .layout import RERANKER as RERANKER
+from .layout import RUNTIME as RUNTIME
 from .manifest import ASSETS
 
 if TYPE_CHECKING:  # these bring faiss, scipy and torch, which are loaded when first needed
     import numpy as np
     from numpy.typing import NDArray
 
-    from ..encoders.bi_encoder import BiEncoder
     from ..encoders.cross_encoder import CrossEncoder
     from ..linking import Linker
     from ..linking.tiers import NgramTier
@@ -191,8 +193,8 @@ class Assets:
         return self._part("dense", lambda: parts.open_dense(self._held, self.manifest, self.device))
 
     @property
-    def encoder(self) -> "BiEncoder":
-        """The encoder that made the dense tier's vectors."""
+    def encoder(self) -> "Encoder":
+        """The encoder that made the dense tier's vectors, in torch or as it was exported."""
         return self._part(
             ENCODER, lambda: parts.open_encoder(self._held, self.manifest, self.device)
         )
@@ -373,6 +375,8 @@ class Assets:
             return load()
         except MedlinkError:
             raise
+        except ImportError as error:
+            raise missing(error, f"{name} of {self.path}") from error
         except Exception as error:
             problem = f"{name} cannot be opened: {type(error).__name__}: {error}"
             raise Errors.assets_incomplete(path=self.path, problem=problem) from error

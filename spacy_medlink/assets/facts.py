@@ -49,6 +49,13 @@ class KBFacts(_Facts):
     names: Count
 
 
+class RuntimeFacts(_Facts):
+    """What the encoder was exported to."""
+
+    name: Literal["onnx", "openvino"]
+    precision: StrictStr
+
+
 class EncoderFacts(_Facts):
     """The encoder."""
 
@@ -57,6 +64,7 @@ class EncoderFacts(_Facts):
     max_length: Annotated[StrictInt, Field(ge=1, le=1 << 20)]
     pooling: StrictStr
     source: StrictStr
+    runtime: RuntimeFacts | None = None
 
 
 class IndexFacts(_Facts):

@@ -13,7 +13,6 @@ if TYPE_CHECKING:  # these bring faiss and scipy, which are loaded when first ne
     import numpy as np
     from numpy.typing import NDArray
 
-    from ..encoders.bi_encoder import BiEncoder
     from ..encoders.cross_encoder import CrossEncoder
     from ..linking.tiers import NgramTier
     from ..retrieval.added import AddedNames
@@ -93,7 +92,7 @@ class OverlaidAssets(Assets):
         return self.base.dense
 
     @property
-    def encoder(self) -> "BiEncoder":
+    def encoder(self) -> "Encoder":
         """The encoder that made the dense tier's vectors."""
         return self.base.encoder
 

@@ -7,9 +7,12 @@ shapes of arrays, rows that exist, what the manifest counts.
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..errors import Errors
+from ..errors import Errors, Warnings
 from ..kb import KnowledgeBase
+from ..util.extras import CPU as CPU
+from ..util.extras import is_installed, is_processor
 from ..util.held import HeldFiles
+from ..util.telling import tell
 from .layout import (
     CALIBRATOR,
     DENSE_FILE,
@@ -22,13 +25,13 @@ from .layout import (
     NAME_CONCEPT,
     NGRAM,
     RANKER_FILE,
+    RUNTIME,
 )
 
 if TYPE_CHECKING:  # these bring faiss, scipy and torch, which are loaded when first needed
     import numpy as np
     from numpy.typing import NDArray
 
-    from ..encoders.bi_encoder import BiEncoder
     from ..linking.tiers import NgramTier
     from ..ranking.calibrator import RankingCalibrator
     from ..ranking.ranker import CandidateRanker
@@ -36,9 +39,10 @@ if TYPE_CHECKING:  # these bring faiss, scipy and torch, which are loaded when f
     from ..retrieval.exact import ExactIndex
     from ..retrieval.facets import Facets
     from ..retrieval.memory import MentionMemory, Remembered
+    from ..types import Encoder
 
 Manifest = Mapping[str, Any]
-CPU = "cpu"
+_WEIGHTS = f"{ENCODER}/model.safetensors"  # of torch
 
 
 def open_kb(files: HeldFiles, manifest: Manifest) -> KnowledgeBase:
@@ -101,27 +105,57 @@ def open_dense(files: HeldFiles, manifest: Manifest, device: str) -> "DenseIndex
     if index.dim != dim:
         problem = f"the index holds vectors of {index.dim} dimensions, the encoder's have {dim}"
         raise Errors.assets_mismatch(path=files.path, problem=problem)
-    if device != CPU:
+    if not is_processor(device):
         from ..util.devices import find_device
 
         index.move(find_device(device))
     return index
 
 
-def open_encoder(files: HeldFiles, manifest: Manifest, device: str) -> "BiEncoder":
-    """Open the encoder on a device.
+def open_encoder(files: HeldFiles, manifest: Manifest, device: str) -> "Encoder":
+    """Open the encoder on a device: on the processor as it was exported, where it was.
 
-    RAISES (MedlinkError): E206, E204 when another made the index, E508 no such device.
+    Where the runtime is not installed, torch runs the encoder, with a warning (W243).
+    RAISES (MedlinkError): E202 another export, E206, E204 when another made the index, E508 no such
+        device. (ImportError): neither runtime nor torch is installed.
     """
+    made_by = manifest["encoder"]
+    if (runtime := made_by.get("runtime")) and _computes_here(device):
+        try:
+            return _open_export(files, manifest, runtime["name"])
+        except ImportError:
+            if not is_installed("torch"):
+                raise
+            tell(Warnings.runtime_missing.format(path=files.path, runtime=runtime["name"]))
     from ..encoders.light import open_to_encode
     from ..util.devices import find_device
 
-    made_by = manifest["encoder"]
     encoder, fingerprint = open_to_encode(files.part(ENCODER), find_device(device))
     if fingerprint != made_by["fingerprint"] or encoder.dim != made_by["dim"]:
         problem = "the index was made by another encoder than the one in encoder/"
         raise Errors.assets_mismatch(path=files.path, problem=problem)
     return encoder
+
+
+def _computes_here(device: str) -> bool:
+    """Tell whether a device is the processor; torch, if it is there, knows what "auto" means."""
+    if is_processor(device):
+        return True
+    from ..util.devices import find_device
+
+    return find_device(device).type == CPU
+
+
+def _open_export(files: HeldFiles, manifest: Manifest, runtime: str) -> "Encoder":
+    """Open an export, which must be the one that the build compared with torch."""
+    from ..encoders.runtime import RuntimeEncoder
+
+    for name, expected in manifest["files"].items():
+        is_used = name.startswith((f"{RUNTIME}/", f"{ENCODER}/")) and name != _WEIGHTS
+        if is_used and files[name].sha256() != expected["sha256"]:
+            problem = f"{name} is not the one that was compared with torch"
+            raise Errors.assets_incomplete(path=files.path, problem=problem)
+    return RuntimeEncoder(runtime, files.part(RUNTIME), files.part(ENCODER))
 
 
 def open_facets(files: HeldFiles, manifest: Manifest, kb: KnowledgeBase) -> "Facets":

@@ -2,7 +2,8 @@
 
 import platform
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,17 @@ import numpy as np
 
 from .. import __version__
 from ..assets import Assets
-from ..assets.assets import CALIBRATOR, ENCODER, EXACT, FACETS, KB_FILE, MEMORY, NAME_CONCEPT, NGRAM
+from ..assets.assets import (
+    CALIBRATOR,
+    ENCODER,
+    EXACT,
+    FACETS,
+    KB_FILE,
+    MEMORY,
+    NAME_CONCEPT,
+    NGRAM,
+    RUNTIME,
+)
 from ..assets.manifest import ASSETS, write_manifest
 from ..assets.parts import CPU
 from ..errors import MedlinkError
@@ -48,7 +59,10 @@ if TYPE_CHECKING:  # torch and transformers are not needed to build the starter'
 # Above, the n-gram tier steps aside: a mention takes 20 to 50 ms in a million names, building it
 # 1.2 GB, and both grow with the number (benchmarks/results/kb.md).
 NGRAM_LIMIT = 400_000  # names, up to which comparing with all takes no longer
-_LIBRARIES = ("numpy", "scipy", "faiss-cpu", "torch", "transformers", "spacy")
+TORCH = "torch"
+_LIBRARIES = (
+    "numpy", "scipy", "faiss-cpu", "torch", "transformers", "spacy", "onnxruntime", "openvino",
+)  # fmt: skip
 
 
 def build_assets(
@@ -58,6 +72,7 @@ def build_assets(
     *,
     index: str | None = None,
     pooling: str | None = None,
+    runtime: str | None = None,
     update: str | Path | None = None,
     memory: Sequence[str | Path] = (),
     dev: str | Path | None = None,
@@ -79,6 +94,8 @@ def build_assets(
     index (Optional[str]): faiss factory string; default: that of `update`, else by the number of
         names, see `default_spec`.
     pooling (Optional[str]): "mean" or "cls"; default: what was saved with the encoder, else "mean".
+    runtime (Optional[str]): "onnx" or "openvino" to export the encoder, so that linking needs no
+        torch; "torch" not to; default: that of `update`.
     update (Optional[Path]): assets built before, whose vectors are reused for the names that they
         have, if the encoder is the same; the manifest's "update" says what was.
     memory (Sequence[Path]): gold mentions that are to be linked as they are there; without any,
@@ -101,8 +118,8 @@ def build_assets(
         beside an encoder that was trained itself.
     RETURNS (Assets): the new assets, opened.
     RAISES (MedlinkError): E101-E103 the knowledge base, E201-E204 the old assets, E205-E209 encoder
-        and index, E4xx the gold files, E508 no such device, E109 the disk, E120-E123 what `out`
-        holds.
+        and index, E228 and E229 the export, E4xx the gold files, E508 no such device, E109 the
+        disk, E120-E123 what `out` holds.
     """
     inputs = [kb, encoder, *memory, dev]
     check_output(out, ASSETS, inputs, improves=update, overwrite=overwrite)
@@ -135,6 +152,9 @@ def build_assets(
         fusion = choose_weights(engine, knowledge, Path(dev) if dev else None, kept, names)
         described = _describe(bi_encoder, source) if bi_encoder else None
         final, fitted_for = _final(engine, fusion, described)
+        if bi_encoder is not None and described is not None:
+            exported = _export(bi_encoder, final, knowledge, runtime, old, path)
+            described |= {"runtime": exported} if exported else {}
         facts = {
             "kb": knowledge.manifest,
             "tiers": tiers,
@@ -150,6 +170,24 @@ def build_assets(
         write_manifest(path, facts)
     made = Assets(out, device=device)
     return _on_gold(made, dev, progress) if calibrate and dev is not None else made
+
+
+def _export(
+    encoder: "BiEncoder",
+    linker: Linker,
+    kb: KnowledgeBase,
+    runtime: str | None,
+    old: Assets | None,
+    path: Path,
+) -> dict[str, Any] | None:
+    """Export the encoder to a runtime, where one is asked for or older assets have one."""
+    made_by = old.manifest["encoder"] if old is not None else None
+    runtime = runtime or ((made_by or {}).get("runtime") or {}).get("name")
+    if runtime in (None, TORCH) or linker.dense is None:
+        return None
+    from .export import export
+
+    return export(encoder, linker, kb, runtime, path / RUNTIME, path / ENCODER)
 
 
 def _final(
@@ -286,5 +324,8 @@ def _describe(encoder: "BiEncoder", source: str) -> dict[str, Any]:
 
 
 def _versions() -> dict[str, str]:
-    versions = {library: version(library) for library in _LIBRARIES}
-    return {"spacy-medlink": __version__, "python": platform.python_version(), **versions}
+    versions = {"spacy-medlink": __version__, "python": platform.python_version()}
+    for library in _LIBRARIES:
+        with suppress(PackageNotFoundError):
+            versions[library] = version(library)
+    return versions

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
     from ..assets import Assets
     from ..types import Progress
 
-_PLACES = {"exact": ("exact/",), "ngram": ("ngram/",), "dense": ("dense.faiss", "encoder/")}
+_PLACES = {
+    "exact": ("exact/",),
+    "ngram": ("ngram/",),
+    "dense": ("dense.faiss", "encoder/", "runtime/"),
+}
 
 
 def command(
@@ -39,6 +43,14 @@ def command(
     ] = None,
     pooling: Annotated[
         str | None, typer.Option(help="mean or cls; by default what the encoder says.")
+    ] = None,
+    runtime: Annotated[
+        str | None,
+        typer.Option(
+            show_default="that of --update, else torch",
+            help="onnx or openvino: export the encoder, so that linking needs no torch and is "
+            "faster on a processor. It must link as torch does.",
+        ),
     ] = None,
     update: Annotated[
         Path | None,
@@ -93,10 +105,14 @@ def command(
     kb, out = kb_and_output(place, output, kb, starter)
     if pooling not in (None, "mean", "cls"):
         raise typer.BadParameter(f"{pooling!r} is not mean or cls.", param_hint="--pooling")
+    if runtime not in (None, "torch", "onnx", "openvino"):
+        problem = f"{runtime!r} is not torch, onnx or openvino."
+        raise typer.BadParameter(problem, param_hint="--runtime")
     _check_dense(
         encoder is None and update is None,
         index=index,
         pooling=pooling,
+        runtime=runtime,
         ef_search=ef_search,
         nprobe=nprobe,
         k_factor=k_factor,
@@ -111,6 +127,7 @@ def command(
         encoder=encoder,
         index=index,
         pooling=pooling,
+        runtime=runtime,
         update=update,
         memory=memory or (),
         dev=dev,
@@ -168,6 +185,7 @@ def build_linker_assets(
     encoder: str | None = None,
     index: str | None = None,
     pooling: str | None = None,
+    runtime: str | None = None,
     update: Path | None = None,
     memory: Sequence[Path] = (),
     dev: Path | None = None,
@@ -183,7 +201,7 @@ def build_linker_assets(
 
     kb (Optional[Path]): the knowledge base; None takes the starter's.
     encoder (Optional[str]): directory or Hub name; None takes that of `update`, or builds no dense
-        tier. index, pooling (Optional[str]): see `build_assets`.
+        tier. index, pooling, runtime (Optional[str]): see `build_assets`.
     update (Optional[Path]): assets built before, whose vectors are reused.
     memory (Sequence[Path]), dev (Optional[Path]): gold mentions to remember, and to choose the
         fusion on. ef_search, nprobe, k_factor, training_sample (int): of the index, 0 for the
@@ -206,6 +224,7 @@ def build_linker_assets(
         encoder,
         index=index,
         pooling=pooling,
+        runtime=runtime,
         update=update,
         memory=memory,
         dev=dev,
@@ -249,7 +268,20 @@ def _encoded(encoder: dict[str, Any] | None) -> list[str]:
     """Say which device made the vectors."""
     if encoder is None:
         return []
-    return [f"encoder {encoder['source']}, on {encoder['device']}"]
+    return [f"encoder {encoder['source']}, on {encoder['device']}", *_exported(encoder)]
+
+
+def _exported(encoder: dict[str, Any]) -> list[str]:
+    """Say what runs the encoder, and how it compares with torch."""
+    if (own := encoder.get("runtime")) is None:
+        return []
+    speeds = ", ".join(f"{kind} {speed:,}" for kind, speed in own["names_per_second"].items())
+    return [
+        f"runtime {own['name']}, {own['precision']}: {own['changed']:.1%} of {own['examples']:,} "
+        f"examples have another first candidate than with torch, least cosine "
+        f"{own['least_cosine']:.4f}; names a second: {speeds}",
+        *(f"  {kind} is left out: {problem}" for kind, problem in own["left_out"].items()),
+    ]
 
 
 def _how_chosen(on: dict[str, Any] | None) -> str:

@@ -7,6 +7,7 @@ import typer
 from typer.core import TyperGroup
 
 from ..errors import Errors, MedlinkError, Warnings
+from ..util.extras import missing
 
 _INTERRUPTED = 130  # as shells have it: 128 and the number of SIGINT
 
@@ -24,6 +25,9 @@ class ReportingGroup(TyperGroup):
                 return super().invoke(ctx)
             except MedlinkError as error:
                 typer.echo(str(error), err=True)
+                raise typer.Exit(1) from error
+            except ImportError as error:
+                typer.echo(str(missing(error, f"`medlink {ctx.invoked_subcommand}`")), err=True)
                 raise typer.Exit(1) from error
             except KeyboardInterrupt as error:
                 typer.echo("Stopped. What was not finished was not put in place.", err=True)

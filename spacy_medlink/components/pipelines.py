@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import Errors
 from ..text.context import shipped_cues
+from ..util.extras import is_processor
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -45,7 +46,7 @@ def open_pipeline(
     from .linker.settings import LinkerSettings
 
     LinkerSettings.of(settings)  # spaCy would refuse some of them without a code
-    if device is not None:
+    if device is not None and not is_processor(device):
         from ..util.devices import prefer_for_spacy
 
         prefer_for_spacy(device)

@@ -5,7 +5,6 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain
 from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any, Literal
@@ -25,6 +24,7 @@ from .place import is_here, is_path
 from .pooling import pool
 from .preparation import AS_IT_IS, Preparation
 from .projection import PROJECTION_FILE, dumped, read_projection
+from .tokens import by_length, cut, rectangle, special_ids
 
 Pooling = Literal["mean", "cls"]
 SETTINGS_FILE = "medlink_encoder.json"
@@ -64,9 +64,7 @@ class BiEncoder:
         self.preparation, self.projection = preparation, projection
         self._fast: tuple[int, torch.nn.Module] | None = None
         self._lock = ForkSafeLock()
-        # A word that the model does not know is a word all the same.
-        special = set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}
-        self.special = torch.tensor(sorted(special), device=self.device)
+        self.special = torch.tensor(special_ids(tokenizer), device=self.device)
 
     @classmethod
     def load(
@@ -180,13 +178,7 @@ class BiEncoder:
 
     def tokenize(self, texts: Sequence[str]) -> list[list[int]]:
         """Cut strings into word-piece ids, special tokens included, at most max_length each."""
-        # The backend is called without its truncation state, which threads would share.
-        prepared = self.preparation(texts)
-        encodings = self.tokenizer._tokenizer.encode_batch_fast(prepared, add_special_tokens=True)
-        most = self.max_length
-        pieces = [encoding.ids for encoding in encodings]
-        # The last piece is the separator, which models expect to see.
-        return [ids if len(ids) <= most else [*ids[: most - 1], ids[-1]] for ids in pieces]
+        return cut(self.tokenizer, self.preparation, texts, self.max_length)
 
     def forward(self, pieces: Sequence[Sequence[int]]) -> torch.Tensor:
         """Run the module on word-piece ids: (n, dim) on its device, rows of length 1."""
@@ -233,7 +225,7 @@ class BiEncoder:
 
         size (int): word pieces in a batch; halved whenever the device runs out of memory.
         """
-        order = sorted(range(len(pieces)), key=lambda index: -len(pieces[index]))
+        order = by_length(pieces)
         start = 0
         while start < len(order):
             length = len(pieces[order[start]])
@@ -304,15 +296,8 @@ def pad(
     most (int): the longest that the module takes, up to which a GPU may ask for more padding.
     RETURNS (Tuple[Tensor, Tensor]): ids and attention mask, each (n, longest), int64.
     """
-    lengths = np.fromiter(map(len, pieces), dtype=np.int64)
-    width = devices.padded_length(int(lengths.max()), most, device)
-    table = np.full((len(pieces), 1 + width), pad_id, dtype=np.int64)
-    places = np.arange(table.shape[1])[None]
-    table[(places > 0) & (places <= lengths[:, None])] = np.fromiter(
-        chain.from_iterable(pieces), dtype=np.int64, count=int(lengths.sum())
-    )
-    table[:, 0] = lengths
-    both = devices.sent(table, device)
+    width = devices.padded_length(max(map(len, pieces)), most, device)
+    both = devices.sent(rectangle(pieces, width, pad_id), device)
     ids = both[:, 1:]
     mask = torch.arange(ids.shape[1], device=ids.device) < both[:, :1]
     return ids, mask.long()

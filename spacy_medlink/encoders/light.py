@@ -5,14 +5,10 @@ wraps, the weights are memory-mapped, and the model is Bert. Anything unusual is
 `BiEncoder.load`, which also says what is wrong with a directory.
 """
 
-import json
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 from safetensors import safe_open
-from tokenizers import Tokenizer
 
 from ..errors import Errors, MedlinkError
 from ..util import devices
@@ -22,22 +18,7 @@ from .bi_encoder import SETTINGS_FILE, BiEncoder, fingerprint_of
 from .damage import is_failure
 from .native import has_native_bf16
 from .preparation import Preparation
-
-
-@dataclass(frozen=True)
-class LightTokenizer:
-    """What encoding needs to know of a tokenizer, under the names that `transformers` uses."""
-
-    _tokenizer: Tokenizer
-    all_special_ids: list[int]
-    unk_token_id: int | None
-    pad_token_id: int | None
-    model_max_length: int
-
-    def get_vocab(self) -> dict[str, int]:
-        """Map word pieces to their ids."""
-        vocabulary: dict[str, int] = self._tokenizer.get_vocab(with_added_tokens=True)
-        return vocabulary
+from .tokens import read_json, read_tokenizer
 
 
 def open_to_encode(
@@ -82,11 +63,11 @@ def _load(path: Path, device: torch.device) -> tuple[BiEncoder, str]:
 def _open_light(directory: Directory, device: torch.device) -> tuple[BiEncoder, str] | None:
     """Open without `transformers`; None where that cannot be, or something is not as expected."""
     try:
-        config = _read(directory, "config.json")
-        settings = _read(directory, SETTINGS_FILE)
+        config = read_json(directory, "config.json")
+        settings = read_json(directory, SETTINGS_FILE)
         if not can_run(config) or settings.get("adapter_reduction") or settings.get("projected"):
             return None
-        tokenizer = _tokenizer(directory)
+        tokenizer = read_tokenizer(directory)
         file = held(directory, "model.safetensors")  # which the path that it gives needs open
         with safe_open(source_of(file), framework="pt") as parts:
             weights = {name: parts.get_tensor(name).float() for name in sorted(parts.keys())}
@@ -121,29 +102,3 @@ def _problem_of(encoder: BiEncoder) -> str:
 def _embeddings(module: torch.nn.Module) -> str:
     """Get the name of the parameter with the vectors of word pieces: the first one there is."""
     return next(name for name, _ in module.named_parameters() if "embeddings" in name)
-
-
-def _tokenizer(directory: Directory) -> LightTokenizer:
-    tokenizer = Tokenizer.from_str(held(directory, "tokenizer.json").read().decode())
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    tokens = {
-        name: [_content(token) for token in (value if isinstance(value, list) else [value])]
-        for name, value in _read(directory, "special_tokens_map.json").items()
-    }
-    return LightTokenizer(
-        tokenizer,
-        [tokenizer.token_to_id(token) for own in tokens.values() for token in own],
-        tokenizer.token_to_id(tokens["unk_token"][0]) if "unk_token" in tokens else None,
-        tokenizer.token_to_id(tokens["pad_token"][0]) if "pad_token" in tokens else None,
-        int(_read(directory, "tokenizer_config.json")["model_max_length"]),
-    )
-
-
-def _content(token: Any) -> str:
-    return str(token["content"] if isinstance(token, dict) else token)
-
-
-def _read(directory: Directory, name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(held(directory, name).read().decode("utf-8"))
-    return found

@@ -237,7 +237,11 @@ def _speed(judged: Judged) -> Metrics:
 
 def _size(assets: Assets, tiers: Iterable[str]) -> int:
     """Add up the files of tiers, in bytes: the encoder belongs to the dense tier."""
-    places = {"exact": ("exact/",), "ngram": ("ngram/",), "dense": ("dense.faiss", "encoder/")}
+    places = {
+        "exact": ("exact/",),
+        "ngram": ("ngram/",),
+        "dense": ("dense.faiss", "encoder/", "runtime/"),
+    }
     starts = tuple(start for tier in tiers for start in places[tier])
     files = assets.manifest["files"]
     return sum(entry["size"] for name, entry in files.items() if name.startswith(starts))

@@ -26,7 +26,6 @@ from .parts import Parts
 from .settings import LinkSettings
 
 if TYPE_CHECKING:  # only what is used should be paid for
-    from ..encoders.bi_encoder import BiEncoder
     from ..encoders.cross_encoder import CrossEncoder
     from ..ranking.calibrator import RankingCalibrator
     from ..retrieval.added import AddedNames
@@ -79,7 +78,7 @@ class LinkerAssets(Protocol):
         """The dense tier."""
 
     @property
-    def encoder(self) -> "BiEncoder":
+    def encoder(self) -> Encoder:
         """The encoder that made the dense tier's vectors."""
 
     @property

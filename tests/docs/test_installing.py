@@ -124,7 +124,10 @@ def isolated(
 def test_offline_as_the_tutorial_says(isolated: tuple[Machine, str]) -> None:
     own, printed = isolated
     assert "C0011860" in printed
-    assert str(own.environment) in own.run("python", "-c", "import torch; print(torch.__file__)")
+    where = "import onnxruntime as one; print(one.__file__)"
+    assert str(own.environment) in own.run("python", "-c", where)
+    listed = own.run("pip", "list")
+    assert "onnxruntime" in listed and "torch" not in listed and "scikit-learn" not in listed
     assert "No broken requirements" in own.run("pip", "check")
 
 

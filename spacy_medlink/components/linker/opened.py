@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ...errors import Errors, Warnings
+from ...util.extras import CPU, is_processor
 from ...util.locks import ForkSafeLock
 from ...util.telling import tell
 from ..extensions import register_scheme
@@ -16,6 +17,7 @@ from .settings import FILTERS, LinkerSettings, own_filter, scope_settings
 from .shared import Home, SharedTransformer
 
 if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
+    import torch
     from spacy.tokens import Doc, Span
 
     from ...assets import Assets
@@ -118,15 +120,13 @@ class OpenedLinker:
 
         RAISES (MedlinkError): E508 when this machine does not have the device.
         """
-        from ...util.devices import find_device
-
-        found = find_device(device)
+        found = CPU if is_processor(device) else str(_found(device))
         with self.lock:
-            self.device = str(found)
+            self.device = found
             for model in (self.settings.encoder, self.settings.reranker):
                 if model is not None:
                     shim: Any = model.shims[0]
-                    shim.place(found)
+                    shim.place(_found(found))
             if self._assets is not None:
                 self.put(self.base)
 
@@ -366,6 +366,12 @@ class OpenedLinker:
             problem = "the encoder of the config is not the one that made the index"
             raise Errors.assets_mismatch(path=assets.path, problem=problem)
         return encoder
+
+
+def _found(device: str) -> "torch.device":
+    from ...util.devices import find_device
+
+    return find_device(device)
 
 
 def _spacy_device() -> str:

@@ -206,6 +206,7 @@ class Trainer:
                 directory.path / "trained",
                 index=index["spec"] if index else None,
                 update=old.path,
+                runtime="torch",  # which the component links with
                 device=self.opened.device,
                 progress=show_progress,
                 resume=False,

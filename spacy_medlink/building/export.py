@@ -1,0 +1,181 @@
+"""Exporting the encoder to a runtime that needs no torch, and comparing what it gives with torch.
+
+An export is refused where it gives other vectors or other first candidates than torch. In 8 bits it
+is taken only where it is also faster on this processor.
+"""
+
+import copy
+import time
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..encoders.runtime import FILES, ONNX, OPENVINO, RuntimeEncoder
+from ..errors import Errors, MedlinkError
+from ..fitting.name_examples import name_examples
+from ..kb import KnowledgeBase
+from ..linking import Linker
+from ..types import Encoder, Floats2d, Mention
+from .quantised import quantise
+
+if TYPE_CHECKING:
+    import torch
+
+    from ..encoders.bi_encoder import BiEncoder
+
+# What an export may change. Examples are harder than text: most are names with letters or words
+# changed, or without their own concept.
+LEAST_COSINE = {"fp32": 0.999, "int8": 0.98}  # with torch in fp32, of any example
+MAX_CHANGED = {"fp32": 0.005, "int8": 0.02}  # of the first candidates
+_SAMPLE = 200  # concepts that give examples
+_RUNS = 3
+_PIECES = 1024  # in a batch of torch
+
+
+class Checked(NamedTuple):
+    """How an export compares with torch. speed (float): names a second."""
+
+    precision: str
+    least_cosine: float
+    changed: float
+    speed: float
+
+    @property
+    def problem(self) -> str:
+        """Why it is refused; "" where it is not."""
+        least, most = LEAST_COSINE[self.precision], MAX_CHANGED[self.precision]
+        if not self.least_cosine >= least:  # NaN, too
+            return f"a vector has the cosine {self.least_cosine:.4f}, at least {least} is allowed"
+        if self.changed > most:
+            return f"{self.changed:.2%} of the first candidates change, {most:.1%} are allowed"
+        return ""
+
+
+def export(
+    encoder: "BiEncoder", linker: Linker, kb: KnowledgeBase, runtime: str, out: Path, saved: Path
+) -> dict[str, Any]:
+    """Export an encoder, check it, and keep the faster of fp32 and int8 that links as torch does.
+
+    linker (Linker): as it will link, with torch. kb (KnowledgeBase): whose names are examples.
+    runtime (str): "onnx" or "openvino". out (Path): directory to write. saved (Path): the encoder.
+    RAISES (MedlinkError): E228 what the runtime refuses, E229 vectors or links that differ.
+        (ImportError): a package is not installed.
+    RETURNS (Dict): for the manifest: `name`, `precision` and the figures of the check.
+    """
+    texts = list(dict.fromkeys(one.text for one in name_examples(kb, _SAMPLE, 0)))
+    vectors = encoder.run_batches(encoder.module, encoder.tokenize(texts), _PIECES)
+    firsts = _firsts(linker, texts, encoder)
+    with TemporaryDirectory(dir=out.parent, prefix=".export-") as work:
+        made = exports(encoder, runtime, Path(work))
+        encoders = {place.name: _opened(runtime, place, saved) for place in made}
+        checked = [
+            _check(own, precision, linker, texts, vectors, firsts)
+            for precision, own in encoders.items()
+        ]
+        plain = checked[0]
+        if plain.problem:
+            raise Errors.export_differs(runtime=runtime, problem=plain.problem)
+        best = max((one for one in checked if not one.problem), key=lambda one: one.speed)
+        (Path(work) / best.precision).rename(out)
+    return {
+        "name": runtime,
+        "precision": best.precision,
+        "least_cosine": round(best.least_cosine, 6),
+        "changed": round(best.changed, 6),
+        "examples": len(texts),
+        "names_per_second": {one.precision: round(one.speed) for one in checked},
+        "left_out": {one.precision: one.problem for one in checked if one.problem},
+    }
+
+
+def exports(encoder: "BiEncoder", runtime: str, work: Path) -> list[Path]:
+    """Write the exports of a runtime into directories named after their precision."""
+    plain = work / "fp32"
+    plain.mkdir()
+    source = plain / FILES[ONNX][0]
+    try:
+        _write_onnx(encoder, source)
+        if runtime == ONNX:
+            (work / "int8").mkdir()
+            quantise(source, work / "int8" / source.name)
+            return [plain, work / "int8"]
+        import openvino
+
+        model = openvino.Core().read_model(source)  # `convert_model` would report to its makers
+        openvino.save_model(model, plain / FILES[OPENVINO][0], compress_to_fp16=False)
+        source.unlink()
+        return [plain]
+    except (ImportError, MedlinkError):
+        raise
+    except Exception as error:  # each exporter has classes of its own
+        reason = str(error).strip().partition("\n")[0]
+        raise Errors.export_refused(runtime=runtime, reason=reason) from error
+
+
+def _opened(runtime: str, export: Path, saved: Path) -> RuntimeEncoder:
+    try:
+        return RuntimeEncoder(runtime, export, saved)
+    except MedlinkError as error:
+        raise Errors.export_refused(runtime=runtime, reason=error.message) from error
+
+
+def _write_onnx(encoder: "BiEncoder", path: Path) -> None:
+    """Write the network up to the pooled vectors of length 1 as ONNX."""
+    import torch
+
+    from ..util.devices import CPU, moved
+
+    class Network(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.encoder = encoder.over(moved(copy.deepcopy(encoder.module), CPU).float())
+            self.module = self.encoder.module
+
+        def forward(
+            self, ids: "torch.Tensor", mask: "torch.Tensor", weights: "torch.Tensor"
+        ) -> "torch.Tensor":
+            hidden = self.module(input_ids=ids, attention_mask=mask).last_hidden_state
+            pooled = (hidden * weights.unsqueeze(-1)).sum(dim=1)
+            return self.encoder.projected(torch.nn.functional.normalize(pooled, dim=1))
+
+    ids = torch.tensor([[1, 2, 3, 4], [1, 2, 3, 0]])
+    mask = torch.tensor([[1, 1, 1, 1], [1, 1, 1, 0]])
+    any_size = {0: "texts", 1: "length"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of constants: other lengths are checked after the export
+        torch.onnx.export(
+            Network().eval(), (ids, mask, mask.float()), str(path), dynamo=False,
+            input_names=["ids", "mask", "weights"], output_names=["vectors"],
+            dynamic_axes={"ids": any_size, "mask": any_size, "weights": any_size,
+                          "vectors": {0: "texts"}},
+            opset_version=17,
+        )  # fmt: skip
+
+
+def _check(
+    encoder: RuntimeEncoder,
+    precision: str,
+    linker: Linker,
+    texts: Sequence[str],
+    vectors: Floats2d,
+    firsts: Sequence[int],
+) -> Checked:
+    took = []
+    for _ in range(_RUNS):
+        began = time.perf_counter()
+        own = encoder.encode(texts)
+        took.append(time.perf_counter() - began)
+    cosine = float(np.einsum("nd,nd->n", own, vectors).min())
+    changed = np.mean(np.not_equal(_firsts(linker, texts, encoder), firsts))
+    return Checked(precision, cosine, float(changed), len(texts) / min(took))
+
+
+def _firsts(linker: Linker, texts: Sequence[str], encoder: Encoder) -> list[int]:
+    """Find the concept row of the first candidate of each text, -1 for none."""
+    asked = linker.with_parts(encoder=encoder).using(exact_first=False)
+    found = asked.decide([Mention(text) for text in texts])
+    return [one.ranking[0].row if one.ranking else -1 for one in found]

@@ -1,0 +1,165 @@
+"""RuntimeEncoder: an exported encoder in ONNX Runtime or OpenVINO, which needs no torch."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import Errors
+from ..types import Floats2d, Ints1d
+from ..util.held import Directory, HeldFiles, place_of
+from ..util.locks import ForkSafeLock
+from ..util.threads import threads
+from .preparation import Preparation
+from .tokens import by_length, cut, read_json, read_tokenizer, rectangle, special_ids
+
+ONNX, OPENVINO = "onnx", "openvino"
+RUNTIMES = (ONNX, OPENVINO)
+FILES = {ONNX: ("model.onnx",), OPENVINO: ("model.xml", "model.bin")}
+_PIECES = 512  # word pieces in a batch, padding included; batches run side by side
+
+Session = Callable[[Mapping[str, NDArray[Any]]], Floats2d]
+"""A network: `ids`, `mask` (int64) and `weights` (float32) of pieces, (n, length), to (n, dim)."""
+
+
+class RuntimeEncoder:
+    """Encodes as the `BiEncoder` does that was exported; see `building.export`.
+
+    Safe to call from threads. The session of a process is not the one of its forked children: these
+    open their own.
+
+    runtime (str): "onnx" or "openvino". files (Directory): of the export.
+    encoder (Directory): what `BiEncoder.save` wrote: tokenizer and settings are read there.
+    RAISES (MedlinkError): E206 an encoder or export that cannot be read. (ImportError): the runtime
+        is not installed.
+    """
+
+    def __init__(self, runtime: str, files: Directory, encoder: Directory) -> None:
+        self._open, self._files = _OPENERS[runtime], files
+        self._lock = ForkSafeLock()
+        self._sessions: dict[int, Session] = {}  # by process; a parent's is never closed in a child
+        settings = _settings(encoder)
+        self.pooling, self.max_length = settings["pooling"], settings["max_length"]
+        self.preparation = Preparation.of(settings)
+        self.tokenizer = settings["tokenizer"]
+        self._special: Ints1d = np.array(special_ids(self.tokenizer), dtype=np.int64)
+        self.dim = self._run([[0, 0]]).shape[1]
+
+    def encode(self, texts: Sequence[str]) -> Floats2d:
+        """Encode strings: (n_texts, dim), float32, rows of length 1.
+
+        RAISES (MedlinkError): E222 when the runtime fails.
+        """
+        pieces = cut(self.tokenizer, self.preparation, texts, self.max_length)
+        vectors = np.empty((len(pieces), self.dim), dtype=np.float32)
+        batches = list(_batches(pieces))
+
+        def run(rows: list[int]) -> None:
+            vectors[rows] = self._run([pieces[row] for row in rows])
+
+        workers = min(len(batches), threads())
+        if workers < 2:
+            for rows in batches:
+                run(rows)
+        else:
+            with ThreadPoolExecutor(workers) as pool:
+                list(pool.map(run, batches))
+        return vectors
+
+    def _run(self, pieces: Sequence[Sequence[int]]) -> Floats2d:
+        width = max(map(len, pieces))
+        table = rectangle(pieces, width, self.tokenizer.pad_token_id or 0)
+        ids = np.ascontiguousarray(table[:, 1:])
+        mask = np.arange(width) < table[:, :1]
+        inputs: dict[str, NDArray[Any]] = {
+            "ids": ids,
+            "mask": mask.astype(np.int64),
+            "weights": self._weights(ids, mask),
+        }
+        session = self._session()
+        try:
+            return session(inputs)
+        except Exception as error:  # each runtime has classes of its own
+            raise Errors.encoder_unfit(reason=str(error).partition("\n")[0]) from error
+
+    def _weights(self, ids: NDArray[np.int64], mask: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """Say which pieces are averaged, as `pooling.pool` does: (n, length)."""
+        if self.pooling == "cls":
+            words = np.arange(ids.shape[1])[None] == np.zeros((len(ids), 1))
+        else:
+            words = mask & ~np.isin(ids, self._special)
+            words = np.where(words.any(axis=1, keepdims=True), words, mask)
+        return np.asarray(words, dtype=np.float32)
+
+    def _session(self) -> Session:
+        process = os.getpid()
+        session = self._sessions.get(process)
+        if session is None:
+            with self._lock:
+                session = self._sessions.get(process) or self._opened()
+                self._sessions[process] = session
+        return session
+
+    def _opened(self) -> Session:
+        try:
+            if isinstance(self._files, HeldFiles):
+                with self._files.directory() as path:
+                    return self._open(path)
+            return self._open(self._files)
+        except ImportError:
+            raise
+        except Exception as error:  # each runtime has classes of its own
+            reason = str(error).strip().partition("\n")[0]
+            raise Errors.encoder_damaged(path=place_of(self._files), reason=reason) from error
+
+
+def _batches(pieces: Sequence[Sequence[int]]) -> "list[list[int]]":
+    """Divide texts into batches of similar length: places."""
+    order, batches, start = by_length(pieces), list[list[int]](), 0
+    while start < len(order):
+        count = max(1, _PIECES // len(pieces[order[start]]))
+        batches.append(order[start : start + count])
+        start += count
+    return batches
+
+
+def _settings(encoder: Directory) -> dict[str, Any]:
+    try:
+        settings = read_json(encoder, "medlink_encoder.json")
+        return {**settings, "tokenizer": read_tokenizer(encoder)}
+    except Exception as error:  # of tokenizers too
+        raise Errors.encoder_damaged(path=place_of(encoder), reason=error) from error
+
+
+def _open_onnx(place: Path) -> Session:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    # Batches run side by side in threads of ours: a pool of its own would not survive a fork.
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3  # errors
+    options.enable_cpu_mem_arena = False  # which would keep the room of the largest batch
+    (name,) = FILES[ONNX]
+    session = onnxruntime.InferenceSession(place / name, options, ["CPUExecutionProvider"])
+    return lambda inputs: session.run(None, dict(inputs))[0]
+
+
+def _open_openvino(place: Path) -> Session:
+    import openvino
+
+    count = threads()
+    settings = {"INFERENCE_NUM_THREADS": count, "NUM_STREAMS": count}
+    model = openvino.Core().compile_model(place / FILES[OPENVINO][0], "CPU", settings)
+
+    def run(inputs: Mapping[str, NDArray[Any]]) -> Floats2d:
+        found: Floats2d = model.create_infer_request().infer(dict(inputs))[0].copy()
+        return found
+
+    return run
+
+
+_OPENERS = {ONNX: _open_onnx, OPENVINO: _open_openvino}

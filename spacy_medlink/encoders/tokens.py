@@ -1,0 +1,92 @@
+"""Texts to word pieces, as encoders want them; needs neither torch nor `transformers`."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from tokenizers import Tokenizer
+
+from ..types import Ints2d
+from ..util.held import Directory, held
+from .preparation import Preparation
+
+
+@dataclass(frozen=True)
+class LightTokenizer:
+    """What encoding needs to know of a tokenizer, under the names that `transformers` uses."""
+
+    _tokenizer: Tokenizer
+    all_special_ids: list[int]
+    unk_token_id: int | None
+    pad_token_id: int | None
+    model_max_length: int
+
+    def get_vocab(self) -> dict[str, int]:
+        """Map word pieces to their ids."""
+        vocabulary: dict[str, int] = self._tokenizer.get_vocab(with_added_tokens=True)
+        return vocabulary
+
+
+def read_tokenizer(directory: Directory) -> LightTokenizer:
+    """Read the tokenizer that `BiEncoder.save` wrote."""
+    tokenizer = Tokenizer.from_str(held(directory, "tokenizer.json").read().decode())
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    tokens = {
+        name: [_content(token) for token in (value if isinstance(value, list) else [value])]
+        for name, value in read_json(directory, "special_tokens_map.json").items()
+    }
+    return LightTokenizer(
+        tokenizer,
+        [tokenizer.token_to_id(token) for own in tokens.values() for token in own],
+        tokenizer.token_to_id(tokens["unk_token"][0]) if "unk_token" in tokens else None,
+        tokenizer.token_to_id(tokens["pad_token"][0]) if "pad_token" in tokens else None,
+        int(read_json(directory, "tokenizer_config.json")["model_max_length"]),
+    )
+
+
+def read_json(directory: Directory, name: str) -> dict[str, Any]:
+    """Read a JSON file of a directory."""
+    found: dict[str, Any] = json.loads(held(directory, name).read().decode("utf-8"))
+    return found
+
+
+def special_ids(tokenizer: Any) -> list[int]:
+    """List the ids of tokens that are no words; a word that the model does not know is a word."""
+    return sorted(set(tokenizer.all_special_ids) - {tokenizer.unk_token_id})
+
+
+def cut(
+    tokenizer: Any, preparation: Preparation, texts: Sequence[str], most: int
+) -> list[list[int]]:
+    """Cut strings into word-piece ids, special tokens included, at most `most` each."""
+    # The backend is called without its truncation state, which threads would share.
+    prepared = preparation(texts)
+    encodings = tokenizer._tokenizer.encode_batch_fast(prepared, add_special_tokens=True)
+    pieces = [encoding.ids for encoding in encodings]
+    # The last piece is the separator, which models expect to see.
+    return [ids if len(ids) <= most else [*ids[: most - 1], ids[-1]] for ids in pieces]
+
+
+def by_length(pieces: Sequence[Sequence[int]]) -> list[int]:
+    """Order texts by their number of pieces, the longest first: (n,), places."""
+    return sorted(range(len(pieces)), key=lambda place: -len(pieces[place]))
+
+
+def rectangle(pieces: Sequence[Sequence[int]], width: int, pad_id: int) -> Ints2d:
+    """Lay id lists in a table, its first column their lengths: (n, 1 + width), int64."""
+    lengths = np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces))
+    table = np.full((len(pieces), 1 + width), pad_id, dtype=np.int64)
+    places = np.arange(table.shape[1])[None]
+    table[(places > 0) & (places <= lengths[:, None])] = np.fromiter(
+        chain.from_iterable(pieces), dtype=np.int64, count=int(lengths.sum())
+    )
+    table[:, 0] = lengths
+    return table
+
+
+def _content(token: Any) -> str:
+    return str(token["content"] if isinstance(token, dict) else token)

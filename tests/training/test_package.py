@@ -1,0 +1,29 @@
+"""A pipeline that is packaged asks for the extra that its assets need."""
+
+import json
+
+import pytest
+
+from spacy_medlink import __version__
+from spacy_medlink.assets.variant import write_variant
+from tests.tiny import TINY_RECORDS, assets_of
+from training.package import make_pipeline, requirement
+
+
+def test_the_meta_of_a_pipeline_says_what_it_needs(tiny_assets, tmp_path):
+    out = tmp_path / "pipeline"
+    make_pipeline(tiny_assets.path, out, lang="en", cui_scheme=None, name="x", version="1")
+    meta = json.loads((out / "meta.json").read_text("utf8"))
+    assert meta["requirements"] == [f"spacy-medlink[torch]>={__version__}"]
+
+
+@pytest.mark.parametrize("runtime", ["onnx", "openvino"])
+def test_an_export_needs_its_runtime(tiny_assets, tmp_path, runtime):
+    own = {"name": runtime, "precision": "fp32"}
+    facts = {"encoder": {**tiny_assets.manifest["encoder"], "runtime": own}}
+    made = write_variant(tiny_assets, tmp_path / "assets", facts)
+    assert requirement(made) == f"spacy-medlink[{runtime}]>={__version__}"
+
+
+def test_without_an_encoder_nothing_more_is_needed(tmp_path):
+    assert requirement(assets_of(tmp_path, TINY_RECORDS)) == f"spacy-medlink>={__version__}"
