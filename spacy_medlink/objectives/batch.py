@@ -9,7 +9,7 @@ import torch
 from pytorch_metric_learning import distances, losses, miners
 from pytorch_metric_learning.utils import loss_and_miner_utils as tuples
 
-from .mining import HardPairMiner, Indices, without_twins
+from .mining import HardPairMiner, Indices, RandomTripletMiner, without_twins
 from .protocol import Batch, Choice, Stateless
 
 
@@ -37,6 +37,8 @@ MINERS: dict[str, Choice] = {
     "hard_pairs": Choice(HardPairMiner, {"margin": 0.2}),
     # CODER, section 3.2: relative to the hardest opposite pair.
     "multi_similarity": Choice(miners.MultiSimilarityMiner, {"epsilon": 0.1}),
+    # ClinLinker, section 3.2: five random negatives for each positive.
+    "random": Choice(RandomTripletMiner, {"negatives": 5}),
 }
 
 LOSSES: dict[str, Choice] = {
@@ -50,7 +52,7 @@ LOSSES: dict[str, Choice] = {
     "nca": Choice(losses.NCALoss, {"softmax_scale": 20.0}),
     "lifted_structure": Choice(_lifted, {"neg_margin": 0.5, "pos_margin": 0.0}),
     "info_nce": Choice(losses.NTXentLoss, {"temperature": 0.07}),
-    "circle": Choice(losses.CircleLoss, {"m": 0.4, "gamma": 256.0}),
+    "circle": Choice(losses.CircleLoss, {"m": 0.25, "gamma": 256.0}),
 }
 
 

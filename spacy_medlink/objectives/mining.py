@@ -1,6 +1,7 @@
 """Which pairs of a batch a loss looks at."""
 
 import torch
+from pytorch_metric_learning.utils.loss_and_miner_utils import get_random_triplet_indices
 
 Indices = tuple[torch.Tensor, ...]
 """Pairs (anchor, positive, anchor, negative) or triplets (anchor, positive, negative)."""
@@ -43,6 +44,24 @@ class HardPairMiner:
             keep_positive = positive & (nearest - distance <= self.margin)
             keep_negative = ~same & (distance - farthest <= self.margin)
         return (*torch.where(keep_positive), *torch.where(keep_negative))
+
+
+class RandomTripletMiner:
+    """For every anchor so many triplets with a random positive and a random negative."""
+
+    def __init__(self, negatives: float) -> None:
+        self._negatives = int(negatives)
+
+    def __call__(
+        self,
+        vectors: torch.Tensor,
+        labels: torch.Tensor,
+        ref_emb: torch.Tensor | None = None,
+        ref_labels: torch.Tensor | None = None,
+    ) -> Indices:
+        """Mine; as HardPairMiner is called. RETURNS (Indices): triplets (a, p, n)."""
+        mined: Indices = get_random_triplet_indices(labels, ref_labels, self._negatives)
+        return mined
 
 
 def without_own(mined: Indices) -> Indices:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from pytorch_metric_learning.miners import TripletMarginMiner
 
 from spacy_medlink.objectives.batch import LOSSES, MINERS, BatchObjective
-from spacy_medlink.objectives.mining import HardPairMiner, without_twins
+from spacy_medlink.objectives.mining import HardPairMiner, RandomTripletMiner, without_twins
 from spacy_medlink.objectives.protocol import Batch
 
 
@@ -43,6 +43,15 @@ def test_hard_pairs_are_those_of_all_hard_triplets(
     anchors, positives, negatives = TripletMarginMiner(margin, "all")(vectors, classes)
     assert _pairs(a, p) == _pairs(anchors, positives)
     assert _pairs(b, n) == _pairs(anchors, negatives)
+
+
+def test_random_triplets_are_so_many_for_each_anchor_that_has_a_synonym() -> None:
+    labels = torch.tensor([0, 0, 1, 2, 3])
+    anchors, positives, negatives = RandomTripletMiner(5)(_unit(5, seed=1), labels)
+    assert anchors.bincount(minlength=5).tolist() == [5, 5, 0, 0, 0]
+    assert (labels[anchors] == labels[positives]).all() and (anchors != positives).all()
+    assert (labels[anchors] != labels[negatives]).all()
+    assert len(RandomTripletMiner(5)(_unit(2, seed=1), torch.tensor([0, 1]))[0]) == 0
 
 
 @pytest.mark.parametrize("miner", MINERS)
