@@ -100,10 +100,10 @@ def make_sampler(
     pairs = material.pairs if recipe.bitext.order == "mixed" else material.synonyms
     sampler, batches = _way(recipe).sampler(recipe, material, pairs), None
     if recipe.bitext.order == "after":
-        size, seed = recipe.sampler.batch_pairs, recipe.training.seed
-        second = PairSampler(material.translations, size, seed)
+        own = recipe.bitext
+        second = PairSampler(material.translations, own.batch_pairs, recipe.training.seed)
         first = round(recipe.training.epochs * sampler.steps_per_epoch)
-        batches = first + round(recipe.bitext.epochs * second.steps_per_epoch)
+        batches = first + round(own.epochs * second.steps_per_epoch)
         sampler = SequenceSampler([(sampler, first), (second, batches - first)])
     if relations is not None:
         sampler = RelationSampler(sampler, relations)

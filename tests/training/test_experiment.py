@@ -122,7 +122,7 @@ def test_bitext_is_learnt_with_the_synonyms_or_after_them(
 ) -> None:  # fmt: skip
     made = _with_bitext(
         recipe, tiny_kb, tiny_encoder, bitext, bitext__order=order, bitext__epochs=3.0,
-        **{**SHORT, "sampler__batch_pairs": 4},
+        bitext__batch_pairs=2, **{**SHORT, "sampler__batch_pairs": 4},
     )  # fmt: skip
     material = made._material
     assert len(material.translations) == 5  # "Blut" is "Blut"
@@ -134,7 +134,7 @@ def test_bitext_is_learnt_with_the_synonyms_or_after_them(
     if order == "after":
         synonym_steps = -(-len(material.synonyms) // 4)
         assert kinds[:synonym_steps] == [{False}] * synonym_steps
-        assert kinds[synonym_steps:] == [{True}] * 6  # three epochs of five pairs, four at a time
+        assert kinds[synonym_steps:] == [{True}] * 9  # three epochs of five pairs, two at a time
     else:
         assert {True, False} in kinds
         assert trainer._steps == -(-len(made.pairs) // 4)

@@ -63,11 +63,12 @@ class BitextSettings(Section):
     """What to do with the file of translations that `--bitext` names (pairs as pseudo-concepts).
 
     order (str): "none", "mixed" with the pairs of synonyms, or "after" them as a second stage.
-    epochs (float): of the second stage; Liu et al. 2021 (cross-lingual), section 3.1: 5.
+    epochs (float), batch_pairs (int): of the second stage.
     """
 
     order: Literal["none", "mixed", "after"] = "none"
     epochs: PositiveFloat = 5.0
+    batch_pairs: PositiveInt = 128
 
 
 class HoldoutSettings(Section):
