@@ -67,9 +67,9 @@ def relations_verb(
         Path | None, typer.Option(help="Triplets to test on; default: a fifth, at random.")
     ] = None,
     tune: Annotated[bool, typer.Option("--tune", help="The encoder learns along.")] = False,
-    epochs: Annotated[int, typer.Option(min=1, help="Over the triplets.")] = 20,
+    epochs: Annotated[int, typer.Option(min=1, help="Over the triplets.")] = 50,
     batch: Annotated[int, typer.Option(min=1, help="Triplets.")] = 64,
-    learning_rate: Annotated[float, typer.Option(help="Of the linear layer.")] = 1e-2,
+    learning_rate: Annotated[float, typer.Option(help="Of the linear layer.")] = 1e-3,
     encoder_rate: Annotated[float, typer.Option(help="Of the encoder, with --tune.")] = 2e-5,
     seed: Annotated[int, typer.Option(help="Of the division, the order, the layer.")] = 0,
     device: Device = AUTO,

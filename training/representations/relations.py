@@ -32,9 +32,9 @@ class HeadSettings:
     """
 
     tune: bool = False
-    epochs: int = 20
+    epochs: int = 50
     batch: int = 64
-    learning_rate: float = 1e-2
+    learning_rate: float = 1e-3
     encoder_rate: float = 2e-5
     seed: int = 0
 

@@ -23,7 +23,7 @@ TRIPLETS = [
 def test_relations_are_learned(tiny_encoder: Path, tune: bool) -> None:
     encoder = BiEncoder.load(tiny_encoder)
     before = {name: value.clone() for name, value in encoder.module.state_dict().items()}
-    settings = HeadSettings(tune=tune, epochs=60, batch=12, encoder_rate=1e-3)
+    settings = HeadSettings(tune, epochs=60, batch=12, learning_rate=1e-2, encoder_rate=1e-3)
     found = classify(encoder, TRIPLETS, TRIPLETS, settings)
     assert found["majority"] == pytest.approx(15 / 36, abs=1e-6)
     assert found["accuracy"] > (0.9 if tune else 0.6)
@@ -36,7 +36,9 @@ def test_relations_are_learned(tiny_encoder: Path, tune: bool) -> None:
 def test_a_relation_that_training_lacks_is_wrong(tiny_encoder: Path) -> None:
     train = [one for one in TRIPLETS if one.relation != "same"]
     test = [Triplet("asthma", "asthma", "same"), Triplet("asthma", "fever", "before")]
-    found = classify(BiEncoder.load(tiny_encoder), train, test, HeadSettings(epochs=3))
+    found = classify(
+        BiEncoder.load(tiny_encoder), train, test, HeadSettings(epochs=3, learning_rate=1e-2)
+    )
     assert found["relations"] == 3
     assert found["by_relation"]["same"] == {"n": 1, "recall": 0.0}
 
