@@ -44,6 +44,8 @@ _OVERRIDES = {
     "holdout.among": 10_000,
     "holdout.most": 1_000,
     "selection.interpolation": [0.5, 0.75, 1.0],
+    "selection.min_gain": 0.0,
+    "objective.loss_settings.base": 0.5,
 }
 _VARIANTS: dict[str, tuple[str, Mapping[str, Any]]] = {
     "en_syn": ("xling_en_syn.cfg", {}),
