@@ -1,9 +1,10 @@
-"""Writes the pages of docs/reference from the code: `python -m docs.generate`."""
+"""Writes docs/reference and the tables of docs/papers.md: `python -m docs.generate`."""
 
 import json
 import re
 from collections.abc import Iterator
 from inspect import formatannotation
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from spacy_medlink.components.linker.settings import LinkerSettings
 from spacy_medlink.components.mentions import MedicalMentions
 from spacy_medlink.errors import Errors, Message, Warnings
 from spacy_medlink.util.setting_types import Settings, types_of
+from training.papers.hyperparameters import Hyperparameter, read_hyperparameters
 
 REFERENCE = Path(__file__).parent / "reference"
 COMPONENTS: dict[str, tuple[type, type[Settings]]] = {
@@ -25,6 +27,11 @@ COMPONENTS: dict[str, tuple[type, type[Settings]]] = {
     "medical_context": (MedicalContext, ContextSettings),
 }
 _NOTE = "<!-- Written by `python -m docs.generate`; edit the code instead. -->\n"
+_BEGIN = "<!-- From here on written by `python -m docs.generate` from hyperparameters.tsv. -->\n"
+_TITLES = {
+    "losses": "`objective.loss`: the losses of SapBERT's table 6",
+    "relations": "`python -m training.represent relations`: CODER's classification",
+}
 _GROUPS = {
     "1": "Knowledge bases and their readers",
     "2": "Assets, encoders, retrieval",
@@ -122,7 +129,35 @@ def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-PAGES = {"settings.md": settings_page, "commands.md": commands_page, "errors.md": errors_page}
+def papers_page() -> str:
+    """Make the page of the papers: its text as it is, and tables of their settings."""
+    text = (REFERENCE.parent / "papers.md").read_text(encoding="utf-8")
+    lines = [text.partition(_BEGIN)[0] + _BEGIN]
+    for recipe, rows in groupby(read_hyperparameters(), lambda row: row.recipe):
+        lines += [f"### {_TITLES.get(recipe, f'`{recipe}.cfg`')}\n"]
+        lines += ["| setting | the paper | where | the recipe | |", "|---|---|---|---|---|"]
+        lines += [f"| {' | '.join(map(_cell, _shown(row)))} |" for row in rows]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _shown(row: Hyperparameter) -> Iterator[str]:
+    """Write the cells of a setting: keys and values as code, what differs in bold."""
+    is_key = "." in row.key
+    yield f"`{row.key}`" if is_key else row.key
+    yield row.paper
+    yield row.place
+    ours = f"`{row.ours}`" if is_key else row.ours
+    yield f"**{ours}**" if row.differs else ours
+    yield row.why
+
+
+PAGES = {
+    "settings.md": settings_page,
+    "commands.md": commands_page,
+    "errors.md": errors_page,
+    "../papers.md": papers_page,
+}
 
 if __name__ == "__main__":
     for name, page in PAGES.items():

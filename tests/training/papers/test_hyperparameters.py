@@ -1,0 +1,93 @@
+"""Every setting of the papers' recipes stands in hyperparameters.tsv, with its reason."""
+
+import json
+from collections import Counter
+from dataclasses import asdict
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import Any
+
+import pytest
+from spacy.util import load_config
+
+from docs.generate import PAGES
+from spacy_medlink.objectives.batch import LOSSES
+from training.objectives.registered import OF_MENTIONS
+from training.papers.hyperparameters import Hyperparameter, read_hyperparameters
+from training.papers.layout import LayoutFile
+from training.papers.published import LAYOUTS
+from training.recipe.reading import read_recipe, read_sections
+from training.representations.relations import HeadSettings
+from training.reranking.recipe import RerankFile
+
+CONFIGS = LAYOUTS.parent / "configs"
+RECIPES = sorted(path.stem for path in CONFIGS.glob("*.cfg"))
+TABLES = sorted(f"layouts/{path.stem}" for path in LAYOUTS.glob("*.cfg"))
+ROWS = read_hyperparameters()
+NAMES = [*RECIPES, *TABLES, "losses", "relations"]
+# What a layout says of its table, not of how it measures.
+WORDS = {"table.paper", "table.title", "table.note"}
+
+
+def _flat(config: dict[str, Any], above: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in config.items():
+        dotted = f"{above}{key}"
+        found |= _flat(value, f"{dotted}.") if isinstance(value, dict) else {dotted: value}
+    return found
+
+
+def _set(name: str) -> set[str]:
+    """List the keys that a recipe sets."""
+    if name in ("losses", "relations"):
+        return set(_values(name))
+    path = LAYOUTS / f"{name[8:]}.cfg" if name in TABLES else CONFIGS / f"{name}.cfg"
+    return set(_flat(load_config(path))) - WORDS
+
+
+@cache
+def _values(name: str) -> dict[str, Any]:
+    """Get all values of a recipe, defaults too."""
+    if name == "losses":
+        return _flat({loss: dict(choice.settings) for loss, choice in LOSSES.items()})
+    if name == "relations":
+        return _flat({"head": asdict(HeadSettings())})
+    if name in TABLES:
+        found: Any = read_sections(LAYOUTS / f"{name[8:]}.cfg", LayoutFile)
+    elif name.startswith("rerank"):
+        found = read_sections(CONFIGS / f"{name}.cfg", RerankFile)
+    else:
+        found = read_recipe(CONFIGS / f"{name}.cfg", losses=OF_MENTIONS)
+    return _flat(json.loads(found.model_dump_json()))
+
+
+def _rows(name: str) -> dict[str, Hyperparameter]:
+    """Get the rows of a recipe by key; its own win over those of several."""
+    own = [row for row in ROWS if fnmatchcase(name, row.recipe)]
+    return {row.key: row for row in sorted(own, key=lambda row: row.recipe == name)}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_key_of_a_recipe_is_there_with_its_value(name: str) -> None:
+    rows, values = _rows(name), _values(name)
+    assert not _set(name) - set(rows)
+    for key, row in rows.items():
+        if "." in key:
+            assert json.loads(row.ours) == values[key], f"{name}: {key}"
+
+
+def test_what_differs_has_a_reason_and_what_the_paper_says_a_place() -> None:
+    for row in ROWS:
+        assert row.why or not row.differs, row
+        assert bool(row.place) == (row.paper not in ("not told", "not in the paper")), row
+
+
+def test_rows_are_of_recipes_and_come_once() -> None:
+    assert max(Counter((row.recipe, row.key) for row in ROWS).values()) == 1
+    for row in ROWS:
+        assert any(fnmatchcase(name, row.recipe) for name in NAMES), row
+
+
+def test_the_page_has_every_row() -> None:
+    page = PAGES["../papers.md"]()
+    assert page.count("\n| ") >= len(ROWS)
