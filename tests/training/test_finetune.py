@@ -66,6 +66,7 @@ def recipe_of(name: str, **changes) -> Recipe:
     quick = {
         "optimizer.learning_rate": 2e-3, "training.precision": "fp32", "training.epochs": 8.0,
         "training.eval_every": 4, "selection.interpolation": [1.0], "mentions.batch": 4,
+        "encoder.dropout": 0.0,
     }  # fmt: skip
     changed = {key.replace("__", "."): value for key, value in changes.items()}
     return read_recipe(RECIPES[name], {**quick, **changed}, OF_MENTIONS)
