@@ -1,0 +1,65 @@
+"""The papers' recipes train to their end on toy data, and ship what the last step made."""
+
+from pathlib import Path
+
+import pytest
+from transformers import BertModel
+
+from spacy_medlink.assets import Assets
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.util.devices import CPU
+from training.experiment import Experiment
+from training.loop.modules import prepare
+from training.papers.published import LAYOUTS
+from training.recipe.reading import read_recipe
+from training.recipe.settings import EncoderSettings
+from training.rerank import rerank
+from training.reranking.recipe import read_rerank_recipe
+
+from ..test_rerank import write_gold
+
+CONFIGS = LAYOUTS.parent / "configs"
+OF_NAMES = sorted(
+    path.stem
+    for path in CONFIGS.glob("*.cfg")
+    if not path.stem.startswith(("finetune", "rerank"))  # tests/training/test_finetune.py
+)
+
+
+@pytest.mark.parametrize("name", OF_NAMES)
+def test_a_recipe_of_names_trains_to_its_end(
+    name: str, tiny_kb: KnowledgeBase, tiny_encoder: Path, tmp_path: Path
+) -> None:
+    changes = {"holdout.fraction": 0.5, "data.languages": [], "training.precision": "fp32"}
+    if name == "coder":
+        changes["training.names"] = 64
+    recipe = read_recipe(CONFIGS / f"{name}.cfg", changes)
+    bitext = None
+    if recipe.bitext.order == "after":
+        bitext = tmp_path / "words.tsv"
+        bitext.write_text("Herz\theart\nLunge\tlung\n", encoding="utf-8")
+    made = Experiment(recipe, tiny_kb, BiEncoder.load(tiny_encoder), bitext=bitext)
+    result = made.run(tmp_path / "run")
+    assert result is not None
+    assert result.figures["trained_part"] == 1.0
+    assert result.figures["training"]["stopped_by"] == ("names" if name == "coder" else "epochs")
+
+
+def test_the_reranker_of_clinlinker_trains_to_its_end(tiny_assets: Assets, tmp_path: Path) -> None:
+    gold = write_gold(tmp_path / "gold.jsonl", 2)
+    recipe = read_rerank_recipe(CONFIGS / "rerank_clinlinker.cfg", {"reranking.epochs": 1})
+    said: list[str] = []
+    rerank(recipe, assets=tiny_assets.path, train=gold, dev=gold, output=tmp_path / "new",
+           run=tmp_path / "run", say=said.append)  # fmt: skip
+    ends = ("The reranker is left out: it does not beat", "Retrieval:")
+    assert any(line.startswith(ends) for line in said)
+
+
+def test_frozen_layers_are_the_first_ones_and_the_embeddings(tiny_encoder: Path) -> None:
+    encoder = BiEncoder.load(tiny_encoder)
+    encoder.module.config.num_hidden_layers = 3
+    encoder.module = BertModel(encoder.module.config)
+    module = prepare(encoder, EncoderSettings(freeze_layers=2), CPU).module
+    learning = {name for name, weight in module.named_parameters() if weight.requires_grad}
+    assert learning and all(name.startswith("encoder.layer.2.") for name in learning)
