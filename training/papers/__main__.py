@@ -6,6 +6,7 @@
         --encoder SapBERT+target=models/target --work models/tables --output metrics/cantemist.json
 
 A name that published.tsv has gets the published figures under its own. Baselines need no name.
+Encoders of one name, trained with several seeds, are one row: mean and standard deviation.
 """
 
 import json
@@ -24,7 +25,7 @@ from .layout import read_layout
 from .measuring import Material, measure_systems
 from .published import read_published
 from .represented import read_represented
-from .table import as_markdown, make_table
+from .table import as_markdown, averaged, make_table
 
 _FORMAT = "spacy-medlink table"
 _TABLE = marked("a table of a paper", f'"format": "{_FORMAT}"')
@@ -41,7 +42,10 @@ def main(
     type: Annotated[str, typer.Option(help="Only mentions of this type.")] = "",
     encoder: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=DIR", help="An encoder, measured alone; again for more."),
+        typer.Option(
+            metavar="NAME=DIR",
+            help="An encoder, measured alone; again for more. NAME again: mean and deviation.",
+        ),
     ] = None,
     linker: Annotated[
         list[str] | None,
@@ -81,7 +85,7 @@ def main(
         if not encoders and not linkers:
             raise typer.BadParameter("Give at least one --encoder or --linker.")
         material = Material(kb, gold, train, gold_scheme, type)
-        rows = list(measure_systems(laid, material, encoders, linkers, work, _say, device))
+        rows = averaged(measure_systems(laid, material, encoders, linkers, work, _say, device))
     table = make_table(laid, corpus or "corpus", rows, read_published(laid.paper, corpus or "?"))
     text = as_markdown(table)
     facts = json.dumps({"format": _FORMAT, **table}, indent=2, ensure_ascii=False)
@@ -97,7 +101,7 @@ def _named(given: list[str] | None, option: str) -> dict[str, Path]:
         name, sign, path = one.partition("=")
         if not sign or not name or not path:
             raise typer.BadParameter(f"{one!r} is not NAME=PATH.", param_hint=option)
-        while name in found:  # the same system, another file
+        while name in found:  # the same system, another run
             name += " "
         found[name] = Path(path)
     return found

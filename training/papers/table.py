@@ -1,6 +1,7 @@
 """A table: our figures, and under each system's row what its paper published."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import mean, stdev
 from typing import TypedDict
 
 from .layout import Layout
@@ -8,7 +9,8 @@ from .measuring import Part, Row
 from .published import Published
 
 _NONE = "-"
-# By part, by name: in per cent; of ours also "n", the mentions.
+_DEVIATION = " deviation"
+# By part, by name: in per cent; of ours also "n", the mentions, and deviations over several runs.
 _Figures = Mapping[str, Mapping[str, float | None]]
 
 
@@ -62,6 +64,33 @@ def make_table(
     }
 
 
+def averaged(rows: Iterable[Row]) -> list[Row]:
+    """Make one row of the runs of a system: the mean of each figure, and its standard deviation.
+
+    rows (Iterable[Row]): runs of a system have the same name, but for white space at its ends.
+    """
+    runs: dict[str, list[Row]] = {}
+    for row in rows:
+        runs.setdefault(row.system.strip(), []).append(row)
+    return [
+        Row(system, {part: _average([run.parts[part] for run in own]) for part in own[0].parts})
+        for system, own in runs.items()
+    ]
+
+
+def _average(parts: Sequence[Part]) -> Part:
+    if len(parts) == 1:
+        return parts[0]
+    figures: dict[str, float | None] = {}
+    for name in parts[0].figures:
+        values = [value for part in parts if (value := part.figures[name]) is not None]
+        if len(values) < len(parts):
+            figures[name] = None
+        else:
+            figures |= {name: mean(values), f"{name}{_DEVIATION}": stdev(values)}
+    return Part(parts[0].n, figures)
+
+
 def as_markdown(table: Table) -> str:
     """Write a table as Markdown; of several figures, those that ours or theirs have, in order."""
     parts = table["parts"]
@@ -97,7 +126,9 @@ def _names(table: Table) -> list[str]:
     theirs = [part for row in table["rows"] for part in row["published"].values()]
     for parts in (ours, theirs):
         found = [name for part in parts for name in part]
-        names = [name for name in dict.fromkeys(found) if name != "n"]
+        names = [
+            name for name in dict.fromkeys(found) if name != "n" and not name.endswith(_DEVIATION)
+        ]
         if names:
             return names
     return []
@@ -110,5 +141,11 @@ def _line(name: str, own: _Figures, parts: Sequence[str], names: Sequence[str]) 
 def _cell(figures: Mapping[str, float | None] | None, names: Sequence[str]) -> str:
     if not figures:
         return ""
-    values = (figures.get(name) for name in names)
-    return " / ".join(_NONE if value is None else f"{value:.1f}" for value in values)
+    return " / ".join(_figure(figures, name) for name in names)
+
+
+def _figure(figures: Mapping[str, float | None], name: str) -> str:
+    value, deviation = figures.get(name), figures.get(f"{name}{_DEVIATION}")
+    if value is None:
+        return _NONE
+    return f"{value:.1f}" if deviation is None else f"{value:.1f} ± {deviation:.1f}"

@@ -1,7 +1,9 @@
+import pytest
+
 from training.papers.layout import Layout
 from training.papers.measuring import Part, Row
 from training.papers.published import Published
-from training.papers.table import as_markdown, make_table
+from training.papers.table import as_markdown, averaged, make_table
 
 LAYOUT = Layout(paper="sapbert", title="A paper", note="A note.")
 OURS = [
@@ -39,3 +41,15 @@ def test_without_published_figures() -> None:
 def test_without_figures_of_ours() -> None:
     text = as_markdown(make_table(LAYOUT, "ncbi", [], THEIRS))
     assert "| *BioSyn, published* | 91.1 / - |" in text
+
+
+def test_runs_of_a_system_are_one_row_with_mean_and_deviation() -> None:
+    def run(name: str, first: float, fifth: float | None) -> Row:
+        return Row(name, {"full": Part(20, {"acc@1": first, "acc@5": fifth})})
+
+    rows = averaged([run("new", 50.0, 70.0), OURS[0], run("new ", 52.0, None)])
+    assert [row.system for row in rows] == ["new", "Tf-idf"]
+    assert rows[1] == OURS[0]
+    mean, deviation, fifth = rows[0].parts["full"].figures.values()
+    assert (mean, fifth) == (51.0, None) and deviation == pytest.approx(2**0.5)
+    assert "| new | 51.0 ± 1.4 / - |" in as_markdown(make_table(LAYOUT, "ncbi", rows, []))
