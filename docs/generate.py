@@ -135,7 +135,7 @@ def papers_page() -> str:
     lines = [text.partition(_BEGIN)[0] + _BEGIN]
     for recipe, rows in groupby(read_hyperparameters(), lambda row: row.recipe):
         lines += [f"### {_TITLES.get(recipe, f'`{recipe}.cfg`')}\n"]
-        lines += ["| setting | the paper | where | the recipe | |", "|---|---|---|---|---|"]
+        lines += ["| setting | the paper | where | the recipe | why |", "|---|---|---|---|---|"]
         lines += [f"| {' | '.join(map(_cell, _shown(row)))} |" for row in rows]
         lines.append("")
     return "\n".join(lines)
