@@ -13,7 +13,7 @@ from spacy.vectors import Vectors  # type: ignore[import-not-found]
 if TYPE_CHECKING:
     from spacy.language import Language
 
-    from spacy_medlink.encoders.bi_encoder import BiEncoder
+    from spacy_medlink.types import Encoder
 
 _DIM = 128
 _LONGEST = 40  # characters of a word
@@ -21,7 +21,7 @@ _NAMES = 2  # that have a word which no text has
 
 
 def write_word_vectors(
-    nlp: "Language", encoder: "BiEncoder", texts: Iterable[str], names: Iterable[str], path: Path
+    nlp: "Language", encoder: "Encoder", texts: Iterable[str], names: Iterable[str], path: Path
 ) -> None:
     """Write a blank pipeline with the vectors of all words of texts, and of frequent ones of names.
 
