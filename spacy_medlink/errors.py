@@ -802,7 +802,7 @@ class Warnings:
         "the config keeps linking everything, without this warning."
     )
     no_cues = (
-        "[W243] {name} has no cues for the language {lang!r}, so nothing is said of mentions. Name "
+        "[W244] {name} has no cues for the language {lang!r}, so nothing is said of mentions. Name "
         "a file of your own as `cues`."
     )
     out_of_reach = (

@@ -58,7 +58,7 @@ def make_pipeline(
     for component in made:
         assert isinstance(component, InitializableComponent)
         component.initialize(lambda: [], nlp=nlp, assets=assets)
-    nlp.meta["requirements"] = [requirement(Assets(assets))]
+    nlp.meta["requirements"] = [*nlp.meta.get("requirements", []), requirement(Assets(assets))]
     with replacing_directory(output, PIPELINE, inputs, overwrite=overwrite) as path:
         nlp.to_disk(path)
 
