@@ -175,9 +175,12 @@ def test_training_imports_neither_the_command_line_nor_tests() -> None:
     ("directories", "extras"),
     [
         # Each asked for where it is needed, with a message that says how to install it.
-        ([PACKAGE], ["torch", "onnx", "openvino", "train", "parquet", "ray", "transformers"]),
+        (
+            [PACKAGE],
+            ["torch", "onnx", "openvino", "train", "parquet", "ray", "transformers", "serve"],
+        ),
         (["training"], ["torch", "starter", "train", "peft"]),
-        (["tests", "benchmarks"], ["torch", "starter", "dev", "parquet", "ray"]),
+        (["tests", "benchmarks"], ["torch", "starter", "dev", "parquet", "ray", "serve"]),
     ],
 )
 def test_what_is_imported_is_required(directories: list[str], extras: list[str]) -> None:

@@ -333,7 +333,7 @@ def test_links_by_identifiers_are_counted_and_can_be_left_aside(
     path = tmp_path / "gold.jsonl"
     path.write_text(json.dumps({"doc_id": "1", "text": text, "mentions": [mention]}) + "\n")
     for heeded in (True, False):
-        settings = Settings(resolve_identifiers=heeded, each_tier=True)
+        settings = Settings(resolve_identifiers=heeded, each_tier=True, lexicon=None)
         report = measure(tiny_assets, load_gold(path, tiny_assets.kb), settings)
         assert (report["identified"], report["acc@1"]) == (int(heeded), float(heeded))
         assert report["tiers"]["exact"]["acc@1"] == report["baselines"]["exact"]["acc@1"] == 0.0

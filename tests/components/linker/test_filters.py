@@ -10,6 +10,7 @@ from tests.pipelines import doc_with, pipeline, values
 
 
 def link(assets, text, *ents, label="DISEASE", **config):
+    config.setdefault("lexicon", None)  # that of the package says what PE means
     nlp = pipeline(assets, mentions=False, **config)
     return values(nlp(doc_with(nlp, text, *ents, label=label)).ents)
 
@@ -40,7 +41,7 @@ def test_languages(tiny_assets):
 
 
 def test_filters_of_a_call_and_changed_later(tiny_assets):
-    nlp = pipeline(tiny_assets, mentions=False)
+    nlp = pipeline(tiny_assets, mentions=False, lexicon=None)
     linker = nlp.get_pipe("medical_linker")
     doc = doc_with(nlp, "the PE", "PE")
     assert [link.id for link in linker.predict([doc], types=["T047"])[0]] == ["HP:0002204"]

@@ -2,17 +2,25 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from spacy.language import Language
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.building import build_assets
 from spacy_medlink.kb import build_kb
 from spacy_medlink.types import Candidate, Concept
-from tests.pipelines import doc_with, pipeline
+from tests import pipelines
+from tests.pipelines import doc_with
 from tests.tiny import TINY_RECORDS
 
 EFFUSION, EMBOLISM = "HP:0001698", "HP:0002204"  # both may be called PE
+
+
+def pipeline(assets: Assets, mentions: bool = True, **config: Any) -> Language:
+    """Make a pipeline without the lexicon of the package, which says what PE means."""
+    return pipelines.pipeline(assets, mentions, **{"lexicon": None, **config})
 
 
 @pytest.mark.parametrize(
