@@ -119,8 +119,10 @@ class Labeller:
         """Ask the linker about words that it has not been asked about."""
         new = sorted(words.difference(self._probabilities))
         for word, link in zip(new, self._linker.link_texts(new), strict=True):
-            best = link.candidates[0]["score"] if link.candidates else 0.0
-            self._probabilities[word] = float(best)
+            best = link.candidates[0] if link.candidates else {"prob": 0.0}
+            # Assets without a calibrator have scores alone.
+            sure = best["score"] if best["prob"] is None else best["prob"]
+            self._probabilities[word] = float(sure)
 
 
 def _unknown_words(doc: Doc) -> Iterator[Token]:

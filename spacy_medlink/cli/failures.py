@@ -30,7 +30,10 @@ class ReportingGroup(TyperGroup):
                 typer.echo(str(missing(error, f"`medlink {ctx.invoked_subcommand}`")), err=True)
                 raise typer.Exit(1) from error
             except KeyboardInterrupt as error:
-                typer.echo("Stopped. What was not finished was not put in place.", err=True)
+                typer.echo(
+                    "Stopped. What was not finished was not put in place: run the same command again.",
+                    err=True,
+                )
                 raise typer.Exit(_INTERRUPTED) from error
             except BrokenPipeError:
                 raise  # `medlink ... | head`: typer ends quietly
