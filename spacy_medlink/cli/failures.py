@@ -31,7 +31,7 @@ class ReportingGroup(TyperGroup):
                 raise typer.Exit(1) from error
             except KeyboardInterrupt as error:
                 typer.echo(
-                    "Stopped. What was not finished was not put in place: run the same command again.",
+                    "Stopped. Nothing unfinished was put in place: run the same command again.",
                     err=True,
                 )
                 raise typer.Exit(_INTERRUPTED) from error
