@@ -6,6 +6,7 @@ import pytest
 
 from spacy_medlink.assets.variant import write_variant
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.evaluation.comparators.tiers import alone
 from spacy_medlink.fitting.folds import rank_unannotated
 from spacy_medlink.fitting.gate import MAX_CHANGED, fit_gate
 from spacy_medlink.linking import Linker
@@ -162,3 +163,10 @@ def test_without_an_encoder_there_is_none(tiny_kb, tmp_path):
     from spacy_medlink.building import build_assets
 
     assert build_assets(tmp_path / "assets", tiny_kb.path).manifest["gate"] is None
+
+
+@pytest.mark.parametrize("tier", ["exact", "ngram", "dense"])
+def test_a_tier_that_is_asked_alone_has_no_gate(assets, tmp_path, tier):
+    linker, _ = gated(assets, tmp_path)
+    assert linker.parts.gate is not None
+    assert rows(alone(linker, tier, assets), KNOWN[0], KNOWN[1]) == rows(linker, KNOWN[0], KNOWN[1])

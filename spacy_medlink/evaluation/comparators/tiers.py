@@ -43,7 +43,7 @@ def alone(linker: Linker, tier: str, assets: Assets) -> Linker:
         dense=assets.dense if tier == "dense" else None,
         encoder=(linker.encoder or assets.encoder) if tier == "dense" else None,
         fusion=linker.fusion.with_weights({tier: 1.0}),
-        memory=None, rescorer=None, calibrator=None, identifiers_of=None,
+        memory=None, rescorer=None, calibrator=None, identifiers_of=None, gate=None,
     )  # fmt: skip
 
 
