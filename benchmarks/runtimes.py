@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -69,7 +70,7 @@ def speeds(encoder: BiEncoder, texts: Sequence[str], work: Path) -> dict[str, fl
         (work / runtime).mkdir()
         for place in exports(encoder, runtime, work / runtime):
             own = RuntimeEncoder(runtime, place, work / "encoder")
-            ways[f"{runtime} {place.name}"] = lambda own=own: own.encode(texts)  # type: ignore[misc]
+            ways[f"{runtime} {place.name}"] = partial(own.encode, texts)
     took: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(_RUNS):
         for name, way in ways.items():

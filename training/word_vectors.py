@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import spacy
 from sklearn.decomposition import PCA
-from spacy.vectors import Vectors  # type: ignore[import-not-found]
+from spacy.vectors import Vectors  # type: ignore[import-not-found]  # compiled, no stubs
 
 if TYPE_CHECKING:
     from spacy.language import Language

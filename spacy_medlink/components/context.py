@@ -15,7 +15,7 @@ from spacy.vocab import Vocab
 
 from ..errors import Warnings
 from ..text.context import KINDS, Cues, Part, Said, find_sections, read_cues, said_of, shipped_cues
-from ..util.files import replacing_file
+from ..util.files import save_text
 from ..util.outputs import marked
 from ..util.setting_types import (
     PATH_RULE,
@@ -131,13 +131,11 @@ class MedicalContext(PicklablePipe):
         RAISES (MedlinkError): E109 when it cannot be written, E120-E124 where something else has
             its name.
         """
-        text, file = self._own_text(), Path(path) / _FILE
-        if text is None:
-            file.unlink(missing_ok=True)  # of an earlier saving
-            return
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with replacing_file(file, _SAVED) as new:
-            new.write_text(text if text.startswith(_HEAD) else _HEAD + text, encoding="utf-8")
+        text = self._own_text()
+        if text is not None:
+            Path(path).mkdir(parents=True, exist_ok=True)
+            text = _HEAD + text.removeprefix(_HEAD)
+        save_text(Path(path) / _FILE, _SAVED, text)
 
     def from_disk(
         self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()

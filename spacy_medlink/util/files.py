@@ -58,6 +58,19 @@ def replacing_file(
         _sync(path.parent)
 
 
+def save_text(path: Path, kind: FileKind, text: str | None) -> None:
+    """Write a file; without a text, take away that of an earlier saving, which would be loaded.
+
+    RAISES (MedlinkError): as `replacing_file`, also where what is to be taken away is not ours.
+    """
+    if text is None:
+        check_output(path, kind)
+        remove(path)
+        return
+    with replacing_file(path, kind) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
 @contextmanager
 def replacing_directory(
     path: Path,

@@ -99,6 +99,15 @@ def test_a_pipeline_saved_over_another_has_not_its_cues(tmp_path: Path) -> None:
     assert _said(nlp(_doc(nlp, "no fever", "fever"))) == [("fever", ["negated"], "")]
 
 
+def test_a_file_of_the_users_stays(tmp_path: Path) -> None:
+    file = tmp_path / "cues.tsv"
+    file.write_text(OWN)
+    for settings in ({}, {"cues": str(file)}):
+        with pytest.raises(MedlinkError, match="E12"):
+            MedicalContext(spacy.blank("en").vocab, **settings).to_disk(tmp_path)
+        assert file.read_text() == OWN
+
+
 def test_docs_are_stored_with_what_is_said() -> None:
     nlp = _nlp()
     doc = nlp(_doc(nlp, TEXT, "asthma", "fever", "heart attack"))

@@ -52,7 +52,7 @@ def test_a_pipeline_from_raw_text(
 ) -> None:
     """One whose mentions another pipeline finds."""
     ner = spacy.blank("en")
-    ner.add_pipe("entity_ruler").add_patterns([{"label": "X", "pattern": "asthma"}])  # type: ignore[attr-defined]
+    ner.add_pipe("entity_ruler").add_patterns([{"label": "X", "pattern": "asthma"}])  # type: ignore[attr-defined]  # a ruler
     ner.to_disk(tmp_path / "ner")
     pipeline, output = tmp_path / "pipeline", tmp_path / "evaluation.json"
     made = call(package.main, tiny_assets.path, pipeline, "--ner", tmp_path / "ner")

@@ -9,7 +9,7 @@ import srsly
 from ...assets.manifest import ASSETS
 from ...errors import Errors, MedlinkError
 from ...util.beside import remove
-from ...util.files import replacing_file
+from ...util.files import replacing_file, save_text
 from ...util.outputs import FileKind, check_output, marked
 from .opened import OpenedLinker
 from .overlay_file import OVERLAY
@@ -62,10 +62,10 @@ class Store:
             check_output(path / REFERENCE, _REFERENCE_FILE)
             self._save_assets(path)
         lexicon = _HEAD + self.opened.abbreviations.dump() if has_lexicon else None
-        _save_text(path / _LEXICON, _LEXICON_FILE, lexicon)
+        save_text(path / _LEXICON, _LEXICON_FILE, lexicon)
         if overlay is None or overlay.path.resolve() != (path / OVERLAY).resolve():
             rules = overlay.curation.dump() if overlay is not None else None
-            _save_text(path / OVERLAY, _OVERLAY_FILE, rules)
+            save_text(path / OVERLAY, _OVERLAY_FILE, rules)
 
     def from_disk(self, path: Path, exclude: Iterable[str]) -> None:
         """Load from a directory; the assets, in it or referred to, are used where they are.
@@ -193,16 +193,6 @@ class Store:
         if not reference.is_file():
             return Assets(path / "assets", is_installed(path))
         return Reference.parse(reference.read_text("utf-8"), path).open(path, self.opened.named)
-
-
-def _save_text(path: Path, kind: FileKind, text: str | None) -> None:
-    """Write a file; without a text, take away that of an earlier saving, which would be loaded."""
-    if text is None:
-        check_output(path, kind)
-        remove(path)
-        return
-    with replacing_file(path, kind) as temporary:
-        temporary.write_text(text, encoding="utf-8")
 
 
 def _unpacked(files: dict[str, bytes]) -> "Assets":
