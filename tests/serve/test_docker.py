@@ -10,8 +10,8 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+import srsly
 import typer.main
-import yaml
 
 from spacy_medlink.cli import app
 
@@ -64,7 +64,7 @@ def test_what_it_runs_is_a_command():
 
 @pytest.fixture(scope="module")
 def service():
-    return yaml.safe_load((DOCKER / "compose.yaml").read_text(encoding="utf-8"))
+    return srsly.read_yaml(DOCKER / "compose.yaml")
 
 
 def test_the_service_mounts_what_the_command_reads(service):
