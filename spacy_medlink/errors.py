@@ -634,6 +634,13 @@ class Errors:
         "is short, use fewer with `--n-process`; then run the same command again.",
     )
 
+    # 66x: formats of other fields
+    unknown_format = Message("E660", "There is no format {value!r}. Name one of {known}.")
+    one_document_a_file = Message(
+        "E661", "{format} has files for each document. Send one text, or use `medlink annotate`."
+    )
+    pandas_missing = Message("E662", "A table needs pandas: `pip install pandas`.")
+
     # 64x: what the command line asks for
     unknown_terminology = Message(
         "E620", "There is no terminology {name!r} here, only {names}. Ask for one of these."
@@ -804,6 +811,10 @@ class Warnings:
     no_cues = (
         "[W244] {name} has no cues for the language {lang!r}, so nothing is said of mentions. Name "
         "a file of your own as `cues`."
+    )
+    note_ids = (
+        "[W248] {count:,} documents have ids that are no integers (such as {id!r}), as OMOP's "
+        "note_id must be. Name the column of NOTE's ids with `--id-column`, or replace them."
     )
     out_of_reach = (
         "[W242] The transformer did not read all of a document, so {name} links a mention in it "

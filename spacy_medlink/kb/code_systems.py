@@ -6,7 +6,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from ..types import Concept
-from .concept_urls import canonical
+from .concept_urls import canonical, concept_url
 from .rekey import scheme_of
 
 _OBO = ("MONDO", "DOID", "UBERON", "GO", "CHEBI", "CL", "MP")
@@ -70,13 +70,27 @@ def coded(vocabulary: str, code: str) -> Coded:
     return Coded(system_of(vocabulary), f"{name}:{code}" if name in _WITH_PREFIX else code)
 
 
-def coded_id(id: str, codes: Mapping[str, Sequence[str]]) -> Coded:
-    """Write the id of a concept as its code system does, as far as id and codes say which."""
+def vocabulary_of_id(id: str, codes: Mapping[str, Sequence[str]]) -> str:
+    """Say which vocabulary the id of a concept is from, as far as it and the codes tell."""
     own = {vocabulary: tuple(values) for vocabulary, values in codes.items()}
-    return coded(scheme_of(Concept(id, "", codes=own)), id)
+    return scheme_of(Concept(id, "", codes=own))
+
+
+def curie(id: str, codes: Mapping[str, Sequence[str]]) -> str:
+    """Write the id of a concept with its vocabulary: "HP:0001945", "MESH:D003920"."""
+    return id if ":" in id else f"{vocabulary_of_id(id, codes)}:{id}"
+
+
+def address_of(id: str, codes: Mapping[str, Sequence[str]]) -> str:
+    """Give an address that stands for a concept: of OBO, its web page, or a URN."""
+    prefix, _, local = id.partition(":")
+    if prefix in _WITH_PREFIX:
+        return f"http://purl.obolibrary.org/obo/{prefix}_{quote(local, safe='')}"
+    return concept_url(id, codes) or f"{_LOCAL}{quote(curie(id, codes), safe=':')}"
 
 
 def codings(id: str, codes: Mapping[str, Sequence[str]]) -> list[Coded]:
     """List all that a concept is coded as: its id first, then by vocabulary, each once."""
+    own = coded(vocabulary_of_id(id, codes), id)
     others = (coded(vocabulary, code) for vocabulary in sorted(codes) for code in codes[vocabulary])
-    return list(dict.fromkeys([coded_id(id, codes), *others]))
+    return list(dict.fromkeys([own, *others]))

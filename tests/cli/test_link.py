@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import spacy
 
+from spacy_medlink.annotate.page import render_page
 from spacy_medlink.annotate.records import record_of_link
 from spacy_medlink.assets import Assets
-from spacy_medlink.cli.page import render_page
 from spacy_medlink.components.extensions import SPAN_ATTRIBUTES
 from spacy_medlink.components.pipelines import open_pipeline
 from spacy_medlink.evaluation import load_gold

@@ -2,7 +2,14 @@
 
 import pytest
 
-from spacy_medlink.kb.code_systems import coded, coded_id, codings, system_of, vocabulary_of
+from spacy_medlink.kb.code_systems import (
+    address_of,
+    coded,
+    codings,
+    curie,
+    system_of,
+    vocabulary_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -41,5 +48,13 @@ def test_codes_have_the_prefix_of_their_system() -> None:
 def test_the_id_comes_first_and_each_once() -> None:
     codes = {"UMLS": ["C1"], "HP": ["HP:1"], "ICD10CM": ["E11", "E10"]}
     assert [one.code for one in codings("HP:1", codes)] == ["HP:1", "E11", "E10", "C1"]
-    assert coded_id("D003920", {"MESH": ["D003920"]}).system.endswith("/msh")
-    assert coded_id("8000/3", {}).system == "urn:spacy-medlink:vocabulary:ID"
+    assert codings("D003920", {"MESH": ["D003920"]})[0].system.endswith("/msh")
+    assert codings("8000/3", {})[0].system == "urn:spacy-medlink:vocabulary:ID"
+
+
+def test_names_of_concepts_for_others() -> None:
+    assert curie("D003920", {"MESH": ["D003920"]}) == "MESH:D003920"
+    assert curie("HP:0001945", {}) == "HP:0001945"
+    assert address_of("HP:0001945", {}) == "http://purl.obolibrary.org/obo/HP_0001945"
+    assert address_of("C0015967", {}).startswith("https://uts.nlm.nih.gov/")
+    assert address_of("our <1>", {}) == "urn:spacy-medlink:vocabulary:ID:our%20%3C1%3E"
