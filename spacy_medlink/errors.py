@@ -639,6 +639,10 @@ class Errors:
     one_document_a_file = Message(
         "E661", "{format} has files for each document. Send one text, or use `medlink annotate`."
     )
+    no_coding = Message("E663", "An operation on a code needs `code` and its `system` (or `url`).")
+    no_such_code = Message(
+        "E664", "There is no code {value!r} of {system} here. `ValueSet/$expand` finds others."
+    )
     pandas_missing = Message("E662", "A table needs pandas: `pip install pandas`.")
 
     # 64x: what the command line asks for

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from ..components.pipelines import STARTER, linked_spans, linker_of, open_pipeline
 from ..errors import Errors
@@ -41,11 +41,7 @@ class LinkedText(Sequence[Record]):
     def __len__(self) -> int:
         return len(self._records)
 
-    @overload
-    def __getitem__(self, place: int) -> Record: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[Record]: ...
-    def __getitem__(self, place: int | slice) -> Record | list[Record]:
+    def __getitem__(self, place: Any) -> Any:
         return self._records[place]
 
     def __repr__(self) -> str:

@@ -29,8 +29,9 @@ def write(records: Iterable[Record]) -> Iterator[str]:
     yield _line(_COLUMNS)
     today, number, odd, first = date.today().isoformat(), 0, 0, ""
     for record in records:
-        if not record["doc_id"].isdecimal():
-            odd, first = odd + 1, first or record["doc_id"]
+        id = record["doc_id"]
+        if not (id.isascii() and id.isdecimal()):
+            odd, first = odd + 1, first or id
         for mention in record["mentions"]:
             for link in links_of(mention) or [Linked("", "", {})]:
                 number += 1
