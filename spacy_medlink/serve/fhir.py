@@ -1,4 +1,4 @@
-"""FHIR's terminology operations over a knowledge base: R4's Parameters, ValueSet, OperationOutcome."""
+"""FHIR's terminology operations over a knowledge base, in the resources of R4."""
 
 from collections.abc import Callable
 from datetime import datetime, timezone

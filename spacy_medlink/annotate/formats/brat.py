@@ -4,6 +4,7 @@ https://brat.nlplab.org/standoff.html
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -24,11 +25,11 @@ def write(records: Iterable[Record]) -> Iterator[str]:
 
 def write_folder(records: Iterable[Record], folder: Path) -> None:
     """Write the files of documents, named after their ids, and `annotation.conf`."""
-    types, sections = set[str](), set[str]()
+    types, sections, repeated = set[str](), set[str](), Counter[str]()
     for record in records:
         types.update(_type(mention) for mention in record["mentions"])
         sections.update(_word(section_of(mention)) for mention in record["mentions"])
-        name = _file_name(record["doc_id"], folder)
+        name = _file_name(record["doc_id"], folder, repeated)
         (folder / f"{name}.txt").write_bytes(record["text"].encode())
         (folder / f"{name}.ann").write_bytes(_annotations(record).encode())
     kinds = [f"{kind.title()}\tArg:<ENTITY>" for kind in KINDS]
@@ -73,12 +74,12 @@ def _word(text: str) -> str:
     return _NO_NAME.sub("_", text).strip("_")
 
 
-def _file_name(id: str, folder: Path) -> str:
+def _file_name(id: str, folder: Path, repeated: Counter[str]) -> str:
     """Make a name that no other document has, on any file system."""
     plain = quote(id.removesuffix(".txt"), safe=" ")
     plain = plain.replace(".", "%2E", 1) if plain.startswith(".") else plain or "%"
-    name, number = plain[:_LONGEST], 1
+    name = plain = plain[:_LONGEST]
     while (folder / f"{name}.txt").exists():
-        number += 1
-        name = f"{plain[:_LONGEST]}~{number}"
+        repeated[plain] += 1
+        name = f"{plain}~{repeated[plain] + 1}"
     return name

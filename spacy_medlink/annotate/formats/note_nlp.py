@@ -16,7 +16,7 @@ _COLUMNS = (
     "note_nlp_concept_id", "note_nlp_source_concept_id", "nlp_system", "nlp_date", "nlp_datetime",
     "term_exists", "term_temporal", "term_modifiers",
 )  # fmt: skip
-_LONGEST = 250  # characters of `snippet` and `lexical_variant`
+_LONGEST = 249  # characters of `snippet` and `lexical_variant`, without an apostrophe
 _AROUND = 60  # before and behind a mention in its snippet
 _OMOP = "OMOP"
 # Which of what is said makes that the patient has it not, by the rules of the column.
