@@ -44,6 +44,9 @@ def test_a_notebook_shows_it_and_runs_nothing(tiny_assets: Assets) -> None:
     assert "&lt;script&gt;" in html
     assert 'href="https://hpo.jax.org/browse/term/HP:0001945"' in html
     assert "<style" not in html, "it leaves the notebook as it is"
+    empty = spacy_medlink.LinkedText("<b>", [])
+    assert "&lt;b&gt;" in empty._repr_html_()
+    assert repr(empty) == "<LinkedText {}>"
 
 
 def test_tables_need_pandas(tiny_assets: Assets, monkeypatch: pytest.MonkeyPatch) -> None:
