@@ -15,7 +15,7 @@ from .readers.xrefs import code_of
 
 OWN, HISTORY, CODE, UNKNOWN = "own", "history", "code", "unknown"
 _CHUNK = 65_536
-_KEPT = 1 << 20  # answers that are remembered
+_KEPT = 65_536  # answers that are remembered
 
 
 class Found(NamedTuple):

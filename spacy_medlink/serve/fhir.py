@@ -17,6 +17,7 @@ from ..kb.resolve import IdResolver
 from .desk import Desk
 
 _MEDIA = "application/fhir+json"
+_LONGEST = 200  # characters of a code
 _CODES = {"E663": ("required", 400), "E664": ("not-found", 404), "E620": ("not-found", 404)}
 # What the target is to the source, by what a code is to its concept; and the other way round.
 _TO_CODE = {"exact": "equivalent", "broader": "wider", "narrower": "narrower"}
@@ -77,6 +78,8 @@ def fhir_router(desk_of: Callable[[str], Desk]) -> APIRouter:
 def _asked(system: str, code: str) -> Coded:
     if not system or not code:
         raise Errors.no_coding()
+    if len(code) > _LONGEST:
+        raise Errors.no_such_code(value=code, system=system[:_LONGEST])
     return Coded(system, code)
 
 

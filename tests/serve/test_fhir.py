@@ -94,6 +94,7 @@ def test_what_is_wrong_is_an_operation_outcome(client: TestClient) -> None:
     given = {"system": HP, "code": "HP:9\0<b>"}
     outcome = _ask(client, "CodeSystem/$lookup", status=404, **given)
     assert outcome.issue[0].code == "not-found"
+    _ask(client, "ConceptMap/$translate", status=404, system=HP, code="9" * 10_000)
     outcome = _ask(client, "ValueSet/$expand", status=404, terminology="other")
     assert outcome.issue[0].code == "not-found"
     assert client.get("/fhir/ValueSet/$expand", params={"count": -1}).status_code == 422
