@@ -19,6 +19,8 @@ _WHERE = {
     "GoldMention": "kb.gold",
     "KnowledgeBase": "kb",
     "KnowledgeBaseBuilder": "kb",
+    "LinkedText": "annotate.linked_text",
+    "Linker": "annotate.linked_text",
     "MedicalLinker": "components.linker",
     "MedicalMentions": "components.mentions",
     "MedlinkError": "errors",
@@ -29,6 +31,7 @@ _WHERE = {
     "annotate_file": "annotate",
     "build_assets": "building",
     "build_knowledge_base": "kb",
+    "link": "annotate.linked_text",
     "open_pipeline": "components.pipelines",
     "read_gold": "kb.gold",
 }

@@ -1,5 +1,8 @@
 from .annotate import Annotation as Annotation
 from .annotate import annotate_file as annotate_file
+from .annotate.linked_text import LinkedText as LinkedText
+from .annotate.linked_text import Linker as Linker
+from .annotate.linked_text import link as link
 from .assets import Assets as Assets
 from .building import build_assets as build_assets
 from .components.linker import MedicalLinker as MedicalLinker

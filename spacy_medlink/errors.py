@@ -634,6 +634,17 @@ class Errors:
         "is short, use fewer with `--n-process`; then run the same command again.",
     )
 
+    # 66x: formats of other fields
+    unknown_format = Message("E660", "There is no format {value!r}. Name one of {known}.")
+    one_document_a_file = Message(
+        "E661", "{format} has files for each document. Send one text, or use `medlink annotate`."
+    )
+    no_coding = Message("E663", "An operation on a code needs `code` and its `system` (or `url`).")
+    no_such_code = Message(
+        "E664", "There is no code {value!r} of {system} here. `ValueSet/$expand` finds others."
+    )
+    pandas_missing = Message("E662", "A table needs pandas: `pip install pandas`.")
+
     # 64x: what the command line asks for
     unknown_terminology = Message(
         "E620", "There is no terminology {name!r} here, only {names}. Ask for one of these."
@@ -804,6 +815,10 @@ class Warnings:
     no_cues = (
         "[W244] {name} has no cues for the language {lang!r}, so nothing is said of mentions. Name "
         "a file of your own as `cues`."
+    )
+    note_ids = (
+        "[W248] {count:,} documents have ids that are no integers (such as {id!r}), as OMOP's "
+        "note_id must be. Name the column of NOTE's ids with `--id-column`, or replace them."
     )
     out_of_reach = (
         "[W242] The transformer did not read all of a document, so {name} links a mention in it "

@@ -5,14 +5,13 @@ So a run that is killed at any moment goes on with the parts that are missing, a
 nothing. When all are there they become the output, in one more rename.
 """
 
-import gzip
 import json
 import os
 import re
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from ..errors import Errors
 from ..util.files import replacing_file
 from ..util.outputs import PRIVATE, FileKind, check_output
 from .documents import Done
+from .output import Output
 from .repeated import IdsSeen, Repeated
 
 LINKED, ASIDE, COUNTS = "+", "-", "="  # what a line of a part begins with
@@ -35,7 +35,6 @@ def _is_aside(path: Path) -> bool:
     return isinstance(first, dict) and {"doc_id", "place", "problem"} <= first.keys()
 
 
-LINKS_FILE = FileKind("a file of links")  # nothing in it says who wrote it
 ASIDE_FILE = FileKind("a file of documents that were set aside", _is_aside)
 
 
@@ -80,11 +79,11 @@ class Journal:
     """The directory of a run's parts.
 
     output (Path): what the run writes in the end. job (Dict): what must be the same when it is
-        resumed: input, pipeline and settings, as JSON. overwrite (bool): replace an output.
+        resumed: input, pipeline and settings, as JSON.
     """
 
-    def __init__(self, output: Path, job: dict[str, Any], overwrite: bool = False) -> None:
-        self.output, self._overwrite = output, overwrite
+    def __init__(self, output: Path, job: dict[str, Any]) -> None:
+        self.output = output
         self.directory = output.with_name(f".{output.name}.parts")
         self.aside = output.with_name(f"{output.name}.bad.jsonl")
         self._job = json.loads(json.dumps(job))
@@ -120,11 +119,10 @@ class Journal:
         counts = _counts(path) or {}
         return Done(part, kinds[LINKED.encode()], kinds[ASIDE.encode()], **counts)
 
-    def finish(self, parts: int, set_aside: int, with_text: bool) -> Repeated:
+    def finish(self, parts: int, set_aside: int, output: Output) -> Repeated:
         """Put the parts together as the output and the file of what was set aside.
 
         parts (int): how many there are. set_aside (int): documents that could not be linked.
-        with_text (bool): whether records have a text.
         RETURNS (Repeated): the ids that several documents have.
         RAISES (MedlinkError): E109 when the output cannot be written, E124 when something else has
             come there; the parts stay.
@@ -136,9 +134,7 @@ class Journal:
         else:
             check_output(self.aside, ASIDE_FILE)
             self.aside.unlink(missing_ok=True)
-        linked = seen.reading(self._lines(parts, LINKED))
-        with replacing_file(self.output, LINKS_FILE, overwrite=self._overwrite) as temporary:
-            _write(self.output.name.lower(), temporary, linked, with_text)
+        output.write(seen.reading(self._lines(parts, LINKED)))
         repeated = seen.repeated(
             line for kind in (LINKED, ASIDE) for line in self._lines(parts, kind)
         )
@@ -195,17 +191,3 @@ def _counts(path: Path) -> dict[str, int] | None:
         return {name: int(found[name]) for name in ("mentions", "links")}
     except (OSError, ValueError, KeyError, TypeError):
         return None
-
-
-def _write(name: str, path: Path, lines: Iterable[bytes], with_text: bool) -> None:
-    if name.endswith(".parquet"):
-        from .parquet import write_parquet
-
-        write_parquet(path, (line.decode() for line in lines), with_text)
-    elif name.endswith(".gz"):
-        # Neither name nor time inside: the same links are the same bytes.
-        with path.open("wb") as raw, gzip.GzipFile("", "wb", 6, raw, mtime=0) as file:
-            file.writelines(lines)
-    else:
-        with path.open("wb") as file:
-            file.writelines(lines)

@@ -9,19 +9,18 @@ from .. import __version__
 from ..components.pipelines import STARTER, is_pipeline, pipeline_directory
 from ..errors import Errors, Warnings
 from ..types import Progress
-from ..util.outputs import check_output
 from ..util.progress import no_progress
 from ..util.telling import tell
 from .documents import PART_DOCUMENTS, Done
 from .inputs import DEFAULT_COLUMNS, Columns, hash_of, open_input
-from .journal import LINKS_FILE, Journal, only_process
+from .journal import Journal, only_process
 from .local import run_local
+from .output import Output
 from .parts import PartStream
 from .records import PLAIN, Shape
 from .repeated import Repeated
 from .worker import Job
 
-OUTPUTS = (".jsonl", ".jsonl.gz", ".parquet")
 ENGINES = ("local", "ray")
 _DESCRIBES = ("manifest.json", "config.cfg", "meta.json")  # of assets, of pipelines
 
@@ -58,6 +57,7 @@ def annotate_file(
     lang: str = "en",
     settings: Mapping[str, Any] | None = None,
     shape: Shape = PLAIN,
+    format: str = "",
     max_length: int | None = None,
     engine: str = "local",
     n_process: int = 1,
@@ -75,15 +75,20 @@ def annotate_file(
     path (Path): JSON Lines, CSV, TSV (each plain or .gz), Parquet, or a directory of text files.
     output (Path): `.jsonl`, `.jsonl.gz` or `.parquet`; what cannot be linked is set aside in
         `<output>.bad.jsonl`. lang (str): of the texts, for assets. settings: of the linker.
-    shape (Shape): what a record holds. max_length (Optional[int]): of a document, in characters.
+    shape (Shape): what a record holds. format (str): "" for records, or a name of
+        `formats.FORMATS`, whose suffixes the output then has.
+    max_length (Optional[int]): of a document, in characters.
     engine (str): "local" or "ray". n_process (int): processes that link.
     device (Optional[str]): where networks compute, "auto" for a GPU where there is one; None for
         where spaCy does. part_size (int): documents that are linked and written together.
     overwrite (bool): replace an output. restart (bool): do not go on with an earlier run.
-    RAISES (MedlinkError): E610-E617, E107, E109, E165, and what `open_pipeline` raises.
+    RAISES (MedlinkError): E610-E617, E660, E107, E109, E165, and what `open_pipeline` raises.
     """
-    _check(path, output)
-    check_output(output, LINKS_FILE, [path, source], overwrite=overwrite)
+    if path.resolve() == output.resolve():
+        raise Errors.output_exists(path=output)
+    shape = shape._replace(with_text=shape.with_text or bool(format))
+    whole = Output(output, format, shape.with_text, overwrite)
+    whole.check([path, source])
     opened = open_input(path, columns)
     linker = dict(settings or {})
     described = {
@@ -92,7 +97,7 @@ def annotate_file(
         "settings": [linker, shape, max_length, part_size],
         "version": __version__,
     }
-    journal = Journal(output, described, overwrite)
+    journal = Journal(output, described)
     with only_process(output):
         if output.exists() and not overwrite and not journal.directory.exists():
             raise Errors.output_exists(path=output)
@@ -102,7 +107,7 @@ def annotate_file(
         parts = PartStream(path.resolve(), columns, part_size, frozenset(done))
         finished = chain(map(journal.count, sorted(done)), _run(engine, job, parts, n_process))
         counts = _shown(finished, opened.total, progress)
-        repeated = journal.finish(counts.number, counts.set_aside, shape.with_text)
+        repeated = journal.finish(counts.number, counts.set_aside, whole)
     if repeated.documents:
         examples = ", ".join(map(repr, repeated.examples))
         tell(Warnings.repeated_ids.format(count=repeated.documents, examples=examples, path=path))
@@ -138,19 +143,6 @@ def _shown(finished: Iterable[Done], total: int | None, progress: Progress) -> D
     for _ in progress(documents(), total, "annotating"):
         pass
     return Done(*counts)
-
-
-def _check(path: Path, output: Path) -> None:
-    """Find out before the work what would be met after it."""
-    name = output.name.lower()
-    if not name.endswith(OUTPUTS):
-        raise Errors.unknown_output(path=output, known=", ".join(OUTPUTS))
-    if path.resolve() == output.resolve():
-        raise Errors.output_exists(path=output)
-    if name.endswith(".parquet"):
-        from .parquet import arrow
-
-        arrow()
 
 
 def _absolute(source: str) -> str:

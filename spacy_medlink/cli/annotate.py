@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import MedlinkError
-from .opening import AUTO, Device, Overlay, Source, Verify, verify_assets
+from .opening import AUTO, As, Device, Overlay, Source, Verify, verify_assets
 from .orders import documents_and_output
 from .parsing import choices
 
@@ -31,6 +31,7 @@ def command(
     output: Annotated[
         Path | None, typer.Option(help="Where links go: .jsonl, .jsonl.gz or .parquet.")
     ] = None,
+    as_format: As = "",
     assets: Annotated[str, typer.Option(hidden=True)] = "",
     text_column: Annotated[str, typer.Option(help="Column or field of the text.")] = "text",
     id_column: Annotated[
@@ -92,6 +93,7 @@ def command(
             lang=lang,
             settings=settings,
             shape=Shape(candidates, keep_text),
+            format=as_format,
             max_length=max_length,
             engine=engine,
             n_process=n_process,

@@ -2,18 +2,15 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from ..components.pipelines import linked_spans, linker_of, open_pipeline
+from ..annotate.linked_text import Linker
 from ..text.context import KINDS
-from .opening import AUTO, Device, Overlay, Source, Verify, verify_assets
+from .opening import AUTO, As, Device, Overlay, Source, Verify, verify_assets
 from .output import Overwrite, echo_json, table, write_text
 from .parsing import comma_list, lines_of, read_text
-
-if TYPE_CHECKING:
-    from ..components.linker import MedicalLinker
 
 _HEADER = ("mention", "id", "CUI", "preferred name", "matched name", "score", "context")
 _NIL = "NIL"
@@ -26,6 +23,7 @@ def command(
         str | None, typer.Argument(metavar="[TEXT]", help="The text; - reads standard input.")
     ] = None,
     file: Annotated[Path | None, typer.Option(help="Read the text from a file.")] = None,
+    as_format: As = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     html: Annotated[Path | None, typer.Option(help="Write a displaCy page too.")] = None,
     top_k: Annotated[int, typer.Option(min=1, help="Candidates of a mention, in JSON.")] = 5,
@@ -74,6 +72,10 @@ def command(
     """Find and link the mentions of a text: one line each."""
     if (text is None) == (file is None):
         raise typer.BadParameter("give either a TEXT or --file.", param_hint="TEXT")
+    if as_format:
+        from ..annotate.formats import format_named
+
+        format_named(as_format)  # a wrong one is said before the work
     if verify:
         verify_assets(source)
     text = _typed(text) if file is None else read_text(file)
@@ -85,19 +87,15 @@ def command(
         "deny": _given(lines_of(deny)) if deny else None, "within": within,
         "force_within_filter": force_within_filter, "overlay": overlay and str(overlay),
     }  # fmt: skip
-    links = link_text(
-        source=source,
-        text=text,
-        lang=lang,
-        device=device,
-        explain=explain,
-        **{name: value for name, value in settings.items() if value is not None},
-    )
+    given: dict[str, Any] = {name: one for name, one in settings.items() if one is not None}
+    links = Linker.open(source, lang=lang, device=device, **given)(text, explain=explain)
     if html is not None:
-        from .page import PAGE, render_page
+        from ..annotate.page import PAGE, render_page
 
         write_text(html, render_page(text, links, lang), PAGE, [file, source], overwrite)
-    if as_json:
+    if as_format:
+        typer.echo(links.to_format(as_format, file.name if file else "1"), nl=False)
+    elif as_json:
         echo_json([_plain(link) for link in links])
     elif explain and links:
         typer.echo("\n\n".join(str(link["explanation"]) for link in links))
@@ -124,41 +122,6 @@ def _typed(text: str | None) -> str:
         raise typer.BadParameter("the text is not UTF-8.", param_hint="TEXT") from error
 
 
-def link_text(
-    *,
-    source: str,
-    text: str,
-    lang: str = "en",
-    device: str | None = None,
-    explain: bool = False,
-    **settings: Any,
-) -> list[dict[str, Any]]:
-    """Find and link the mentions of a text.
-
-    source (str): assets, a saved pipeline, an installed package, or "starter".
-    lang (str): of the text, for assets. settings: of the linker, such as `threshold`.
-    device (Optional[str]): where networks compute; None for where spaCy does.
-    explain (bool): add an "explanation" (see `linking.explain.Explanation`).
-    RETURNS (List[Dict[str, Any]]): each mention as `annotate.records.record_of_link` makes it, with
-        all its candidates.
-    RAISES (MedlinkError): E201-E204, E305, E603 for the source, E301 for a bad threshold.
-    """
-    from ..annotate.records import record_of_link
-
-    nlp = open_pipeline(source, lang, device, **settings)
-    linker = linker_of(nlp)
-    if "cui_scheme" not in settings:
-        _prefer_umls(linker)
-    nlp.max_length = max(nlp.max_length, len(text) + 1)
-    doc = nlp(text)
-    spans = linked_spans(doc, linker.spans_key)
-    links = [record_of_link(span, linker.prefix, linker.top_k) for span in spans]
-    if explain:
-        for span, link in zip(spans, links, strict=True):
-            link["explanation"] = linker.explain(span)
-    return links
-
-
 def _given(values: tuple[str, ...]) -> list[str] | None:
     return list(values) or None
 
@@ -166,8 +129,3 @@ def _given(values: tuple[str, ...]) -> list[str] | None:
 def _plain(link: dict[str, Any]) -> dict[str, Any]:
     explanation = link.get("explanation")
     return {**link, "explanation": explanation.as_dict()} if explanation is not None else link
-
-
-def _prefer_umls(linker: "MedicalLinker") -> None:
-    if linker.cui_scheme is None and "UMLS" in linker.kb.code_schemes():
-        linker.cui_scheme = "UMLS"

@@ -29,6 +29,15 @@ Overlay = Annotated[
         help="Rules as of a curation (deny, force, add, retire), in force at once.",
     ),
 ]
+As = Annotated[
+    str,
+    typer.Option(
+        "--as",
+        metavar="FORMAT",
+        help="Format of other tools: bioc, brat (into a directory), fhir, note_nlp (OMOP), "
+        "pubannotation or webannotation.",
+    ),
+]
 Improvable = Annotated[
     Path, typer.Argument(metavar="ASSETS", help="The directory of assets to improve.")
 ]

@@ -65,13 +65,13 @@ def lines_of(path: Path | None) -> tuple[str, ...]:
 
 
 def read_text(path: Path) -> str:
-    """Read a UTF-8 file.
+    """Read a UTF-8 file, its line ends as they are.
 
     RAISES (MedlinkError): E107 without the file, E602 when it is not UTF-8.
     """
     if not path.is_file():
         raise Errors.source_missing(path=path)
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return path.read_bytes().decode("utf-8-sig")  # line ends as they are: offsets count them
     except UnicodeDecodeError as error:
         raise Errors.not_text(path=path, position=error.start) from error

@@ -84,18 +84,19 @@ def _pages_of(vocabulary: str, codes: Mapping[str, Sequence[str]]) -> list[str]:
     return [
         _page(name, value)
         for name, values in codes.items()
-        if _canonical(name) == vocabulary
+        if canonical(name) == vocabulary
         for value in values[:1]
     ]
 
 
 def _page(vocabulary: str, code: str) -> str:
-    name = _canonical(vocabulary)
+    name = canonical(vocabulary)
     if name not in _PAGES:
         return ""
     return _PAGES[name].format(code=quote(code.removeprefix(f"{name}:"), safe=".-"))
 
 
-def _canonical(vocabulary: str) -> str:
+def canonical(vocabulary: str) -> str:
+    """Name a vocabulary by one of its spellings."""
     name = vocabulary.upper()
     return _SPELLINGS.get(name, name)

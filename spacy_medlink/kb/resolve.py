@@ -15,6 +15,7 @@ from .readers.xrefs import code_of
 
 OWN, HISTORY, CODE, UNKNOWN = "own", "history", "code", "unknown"
 _CHUNK = 65_536
+_KEPT = 65_536  # answers that are remembered
 
 
 class Found(NamedTuple):
@@ -46,6 +47,8 @@ class IdResolver:
     def find(self, id: str) -> Found | None:
         """Find the concepts of an id; None where there are none."""
         if id not in self._known:
+            if len(self._known) >= _KEPT:  # a service is asked for ever
+                self._known.clear()
             self._known[id] = self._look_up(id)
         return self._known[id]
 

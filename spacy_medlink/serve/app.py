@@ -18,10 +18,12 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from pydantic import BaseModel, ConfigDict, Field
 
 from .. import __version__
+from ..annotate.formats import format_named
 from ..errors import Errors, MedlinkError
 from ..kb.browse import describe_concept, search_concepts
 from ..kb.concept_urls import concept_url
 from .desk import Desk
+from .fhir import fhir_router
 
 _PAGE = Path(__file__).parent / "page"
 _FILES = {"page.css": "text/css", "page.js": "text/javascript"}
@@ -137,8 +139,14 @@ def make_app(
             raise Errors.too_slow(seconds=limits.seconds) from None
 
     @app.post("/link", **api)
-    async def link(body: Texts) -> Response:
-        """Find and link the mentions of texts: for each one, what `medlink annotate` writes."""
+    async def link(body: Texts, as_format: Annotated[str, Query(alias="as")] = "") -> Response:
+        """Find and link the mentions of texts: for each one, what `medlink annotate` writes.
+
+        `as` names a format of other tools, as `medlink annotate --as` does.
+        """
+        format = format_named(as_format) if as_format else None
+        if format is not None and format.write_folder is not None and len(body.texts) > 1:
+            raise Errors.one_document_a_file(format=as_format)
         if len(body.texts) > limits.texts or any(len(one) > limits.length for one in body.texts):
             raise Errors.too_much_text(texts=limits.texts, length=limits.length)
         desk = desk_of(body.terminology)
@@ -146,6 +154,13 @@ def make_app(
         futures = [desk.link(text, filters, body.candidates) for text in body.texts]
         documents = await waited(futures)
         meters.mentions.inc(sum(map(len, documents)))
+        if format is not None:
+            found = zip(body.texts, documents, strict=True)
+            records = (
+                {"doc_id": str(number), "text": text, "mentions": own}
+                for number, (text, own) in enumerate(found, 1)
+            )
+            return Response("".join(format.write(records)), media_type=format.media)
         answer = {
             "terminology": desk.name,
             "documents": [{"mentions": [_with_url(one) for one in own]} for own in documents],
@@ -181,6 +196,8 @@ def make_app(
             for key, value in described.items()
         }
         return {**short, "url": concept_url(described["id"], described["codes"])}
+
+    app.include_router(fhir_router(desk_of), **api)
 
     @app.get("/terminologies", **api)
     def terminologies() -> list[dict[str, Any]]:

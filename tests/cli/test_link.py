@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 import spacy
 
+from spacy_medlink.annotate.formats import FORMATS
+from spacy_medlink.annotate.page import render_page
 from spacy_medlink.annotate.records import record_of_link
 from spacy_medlink.assets import Assets
-from spacy_medlink.cli.page import render_page
 from spacy_medlink.components.extensions import SPAN_ATTRIBUTES
 from spacy_medlink.components.pipelines import open_pipeline
 from spacy_medlink.evaluation import load_gold
@@ -68,6 +69,21 @@ def test_json(run: Run, tiny_assets: Assets) -> None:
     )  # fmt: skip
     assert len(first["candidates"]) == 2
     assert first["codes"] == {"UMLS": ["C0027051"]}
+
+
+def test_formats_of_other_tools(run: Run, fail: Fail, tiny_assets: Assets, tmp_path: Path) -> None:
+    note = tmp_path / "note.txt"
+    note.write_bytes(b"Now\r\ntype 2\r\ndiabetes.")
+    (document,) = json.loads(
+        run("link", tiny_assets.path, "--file", note, "--as", "pubannotation").stdout
+    )
+    assert (document["sourceid"], document["text"]) == ("note.txt", note.read_bytes().decode())
+    assert document["denotations"][0]["span"] == {"begin": 5, "end": 21}
+    stdout = run("link", tiny_assets.path, "--file", note, "--as", "brat").stdout
+    assert stdout.startswith("T1\tCONCEPT 5 11;13 21\ttype 2 diabetes\nN1\tReference T1 HP:0005978")
+    fail("E660", "link", tiny_assets.path, TEXT, "--as", "word")
+    described = run("link", "--help").stdout
+    assert all(name in described for name in FORMATS)
 
 
 def test_scheme_of_cuis(run: Run, tiny_assets: Assets) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from spacy_medlink.annotate.formats import FORMATS
 from spacy_medlink.assets import Assets
 from spacy_medlink.cli.serve import command
 from spacy_medlink.components.pipelines import linker_of, open_pipeline
@@ -58,6 +59,17 @@ def test_links_are_those_of_the_pipeline(client: TestClient, tiny_assets: Assets
     assert [one["negated"] for one in mentions] == [True, False, False]
     assert [one["family"] for one in mentions] == [False, True, False]
     assert all(1 <= len(one["candidates"]) <= 2 for one in mentions)
+
+
+def test_formats_of_other_tools(client: TestClient) -> None:
+    for name, format in FORMATS.items():
+        answer = client.post(f"/link?as={name}", json={"texts": [TEXT]})
+        assert answer.status_code == 200, answer.text
+        assert answer.headers["content-type"].startswith(format.media)
+        assert "fever" in answer.text
+    for name, texts, code in (("word", ["fever"], "E660"), ("brat", ["fever", "fever"], "E661")):
+        answer = client.post(f"/link?as={name}", json={"texts": texts})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (400, code)
 
 
 def test_filters_are_of_one_request(client: TestClient) -> None:

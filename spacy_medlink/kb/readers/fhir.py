@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...types import ISA, BadLine, Concept, Name, Record, Relation, Retired
+from ..code_systems import vocabulary_of
 from ..scratch import scratch
 from .fields import FieldError, identifier, storable
 from .json_stream import JsonStream
@@ -48,11 +49,6 @@ _MEANINGS = "http://hl7.org/fhir/concept-properties#"
 _GONE = frozenset({"retired", "inactive"})
 # What a designation is for, by the codes of SNOMED CT and of FHIR's own code system.
 _USES = {"900000000000003001": "FSN", "900000000000013009": "SY", "display": "PT", "": "SY"}
-_SYSTEMS = {
-    "http://snomed.info/sct": "SNOMEDCT_US", "http://loinc.org": "LNC",
-    "http://unitsofmeasure.org": "UCUM",
-}  # fmt: skip
-_ICD = re.compile(r"^ICD-(\d+)-?")
 _Property = tuple[str, str, bool]
 """Its name, its value, and whether that is the code of a concept."""
 
@@ -116,12 +112,6 @@ def release_of(path: Path) -> str:
                 break
             stream.skip()
     return ""
-
-
-def vocabulary_of(system: str) -> str:
-    """Name the vocabulary of a code system's address: the last part of it, "ICD10CM"."""
-    last = re.split(r"[/:#]", system.rstrip("/"))[-1].upper()
-    return _SYSTEMS.get(system) or _ICD.sub(r"ICD\1", last)
 
 
 class _Spool:

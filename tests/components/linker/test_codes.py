@@ -9,11 +9,11 @@ import spacy
 from spacy.tokens import DocBin
 from typer.testing import CliRunner
 
+from spacy_medlink import link
 from spacy_medlink.annotate.documents import Document
 from spacy_medlink.annotate.records import PLAIN, Where, record_of
 from spacy_medlink.building.starter.code_names import keys_of_code
 from spacy_medlink.cli import app
-from spacy_medlink.cli.link import link_text
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.codes import CodeChooser
 from spacy_medlink.kb.readers import read
@@ -107,8 +107,8 @@ def test_what_was_chosen_from_travels(code_assets):
 
 
 def test_every_verb_makes_the_same_choice(code_assets):
-    (link,) = link_text(source=str(code_assets.path), text="An odd walk.")
-    assert (link["cui"], link["ambiguous_codes"]) == ("C9000005", ["C9000005", "C9000004"])
+    (linked,) = link("An odd walk.", str(code_assets.path))
+    assert (linked["cui"], linked["ambiguous_codes"]) == ("C9000005", ["C9000005", "C9000004"])
     kb = str(code_assets.path)
     shown = CliRunner().invoke(app, ["kb", "show", kb, "T:2", "--json"]).stdout
     assert json.loads(shown)["chosen_codes"] == {"UMLS": "C9000002"}

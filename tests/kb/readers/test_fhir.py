@@ -102,22 +102,6 @@ def test_parts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("system", "vocabulary"),
-    [
-        ("http://snomed.info/sct", "SNOMEDCT_US"),
-        ("http://loinc.org", "LNC"),
-        ("http://hl7.org/fhir/sid/icd-10-cm", "ICD10CM"),
-        ("http://fhir.de/CodeSystem/bfarm/icd-10-gm", "ICD10GM"),
-        ("http://www.nlm.nih.gov/research/umls/rxnorm/", "RXNORM"),
-        ("urn:oid:2.16.840.1", "2.16.840.1"),
-        ("", ""),
-    ],
-)
-def test_vocabularies(system: str, vocabulary: str) -> None:
-    assert fhir.vocabulary_of(system) == vocabulary
-
-
-@pytest.mark.parametrize(
     ("concept", "problem"),
     [
         ({"display": "a"}, "an empty code"),

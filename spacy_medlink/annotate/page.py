@@ -37,31 +37,37 @@ td.score {{ text-align: right; font-variant-numeric: tabular-nums; }}
 </html>
 """
 _ENTITY = (
-    '<mark class="entity" title="{title}" style="background: {bg}; padding: 0.25em 0.4em; '
-    'margin: 0 0.15em; line-height: 2; border-radius: 0.35em;">{text}<span style="font-size: '
-    '0.75em; vertical-align: middle; margin-left: 0.5rem">{kb_link}</span></mark>'
+    '<mark class="entity" title="{title}" style="color: #1a1a1a; background: {bg}; '
+    'padding: 0.25em 0.4em; margin: 0 0.15em; line-height: 2; border-radius: 0.35em;">{text}'
+    '<span style="font-size: 0.75em; vertical-align: middle; margin-left: 0.5rem">{kb_link}'
+    "</span></mark>"
 )
 
 
 def render_page(text: str, links: Sequence[dict[str, Any]], lang: str = "en") -> str:
     """Render a text and its links as one HTML page that needs nothing else.
 
-    text (str): the document. links (Sequence[Dict]): as `link_text` gives them.
+    text (str): the document. links (Sequence[Dict]): as `record_of_link` makes them.
     RETURNS (str): the page; entities lead to the page of their concept, where one is known.
     """
+    return _PAGE.format(lang=escape(lang), text=render_text(text, links), table=_table(links))
+
+
+def render_text(text: str, links: Sequence[dict[str, Any]]) -> str:
+    """Render a text with its links as a piece of HTML."""
     from spacy import displacy
 
     kinds = sorted({_kind(link) for link in links if link["ids"]})
     colours = {kind: _COLOURS[number % len(_COLOURS)] for number, kind in enumerate(kinds)}
     shown = [_entity(link) for link in _without_overlaps(links)]
-    markup = displacy.render(
+    markup: str = displacy.render(
         [{"text": text, "ents": shown, "title": None}],
         style="ent",
         manual=True,
         jupyter=False,
         options={"colors": {**colours, _NIL: _NIL_COLOUR}, "template": _ENTITY},
     )
-    return _PAGE.format(lang=escape(lang), text=markup, table=_table(links))
+    return markup
 
 
 def _entity(link: dict[str, Any]) -> dict[str, Any]:

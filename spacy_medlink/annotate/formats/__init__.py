@@ -1,0 +1,28 @@
+"""Formats of other fields for what was linked: each a function from records to text, by name."""
+
+from collections.abc import Mapping
+
+from ...errors import Errors
+from . import bioc, brat, fhir, note_nlp, pubannotation, web_annotation
+from .shared import Format, Record
+
+FORMATS: Mapping[str, Format] = {
+    "bioc": Format(bioc.write),
+    "brat": Format(brat.write, (), "text/plain", brat.write_folder),
+    "fhir": Format(fhir.write, media="application/fhir+json"),
+    "note_nlp": Format(note_nlp.write, (".csv", ".csv.gz"), "text/csv"),
+    "pubannotation": Format(pubannotation.write),
+    "webannotation": Format(web_annotation.write, (".json", ".jsonld", ".json.gz")),
+}
+
+__all__ = ["FORMATS", "Format", "Record", "format_named"]
+
+
+def format_named(name: str) -> Format:
+    """Get a format.
+
+    RAISES (MedlinkError): E660 when there is none of this name.
+    """
+    if name not in FORMATS:
+        raise Errors.unknown_format(value=name, known=", ".join(FORMATS))
+    return FORMATS[name]

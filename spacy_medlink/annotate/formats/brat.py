@@ -1,0 +1,85 @@
+"""brat standoff: a text and an `.ann` file for each document, in one directory.
+
+https://brat.nlplab.org/standoff.html
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+from ...text.context import KINDS
+from .shared import Record, kinds_of, links_of, said_in, section_of
+
+# A line of `.ann` ends where any program might end a line; a tab divides its columns.
+_PIECE = re.compile("[^\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]+")
+_NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")
+_LONGEST = 180  # characters of a file's name
+
+
+def write(records: Iterable[Record]) -> Iterator[str]:
+    """Write what `.ann` files hold."""
+    return (_annotations(record) for record in records)
+
+
+def write_folder(records: Iterable[Record], folder: Path) -> None:
+    """Write the files of documents, named after their ids, and `annotation.conf`."""
+    types, sections, repeated = set[str](), set[str](), Counter[str]()
+    for record in records:
+        types.update(_type(mention) for mention in record["mentions"])
+        sections.update(_word(section_of(mention)) for mention in record["mentions"])
+        name = _file_name(record["doc_id"], folder, repeated)
+        (folder / f"{name}.txt").write_bytes(record["text"].encode())
+        (folder / f"{name}.ann").write_bytes(_annotations(record).encode())
+    kinds = [f"{kind.title()}\tArg:<ENTITY>" for kind in KINDS]
+    names = "|".join(sorted(sections - {""}))
+    kinds += [f"Section\tArg:<ENTITY>, Value:{names}"] if names else []
+    lines = ["[entities]", *sorted(types), "[relations]", "[events]", "[attributes]", *kinds, ""]
+    (folder / "annotation.conf").write_text("\n".join(lines), encoding="utf-8")
+
+
+def _annotations(record: Record) -> str:
+    """Write mentions as T lines, links as N, what is said as A, probabilities as notes."""
+    lines: dict[str, list[str]] = {"T": [], "N": [], "A": [], "#": []}
+    for number, mention in enumerate(record["mentions"], 1):
+        own, section = f"T{number}", _word(section_of(mention))
+        lines["T"].append(f"{_type(mention)} {_place(record, mention)}")
+        for link in links_of(mention):
+            id, name = "%20".join(link.curie.split()), " ".join(link.name.split())
+            lines["N"].append(f"Reference {own} {id}\t{name}")
+        lines["A"] += [f"{kind.title()} {own}" for kind in kinds_of(mention)]
+        lines["A"] += [f"Section {own} {section}"] if section else []
+        if mention["prob"] is not None:
+            lines["#"].append(f"AnnotatorNotes {own}\tprobability {mention['prob']}")
+    return "".join(
+        f"{kind}{number}\t{line}\n"
+        for kind, own in lines.items()
+        for number, line in enumerate(own, 1)
+    )
+
+
+def _place(record: Record, mention: Record) -> str:
+    """Write the offsets and the text of a mention; one that goes over lines is discontinuous."""
+    pieces = list(_PIECE.finditer(said_in(record, mention)))
+    spans = [f"{mention['start'] + one.start()} {mention['start'] + one.end()}" for one in pieces]
+    return f"{';'.join(spans)}\t{' '.join(one[0] for one in pieces)}"
+
+
+def _type(mention: Record) -> str:
+    return _word(mention["type"]) or "Mention"
+
+
+def _word(text: str) -> str:
+    return _NO_NAME.sub("_", text).strip("_")
+
+
+def _file_name(id: str, folder: Path, repeated: Counter[str]) -> str:
+    """Make a name that no other document has, on any file system."""
+    plain = quote(id.removesuffix(".txt"), safe=" ")
+    plain = plain.replace(".", "%2E", 1) if plain.startswith(".") else plain or "%"
+    name = plain = plain[:_LONGEST]
+    while (folder / f"{name}.txt").exists():
+        repeated[plain] += 1
+        name = f"{plain}~{repeated[plain] + 1}"
+    return name

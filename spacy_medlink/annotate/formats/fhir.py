@@ -1,0 +1,73 @@
+"""FHIR R4: a Bundle with a Parameters resource for each document.
+
+What a note says is no Condition yet: somebody has to decide that. So a mention is a parameter with
+its CodeableConcept, which can be put where it belongs. What makes it another thing than a finding
+of the patient now ("negated", "family" ...) is a modifierExtension: FHIR's readers must not pass it
+over. The codes of a concept come after its id, by vocabulary.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+from ...kb.code_systems import codings
+from .shared import Linked, Record, framed, kinds_of, links_of, said_in, section_of
+
+_BUNDLE = '{"resourceType":"Bundle","type":"collection","entry":['
+CONFIDENCE = "urn:spacy-medlink:confidence"  # extension of a CodeableConcept: 0..1
+CONTEXT = "urn:spacy-medlink:context"  # modifierExtension of a mention
+_NO_TEXT = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f]")  # which FHIR's strings do not have
+
+
+def write(records: Iterable[Record]) -> Iterator[str]:
+    """Write a Bundle."""
+    entries = (_entry(number, record) for number, record in enumerate(records))
+    return framed(_BUNDLE, entries, "]}")
+
+
+def string(text: str) -> str:
+    """Write a string; control characters become U+FFFD, so that it is as long as before."""
+    return _NO_TEXT.sub("\ufffd", text)
+
+
+def codeable_concept(
+    link: Linked, text: str = "", confidence: float | None = None
+) -> dict[str, Any]:
+    """Make a CodeableConcept of a link.
+
+    confidence (Optional[float]): the probability that it is right, where one was fitted.
+    """
+    sure = [] if confidence is None else [{"url": CONFIDENCE, "valueDecimal": confidence}]
+    coded = [
+        {"system": one.system, "code": " ".join(one.code.split())}
+        for one in codings(link.id, link.codes)
+    ] if link.id else []  # fmt: skip
+    if coded and link.name:
+        coded[0]["display"] = string(link.name)
+    found = {"extension": sure, "coding": coded, "text": string(text)}
+    return {key: value for key, value in found.items() if value}
+
+
+def _entry(number: int, record: Record) -> dict[str, Any]:
+    id = record["doc_id"]
+    mentions = [_mention(record, mention) for mention in record["mentions"]]
+    document = {"name": "document", "valueString": string(id)}
+    resource = {"resourceType": "Parameters", "parameter": [document, *mentions]}
+    return {"fullUrl": uuid5(NAMESPACE_URL, f"{id} {number}").urn, "resource": resource}
+
+
+def _mention(record: Record, mention: Record) -> dict[str, Any]:
+    said = said_in(record, mention)
+    parts: list[dict[str, Any]] = [
+        {"name": "start", "valueUnsignedInt": mention["start"]},
+        {"name": "end", "valueUnsignedInt": mention["end"]},
+        {"name": "type", "valueString": string(mention["type"])},
+        {"name": "section", "valueString": string(section_of(mention))},
+    ]
+    for link in links_of(mention) or [Linked("", "", {})]:
+        concept = codeable_concept(link, said, mention["prob"])
+        parts.append({"name": "concept", "valueCodeableConcept": concept})
+    context = [{"url": CONTEXT, "valueCode": kind} for kind in kinds_of(mention)]
+    parts = [part for part in parts if "" not in part.values()]
+    return {"name": "mention", **({"modifierExtension": context} if context else {}), "part": parts}

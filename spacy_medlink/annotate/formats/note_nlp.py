@@ -1,0 +1,75 @@
+"""OMOP: the table NOTE_NLP of the common data model 5.3 and 5.4, in CSV."""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from datetime import date
+from urllib.parse import quote
+
+from ...errors import Warnings
+from ...text.context import KINDS
+from ...util.telling import tell
+from .shared import SYSTEM, Linked, Record, links_of, said_in, section_of
+
+_COLUMNS = (
+    "note_nlp_id", "note_id", "section_concept_id", "snippet", "offset", "lexical_variant",
+    "note_nlp_concept_id", "note_nlp_source_concept_id", "nlp_system", "nlp_date", "nlp_datetime",
+    "term_exists", "term_temporal", "term_modifiers",
+)  # fmt: skip
+_LONGEST = 249  # characters of `snippet` and `lexical_variant`, without an apostrophe
+_AROUND = 60  # before and behind a mention in its snippet
+_OMOP = "OMOP"
+# Which of what is said makes that the patient has it not, by the rules of the column.
+_ABSENT = ("negated", "hypothetical", "family")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet executes begins with
+
+
+def write(records: Iterable[Record]) -> Iterator[str]:
+    """Write the table, a row a link or NIL; W248 says that ids of documents are no integers."""
+    yield _line(_COLUMNS)
+    today, number, odd, first = date.today().isoformat(), 0, 0, ""
+    for record in records:
+        id = record["doc_id"]
+        if not (id.isascii() and id.isdecimal()):
+            odd, first = odd + 1, first or id
+        for mention in record["mentions"]:
+            for link in links_of(mention) or [Linked("", "", {})]:
+                number += 1
+                yield _line([number, *_row(record, mention, link, today)])
+    if odd:
+        tell(Warnings.note_ids.format(count=odd, id=first))
+
+
+def _row(record: Record, mention: Record, link: Linked, today: str) -> list[object]:
+    said, start = said_in(record, mention)[:_LONGEST], mention["start"]
+    around = min(_AROUND, (_LONGEST - len(said)) // 2)
+    snippet = record["text"][max(0, start - around) : start + len(said) + around]
+    known = all(kind in mention for kind in KINDS)
+    exists = "N" if any(mention.get(kind) for kind in _ABSENT) else "Y"
+    temporal = "Past" if mention.get("historical") else "Present"
+    concept = next((code for code in link.codes.get(_OMOP, ()) if code.isdecimal()), "0")
+    return [
+        record["doc_id"], 0, snippet, start, said, concept, 0, SYSTEM, today, "",
+        exists if known else "", temporal if known else "", _modifiers(mention, link),
+    ]  # fmt: skip
+
+
+def _modifiers(mention: Record, link: Linked) -> str:
+    facts = {kind: str(mention[kind]).lower() for kind in KINDS if kind in mention}
+    facts["section"] = section_of(mention)
+    facts["code"] = quote(link.curie, safe=":/") if link.id else ""
+    facts["probability"] = "" if mention["prob"] is None else str(mention["prob"])
+    return ",".join(f"{key}={value}" for key, value in facts.items() if value)
+
+
+def _line(cells: Iterable[object]) -> str:
+    file = io.StringIO()
+    csv.writer(file).writerow(map(_cell, cells))
+    return file.getvalue()
+
+
+def _cell(cell: object) -> object:
+    """Make a cell that databases take, which have no NUL, and that no spreadsheet executes."""
+    if not isinstance(cell, str):
+        return cell
+    return ("'" if cell.startswith(_FORMULA) else "") + cell.replace("\0", "\ufffd")

@@ -1,0 +1,82 @@
+"""What the formats share: records, the links of a mention, and JSON that is written as a stream."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ... import __version__
+from ...components.context import SECTION
+from ...kb.code_systems import curie, vocabulary_of_id
+from ...text.context import KINDS
+
+SYSTEM = f"spacy-medlink {__version__}"
+Record = Mapping[str, Any]
+"""As `records.record_of` makes it, with the text: "doc_id", "text", "mentions"."""
+
+
+class Format(NamedTuple):
+    """A format of annotations. Offsets are in code points, and texts stay as they are.
+
+    write (Callable): from a stream of records to the pieces of a text.
+    suffixes (Tuple[str, ...]): of its files; () where every document has files of its own.
+    write_folder (Optional[Callable]): writes these into an empty directory.
+    """
+
+    write: Callable[[Iterable[Record]], Iterator[str]]
+    suffixes: tuple[str, ...] = (".json", ".json.gz")
+    media: str = "application/json"
+    write_folder: Callable[[Iterable[Record], Path], None] | None = None
+
+
+class Linked(NamedTuple):
+    """A concept that a mention is linked to, with its codes by vocabulary."""
+
+    id: str
+    name: str
+    codes: Mapping[str, Sequence[str]]
+
+    @property
+    def curie(self) -> str:
+        """Its id with the vocabulary before it: "MESH:D003920"."""
+        return curie(self.id, self.codes)
+
+
+def links_of(mention: Record) -> list[Linked]:
+    """List what a mention is linked to: a composite one to several concepts, NIL to none."""
+    pairs = [(part["id"], part["name"]) for part in mention["parts"]]
+    pairs = pairs or [(id, mention["name"] or "") for id in mention["ids"]]
+    codes = mention["codes"]
+    first = [Linked(id, name, codes) for id, name in pairs[:1]]
+    # Of further parts only this is known: their ids are from the same vocabulary.
+    vocabulary = vocabulary_of_id(pairs[0][0], codes) if pairs else ""
+    return first + [Linked(id, name, {vocabulary: [id]}) for id, name in pairs[1:]]
+
+
+def kinds_of(mention: Record) -> list[str]:
+    """List what the text says of a mention: "negated", "family" ..."""
+    return [kind for kind in KINDS if mention.get(kind)]
+
+
+def section_of(mention: Record) -> str:
+    """Name the section that a mention is in, "" for none."""
+    return mention.get(SECTION) or ""
+
+
+def said_in(record: Record, mention: Record) -> str:
+    """Cut a mention out of its text."""
+    text: str = record["text"]
+    return text[mention["start"] : mention["end"]]
+
+
+def as_json(value: object) -> str:
+    """Write JSON on one line."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def framed(begin: str, items: Iterable[object], end: str) -> Iterator[str]:
+    """Write a JSON list of many items, one a line, with what stands before and behind it."""
+    yield begin
+    for number, item in enumerate(items):
+        yield f"{',' if number else ''}\n{as_json(item)}"
+    yield f"\n{end}\n"

@@ -1,0 +1,124 @@
+"""Links of single texts: `spacy_medlink.link` in one line, a Linker for more of them."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ..components.pipelines import STARTER, linked_spans, linker_of, open_pipeline
+from ..errors import Errors
+from ..util.extras import is_installed
+from .formats import format_named
+from .page import render_text
+from .records import record_of_link
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+Record = dict[str, Any]
+_UMLS = "UMLS"
+
+
+def link(text: str, source: str = STARTER, **options: Any) -> "LinkedText":
+    """Find and link the mentions of a text.
+
+    source (str): assets, a saved pipeline, an installed package, or "starter".
+    options: as `Linker.open` takes them. For many texts open a Linker once.
+    RAISES (MedlinkError): as `Linker.open`.
+    """
+    return Linker.open(source, **options)(text)
+
+
+class LinkedText(Sequence[Record]):
+    """A text with its links, which are records as `medlink link --json` prints them.
+
+    A notebook shows the text with its mentions marked.
+    """
+
+    def __init__(self, text: str, records: list[Record]) -> None:
+        self.text, self._records = text, records
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._records[place]
+
+    def __repr__(self) -> str:
+        links = (f"{one['mention']!r}: {', '.join(one['ids']) or 'NIL'}" for one in self)
+        return f"<LinkedText {{{', '.join(links)}}}>"
+
+    def _repr_html_(self) -> str:
+        return render_text(self.text, self._records)
+
+    def to_records(self) -> list[Record]:
+        """Give the links as a list of dicts."""
+        return list(self._records)
+
+    def to_pandas(self) -> Any:
+        """Give the links as a DataFrame, a row each.
+
+        RAISES (MedlinkError): E662 without pandas, which is no requirement.
+        """
+        if not is_installed("pandas"):
+            raise Errors.pandas_missing()
+        return import_module("pandas").DataFrame(self._records)
+
+    def to_format(self, format: str, doc_id: str = "1") -> str:
+        """Write the text and its links as other tools read them.
+
+        format (str): a name of `annotate.formats.FORMATS`. doc_id (str): what the text is called.
+        RAISES (MedlinkError): E660 for an unknown format.
+        """
+        record = {"doc_id": doc_id, "text": self.text, "mentions": self._records}
+        return "".join(format_named(format).write([record]))
+
+
+class Linker:
+    """Finds and links the mentions of texts, with a pipeline that is opened once.
+
+    nlp (Language): a pipeline with a `medical_linker`. (Of mentions without a text,
+    `linking.Linker` makes links.)
+    RAISES (MedlinkError): E603 for a pipeline without one.
+    """
+
+    def __init__(self, nlp: "Language") -> None:
+        self.nlp, self._linker = nlp, linker_of(nlp)
+
+    @classmethod
+    def open(
+        cls, source: str = STARTER, *, lang: str = "en", device: str | None = None, **settings: Any
+    ) -> "Linker":
+        """Open assets or a pipeline; `cui` is the UMLS's, where nothing else is asked for.
+
+        source (str): assets, a saved pipeline, an installed package, or "starter".
+        lang (str): of the texts, for assets. settings: of the linker, such as `threshold`.
+        device (Optional[str]): where networks compute; None for where spaCy does.
+        RAISES (MedlinkError): E201-E204, E305, E603 for the source, E301 for a bad threshold.
+        """
+        linker = cls(open_pipeline(str(source), lang, device, **settings))
+        own = linker._linker
+        if "cui_scheme" not in settings and own.cui_scheme is None:
+            own.cui_scheme = _UMLS if _UMLS in own.kb.code_schemes() else None
+        return linker
+
+    def __call__(self, text: str, *, explain: bool = False) -> LinkedText:
+        """Link a text of any length.
+
+        explain (bool): add an "explanation" to each link (see `linking.explain.Explanation`).
+        """
+        self.nlp.max_length = max(self.nlp.max_length, len(text) + 1)
+        return self._linked(self.nlp(text), explain)
+
+    def pipe(self, texts: Iterable[str]) -> Iterator[LinkedText]:
+        """Link a stream of texts, in batches."""
+        return (self._linked(doc, False) for doc in self.nlp.pipe(texts))
+
+    def _linked(self, doc: "Doc", explain: bool) -> LinkedText:
+        own = self._linker
+        spans = linked_spans(doc, own.spans_key)
+        records = [record_of_link(span, own.prefix, own.top_k) for span in spans]
+        if explain:
+            for span, record in zip(spans, records, strict=True):
+                record["explanation"] = own.explain(span)
+        return LinkedText(doc.text, records)
