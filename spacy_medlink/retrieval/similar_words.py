@@ -13,9 +13,11 @@ from .arrays import check, load_arrays, save_arrays
 from .grams import BUCKETS, csr, trigrams
 from .ragged import Ragged, offsets_of, sums
 
-_LEAST, _MOST = 0.2, 512  # cosine of similar words, and how many are kept
-_READ, _PART = 100_000, 0.5  # entries to read, if they have this part of the squared weight
-_COMPARED = 4096  # words whose cosine is computed in full
+_LEAST, _MOST = 0.2, 1024  # cosine of similar words, and how many are kept
+_READ, _LIGHT = 100_000, 0.2  # entries to read; where there are more, all but this squared weight
+_COMPARED = 4096  # entries that make a word probable
+_SLOTS = (1 << 20) - 1  # mask of the places in which one search adds up
+_SAMPLE = 8192  # scores from which to estimate how high the best ones are
 _KNOWN = 1 << 15  # words of texts, whose similar words are kept
 _ARRAYS = {"word_norms": np.float32, "idf": np.float32}
 
@@ -76,14 +78,11 @@ class SimilarWords:
         by_gram = Ragged.load(directory, "gram_words", BUCKETS, len(norms), weighted=True)
         return cls(norms, idf, grams, by_gram)
 
-    def find(self, word: str, zeros: Floats1d) -> Similar:
-        """Find the words that are similar to a word of a text.
-
-        zeros (Floats1d): (n_words,), to add up in; left as it was.
-        """
+    def find(self, word: str) -> Similar:
+        """Find the words that are similar to a word of a text."""
         known = self._known.get(word)
         if known is None:
-            known = self._find(word, zeros)
+            known = self._find(word)
             self._known.put(word, known)
         return known
 
@@ -97,14 +96,10 @@ class SimilarWords:
         parts = self.grams.weights[places], column[self.grams.items[places]], offsets_of(lengths)
         return csr(parts, (len(words), width))
 
-    def _find(self, word: str, zeros: Floats1d) -> Similar:
+    def _find(self, word: str) -> Similar:
         buckets, weights = self._weigh(word)
         norm = float(np.sqrt(np.square(weights, dtype=np.float64).sum())) or 1.0
-        read = self._read(buckets, weights / norm)
-        cosines = self._add_up(buckets[read], weights[read] / norm, zeros)
-        words = cosines[0][cosines[1] >= _LEAST / 2]
-        values = cosines[1][cosines[1] >= _LEAST / 2]
-        words = distinct(best(words, values, _COMPARED))
+        words = self._probable(*self._heavy(buckets, weights / norm))
         column = np.full(BUCKETS, len(buckets), dtype=np.int32)
         column[buckets] = np.arange(len(buckets))
         trigrams = self.trigrams_of(words, column, len(buckets) + 1)
@@ -121,33 +116,25 @@ class SimilarWords:
         buckets = buckets[is_known]
         return buckets, (counts[is_known] * self.idf[buckets]).astype(np.float32)
 
-    def _read(self, buckets: Ints1d, weights: Floats1d) -> Ints1d:
-        """Choose the trigrams whose lists are read, those of few words first.
-
-        The most frequent ones together may be too light to make a word similar.
-        """
+    def _heavy(self, buckets: Ints1d, weights: Floats1d) -> tuple[Ints1d, Floats1d]:
+        """Leave out the trigrams of most words: much is to be read, and they weigh little."""
         lengths = self._by_gram.lengths(buckets)
         order = np.argsort(lengths)
-        left = 1 - np.cumsum(weights[order] ** 2)
-        is_enough = (left < _LEAST**2) | ((left < 1 - _PART) & (np.cumsum(lengths[order]) > _READ))
-        return order[: np.count_nonzero(~is_enough) + 1]
+        squares = np.square(weights[order])
+        is_needed = np.cumsum(squares) - squares < 1 - _LIGHT
+        order = order[is_needed | (np.cumsum(lengths[order]) <= _READ)]
+        return buckets[order], weights[order]
 
-    def _add_up(
-        self, buckets: Ints1d, weights: Floats1d, zeros: Floats1d
-    ) -> tuple[NDArray[np.int32], Floats1d]:
-        """Add up cosines over the lists of trigrams: words, some repeated, and their cosines."""
-        by_gram = self._by_gram
-        assert by_gram.weights is not None
-        lists = [np.empty(0, dtype=np.int32)]
-        bounds = by_gram.offsets[buckets].tolist(), by_gram.offsets[buckets + 1].tolist()
-        for begin, end, weight in zip(*bounds, weights, strict=True):
-            own = by_gram.items[begin:end]
-            zeros[own] += by_gram.weights[begin:end] * weight  # a list has no word twice
-            lists.append(own)
-        words = np.concatenate(lists)
-        cosines = zeros[words]
-        zeros[words] = 0
-        return words, cosines
+    def _probable(self, buckets: Ints1d, weights: Floats1d) -> NDArray[np.int32]:
+        """Find the words that probably have the highest cosines with a vector, ascending."""
+        offsets, items, values = self._by_gram
+        assert values is not None
+        runs = list(zip(offsets[buckets].tolist(), offsets[buckets + 1].tolist(), strict=True))
+        items = np.concatenate([items[:0], *(items[begin:end] for begin, end in runs)])
+        values = np.concatenate([values[:0], *(values[begin:end] for begin, end in runs)])
+        values *= np.repeat(weights, self._by_gram.lengths(buckets))
+        cosines = Totals(items, values).of(items)
+        return distinct(items[cosines >= bar(cosines, _COMPARED)])
 
 
 def best(items: NDArray[Any], scores: NDArray[Any], most: int) -> NDArray[Any]:
@@ -160,3 +147,27 @@ def distinct(items: NDArray[Any]) -> NDArray[Any]:
     items = np.sort(items)
     found: NDArray[Any] = items[np.append(True, items[1:] != items[:-1])[: len(items)]]
     return found
+
+
+class Totals:
+    """Sums of the values of items, each at the last 20 bits of its item.
+
+    Of more than a million items, a few share a place and have too high a sum; places for all would
+    lie outside of the processor's cache.
+    """
+
+    def __init__(self, items: NDArray[np.int32], values: Floats1d) -> None:
+        self._sums: NDArray[Any] = np.bincount(items & _SLOTS, values, minlength=_SLOTS + 1)
+
+    def of(self, items: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Look up items: (len(items),), 0 for those without a value."""
+        return self._sums.take(items & _SLOTS)
+
+
+def bar(scores: NDArray[Any], most: int) -> float:
+    """Estimate from a sample which score about `most` of many reach."""
+    if len(scores) <= most:
+        return 0.0
+    sample = scores[:: max(1, len(scores) // _SAMPLE)]
+    place = len(sample) * most // len(scores)
+    return float(-np.partition(-sample, place)[place])

@@ -4,10 +4,9 @@ Trigrams lie within words, so that the product of a text and a name is the sum o
 their words. Words are few where names are many: the words of a text find similar words by their
 trigrams, these find names, and the best of the names are scored exactly.
 
-The lists of names by word are read from the most similar word on, until no name that is only in the
-others can be similar enough, or enough is read (as MaxScore does: Turtle and Flood 1995, section
-4). They are in the order of the names' norms: of a long list the part around the text's norm is
-read, where names as long as the text are.
+The lists of names by word are read from the most similar word on, until enough is read. They are
+in the order of the names' norms: of a long list the part around the text's norm is read, where
+names as long as the text are.
 """
 
 from collections import Counter
@@ -35,71 +34,58 @@ from .mask import Mask
 from .masked import MaskedParts
 from .name_words import CHUNK, count_names, count_trigrams, norms_of, number_words
 from .ragged import Ragged, spread, sums
-from .similar_words import SimilarWords, best, distinct
+from .similar_words import SimilarWords, Totals, bar, best, distinct
 
 FILE = "word_names_items.npy"  # NgramIndex has no such file
-_READ = (30_000, 150_000)  # entries of lists to read; more where that found too little
+_READ = 120_000  # entries of lists to read
 _LONG = 3  # of a list at most this part of them
-_ENOUGH = 20  # names that no unread one can surpass end a search
-_SAMPLE = 8192  # scores from which to estimate how high the best ones are
-_NARROWED = 8192  # names that are kept by what was read of them
+_NARROWED = 10_240  # names that are kept by what was read of them
 _RESCORED = 6  # names that are scored exactly, for each one wanted
 _FEW = 1024  # names that are all scored
 _EXPANDED = 128  # words of a text; no mention has as many
+_STEP = 1024  # ranks for which one norm stands
 _PART = 8  # a mask that leaves less than this part of the names gets lists of its own
 _ARRAYS = {"rows": np.int32, "ranks": np.int32, "norms": np.float32}
-
-
-class _Zeros(NamedTuple):
-    """In which one search adds up: for each name and each word."""
-
-    names: Floats1d
-    words: Floats1d
 
 
 class _Names(NamedTuple):
     """Names by *rank*: their places in the order of their norms.
 
     rows (NDArray[int32]): of each rank. norms (Floats1d): of the names' vectors. words (Ragged): of
-    each name. by_word (Ragged): the ranks of the names of each word.
+    each name. by_word (Ragged): the ranks of the names of each word. steps (Floats1d): the norm of
+    every 1024th rank; few enough for a processor's cache, and close to those between.
     """
 
     rows: NDArray[np.int32]
     norms: Floats1d
     words: Ragged
     by_word: Ragged
+    steps: Floats1d
+
+    @classmethod
+    def of(
+        cls, rows: NDArray[np.int32], norms: Floats1d, words: Ragged, by_word: Ragged
+    ) -> "_Names":
+        """Make it of arrays, which may be mapped."""
+        return cls(rows, norms, words, by_word, norms[::_STEP].copy())
 
     def part(self, ranks: Ints1d) -> "_Names":
         """Keep those names of these ranks, ascending."""
         words = self.words.taken(ranks, CHUNK)
         by_word = words.transposed(len(self.by_word))
-        return _Names(self.rows[ranks], self.norms[ranks], words, by_word)
+        return _Names.of(self.rows[ranks], self.norms[ranks], words, by_word)
 
 
 class _Expansion(NamedTuple):
     """The words of names that are similar to those of a text.
 
-    words, products: as Similar has them. group (Ints1d): which word of the text each is similar
-    to. norms (Floats1d): of the words of the text, times how often they occur.
+    words, products: as Similar has them. norm (float): of the text, as if its words shared no
+    trigrams.
     """
 
     words: NDArray[np.int32]
     products: Floats1d
-    group: Ints1d
-    norms: Floats1d
-
-
-class _Reading(NamedTuple):
-    """What was read of lists of names by word.
-
-    ranks (NDArray[int32]): of names, some repeated. products (Floats1d): of the text with the words
-    that gave them. bound (float): the highest cosine of a name that is in none of these lists;
-    what a long list has beside the part that was read is left aside.
-    """
-
-    ranks: NDArray[np.int32]
-    products: Floats1d
-    bound: float
+    norm: float
 
 
 class WordNgramIndex:
@@ -111,7 +97,6 @@ class WordNgramIndex:
     def __init__(self, names: _Names, words: SimilarWords, ranks: NDArray[np.int32]) -> None:
         self._names, self._words, self._ranks = names, words, ranks
         self._parts = MaskedParts[_Names](len(names.words.items), lambda own: len(own.words.items))
-        self._zeros: list[_Zeros] = []  # kept for the next search
 
     @classmethod
     def build(cls, names: Iterable[str]) -> "WordNgramIndex":
@@ -129,7 +114,7 @@ class WordNgramIndex:
         ordered = name_words.taken(rows, CHUNK)
         del name_words
         by_word = ordered.transposed(len(words))
-        return cls(_Names(rows, norms[rows], ordered, by_word), words, ranks)
+        return cls(_Names.of(rows, norms[rows], ordered, by_word), words, ranks)
 
     @property
     def idf(self) -> Floats1d:
@@ -163,7 +148,7 @@ class WordNgramIndex:
         words = SimilarWords.load(directory)
         name_words = Ragged.load(directory, "name_words", expected, len(words))
         by_word = Ragged.load(directory, "word_names", len(words), expected)
-        return cls(_Names(rows, norms, name_words, by_word), words, ranks)
+        return cls(_Names.of(rows, norms, name_words, by_word), words, ranks)
 
     def search(self, texts: Sequence[str], k: int, mask: Mask | None = None) -> Hits:
         """Find the k names that are most similar; one of a low cosine may be missed.
@@ -205,67 +190,44 @@ class WordNgramIndex:
         self, texts: Sequence[str], names: _Names, mask: Mask | None, most: int
     ) -> Ints2d:
         """Find the ranks of names that are probably most similar: (n_texts, <= most), or -1."""
-        zeros = self._borrow()
-        found = [self._nearest(text, names, mask, most, zeros) for text in texts]
-        self._zeros.append(zeros)
+        found = [self._nearest(text, names, mask, most) for text in texts]
         ranks = np.full((len(texts), max(map(len, found))), -1, dtype=np.int64)
         for index, own in enumerate(found):
             ranks[index, : len(own)] = own
         return ranks
 
-    def _nearest(
-        self, text: str, names: _Names, mask: Mask | None, most: int, zeros: _Zeros
-    ) -> NDArray[Any]:
-        """Find names of high cosine; read more until those that are not read are less similar."""
+    def _nearest(self, text: str, names: _Names, mask: Mask | None, most: int) -> NDArray[Any]:
+        """Find names of high cosine."""
         if len(names.rows) <= _FEW:
             is_one = True if mask is None else mask.passes(names.rows.astype(np.int64))
             return np.flatnonzero(np.broadcast_to(is_one, len(names.rows)))
-        expansion = self._expand(Counter(words_of(text)), zeros)
+        expansion = self._expand(Counter(words_of(text)))
         if not len(expansion.words):
             return expansion.words
         share = 1.0 if mask is None else mask.count / len(names.rows)
-        for room in _READ:
-            reading = self._read(expansion, names, int(room / share))
-            ranks, cosines = self._score_read(expansion, names, mask, reading, zeros)
-            if np.count_nonzero(cosines >= reading.bound) >= min(_ENOUGH, most // _RESCORED):
-                break
-        return best(ranks, cosines, most)
-
-    def _score_read(
-        self, expansion: _Expansion, names: _Names, mask: Mask | None, reading: _Reading,
-        zeros: _Zeros,
-    ) -> tuple[NDArray[Any], NDArray[Any]]:  # fmt: skip
-        """Score names by their words: those that what was read of them makes probable."""
-        ranks, products, _ = reading
+        ranks, products = self._read(expansion, names, int(_READ / share))
         if mask is not None:
             passes = mask.passes(names.rows[ranks].astype(np.int64))
             ranks, products = ranks[passes], products[passes]
-        np.add.at(zeros.names, ranks, products)
-        cosines = zeros.names[ranks] / names.norms[ranks]
-        zeros.names[ranks] = 0
-        ranks = distinct(ranks[cosines >= _bar(cosines, _NARROWED)])
-        # Now with the words whose lists were not read, or not to their ends.
-        np.add.at(zeros.words, expansion.words, expansion.products)
-        places, lengths = names.words.places(ranks)
-        norm = np.sqrt(np.square(expansion.norms).sum())
-        whole = sums(zeros.words[names.words.items[places]], lengths) / names.norms[ranks] / norm
-        zeros.words[expansion.words] = 0
-        return ranks, whole
+        return best(*_score(expansion, names, ranks, products), most)
 
-    def _read(self, expansion: _Expansion, names: _Names, room: int) -> _Reading:
-        """Read at most `room` entries of the lists of names, of the most similar words first."""
-        norm = float(np.sqrt(np.square(expansion.norms).sum()))
+    def _read(
+        self, expansion: _Expansion, names: _Names, room: int
+    ) -> tuple[NDArray[np.int32], Floats1d]:
+        """Read at most `room` entries of the lists of names, of the most similar words first.
+
+        RETURNS (Tuple[NDArray[int32], Floats1d]): ranks, some repeated, and the products of the
+            text with the words that gave them.
+        """
         # A word can give this much of the norm of the text (Cauchy-Schwarz).
         strength = expansion.products / self._words.norms[expansion.words]
         order = np.argsort(-strength)
         words = expansion.words[order]
         lengths, longest = names.by_word.lengths(words), max(1, room // _LONG)
         last = int(np.searchsorted(np.cumsum(np.minimum(lengths, longest)), room, side="right"))
-        unread = np.zeros(len(expansion.norms), dtype=np.float32)
-        np.maximum.at(unread, expansion.group[order[last:]], strength[order[last:]])
         begins = names.by_word.offsets[words[:last]].astype(np.int64)
         lengths, items = lengths[:last], names.by_word.items
-        middle = np.int32(np.searchsorted(names.norms, np.float32(norm)))
+        middle = np.int32(np.searchsorted(names.norms, np.float32(expansion.norm)))
         for number in np.flatnonzero(lengths > longest).tolist():
             own = items[begins[number] : begins[number] + lengths[number]]
             first = int(np.searchsorted(own, middle)) - longest // 2
@@ -273,18 +235,17 @@ class WordNgramIndex:
             lengths[number] = longest
         bounds = zip(begins.tolist(), (begins + lengths).tolist(), strict=True)
         ranks = np.concatenate([items[:0], *(items[begin:end] for begin, end in bounds)])
-        products = np.repeat(expansion.products[order[:last]], lengths)
-        return _Reading(ranks, products, float(np.sqrt(np.square(unread).sum())) / norm)
+        return ranks, np.repeat(expansion.products[order[:last]], lengths)
 
-    def _expand(self, words: Counter[str], zeros: _Zeros) -> _Expansion:
+    def _expand(self, words: Counter[str]) -> _Expansion:
         """Find similar words for the words of a text, or for its first ones."""
-        found = [self._words.find(word, zeros.words) for word in islice(words, _EXPANDED)]
+        found = [self._words.find(word) for word in islice(words, _EXPANDED)]
         times = np.fromiter(words.values(), dtype=np.float32)[:_EXPANDED]
-        group = np.repeat(np.arange(len(found)), [len(one.words) for one in found])
+        parts = [one.products * often for one, often in zip(found, times, strict=True)]
         own = np.concatenate([np.empty(0, np.int32), *(one.words for one in found)])
-        products = np.concatenate([np.empty(0, np.float32), *(one.products for one in found)])
+        products = np.concatenate([np.empty(0, np.float32), *parts])
         norms = times * np.array([one.norm for one in found], dtype=np.float32)
-        return _Expansion(own, products * times[group], group, norms)
+        return _Expansion(own, products, float(np.sqrt(np.square(norms).sum())))
 
     def _cosines(self, texts: Sequence[str], names: _Names, ranks: Ints2d) -> Floats2d:
         """Compute the cosines of texts with names, (n_texts, m); -1 has 0."""
@@ -301,19 +262,14 @@ class WordNgramIndex:
     def _part(self, mask: Mask) -> _Names:
         return self._names.part(np.sort(self._ranks[mask.rows()]))
 
-    def _borrow(self) -> _Zeros:
-        """Take the zeros of a search that has ended, or new ones."""
-        try:
-            return self._zeros.pop()
-        except IndexError:
-            sizes = len(self._ranks), len(self._words)
-            return _Zeros(*(np.zeros(size, dtype=np.float32) for size in sizes))
 
-
-def _bar(scores: Floats1d, most: int) -> float:
-    """Estimate from a sample which score about `most` of many reach."""
-    if len(scores) <= most:
-        return 0.0
-    sample = scores[:: max(1, len(scores) // _SAMPLE)]
-    place = len(sample) * most // len(scores)
-    return float(-np.partition(-sample, place)[place])
+def _score(
+    expansion: _Expansion, names: _Names, ranks: NDArray[np.int32], products: Floats1d
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Score names by their words: those that what was read of them makes probable."""
+    cosines = Totals(ranks, products).of(ranks) / names.steps.take(ranks // _STEP)
+    ranks = distinct(ranks[cosines >= bar(cosines, _NARROWED)])
+    # Now with the words whose lists were not read, or not to their ends.
+    given = Totals(expansion.words, expansion.products)
+    places, lengths = names.words.places(ranks)
+    return ranks, sums(given.of(names.words.items[places]), lengths) / names.norms[ranks]

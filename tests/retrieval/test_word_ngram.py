@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.retrieval import word_ngram
+from spacy_medlink.retrieval import similar_words, word_ngram
 from spacy_medlink.retrieval.mask import Mask
 from spacy_medlink.retrieval.ngram import NgramIndex
 from spacy_medlink.retrieval.word_ngram import WordNgramIndex
@@ -100,11 +100,20 @@ def test_less_is_read_where_there_is_a_limit(invented, monkeypatch):
     names, other, index = invented
     texts = list(misspelt(names[::100]))
     wanted = other.search(texts, 20)
-    monkeypatch.setattr(word_ngram, "_READ", (300,))
+    monkeypatch.setattr(word_ngram, "_READ", 300)
     monkeypatch.setattr(word_ngram, "_NARROWED", 100)
     found = index.search(texts, 20)
     assert recall(wanted, found, 1) > 0.8
     assert 0.5 < recall(wanted, found, 20) < 0.97
+    check_scores(other, texts, found)
+
+
+def test_names_that_share_a_place_of_the_sums_are_told_apart(invented, monkeypatch):
+    names, other, index = invented
+    texts = list(misspelt(names[::100]))
+    monkeypatch.setattr(similar_words, "_SLOTS", (1 << 12) - 1)  # for 20,000 names
+    found = index.search(texts, 20)
+    assert recall(other.search(texts, 20), found, 1) > 0.97
     check_scores(other, texts, found)
 
 
