@@ -1,13 +1,14 @@
 """OverlaidAssets: assets as if their knowledge base had been built with an overlay."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..kb.curation import Curation, Rule
 from ..kb.overlay import OverlaidKb, Overlay
 from .assets import Assets
-from .layout import FACETS, NAME_CONCEPT
+from .layout import FACETS, MEMORY, NAME_CONCEPT
+from .parts import make_memory
 
 if TYPE_CHECKING:  # these bring faiss and scipy, which are loaded when first needed
     import numpy as np
@@ -19,7 +20,7 @@ if TYPE_CHECKING:  # these bring faiss and scipy, which are loaded when first ne
     from ..retrieval.dense import DenseIndex
     from ..retrieval.exact import ExactIndex
     from ..retrieval.facets import Facets
-    from ..retrieval.memory import Remembered
+    from ..retrieval.memory import MentionMemory, Remembered
     from ..types import Encoder
 
 
@@ -27,24 +28,27 @@ class OverlaidAssets(Assets):
     """Assets with an overlay; the files, and the indices of the tiers, are those of the base.
 
     base (Assets): without the overlay. curation (Curation): the rules.
+    remembered (Sequence[Remembered]): corrections, which go before what the assets remember.
     """
 
-    def __init__(self, base: Assets, curation: Curation) -> None:
+    def __init__(
+        self, base: Assets, curation: Curation, remembered: "Sequence[Remembered]" = ()
+    ) -> None:
         self.__dict__.update(base.__dict__)
         self._parts: dict[str, Any] = {}
-        self.base, self.curation = base, curation
+        self.base, self.curation, self.remembered = base, curation, remembered
         self.overlay = Overlay.of(curation, base.kb)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"base": self.base, "curation": self.curation}
+        return {"base": self.base, "curation": self.curation, "remembered": self.remembered}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         # What an overlay means is found anew.
-        OverlaidAssets.__init__(self, state["base"], state["curation"])
+        OverlaidAssets.__init__(self, **state)
 
     def reload(self) -> "OverlaidAssets":
         """Open what is at the path now, with the same overlay; see `Assets.reload`."""
-        return OverlaidAssets(self.base.reload(), self.curation)
+        return OverlaidAssets(self.base.reload(), self.curation, self.remembered)
 
     def move(self, device: str) -> "OverlaidAssets":
         """Let networks compute on another device from now on. RETURNS itself."""
@@ -109,7 +113,16 @@ class OverlaidAssets(Assets):
     @property
     def memory_lines(self) -> "list[Remembered]":
         """What the memory of corrections was made of, without what the overlay contradicts."""
-        return [line for line in self.base.memory_lines if not self._contradicts(line)]
+        corrected = {line.key for line in self.remembered}
+        kept = (line for line in self.base.memory_lines if line.key not in corrected)
+        return [*(line for line in kept if not self._contradicts(line)), *self.remembered]
+
+    @property
+    def memory(self) -> "MentionMemory | None":
+        """The memory of corrections; None where there are none."""
+        if not self.remembered:
+            return super().memory
+        return self._part(MEMORY, lambda: make_memory(self.memory_lines, self.kb))
 
     @property
     def _names(self) -> "list[tuple[str, str]]":

@@ -1,7 +1,7 @@
 """Mentions of annotated text as further names of their concepts, which every tier then finds."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -75,6 +75,14 @@ def add_mention_names(
         for record in _with_names(kb, names):
             builder.add(record)
     return Added(KnowledgeBase(out), facts)
+
+
+def names_of_mentions(cases: Iterable[Case], kb: KnowledgeBase) -> dict[int, list[Name]]:
+    """Choose the new names that mentions give concepts, by concept row; ids must be known."""
+    votes: dict[_Identity, _Votes] = {}
+    for case in cases:
+        _vote(votes, case, ())
+    return {row: names for row, names in _names(kb, votes)[0].items() if isinstance(row, int)}
 
 
 def _count(

@@ -1,4 +1,4 @@
-"""The overlay of a linker: the rules of a file, read again whenever it changes, and its place."""
+"""The overlay of a linker: rules or corrections of a file, read again whenever it changes."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ from .settings import LinkerSettings
 
 if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
     from ...assets import Assets
+    from ...fitting.corrections import Corrections
     from ...kb.curation import Curation
 
 OVERLAY = "overlay.jsonl"  # of a saved linker
@@ -68,7 +69,7 @@ class OverlayPlace:
 
     def dump(self) -> bytes | None:
         """Write the rules in force; None without an overlay."""
-        return None if self.file is None else self.file.curation.dump().encode()
+        return None if self.file is None else self.file.rules.dump().encode()
 
     def parse(self, content: bytes | None) -> None:
         """Take what `dump` wrote, and put it where it can be read and followed."""
@@ -80,7 +81,7 @@ class OverlayPlace:
 
 
 class OverlayFile:
-    """Rules that hold without a build.
+    """Rules, or corrections as gold mentions, that hold without a build.
 
     path (Path): of the file.
     RAISES (MedlinkError): E105, E107, E167 when it cannot be read. Later the rules stay as they
@@ -90,7 +91,7 @@ class OverlayFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._state = self._stat()
-        self.curation = self._read()
+        self.rules = self._read()
 
     def follow(self) -> bool:
         """Read the file again if it has changed. RETURNS whether the rules are others now."""
@@ -99,31 +100,41 @@ class OverlayFile:
             return False
         self._state = state
         try:
-            curation = self._read()
+            rules = self._read()
         except MedlinkError as error:
             tell(Warnings.overlay_unread.format(path=self.path, reason=error.message))
             return False
-        if curation.rules == self.curation.rules:
+        if rules == self.rules:
             return False
-        self.curation = curation
+        self.rules = rules
         return True
 
     def over(self, assets: "Assets") -> "Assets":
         """Lay the rules over assets, and say which of them change nothing."""
         from ...assets.overlaid import OverlaidAssets
+        from ...kb.curation import Curation
 
-        if not self.curation.rules:
-            return assets
-        overlaid = OverlaidAssets(assets, self.curation)
-        idle = [rule for rule in overlaid.overlay.rules if rule.no_effect]
+        if isinstance(self.rules, Curation):
+            if not self.rules.rules:
+                return assets
+            overlaid = OverlaidAssets(assets, self.rules)
+            rules = (rule for rule in overlaid.overlay.rules if rule.no_effect)
+            idle = [f"line {rule.line}: {rule.no_effect}" for rule in rules]
+        else:
+            curation, remembered, idle = self.rules.over(assets.kb)
+            overlaid = OverlaidAssets(assets, curation, remembered)
         if idle:
-            first = f"line {idle[0].line}: {idle[0].no_effect}"
-            tell(Warnings.overlay_idle.format(path=self.path, count=len(idle), first=first))
+            tell(Warnings.overlay_idle.format(path=self.path, count=len(idle), first=idle[0]))
         return overlaid
 
-    def _read(self) -> "Curation":
+    def _read(self) -> "Curation | Corrections":
         from ...kb.curation import read_curation
 
+        if self.path.is_file():
+            from ...fitting.corrections import Corrections, is_gold
+
+            if is_gold(self.path):
+                return Corrections.read(self.path)
         return read_curation(self.path)
 
     def _stat(self) -> tuple[int, int, int] | None:

@@ -64,7 +64,7 @@ class Store:
         lexicon = _HEAD + self.opened.abbreviations.dump() if has_lexicon else None
         save_text(path / _LEXICON, _LEXICON_FILE, lexicon)
         if overlay is None or overlay.path.resolve() != (path / OVERLAY).resolve():
-            rules = overlay.curation.dump() if overlay is not None else None
+            rules = overlay.rules.dump() if overlay is not None else None
             save_text(path / OVERLAY, _OVERLAY_FILE, rules)
 
     def from_disk(self, path: Path, exclude: Iterable[str]) -> None:

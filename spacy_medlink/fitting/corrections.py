@@ -1,0 +1,104 @@
+"""Corrections: gold mentions that are in force at once, as names and memory of an overlay."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from ..errors import Errors, MedlinkError
+from ..evaluation.gold_set import Case, GoldSet
+from ..kb import KnowledgeBase
+from ..kb.curation import Curation, Rule
+from ..kb.effects import UNKNOWN_ID
+from ..kb.gold import GoldDocument, read_gold
+from ..kb.resolve import find_ids
+from ..retrieval.memory import Remembered
+from .memory import key_of, learn_lines
+from .mention_names import names_of_mentions
+
+_KEYS = frozenset(("mention", "mentions"))
+
+
+class InForce(NamedTuple):
+    """What corrections mean for a knowledge base: the names that they add, and what is remembered.
+
+    idle (List[str]): the lines that change nothing, and why.
+    """
+
+    curation: Curation
+    remembered: list[Remembered]
+    idle: list[str]
+
+
+@dataclass(frozen=True)
+class Corrections:
+    """The documents of a file of corrections, which is a gold file.
+
+    path (Path): of the file. documents (Tuple[GoldDocument, ...]): in the order of the file.
+    """
+
+    path: Path
+    documents: tuple[GoldDocument, ...]
+
+    @classmethod
+    def read(cls, path: Path) -> "Corrections":
+        """Read a file. RAISES (MedlinkError): E107, E401, E402 as `read_gold`."""
+        try:
+            return cls(path, tuple(read_gold(path)))
+        except MedlinkError as error:
+            if error.code != Errors.no_gold(path=path).code:
+                raise
+            return cls(path, ())
+
+    def over(self, kb: KnowledgeBase) -> InForce:
+        """Find what is in force: of mentions that are remembered as one, what was said last.
+
+        `medlink learn` counts votes instead; but whoever corrects wants to see it.
+        """
+        ids = {id for one in self.documents for mention in one.mentions for id in mention.ids}
+        gold = GoldSet(self.path, list(self.documents), find_ids(kb, ids))
+        lines = (one.line for one in gold.documents for _ in one.mentions)
+        last: dict[str, Case] = {}
+        idle = []
+        for case, line in zip(gold.cases(), lines, strict=True):
+            if case.gold.ids and not case.right:
+                idle.append(f"line {line}: {UNKNOWN_ID}")
+            else:
+                last[key_of(case)] = case
+        cases = list(last.values())
+        rules = [
+            Rule(0, "add", name.text, kb.concept_at(row, names=False).id, name.lang)
+            for row, names in names_of_mentions(cases, kb).items()
+            for name in names
+        ]
+        return InForce(Curation(rules), learn_lines(cases, kb), idle)
+
+    def dump(self) -> str:
+        """Write them as bare mentions: what is saved with a pipeline holds no text of notes."""
+        return "".join(
+            json.dumps(
+                {
+                    "mention": case.mention.long_form or case.gold.text,
+                    "ids": case.gold.ids,
+                    "lang": case.lang,
+                    "type": case.gold.type,
+                },
+                ensure_ascii=False,
+            )
+            + "\n"
+            for case in GoldSet(self.path, list(self.documents), {}).cases()
+        )
+
+
+def is_gold(path: Path) -> bool:
+    """Tell a gold file from one of curation rules, by its first line that is not empty.
+
+    RAISES (OSError): when it cannot be read.
+    """
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
+        first = next((line for line in file if line.strip()), "")
+    try:
+        data = json.loads(first)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(data, dict) and not _KEYS.isdisjoint(data)
