@@ -676,6 +676,21 @@ class Errors:
     bad_token_file = Message(
         "E629", "{path} holds no token of at least 16 characters. Write one into it."
     )
+    not_corrected = Message(
+        "E650",
+        "Corrections of {name} are kept nowhere. Start `medlink serve` with --corrections FILE.",
+    )
+    no_such_correction = Message(
+        "E651", "There is no correction {id!r}; another one may have taken it back. List them anew."
+    )
+    overlay_taken = Message(
+        "E652",
+        "{source} has an overlay already, so corrections cannot be in force. Build its rules into "
+        "the assets (`medlink kb build --curation`), and save the pipeline without it.",
+    )
+    no_corrections = Message(
+        "E653", "{path} holds no gold mentions, so no corrections are put there. Name a new file."
+    )
     retired_for_good = Message(
         "E640",
         "{path} has no concept for this id: {fate}. `medlink kb search` finds others by name.",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # these bring faiss and scipy, which are loaded when first ne
     from ..retrieval.exact import ExactIndex
     from ..retrieval.facets import Facets
     from ..retrieval.memory import MentionMemory, Remembered
-    from ..types import Encoder
+    from ..types import Encoder, Floats2d
 
 
 class OverlaidAssets(Assets):
@@ -66,7 +66,7 @@ class OverlaidAssets(Assets):
         if not overlay.added and not overlay.dropped:
             return None
         if "dense" in tiers and overlay.names:
-            vectors = (encoder or self.encoder).encode(overlay.names)
+            vectors = self._vectors(overlay.names, encoder or self.encoder)
         idf = self.ngram.idf if "ngram" in tiers else None
         return AddedNames(overlay.names, self.base.kb.n_names, overlay.dropped, idf, vectors)
 
@@ -123,6 +123,20 @@ class OverlaidAssets(Assets):
         if not self.remembered:
             return super().memory
         return self._part(MEMORY, lambda: make_memory(self.memory_lines, self.kb))
+
+    def _vectors(self, names: "Sequence[str]", encoder: "Encoder") -> "Floats2d":
+        """Encode names, but for those that the overlay before had: rules come one by one."""
+        import numpy as np
+
+        none: tuple[Encoder, dict[str, Any]] = (encoder, {})
+        of, known = self.base._part("added vectors", lambda: none)
+        known = known if of is encoder else {}
+        new = [name for name in dict.fromkeys(names) if name not in known]
+        if new:
+            known = {**known, **dict(zip(new, encoder.encode(new), strict=True))}
+        kept = {name: known[name] for name in names}
+        self.base._parts["added vectors"] = (encoder, kept)
+        return np.stack(list(map(kept.__getitem__, names)))
 
     @property
     def _names(self) -> "list[tuple[str, str]]":

@@ -31,28 +31,41 @@ def command(
     token_file: Annotated[
         Path | None, typer.Option(help="File with the token that requests must have.")
     ] = None,
+    corrections: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[NAME=]FILE",
+            help="Gold file that corrections of the page are added to, and that is in force; of "
+            "the first terminology, or of NAME.",
+        ),
+    ] = None,
     lang: Annotated[str, typer.Option(help="Language of the texts, for assets: en, es.")] = "en",
     max_length: Annotated[int, typer.Option(min=1, help="Longest text, in characters.")] = 100_000,
     device: Device = AUTO,
     verify: Verify = False,
 ) -> None:
-    """Answer on HTTP: a page to look at, and what programs ask. No text is logged or kept."""
+    """Answer on HTTP: a page to look at, and what programs ask.
+
+    No text is logged or kept, but for the sentences of what is corrected (--corrections).
+    """
     token = _read_token(token_file) if token_file is not None else ""
     if not (token or _is_loopback(host)):
         raise Errors.open_to_others(host=host)
     try:
         import uvicorn
 
-        from ..serve import Desk, Limits, make_app
+        from ..serve import CorrectionFile, Desk, Limits, make_app
     except ModuleNotFoundError as error:
         raise Errors.extra_missing(
             what="`medlink serve`", package=error.name, extra="serve"
         ) from error
-    desks = []
-    for name, source in _named(sources).items():
+    desks, named = [], _named(sources)
+    files = _files(corrections or [], list(named))
+    for name, source in named.items():
         if verify:
             verify_assets(source)
-        desks.append(Desk(name, source, lang, device))
+        file = CorrectionFile(files[name]) if name in files else None
+        desks.append(Desk(name, source, lang, device, corrections=file))
     hosts = ["localhost", "127.0.0.1", "[::1]", host, *(allow_host or [])]
     app = make_app(desks, Limits(length=max_length), token, hosts)
     typer.echo(f"http://{f'[{host}]' if ':' in host else host}:{port} has the page.", err=True)
@@ -70,6 +83,19 @@ def _named(sources: list[str]) -> dict[str, str]:
             name += "'"
         named[name] = source
     return named
+
+
+def _files(given: list[str], names: list[str]) -> dict[str, Path]:
+    """Find the file of each terminology that is corrected: that before "=", or the first one."""
+    files: dict[str, Path] = {}
+    for one in given:
+        name, equals, file = one.partition("=")
+        if not equals or name not in names:
+            name, file = names[0], one
+        if not file or name in files:
+            raise typer.BadParameter("one file for each terminology", param_hint="--corrections")
+        files[name] = Path(file)
+    return files
 
 
 def _is_loopback(host: str) -> bool:

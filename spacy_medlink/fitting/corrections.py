@@ -11,7 +11,7 @@ from ..kb import KnowledgeBase
 from ..kb.curation import Curation, Rule
 from ..kb.effects import UNKNOWN_ID
 from ..kb.gold import GoldDocument, read_gold
-from ..kb.resolve import find_ids
+from ..kb.resolve import OWN, Found
 from ..retrieval.memory import Remembered
 from .memory import key_of, learn_lines
 from .mention_names import names_of_mentions
@@ -53,10 +53,15 @@ class Corrections:
     def over(self, kb: KnowledgeBase) -> InForce:
         """Find what is in force: of mentions that are remembered as one, what was said last.
 
+        Ids are those of the knowledge base; retired ones are followed.
+
         `medlink learn` counts votes instead; but whoever corrects wants to see it.
         """
         ids = {id for one in self.documents for mention in one.mentions for id in mention.ids}
-        gold = GoldSet(self.path, list(self.documents), find_ids(kb, ids))
+        # Not by codes: to read those of a large terminology takes longer than a correction may.
+        own = {id: kb.resolve(id) for id in ids}
+        found = {id: Found(frozenset({kb.row_of(one)}), OWN) for id, one in own.items() if one}
+        gold = GoldSet(self.path, list(self.documents), found)
         lines = (one.line for one in gold.documents for _ in one.mentions)
         last: dict[str, Case] = {}
         idle = []

@@ -22,6 +22,7 @@ from ..annotate.formats import format_named
 from ..errors import Errors, MedlinkError
 from ..kb.browse import describe_concept, search_concepts
 from ..kb.concept_urls import concept_url
+from .corrections import corrections_router
 from .desk import Desk
 from .fhir import fhir_router
 
@@ -39,7 +40,7 @@ _HEADERS = {
 }
 _STATUS = {
     "E106": 404, "E620": 404, "E640": 404, "E621": 401, "E622": 503, "E623": 422, "E624": 413,
-    "E626": 504,
+    "E626": 504, "E109": 507, "E650": 404, "E651": 404,
 }  # fmt: skip
 
 
@@ -112,6 +113,10 @@ def make_app(
         if token and not hmac.compare_digest(given, token.encode()):
             raise Errors.wrong_token()
 
+    def check_texts(*texts: str) -> None:
+        if len(texts) > limits.texts or any(len(one) > limits.length for one in texts):
+            raise Errors.too_much_text(texts=limits.texts, length=limits.length)
+
     def refused(_: Request, error: Exception) -> JSONResponse:
         """Say what is wrong, by its code; where files are on this machine is told to nobody."""
         assert isinstance(error, MedlinkError)
@@ -147,8 +152,7 @@ def make_app(
         format = format_named(as_format) if as_format else None
         if format is not None and format.write_folder is not None and len(body.texts) > 1:
             raise Errors.one_document_a_file(format=as_format)
-        if len(body.texts) > limits.texts or any(len(one) > limits.length for one in body.texts):
-            raise Errors.too_much_text(texts=limits.texts, length=limits.length)
+        check_texts(*body.texts)
         desk = desk_of(body.terminology)
         filters = body.model_dump(include={"types", "sources", "languages", "within"})
         futures = [desk.link(text, filters, body.candidates) for text in body.texts]
@@ -171,8 +175,7 @@ def make_app(
     @app.post("/explain", **api)
     async def explain(body: Mention) -> dict[str, Any]:
         """Say why a mention is linked as it is."""
-        if len(body.text) > limits.length:
-            raise Errors.too_much_text(texts=limits.texts, length=limits.length)
+        check_texts(body.text)
         (found,) = await waited(
             [desk_of(body.terminology).explain(body.text, body.start, body.end)]
         )
@@ -198,6 +201,7 @@ def make_app(
         return {**short, "url": concept_url(described["id"], described["codes"])}
 
     app.include_router(fhir_router(desk_of), **api)
+    app.include_router(corrections_router(desk_of, check_texts, waited), **api)
 
     @app.get("/terminologies", **api)
     def terminologies() -> list[dict[str, Any]]:

@@ -1,20 +1,22 @@
 """Desk: one terminology of the service; a thread of its own links what waits, together."""
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from queue import Full, Queue
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..annotate.records import record_of_link
 from ..annotate.worker import linked_docs
+from ..components.linker.annotation import NIL
 from ..components.pipelines import linked_spans, linker_of, open_pipeline
 from ..errors import Errors, MedlinkError
 
 if TYPE_CHECKING:
-    from spacy.tokens import Doc
+    from spacy.tokens import Doc, Span
 
     from ..kb import KnowledgeBase
+    from .corrections import CorrectionFile
 
 _TOGETHER = 32  # texts that are linked at once
 Filters = tuple[tuple[str, Any], ...]
@@ -38,16 +40,21 @@ class Desk:
 
     name (str): of the terminology. source (str): assets, a pipeline, a package or "starter".
     waiting (int): requests that may wait; one more is refused (E622).
-    RAISES (MedlinkError): what `open_pipeline` raises.
+    corrections (Optional[CorrectionFile]): what was corrected is in force, and followed.
+    RAISES (MedlinkError): what `open_pipeline` raises, E652 for a pipeline with another overlay.
     """
 
     def __init__(
         self, name: str, source: str, lang: str = "en", device: str = "auto", waiting: int = 256,
-        **settings: Any,
+        corrections: "CorrectionFile | None" = None, **settings: Any,
     ) -> None:  # fmt: skip
         self.name, self.lang = name, lang
         self._nlp = open_pipeline(source, lang, device, **settings)
-        self._linker = linker_of(self._nlp)
+        self._linker, self.corrections = linker_of(self._nlp), corrections
+        if corrections is not None:
+            if self._linker.opened.overlay.is_used:
+                raise Errors.overlay_taken(source=source)
+            self._linker.configure(overlay=str(corrections.path))
         _ = self._linker.engine  # what is wrong with the assets is said before the first request
         self._jobs: Queue[_Job | None] = Queue(waiting)
         self._thread = threading.Thread(target=self._run, name=f"desk {name}", daemon=True)
@@ -59,9 +66,10 @@ class Desk:
         return self._linker.kb
 
     @property
-    def places(self) -> tuple[str, str]:
+    def places(self) -> tuple[str, ...]:
         """Where its files are."""
-        return str(self.kb.path), str(self._linker.assets.path)
+        own = () if self.corrections is None else (str(self.corrections.path),)
+        return str(self.kb.path), str(self._linker.assets.path), *own
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -74,6 +82,7 @@ class Desk:
             "names": kb.n_names,
             "tiers": list(assets.manifest["tiers"]),
             "code_schemes": kb.code_schemes(),
+            "corrections": self.corrections is not None,
         }
 
     @property
@@ -101,6 +110,19 @@ class Desk:
         RAISES (MedlinkError): E622 where too many wait.
         """
         return self._ask(_Job(Future(), work=lambda: self._explain(text, start, end)))
+
+    def locate(
+        self, text: str, start: int, end: int, instead: Sequence[int], ids: Sequence[str]
+    ) -> "Future[Any]":
+        """Ask for what a correction needs to know of its mention.
+
+        instead (Sequence[int]): start and end of the mention whose place it takes, or none.
+        RETURNS (Future): of "start" and "end" of whole words, the "ids", "type" (the entity
+            label), "lang", "long_form", and "before": the mention and link that were there.
+        RAISES (MedlinkError): E622 where too many wait; the future E106, E625, E627.
+        """
+        place, old = (start, end), tuple(instead)
+        return self._ask(_Job(Future(), work=lambda: self._locate(text, place, old, ids)))
 
     def close(self) -> None:
         """Finish what has been asked for, and stop."""
@@ -160,12 +182,41 @@ class Desk:
 
     def _explain(self, text: str, start: int, end: int) -> dict[str, Any]:
         with self._nlp.memory_zone():
-            doc = self._nlp.make_doc(text)
-            span = doc.char_span(start, end, alignment_mode="expand") if start < end else None
-            if span is None:
-                raise Errors.no_such_span(start=start, end=end, length=len(text))
-            explanation = self._linker.explain(span)
+            explanation = self._linker.explain(_span(self._nlp.make_doc(text), start, end))
             return {**explanation.as_dict(), "text": str(explanation)}
+
+    def _locate(
+        self, text: str, place: tuple[int, int], instead: tuple[int, ...], ids: Sequence[str]
+    ) -> dict[str, Any]:
+        kb, linker = self.kb, self._linker
+        for id in ids:
+            if id not in kb:
+                raise Errors.unknown_concept(path=kb.path, id=id)
+        with self._nlp.memory_zone():
+            ((doc, problem),) = linked_docs(self._nlp, [text])
+            if doc is None:
+                raise Errors.not_linked(problem=problem)
+            span = _span(doc, *place)
+            old = _span(doc, *instead) if len(instead) == 2 else span
+            there = linked_spans(doc, linker.spans_key)
+            label = next((one.label_ for one in there if one.start < old.end > old.start), "")
+            (mention,) = linker.preparer.mentions_of(doc, [span])
+            (before,) = linker.link_spans(doc, [old])
+            return {
+                "start": span.start_char, "end": span.end_char, "ids": [*ids], "type": label,
+                "lang": doc.lang_, "long_form": mention.long_form,
+                "before": {
+                    "mention": old.text, "ids": [] if before.id == NIL else [before.id],
+                },
+            }  # fmt: skip
+
+
+def _span(doc: "Doc", start: int, end: int) -> "Span":
+    """Get the words of a Doc that characters are in."""
+    span = doc.char_span(start, end, alignment_mode="expand") if start < end else None
+    if span is None or not span.text.strip():
+        raise Errors.no_such_span(start=start, end=end, length=len(doc.text))
+    return span
 
 
 def _settle(done: "Future[Any]", work: Callable[[], Any]) -> None:

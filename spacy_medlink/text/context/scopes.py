@@ -81,7 +81,7 @@ def said_of(
     parts (Sequence[Part]): what `find_sections` has found.
     RETURNS (List[Said]): in the order of the mentions.
     """
-    borders = _borders(text) if mentions else []
+    borders = sentence_starts(text) if mentions else []
     sentences: dict[int, list[int]] = {}
     for number, (start, _) in enumerate(mentions):
         sentences.setdefault(bisect_right(borders, start), []).append(number)
@@ -143,7 +143,7 @@ class _Sentence:
         return first, max(bisect_left(self._starts, end), first + 1)
 
 
-def _borders(text: str) -> list[int]:
+def sentence_starts(text: str) -> list[int]:
     """Find where sentences begin, but for the first one."""
     borders = []
     for one in _BORDER.finditer(text):

@@ -1,0 +1,209 @@
+"""What is corrected in the page: kept as gold in a file, which is the overlay of the linker."""
+
+import asyncio
+import json
+import os
+import uuid
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
+
+from ..errors import Errors
+from ..fitting.corrections import is_gold
+from ..text.context.scopes import sentence_starts
+from ..util.beside import only_one
+from ..util.files import replacing_file
+from ..util.outputs import PRIVATE
+
+_AROUND = 300  # characters of a sentence that are kept before and behind a mention
+_MARK = "correction"  # the key of what gold does not have: who, when, from what
+_ID = Field("", max_length=200)
+
+
+class CorrectionFile:
+    """A gold file that several people, also by several services, write into at once.
+
+    path (Path): it is made where it is not there.
+    RAISES (MedlinkError): E109 where it cannot be written, E653 where it holds something else.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.resolve()
+        with self._alone():
+            with self.path.open("a"):
+                pass
+            if self.path.stat().st_size and not is_gold(self.path):
+                raise Errors.no_corrections(path=path)
+
+    def add(self, line: Mapping[str, Any]) -> None:
+        """Append a line: it is on the disk, whole, or not at all.
+
+        RAISES (MedlinkError): E109 when the disk is full.
+        """
+        with self._alone(), self.path.open("r+b", buffering=0) as file:
+            size = file.seek(0, os.SEEK_END)
+            content = json.dumps(line, ensure_ascii=False).encode() + b"\n"
+            if size and _last_byte(file, size) != b"\n":
+                content = b"\n" + content
+            try:
+                file.seek(size)
+                if file.write(content) != len(content):
+                    raise OSError("the disk is full")
+                os.fsync(file.fileno())
+            except OSError:
+                file.truncate(size)
+                raise
+
+    def remove(self, id: str) -> None:
+        """Take a correction out of the file; the other lines stay as they are.
+
+        RAISES (MedlinkError): E651 where there is none with this id, E109 when the disk is full.
+        """
+        with self._alone():
+            lines = self.path.read_bytes().splitlines(keepends=True)
+            kept = [line for line in lines if _mark_of(line, id) is None]
+            if len(kept) == len(lines):
+                raise Errors.no_such_correction(id=id)
+            state = self.path.stat()
+            with replacing_file(self.path, PRIVATE, improves=self.path) as new:
+                new.touch()
+                new.chmod(state.st_mode & 0o7777)  # before it holds anything
+                new.write_bytes(b"".join(kept))
+
+    def corrections(self) -> list[dict[str, Any]]:
+        """List the corrections, the last one first; gold lines from elsewhere are left out."""
+        with self._alone():
+            lines = self.path.read_bytes().splitlines()
+        return [own for line in reversed(lines) if (own := _mark_of(line)) is not None]
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with only_one(self.path.parent):
+                yield
+        except OSError as error:
+            raise Errors.write_failed(path=self.path, reason=error.strerror or error) from error
+
+
+class _Correction(BaseModel):
+    """A mention of a text and what it means; of the text only the sentence is kept."""
+
+    model_config = ConfigDict(extra="forbid")
+    terminology: str = Field("", description="its name; the first one by default")
+    text: str = Field(description="the document")
+    start: int = Field(ge=0, description="first character of the mention")
+    end: int = Field(ge=1, description="character behind it")
+    ids: list[str] = Field(description="its concept; none: it is no concept (NIL)", max_length=20)
+    by: str = Field("", max_length=100, description="who says so")
+    instead: list[int] = Field(
+        [], max_length=2, description="start and end of the mention that it takes the place of"
+    )
+
+
+def corrections_router(
+    desk_of: Callable[[str], Any], check: Callable[[str], None], waited: Callable[..., Any]
+) -> APIRouter:
+    """Make what is asked of corrections by HTTP.
+
+    desk_of (Callable): finds the desk of a terminology. check (Callable): refuses a text that is
+    too long. waited (Callable): waits for futures.
+    """
+    router = APIRouter()
+
+    def file_of(terminology: str) -> CorrectionFile:
+        desk = desk_of(terminology)
+        if desk.corrections is None:
+            raise Errors.not_corrected(name=desk.name)
+        file: CorrectionFile = desk.corrections
+        return file
+
+    @router.post("/corrections")
+    async def correct(body: _Correction) -> dict[str, Any]:
+        """Keep what a mention means; it is in force from the next request on."""
+        file, desk = file_of(body.terminology), desk_of(body.terminology)
+        check(body.text)
+        (found,) = await waited(
+            [desk.locate(body.text, body.start, body.end, body.instead, body.ids)]
+        )
+        line = _line(body, desk.name, **found)
+        await asyncio.to_thread(file.add, line)
+        return _shown(line)
+
+    @router.get("/corrections")
+    def corrections(
+        terminology: str = "", limit: int = Query(200, ge=1, le=10_000)
+    ) -> list[dict[str, Any]]:
+        """List what was corrected, the last one first."""
+        return [_shown(one) for one in file_of(terminology).corrections()[:limit]]
+
+    @router.delete("/corrections/{id}")
+    def undo(id: str, terminology: str = "") -> dict[str, str]:
+        """Take a correction back; its line is gone from the file."""
+        file_of(terminology).remove(id)
+        return {"undone": id}
+
+    return router
+
+
+def _line(
+    body: _Correction, name: str, start: int, end: int, ids: list[str], type: str, lang: str,
+    long_form: str, before: dict[str, Any],
+) -> dict[str, Any]:  # fmt: skip
+    text, begin = _excerpt(body.text, start, end, long_form)
+    mention = {
+        "start": start - begin, "end": end - begin, "mention": body.text[start:end], "ids": ids,
+        "type": type,
+    }  # fmt: skip
+    at = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    mark = {"by": body.by.strip(), "at": at, "terminology": name, "from": before}
+    return {
+        "doc_id": uuid.uuid4().hex, "lang": lang, "text": text, "mentions": [mention], _MARK: mark
+    }  # fmt: skip
+
+
+def _excerpt(text: str, start: int, end: int, long_form: str) -> tuple[str, int]:
+    """Cut the sentence of a mention out of its document, the least that teaches.
+
+    Rerankers read 64 characters around a mention, and an abbreviation needs its definition.
+    RETURNS (Tuple[str, int]): the text, and what to take from offsets in the document.
+    """
+    starts = [0, *sentence_starts(text), len(text)]
+    begin = max(starts[bisect_right(starts, start) - 1], start - _AROUND)
+    stop = min(starts[min(bisect_left(starts, end), len(starts) - 1)], end + _AROUND)
+    sentence = text[begin:stop]
+    begin += len(sentence[: start - begin]) - len(sentence[: start - begin].lstrip())
+    sentence = text[begin:stop].rstrip() if stop > end else text[begin:end]
+    if long_form and long_form not in sentence:
+        definition = f"{long_form} ({text[start:end]}).\n"
+        return definition + sentence, begin - len(definition)
+    return sentence, begin
+
+
+def _shown(line: Mapping[str, Any]) -> dict[str, Any]:
+    mention = line["mentions"][0]
+    return {
+        "id": line["doc_id"], "text": line["text"], **mention, **line[_MARK],
+    }  # fmt: skip
+
+
+def _mark_of(line: bytes, id: str | None = None) -> dict[str, Any] | None:
+    """Read a line that is a correction, the one with an id; None for others."""
+    try:
+        data = json.loads(line)
+        is_ours = isinstance(data, dict) and isinstance(data[_MARK], dict) and data["mentions"][0]
+    except (ValueError, KeyError, IndexError, TypeError, RecursionError):
+        return None
+    return data if is_ours and id in (None, data.get("doc_id")) else None
+
+
+def _last_byte(file: Any, size: int) -> bytes:
+    file.seek(size - 1)
+    last: bytes = file.read(1)
+    return last

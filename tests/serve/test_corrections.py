@@ -1,0 +1,210 @@
+"""Corrections: kept as gold, in force at once, taken back, and never lost."""
+
+import errno
+import json
+import os
+import stat
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spacy_medlink.assets import Assets
+from spacy_medlink.cli.serve import command
+from spacy_medlink.components.pipelines import open_pipeline
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb.gold import read_gold
+
+pytest.importorskip("fastapi")
+pytest.importorskip("prometheus_client")
+from fastapi.testclient import TestClient  # there only with the extra `serve`
+
+from spacy_medlink.serve import CorrectionFile, Desk, make_app  # imports fastapi
+from spacy_medlink.serve.corrections import _excerpt
+
+ASTHMA, FEVER = "HP:0002099", "HP:0001945"
+NOTE = "Known asthma. Now wheezy spells, and 😀 fever <b>again</b>. Home."
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "corrections.jsonl"
+
+
+@pytest.fixture
+def client(tiny_assets: Assets, file: Path) -> Iterator[TestClient]:
+    desk = Desk("tiny", str(tiny_assets.path), device="cpu", corrections=CorrectionFile(file))
+    yield TestClient(make_app([desk]), base_url="http://127.0.0.1")
+    desk.close()
+
+
+def _links(client: TestClient, text: str = NOTE) -> dict[str, list[str]]:
+    answer = client.post("/link", json={"texts": [text]})
+    assert answer.status_code == 200, answer.text
+    return {one["mention"]: one["ids"] for one in answer.json()["documents"][0]["mentions"]}
+
+
+def _correct(client: TestClient, mention: str, *ids: str, text: str = NOTE, **more: Any) -> Any:
+    start = text.index(mention)
+    body = {"text": text, "start": start, "end": start + len(mention), "ids": ids, **more}
+    answer = client.post("/corrections", json=body)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_another_concept_nil_and_another_span(client: TestClient, file: Path) -> None:
+    assert _links(client) == {"asthma": [ASTHMA], "fever": [FEVER]}
+    done = _correct(client, "asthma", FEVER, by=" Ann ")
+    assert (done["by"], done["from"]) == ("Ann", {"mention": "asthma", "ids": [ASTHMA]})
+    _correct(client, "fever")
+    _correct(client, "wheezy spells", ASTHMA)
+    now = {"asthma": [FEVER], "wheezy spells": [ASTHMA], "fever": []}
+    assert _links(client) == now
+    documents = list(read_gold(file, strict=True))
+    assert [one.text for one in documents] == [
+        "Known asthma.", *["Now wheezy spells, and 😀 fever <b>again</b>."] * 2
+    ]  # fmt: skip
+    listed = client.get("/corrections").json()
+    assert [one["mention"] for one in listed] == ["wheezy spells", "fever", "asthma"]
+    for one in listed:
+        assert client.delete(f"/corrections/{one['id']}").is_success
+    assert _links(client) == {"asthma": [ASTHMA], "fever": [FEVER]}
+    assert file.read_bytes() == b""
+
+
+def test_what_was_said_last_holds(client: TestClient) -> None:
+    _correct(client, "asthma", FEVER)
+    last = _correct(client, "asthma")
+    assert _links(client)["asthma"] == []
+    assert last["from"]["ids"] == [FEVER]
+    client.delete(f"/corrections/{last['id']}")
+    assert _links(client)["asthma"] == [FEVER]
+
+
+def test_a_span_takes_the_place_of_another(client: TestClient) -> None:
+    text = "wheezy asthma of old."
+    done = _correct(client, "wheezy asthma", FEVER, text=text, instead=[7, 13])
+    assert done["from"] == {"mention": "asthma", "ids": [ASTHMA]}
+    assert _links(client, text) == {"wheezy asthma": [FEVER]}
+    done = _correct(client, "heez", FEVER, text=text)
+    assert done["mention"] == "wheezy", "whole words"
+
+
+def test_an_abbreviation_keeps_its_definition(client: TestClient, file: Path) -> None:
+    text = "Patent foramen ovale (PFO) was seen. Later on the PFO was closed."
+    start = text.rindex("PFO")
+    body = {"text": text, "start": start, "end": start + 3, "ids": [FEVER]}
+    assert client.post("/corrections", json=body).is_success
+    (document,) = read_gold(file, strict=True)
+    assert document.text == "Patent foramen ovale (PFO).\nLater on the PFO was closed."
+    assert _links(client, text)["PFO"] == [FEVER]
+
+
+def test_the_least_is_kept() -> None:
+    text = "One.  " + "word " * 200 + "mention " + "word " * 200
+    start = text.index("mention")
+    kept, begin = _excerpt(text, start, start + 7, "")
+    assert kept[start - begin :].startswith("mention") and len(kept) < 620
+    assert _excerpt("a\n\n  fever  \n\nb", 5, 10, "") == ("fever", 5)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        ({"ids": ["HP:9"]}, 404, "E106"),
+        ({"start": 900, "end": 901}, 400, "E627"),
+        ({"end": 5, "start": 5}, 400, "E627"),
+        ({"instead": [1, 999]}, 400, "E627"),
+        ({"instead": [1, 2, 3]}, 422, "E623"),
+        ({"terminology": "x"}, 404, "E620"),
+        ({"text": "x" * 100_001}, 413, "E624"),
+        ({"by": "x" * 101}, 422, "E623"),
+    ],
+)
+def test_what_is_refused(
+    client: TestClient, file: Path, body: dict[str, Any], status: int, code: str
+) -> None:
+    answer = client.post(
+        "/corrections", json={"text": NOTE, "start": 6, "end": 12, "ids": [], **body}
+    )
+    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
+    assert file.read_bytes() == b""
+    missing = client.delete("/corrections/none")
+    assert (missing.status_code, missing.json()["error"]["code"]) == (404, "E651")
+
+
+def test_without_a_file_nothing_is_kept(tiny_assets: Assets) -> None:
+    desk = Desk("tiny", str(tiny_assets.path), device="cpu")
+    client = TestClient(make_app([desk]), base_url="http://127.0.0.1")
+    for ask in (
+        lambda: client.get("/corrections"),
+        lambda: client.delete("/corrections/x"),
+        lambda: client.post(
+            "/corrections", json={"text": "fever", "start": 0, "end": 5, "ids": []}
+        ),
+    ):
+        assert (ask().status_code, ask().json()["error"]["code"]) == (404, "E650")
+    desk.close()
+
+
+def test_a_full_disk_loses_nothing(
+    client: TestClient, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = _correct(client, "asthma", FEVER)
+    before = file.read_bytes()
+
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        body = {"text": NOTE, "start": 6, "end": 12, "ids": []}
+        for answer in (
+            client.post("/corrections", json=body), client.delete(f"/corrections/{kept['id']}")
+        ):  # fmt: skip
+            assert (answer.status_code, answer.json()["error"]["code"]) == (507, "E109")
+            assert "No space left" in answer.text and str(file.parent) not in answer.text
+    assert file.read_bytes() == before
+    assert [one.name for one in file.parent.iterdir()] == [file.name]
+
+
+def _write(path: Path, who: int) -> None:
+    own = CorrectionFile(path)
+    for number in range(20):
+        mention = {"mention": f"{who} {number}", "ids": ["X"]}
+        own.add({"doc_id": f"{who}-{number}", "mentions": [mention], "correction": {"by": who}})
+        if number % 2:
+            own.remove(f"{who}-{number}")
+
+
+def test_two_people_at_once(file: Path) -> None:
+    file.write_text('{"mention": "mine", "ids": []}', encoding="utf-8")  # without an end of line
+    file.chmod(0o600)
+    with ProcessPoolExecutor(2) as pool:
+        list(pool.map(_write, [file, file], [1, 2]))
+    lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    assert lines[0] == {"mention": "mine", "ids": []}
+    assert sorted(one["doc_id"] for one in lines[1:]) == sorted(
+        f"{who}-{number}" for who in (1, 2) for number in range(0, 20, 2)
+    )
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert [one["doc_id"] for one in CorrectionFile(file).corrections()] == [
+        one["doc_id"] for one in reversed(lines[1:])
+    ]
+
+
+def test_a_file_of_something_else(tmp_path: Path, tiny_assets: Assets) -> None:
+    other = tmp_path / "rules.tsv"
+    other.write_text("deny\tfever\n", encoding="utf-8")
+    with pytest.raises(MedlinkError, match="E653"):
+        CorrectionFile(other)
+    with pytest.raises(MedlinkError, match="E109"):
+        CorrectionFile(tmp_path)
+    nlp = open_pipeline(str(tiny_assets.path), device="cpu", overlay=str(other))
+    nlp.to_disk(tmp_path / "pipeline")
+    with pytest.raises(MedlinkError, match="E652"):
+        Desk("x", str(tmp_path / "pipeline"), corrections=CorrectionFile(tmp_path / "new"))
+    with pytest.raises(Exception, match="one file for each"):
+        command(["starter"], corrections=["a", "starter=b"], token_file=None, host="127.0.0.1")
