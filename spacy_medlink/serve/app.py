@@ -27,7 +27,11 @@ from .desk import Desk
 from .fhir import fhir_router
 
 _PAGE = Path(__file__).parent / "page"
-_FILES = {"page.css": "text/css", "page.js": "text/javascript"}
+_FILES = {
+    "page.css": "text/css",
+    "page.js": "text/javascript",
+    "corrections.js": "text/javascript",
+}
 _SHOWN = 200  # of children, relations and the like
 # Nothing but our own files runs in the page, whatever stands in a note or in a terminology.
 _HEADERS = {

@@ -16,14 +16,18 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ..errors import Errors
 from ..fitting.corrections import is_gold
+from ..fitting.review import Doubtful, review_order
+from ..linking.decision import NOT_A_CONCEPT
+from ..retrieval.concepts import MEMORY
+from ..retrieval.memory import memory_key
 from ..text.context.scopes import sentence_starts
 from ..util.beside import only_one
 from ..util.files import replacing_file
 from ..util.outputs import PRIVATE
 
 _AROUND = 300  # characters of a sentence that are kept before and behind a mention
+_UNKNOWN = 0.5  # doubt of a mention without any candidate
 _MARK = "correction"  # the key of what gold does not have: who, when, from what
-_ID = Field("", max_length=200)
 
 
 class CorrectionFile:
@@ -107,13 +111,22 @@ class _Correction(BaseModel):
     )
 
 
+class _Notes(BaseModel):
+    """Texts whose mentions are to be looked through."""
+
+    model_config = ConfigDict(extra="forbid")
+    terminology: str = Field("", description="its name; the first one by default")
+    texts: list[str] = Field(min_length=1, description="documents")
+    limit: int = Field(200, ge=1, le=10_000, description="mentions wanted")
+
+
 def corrections_router(
-    desk_of: Callable[[str], Any], check: Callable[[str], None], waited: Callable[..., Any]
+    desk_of: Callable[[str], Any], check: Callable[..., None], waited: Callable[..., Any]
 ) -> APIRouter:
     """Make what is asked of corrections by HTTP.
 
-    desk_of (Callable): finds the desk of a terminology. check (Callable): refuses a text that is
-    too long. waited (Callable): waits for futures.
+    desk_of (Callable): finds the desk of a terminology. check (Callable): refuses texts that
+    are too long. waited (Callable): waits for futures.
     """
     router = APIRouter()
 
@@ -135,6 +148,21 @@ def corrections_router(
         line = _line(body, desk.name, **found)
         await asyncio.to_thread(file.add, line)
         return _shown(line)
+
+    @router.post("/queue")
+    async def queue(body: _Notes) -> list[dict[str, Any]]:
+        """Order the mentions of texts by what their correction would teach, one for each name."""
+        check(*body.texts)
+        desk = desk_of(body.terminology)
+        documents = await waited([desk.link(text, {}, 1) for text in body.texts])
+        mentions = [(number, one) for number, own in enumerate(documents) for one in own]
+        order = review_order([_doubtful(one) for _, one in mentions])[: body.limit]
+        kept = ("start", "end", "mention", "ids", "prob")
+        return [
+            {"text": mentions[place][0], "count": count}
+            | {name: mentions[place][1][name] for name in kept}
+            for place, count in order
+        ]
 
     @router.get("/corrections")
     def corrections(
@@ -184,6 +212,19 @@ def _excerpt(text: str, start: int, end: int, long_form: str) -> tuple[str, int]
         definition = f"{long_form} ({text[start:end]}).\n"
         return definition + sentence, begin - len(definition)
     return sentence, begin
+
+
+def _doubtful(record: Mapping[str, Any]) -> Doubtful:
+    """Describe a linked mention; what corrections decided already is beyond doubt."""
+    key = memory_key(record["mention"])
+    best = next(iter(record["candidates"]), None)
+    if record["reason"] == NOT_A_CONCEPT or (best and best["scores"].get(MEMORY)):
+        return Doubtful(key, "", 0.0)
+    if best is None:
+        return Doubtful(key, "", _UNKNOWN)
+    right = best["score"] if best["prob"] is None else best["prob"]
+    right = min(max(right, 0.0), 1.0)
+    return Doubtful(key, best["id"], 1 - right if record["ids"] else right)
 
 
 def _shown(line: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 import contextlib
 import logging
-import shutil
 import signal
 import socket
 import subprocess
@@ -27,6 +26,7 @@ pytest.importorskip("prometheus_client")
 from fastapi.testclient import TestClient  # there only with the extra `serve`
 
 from spacy_medlink.serve import Desk, Limits, make_app  # imports fastapi
+from tests.serve.browser import opened_page
 
 TEXT = "No fever 😀. Mother had asthma; now type 2 diabetes."
 LOCAL = "http://127.0.0.1"
@@ -175,11 +175,12 @@ def test_the_page_lets_nothing_else_run(client: TestClient) -> None:
     assert "script-src 'self'" in page.headers["Content-Security-Policy"]
     assert "default-src 'none'" in page.headers["Content-Security-Policy"]
     assert "http" not in page.text.replace("http-equiv", "")
-    for name in ("page.css", "page.js"):
+    for name in ("page.css", "page.js", "corrections.js"):
         assert client.get(f"/page/{name}").is_success
     assert client.get("/page/..%2Fapp.py").status_code == 404
     assert client.get("/page/app.py").status_code == 404
-    size = sum(len(client.get(one).content) for one in ("/", "/page/page.css", "/page/page.js"))
+    files = ("/", "/page/page.css", "/page/page.js", "/page/corrections.js")
+    size = sum(len(client.get(one).content) for one in files)
     assert size < 300_000
 
 
@@ -230,44 +231,24 @@ def test_texts_do_not_pile_up(desk: Desk) -> None:
 
 
 @pytest.mark.slow
-def test_in_a_browser(desk: Desk, tmp_path: Path) -> None:
+def test_in_a_browser(desk: Desk) -> None:
     """The page links a note by the keyboard alone, shows why, and runs nothing that a note has."""
-    api = pytest.importorskip("playwright.sync_api")
-    uvicorn = pytest.importorskip("uvicorn")
-    browser = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
-    if browser is None:
-        pytest.skip("no Chromium")
-    server = uvicorn.Server(uvicorn.Config(make_app([desk]), port=0, log_level="error"))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    try:
-        while not server.started:
-            time.sleep(0.05)
-        port = server.servers[0].sockets[0].getsockname()[1]
-        with api.sync_playwright() as play:
-            page = play.chromium.launch(executable_path=browser, args=["--no-sandbox"]).new_page()
-            said: list[str] = []
-            page.on("console", lambda message: said.append(message.text))
-            page.on("pageerror", lambda error: said.append(str(error)))
-            page.goto(f"http://127.0.0.1:{port}/")
-            page.wait_for_selector("#terminology option", state="attached")
-            page.focus("#text")
-            page.keyboard.type("😀 No fever. <img src=x onerror=alert(1)> Asthma.")
-            page.keyboard.press("Control+Enter")
-            page.wait_for_selector("#linked button")
-            assert page.locator("#linked button > span").all_inner_texts() == ["fever", "Asthma"]
-            assert page.locator("#linked button > span.negated").count() == 1
-            page.focus("#linked button >> nth=1")
-            page.keyboard.press("Enter")
-            page.locator("#details pre", has_text="matched").wait_for()
-            page.click("#details table button >> nth=0")
-            page.locator("#details h3", has_text="Names").wait_for()
-            assert page.inner_text("#details h2") == "Asthma"
-            assert page.locator("img").count() == 0
-            assert said == []
-    finally:
-        server.should_exit = True
-        thread.join()
+    with opened_page([desk]) as (page, said):
+        page.focus("#text")
+        page.keyboard.type("😀 No fever. <img src=x onerror=alert(1)> Asthma.")
+        page.keyboard.press("Control+Enter")
+        page.wait_for_selector("#linked button")
+        assert page.locator("#linked button > span").all_inner_texts() == ["fever", "Asthma"]
+        assert page.locator("#linked button > span.negated").count() == 1
+        page.focus("#linked button >> nth=1")
+        page.keyboard.press("Enter")
+        page.locator("#details pre", has_text="matched").wait_for()
+        page.click("#details table button >> nth=0")
+        page.locator("#details h3", has_text="Names").wait_for()
+        assert page.inner_text("#details h2") == "Asthma"
+        assert page.locator("img").count() == 0
+        assert page.locator("#correcting").is_hidden(), "there is no file for corrections"
+        assert said == []
 
 
 @pytest.mark.slow

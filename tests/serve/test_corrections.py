@@ -23,6 +23,7 @@ from fastapi.testclient import TestClient  # there only with the extra `serve`
 
 from spacy_medlink.serve import CorrectionFile, Desk, make_app  # imports fastapi
 from spacy_medlink.serve.corrections import _excerpt
+from tests.serve.browser import opened_page
 
 ASTHMA, FEVER = "HP:0002099", "HP:0001945"
 NOTE = "Known asthma. Now wheezy spells, and 😀 fever <b>again</b>. Home."
@@ -34,10 +35,15 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def client(tiny_assets: Assets, file: Path) -> Iterator[TestClient]:
-    desk = Desk("tiny", str(tiny_assets.path), device="cpu", corrections=CorrectionFile(file))
-    yield TestClient(make_app([desk]), base_url="http://127.0.0.1")
-    desk.close()
+def desk(tiny_assets: Assets, file: Path) -> Iterator[Desk]:
+    made = Desk("tiny", str(tiny_assets.path), device="cpu", corrections=CorrectionFile(file))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def client(desk: Desk) -> TestClient:
+    return TestClient(make_app([desk]), base_url="http://127.0.0.1")
 
 
 def _links(client: TestClient, text: str = NOTE) -> dict[str, list[str]]:
@@ -208,3 +214,68 @@ def test_a_file_of_something_else(tmp_path: Path, tiny_assets: Assets) -> None:
         Desk("x", str(tmp_path / "pipeline"), corrections=CorrectionFile(tmp_path / "new"))
     with pytest.raises(Exception, match="one file for each"):
         command(["starter"], corrections=["a", "starter=b"], token_file=None, host="127.0.0.1")
+
+
+def test_the_queue(client: TestClient) -> None:
+    texts = ["Asthma, asthma and feverish chils.", "asthma; fever"]
+    order = client.post("/queue", json={"texts": texts}).json()
+    assert sorted(one["mention"].casefold() for one in order) == ["asthma", "fever"]
+    assert {one["mention"].casefold(): one["count"] for one in order}["asthma"] == 3
+    _correct(client, "asthma", FEVER)
+    left = client.post("/queue", json={"texts": texts}).json()
+    assert [one["mention"] for one in left] == ["fever"], "what was corrected is beyond doubt"
+    assert client.post("/queue", json={"texts": []}).status_code == 422
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["keyboard", "phone"])
+def test_in_a_browser(desk: Desk, file: Path, way: str) -> None:
+    """A mention gets another concept, none, another span; by keys alone, or on a phone."""
+    phone = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "color_scheme": "dark"}
+    with opened_page([desk], **(phone if way == "phone" else {})) as (page, said):
+
+        def press(button: Any) -> None:
+            if way == "phone":
+                button.tap()
+            else:
+                button.focus()
+                page.keyboard.press("Enter")
+
+        def wait_for(*mentions: str) -> None:
+            wanted = [*mentions]
+            own = "[...document.querySelectorAll('#linked button')].map((one) => one.innerText)"
+            page.wait_for_function(f"wanted => String({own}) === String(wanted)", arg=wanted)
+
+        details = page.locator("#details")
+        page.fill("#by", "<b>Ann</b>")
+        page.fill("#text", "<img src=x onerror=alert(1)> wheezy asthma, fever 😀 nos")
+        press(page.locator("#link"))
+        wait_for(f"asthma{ASTHMA}", f"fever{FEVER}")
+        press(page.locator("#linked button >> nth=1"))
+        press(details.get_by_role("button", name="No concept"))
+        wait_for(f"asthma{ASTHMA}", "feverNIL")
+        press(page.locator("#linked button >> nth=0"))
+        press(details.get_by_role("button", name="Word before"))
+        details.locator("h2", has_text="wheezy asthma").wait_for()
+        page.fill("#query", "Fever")
+        page.press("#query", "Enter")
+        press(details.get_by_role("button", name="Choose Fever for").first)
+        wait_for(f"wheezy asthma{FEVER}", "feverNIL")
+        assert page.evaluate("document.activeElement.innerText") == f"wheezy asthma{FEVER}"
+        page.evaluate("text.focus(); text.setSelectionRange(51, 55)")
+        press(page.locator("#mark"))
+        details.locator("h2", has_text="nos").wait_for()
+        press(page.locator("#undo"))
+        wait_for(f"asthma{ASTHMA}", "feverNIL")
+        press(page.locator("#history"))
+        details.locator("td", has_text="<b>Ann</b>").wait_for()
+        assert len(list(read_gold(file, strict=True))) == 1
+        press(details.get_by_role("button", name="Undo fever"))
+        wait_for(f"asthma{ASTHMA}", f"fever{FEVER}")
+        assert page.locator("#undo").is_disabled()
+        press(page.locator("#next"))
+        page.locator("#status", has_text="1 of 2 to review").wait_for()
+        assert page.locator("img").count() == 0
+        width = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+        assert width <= 0, "nothing leaves the screen"
+        assert said == []

@@ -4,6 +4,8 @@
 const $ = (id) => document.getElementById(id);
 const KINDS = ["negated", "uncertain", "historical", "hypothetical", "family"];
 let linked = null; // {text, terminology, mentions} of the last answer
+let served = []; // what is said of each terminology
+let notes = []; // texts of the files that were opened last
 
 // Make an element: its attributes, and what is in it (elements, texts).
 function make(tag, attributes = {}, ...inner) {
@@ -16,12 +18,11 @@ function make(tag, attributes = {}, ...inner) {
   return made;
 }
 
-async function ask(path, body) {
+async function ask(path, body, method = body ? "POST" : "GET") {
   const headers = { "Content-Type": "application/json" };
   const token = sessionStorage.getItem("token");
   if (token) headers.Authorization = `Bearer ${token}`;
-  const options = body ? { method: "POST", headers, body: JSON.stringify(body) } : { headers };
-  const response = await fetch(path, options);
+  const response = await fetch(path, { method, headers, body: body ? JSON.stringify(body) : null });
   const answer = await response.json();
   if (response.status === 401) $("login").hidden = false;
   if (!response.ok) throw new Error(answer.error ? answer.error.message : response.statusText);
@@ -52,8 +53,7 @@ function isLinked(mention) {
   return mention.ids.length > 0 && sureness(mention) >= Number($("least").value);
 }
 
-async function link() {
-  const text = $("text").value;
+async function link(text = $("text").value) {
   $("status").textContent = "Linking ...";
   const start = performance.now();
   const types = $("types").value.split(",").map((one) => one.trim()).filter(Boolean);
@@ -82,7 +82,8 @@ function draw() {
     const said = KINDS.filter((kind) => mention[kind]);
     const note = [isLinked(mention) ? mention.ids[0] : "NIL", ...said].join(", ");
     const title = isLinked(mention) ? mention.name : mention.reason || "below the probability";
-    const button = make("button", { class: colour(mention), title, "aria-pressed": "false" },
+    const at = { "data-start": String(mention.start), "data-end": String(mention.end) };
+    const button = make("button", { class: colour(mention), title, "aria-pressed": "false", ...at },
       make("span", { class: mention.negated ? "negated" : null }, mention.mention),
       make("small", {}, note));
     button.addEventListener("click", () => attempt(() => choose(mention, button)));
@@ -115,6 +116,7 @@ function conceptButton(id, name, terminology) {
 }
 
 async function choose(mention, button) {
+  pick(mention);
   for (const one of $("linked").querySelectorAll("button")) one.setAttribute("aria-pressed", "false");
   button.setAttribute("aria-pressed", "true");
   const { text, terminology } = linked;
@@ -123,12 +125,13 @@ async function choose(mention, button) {
     make("td", {}, one.matched),
     make("td", {}, Object.keys(one.ranks).join(", ")),
     make("td", { class: "number" }, shown(one.score)),
-    make("td", { class: "number" }, shown(one.prob))));
+    make("td", { class: "number" }, shown(one.prob)), chooseCell(one.id, one.name)));
   const said = KINDS.filter((kind) => mention[kind]).join(", ");
   const facts = [mention.reason ? `NIL: ${mention.reason}` : "", said, mention.section ? `in ${mention.section}` : ""];
   const why = make("pre", {}, "...");
   show(`“${mention.mention}”`, make("p", {}, facts.filter(Boolean).join("; ")),
-    table(["candidate", "matched name", "tiers", "score", "prob."], rows),
+    table(["candidate", "matched name", "tiers", "score", "prob.", ...chooseHeader()], rows),
+    ...correcting(),
     make("h3", {}, "Why"), why);
   const { start, end } = mention;
   why.textContent = (await ask("explain", { text, start, end, terminology })).text;
@@ -144,20 +147,24 @@ async function showConcept(id, terminology) {
   const isWeb = own.url.startsWith("https://") || own.url.startsWith("http://");
   const page = isWeb ? make("a", { href: own.url, rel: "noreferrer", target: "_blank" }, own.id) : own.id;
   show(own.name, make("p", {}, page, own.types.length ? ` · ${own.types.join(", ")}` : ""),
-    own.definition ? make("p", {}, own.definition) : "",
+    own.definition ? make("p", {}, own.definition) : "", chooseButton(id, own.name),
     ...list("Above", named(own.parents)), ...list("Below", named(own.children)),
     ...list("Names", names), ...list("Codes", codes));
 }
 
 async function search() {
-  const terminology = $("terminology").value;
   const query = $("query").value.trim();
-  if (!query) return;
+  if (query) show(`Search: ${query}`, await foundFor(query));
+}
+
+// A table of the concepts whose names hold a text or are near it.
+async function foundFor(query) {
+  const terminology = $("terminology").value;
   const found = await ask(`search?q=${encodeURIComponent(query)}&${within(terminology)}`);
   const rows = found.map((one) => make("tr", {}, make("td", {}, conceptButton(one.id, one.name, terminology)),
-    make("td", {}, one.matched), make("td", {}, one.how)));
-  show(`Search: ${query}`, rows.length ? table(["concept", "matched name", "how"], rows)
-    : make("p", {}, "No name holds this or is near it."));
+    make("td", {}, one.matched), make("td", {}, one.how), chooseCell(one.id, one.name)));
+  return rows.length ? table(["concept", "matched name", "how", ...chooseHeader()], rows)
+    : make("p", {}, "No name holds this or is near it.");
 }
 
 function save() {
@@ -170,21 +177,24 @@ function save() {
 async function start() {
   const found = await ask("terminologies");
   $("login").hidden = true;
+  served = found;
   $("terminology").replaceChildren(...found.map((one) =>
     make("option", { value: one.name }, `${one.name} (${one.concepts.toLocaleString("en")} concepts)`)));
+  offerCorrections();
 }
 
 document.addEventListener("DOMContentLoaded", () => {
-  $("link").addEventListener("click", () => attempt(link));
+  $("link").addEventListener("click", () => attempt(linkNew));
   $("save").addEventListener("click", save);
   $("least").addEventListener("input", draw);
   $("search").addEventListener("submit", (event) => { event.preventDefault(); attempt(search); });
   $("text").addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) attempt(link);
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) attempt(linkNew);
   });
   $("file").addEventListener("change", async () => {
-    const [file] = $("file").files;
-    if (file) { $("text").value = await file.text(); attempt(link); }
+    notes = await Promise.all([...$("file").files].map((file) => file.text()));
+    $("file").value = "";
+    if (notes.length) { $("text").value = notes[0]; attempt(linkNew); }
   });
   $("login").addEventListener("submit", (event) => {
     event.preventDefault();

@@ -1,0 +1,45 @@
+"""The order in which mentions are worth a look: what would teach most comes first."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+
+class Doubtful(NamedTuple):
+    """A mention, as far as its place in the order goes.
+
+    key (str): what mentions share that one correction corrects. concept (str): of the best
+    candidate, "" for none. doubt (float): probability that what is linked, or NIL, is wrong.
+    """
+
+    key: str
+    concept: str
+    doubt: float
+
+
+def review_order(mentions: Sequence[Doubtful]) -> list[tuple[int, int]]:
+    """Order mentions: uncertain, frequent and different ones first; one for each key.
+
+    A correction of a key corrects, as far as is known, as many mentions as the sum of their doubts.
+    Of the keys with one best candidate the second counts half, the third a third, and so on: what
+    resembles one name of a concept is often right, or wrong, for the same reason.
+
+    RETURNS (List[Tuple[int, int]]): place of the most doubtful mention of a key, and how many have
+        that key; without those that are beyond doubt.
+    """
+    by_key: dict[str, list[int]] = defaultdict(list)
+    for place, one in enumerate(mentions):
+        by_key[one.key].append(place)
+    by_concept: dict[str, list[tuple[float, int, int]]] = defaultdict(list)
+    for key, places in by_key.items():
+        first = max(places, key=lambda place: (mentions[place].doubt, -place))
+        worth = sum(mentions[place].doubt for place in places)
+        if worth > 0:
+            concept = mentions[first].concept or f" {key}"
+            by_concept[concept].append((-worth, first, len(places)))
+    found = [
+        (worth / rank, first, count)
+        for own in by_concept.values()
+        for rank, (worth, first, count) in enumerate(sorted(own), 1)
+    ]
+    return [(first, count) for _, first, count in sorted(found)]
