@@ -30,13 +30,7 @@ function pick(mention) {
 function chooseButton(id, name) {
   if (!canChoose()) return "";
   const label = `Choose ${name} for “${pickedText()}”`;
-  return make("button", { "aria-label": label, title: label, onclick: () => attempt(() => correct([id])) }, "Choose");
-}
-
-const chooseHeader = () => (canChoose() ? [""] : []);
-
-function chooseCell(id, name) {
-  return canChoose() ? make("td", {}, chooseButton(id, name)) : "";
+  return make("button", { class: "small", "aria-label": label, title: label, onclick: () => attempt(() => correct([id])) }, "Choose");
 }
 
 // What stands below the candidates: no concept, another span.
@@ -69,10 +63,11 @@ async function moveSpan(side, way, label) {
   await showPicked(label);
 }
 
-// Show a span that has no candidates of its own. focus: the button that is to have it again.
+// Show a span that was not linked itself. focus: the button that is to have it again.
 async function showPicked(focus) {
   const found = await foundFor(pickedText());
-  show(`“${pickedText()}”`, found, ...correcting());
+  const known = picked.mention.candidates || [];
+  show(`“${pickedText()}”`, found, ...(known.length ? [candidatesOf(picked.mention)] : []), ...correcting());
   const again = [...$("details").querySelectorAll("button")].find((one) => one.textContent === focus);
   if (again) again.focus();
 }
@@ -153,7 +148,7 @@ async function listCorrections() {
     make("td", {}, one.ids.join(", ") || "NIL"), make("td", {}, one.from.ids.join(", ") || "NIL"),
     make("td", {}, [one.by, one.at.slice(0, 16).replace("T", " ")].filter(Boolean).join(", ")),
     make("td", {}, make("button", {
-      "aria-label": `Undo ${one.mention}`,
+      class: "small", "aria-label": `Undo ${one.mention}`,
       onclick: () => attempt(async () => { await undo({ id: one.id, terminology }); await listCorrections(); }),
     }, "Undo"))));
   show("Corrections", rows.length ? table(["mention", "is", "was", "by", ""], rows)

@@ -115,23 +115,26 @@ function conceptButton(id, name, terminology) {
   return make("button", { class: "plain", onclick: open }, name ? `${name} (${id})` : id);
 }
 
+function candidatesOf(mention) {
+  const rows = mention.candidates.map((one) => make("tr", {},
+    make("td", {}, conceptButton(one.id, one.name, linked.terminology), chooseButton(one.id, one.name)),
+    make("td", {}, one.matched),
+    make("td", {}, Object.keys(one.ranks).join(", ")),
+    make("td", { class: "number" }, shown(one.score)),
+    make("td", { class: "number" }, shown(one.prob))));
+  return table(["candidate", "matched name", "tiers", "score", "prob."], rows);
+}
+
 async function choose(mention, button) {
   pick(mention);
   for (const one of $("linked").querySelectorAll("button")) one.setAttribute("aria-pressed", "false");
   button.setAttribute("aria-pressed", "true");
   const { text, terminology } = linked;
-  const rows = mention.candidates.map((one) => make("tr", {},
-    make("td", {}, conceptButton(one.id, one.name, terminology)),
-    make("td", {}, one.matched),
-    make("td", {}, Object.keys(one.ranks).join(", ")),
-    make("td", { class: "number" }, shown(one.score)),
-    make("td", { class: "number" }, shown(one.prob)), chooseCell(one.id, one.name)));
   const said = KINDS.filter((kind) => mention[kind]).join(", ");
   const facts = [mention.reason ? `NIL: ${mention.reason}` : "", said, mention.section ? `in ${mention.section}` : ""];
   const why = make("pre", {}, "...");
   show(`“${mention.mention}”`, make("p", {}, facts.filter(Boolean).join("; ")),
-    table(["candidate", "matched name", "tiers", "score", "prob.", ...chooseHeader()], rows),
-    ...correcting(),
+    candidatesOf(mention), ...correcting(),
     make("h3", {}, "Why"), why);
   const { start, end } = mention;
   why.textContent = (await ask("explain", { text, start, end, terminology })).text;
@@ -161,9 +164,10 @@ async function search() {
 async function foundFor(query) {
   const terminology = $("terminology").value;
   const found = await ask(`search?q=${encodeURIComponent(query)}&${within(terminology)}`);
-  const rows = found.map((one) => make("tr", {}, make("td", {}, conceptButton(one.id, one.name, terminology)),
-    make("td", {}, one.matched), make("td", {}, one.how), chooseCell(one.id, one.name)));
-  return rows.length ? table(["concept", "matched name", "how", ...chooseHeader()], rows)
+  const rows = found.map((one) => make("tr", {},
+    make("td", {}, conceptButton(one.id, one.name, terminology), chooseButton(one.id, one.name)),
+    make("td", {}, one.matched), make("td", {}, one.how)));
+  return rows.length ? table(["concept", "matched name", "how"], rows)
     : make("p", {}, "No name holds this or is near it.");
 }
 
