@@ -60,6 +60,12 @@ def command(
     for source in memory["sources"]:
         for line in effect_report(source["name"], source["no_effect"]):
             typer.echo(line, err=True)
+    if done.held_out is not None:
+        count, before, after = done.held_out
+        typer.echo(
+            f"held out    acc@1 {100 * before / count:.1f} to {100 * after / count:.1f} on the "
+            f"{count:,} mentions of a fifth, after learning from the others alone"
+        )
     on = manifest["fusion"]["chosen_on"] or {}
     if "file" in on:
         typer.echo(f"fusion      {on['choice']}, chosen on {on['mentions']:,} mentions")

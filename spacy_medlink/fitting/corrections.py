@@ -10,7 +10,7 @@ from ..evaluation.gold_set import Case, GoldSet
 from ..kb import KnowledgeBase
 from ..kb.curation import Curation, Rule
 from ..kb.effects import UNKNOWN_ID
-from ..kb.gold import GoldDocument, read_gold
+from ..kb.gold import GoldDocument, GoldMention, dump_gold, read_gold
 from ..kb.resolve import OWN, Found
 from ..retrieval.memory import Remembered
 from .memory import key_of, learn_lines
@@ -80,18 +80,14 @@ class Corrections:
 
     def dump(self) -> str:
         """Write them as bare mentions: what is saved with a pipeline holds no text of notes."""
-        return "".join(
-            json.dumps(
-                {
-                    "mention": case.mention.long_form or case.gold.text,
-                    "ids": case.gold.ids,
-                    "lang": case.lang,
-                    "type": case.gold.type,
-                },
-                ensure_ascii=False,
-            )
-            + "\n"
+        bare = (
+            (GoldMention(long or gold.text, gold.ids, type=gold.type), case.lang)
             for case in GoldSet(self.path, list(self.documents), {}).cases()
+            for gold, long in [(case.gold, case.mention.long_form)]
+        )
+        return dump_gold(
+            GoldDocument(str(line), None, lang, (mention,), line)
+            for line, (mention, lang) in enumerate(bare, 1)
         )
 
 

@@ -8,7 +8,7 @@ whose text may be absent, or a bare mention `{"mention", "ids", "lang", "type"}`
 import gzip
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -94,6 +94,22 @@ def read_gold(
         yield document
     if not found:
         raise Errors.no_gold(path=path)
+
+
+def dump_gold(documents: Iterable[GoldDocument]) -> str:
+    """Write documents as a file that `read_gold` reads."""
+    lines = (
+        {
+            "doc_id": one.doc_id, "lang": one.lang, "text": one.text,
+            "mentions": [
+                {"start": own.start, "end": own.end, "mention": own.text, "ids": own.ids,
+                 "type": own.type}
+                for own in one.mentions
+            ],
+        }
+        for one in documents
+    )  # fmt: skip
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:

@@ -44,6 +44,8 @@ def learned(place):
 def test_everything_is_learned(place, learned):
     manifest = Assets(place / "learned", verify=True).manifest
     assert learned.names == len(PAIRS) and not learned.left_out
+    count, before, after = learned.held_out
+    assert (count, before) == (21, 0) and after > 10, "the vocabulary is learned from the others"
     assert manifest["memory"]["sources"][0]["name"] == "gold.jsonl"
     assert manifest["ranker"]["fitted_on"]["file"] == "gold.jsonl"
     assert manifest["calibrator"]["as_if_unannotated"]
@@ -206,6 +208,14 @@ def test_the_command(place, learned, tmp_path):
     result = CliRunner().invoke(app, ["learn", *arguments, "--output", str(tmp_path / "out")])
     assert result.exit_code == 0, result.output
     lines = result.output.splitlines()
-    first = [line.split()[0] for line in lines[-6:]]
-    assert first == ["names", "memory", "fusion", "ranker", "threshold", str(tmp_path / "out")]
+    first = [line.split()[0] for line in lines[-7:]]
+    assert first == [
+        "names",
+        "memory",
+        "held",
+        "fusion",
+        "ranker",
+        "threshold",
+        str(tmp_path / "out"),
+    ]
     assert Assets(tmp_path / "out").manifest["calibrator"] == learned.facts["calibrator"]
