@@ -154,9 +154,9 @@ class LinkerSettings(Settings):
     overlay: Place | None = setting(
         None,
         PATH_RULE,
-        "file of rules (of a curation: names to deny, force or add, concepts to retire) that are "
-        "in force without a build, from the next call on whenever the file changes; saved with the "
-        "component",
+        "file of rules (of a curation: names to deny, force or add, concepts to retire) or of "
+        "corrections (gold mentions) that are in force without a build, from the next call on "
+        "whenever the file changes; saved with the component",
     )
     resolve_abbreviations: bool = flag(
         True,

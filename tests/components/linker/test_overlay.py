@@ -245,3 +245,52 @@ def test_a_concept_gets_another_name(tmp_path, rules):
     other = assets_of(tmp_path / "fever", [Concept("1", "Fever", (Name("Fever"),))])
     replace(rules, "deny\tfever\t1\nadd\tburning\t1\n")
     assert found(finding(other, rules), "No fever, but burning.") == [("burning", "1")]
+
+
+BARE = f'{{"mention": "diabetes", "ids": ["{ID}"]}}\n'
+CORRECTION = (
+    '{"text": "Sweet blood syndrome (SBS). SBS again.", "lang": "en", "correction": {"by": "x"}, '
+    '"mentions": [{"start": 28, "end": 31, "mention": "SBS", "ids": ["%s"]}]}\n'
+)
+
+
+def test_a_gold_file_is_an_overlay(assets, rules):
+    nlp = pipeline(assets, rules)
+    name = "sweet blood syndrome"
+    assert linked(nlp, name) is None
+    replace(rules, CORRECTION % ID)
+    assert linked(nlp, name) == ID, "the long form is what is remembered"
+    assert linked(nlp, "sweet blood syndromes") == ID
+    replace(rules, CORRECTION % ID + '{"mention": "Sweet-blood syndrome", "ids": []}\n')
+    (link,) = nlp.get_pipe("medical_linker").link_texts([name])
+    assert link.id == "NIL" and "corrections" in link.reason, "what was said last holds"
+    replace(rules, CORRECTION % "NONE")
+    with pytest.warns(UserWarning, match="W131.*line 1: unknown id"):
+        assert linked(nlp, name) is None
+    replace(rules, "")
+    assert linked(nlp, name) is None and linked(nlp, "diabetes mellitus") == ID
+
+
+def test_corrections_go_before_what_assets_remember(assets, rules, tmp_path):
+    from spacy_medlink.building import build_assets
+
+    (tmp_path / "gold.jsonl").write_text(
+        '{"mention": "diabetes", "ids": []}\n' + BARE.replace("diabetes", "sugar")
+    )
+    made = build_assets(tmp_path / "own", assets.kb.path, memory=[tmp_path / "gold.jsonl"])
+    nlp = pipeline(made, rules)
+    assert (linked(nlp, "diabetes"), linked(nlp, "sugar")) == (None, ID)
+    replace(rules, BARE)
+    assert (linked(nlp, "diabetes"), linked(nlp, "sugar")) == (ID, ID)
+
+
+def test_what_is_saved_holds_no_text_of_notes(assets, rules, tmp_path):
+    replace(rules, CORRECTION % ID)
+    nlp = pipeline(assets, rules)
+    nlp.to_disk(tmp_path / "saved")
+    pickled = pickle.dumps(nlp)
+    rules.unlink()
+    assert linked(spacy.load(tmp_path / "saved"), "sweet blood syndrome") == ID
+    saved = (tmp_path / "saved" / "medical_linker" / "overlay.jsonl").read_text("utf-8")
+    assert "again" not in saved and "SBS" not in saved
+    assert linked(pickle.loads(pickled), "sweet blood syndrome") == ID
