@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from spacy_medlink.assets import Assets
+from spacy_medlink.building.learn import learn
 from spacy_medlink.cli.serve import command
 from spacy_medlink.components.pipelines import open_pipeline
 from spacy_medlink.errors import MedlinkError
@@ -106,6 +107,18 @@ def test_an_abbreviation_keeps_its_definition(client: TestClient, file: Path) ->
     (document,) = read_gold(file, strict=True)
     assert document.text == "Patent foramen ovale (PFO).\nLater on the PFO was closed."
     assert _links(client, text)["PFO"] == [FEVER]
+
+
+def test_learn_takes_the_file_as_it_is(
+    client: TestClient, file: Path, tiny_assets: Assets, tmp_path: Path
+) -> None:
+    _correct(client, "asthma", FEVER, by="Ann")
+    _correct(client, "wheezy spells", ASTHMA)
+    _correct(client, "Home")
+    done = learn(Assets(tiny_assets.path), tmp_path / "learned", file)
+    assert done.names == 2 and done.facts["memory"]["nil"] == 1
+    said = {line.key: line.id for line in done.assets.memory_lines if line.is_general}
+    assert said == {"asthma": FEVER, "wheezy spell": ASTHMA, "home": ""}
 
 
 def test_the_least_is_kept() -> None:
