@@ -272,6 +272,7 @@ def test_in_a_browser(desk: Desk, file: Path, way: str) -> None:
         details.locator("h2", has_text="wheezy asthma").wait_for()
         page.fill("#query", "Fever")
         page.press("#query", "Enter")
+        details.locator("h2", has_text="Search: Fever").wait_for()
         press(details.get_by_role("button", name="Choose Fever for").first)
         wait_for(f"wheezy asthma{FEVER}", "feverNIL")
         assert page.evaluate("document.activeElement.innerText") == f"wheezy asthma{FEVER}"
