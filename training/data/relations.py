@@ -92,7 +92,7 @@ class Relations:
         """Count the relations whose names, both ends' and wrong ones, fill a batch on average."""
         sizes = np.minimum(self._sizes, self._each)
         ends = sizes[self._edges[:, 0]].mean() + sizes[self._edges[:, 2]].mean()
-        return max(1, round(batch_names / (ends + sizes.mean())))
+        return max(1, int(batch_names / float(ends + sizes.mean()) + 0.5))
 
     def _known(self, kb: KnowledgeBase) -> Ints2d:
         """List the relations between concepts that have names.

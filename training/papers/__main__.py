@@ -22,16 +22,15 @@ from .layout import read_layout
 from .measuring import Material, Source, measure_systems
 from .outputs import Outputs
 from .published import read_published
-from .represented import read_represented
 from .table import as_markdown, averaged, make_table
 
 
 def main(
     layout: Annotated[Path, typer.Argument(help="A file of training/papers/layouts.")],
     output: Annotated[Path, typer.Option(help="JSON file; the table goes beside it as .md.")],
+    kb: Annotated[Path, typer.Option(help="Knowledge base.")],
+    gold: Annotated[Path, typer.Option(help="Gold mentions.")],
     corpus: Annotated[str, typer.Option(help="As the published figures name it.")] = "",
-    kb: Annotated[Path | None, typer.Option(help="Knowledge base.")] = None,
-    gold: Annotated[Path | None, typer.Option(help="Gold mentions.")] = None,
     train: Annotated[str, typer.Option(help="Training mentions, to filter by.")] = "",
     gold_scheme: Annotated[str, typer.Option(help="Vocabulary of the gold ids.")] = "",
     type: Annotated[str, typer.Option(help="Only mentions of this type.")] = "",
@@ -46,10 +45,6 @@ def main(
         list[str] | None,
         typer.Option(metavar="NAME=ASSETS", help="A linker with all its tiers; again for more."),
     ] = None,
-    figures: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=JSON", help="What training.represent wrote; again for more."),
-    ] = None,
     pooling: Annotated[
         str, typer.Option(help="mean or cls, of encoders that do not say; else the layout's.")
     ] = "",
@@ -63,22 +58,17 @@ def main(
     """Measure systems by a paper's protocol, and print its table with ours beside it."""
     outputs = Outputs(output, [layout, kb, gold, train or None], overwrite)
     laid = read_layout(layout, pooling, note)
-    if figures:
-        corpus, rows = read_represented(_named(figures, "--figures"))
-    else:
-        if kb is None or gold is None:
-            raise typer.BadParameter("--kb and --gold are needed, or --figures.")
-        linkers = _named(linker, "--linker")
-        # An encoder may be the name of one on the Hub.
-        for path in (*(path for _, path in linkers), *([Path(train)] if train else [])):
-            if not path.exists():
-                raise Errors.source_missing(path=path)
-        sources = [Source(*one) for one in _named(encoder, "--encoder")]
-        sources += [Source(*one, is_linker=True) for one in linkers]
-        if not sources:
-            raise typer.BadParameter("Give at least one --encoder or --linker.")
-        material = Material(kb, gold, train, gold_scheme, type)
-        rows = averaged(measure_systems(laid, material, sources, work, _say, device))
+    linkers = _named(linker, "--linker")
+    # An encoder may be the name of one on the Hub.
+    for path in (*(path for _, path in linkers), *([Path(train)] if train else [])):
+        if not path.exists():
+            raise Errors.source_missing(path=path)
+    sources = [Source(*one) for one in _named(encoder, "--encoder")]
+    sources += [Source(*one, is_linker=True) for one in linkers]
+    if not sources:
+        raise typer.BadParameter("Give at least one --encoder or --linker.")
+    material = Material(kb, gold, train, gold_scheme, type)
+    rows = averaged(measure_systems(laid, material, sources, work, _say, device))
     table = make_table(laid, corpus or "corpus", rows, read_published(laid.paper, corpus or "?"))
     text = as_markdown(table)
     outputs.write({**table}, text)

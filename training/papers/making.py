@@ -142,7 +142,12 @@ class Maker:
         base = self.encoder(own.base, corpus, fold, seed)
         if not own.learns:  # the base, measured otherwise
             return base
-        return getattr(self, f"_learn_{own.learns}")(own, key, base, corpus, fold, seed)
+        learn = {
+            "names": self._learn_names,
+            "mentions": self._learn_mentions,
+            "order": self._learn_order,
+        }[own.learns]
+        return learn(own, key, base, corpus, fold, seed)
 
     def _learn_names(
         self, own: System, key: str, base: Path, corpus: str, fold: int, seed: int
