@@ -779,6 +779,18 @@ class Errors:
         "{path} exists and is no download of this command, which would replace it. Give another "
         "`--output`, or move it away.",
     )
+    bad_plan = Message("E721", "{path} is no plan of a paper's tables: {problem}")
+    unknown_bitext = Message("E723", "{format!r} is no format of translations; there are {known}.")
+    bitext_empty = Message(
+        "E724",
+        "No file of {path} has translations between English and {languages}. Files are named after "
+        "their languages, such as en-de.txt.",
+    )
+    nothing_to_measure = Message(
+        "E722",
+        "Nothing of {path} can be measured. Missing: {missing}. docs/papers.md says what each "
+        "table needs, and where it is looked for.",
+    )
 
 
 class Warnings:

@@ -35,7 +35,9 @@ def make_relations(recipe: Recipe, kb: KnowledgeBase, material: Material) -> Rel
     own = recipe.relations
     if not own.weight:
         return None
-    return Relations(kb, material.kb_names, own.triples, recipe.training.seed)
+    each = 1 if own.triples else max(1, recipe.sampler.names_per_concept)
+    batch_names = 2 * recipe.sampler.batch_pairs
+    return Relations(kb, material.kb_names, own.triples, recipe.training.seed, each, batch_names)
 
 
 def make_objective(
@@ -57,7 +59,7 @@ def make_objective(
     parts: list[tuple[str, float, Part]] = []
     if relations is not None:
         own = recipe.relations
-        part = TransE(relations.draw, dim, own.margin, seed, device)
+        part = TransE(relations.draw, 2 * len(relations.kinds), dim, own.margin, seed, device)
         parts.append(("relations", own.weight, part))
     if recipe.types.weight:
         types = concept_types(kb)
@@ -98,7 +100,11 @@ def make_sampler(
         of their own say how many.
     """
     pairs = material.pairs if recipe.bitext.order == "mixed" else material.synonyms
-    sampler, batches = _way(recipe).sampler(recipe, material, pairs), None
+    batches = None
+    if relations is not None and not recipe.relations.triples:
+        sampler: Sampler = RelationSampler(None, relations)
+    else:
+        sampler = _way(recipe).sampler(recipe, material, pairs)
     if recipe.bitext.order == "after":
         own = recipe.bitext
         second = PairSampler(material.translations, own.batch_pairs, recipe.training.seed)

@@ -15,6 +15,7 @@ from spacy_medlink.types import Floats2d, Ints1d
 from spacy_medlink.util.files import sha256_of
 
 from .choosing.gold_yardstick import GoldYardstick
+from .choosing.selection import Selection
 from .data.candidates import Candidates, CandidateSampler
 from .data.holdout import kb_identity
 from .data.mention_sampler import MentionSampler, WithNames, WithNearNames, mention_pairs
@@ -22,6 +23,7 @@ from .data.mentions import NamesAndMentions, join, read_mentions
 from .data.names import TrainingNames, read_names
 from .data.sampler import PairSampler, Sampler
 from .loop.encoding import encode_names
+from .objectives.marginal import MarginalObjective
 from .objectives.mention_memory import MentionMemoryObjective
 from .objectives.registered import OF_MENTIONS
 from .recipe.settings import Recipe
@@ -52,6 +54,7 @@ class Finetuning(Study):
     ) -> None:
         super().__init__(recipe, base, device, say)
         self._kb, self._train, self._dev = kb, train, dev
+        self._fused: MarginalObjective | None = None
         self.mentions = read_mentions(train, kb)
         data, tokenize = recipe.data, self._encoder.tokenize
         self._kb_names: TrainingNames = read_names(
@@ -126,8 +129,15 @@ class Finetuning(Study):
         choice = OF_MENTIONS[self._recipe.objective.loss]
         settings = {**choice.settings, **self._recipe.objective.loss_settings}
         taken = {name: settings[name] for name in ("temperature", "sparse_weight")}
-        marginal: Objective = choice.make(self.names, self._candidates, self._device, **taken)
-        return marginal
+        self._fused = choice.make(self.names, self._candidates, self._device, **taken)
+        return self._fused
+
+    def _ship(self, selection: Selection) -> BiEncoder:
+        """Let the encoder know the weight of the score by spelling that it was trained with."""
+        encoder = super()._ship(selection)
+        if selection.part and self._fused is not None:
+            encoder.sparse_weight = self._fused.sparse_weight
+        return encoder
 
     def _in_batch(self) -> Objective:
         return self._recipe.objective.in_batch().make()

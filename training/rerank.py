@@ -98,7 +98,7 @@ def rerank(
     trainer.train(resume)
     encoder.module.load_state_dict(trainer.best)
     encoder.refresh()
-    chosen = choose(by_weight(encoder, own.kb, held), held)
+    chosen = choose(by_weight(encoder, own.kb, held), held, recipe.weight)
     chosen_on = dev or train
     facts = {
         "chosen_on": {**chosen.facts, "file": chosen_on.name if chosen_on else None},

@@ -29,7 +29,7 @@ from ..fitting.calibrate import calibrate_assets, fit_on_names, is_remembered
 from ..fitting.gate import fit_gate
 from ..fitting.memory import Learned, carry_over, learn_memory
 from ..fitting.retrieved import RetrievedExamples
-from ..fitting.weights import DEFAULT_WEIGHTS, choose_weights
+from ..fitting.weights import DEFAULT_WEIGHTS, choose_weights, learned_fusion
 from ..kb import KnowledgeBase
 from ..linking import TIERS, Linker, Parts
 from ..ranking.conditions import conditions
@@ -147,7 +147,8 @@ def build_assets(
         dense = DenseBuild(bi_encoder, spec, reuse, stored, search, training_sample, shards)
         engine = _build_tiers(path, knowledge, dense, ngram_limit, progress)
         tiers = [tier for tier in TIERS if getattr(engine, tier) is not None]
-        kept = kept_fusion(old, reuse, tiers)
+        learnt = learned_fusion(bi_encoder.sparse_weight if bi_encoder is not None else None)
+        kept = learnt or kept_fusion(old, reuse, tiers)
         names = RetrievedExamples.of(engine, knowledge, progress) if calibrate else None
         fusion = choose_weights(engine, knowledge, Path(dev) if dev else None, kept, names)
         described = _describe(bi_encoder, source) if bi_encoder else None

@@ -17,6 +17,7 @@ from ..errors import Errors
 from ..types import Floats2d
 from ..util import devices
 from ..util.locks import ForkSafeLock
+from ..util.setting_types import is_weight
 from .adapters import adapter_reduction, divided, load_adapters, save_adapters
 from .damage import check_config, is_failure, running
 from .native import has_native_bf16
@@ -44,6 +45,8 @@ class BiEncoder:
     max_length (int): in word pieces, at most what the model can take; what is longer is cut.
     preparation (Preparation): what is done to texts before they are cut into pieces.
     projection (Optional[Linear]): what vectors go through at last, where the module is shared.
+    sparse_weight (Optional[float]): of the score by spelling beside the cosine, where training has
+        learned it (BioSyn); a build takes it for the fusion.
     """
 
     def __init__(
@@ -59,6 +62,7 @@ class BiEncoder:
             raise Errors.bad_pooling(pooling=pooling)
         self.tokenizer = tokenizer
         self.module = module.eval()
+        self.sparse_weight: float | None = None
         self.pooling = pooling
         self.max_length = min(max_length, _longest(tokenizer, module))
         self.preparation, self.projection = preparation, projection
@@ -97,6 +101,10 @@ class BiEncoder:
             Preparation.of(saved),
             projection,
         )
+        made.sparse_weight = saved.get("sparse_weight")
+        if made.sparse_weight is not None and not is_weight(made.sparse_weight):
+            reason = f"sparse_weight is {made.sparse_weight!r}"
+            raise Errors.encoder_damaged(path=source, reason=reason)
         return made.move(device)
 
     def over(self, module: torch.nn.Module) -> "BiEncoder":
@@ -124,6 +132,8 @@ class BiEncoder:
         settings |= self.preparation.as_settings()
         if reduction:
             settings["adapter_reduction"] = reduction
+        if self.sparse_weight is not None:
+            settings["sparse_weight"] = self.sparse_weight
         if self.projection is not None:
             settings["projected"] = True
             (path / PROJECTION_FILE).write_bytes(dumped(self.projection))

@@ -229,6 +229,17 @@ def choices(tiers: Sequence[str]) -> list[Choice]:
     return found
 
 
+def learned_fusion(sparse_weight: float | None) -> dict[str, Any] | None:
+    """Get the fusion that an encoder was trained with, where it was.
+
+    sparse_weight (Optional[float]): of the score by spelling beside the cosine.
+    """
+    if sparse_weight is None:
+        return None
+    weights = {**DEFAULT_WEIGHTS, "ngram": sparse_weight}
+    return {"weights": normalised(weights), "chosen_on": None}
+
+
 def normalised(weights: Mapping[str, float]) -> dict[str, float]:
     """Scale weights to sum to 1."""
     total = sum(weights.values())

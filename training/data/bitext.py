@@ -5,17 +5,69 @@ linking", section 2: general translation pairs with pseudo-labels, beside the na
 terminology.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
 
 from spacy_medlink.errors import Errors
 from spacy_medlink.kb.readers.lines import numbered_lines
+from spacy_medlink.util.files import replacing_file
+from spacy_medlink.util.outputs import FileKind
 
+from ..corpora.layout import walk
 from .names import Block, Tokenize, chunks, flattened, string_hash
 
 _UNKNOWN = -1  # the number of the language that a bitext does not tell
+_BITEXT = FileKind("a bitext")
+# Files are named after their two languages, in any order: en-de.txt, wikititles-v3.de-en.tsv.
+_LANGUAGES = re.compile(r"(?:^|[._-])([a-z]{2,3})-([a-z]{2,3})(?:\.|$)")
+FORMATS = {
+    "muse": re.compile(r"\s+"),  # dictionaries of words (Conneau et al. 2018)
+    "wt": re.compile(r"\t"),  # titles of Wikipedia, as WMT has them
+}
+"""Formats of translations, by what stands between the two texts of a line."""
+
+
+def convert_bitext(
+    format: str, sources: Iterable[Path], languages: Collection[str], output: Path
+) -> int:
+    """Write translations between English and some languages as one file, each pair once.
+
+    sources (Iterable[Path]): files, or directories with one for each pair of languages.
+    languages (Collection[str]): () for all. RETURNS (int): pairs.
+    RAISES (MedlinkError): E107 without a source, E516 for a line without two texts, E723 for a
+        format that there is not, E724 when no file is of the languages.
+    """
+    if format not in FORMATS:
+        raise Errors.unknown_bitext(format=format, known=", ".join(FORMATS))
+    given = list(sources)
+    files = [file for source in given for file in ([source] if source.is_file() else walk(source))]
+    kept = [file for file in files if _is_of(file, languages)]
+    if not kept:
+        wanted = ", ".join(languages) or "any"
+        raise Errors.bitext_empty(path=", ".join(map(str, given)), languages=wanted)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    pairs = dict.fromkeys(pair for file in kept for pair in _pairs(file, FORMATS[format]))
+    with replacing_file(output, _BITEXT, given, overwrite=True) as path:
+        path.write_text("".join(f"{one}\t{other}\n" for one, other in pairs), encoding="utf-8")
+    return len(pairs)
+
+
+def _is_of(file: Path, languages: Collection[str]) -> bool:
+    found = _LANGUAGES.search(file.name.removesuffix(".gz"))
+    pair = set(found.groups()) if found else set()
+    return "en" in pair and (not languages or bool(pair & set(languages)))
+
+
+def _pairs(file: Path, between: re.Pattern[str]) -> Iterator[tuple[str, str]]:
+    for number, line in numbered_lines(file):
+        cells = [cell.strip() for cell in between.split(line.strip(), maxsplit=1)]
+        if len(cells) == 2 and all(cells):
+            yield cells[0], cells[1]
+        elif line.strip():
+            raise Errors.bad_bitext(path=file, line=number)
 
 
 def read_bitext(path: Path) -> Iterator[tuple[str, str]]:

@@ -1,5 +1,6 @@
-"""The hierarchy as triples of names to train on: head, relation, tail, and a tail that is wrong."""
+"""Relations as triples of names to train on: head, relation, tail, and a tail that is wrong."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -11,15 +12,12 @@ from spacy_medlink.types import Ints1d, Ints2d
 from .names import TrainingNames
 from .sampler import Sampler
 
-KINDS = ("child of", "parent of")
-"""The relations that a knowledge base keeps; each link is a triple in both directions."""
-
 
 class Triples(NamedTuple):
     """Relations between names, each column (n,), of positions of training names.
 
     heads, tails: in the relation. wrong: names of concepts drawn at random, in place of the tails.
-    kinds: which relation (`KINDS`).
+    kinds: which relation, by its number.
     """
 
     heads: Ints1d
@@ -29,65 +27,109 @@ class Triples(NamedTuple):
 
 
 class Relations:
-    """Draws triples: links of the hierarchy, and a name of each concept, all at random.
+    """Draws triples: relations of the knowledge base, and names of their concepts, at random.
 
-    names (TrainingNames): trainable ones are drawn. count (int): triples a batch.
-    RAISES (MedlinkError): E519 when no link joins two concepts with names to train on.
+    A relation is a triple in both directions, each with a vector of its own.
+
+    names (TrainingNames): trainable ones are drawn. count (int): relations a batch; 0 for as many
+        as give about `batch_names` names. each (int): names of an end, at most (CODER: eight).
+    RAISES (MedlinkError): E519 when no relation joins two concepts with names to train on.
     """
 
-    def __init__(self, kb: KnowledgeBase, names: TrainingNames, count: int, seed: int) -> None:
+    def __init__(
+        self,
+        kb: KnowledgeBase,
+        names: TrainingNames,
+        count: int,
+        seed: int,
+        each: int = 1,
+        batch_names: int = 0,
+    ) -> None:
         self._usable = np.flatnonzero(names.trainable)
         self._rows, self._first, self._sizes = np.unique(
             names.concepts[self._usable], return_index=True, return_counts=True
         )
+        self.kinds: list[str] = []
         self._edges = self._known(kb)
-        self._count, self._seed = count, seed
         if not len(self._edges) or len(self._rows) < 3:
             raise Errors.no_relations(path=kb.path)
+        self._each, self._seed = each, seed
+        self._count = count or self._filling(batch_names)
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Number of batches in which as many relations are drawn as there are."""
+        return int(np.ceil(len(self._edges) / self._count))
 
     def draw(self, step: int) -> Triples:
         """Draw the triples of a step."""
         rng = np.random.default_rng((self._seed, step))
-        parents, children = self._edges[rng.integers(len(self._edges), size=self._count)].T
-        kinds = rng.integers(len(KINDS), size=self._count)
-        heads = np.where(kinds == 0, children, parents)
-        tails = np.where(kinds == 0, parents, children)
-        # Any concept but the two of the link.
+        subjects, kinds, objects = self._edges[rng.integers(len(self._edges), size=self._count)].T
+        inverse = rng.integers(2, size=self._count)
+        heads = np.where(inverse, objects, subjects)
+        tails = np.where(inverse, subjects, objects)
+        # Any concept but the two of the relation.
         wrong = rng.integers(len(self._rows) - 2, size=self._count)
         wrong += wrong >= np.minimum(heads, tails)
         wrong += wrong >= np.maximum(heads, tails)
-        named = [self._name(part, rng) for part in (heads, tails, wrong)]
-        return Triples(named[0], named[1], named[2], kinds)
+        drawn = [[self._names(concept, rng) for concept in part] for part in (heads, tails, wrong)]
+        longest = [max(len(head), len(tail)) for head, tail, _ in zip(*drawn, strict=True)]
+        # What has fewer names than the other end has them again.
+        ends, tailed, astray = (
+            np.concatenate([np.resize(own, n) for own, n in zip(part, longest, strict=True)])
+            for part in drawn
+        )
+        return Triples(ends, tailed, astray, np.repeat(2 * kinds + inverse, longest))
 
-    def _name(self, concepts: Ints1d, rng: np.random.Generator) -> Ints1d:
-        place = (rng.random(len(concepts)) * self._sizes[concepts]).astype(np.int64)
-        positions: Ints1d = self._usable[self._first[concepts] + place]
+    def _names(self, concept: int, rng: np.random.Generator) -> Ints1d:
+        """Draw different names of a concept."""
+        size = self._sizes[concept]
+        places = rng.choice(size, size=min(self._each, size), replace=False)
+        positions: Ints1d = self._usable[self._first[concept] + places]
         return positions
 
+    def _filling(self, batch_names: int) -> int:
+        """Count the relations whose names, both ends' and wrong ones, fill a batch on average."""
+        sizes = np.minimum(self._sizes, self._each)
+        ends = sizes[self._edges[:, 0]].mean() + sizes[self._edges[:, 2]].mean()
+        return max(1, int(batch_names / float(ends + sizes.mean()) + 0.5))
+
     def _known(self, kb: KnowledgeBase) -> Ints2d:
-        """List the links between concepts that have names: (n, 2), numbers of `_rows`."""
-        edges = np.fromiter(
-            (row for edge in kb.iter_edges() for row in edge), dtype=np.int64
-        ).reshape(-1, 2)
-        edges = edges[edges[:, 0] != edges[:, 1]]
-        places = np.searchsorted(self._rows, edges).clip(max=max(0, len(self._rows) - 1))
-        known = (self._rows[places] == edges).all(axis=1) if len(self._rows) else edges[:, 0] < 0
-        found: Ints2d = places[known]
+        """List the relations between concepts that have names.
+
+        RETURNS (Ints2d): (n, 3), numbers of `_rows`, of `kinds`, and of `_rows` again.
+        """
+        edges = np.fromiter(self._numbers(kb), dtype=np.int64).reshape(-1, 3)
+        ends = edges[:, [0, 2]]
+        places = np.searchsorted(self._rows, ends).clip(max=max(0, len(self._rows) - 1))
+        known = ends[:, 0] != ends[:, 1]
+        known &= (self._rows[places] == ends).all(axis=1) if len(self._rows) else False
+        found: Ints2d = np.stack([places[:, 0], edges[:, 1], places[:, 1]], axis=1)[known]
         return found
+
+    def _numbers(self, kb: KnowledgeBase) -> Iterator[int]:
+        numbers: dict[str, int] = {}
+        for subject, relation, object, _ in kb.iter_relations():
+            yield from (subject, numbers.setdefault(relation, len(numbers)), object)
+        self.kinds = list(numbers)
 
 
 class RelationSampler:
-    """Adds the names of triples to the batches of another sampler."""
+    """Adds the names of triples to the batches of another sampler, or has them alone.
 
-    def __init__(self, sampler: Sampler, relations: Relations) -> None:
+    sampler (Optional[Sampler]): None draws concepts through relations alone, as CODER does.
+    """
+
+    def __init__(self, sampler: Sampler | None, relations: Relations) -> None:
         self._sampler, self._relations = sampler, relations
 
     @property
     def steps_per_epoch(self) -> int:
         """Number of batches in one pass of the other sampler."""
-        return self._sampler.steps_per_epoch
+        return (self._sampler or self._relations).steps_per_epoch
 
     def batch(self, step: int) -> Ints1d:
         """Get the names of a step."""
         triples = self._relations.draw(step)
-        return np.unique(np.concatenate([self._sampler.batch(step), *triples[:3]]))
+        own = [self._sampler.batch(step)] if self._sampler else []
+        return np.unique(np.concatenate([*own, *triples[:3]]))

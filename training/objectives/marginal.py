@@ -55,6 +55,11 @@ class MarginalObjective:
             return (vectors * 0).sum() + 0 * self._weight, 0
         return -likelihood[learning].logsumexp(dim=1).mean(), int(right.sum())
 
+    @property
+    def sparse_weight(self) -> float:
+        """The weight of the score by spelling beside the cosine; one below 0 counts as 0."""
+        return max(0.0, float(self._weight.detach()))
+
     def parameters(self) -> list[torch.nn.Parameter]:
         """List the weight of the sparse score."""
         return [self._weight]

@@ -8,7 +8,7 @@ import torch
 from spacy_medlink.objectives.protocol import Batch
 from spacy_medlink.util.devices import moved, sent
 
-from ..data.relations import KINDS, Triples
+from ..data.relations import Triples
 
 _SPREAD = 0.02  # of the relation vectors at the start, as of a BERT's weights
 
@@ -21,16 +21,16 @@ class TransE:
     with the L2 norm; h, t, t' are vectors of names, of length 1, and r is learnt for each relation.
 
     draw (Callable): the triples of a batch, by its number; all their names are in the batch.
-    margin (float): m.
+    kinds (int): relations that there are, both directions of each apart. margin (float): m.
     """
 
     def __init__(
-        self, draw: Callable[[int], Triples], dim: int, margin: float, seed: int,
+        self, draw: Callable[[int], Triples], kinds: int, dim: int, margin: float, seed: int,
         device: torch.device,
     ) -> None:  # fmt: skip
         self._draw, self._margin = draw, margin
         generator = torch.Generator().manual_seed(seed)
-        start = _SPREAD * torch.randn(len(KINDS), dim, generator=generator)
+        start = _SPREAD * torch.randn(kinds, dim, generator=generator)
         self._relations = torch.nn.Parameter(moved(start, device))
 
     def __call__(self, vectors: torch.Tensor, batch: Batch) -> torch.Tensor:

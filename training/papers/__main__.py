@@ -9,7 +9,6 @@ A name that published.tsv has gets the published figures under its own. Baseline
 Encoders of one name, trained with several seeds, are one row: mean and standard deviation.
 """
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -17,26 +16,21 @@ import typer
 
 from spacy_medlink.errors import Errors
 from spacy_medlink.util.devices import AUTO
-from spacy_medlink.util.files import replacing_file
-from spacy_medlink.util.outputs import check_output, companion, marked
 
 from ..verbs import Device, Overwrite, run
 from .layout import read_layout
-from .measuring import Material, measure_systems
+from .measuring import Material, Source, measure_systems
+from .outputs import Outputs
 from .published import read_published
-from .represented import read_represented
 from .table import as_markdown, averaged, make_table
-
-_FORMAT = "spacy-medlink table"
-_TABLE = marked("a table of a paper", f'"format": "{_FORMAT}"')
 
 
 def main(
     layout: Annotated[Path, typer.Argument(help="A file of training/papers/layouts.")],
     output: Annotated[Path, typer.Option(help="JSON file; the table goes beside it as .md.")],
+    kb: Annotated[Path, typer.Option(help="Knowledge base.")],
+    gold: Annotated[Path, typer.Option(help="Gold mentions.")],
     corpus: Annotated[str, typer.Option(help="As the published figures name it.")] = "",
-    kb: Annotated[Path | None, typer.Option(help="Knowledge base.")] = None,
-    gold: Annotated[Path | None, typer.Option(help="Gold mentions.")] = None,
     train: Annotated[str, typer.Option(help="Training mentions, to filter by.")] = "",
     gold_scheme: Annotated[str, typer.Option(help="Vocabulary of the gold ids.")] = "",
     type: Annotated[str, typer.Option(help="Only mentions of this type.")] = "",
@@ -51,10 +45,6 @@ def main(
         list[str] | None,
         typer.Option(metavar="NAME=ASSETS", help="A linker with all its tiers; again for more."),
     ] = None,
-    figures: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=JSON", help="What training.represent wrote; again for more."),
-    ] = None,
     pooling: Annotated[
         str, typer.Option(help="mean or cls, of encoders that do not say; else the layout's.")
     ] = "",
@@ -66,44 +56,32 @@ def main(
     overwrite: Overwrite = False,
 ) -> None:
     """Measure systems by a paper's protocol, and print its table with ours beside it."""
-    page = output.with_suffix(".md")
-    kinds = {output: _TABLE, page: companion("a table of a paper", _TABLE, output)}
-    inputs = [layout, kb, gold, train or None]
-    for path, kind in kinds.items():
-        check_output(path, kind, inputs, overwrite=overwrite)
+    outputs = Outputs(output, [layout, kb, gold, train or None], overwrite)
     laid = read_layout(layout, pooling, note)
-    if figures:
-        corpus, rows = read_represented(_named(figures, "--figures"))
-    else:
-        if kb is None or gold is None:
-            raise typer.BadParameter("--kb and --gold are needed, or --figures.")
-        encoders, linkers = _named(encoder, "--encoder"), _named(linker, "--linker")
-        # An encoder may be the name of one on the Hub.
-        for path in (*linkers.values(), *([Path(train)] if train else [])):
-            if not path.exists():
-                raise Errors.source_missing(path=path)
-        if not encoders and not linkers:
-            raise typer.BadParameter("Give at least one --encoder or --linker.")
-        material = Material(kb, gold, train, gold_scheme, type)
-        rows = averaged(measure_systems(laid, material, encoders, linkers, work, _say, device))
+    linkers = _named(linker, "--linker")
+    # An encoder may be the name of one on the Hub.
+    for path in (*(path for _, path in linkers), *([Path(train)] if train else [])):
+        if not path.exists():
+            raise Errors.source_missing(path=path)
+    sources = [Source(*one) for one in _named(encoder, "--encoder")]
+    sources += [Source(*one, is_linker=True) for one in linkers]
+    if not sources:
+        raise typer.BadParameter("Give at least one --encoder or --linker.")
+    material = Material(kb, gold, train, gold_scheme, type)
+    rows = averaged(measure_systems(laid, material, sources, work, _say, device))
     table = make_table(laid, corpus or "corpus", rows, read_published(laid.paper, corpus or "?"))
     text = as_markdown(table)
-    facts = json.dumps({"format": _FORMAT, **table}, indent=2, ensure_ascii=False)
-    for path, content in ((output, facts), (page, text)):
-        with replacing_file(path, kinds[path], inputs, overwrite=overwrite) as place:
-            place.write_text(content + "\n", encoding="utf-8")
+    outputs.write({**table}, text)
     typer.echo(text)
 
 
-def _named(given: list[str] | None, option: str) -> dict[str, Path]:
-    found: dict[str, Path] = {}
+def _named(given: list[str] | None, option: str) -> list[tuple[str, Path]]:
+    found = []
     for one in given or []:
         name, sign, path = one.partition("=")
         if not sign or not name or not path:
             raise typer.BadParameter(f"{one!r} is not NAME=PATH.", param_hint=option)
-        while name in found:  # the same system, another run
-            name += " "
-        found[name] = Path(path)
+        found.append((name, Path(path)))
     return found
 
 

@@ -51,37 +51,55 @@ class Material(NamedTuple):
     type: str = ""
 
 
+class Source(NamedTuple):
+    """A system to measure.
+
+    path (Path): directory of an encoder, which assets are built with; or assets, to be measured
+        with all their tiers. pooling (str): "" for what is saved with the encoder, or the layout's.
+    """
+
+    name: str
+    path: Path
+    pooling: str = ""
+    is_linker: bool = False
+
+
 def measure_systems(
     layout: Layout,
     material: Material,
-    encoders: dict[str, Path],
-    linkers: dict[str, Path],
+    sources: Sequence[Source],
     work: Path,
     say: Callable[[str], None],
     device: str = AUTO,
+    baselines: bool = True,
 ) -> Iterator[Row]:
     """Measure the baselines, each encoder alone, and whole linkers.
 
-    encoders (Dict[str, Path]): name to directory of an encoder, which assets are built with.
-    linkers (Dict[str, Path]): name to assets, measured with all their tiers.
     work (Path): keeps the assets; those that are there for the same encoder and KB are taken.
     device (str): where networks compute.
     """
-    built = {
-        name: _assets(layout, material.kb, path, work, device) for name, path in encoders.items()
-    }
-    every: dict[str, tuple[Assets, tuple[str, ...]]] = {
-        name: (assets, ("dense",)) for name, assets in built.items()
-    }
-    every |= {name: (Assets(path, device=device), ()) for name, path in linkers.items()}
-    for number, (name, (assets, tiers)) in enumerate(every.items()):
-        say(f"measuring {name}")
+    # All before the first is measured, so that what is missing is found early.
+    every = [
+        Assets(source.path, device=device)
+        if source.is_linker
+        else _assets(layout, material.kb, source, work, device)
+        for source in sources
+    ]
+    for number, (source, assets) in enumerate(zip(sources, every, strict=True)):
+        say(f"measuring {source.name}")
         gold = _gold(material, assets)
-        settings = layout.settings(material.train, tiers, baselines=number == 0)
+        tiers = () if source.is_linker else _tiers(source)
+        settings = layout.settings(material.train, tiers, baselines and number == 0)
         metrics = measure(assets, gold, settings, show_progress)
         for key, own in metrics.get("baselines", {}).items():
             yield Row(_BASELINES.get(key, key), _parts(own, layout))
-        yield Row(name, _parts(metrics, layout))
+        yield Row(source.name, _parts(metrics, layout))
+
+
+def _tiers(source: Source) -> tuple[str, ...]:
+    """List the tiers that an encoder was trained for: BioSyn's has a weight for spelling, too."""
+    encoder = BiEncoder.load(source.path)
+    return ("dense",) if encoder.sparse_weight is None else ("ngram", "dense")
 
 
 def _gold(material: Material, assets: Assets) -> GoldSet:
@@ -102,16 +120,19 @@ def _gold(material: Material, assets: Assets) -> GoldSet:
     return gold
 
 
-def _assets(layout: Layout, kb: Path, source: Path, work: Path, device: str) -> Assets:
+def _assets(layout: Layout, kb: Path, source: Source, work: Path, device: str) -> Assets:
     # What was saved with an encoder is how it was trained.
-    pooling = None if says_pooling(source) else layout.pooling
-    encoder = BiEncoder.load(source, pooling)
-    place = work / f"{kb.stem}-{source.name}-{encoder.fingerprint()[:_SHOWN]}"
+    said = None if says_pooling(source.path) else layout.pooling
+    pooling = source.pooling or said
+    encoder = BiEncoder.load(source.path, pooling)
+    place = work / f"{kb.stem}-{source.path.name}-{encoder.fingerprint()[:_SHOWN]}"
     if (place / "manifest.json").is_file():
         found = Assets(place, device=device)
         if sha256_of(found.kb.path) == sha256_of(kb):
             return found
-    return build_assets(place, kb, source, pooling=pooling, device=device, progress=show_progress)
+    return build_assets(
+        place, kb, source.path, pooling=pooling, device=device, progress=show_progress
+    )
 
 
 def _parts(metrics: dict[str, Any], layout: Layout) -> dict[str, Part]:

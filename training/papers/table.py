@@ -1,5 +1,6 @@
 """A table: our figures, and under each system's row what its paper published."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import mean, stdev
 from typing import TypedDict
@@ -67,15 +68,36 @@ def make_table(
 def averaged(rows: Iterable[Row]) -> list[Row]:
     """Make one row of the runs of a system: the mean of each figure, and its standard deviation.
 
-    rows (Iterable[Row]): runs of a system have the same name, but for white space at its ends.
+    rows (Iterable[Row]): runs of a system have the same name.
     """
-    runs: dict[str, list[Row]] = {}
+    runs: dict[str, dict[str, list[Part]]] = {}
     for row in rows:
-        runs.setdefault(row.system.strip(), []).append(row)
+        own = runs.setdefault(row.system, {})
+        for name, part in row.parts.items():
+            own.setdefault(name, []).append(part)
     return [
-        Row(system, {part: _average([run.parts[part] for run in own]) for part in own[0].parts})
+        Row(system, {name: _average(parts) for name, parts in own.items()})
         for system, own in runs.items()
     ]
+
+
+def pooled(folds: Sequence[Sequence[Row]]) -> list[Row]:
+    """Make one row of the folds of a system: the mean of each figure, over all mentions."""
+    means = averaged(row for fold in folds for row in fold)
+    counts: Counter[tuple[str, str]] = Counter()
+    for row in (row for fold in folds for row in fold):
+        counts.update({(row.system, name): part.n for name, part in row.parts.items()})
+    return [
+        Row(row.system, {
+            name: Part(counts[row.system, name], _without_deviations(part.figures))
+            for name, part in row.parts.items()
+        })
+        for row in means
+    ]  # fmt: skip
+
+
+def _without_deviations(figures: Mapping[str, float | None]) -> dict[str, float | None]:
+    return {name: value for name, value in figures.items() if not name.endswith(_DEVIATION)}
 
 
 def _average(parts: Sequence[Part]) -> Part:
@@ -126,9 +148,7 @@ def _names(table: Table) -> list[str]:
     theirs = [part for row in table["rows"] for part in row["published"].values()]
     for parts in (ours, theirs):
         found = [name for part in parts for name in part]
-        names = [
-            name for name in dict.fromkeys(found) if name != "n" and not name.endswith(_DEVIATION)
-        ]
+        names = [name for name in _without_deviations(dict.fromkeys(found)) if name != "n"]
         if names:
             return names
     return []

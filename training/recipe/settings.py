@@ -156,15 +156,16 @@ class ObjectiveSettings(Section):
 
 
 class RelationSettings(Section):
-    """TransE over the hierarchy, beside the other loss (CODER, its task 2).
+    """TransE over the relations of the knowledge base, beside the other loss (CODER, its task 2).
 
     weight (float): of this loss, 0 for none. margin (float): between true and corrupted tail.
-    triples (int): relations a batch; names of head, tail and corrupted tail join the batch.
+    triples (int): relations a batch; a name of head, tail and corrupted tail join the batch. 0
+    draws all concepts of a batch through relations, `sampler.names_per_concept` names of each.
     """
 
     weight: NonNegativeFloat = 0.0
     margin: NonNegativeFloat = 1.0
-    triples: PositiveInt = 32
+    triples: NonNegativeInt = 32
 
 
 class TypeSettings(Section):

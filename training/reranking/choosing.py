@@ -55,12 +55,16 @@ def by_weight(
     return found
 
 
-def choose(ranks: dict[float, Ranks], lists: Sequence[RankedList]) -> Choice:
+def choose(
+    ranks: dict[float, Ranks], lists: Sequence[RankedList], wanted: float | None = None
+) -> Choice:
     """Choose the weight by mean reciprocal rank, the smallest that does.
 
     A weight must gain more than two standard errors of its gain over retrieval, mention by mention,
     and lose no first place over all. Of those that are within one standard error of the best, the
     smallest is taken. Mentions of the same text count as one draw.
+
+    wanted (Optional[float]): taken in its place, whatever it gains.
     """
     texts = [own.mention.text.lower() for own in lists]
     plain = ranks[0.0]
@@ -70,8 +74,8 @@ def choose(ranks: dict[float, Ranks], lists: Sequence[RankedList]) -> Choice:
         if weight and first[weight] >= first[0.0]
         and (own - plain).mean() > _ERRORS * standard_error(own - plain, texts)
     ]  # fmt: skip
-    chosen = 0.0
-    if earned:
+    chosen = wanted or 0.0
+    if earned and not wanted:
         best = max(earned, key=lambda weight: float(ranks[weight].mean()))
         chosen = min(
             weight for weight in earned

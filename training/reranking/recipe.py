@@ -23,6 +23,13 @@ from ..recipe.settings import (
     SelectionSettings,
     TrainingSettings,
 )
+from .choosing import WEIGHTS
+
+
+def _is_tried(weight: float | None) -> float | None:
+    if weight is not None and weight not in WEIGHTS[1:]:
+        raise ValueError(f"must be null, or one of {', '.join(map(str, WEIGHTS[1:]))}")
+    return weight
 
 
 def _fits(pooling: str, info: ValidationInfo) -> str:
@@ -46,7 +53,8 @@ class RerankRecipe(Section):
     attention (str): "full", or "one_way", in which the mention does not read the candidate: three
         times as fast to train and to use. pooling (str): "mean", or with "one_way" "last": the
         piece that closes a candidate says it all. layers (Optional[int]): only the first of the
-        encoder's.
+        encoder's. weight (Optional[float]): of the reranker beside retrieval, whatever it gains; 1
+        is its order alone. None is the best on dev, where that gains beyond doubt.
     """
 
     loss: Literal["listwise", "listwise_nil", "binary", "triplet"] = "listwise"
@@ -68,6 +76,7 @@ class RerankRecipe(Section):
     attention: Literal["full", "one_way"] = "full"
     pooling: Annotated[Literal["mean", "last"], AfterValidator(_fits)] = "mean"
     layers: PositiveInt | None = None
+    weight: Annotated[float | None, AfterValidator(_is_tried)] = None
 
     def for_loop(self) -> Recipe:
         """Say it in the sections that the loop reads."""

@@ -95,31 +95,10 @@ def test_a_column_for_each_language(
     }
 
 
-def test_figures_of_representations(tmp_path: Path, tiny_encoder: Path) -> None:
-    files = []
-    for tuned in (False, True):
-        own = {"task": "relations", "tuned": tuned, "n_test": 9, "accuracy": 0.5 + tuned / 4}
-        files.append(tmp_path / f"{tuned}.json")
-        files[-1].write_text(json.dumps(own), encoding="utf-8")
-    output = tmp_path / "table.json"
-    main(LAYOUTS / "coder.cfg", output, figures=[f"CODER_ENG={file}" for file in files])
-    table = json.loads(output.read_text("utf-8"))
-    row = table["rows"][0]
-    assert row["system"] == "CODER_ENG" and table["corpus"] == "relations"
-    assert row["ours"]["frozen"]["accuracy"] == 50.0
-    assert row["ours"]["tuned"]["accuracy"] == 75.0
-    assert row["published"]["tuned"] == {"accuracy": 98.82}
-    files[1].write_text('{"task": "similarity"}', encoding="utf-8")
-    with pytest.raises(MedlinkError, match="E410"):
-        main(LAYOUTS / "coder.cfg", output, figures=[f"a={file}" for file in files])
-
-
 def test_what_is_missing_is_found_before_the_work(
     tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path, gold: Path
 ) -> None:
     layout, output = LAYOUTS / "sapbert.cfg", tmp_path / "table.json"
-    with pytest.raises(typer.BadParameter):
-        main(layout, output)
     with pytest.raises(typer.BadParameter):
         main(layout, output, kb=tiny_kb.path, gold=gold)
     with pytest.raises(typer.BadParameter):

@@ -14,9 +14,14 @@ import pytest
 import typer
 from weasel.util import load_project_config
 
-from training import represent
+from spacy_medlink.errors import MedlinkError
+from training.data.bitext import convert_bitext
 from training.papers.layout import read_layout
-from training.papers.published import papers, read_published
+from training.papers.plan import Plan, read_plan
+from training.papers.published import LAYOUTS, papers, read_published
+from training.papers.reproduce import main as reproduce
+
+from . import toy
 
 ROOT = Path(__file__).parents[3]
 PROJECT = ROOT / "training" / "papers"
@@ -30,19 +35,17 @@ SCRIPTS = [
     for script in COMMANDS[name]["script"]
 ]
 
-CONFIGS = sorted({word for script in SCRIPTS for word in shlex.split(script) if ".cfg" in word})
+PLANS = sorted((PROJECT / "plans").glob("*.yml"))
+# Rows beside the published ones.
+BESIDE = {
+    "SapBERT (released)", "SapBERT (LoRA)", "SapBERT (adapter 13 %)", "mBERT",
+    "CODER_ENG (released)", "XLM-R large", "XLM-R large + SAP all_syn",
+}  # fmt: skip
 
 
 def _function(words: list[str]) -> tuple[Any, list[str]]:
     """Find the typer function of a command, and its arguments."""
-    if words[0] == "medlink":
-        from spacy_medlink.cli import build, kb_build
-
-        kind = 2 if words[1] == "kb" else 1
-        return (kb_build if kind == 2 else build).command, words[kind + 1 :]
     assert words[:2] == ["python", "run.py"]
-    if words[2] == "training.represent":
-        return represent.VERBS[words[3]], words[4:]
     module = importlib.import_module(words[2])
     with contextlib.suppress(ModuleNotFoundError):
         module = importlib.import_module(f"{words[2]}.__main__")
@@ -57,20 +60,65 @@ def test_options_exist(script: str) -> None:
     typer.main.get_command(app).make_context("command", arguments)
 
 
-def test_tables_are_of_published_systems() -> None:
+@pytest.mark.parametrize("path", PLANS, ids=lambda path: path.stem)
+def test_plans_are_of_published_systems_and_recipes_that_there_are(path: Path) -> None:
+    plan: Plan = read_plan(path)
+    known: set[str] = set()
+    for key, corpus in plan.corpora.items():
+        layout = read_layout(LAYOUTS / f"{corpus.layout or plan.layout}.cfg")
+        published = read_published(layout.paper, corpus.published or key)
+        known |= {one.system for one in published}
+        assert published or (plan.layout, key[:6]) == ("coder", "mantra"), key
+    named = {system.name for system in plan.systems.values()}
+    assert named - BESIDE <= known, named - known
+    for system in plan.systems.values():
+        assert not system.recipe or (PROJECT / system.recipe).is_file() or "$" in system.recipe
+
+
+def test_variables_of_the_plans_are_those_of_the_project() -> None:
     for script in SCRIPTS:
         words = shlex.split(script)
-        if words[2] != "training.papers" or "--corpus" not in words:
+        if words[2] != "training.papers.reproduce":
             continue
-        layout = read_layout(PROJECT / words[3])
-        corpus = words[words.index("--corpus") + 1]
-        known = {one.system for one in read_published(layout.paper, corpus)}
-        named = {
-            value.partition("=")[0]
+        plan = read_plan(PROJECT / words[3])
+        given = {
+            value.removeprefix("vars.").partition("=")[0]
             for option, value in pairwise(words)
-            if option in ("--encoder", "--linker")
+            if option == "--set"
         }
-        assert named - {"SapBERT (released)"} <= known, script
+        assert given == set(plan.vars), words[3]
+
+
+def test_what_is_no_plan_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "plan.yml"
+    for text in ("- 1\n", "layout: sapbert\n", "[", PLANS[0].read_text("utf-8") + "more: 1\n"):
+        path.write_text(text, "utf-8")
+        with pytest.raises(MedlinkError, match="E721"):
+            read_plan(path)
+    with pytest.raises(MedlinkError, match=r"E721.*nobody"):
+        read_plan(PROJECT / "plans" / "sapbert.yml", {"systems.sap.base": "nobody"})
+
+
+def test_translations_are_put_into_one_file(tmp_path: Path) -> None:
+    toy.translations(tmp_path / "muse", tmp_path / "titles")
+    out = tmp_path / "out.tsv"
+    assert convert_bitext("muse", [tmp_path / "muse"], ["de"], out) == 2
+    assert out.read_text("utf-8") == "heart\tHerz\nlung\tLunge\n"
+    assert convert_bitext("wt", [tmp_path / "titles"], [], out) == 2
+    assert "Das Herz\tThe heart" in out.read_text("utf-8")
+    with pytest.raises(MedlinkError, match="E723"):
+        convert_bitext("opus", [tmp_path / "muse"], [], out)
+    with pytest.raises(MedlinkError, match="E724"):
+        convert_bitext("muse", [tmp_path / "muse"], ["fi"], out)
+    (tmp_path / "muse" / "en-fi.txt").write_text("heart\n", "utf-8")
+    with pytest.raises(MedlinkError, match="E516"):
+        convert_bitext("muse", [tmp_path / "muse"], ["fi"], out)
+
+
+def test_nothing_to_measure(tmp_path: Path, tiny_encoder: Path) -> None:
+    changes = [f"vars.{name}={tmp_path / name}" for name in read_plan(PLANS[0]).vars]
+    with pytest.raises(MedlinkError, match="E722"):
+        reproduce(PLANS[0], tmp_path / "out.json", work=tmp_path, set_=changes)
 
 
 def test_every_paper_has_a_workflow_whose_steps_follow_each_other() -> None:
@@ -81,14 +129,7 @@ def test_every_paper_has_a_workflow_whose_steps_follow_each_other() -> None:
         for step in steps:
             assert not {path for path in step.get("deps", []) if path in made - seen}, step["name"]
             seen.update(step.get("outputs", []))
-        assert any("training.papers" in line for step in steps for line in step["script"])
-
-
-@pytest.mark.parametrize(
-    "name", sorted({p for s in SCRIPTS for p in shlex.split(s) if ".cfg" in p})
-)
-def test_recipes_and_layouts_are_there(name: str) -> None:
-    assert (PROJECT / name).is_file()
+        assert any("training.papers.reproduce" in line for step in steps for line in step["script"])
 
 
 def test_modules_of_the_checkout_run_from_the_papers_directory(tmp_path: Path) -> None:

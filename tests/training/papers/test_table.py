@@ -47,7 +47,7 @@ def test_runs_of_a_system_are_one_row_with_mean_and_deviation() -> None:
     def run(name: str, first: float, fifth: float | None) -> Row:
         return Row(name, {"full": Part(20, {"acc@1": first, "acc@5": fifth})})
 
-    rows = averaged([run("new", 50.0, 70.0), OURS[0], run("new ", 52.0, None)])
+    rows = averaged([run("new", 50.0, 70.0), OURS[0], run("new", 52.0, None)])
     assert [row.system for row in rows] == ["new", "Tf-idf"]
     assert rows[1] == OURS[0]
     mean, deviation, fifth = rows[0].parts["full"].figures.values()

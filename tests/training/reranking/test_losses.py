@@ -66,6 +66,8 @@ def test_a_gain_within_chance_is_not_taken():
     better = plain.copy()
     better[:2] = 1.0, 0.25
     assert choose({0.0: plain, 0.5: better}, lists(map(str, range(10)))).weight == 0.0
+    # A recipe may want one all the same.
+    assert choose({0.0: plain, 0.5: better}, lists(map(str, range(10))), 0.5).weight == 0.5
 
 
 def test_lost_first_places_are_not_made_up_for_by_others():

@@ -1,0 +1,31 @@
+"""The weight of the score by spelling that an encoder was trained with becomes the fusion."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from spacy_medlink.building import build_assets
+from spacy_medlink.encoders.bi_encoder import SETTINGS_FILE, BiEncoder
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import KnowledgeBase
+
+
+def test_a_learned_weight_is_the_fusion(
+    tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path
+) -> None:
+    encoder = BiEncoder.load(tiny_encoder)
+    assert encoder.sparse_weight is None
+    encoder.sparse_weight = 0.5
+    encoder.save(tmp_path / "encoder")
+    assert BiEncoder.load(tmp_path / "encoder").sparse_weight == 0.5
+    assets = build_assets(tmp_path / "assets", tiny_kb.path, tmp_path / "encoder")
+    assert assets.weights["ngram"] == pytest.approx(assets.weights["dense"] / 2)
+
+
+def test_a_weight_that_is_none(tmp_path: Path, tiny_encoder: Path) -> None:
+    BiEncoder.load(tiny_encoder).save(tmp_path)
+    file = tmp_path / SETTINGS_FILE
+    file.write_text(json.dumps({**json.loads(file.read_text("utf-8")), "sparse_weight": "x"}))
+    with pytest.raises(MedlinkError, match=r"E206.*sparse_weight"):
+        BiEncoder.load(tmp_path)

@@ -1,0 +1,51 @@
+"""Triples of names: relations of all kinds, several names at either end."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.types import Relation
+from tests.tiny import TINY_RECORDS
+from training.data.names import read_names
+from training.data.relations import Relations, RelationSampler
+
+
+def _kb(place: Path) -> KnowledgeBase:
+    records = list(TINY_RECORDS)
+    records[0] = replace(
+        records[0], relations=(Relation("may_cause", "HP:0000822", "TEST", False),)
+    )
+    build_kb(place, records)
+    return KnowledgeBase(place)
+
+
+def test_concepts_come_through_relations_of_all_kinds(tmp_path: Path, tiny_encoder: Path) -> None:
+    kb = _kb(tmp_path / "kb.kb")
+    names = read_names(kb, BiEncoder.load(tiny_encoder).tokenize)
+    relations = Relations(kb, names, 0, seed=0, each=8, batch_names=24)
+    assert sorted(relations.kinds) == ["isa", "may_cause"]
+    known = {(a, said, b) for a, said, b, _ in kb.iter_relations()}
+    seen, several = set(), 0
+    for step in range(60):
+        triples = relations.draw(step)
+        ends = names.concepts[np.stack(triples[:3])].T.tolist()
+        for (head, tail, wrong), kind in zip(ends, triples.kinds.tolist(), strict=True):
+            subject, object = (tail, head) if kind % 2 else (head, tail)
+            assert (subject, relations.kinds[kind // 2], object) in known
+            assert wrong not in (head, tail)
+            seen.add(kind)
+        several += len(set(triples.heads.tolist())) > len({head for head, *_ in ends})
+        batch = RelationSampler(None, relations).batch(step)
+        assert set(batch.tolist()) == {int(n) for part in triples[:3] for n in part}
+    assert seen == {0, 1, 2, 3} and several > 30
+    assert relations.steps_per_epoch >= 1
+
+
+def test_one_name_an_end_beside_another_sampler(tmp_path: Path, tiny_encoder: Path) -> None:
+    kb = _kb(tmp_path / "kb.kb")
+    names = read_names(kb, BiEncoder.load(tiny_encoder).tokenize)
+    triples = Relations(kb, names, 5, seed=0).draw(3)
+    assert [len(part) for part in triples] == [5, 5, 5, 5]

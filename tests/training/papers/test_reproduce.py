@@ -1,0 +1,185 @@
+"""Every plan runs to its end on toy data in the original formats, with two seeds."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from training.papers.plan import Plan, read_plan
+from training.papers.published import LAYOUTS
+from training.papers.reproduce import main
+
+from . import toy
+
+PLANS = LAYOUTS.parent / "plans"
+NAMES = {"holdout.fraction": 0.5, "training.precision": "fp32", "training.epochs": 1}
+AS_IT_IS = ("recipe", "max_minutes", "pooling", "note")
+FAST = {"training.precision": "fp32", "training.epochs": 1, "mentions.batch": 4}
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A directory that every variable of a plan can lead to."""
+    place = tmp_path / "data"
+    toy.umls(place / "umls")
+    toy.snomed(place / "snomed")
+    toy.biosyn(place / "biosyn")
+    toy.askapatient(place / "askapatient")
+    toy.medmentions(place / "medmentions")
+    toy.cometa(place / "cometa")
+    toy.cadec(place / "cadec")
+    toy.psytar(place / "psytar")
+    toy.mantra(place / "mantra")
+    toy.mcn(place / "mcn")
+    toy.brat(place / "cantemist")
+    toy.codiesp(place / "codiesp")
+    toy.temist(place / "distemist", "distemist")
+    toy.temist(place / "medprocner", "medprocner")
+    toy.xl_bel(place / "xl-bel")
+    toy.translations(place / "muse", place / "wikipedia_titles")
+    toy.diseases_database(place / "diseases_database")
+    toy.own_files(place / "data")
+    return place
+
+
+def _overrides(plan: Plan, variables: dict[str, str]) -> list[str]:
+    """Point to the toy data, and let every training be short."""
+    found = [f"vars.{name}={value}" for name, value in variables.items()]
+    for key, system in plan.systems.items():
+        fast = {"names": NAMES, "mentions": FAST, "order": {"reranking.epochs": 1}}
+        if system.learns:
+            settings = {**system.settings, **fast[system.learns]}
+            if "coder" in system.recipe:
+                settings["training.names"] = 64
+            found.append(f"systems.{key}.settings={json.dumps(settings)}")
+    return found
+
+
+def _run(
+    name: str, data: Path, tiny_encoder: Path, tmp_path: Path, *more: str, seeds: int = 1
+) -> dict[str, Any]:
+    path = PLANS / f"{name}.yml"
+    plan = read_plan(path)
+    given = {
+        key: str(tiny_encoder) for key, value in plan.vars.items() if value and key not in AS_IT_IS
+    }
+    given["corpora"] = str(data)
+    given |= {key: str(data / key) for key in plan.vars if (data / key).exists()}
+    given = {key: value for key, value in given.items() if key in plan.vars}
+    output = tmp_path / "metrics" / f"{name}.json"
+    main(path, output, seeds=seeds, work=tmp_path / "work", device="cpu",
+         set_=[*_overrides(plan, given), *more])  # fmt: skip
+    found: dict[str, Any] = json.loads(output.read_text("utf-8"))
+    page = output.with_suffix(".md").read_text("utf-8")
+    assert "published" in page and "What differs from the paper" in page
+    return found
+
+
+def _ours(table: dict[str, Any]) -> dict[str, Any]:
+    return {row["system"]: row["ours"] for row in table["rows"] if row["ours"]}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_sapbert(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
+    hidden = ("bert_sap", "biobert", "biobert_sap", "adapter_wide", "biosyn")
+    less = [f"systems.{key}.shown=false" for key in hidden]
+    found = _run("sapbert", data, tiny_encoder, tmp_path, "corpora.askapatient.folds=2", *less)
+    tables = {table["corpus"]: table for table in found["tables"]}
+    assert list(tables) == [
+        "ncbi", "ncbi, names of ncbi", "bc5cdr-d", "bc5cdr-d, names of bc5cdr_d", "bc5cdr-c",
+        "bc5cdr-c, names of bc5cdr_c", "medmentions", "askapatient", "cometa",
+    ]  # fmt: skip
+    assert not found["left_out"]
+    for table in tables.values():
+        ours = _ours(table)
+        assert len(ours) == 11, list(ours)
+        for system in ("SapBERT", "SapBERT, fine-tuned", "SapBERT (LoRA)", "BioSyn from SapBERT"):
+            assert ours[system]["full"]["n"] > 20
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_coder(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
+    hidden = [f"systems.{key}.shown=false" for key in ("all", "released", "biobert_tuned")]
+    found = _run("coder", data, tiny_encoder, tmp_path, *hidden, seeds=2)
+    assert not found["left_out"]
+    tables = {table["corpus"]: table for table in found["tables"]}
+    assert list(tables) == [
+        "cadec", "psytar", "mantra-es", "mantra-fr", "mantra-de", "mantra-nl", "mcsm", "relations",
+    ]  # fmt: skip
+    ablations = {"CODER_ENG, MS", "CODER_ENG, MS + STY", "CODER_ENG, MS + REL + STY"}
+    for table in tables.values():
+        assert ablations | {"CODER_ENG"} <= set(_ours(table))
+    assert {"CODER_ENG cls", "BioBERT cls"} <= set(_ours(tables["cadec"]))
+    assert "acc@1 deviation" in _ours(tables["cadec"])["CODER_ENG"]["full"]
+    assert set(_ours(tables["relations"])["CODER_ENG"]) == {"frozen", "tuned"}
+    assert "T047 deviation" in _ours(tables["mcsm"])["CODER_ENG"]["full"]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_medical_crossing(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
+    changes = [
+        f"vars.icdo3={data}/data/icdo3_es.kb.jsonl.gz",
+        f"vars.codiesp_codes={data}/codes.tsv",
+    ]
+    rows = [f"{one.code}\t{one.names['es'][0]}\tx" for one in toy.concepts()]
+    (data / "codes.tsv").write_text("\n".join(rows), "utf-8")
+    found = _run("medical_crossing", data, tiny_encoder, tmp_path, *changes)
+    assert not found["left_out"]
+    tables = {table["corpus"]: _ours(table) for table in found["tables"]}
+    assert len(tables) == 8
+    crossed = {"SapBERT+mcn", "SapBERT+mcn-fz4", "SapBERT+mcn-fz10"}
+    assert crossed | {"SapBERT+target", "Tf-idf", "BERT"} <= set(tables["cantemist"])
+    assert set(tables["cantemist"]["SapBERT+mcn"]) >= {
+        "full", "filtered_train", "filtered_0.2_train", "filtered_dictionary",
+        "filtered_0.2_dictionary", "unseen_codes",
+    }  # fmt: skip
+    assert crossed <= set(tables["mantra-de"]) and "SapBERT+target" in tables["mcn"]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_xl_bel(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
+    only = tmp_path / "wikimed.txt"
+    only.write_text("\n".join(one.cui for one in toy.concepts()[2:]), "utf-8")
+    changes = [f"dictionaries.targets.only={only}", "dictionaries.targets.languages=[]"]
+    changes += [f"systems.{key}.shown=false" for key in ("xlmr_large_all", "xlmr_en", "xlmr_muse")]
+    found = _run("xl_bel", data, tiny_encoder, tmp_path, *changes, seeds=2)
+    assert not found["left_out"]
+    (table,) = found["tables"]
+    ours = _ours(table)
+    assert table["parts"] == ["de", "en", "es", "avg"]
+    assert {"mBERT + SAP all_syn + wt + muse", "XLM-R + SAP all_syn + wt"} <= set(ours)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_clinlinker(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
+    found = _run("clinlinker", data, tiny_encoder, tmp_path, "systems.xlmr_ce.shown=false")
+    assert not found["left_out"]
+    tables = {table["corpus"]: _ours(table) for table in found["tables"]}
+    assert {"Spanish-SapBERT-oc + CE", "DisTEMIST-biencoder", "MedProcNER-biencoder"} <= set(
+        tables["distemist"]
+    )
+    assert set(tables) == {"distemist", "medprocner"}
+    assert "acc@100" in tables["distemist"]["Spanish-SapBERT + CE"]["full"]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_tables(data: Path, tiny_encoder: Path, tmp_path: Path) -> None:
+    found = _run(
+        "tables",
+        data,
+        tiny_encoder,
+        tmp_path,
+        "vars.max_minutes=1",
+        f"vars.data={data}/data",
+        seeds=2,
+    )
+    assert [table["corpus"] for table in found["tables"]] == ["cantemist", "ncbi", "bc5cdr-d"]
+    ours = _ours(found["tables"][0])
+    assert "acc@1 deviation" in ours["SapBERT+target"]["full"]

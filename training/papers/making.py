@@ -1,0 +1,279 @@
+"""What a plan measures: dictionaries, gold mentions and encoders, each made once and kept.
+
+A file is named after what it is made of, so that a change makes another one, and what was made
+before a run was stopped is taken as it is.
+"""
+
+import gzip
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from spacy_medlink.building import build_assets
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.errors import Errors
+from spacy_medlink.evaluation import load_gold
+from spacy_medlink.kb import KnowledgeBase, build_knowledge_base
+from spacy_medlink.kb.filters import Filters
+from spacy_medlink.kb.schema import kb_fingerprint
+from spacy_medlink.util.files import replacing_file, sha256_of
+from spacy_medlink.util.outputs import FileKind
+from spacy_medlink.util.progress import show_progress
+
+from ..corpora.convert import convert
+from ..corpora.layout import walk
+from ..corpora.registry import find_corpus
+from ..corpora.tally import Tally
+from ..data.bitext import convert_bitext
+from ..finetune import finetune
+from ..loop.trainer import CHECKPOINT
+from ..objectives.registered import OF_MENTIONS
+from ..pretrain import pretrain
+from ..recipe.reading import read_recipe
+from ..rerank import rerank
+from ..reranking.recipe import read_rerank_recipe
+from ..split import split_gold
+from .plan import Corpus, Dictionary, Plan, System
+
+_GOLD = FileKind("the gold mentions of a plan")
+_SHARE = 0.1  # of the training documents, where a corpus has no development part
+_HERE = Path(__file__).parent  # recipes are relative to it
+_SHOWN = 10  # characters of a fingerprint
+
+
+class Maker:
+    """Makes the parts of a plan in a directory.
+
+    work (Path): gets kb/, gold/ and models/. device (str): where networks compute.
+    say (Callable): told each step.
+    """
+
+    def __init__(self, plan: Plan, work: Path, device: str, say: Callable[[str], None]) -> None:
+        self._plan, self._work, self._device, self._say = plan, work, device, say
+        self.dictionary = cache(self._dictionary)
+        self.gold = cache(self._gold)
+        self.encoder = cache(self._encoder)
+        self._identity = cache(_identity)
+
+    def _dictionary(self, key: str) -> Path:
+        """Build a knowledge base. RAISES (MedlinkError): E107 without its sources, E1xx."""
+        own = self._plan.dictionaries[key]
+        place = self._build(key, own, Path(own.only).read_text("utf-8").split() if own.only else ())
+        if own.within:
+            knowledge = KnowledgeBase(place)
+            cases = load_gold(self.gold(own.within, "test", 0), knowledge).cases()
+            rows = sorted({row for case in cases for row in case.right})
+            place = self._build(key, own, [knowledge.concept_at(row).id for row in rows])
+        return place
+
+    def _build(self, key: str, own: Dictionary, ids: Sequence[str]) -> Path:
+        sources = [Path(source) for source in own.sources]
+        place = self._work / "kb" / f"{key}-{_digest(own.as_dict(), stamps(sources), ids)}.kb"
+        if not place.is_file():
+            self._say(f"building the dictionary {key}")
+            filters = Filters(
+                languages=own.languages, sources=own.vocabularies, groups=own.groups,
+                include_obsolete=own.obsolete, allow_ids=tuple(ids),
+            )  # fmt: skip
+            options: dict[str, Any] = {"columns": own.columns, "lang": own.lang}
+            build_knowledge_base(
+                out=place,
+                sources=[(own.format, source) for source in sources],
+                filters=filters,
+                options={name: value for name, value in options.items() if value},
+                # A corpus may be in Latin-1, and has each concept many times.
+                skip_bad_lines=own.format == "tsv",
+                progress=show_progress,
+            )
+        return place
+
+    def _gold(self, key: str, part: str, fold: int) -> Path:
+        """Make the gold file of a part: "train", "dev" or "test".
+
+        RAISES (MedlinkError): E107 without the corpus, E4xx and E70x for what is wrong with it.
+        """
+        own = self._plan.corpora[key]
+        if part != "test" and not own.dev:
+            return self._apart(key, part, fold)
+        return self._part(key, part, fold)
+
+    def _apart(self, key: str, part: str, fold: int) -> Path:
+        whole = self._part(key, "train", fold)
+        kept, apart = (whole.with_name(f"{whole.stem}-{name}.jsonl") for name in ("train", "dev"))
+        split_gold(whole, kept, apart, _SHARE, seed=0, overwrite=True)
+        return kept if part == "train" else apart
+
+    def _part(self, key: str, part: str, fold: int) -> Path:
+        own = self._plan.corpora[key]
+        splits: Sequence[str] = getattr(own, part)
+        if own.reader == "gold":
+            files = [Path(split) for split in splits]
+            return files[0] if _is_plain(own, files) else self._chosen(key, part, files, own)
+        if own.folds:
+            splits = [f"fold-{fold}.{split}" for split in splits]
+        self._say(f"reading {key}, {part}{f' of fold {fold}' if own.folds else ''}")
+        place = self._work / "gold" / f"{key}-{fold}.{part}.jsonl"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        corpus = find_corpus(own.reader)
+        convert(corpus, Path(own.source), place, Tally(), splits, show_progress, overwrite=True)
+        return place if _is_plain(own, [place]) else self._chosen(key, part, [place], own)
+
+    def _chosen(self, key: str, part: str, files: Sequence[Path], own: Corpus) -> Path:
+        """Keep the mentions of one type, and the documents of one language."""
+        place = self._work / "gold" / f"{key}.{part}.chosen.jsonl"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with replacing_file(place, _GOLD, files, overwrite=True) as path:
+            lines = (_of(json.loads(line), own) for file in files for line in _lines(file))
+            text = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in lines if one)
+            path.write_text(text, "utf-8")
+        return place
+
+    def _encoder(self, key: str, corpus: str, fold: int, seed: int) -> Path:
+        """Train what a system needs, base first; of an order of candidates the assets are given.
+
+        RAISES (MedlinkError): as the verbs that train do.
+        """
+        own = self._plan.systems[key]
+        if own.encoder:
+            return Path(own.encoder)
+        base = self.encoder(own.base, corpus, fold, seed)
+        if not own.learns:  # the base, measured otherwise
+            return base
+        learn = {
+            "names": self._learn_names,
+            "mentions": self._learn_mentions,
+            "order": self._learn_order,
+        }[own.learns]
+        return learn(own, key, base, corpus, fold, seed)
+
+    def _learn_names(
+        self, own: System, key: str, base: Path, corpus: str, fold: int, seed: int
+    ) -> Path:
+        recipe = read_recipe(_HERE / own.recipe, {**own.settings, "training.seed": seed})
+        kb = self.dictionary(own.of or self._plan.corpora[corpus].dictionary)
+        bitext = self.bitext(own.bitext) if own.bitext else None
+        place = self._place(key, seed, recipe.as_dict(), base, [kb, bitext])
+        if not place.is_dir():
+            self._say(f"training {own.name}, seed {seed}")
+            pretrain(
+                recipe, kb=kb, base=str(base), output=place, run=_run(place), device=self._device,
+                bitext=bitext, prepared=self._work / "models" / "prepared", say=self._say,
+                resume=_is_begun(place),
+            )  # fmt: skip
+        return place
+
+    def _learn_mentions(
+        self, own: System, key: str, base: Path, corpus: str, fold: int, seed: int
+    ) -> Path:
+        source = own.of or corpus
+        settings = {**own.settings, "training.seed": seed}
+        if epochs := self._plan.corpora[source].epochs.get(key):
+            settings["training.epochs"] = epochs
+        recipe = read_recipe(_HERE / own.recipe, settings, OF_MENTIONS)
+        kb = self.dictionary(self._plan.corpora[source].dictionary)
+        train, dev = (self.gold(source, part, fold) for part in ("train", "dev"))
+        place = self._place(f"{key}-{source}", seed, recipe.as_dict(), base, [kb, train, dev])
+        if not place.is_dir():
+            self._say(f"training {own.name} on {source}, seed {seed}")
+            finetune(
+                recipe, kb=kb, base=str(base), train=train, dev=dev, output=place,
+                run=_run(place), device=self._device, say=self._say, resume=_is_begun(place),
+            )  # fmt: skip
+        return place
+
+    def _learn_order(
+        self, own: System, key: str, base: Path, corpus: str, fold: int, seed: int
+    ) -> Path:
+        recipe = read_rerank_recipe(_HERE / own.recipe, {**own.settings, "reranking.seed": seed})
+        kb = self.dictionary(self._plan.corpora[corpus].dictionary)
+        train, dev = (self.gold(own.of or corpus, part, fold) for part in ("train", "dev"))
+        facts = recipe.as_dict()
+        place = self._place(f"{key}-{corpus}", seed, facts, base, [kb, train, dev])
+        if not place.is_dir():
+            self._say(f"training {own.name} on {own.of or corpus}, seed {seed}")
+            built = place.with_name(f"{place.name}_assets")
+            pooling = own.pooling or None
+            build_assets(built, kb, base, pooling=pooling, device=self._device,
+                         progress=show_progress)  # fmt: skip
+            rerank(
+                recipe, assets=built, train=train, dev=dev, output=place, run=_run(place),
+                device=self._device, say=self._say,
+            )  # fmt: skip
+        return place
+
+    def bitext(self, keys: Sequence[str]) -> Path:
+        """Put translations together. RAISES (MedlinkError): E107, E516, E723, E724."""
+        place = self._work / "gold" / f"{'+'.join(keys)}.tsv"
+        if len(keys) > 1:
+            text = "".join(self.bitext([key]).read_text("utf-8") for key in keys)
+            place.write_text(text, "utf-8")
+            return place
+        own = self._plan.bitexts[keys[0]]
+        count = convert_bitext(own.format, map(Path, own.sources), own.languages, place)
+        self._say(f"{keys[0]}: {count:,} translations")
+        return place
+
+    def _place(
+        self, key: str, seed: int, recipe: dict[str, Any], base: Path, files: Sequence[Path | None]
+    ) -> Path:
+        made_of = [self._identity(file) for file in files if file is not None]
+        digest = _digest(recipe, self._identity(base), made_of)
+        return self._work / "models" / f"{key}-seed{seed}-{digest}"
+
+
+def _identity(path: Path) -> str:
+    """Say what a knowledge base, gold file or encoder is, wherever it lies."""
+    if path.suffix == ".kb":
+        return kb_fingerprint(KnowledgeBase(path).manifest)
+    return sha256_of(path) if path.is_file() else BiEncoder.load(path).fingerprint()
+
+
+def _run(place: Path) -> Path:
+    return place.with_name(f"{place.name}_run")
+
+
+def _is_begun(place: Path) -> bool:
+    """Tell whether a training was stopped, and goes on."""
+    return (_run(place) / CHECKPOINT).is_dir()
+
+
+def _digest(*facts: Any) -> str:
+    text = json.dumps(facts, sort_keys=True, default=list)
+    return hashlib.sha256(text.encode()).hexdigest()[:_SHOWN]
+
+
+def stamps(sources: Sequence[Path]) -> list[tuple[int, int]]:
+    """List sizes and times of files. RAISES (MedlinkError): E107 for one that is not there."""
+    found = []
+    for source in sources:
+        if not source.exists():
+            raise Errors.source_missing(path=source)
+        for file in [source] if source.is_file() else walk(source):
+            facts = file.stat()
+            found.append((facts.st_size, facts.st_mtime_ns))
+    return found
+
+
+def _is_plain(own: Corpus, files: Sequence[Path]) -> bool:
+    """Tell whether a file is taken as it is. RAISES (MedlinkError): E107 for one that is not."""
+    stamps(files)
+    return len(files) == 1 and not own.type and not own.lang
+
+
+def _lines(file: Path) -> list[str]:
+    raw = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
+    return [line for line in raw.decode("utf-8-sig").split("\n") if line.strip()]
+
+
+def _of(record: dict[str, Any], own: Corpus) -> dict[str, Any] | None:
+    """Keep of a document, or a bare mention, what a corpus is to have."""
+    if own.lang and record.get("lang") != own.lang:
+        return None
+    if not own.type:
+        return record
+    if "mentions" not in record:
+        return record if record.get("type") == own.type else None
+    return {**record, "mentions": [m for m in record["mentions"] if m.get("type") == own.type]}

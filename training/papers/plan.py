@@ -1,0 +1,184 @@
+"""How a paper's tables come about: a file of training/papers/plans, which one verb carries out."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import srsly
+from pydantic import NonNegativeInt, ValidationError, model_validator
+
+from spacy_medlink.errors import Errors
+
+from ..recipe.overrides import parse_overrides
+from ..recipe.settings import Section
+
+_Named = list[tuple[str, Mapping[str, Any]]]
+_VARIABLE = re.compile(r"\$\{vars\.(\w+)\}")
+
+
+class Dictionary(Section):
+    """Names to link to, or to learn from; as the options of `medlink kb build` say.
+
+    sources (Tuple[str]): files or directories of one format. obsolete (bool): obsolete names too.
+    columns (Mapping[str, str]): of a table. only (str): file of the only ids, "" for all.
+    within (str): a corpus; the concepts that its mentions for testing have, alone.
+    """
+
+    sources: tuple[str, ...]
+    format: str
+    languages: tuple[str, ...] = ()
+    vocabularies: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    obsolete: bool = False
+    columns: Mapping[str, str] = {}
+    lang: str = ""
+    only: str = ""
+    within: str = ""
+
+
+class Corpus(Section):
+    """What systems are measured on, and what they may learn from.
+
+    task (str): "linking"; "mcsm", of the dictionary alone; or "relations", of a table of triplets.
+    published (str): as published.tsv names it, "" for the key. reader (str): a converter of
+        training.corpora, or "gold" for files as they are. source (str): what the converter reads.
+    dictionary (str): mentions are learned with it. measured (Tuple[str]): dictionaries to link to,
+        each a table, the published figures beside the first; () for `dictionary`.
+    train, dev, test (Tuple[str]): splits, or files; test () is all. Without dev a tenth of train
+        is set apart. folds (int): splits are of so many folds, called "fold-0.train".
+    type, lang (str): mentions of these alone. types (Tuple[str]): that mcsm asks for.
+    layout (str): "" for the plan's. epochs (Mapping[str, float]): of systems that learn from it.
+    """
+
+    task: Literal["linking", "mcsm", "relations"] = "linking"
+    published: str = ""
+    reader: str = "gold"
+    source: str = ""
+    dictionary: str = ""
+    measured: tuple[str, ...] = ()
+    train: tuple[str, ...] = ()
+    dev: tuple[str, ...] = ()
+    test: tuple[str, ...] = ()
+    folds: NonNegativeInt = 0
+    type: str = ""
+    lang: str = ""
+    types: tuple[str, ...] = ()
+    layout: str = ""
+    epochs: Mapping[str, float] = {}
+
+
+class Bitext(Section):
+    """Translations: files of one format of `training.data.bitext`, of some languages."""
+
+    format: str
+    sources: tuple[str, ...]
+    languages: tuple[str, ...] = ()
+
+
+class System(Section):
+    """A row of the tables.
+
+    name (str): as published.tsv has it. encoder (str): directory, or name on the Hub, taken as it
+        is; without one, base (str): the system that it starts from, which stands above it.
+    learns (str): "names" of a dictionary, "mentions" of a corpus, or the "order" of candidates,
+        from mentions. of (str): which dictionary or corpus; "" is the corpus that is measured on.
+    recipe (str): file, relative to training/papers. settings (Mapping): other values in it.
+    bitext (Tuple[str]): translations to learn, too. pooling (str): "" for what is saved with it.
+    tune (bool): on relations, the encoder learns along. corpora (Tuple[str]): measured on these
+        alone. shown (bool): false for what only others start from.
+    """
+
+    name: str
+    encoder: str = ""
+    base: str = ""
+    learns: Literal["", "names", "mentions", "order"] = ""
+    of: str = ""
+    recipe: str = ""
+    settings: Mapping[str, Any] = {}
+    bitext: tuple[str, ...] = ()
+    pooling: Literal["", "mean", "cls"] = ""
+    tune: bool = False
+    corpora: tuple[str, ...] = ()
+    shown: bool = True
+
+
+class Plan(Section):
+    """A file. vars (Mapping[str, str]): stand in texts as ${vars.NAME}; `--set` changes them."""
+
+    vars: Mapping[str, str] = {}
+    layout: str
+    note: str = ""
+    dictionaries: Mapping[str, Dictionary]
+    corpora: Mapping[str, Corpus]
+    bitexts: Mapping[str, Bitext] = {}
+    systems: Mapping[str, System]
+
+    @model_validator(mode="after")
+    def _refer_to_what_there_is(self) -> "Plan":
+        for key, system in self.systems.items():
+            if not system.encoder and not system.base:
+                raise ValueError(f"system {key} has neither an encoder nor a base")
+            of = self.dictionaries if system.learns == "names" else self.corpora
+            named: _Named = [(system.base, self.systems), (system.of, of)]
+            named += [(one, self.corpora) for one in system.corpora]
+            named += [(one, self.bitexts) for one in system.bitext]
+            _check(key, named)
+        for key, dictionary in self.dictionaries.items():
+            _check(key, [(dictionary.within, self.corpora)])
+        for key, corpus in self.corpora.items():
+            _check(key, [(one, self.dictionaries) for one in (corpus.dictionary, *corpus.measured)])
+            _check(key, [(one, self.systems) for one in corpus.epochs])
+        return self
+
+
+def _check(key: str, named: _Named) -> None:
+    for name, known in named:
+        if name and name not in known:
+            raise ValueError(f"{key} refers to {name}, which is not there")
+
+
+def read_plan(path: Path, overrides: Mapping[str, Any] | None = None) -> Plan:
+    """Read a plan.
+
+    overrides (Mapping): values by dotted key, such as "vars.umls" or "corpora.ncbi.source".
+    RAISES (MedlinkError): E107 no such file, E721 for what is not a plan.
+    """
+    if not path.is_file():
+        raise Errors.source_missing(path=path)
+    changes = dict(overrides or {})
+    try:
+        config = srsly.yaml_loads(path.read_text("utf-8"))
+        for key, value in changes.items():
+            *places, last = key.split(".")
+            own = config
+            for place in places:
+                own = own[place]
+            own[last] = value
+        values = {name: str(value) for name, value in config.get("vars", {}).items()}
+        config = {**_filled(config, values), "vars": values}
+        for system in config["systems"].values():
+            system["settings"] = parse_overrides(
+                [f"{key}={_said(value)}" for key, value in system.get("settings", {}).items()]
+            )
+        return Plan.model_validate_json(json.dumps(config))
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        problem = f"{'.'.join(map(str, fault['loc']))} {fault['msg']}".strip()
+        raise Errors.bad_plan(path=path, problem=problem) from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise Errors.bad_plan(path=path, problem=error) from error
+
+
+def _said(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _filled(value: Any, values: Mapping[str, str]) -> Any:
+    """Put values in the places of variables."""
+    if isinstance(value, str):
+        return _VARIABLE.sub(lambda found: values[found[1]], value)
+    if isinstance(value, dict):
+        return {key: _filled(own, values) for key, own in value.items()}
+    return [_filled(own, values) for own in value] if isinstance(value, list) else value

@@ -1,0 +1,235 @@
+"""Carry out a plan: make what it needs, measure with several seeds, print ours beside theirs.
+
+    python -m training.papers.reproduce training/papers/plans/sapbert.yml --seeds 5
+
+What is not there, a corpus without its licence or an encoder, is left out, and said.
+"""
+
+from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.errors import Errors, MedlinkError
+from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.util.devices import AUTO, find_device
+
+from ..corpora.tally import Tally
+from ..recipe.overrides import parse_overrides
+from ..representations.mcsm import mcsm, read_typed
+from ..representations.relations import HeadSettings, classify
+from ..representations.triplets import divide, read_triplets
+from ..representations.vectors import encode_terms
+from ..verbs import Device, Overwrite, Set, run, stoppable
+from .hyperparameters import read_hyperparameters
+from .layout import Layout, read_layout
+from .making import Maker, stamps
+from .measuring import Material, Row, Source, measure_systems
+from .outputs import Outputs
+from .plan import Corpus, Plan, System, read_plan
+from .published import LAYOUTS, read_published
+from .represented import parts_of
+from .table import Table, as_markdown, averaged, make_table, pooled
+
+_MISSING = {"E104", "E107", "E205"}  # names of a dictionary, a file, an encoder
+
+
+class Reproduction:
+    """The tables of a plan.
+
+    seeds (int): trainings of each system that is trained: seed 0, 1, ...
+    left_out (List[str]): what was not there.
+    """
+
+    def __init__(
+        self, plan: Plan, work: Path, seeds: int, device: str, say: Callable[[str], None]
+    ) -> None:
+        self._plan, self._work, self._device, self._say = plan, work, device, say
+        self._seeds = range(seeds)
+        self._maker = Maker(plan, work, device, say)
+        self.left_out: list[str] = []
+        self._there: dict[str, System] = {}
+        for key, system in plan.systems.items():  # bases come first
+            if self._is_there(system):
+                self._there[key] = system
+
+    def tables(self) -> Iterator[Table]:
+        """Make the table of each corpus, with each dictionary that it is linked to."""
+        for key, corpus in self._plan.corpora.items():
+            measured = corpus.measured or (corpus.dictionary,)
+            published = corpus.published or key
+            layout = self._layout(corpus)
+            for dictionary in measured:
+                if not self._has(key, partial(self._find, key, corpus, dictionary)):
+                    continue
+                rows = averaged(self._rows(key, corpus, dictionary))
+                if dictionary == measured[0]:
+                    theirs = read_published(layout.paper, published)
+                    yield make_table(layout, published, rows, theirs)
+                else:
+                    yield make_table(layout, f"{published}, names of {dictionary}", rows, [])
+
+    def deviations(self) -> str:
+        """List what the recipes do otherwise than the paper, as Markdown."""
+        names = {Path(one.recipe).stem for one in self._there.values() if one.recipe}
+        names |= {
+            f"layouts/{one.layout or self._plan.layout}" for one in self._plan.corpora.values()
+        }
+        rows = [
+            f"| {row.recipe} | {row.key} | {row.paper} | {row.ours} | {row.why} |"
+            for row in read_hyperparameters()
+            if row.differs and any(fnmatchcase(name, row.recipe) for name in names)
+        ]
+        head = ["| recipe | setting | the paper | here | why |", "|---|---|---|---|---|"]
+        return "\n".join([*head, *rows])
+
+    def _layout(self, corpus: Corpus) -> Layout:
+        return read_layout(
+            LAYOUTS / f"{corpus.layout or self._plan.layout}.cfg", "", self._plan.note
+        )
+
+    def _rows(self, key: str, corpus: Corpus, dictionary: str) -> Iterator[Row]:
+        """Measure on a corpus: a row for each system, seed and, once, baseline."""
+        for seed in self._seeds:
+            systems = {
+                name: one
+                for name, one in self._there.items()
+                if one.shown and key in (one.corpora or (key,))
+                if seed == 0 or self._is_trained(one)
+            }
+            if seed and not systems:
+                return
+            if corpus.task != "linking":
+                yield from self._represented(key, corpus, dictionary, systems, seed)
+                continue
+            folds = [
+                list(self._linked(key, corpus, dictionary, systems, seed, fold))
+                for fold in range(corpus.folds or 1)
+            ]
+            yield from pooled(folds)
+
+    def _linked(
+        self, key: str, corpus: Corpus, dictionary: str, systems: dict[str, System], seed: int,
+        fold: int,
+    ) -> Iterator[Row]:  # fmt: skip
+        gold = self._maker.gold(key, "test", fold)
+        train = str(self._maker.gold(key, "train", fold)) if corpus.train else ""
+        material = Material(self._maker.dictionary(dictionary), gold, train)
+        sources = [
+            Source(
+                one.name,
+                self._maker.encoder(name, key, fold, seed),
+                one.pooling,
+                is_linker=one.learns == "order",
+            )
+            for name, one in systems.items()
+        ]
+        layout, work = self._layout(corpus), self._work / "models" / "tables"
+        yield from measure_systems(
+            layout, material, sources, work, self._say, self._device, baselines=seed == 0
+        )
+
+    def _represented(
+        self, key: str, corpus: Corpus, dictionary: str, systems: dict[str, System], seed: int
+    ) -> Iterator[Row]:
+        """Measure what vectors know besides linking."""
+        kb = KnowledgeBase(self._maker.dictionary(dictionary)) if dictionary else None
+        layout = self._layout(corpus)
+        for name, one in systems.items():
+            place = self._maker.encoder(name, key, 0, seed)
+            self._say(f"measuring {one.name} on {key}")
+            encoder = BiEncoder.load(
+                place, one.pooling or layout.pooling, device=find_device(self._device)
+            )
+            if corpus.task == "mcsm" and kb is not None:
+                typed = read_typed(kb)
+                found = mcsm(encode_terms(encoder, typed.terms), typed.types, corpus.types)
+            else:
+                train, test = divide(read_triplets(Path(corpus.source), Tally(), kb), seed)
+                found = classify(encoder, train, test, HeadSettings(tune=one.tune, seed=seed))
+            yield Row(one.name, parts_of({"task": corpus.task, **found}))
+
+    def _is_trained(self, system: System) -> bool:
+        """Tell whether a system depends on the seed."""
+        if system.encoder:
+            return False
+        base = self._plan.systems.get(system.base)
+        return bool(system.learns) or (base is not None and self._is_trained(base))
+
+    def _is_there(self, system: System) -> bool:
+        """Find out whether what a system is made of is there; say so where it is not."""
+        if not system.encoder and system.base not in self._there:
+            self.left_out.append(f"{system.name}: its base is left out")
+            return False
+        return self._has(system.name, lambda: self._find_parts(system))
+
+    def _find_parts(self, system: System) -> None:
+        if system.encoder:
+            BiEncoder.load(system.encoder)
+            return
+        if system.learns == "names" and system.of:
+            self._maker.dictionary(system.of)
+        elif system.learns and system.of:
+            own = self._plan.corpora[system.of]
+            self._find(system.of, own, own.dictionary)
+        if system.bitext:
+            self._maker.bitext(system.bitext)
+
+    def _find(self, key: str, corpus: Corpus, dictionary: str) -> None:
+        for one in filter(None, {dictionary, corpus.dictionary}):
+            self._maker.dictionary(one)
+        if corpus.task == "linking":
+            for part in ("test", *(("train",) if corpus.train else ())):
+                self._maker.gold(key, part, 0)
+        elif corpus.source:
+            stamps([Path(corpus.source)])
+
+    def _has(self, what: str, find: Callable[[], None]) -> bool:
+        """Find out whether something is there; say so where it is not."""
+        try:
+            find()
+        except MedlinkError as error:
+            if error.code not in _MISSING:
+                raise
+            self.left_out.append(f"{what}: {error}")
+            self._say(f"left out: {self.left_out[-1]}")
+            return False
+        return True
+
+
+def main(
+    plan: Annotated[Path, typer.Argument(help="A file of training/papers/plans.")],
+    output: Annotated[Path, typer.Option(help="JSON file; the tables go beside it as .md.")],
+    seeds: Annotated[
+        int, typer.Option(min=1, help="Trainings of each system: mean and deviation.")
+    ] = 1,
+    work: Annotated[Path, typer.Option(help="Gets kb/, gold/ and models/.")] = Path(),
+    device: Device = AUTO,
+    set_: Set = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Make the tables of a paper, from its corpora to ours beside the published figures."""
+    outputs = Outputs(output, [plan], overwrite)
+    with stoppable():
+        made = Reproduction(read_plan(plan, parse_overrides(set_)), work, seeds, device, _say)
+        tables = list(made.tables())
+    if not tables:
+        raise Errors.nothing_to_measure(path=plan, missing="; ".join(made.left_out))
+    texts = [as_markdown(table) for table in tables]
+    texts += [f"What differs from the paper:\n\n{made.deviations()}"]
+    texts += [f"Left out: {what}" for what in made.left_out]
+    text = "\n\n".join(texts)
+    outputs.write({"seeds": seeds, "tables": tables, "left_out": made.left_out}, text)
+    typer.echo(text)
+
+
+def _say(line: str) -> None:
+    typer.echo(line, err=True)
+
+
+if __name__ == "__main__":
+    run(main)
