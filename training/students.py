@@ -16,6 +16,7 @@ STATIC = "static"
 _SIF = 1e-3  # Arora et al. 2017, "A simple but tough-to-beat baseline for sentence embeddings"
 # A layer norm that adds 1 to a variance of at most 1 / dim is nearly linear: lengths matter.
 _EPSILON = 1.0
+_UNUSED = ("embeddings.position_embeddings", "embeddings.token_type_embeddings", "pooler.dense")
 
 
 def make_student(teacher: BiEncoder, student: str, names: TokenTable) -> BiEncoder:
@@ -61,10 +62,12 @@ def static_of(teacher: BiEncoder, names: TokenTable) -> BiEncoder:
         pad_token_id=tokenizer.pad_token_id or 0,
     )  # fmt: skip
     module = BertModel(config)
-    own = module.embeddings
-    for part in (own.position_embeddings, own.token_type_embeddings, module.pooler.dense):
-        torch.nn.init.zeros_(part.weight)
-    own.word_embeddings.weight.data.copy_(sent(table, CPU))
+    words, *others = (
+        module.get_parameter(f"{name}.weight") for name in ("embeddings.word_embeddings", *_UNUSED)
+    )
+    words.data.copy_(sent(table, CPU))
+    for weight in others:
+        torch.nn.init.zeros_(weight)
     return BiEncoder(tokenizer, module, "mean", teacher.max_length, teacher.preparation)
 
 
@@ -86,8 +89,8 @@ def narrowed(student: BiEncoder) -> BiEncoder:
     Cosines stay: with W = QR and Q's columns orthonormal, Wx and Rx have the same products.
     """
     if student.projection is not None:
-        weight = fetched(student.projection.weight)
-        student.projection = _linear(np.linalg.qr(weight, mode="r"))
+        triangle = torch.linalg.qr(student.projection.weight, mode="r").R
+        student.projection = _linear(fetched(triangle))
         student.move(student.device)
     return student
 
