@@ -583,6 +583,13 @@ class Errors:
         "or give `--method tsne`.",
     )
 
+    student_too_weak = Message(
+        "E541",
+        "The student reaches {found:.2f} on held-out names ({metric}), its teacher {wanted:.2f}: "
+        "{lost:.2f} points are lost, and the recipe allows {allowed:g}. Nothing was written. Train "
+        "longer (training.names), give a larger student, or allow more (distil.max_loss).",
+    )
+
     # 6xx: the command line
     system = Message(
         "E601", "The system refused: {reason}. Check the path, its permissions and the disk."

@@ -142,6 +142,8 @@ class BiEncoder:
     @property
     def dim(self) -> int:
         """Number of dimensions of the vectors."""
+        if self.projection is not None:
+            return self.projection.out_features
         config: Any = self.module.config
         return int(config.hidden_size)
 

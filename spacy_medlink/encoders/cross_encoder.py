@@ -125,7 +125,7 @@ class CrossEncoder:
         """
         module = copy.deepcopy(encoder.module)
         if layers is not None:
-            _keep_layers(module, layers)
+            keep_layers(module, layers)
         return cls(encoder.over(module), replace(settings, encoder=encoder.fingerprint()))
 
     @classmethod
@@ -331,8 +331,11 @@ def _check_pooling(settings: CrossSettings) -> None:
         raise Errors.bad_setting(name="pooling", value=settings.pooling, rule=rule)
 
 
-def _keep_layers(transformer: Any, count: int) -> None:
-    """Cut off all layers but the first."""
+def keep_layers(transformer: Any, count: int) -> None:
+    """Cut off all layers but the first.
+
+    RAISES (MedlinkError): E302 for layers that it has not.
+    """
     found = len(getattr(getattr(transformer, "encoder", None), "layer", ()))
     if not 1 <= count <= found:
         rule = f"must be 1 to {found}, the layers of the encoder"

@@ -18,6 +18,7 @@ from .bi_encoder import SETTINGS_FILE, BiEncoder, fingerprint_of
 from .damage import is_failure
 from .native import has_native_bf16
 from .preparation import Preparation
+from .projection import PROJECTION_FILE, parsed
 from .tokens import read_json, read_tokenizer
 
 
@@ -65,7 +66,7 @@ def _open_light(directory: Directory, device: torch.device) -> tuple[BiEncoder, 
     try:
         config = read_json(directory, "config.json")
         settings = read_json(directory, SETTINGS_FILE)
-        if not can_run(config) or settings.get("adapter_reduction") or settings.get("projected"):
+        if not can_run(config) or settings.get("adapter_reduction"):
             return None
         tokenizer = read_tokenizer(directory)
         file = held(directory, "model.safetensors")  # which the path that it gives needs open
@@ -74,12 +75,17 @@ def _open_light(directory: Directory, device: torch.device) -> tuple[BiEncoder, 
         native = has_native_bf16(device)
         module = Bert(config, weights, torch.bfloat16 if native else torch.float32)
         module = devices.moved(module, device)
+        projection = None
+        if settings.get("projected"):
+            projection = parsed(held(directory, PROJECTION_FILE).read(), place_of(directory))
+            devices.moved(projection, device)
         encoder = BiEncoder(
             tokenizer,
             module,
             settings["pooling"],
             settings["max_length"],
             Preparation.of(settings),
+            projection,
         )
         return encoder, fingerprint_of(encoder, weights.items())
     except BaseException as error:  # of many classes; loading it whole will meet the same

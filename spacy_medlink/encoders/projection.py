@@ -29,7 +29,7 @@ def parsed(data: bytes, source: str | Path) -> torch.nn.Linear:
     """
     try:
         weight = load(data)["weight"]
-        projection = identity(len(weight))
+        projection = torch.nn.Linear(weight.shape[1], weight.shape[0], bias=False)
         projection.load_state_dict({"weight": weight})
     except Exception as error:  # safetensors raises classes of its own
         raise Errors.encoder_damaged(path=source, reason=error) from error

@@ -6,10 +6,18 @@ from typing import Any
 
 import pytest
 
-from training import compare, finetune, pretrain, proposals, represent, rerank
+from training import compare, distil, finetune, pretrain, proposals, represent, rerank
 from training.papers import __main__ as papers
 
-VERBS = [compare.main, finetune.main, pretrain.main, proposals.main, rerank.main, papers.main]
+VERBS = [
+    compare.main,
+    distil.main,
+    finetune.main,
+    pretrain.main,
+    proposals.main,
+    rerank.main,
+    papers.main,
+]
 
 
 @pytest.mark.parametrize("verb", [*VERBS, *represent.VERBS.values()])

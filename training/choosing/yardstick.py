@@ -12,7 +12,7 @@ from spacy_medlink.types import Floats2d, Ints1d
 
 from ..data.holdout import Holdout
 from ..data.names import TrainingNames
-from ..loop.encoding import encode_names
+from ..loop.encoding import encode_unknown
 from ..loop.precision import Precision
 from ..recipe.settings import SelectionSettings
 from .selection import Figures, Halves
@@ -94,15 +94,7 @@ class Yardstick:
         self, encoder: BiEncoder, what: str, known: StoredVectors | None = None
     ) -> Floats2d:
         """Encode the names but those whose vectors are known."""
-        tokens, rows = self._names.tokens, self._all
-        vectors = np.empty((len(rows), encoder.dim), dtype=np.float32)
-        is_known = np.zeros(len(rows), dtype=np.bool_)
-        if known is not None:
-            is_known, vectors[is_known] = known.of_pieces(tokens.take(rows))
-        vectors[~is_known] = encode_names(
-            encoder, tokens, rows[~is_known], self._precision, what=what
-        )
-        return vectors
+        return encode_unknown(encoder, self._names.tokens, self._all, self._precision, what, known)
 
     def facts(self) -> dict[str, Any]:
         """Count what is compared with what."""

@@ -67,6 +67,25 @@ class NameSampler:
         return np.sort(self._names[self._shuffle.part(step)])
 
 
+class TextSampler:
+    """Random texts, each once an epoch, for a loss that needs no positives.
+
+    count (int): texts. batch_texts (int): texts a batch.
+    """
+
+    def __init__(self, count: int, batch_texts: int, seed: int) -> None:
+        self._shuffle = Shuffle(count, batch_texts, seed)
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Number of batches in one pass."""
+        return self._shuffle.steps_per_epoch
+
+    def batch(self, step: int) -> Ints1d:
+        """Get the texts of a step."""
+        return np.sort(self._shuffle.part(step))
+
+
 class SequenceSampler:
     """Stages, one after the other: so many batches of the first sampler, then the next one's.
 

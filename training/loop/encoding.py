@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.stored import StoredVectors
 from spacy_medlink.types import Floats2d, Ints1d
 from spacy_medlink.util.devices import batch_pieces, sent
 from spacy_medlink.util.progress import no_progress, show_progress
@@ -57,6 +58,23 @@ def encode_names(
     for start in progress(starts, len(starts), what):
         part = order[start : start + chunk]  # names of similar length, the longest first
         vectors[part] = own.run_batches(own.module, tokens.take(wanted[part]), size)
+    return vectors
+
+
+def encode_unknown(
+    encoder: BiEncoder,
+    tokens: TokenTable,
+    wanted: Ints1d,
+    precision: Precision,
+    what: str,
+    known: StoredVectors | None = None,
+) -> Floats2d:
+    """Encode training names but those whose vectors are stored; see `encode_names`."""
+    vectors = np.empty((len(wanted), encoder.dim), dtype=np.float32)
+    is_known = np.zeros(len(wanted), dtype=np.bool_)
+    if known is not None:
+        is_known, vectors[is_known] = known.of_pieces(tokens.take(wanted))
+    vectors[~is_known] = encode_names(encoder, tokens, wanted[~is_known], precision, what=what)
     return vectors
 
 

@@ -40,6 +40,7 @@ def prepare(encoder: BiEncoder, settings: EncoderSettings, device: torch.device)
         settings.pooling or encoder.pooling,
         settings.max_length or encoder.max_length,
         encoder.preparation,
+        encoder.projection,
     )
 
 

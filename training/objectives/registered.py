@@ -1,4 +1,4 @@
-"""The losses that a recipe can name, each with what it needs: those of names, those of mentions."""
+"""The losses that a recipe can name, with what each needs: of names, mentions, or a teacher."""
 
 from spacy_medlink.objectives.batch import LOSSES
 from spacy_medlink.objectives.protocol import Choice
@@ -6,6 +6,7 @@ from spacy_medlink.objectives.protocol import Choice
 from .marginal import MarginalObjective
 from .memory import MemoryObjective
 from .mention_memory import MentionMemoryObjective
+from .teacher import TeacherObjective
 
 OF_NAMES = {**LOSSES, "all_names": Choice(MemoryObjective, {"temperature": 0.05}, "memory")}
 
@@ -17,5 +18,11 @@ OF_MENTIONS = {
         MarginalObjective,
         {"candidates": 20, "dense_ratio": 0.5, "temperature": 0.05, "sparse_weight": 0.0},
         "candidates",
+    ),
+}
+
+OF_TEACHER = {
+    "teacher": Choice(
+        TeacherObjective, {"vector_weight": 1.0, "ranking_weight": 1.0, "temperature": 0.05}
     ),
 }

@@ -248,6 +248,20 @@ class SelectionSettings(Section):
     shortlist: PositiveInt = 50
 
 
+class DistilSettings(Section):
+    """What a smaller encoder learns from its teacher, and how much worse it may be.
+
+    mutations (int): texts beside each name, which write it in another way. texts (int): names and
+    mutations together, at most, drawn at random; and as many pieces of a text.
+    max_loss (float): points of the metric of [selection] on the held-out names of `dev` that the
+    student may be below its teacher; one that loses more is not shipped.
+    """
+
+    mutations: NonNegativeInt = 1
+    texts: PositiveInt = 1_000_000
+    max_loss: NonNegativeFloat = 2.0
+
+
 class Recipe(Section):
     """A recipe: its sections."""
 
@@ -261,6 +275,7 @@ class Recipe(Section):
     objective: ObjectiveSettings = ObjectiveSettings()
     relations: RelationSettings = RelationSettings()
     types: TypeSettings = TypeSettings()
+    distil: DistilSettings = DistilSettings()
     optimizer: OptimizerSettings = OptimizerSettings()
     training: TrainingSettings = TrainingSettings()
     selection: SelectionSettings = SelectionSettings()

@@ -6,7 +6,7 @@ import pytest
 import typer
 
 from spacy_medlink.errors import MedlinkError
-from training.objectives.registered import OF_MENTIONS
+from training.objectives.registered import OF_MENTIONS, OF_TEACHER
 from training.recipe.overrides import parse_overrides
 from training.recipe.reading import read_recipe
 from training.recipe.settings import Recipe
@@ -28,7 +28,7 @@ def _write(path: Path, text: str) -> Path:
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
 def test_recipes_that_come_with_the_project_are_good(path: Path) -> None:
-    assert read_recipe(path, losses=OF_MENTIONS) != Recipe()
+    assert read_recipe(path, losses={**OF_MENTIONS, **OF_TEACHER}) != Recipe()
 
 
 def test_what_a_file_leaves_out_has_its_default(tmp_path: Path) -> None:

@@ -1,0 +1,256 @@
+"""Smaller encoders of larger ones: students, what they learn from, and what is shipped."""
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModel, BertModel
+
+from spacy_medlink.assets import Assets
+from spacy_medlink.building import build_assets
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.light import open_to_encode
+from spacy_medlink.encoders.preparation import Preparation
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.kb.readers import obo
+from spacy_medlink.objectives.protocol import Batch
+from spacy_medlink.types import Concept
+from tests.tiny import write_tiny_encoder
+from training.data.holdout import Holdout
+from training.data.names import TokenTable
+from training.data.texts import read_texts
+from training.distil import main
+from training.distillation import Distillation
+from training.embedded import MODEL_PACKAGE, ONTOLOGY_PACKAGE, place_model, place_ontology
+from training.objectives.teacher import TeacherObjective
+from training.recipe.settings import DistilSettings
+from training.students import make_student, narrowed, with_projection
+
+from .conftest import SETTINGS, Call
+
+DISTIL: dict[str, Any] = {
+    **SETTINGS,
+    "objective.loss": "teacher",
+    "objective.miner": "none",
+    "distil.max_loss": 100,
+    "selection.min_gain": -100.0,  # a handful of names does not tell the two apart
+    "training.epochs": 20.0,
+    "training.eval_every": 0,
+}
+CPU = torch.device("cpu")
+SYSTEMS = ("teacher", "base", "shipped")
+
+
+@pytest.fixture(scope="module")
+def teacher(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A random BERT of two layers, which keeps the letter case and has a prefix."""
+    path = write_tiny_encoder(tmp_path_factory.mktemp("teacher"), cased=True)
+    config = AutoModel.from_pretrained(path).config
+    config.num_hidden_layers = 2
+    torch.manual_seed(1)
+    module = BertModel(config).eval()
+    tokenizer = BiEncoder.load(path).tokenizer
+    BiEncoder(tokenizer, module, preparation=Preparation(prefix="a ")).save(path)
+    return path
+
+
+def _arguments(kb: KnowledgeBase, teacher: Path, output: Path, **changes: object) -> list[str]:
+    recipe = output.parent / "recipe.cfg"
+    recipe.write_text("[training]\nseed = 0\n", encoding="utf-8")
+    settings = {**DISTIL, **{key.replace("__", "."): value for key, value in changes.items()}}
+    paths = [str(recipe), f"--kb={kb.path}", f"--teacher={teacher}", f"--output={output}"]
+    return [*paths, *(f"--set={key}={json.dumps(value)}" for key, value in settings.items())]
+
+
+def _cosine(one: BiEncoder, other: BiEncoder, texts: list[str]) -> float:
+    return float((one.encode(texts) * other.encode(texts)).sum(axis=1).mean())
+
+
+@pytest.mark.parametrize(
+    ("student", "layers", "rate", "least"), [("1", 1, 2e-3, 0.95), ("static", 0, 2e-2, 0.6)]
+)
+def test_a_student_comes_near_its_teacher_and_builds_assets(
+    student: str, layers: int, rate: float, least: float, call: Call, teacher: Path,
+    tiny_kb: KnowledgeBase, tmp_path: Path,
+) -> None:  # fmt: skip
+    output, text = tmp_path / "small", tmp_path / "notes.txt"
+    text.write_text("The patient has chest pain, and a fever that goes on for weeks.\n", "utf-8")
+    more = [f"--student={student}", f"--text={text}"]
+    arguments = _arguments(tiny_kb, teacher, output, optimizer__learning_rate=rate)
+    assert call(main, *arguments, *more)[0] == 0
+    own, theirs = BiEncoder.load(output), BiEncoder.load(teacher)
+    assert own.preparation == theirs.preparation
+    assert json.loads((output / "config.json").read_text("utf-8"))["num_hidden_layers"] == layers
+    texts = [*tiny_kb.iter_texts()]
+    assert _cosine(own, theirs, texts) > least
+    light, fingerprint = open_to_encode(output)
+    assert fingerprint == own.fingerprint()
+    np.testing.assert_allclose(light.encode(texts), own.encode(texts), atol=2e-2)
+    figures = json.loads((output / "metrics.json").read_text("utf-8"))
+    assert figures["teacher"]["dev"]["n"] == len(Holdout.load(output / "holdout", tiny_kb).dev)
+    assets = build_assets(tmp_path / "assets", tiny_kb.path, output)
+    assert Assets(assets.path).manifest["encoder"]["fingerprint"] == fingerprint
+
+
+def test_an_encoder_of_other_pieces_and_dimensions_learns_from_assets(
+    call: Call, tiny_kb: KnowledgeBase, tiny_assets: Assets, teacher: Path, tmp_path: Path
+) -> None:
+    """It keeps its own tokenizer and its dimensions, whatever the teacher has."""
+    student, output = tmp_path / "student", tmp_path / "small"
+    config = AutoModel.from_pretrained(teacher).config
+    config.hidden_size, config.intermediate_size = 16, 32
+    own = BiEncoder.load(teacher)
+    BiEncoder(own.tokenizer, BertModel(config), "cls").save(student)
+    arguments = _arguments(tiny_kb, tiny_assets.path, output, optimizer__learning_rate=5e-3)
+    assert call(main, *arguments, f"--student={student}")[0] == 0
+    made = BiEncoder.load(output)
+    assert made.dim == 16
+    assert made.pooling == "cls"
+    assert made.projection is not None
+    build_assets(tmp_path / "assets", tiny_kb.path, output)
+    figures = json.loads((output / "metrics.json").read_text("utf-8"))
+    assert figures["data"]["texts"] > 0
+
+
+def test_a_projection_is_narrowed_without_another_cosine(teacher: Path, tiny_encoder: Path) -> None:
+    own = BiEncoder.load(tiny_encoder)
+    texts = ["fever", "chest pain", "acute pain"]
+    targets = np.random.default_rng(0).normal(size=(3, 48)).astype(np.float32)
+    targets /= np.linalg.norm(targets, axis=1, keepdims=True)
+    wide = with_projection(own, targets, own.tokenize(texts)).encode(texts)
+    assert wide.shape == (3, 48)
+    narrow = narrowed(own).encode(texts)
+    assert narrow.shape == (3, 32)
+    np.testing.assert_allclose(narrow @ narrow.T, wide @ wide.T, atol=1e-3)
+    np.testing.assert_allclose(wide, targets, atol=1e-3)
+
+
+def test_one_that_loses_too_much_is_not_shipped_and_goes_on(
+    call: Call, teacher: Path, tiny_kb: KnowledgeBase, tmp_path: Path, monkeypatch: Any
+) -> None:
+    half = {"acc@1": 100.0, "acc@5": 100.0, "acc@20": 100.0, "mrr": 1.0, "n": 3}
+    monkeypatch.setattr(Distillation, "teacher", {"dev": half, "test": half})
+    output = tmp_path / "small"
+    strict = _arguments(tiny_kb, teacher, output, distil__max_loss=0, training__epochs=1.0)
+    code, _, err = call(main, *strict, "--student=1")
+    assert code == 1
+    assert "E541" in err
+    assert "acc@1" in err
+    assert not output.exists()
+    arguments = _arguments(tiny_kb, teacher, output, training__epochs=1.0)
+    assert call(main, *arguments, "--student=1", "--resume")[0] == 0
+    assert output.is_dir()
+
+
+@pytest.mark.parametrize(("student", "code"), [("3", "E302"), ("0", "E302"), ("./none", "E205")])
+def test_a_student_that_cannot_be(
+    student: str, code: str, call: Call, teacher: Path, tiny_kb: KnowledgeBase, tmp_path: Path
+) -> None:
+    arguments = _arguments(tiny_kb, teacher, tmp_path / "small")
+    status, _, err = call(main, *arguments, f"--student={student}")
+    assert status == 1
+    assert code in err
+
+
+def test_a_loss_of_names_is_no_loss_of_a_teacher(
+    call: Call, teacher: Path, tiny_kb: KnowledgeBase, tmp_path: Path
+) -> None:
+    arguments = _arguments(tiny_kb, teacher, tmp_path / "small", objective__loss="info_nce")
+    status, _, err = call(main, *arguments, "--student=1")
+    assert status == 1
+    assert "E502" in err
+
+
+def test_static_is_the_weighted_mean_of_its_pieces(teacher: Path) -> None:
+    own = BiEncoder.load(teacher)
+    pieces = own.tokenize(["fever", "pain pain pain"])
+    student = make_student(own, "static", TokenTable.build(["pain"] * 9, own.tokenize))
+    weight = student.module.get_parameter("embeddings.word_embeddings.weight")
+    table = weight.detach().numpy()
+    special = set(own.tokenizer.all_special_ids)
+    for own_pieces, text in zip(pieces, ["fever", "pain pain pain"], strict=True):
+        mean = table[[piece for piece in own_pieces if piece not in special]].mean(axis=0)
+        mean -= mean.mean()
+        cosine = student.encode([text])[0] @ mean / np.linalg.norm(mean)
+        assert cosine > 0.99
+    frequent, rare = (own.tokenize([text])[0][-2] for text in ("pain", "fever"))
+    assert np.linalg.norm(table[frequent]) < np.linalg.norm(table[rare])
+
+
+def test_the_loss_is_least_at_the_teacher() -> None:
+    generator = torch.Generator().manual_seed(0)
+    wanted = torch.nn.functional.normalize(torch.randn(6, 4, generator=generator), dim=1)
+    objective = TeacherObjective(wanted.numpy(), CPU, 1.0, 1.0, 0.05)
+    names = torch.tensor([1, 3, 4])
+    batch = Batch(names, names, names)
+    loss, count = objective(wanted[names], batch)
+    assert count == 3
+    assert float(loss) == pytest.approx(0, abs=1e-5)
+    other = wanted[torch.tensor([0, 2, 5])].requires_grad_()
+    torch.autograd.backward(objective(other, batch)[0])
+    assert other.grad is not None
+    assert torch.isfinite(other.grad).all()
+    # A turn of the whole space keeps the ranking, and only that.
+    turned = wanted[names] @ torch.linalg.qr(torch.randn(4, 4, generator=generator)).Q
+    assert float(TeacherObjective(wanted.numpy(), CPU, 0.0, 1.0, 0.05)(turned, batch)[0]) < 1e-4
+    assert float(objective(turned, batch)[0]) > 0.1
+    first = torch.tensor([0])
+    alone, _ = objective(wanted[:1], Batch(first, first, first))
+    assert float(alone) == pytest.approx(0, abs=1e-5)
+
+
+def test_texts_are_names_mutations_and_pieces(tiny_kb: KnowledgeBase, tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("chest pain\n\n" + "word " * 40 + "\n", encoding="utf-8")
+    names = [*tiny_kb.iter_texts()]
+    held_out = frozenset({1, 2})
+    texts = read_texts(tiny_kb, DistilSettings(mutations=1), 0, held_out, text)
+    assert "chest pain" in texts
+    assert all(len(one.split()) <= 6 for one in texts if one.startswith("word"))
+    assert sum(one.count("word ") + one.endswith("word") for one in texts) == 40
+    plain = read_texts(tiny_kb, DistilSettings(mutations=0), 0, held_out)
+    assert {one.lower() for one in plain} == {
+        one.lower() for row, one in enumerate(names) if row not in held_out
+    }
+    assert len(read_texts(tiny_kb, DistilSettings(texts=4), 0)) in (4, 5)
+    assert texts == read_texts(tiny_kb, DistilSettings(mutations=1), 0, held_out, text)
+    with pytest.raises(MedlinkError, match="E107"):
+        read_texts(tiny_kb, DistilSettings(), 0, text=tmp_path / "none")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.skipif(
+    not (find_spec(MODEL_PACKAGE) and find_spec(ONTOLOGY_PACKAGE)), reason="needs the extra starter"
+)
+@pytest.mark.parametrize("recipe", ["distil", "distil_static"])
+def test_minilm_teaches_a_smaller_one(recipe: str, call: Call, tmp_path: Path) -> None:
+    """Names of a twentieth of HPO bring a student much nearer to its teacher than it was."""
+    place_model(tmp_path / "minilm")
+    place_ontology(tmp_path / "hp.obo")
+    concepts = [one for one in obo.read(tmp_path / "hp.obo") if isinstance(one, Concept)]
+    build_kb(tmp_path / "kb", concepts[::20])
+    student = "static" if recipe == "distil_static" else "3"
+    options = {
+        "teacher": tmp_path / "minilm", "student": student, "kb": tmp_path / "kb",
+        "output": tmp_path / "small",
+    }  # fmt: skip
+    settings = {"training.names": 4000, "holdout.fraction": 0.3, "distil.max_loss": 100}
+    status, _, err = call(
+        main, f"training/configs/{recipe}.cfg",
+        *(f"--{name}={value}" for name, value in options.items()),
+        *(f"--set={key}={value}" for key, value in settings.items()),
+    )  # fmt: skip
+    assert status == 0, err
+    figures = json.loads((tmp_path / "small" / "metrics.json").read_text("utf-8"))
+    teacher, base, shipped = (figures[name]["test"]["acc@5"] for name in SYSTEMS)
+    assert shipped > base
+    assert shipped > 0.8 * teacher
+    texts = [concept.names[0].text for concept in concepts[1::200]]
+    small, whole = (BiEncoder.load(tmp_path / name) for name in ("small", "minilm"))
+    assert _cosine(small, whole, texts) > 0.6

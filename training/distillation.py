@@ -1,0 +1,138 @@
+"""Distillation: a student learns the vectors of its teacher."""
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.stored import StoredVectors
+from spacy_medlink.errors import Errors
+from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.objectives.protocol import Objective
+from spacy_medlink.types import Floats2d
+from spacy_medlink.util.devices import find_device
+from spacy_medlink.util.files import sha256_of
+
+from .choosing.selection import Halves
+from .choosing.yardstick import Yardstick
+from .data.holdout import Holdout, make_holdout
+from .data.names import TrainingNames, read_names
+from .data.sampler import Sampler, TextSampler
+from .data.texts import read_texts, unlabelled
+from .loop.encoding import encode_unknown
+from .loop.precision import Precision
+from .objectives.registered import OF_TEACHER
+from .recipe.settings import Recipe
+from .report import describe
+from .students import make_student, narrowed, with_projection
+from .study import Result, Study
+
+_DECISIVE = ("distil", "holdout", "sampler", "encoder", "objective")
+_FITTED = 20_000  # texts that a projection is fitted to
+
+
+class Distillation(Study):
+    """Trains a student on names of a knowledge base, mutations of them, and pieces of a text.
+
+    teacher (BiEncoder): stays as it is. student (str): a number of the teacher's layers, "static",
+        or the directory of an encoder. device (str | torch.device): where to train.
+    text (Optional[Path]): a text file. vectors (Sequence[Path]): directories beside whose encoders
+        vectors of the teacher may lie. say (Callable): told each stage.
+    RAISES (MedlinkError): E503 too few names, E508 no such device, E302 layers that it has not.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        kb: KnowledgeBase,
+        teacher: BiEncoder,
+        student: str,
+        device: str | torch.device = "cpu",
+        text: Path | None = None,
+        vectors: Sequence[Path] = (),
+        say: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        self._teacher = teacher.move(find_device(str(device)))
+        self._precision = Precision(recipe.training.precision, self._teacher.device)
+        own = recipe.holdout
+        self.holdout: Holdout = make_holdout(kb, own.fraction, own.most, own.seed)
+        self._kb, self._text = kb, text
+        self._known = StoredVectors.find(teacher, vectors)
+        texts = read_texts(kb, recipe.distil, recipe.training.seed, self.holdout.rows, text)
+        asked = unlabelled(texts, teacher.tokenize)
+        self._targets: Floats2d = encode_unknown(
+            teacher,
+            asked.tokens,
+            np.arange(len(texts)),
+            self._precision,
+            "Encoding texts with the teacher",
+            self._known,
+        )
+        base = make_student(teacher, student, asked.tokens)
+        self.names: TrainingNames = unlabelled(texts, base.tokenize)
+        if base.dim != teacher.dim:
+            some = np.arange(min(_FITTED, len(texts)))
+            base = with_projection(base, self._targets[some], self.names.tokens.take(some))
+        # The student prepares texts as it did before: its teacher's way, or its own.
+        data = recipe.data.model_copy(update={"lower_case": base.preparation.lower_case})
+        super().__init__(recipe.model_copy(update={"data": data}), base, device, say)
+
+    @cached_property
+    def teacher(self) -> Halves:
+        """Measure the teacher on the hold-out."""
+        return self._yardstick_of(self._teacher, self._known).base
+
+    @cached_property
+    def yardstick(self) -> Yardstick:
+        """Measures students on the hold-out; made at first use, which encodes names."""
+        return self._yardstick_of(self._base)
+
+    def _yardstick_of(self, base: BiEncoder, known: StoredVectors | None = None) -> Yardstick:
+        names = read_names(self._kb, base.tokenize, self.holdout.rows)
+        own, among = self._recipe.selection, self._recipe.holdout.among
+        return Yardstick(base, names, self.holdout, own, self._precision, among, known)
+
+    def run(self, directory: Path, resume: bool = False) -> Result:
+        """Train and choose, as `Study.run` does.
+
+        RAISES (MedlinkError): E541 where the student loses more than the recipe allows.
+        """
+        self._say(f"Teacher: {describe(self.teacher)}")
+        result = super().run(directory, resume)
+        assert result is not None  # one process alone is the first rank
+        metric, allowed = self._recipe.selection.metric, self._recipe.distil.max_loss
+        wanted, found = self.teacher["dev"][metric], result.figures["shipped"]["dev"][metric]
+        if wanted - found > allowed:
+            raise Errors.student_too_weak(
+                metric=metric, found=found, wanted=wanted, lost=wanted - found, allowed=allowed
+            )
+        return Result(narrowed(result.encoder), {"teacher": self.teacher, **result.figures})
+
+    def _sampler(self) -> Sampler:
+        size, seed = 2 * self._recipe.sampler.batch_pairs, self._recipe.training.seed
+        return TextSampler(len(self.names), size, seed)
+
+    def _objective(self) -> Objective:
+        own = self._recipe.objective
+        objective: Objective = OF_TEACHER[own.loss].with_settings(
+            own.loss_settings, self._targets, self._device
+        )
+        return objective
+
+    def _facts(self) -> dict[str, int]:
+        return {"texts": len(self.names), "held_out": len(self.holdout.rows)}
+
+    def _made_with(self) -> str:
+        settings = {name: getattr(self._recipe, name).as_dict() for name in _DECISIVE}
+        del settings["distil"]["max_loss"]
+        facts = [
+            json.dumps(settings, sort_keys=True), self.holdout.kb,
+            sha256_of(self._text) if self._text else "",
+            self._teacher.fingerprint(), self._base.fingerprint(),
+        ]  # fmt: skip
+        return hashlib.sha256(" ".join(facts).encode()).hexdigest()

@@ -1,0 +1,50 @@
+"""TeacherObjective: a student learns the vectors of its teacher, and what they are near to."""
+
+import torch
+from torch.nn.functional import kl_div, log_softmax
+
+from spacy_medlink.objectives.protocol import Batch, Stateless
+from spacy_medlink.types import Floats2d
+from spacy_medlink.util.devices import sent
+
+
+class TeacherObjective(Stateless):
+    """Two losses over a batch: 1 - cosine with the teacher's vector, and the teacher's ranking.
+
+    The ranking is that of RKD and of Hinton et al. 2015 ("Distilling the knowledge in a neural
+    network", section 2): of each text, the softmax over its similarities to the others of the batch
+    should be the teacher's (Kullback-Leibler divergence).
+
+    vectors (Floats2d): the teacher's, of all texts, (n, dim), rows of length 1.
+    vector_weight, ranking_weight (float): of the two. temperature (float): of the softmax.
+    """
+
+    def __init__(
+        self,
+        vectors: Floats2d,
+        device: torch.device,
+        vector_weight: float,
+        ranking_weight: float,
+        temperature: float,
+    ) -> None:
+        self._vectors = sent(vectors, device)
+        self._weights = vector_weight, ranking_weight
+        self._temperature = temperature
+
+    def __call__(self, vectors: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, int]:
+        """Compute the loss of vectors, (n, dim), and count the texts."""
+        own, wanted = vectors.float(), self._vectors[batch.names]
+        of_vectors, of_ranking = self._weights
+        loss = of_vectors * (1 - (own * wanted).sum(dim=1)).mean()
+        if of_ranking and len(own) > 1:
+            loss = loss + of_ranking * kl_div(
+                self._ranking(own), self._ranking(wanted), reduction="batchmean", log_target=True
+            )
+        return loss, len(own)
+
+    def _ranking(self, vectors: torch.Tensor) -> torch.Tensor:
+        """Get the logarithm of each text's softmax over the others: (n, n - 1)."""
+        count = len(vectors)
+        others = ~torch.eye(count, dtype=torch.bool, device=vectors.device)
+        scores = (vectors @ vectors.T)[others].view(count, count - 1)
+        return log_softmax(scores / self._temperature, dim=1)

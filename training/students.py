@@ -1,0 +1,101 @@
+"""Students: smaller encoders that are to learn what a teacher does."""
+
+import copy
+
+import numpy as np
+import torch
+
+from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.cross_encoder import keep_layers
+from spacy_medlink.types import Floats2d
+from spacy_medlink.util.devices import CPU, batch_pieces, fetched, sent
+
+from .data.names import TokenTable
+
+STATIC = "static"
+_SIF = 1e-3  # Arora et al. 2017, "A simple but tough-to-beat baseline for sentence embeddings"
+# A layer norm that adds 1 to a variance of at most 1 / dim is nearly linear: lengths matter.
+_EPSILON = 1.0
+_UNUSED = ("embeddings.position_embeddings", "embeddings.token_type_embeddings", "pooler.dense")
+
+
+def make_student(teacher: BiEncoder, student: str, names: TokenTable) -> BiEncoder:
+    """Make what is to be trained, where its teacher is.
+
+    student (str): a number of the teacher's layers, "static", or the directory of an encoder.
+    names (TokenTable): texts that say how frequent word pieces are.
+    RAISES (MedlinkError): E302 for layers that the teacher has not, E205 and E206 for a directory.
+    """
+    if student == STATIC:
+        return static_of(teacher, names)
+    if student.isdecimal():
+        module = copy.deepcopy(teacher.module)
+        keep_layers(module, int(student))
+        return teacher.over(module)
+    return BiEncoder.load(student, device=teacher.device)
+
+
+def static_of(teacher: BiEncoder, names: TokenTable) -> BiEncoder:
+    """Make a student without layers: a table of word pieces, whose vectors are averaged.
+
+    As model2vec does it (Tulkens and van Dongen 2024): each piece by itself is encoded by the
+    teacher, the mean of all is taken away, and frequent pieces get less weight. It is a BERT of no
+    layers, so that whatever runs one runs it.
+
+    names (TokenTable): texts that say how frequent pieces are.
+    """
+    from transformers import BertConfig, BertModel
+
+    tokenizer = teacher.tokenizer
+    count = max(tokenizer.get_vocab().values()) + 1
+    *before, last = teacher.tokenize([""])[0]
+    pieces = [[*before, piece, last] for piece in range(count)]
+    size = batch_pieces(teacher.device, teacher.dim)
+    vectors = teacher.run_batches(teacher.inference_module(), pieces, size)
+    seen = np.bincount(names.flat, minlength=count)[:count]
+    weights = _SIF / (_SIF + seen / max(1, seen.sum()))
+    table = (vectors - vectors.mean(axis=0)) * weights[:, None]
+    config = BertConfig(
+        vocab_size=count, hidden_size=vectors.shape[1], num_hidden_layers=0,
+        num_attention_heads=1, intermediate_size=1, type_vocab_size=1,
+        max_position_embeddings=teacher.max_length, layer_norm_eps=_EPSILON,
+        pad_token_id=tokenizer.pad_token_id or 0,
+    )  # fmt: skip
+    module = BertModel(config)
+    words, *others = (
+        module.get_parameter(f"{name}.weight") for name in ("embeddings.word_embeddings", *_UNUSED)
+    )
+    words.data.copy_(sent(table, CPU))
+    for weight in others:
+        torch.nn.init.zeros_(weight)
+    return BiEncoder(tokenizer, module, "mean", teacher.max_length, teacher.preparation)
+
+
+def with_projection(student: BiEncoder, targets: Floats2d, pieces: list[list[int]]) -> BiEncoder:
+    """Let a student give vectors of its teacher's dimensions, by the linear map that fits best.
+
+    targets (Floats2d): the teacher's vectors of some texts, (n, dim). pieces: of these texts, (n,).
+    """
+    size = batch_pieces(student.device, student.dim)
+    own = student.run_batches(student.inference_module(), pieces, size)
+    weight, *_ = np.linalg.lstsq(own, targets, rcond=None)
+    student.projection = _linear(weight.T)
+    return student
+
+
+def narrowed(student: BiEncoder) -> BiEncoder:
+    """Turn the projection of a student, so that vectors have no more dimensions than it has itself.
+
+    Cosines stay: with W = QR and Q's columns orthonormal, Wx and Rx have the same products.
+    """
+    if student.projection is not None:
+        triangle = torch.linalg.qr(student.projection.weight, mode="r").R
+        student.projection = _linear(fetched(triangle))
+        student.move(student.device)
+    return student
+
+
+def _linear(weight: Floats2d) -> torch.nn.Linear:
+    made = torch.nn.Linear(weight.shape[1], weight.shape[0], bias=False)
+    made.load_state_dict({"weight": sent(weight, CPU)})
+    return made.requires_grad_(False)
