@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import NoneType
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -152,8 +153,9 @@ class Candidate:
         "" where the score did.
     tied (Tuple[int, ...]): rows of all concepts that only the order of ids put behind it, itself
         first; () where there are none.
-    plain (Any): for whoever writes it down: what need not be made again while it is remembered. A
-        copy by `dataclasses.replace` has none.
+    plain (Any): for whoever writes it down: what need not be made again while it is remembered.
+    rated (Any): for whoever decides: the same of the ranking that it is the first of. A copy by
+        `dataclasses.replace` has neither.
     """
 
     row: int
@@ -165,7 +167,8 @@ class Candidate:
     form: str = ""
     decided: str = ""
     tied: tuple[int, ...] = ()
-    plain: Any = field(default_factory=lambda: None, init=False, repr=False, compare=False)
+    plain: Any = field(default_factory=NoneType, init=False, repr=False, compare=False)
+    rated: Any = field(default_factory=NoneType, init=False, repr=False, compare=False)
 
 
 class Hits(NamedTuple):

@@ -1,8 +1,8 @@
 """What the components have in common: they pickle by what their state says, and work in batches."""
 
+import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from spacy.pipeline import Pipe
@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
 Finish = Callable[[Doc], None]
+
+MUCH = 2048  # mentions: more of them together are not faster, and whoever reads waits longer
+PATIENCE = 1.0  # seconds for which Docs are collected from a slow stream
 
 # What a config says of assets that were loaded with a pipeline: it can name them by no path.
 SAVED_ASSETS = "saved with the pipeline"
@@ -59,15 +62,21 @@ class PicklablePipe(Pipe):
         self.__dict__.update(state)
 
     def _in_batches(
-        self, stream: Iterable[Doc], size: int, work: Callable[[list[Doc]], Finish | None]
+        self,
+        stream: Iterable[Doc],
+        size: int,
+        work: Callable[[list[Doc]], Finish | None],
+        weigh: Callable[[Doc], int] = lambda doc: 0,
     ) -> Iterator[Doc]:
         """Work on the Docs of a stream, so many at a time; those that fail are not passed on.
 
+        size (int): Docs at a time, at most. weigh (Callable): says how much work a Doc is; there
+            are fewer at a time where that is MUCH.
         work (Callable): on a batch. What it returns, if anything, is called with each Doc in turn
             when it is passed on, so that no more is written than what somebody wants to read.
         """
         docs, waiting = iter(stream), list[list[Doc]]()
-        while waiting or (batch := list(islice(docs, size))):
+        while waiting or (batch := _batch(docs, size, weigh)):
             own = waiting.pop() if waiting else batch
             try:
                 finish = work(own)
@@ -82,6 +91,18 @@ class PicklablePipe(Pipe):
                     self.get_error_handler()(self.name, self, own, error)
                 else:  # one by one, so that only the bad ones are lost
                     waiting = [[doc] for doc in reversed(own)]
+
+
+def _batch(docs: Iterator[Doc], size: int, weigh: Callable[[Doc], int]) -> list[Doc]:
+    """Take the next Docs: enough to work on together, or those that a slow stream has brought."""
+    batch, weight = list[Doc](), 0
+    late = time.monotonic() + PATIENCE
+    for doc in docs:
+        batch.append(doc)
+        weight += weigh(doc)
+        if len(batch) >= size or weight >= MUCH or time.monotonic() >= late:
+            break
+    return batch
 
 
 def _rebuild(cls: type[PicklablePipe], name: str, state: dict[str, Any]) -> PicklablePipe:

@@ -155,14 +155,41 @@ def _decide(
     return Decision(best, ranking, "", best.tied, leaves)
 
 
+class _Rated(NamedTuple):
+    """What is remembered of a ranking with the first one of its candidates.
+
+    calibrator (Calibrator): that gave the probability. ranking (List[Candidate]): a copy of the
+        first one, which has it, and the others.
+    """
+
+    calibrator: Calibrator
+    ranking: list[Candidate]
+
+
 def with_probabilities(
     rankings: Sequence[list[Candidate]], calibrator: Calibrator | None
 ) -> Sequence[list[Candidate]]:
-    """Give the first candidate of each ranking its probability; the others have none."""
+    """Give the first candidate of each ranking its probability; the others have none.
+
+    RETURNS (Sequence[List[Candidate]]): shared with the engine's cache, too: do not change them.
+    """
     if calibrator is None:
         return rankings
-    probabilities = iter(calibrator.probabilities([own for own in rankings if own]))
-    # Copies: rankings are shared with the engine's cache.
-    return [
-        [replace(own[0], prob=next(probabilities)), *own[1:]] if own else own for own in rankings
-    ]
+    rated = {id(own): _remembered(own, calibrator) for own in rankings}
+    new = [own for own in {id(own): own for own in rankings}.values() if rated[id(own)] is None]
+    probabilities = calibrator.probabilities(new) if new else []
+    for own, probability in zip(new, probabilities, strict=True):
+        # A copy: rankings are shared with the engine's cache.
+        ranking = rated[id(own)] = [replace(own[0], prob=probability), *own[1:]]
+        own[0].rated = _Rated(calibrator, ranking)
+    return [rated[id(own)] or own for own in rankings]
+
+
+def _remembered(ranking: list[Candidate], calibrator: Calibrator) -> list[Candidate] | None:
+    """Get a ranking with its probability, if it is remembered; an empty one has none."""
+    if not ranking:
+        return ranking
+    known: _Rated | None = ranking[0].rated
+    # The same first candidate may stand before others, or before fewer of them.
+    is_same = known and known.calibrator is calibrator and known.ranking[1:] == ranking[1:]
+    return known.ranking if known and is_same else None

@@ -122,7 +122,9 @@ def _mention(
     right = text[end : end + CONTEXT] if end >= 0 else ""
     if end < 0:
         start = end = 0
-    sense = None if long_form else lexicon.sense(own, around.at(start, end, label))
+    # Few texts are known, and what stands around a text is looked at for those alone.
+    is_known = not long_form and own in lexicon
+    sense = lexicon.sense(own, around.at(start, end, label)) if is_known else None
     if sense is None:
         return Mention(own, long_form, label, left, right, (), identifiers)
     if not sense.longs and own.strip() in implied:

@@ -103,13 +103,17 @@ class MedicalLinker(PicklablePipe):
     def pipe(self, stream: Iterable[Doc], *, batch_size: int | None = None) -> Iterator[Doc]:
         """Link a stream of Docs; the mentions of a batch are encoded together.
 
-        batch_size (Optional[int]): documents a batch; spaCy's value gives way to a larger setting
-            of the component, since one call of the encoder for many short notes is what is fast.
+        A batch ends with the Doc that brings it to 2,048 mentions, and after a second: a slow
+        stream is not held back.
+
+        batch_size (Optional[int]): documents a batch, at most; spaCy's value gives way to a larger
+            setting of the component, since one call of the encoder for many short notes is what is
+            fast.
         RETURNS (Iterator[Doc]): in order; as with spaCy's own components without the Docs that
             failed, which the error handler is given one by one.
         """
         size = max(batch_size or 0, self.batch_size)
-        return self._in_batches(stream, size, self._annotate)
+        return self._in_batches(stream, size, self._annotate, self.span_writer.count)
 
     def predict(
         self,

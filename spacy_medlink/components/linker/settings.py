@@ -194,7 +194,9 @@ class LinkerSettings(Settings):
     prefix: Text = setting(
         "", TEXT_RULE, "put before the attributes' names, for several linkers in one pipeline"
     )
-    batch_size: int = whole(256, 1, MOST, "documents whose mentions are encoded together in `pipe`")
+    batch_size: int = whole(
+        256, 1, MOST, "documents whose mentions are encoded together in `pipe`, at most"
+    )
     cache_size: int = whole(
         16_384, 0, MOST, "distinct mentions whose candidates are remembered, about 5 KB each"
     )

@@ -1,6 +1,6 @@
 """How links are put on the spans of a Doc, and what becomes of links that are there already."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from spacy.tokens import Doc, Span
@@ -33,6 +33,10 @@ class SpanWriter(NamedTuple):
         """List the spans of the groups that are linked, those that are left as they are, too."""
         return [span for group in self._groups(doc) for span in group]
 
+    def count(self, doc: Doc) -> int:
+        """Count what `every` lists."""
+        return sum(map(len, self._groups(doc)))
+
     def write(self, doc: Doc, links: Sequence[Link]) -> None:
         """Write links on the spans of a Doc.
 
@@ -46,7 +50,7 @@ class SpanWriter(NamedTuple):
             if key in doc.spans:
                 self._write_group(doc, key, waiting, setter)
 
-    def _groups(self, doc: Doc) -> Iterator[Iterable[Span]]:
+    def _groups(self, doc: Doc) -> Iterator[Collection[Span]]:
         if self.keys is None:
             yield doc.ents
         yield from (doc.spans[key] for key in self.keys or () if key in doc.spans)

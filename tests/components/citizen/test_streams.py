@@ -15,6 +15,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.util import ignore_error
 
+from spacy_medlink.components import pipe
 from tests.pipelines import TEXTS, doc_with, pipeline
 
 ROOT = Path(__file__).parents[3]
@@ -37,6 +38,7 @@ def calls(monkeypatch):
         return encode(self, texts, *arguments)
 
     monkeypatch.setattr(BiEncoder, "encode", counted)
+    monkeypatch.setattr(pipe, "PATIENCE", float("inf"))  # on a busy machine, too
     return sizes
 
 
@@ -56,6 +58,32 @@ def test_batches_are_as_large_as_the_larger_setting(tiny_assets, calls):
     assert calls == [4, 4, 2]
     list(nlp.pipe([doc_with(nlp, f"{doc.text}0", f"{doc.text}0") for doc in docs], batch_size=7))
     assert calls[3:] == [7, 3]
+
+
+def test_batches_end_with_enough_mentions(tiny_assets, calls, monkeypatch):
+    monkeypatch.setattr(pipe, "MUCH", 4)
+    nlp = pipeline(tiny_assets, mentions=False)
+    texts = ["a fever 1 and fever 2", "nothing", "fever 3", "fever 4 to fever 5", "fever 6"]
+    docs = [nlp.make_doc(text) for text in texts]
+    for doc in docs:
+        starts = [token.i for token in doc if token.text == "fever"]
+        doc.set_ents([Span(doc, start, start + 2, "X") for start in starts])
+    assert [len(doc.ents) for doc in nlp.pipe(docs)] == [2, 0, 1, 2, 1]
+    assert calls == [5, 1], "three documents have less than enough, a fourth more"
+
+
+def test_a_slow_stream_is_not_held_back(tiny_assets, monkeypatch):
+    monkeypatch.setattr(pipe, "PATIENCE", 0.0)
+    nlp = pipeline(tiny_assets)
+    read: list[str] = []
+
+    def slow() -> Iterator[str]:
+        for text in TEXTS:
+            read.append(text)
+            yield text
+
+    for count, doc in enumerate(nlp.pipe(slow()), 1):
+        assert doc.text == read[-1] and len(read) == count
 
 
 def test_line_ends_make_no_other_mention(tiny_assets, calls):
@@ -266,6 +294,7 @@ import sys
 from pathlib import Path
 from spacy_medlink.assets import Assets
 from tests.components.citizen.test_streams import entities, patients
+from spacy_medlink.components import pipe
 from tests.pipelines import pipeline
 
 count = int(sys.argv[2])
