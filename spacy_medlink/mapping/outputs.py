@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from ..errors import Errors, MedlinkError
 from ..kb import KnowledgeBase
-from ..kb.code_systems import coded, coded_id, system_of
+from ..kb.code_systems import coded, system_of, vocabulary_of_id
 from ..kb.sssom import COLUMNS, KIND, curie, predicate_of
 from ..util.outputs import FileKind, marked
 from .mapper import BROADER, EXACT, NARROWER, Mapping, Target
@@ -235,7 +235,7 @@ def _elements(mapping: Mapping, facts: Facts) -> Iterator[tuple[str, dict[str, A
     by_system: dict[str, list[dict[str, str]]] = {}
     for one in mapping.targets:
         codes = facts.kb[one.id].codes if one.id in facts.kb else {}
-        system, code = coded_id(one.id, codes)
+        system, code = coded(vocabulary_of_id(one.id, codes), one.id)
         by_system.setdefault(system, []).append({
             "code": code, "display": one.name,
             "equivalence": _EQUIVALENCES.get(one.match, "relatedto"),

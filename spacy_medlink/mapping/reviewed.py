@@ -1,5 +1,6 @@
 """What people have said of mappings: read from a file that was written here, or by Usagi."""
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -11,7 +12,7 @@ from .mapper import BROADER, CLOSE, EXACT, NARROWER, RELATED, UNCHECKED, Mapping
 from .tables import Found, read_table
 from .terms import CONTEXT, Term
 
-Key = tuple[str, ...]
+Key = tuple[str, str]
 INVALID = "INVALID_TARGET"
 # The word of this project for each header: those of its own files, and those of Usagi.
 OWN = {
@@ -31,14 +32,16 @@ EQUIVALENCES = {
     RELATED: "INEXACT", "": "UNMATCHED",
 }  # fmt: skip
 _MATCHES = {said: match for match, said in EQUIVALENCES.items()}
+_OURS = re.compile(rf"candidate_\d|{CONTEXT.pattern}")
 _MACHINES = frozenset({"", UNCHECKED, "AUTO_MAPPED", "AUTO_MAPPED_TO_1"})
 
 
 class _Row(NamedTuple):
-    """A row: the cells that have a word, and those of columns that people added."""
+    """A row: the cells that have a word, those that people added, and the context by its column."""
 
     said: dict[str, str]
     extra: tuple[tuple[str, str], ...]
+    context: dict[str, str]
 
     @property
     def id(self) -> str:
@@ -88,15 +91,14 @@ class Reviewed:
         self.same, self.changed = self.same + is_same, self.changed + (not is_same)
         return new._replace(comment=rows[0].said.get("comment", ""), extra=rows[0].extra)
 
-    def rest(self, width: int) -> Iterator[Mapping]:
-        """Stream what people decided about terms that are not asked for; width (int): contexts."""
+    def rest(self, context: Sequence[str]) -> Iterator[Mapping]:
+        """Stream what people decided about terms that are not asked for; context: its columns."""
         for key, rows in self._rows.items():
             decided = [row for row in rows if row.said["status"] not in _MACHINES]
             if key not in self._seen and decided:
                 self.gone += 1
-                code, name, *context = key
-                cells = (*context, *[""] * width)[:width]
-                term = Term(name, code, decided[0].said.get("frequency", ""), cells)
+                cells = tuple(decided[0].context.get(one, "") for one in context)
+                term = Term(key[1], key[0], decided[0].said.get("frequency", ""), cells)
                 yield self._decided(Mapping(term), decided)
 
     def _decided(self, new: Mapping, rows: Sequence[_Row]) -> Mapping:
@@ -128,15 +130,16 @@ class Reviewed:
         words = OWN if "source_name" in header else USAGI
         if not {"name", "id", "status"} <= {words.get(one, "") for one in header}:
             raise Errors.not_reviewed(path=path)
-        ours = ("candidate_", *CONTEXT)
-        self.extra = [one for one in header if not (words.get(one) or one.startswith(ours))]
+        self.extra = [one for one in header if not (words.get(one) or _OURS.match(one))]
         for _, cells in rows:
             row = dict(zip(header, map(str.strip, cells), strict=False))
             said = {words[one]: cell for one, cell in row.items() if words.get(one)}
             said["status"] = said.get("status", "").upper()
             extra = tuple((one, row.get(one, "")) for one in self.extra)
-            context = [cell for one, cell in row.items() if one.startswith(CONTEXT) and cell]
-            yield (said.get("code", ""), said.get("name", ""), *context), _Row(said, extra)
+            context = {
+                CONTEXT.sub("", one): cell for one, cell in row.items() if CONTEXT.match(one)
+            }
+            yield (said.get("code", ""), said.get("name", "")), _Row(said, extra, context)
 
 
 def _number(text: str) -> float | None:

@@ -117,15 +117,15 @@ def map_terms(
         new.open("w", encoding="utf-8", newline="") as file,
     ):
         shown = iter(progress(stream, total, "mapping terms"))
-        written.write(file, _mappings(shown, mapper, mapped, approved, len(context)), facts)
+        written.write(file, _mappings(shown, mapper, mapped, approved, context), facts)
     return mapped
 
 
 def _mappings(
-    terms: Iterator[Term], mapper: Mapper, mapped: Mapped, approved: bool, width: int
+    terms: Iterator[Term], mapper: Mapper, mapped: Mapped, approved: bool, context: list[str]
 ) -> Iterator[Mapping]:
     """Stream what is written: in the order of the terms, then what is no longer asked for."""
-    for mapping in chain(_in_order(terms, mapper, mapped), mapped.reviewed.rest(width)):
+    for mapping in chain(_in_order(terms, mapper, mapped), mapped.reviewed.rest(context)):
         if not approved or mapping.status == APPROVED:
             yield mapping
 

@@ -19,11 +19,10 @@ _NAMES = (
 )  # fmt: skip
 _CODES = ("sourcecode", "code", "localcode", "id", "sourceid", "codigo", "kode", "conceptid")
 _FREQUENCIES = ("sourcefrequency", "frequency", "freq", "count", "n", "records")
-CONTEXT = ("context:", "ADD_INFO:")
+CONTEXT = re.compile("^(?:context|ADD_INFO):")
 """What the headers of context columns begin with in files that are written here, and in Usagi's."""
 
 
-_MARK = re.compile("^(?:" + "|".join(CONTEXT) + ")")
 _OPTIONS = ("--name", "--code", "--frequency")
 
 
@@ -44,9 +43,9 @@ class Term(NamedTuple):
     codes: tuple[CodeMap, ...] = ()
 
     @property
-    def key(self) -> tuple[str, ...]:
+    def key(self) -> tuple[str, str]:
         """What tells it from other terms of its table."""
-        return self.code, self.name, *filter(None, self.context)
+        return self.code, self.name
 
 
 class Columns(NamedTuple):
@@ -75,10 +74,10 @@ class Terms:
         self._header = [cell.strip() for cell in first[1]]
         usual = zip(columns[:3], _OPTIONS, (_NAMES, _CODES, _FREQUENCIES), strict=True)
         self._places = [self._place(*one) for one in usual]
-        marked = [one for one in self._header if one.startswith(CONTEXT)]
+        marked = [one for one in self._header if CONTEXT.match(one)]
         given = columns.context or marked
         self._context = [self._place(one, "--context", ()) for one in given]
-        self.context = [_MARK.sub("", self._header[place]) for place in self._context]
+        self.context = [CONTEXT.sub("", self._header[place]) for place in self._context]
 
     def __iter__(self) -> Iterator[Term]:
         width = len(self._header)
