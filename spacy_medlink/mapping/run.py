@@ -27,10 +27,9 @@ _SHOWN = 10  # terms that several concepts are exact for
 class Mapped:
     """What became of the terms.
 
-    exact, probable, without (int): terms mapped to a concept with their name or code, to another
-        one, to none. written (int): mappings in the file. several (int): terms for which more than
-        one concept is exact, or that are mapped to more than one; shared (int): concepts that
-        several terms are mapped to. examples (List[str]): of the former.
+    exact, probable, without (int): terms mapped to a concept that is exact, to another, to none.
+    several (int): terms that several concepts are exact for, or that are mapped to several;
+    shared (int): concepts that several terms are mapped to. examples (List[str]): of the former.
     """
 
     found: Found
