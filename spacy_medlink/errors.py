@@ -698,6 +698,37 @@ class Errors:
     no_corrections = Message(
         "E653", "{path} holds no gold mentions, so no corrections are put there. Name a new file."
     )
+
+    # 63x: mapping of local terms
+    no_term_column = Message(
+        "E630",
+        "{path} has no {column}, only: {found}. Say with {option} which one it is, by its header.",
+    )
+    unknown_terms = Message(
+        "E632",
+        "{path} cannot be read as a table of terms: its name says no format. Give a file ending in "
+        "{known}.",
+    )
+    unknown_mapping_format = Message(
+        "E633",
+        "{path} says no format of mappings. Give a file ending in {known}, or --as with a format.",
+    )
+    no_omop_ids = Message(
+        "E634",
+        "{path} has no concepts of OMOP's vocabularies, whose ids this format asks for. Map to "
+        "assets over `medlink kb build --from omop`, or write another format.",
+    )
+    not_reviewed = Message(
+        "E636",
+        "{path} is no table of mappings: it lacks source_name, concept_id and status (or those of "
+        "Usagi). Give one that `medlink map` or Usagi wrote, as .csv or .xlsx.",
+    )
+    no_terms = Message(
+        "E637",
+        "{path} has no rows of UTF-8 or Windows-1252 text. Give a table whose first row names the "
+        "columns.",
+    )
+
     retired_for_good = Message(
         "E640",
         "{path} has no concept for this id: {fate}. `medlink kb search` finds others by name.",
@@ -861,6 +892,10 @@ class Warnings:
     runtime_missing = (
         "[W243] The assets at {path} have an encoder for {runtime}, which is not installed: torch "
         "runs it. `pip install 'spacy-medlink[{runtime}]'` for what the assets were built for."
+    )
+    western_lines = (
+        "[W247] {count:,} lines of {path} are not UTF-8 (the first is line {line}) and were read "
+        "as Windows-1252. Look at their accents, or save the file as UTF-8."
     )
     calibrator_unfit = (
         "[W241] The calibrator of {path} is left out: {problem}. So links have no probability, and "

@@ -30,7 +30,7 @@ FLOORS = [
     {"fitting", "evaluation"},
     {"building"},
     {"components"},
-    {"annotate", "serve"},
+    {"annotate", "mapping", "serve"},
     {"cli"},
 ]
 FLOOR_OF = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}

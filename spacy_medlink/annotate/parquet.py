@@ -33,7 +33,7 @@ def rows_of(path: Path, text_column: str, id_column: str) -> int:
 
     RAISES (MedlinkError): E165 for a file that is no Parquet, E615 for a column that it lacks.
     """
-    with _open(path) as file:
+    with open_parquet(path) as file:
         check_columns(path, file.schema_arrow.names, text_column, id_column)
         rows: int = file.metadata.num_rows
         return rows
@@ -42,7 +42,7 @@ def rows_of(path: Path, text_column: str, id_column: str) -> int:
 def read_parquet(path: Path, text_column: str, id_column: str) -> Iterator[Document]:
     """Stream the rows of a file."""
     number = 0
-    with _open(path) as file:
+    with open_parquet(path) as file:
         columns = [column for column in (text_column, id_column) if column]
         for batch in file.iter_batches(batch_size=_ROWS, columns=columns):
             values = batch.to_pydict()
@@ -71,7 +71,11 @@ def _row(record: str) -> dict[str, Any]:
     return row
 
 
-def _open(path: Path) -> Any:
+def open_parquet(path: Path) -> Any:
+    """Open a file.
+
+    RAISES (MedlinkError): E165 for one that is no Parquet, E614 without pyarrow.
+    """
     pyarrow = arrow()
     try:
         return pyarrow.parquet.ParquetFile(path, memory_map=True)

@@ -26,6 +26,7 @@ from .kb_search import command as kb_search_command
 from .kb_show import command as kb_show_command
 from .learn import command as learn_command
 from .link import command as link_command
+from .map import command as map_command
 from .report import command as report_command
 from .serve import command as serve_command
 from .verb import Verb
@@ -67,6 +68,7 @@ app.command("learn", cls=Verb)(learn_command)
 app.command("fit-ranker", cls=Verb)(fit_ranker_command)
 app.command("calibrate", cls=Verb)(calibrate_command)
 app.command("link", cls=Verb)(link_command)
+app.command("map", cls=Verb)(map_command)
 app.command("annotate", cls=Verb)(annotate_command)
 app.command("evaluate", cls=Verb)(evaluate_command)
 app.command("report", cls=Verb)(report_command)

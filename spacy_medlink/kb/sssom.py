@@ -37,8 +37,12 @@ _HEADER = 1 << 20  # characters of the comments that come first
 # Beside those of SKOS, which `relation_of_match` knows.
 _PREDICATES = {"equivalentClass": "exact", "sameAs": "exact", "hasDbXref": ""}
 _INVERSE = {"broader": "narrower", "narrower": "broader"}
-_COLUMNS = "subject_id\tsubject_label\tpredicate_id\tobject_id\tmapping_justification\n"
-_KIND = marked("a mapping set", _COLUMNS)  # what a writer of one may replace
+COLUMNS = ("subject_id", "subject_label", "predicate_id", "object_id", "mapping_justification")
+KIND = marked("a mapping set", "\t".join(COLUMNS))  # what a writer of one may replace
+_NAMED = {
+    "exact": "exactMatch", "broader": "broadMatch", "narrower": "narrowMatch",
+    "close": "closeMatch",
+}  # fmt: skip
 _SET = re.compile(r"([^/#]+?)(?:\.sssom)?(?:\.tsv)?(?:\.gz)?")
 _Pair = tuple[str, str]
 
@@ -100,23 +104,31 @@ def write_sssom(kb: KnowledgeBase, path: Path, *, overwrite: bool = False) -> in
     overwrite (bool): replace a file that no such function wrote.
     RAISES (MedlinkError): E109 when it cannot be written, E122 and E124 for what is there.
     """
-    named = {"exact": "exactMatch", "broader": "broadMatch", "narrower": "narrowMatch"}
     count = 0
     with (
-        replacing_file(path, _KIND, [kb.path], overwrite=overwrite) as new,
+        replacing_file(path, KIND, [kb.path], overwrite=overwrite) as new,
         new.open("w", encoding="utf-8", newline="") as file,
     ):
-        file.write(_COLUMNS)
+        file.write("\t".join(COLUMNS) + "\n")
         for concept in kb:
-            id = concept.id if ":" in concept.id else f"{scheme_of(concept)}:{concept.id}"
+            id = curie(concept)
             for one in kb.maps(concept.id):
-                match = f"skos:{named.get(one.relation, 'relatedMatch')}"
-                predicate = match if one.relation else "oboInOwl:hasDbXref"
+                predicate = predicate_of(one.relation) if one.relation else "oboInOwl:hasDbXref"
                 code = f"{one.vocabulary}:{one.code}"
                 cells = id, concept.name, predicate, code, "semapv:UnspecifiedMatching"
                 file.write("\t".join(cells) + "\n")
                 count += 1
     return count
+
+
+def predicate_of(relation: str) -> str:
+    """Name the predicate of a match, such as "skos:broadMatch" for "broader"."""
+    return f"skos:{_NAMED.get(relation, 'relatedMatch')}"
+
+
+def curie(concept: Concept) -> str:
+    """Write the id of a concept with the vocabulary that it comes from."""
+    return concept.id if ":" in concept.id else f"{scheme_of(concept)}:{concept.id}"
 
 
 def _mapped(db: sqlite3.Connection, concept: Concept) -> Concept:

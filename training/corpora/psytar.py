@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from spacy_medlink.errors import Errors
+from spacy_medlink.errors import Errors, MedlinkError
+from spacy_medlink.kb.readers.xlsx import read_sheets
 
 from .formats.tables import read_cells
-from .formats.xlsx import read_sheets
 from .ids import cuis_in, numbers_in, together
 from .layout import walk
 from .placing import find_said
@@ -60,11 +60,23 @@ read_umls = partial(_read, "umls")
 read_snomed = partial(_read, "snomed")
 
 
+def _book(path: Path) -> Iterator[tuple[str, Rows]]:
+    try:
+        for name, rows in read_sheets(path):
+            yield name, list(rows)
+    except MedlinkError as error:
+        if error.code not in ("E105", "E165"):
+            raise
+        # The remedies are those of other sources.
+        problem = error.message.split(". ")[0].removeprefix(f"{path} ")
+        raise Errors.corpus_damaged(path=path, problem=problem) from error
+
+
 def _sheets(source: Path, tally: Tally) -> Iterator[tuple[str, Rows]]:
     files = [source] if source.is_file() else list(walk(source))
     for path in files:
         if path.suffix.lower() == ".xlsx":
-            yield from read_sheets(path)
+            yield from _book(path)
         elif path.suffix.lower() == ".csv":
             yield path.stem, list(read_cells(path, tally))
 

@@ -12,10 +12,15 @@ from ...types import BadLine
 _BLOCK = 1 << 16
 
 
-def numbered_lines(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[tuple[int, str]]:
+def numbered_lines(
+    path: Path, bad_lines: list[BadLine] | None = None, western: list[int] | None = None
+) -> Iterator[tuple[int, str]]:
     """Stream (line number from 1, line without its end) of a UTF-8 file, plain or `.gz`.
 
     A byte-order mark and CRLF ends are taken off. Lines that are not UTF-8 or hold a NUL are bad.
+
+    western (Optional[List[int]]): collects the numbers of lines that are not UTF-8, which are then
+        read as Windows-1252.
     RAISES (MedlinkError): E105 at the first bad line, unless `bad_lines` collects them; E105 too
         when a gzip file is cut off or damaged, always; E165 when the file cannot be opened.
     """
@@ -35,7 +40,10 @@ def numbered_lines(path: Path, bad_lines: list[BadLine] | None = None) -> Iterat
             for raw in block.split(b"\n"):
                 number += 1
                 problem = _problem(raw)
-                if problem:
+                if problem and western is not None and b"\0" not in raw:
+                    western.append(number)
+                    yield number, raw.decode("cp1252", "replace").rstrip("\r")
+                elif problem:
                     report(path, number, problem, "UTF-8 text", bad_lines)
                 else:
                     yield number, raw.decode().rstrip("\r")

@@ -12,29 +12,37 @@ Row = tuple[int, list[str]]
 _DELIMITERS = "\t;,|"
 
 
-def read_rows(path: Path, bad_lines: list[BadLine] | None, delimiter: str = "") -> Iterator[Row]:
+def read_rows(
+    path: Path,
+    bad_lines: list[BadLine] | None,
+    delimiter: str = "",
+    western: list[int] | None = None,
+) -> Iterator[Row]:
     """Stream (number of its first line, cells) of each row that is not blank.
 
     With a tab between the cells, a line is a row and quotation marks are text, unless they stand
     around a whole cell. With anything else, cells may be quoted and hold line ends (RFC 4180).
 
     delimiter (str): what separates cells; "" takes the one most frequent in the first line.
+    western (Optional[List[int]]): as for `numbered_lines`.
     RAISES (MedlinkError): E105 for a bad line, unless `bad_lines` collects them.
     """
     delimiter = delimiter or _guess(path)
-    rows = _tabbed(path, bad_lines) if delimiter == "\t" else _quoted(path, bad_lines, delimiter)
+    lines = numbered_lines(path, bad_lines, western)
+    is_tabbed = delimiter == "\t"
+    rows = _tabbed(lines) if is_tabbed else _quoted(path, lines, bad_lines, delimiter)
     for number, cells in rows:
         if any(cell and not cell.isspace() for cell in cells):
             yield number, cells
 
 
 def _guess(path: Path) -> str:
-    first = next((line for _, line in numbered_lines(path, []) if line.strip()), "")
+    first = next((line for _, line in numbered_lines(path, [], []) if line.strip()), "")
     return max(_DELIMITERS, key=first.count) if any(map(first.count, _DELIMITERS)) else "\t"
 
 
-def _tabbed(path: Path, bad_lines: list[BadLine] | None) -> Iterator[Row]:
-    for number, line in numbered_lines(path, bad_lines):
+def _tabbed(lines: Iterator[tuple[int, str]]) -> Iterator[Row]:
+    for number, line in lines:
         yield number, [_unquoted(cell) for cell in line.split("\t")]
 
 
@@ -53,8 +61,8 @@ class _Feed:
     What a row takes is bounded by the longest cell that the csv module reads, 128 KB.
     """
 
-    def __init__(self, path: Path, bad_lines: list[BadLine] | None) -> None:
-        self._lines = numbered_lines(path, bad_lines)
+    def __init__(self, lines: Iterator[tuple[int, str]]) -> None:
+        self._lines = lines
         self._again: deque[tuple[int, str]] = deque()
         self._taken: list[tuple[int, str]] = []
 
@@ -85,8 +93,13 @@ class _Feed:
         return taken[1] + "\n"
 
 
-def _quoted(path: Path, bad_lines: list[BadLine] | None, delimiter: str) -> Iterator[Row]:
-    feed = _Feed(path, bad_lines)
+def _quoted(
+    path: Path,
+    lines: Iterator[tuple[int, str]],
+    bad_lines: list[BadLine] | None,
+    delimiter: str,
+) -> Iterator[Row]:
+    feed = _Feed(lines)
     rows = csv.reader(feed, delimiter=delimiter, strict=True)
     while True:
         feed.next_row()

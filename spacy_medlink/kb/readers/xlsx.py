@@ -4,40 +4,51 @@ import re
 import shutil
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from xml.etree.ElementTree import Element
 from zipfile import BadZipFile, ZipFile
 
-from spacy_medlink.errors import Errors
+from ...errors import Errors
+from .rows import Row
+from .xml_records import xml_records
 
-from .xml import read_elements
-
-_LARGEST = 1 << 28  # bytes of one part, unpacked: far more than any table of annotations
+_LARGEST = 1 << 30  # bytes of one part, unpacked: far more than any table of people has
 _BOOK, _LINKS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
 _STRINGS = "xl/sharedStrings.xml"
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+_DAMAGED = (BadZipFile, OSError, zlib.error, EOFError, NotImplementedError, RuntimeError)
 
 
-def read_sheets(path: Path) -> Iterator[tuple[str, list[tuple[int, list[str]]]]]:
+def read_sheets(path: Path) -> Iterator[tuple[str, Iterator[Row]]]:
     """Stream (name, rows) of the sheets; a row is its number and its cells, gaps filled with "".
 
-    RAISES (MedlinkError): E702 when it is not a workbook, E154 for entities.
+    The rows of a sheet are read before the next sheet is asked for, or not at all.
+
+    RAISES (MedlinkError): E165 when it is not a workbook, E105 for bad XML in it, E154 for
+        entities.
     """
+    with _reporting(path), ZipFile(path) as book, TemporaryDirectory() as directory:
+        parts = _Parts(book, Path(directory), path)
+        strings = [_text(record) for record in parts.elements(_STRINGS, "si")]
+        targets = {
+            link.get("Id", ""): link.get("Target", "")
+            for link in parts.elements(_LINKS, "Relationship")
+        }
+        for sheet in list(parts.elements(_BOOK, "sheet")):
+            target = targets.get(_relation(sheet), "").removeprefix("/xl/")
+            rows = parts.elements(f"xl/{target}", "row")
+            yield sheet.get("name", ""), (_row(row, strings) for row in rows)
+
+
+@contextmanager
+def _reporting(path: Path) -> Iterator[None]:
     try:
-        with ZipFile(path) as book, TemporaryDirectory() as directory:
-            parts = _Parts(book, Path(directory), path)
-            strings = [_text(record) for record in parts.elements(_STRINGS, "si")]
-            targets = {
-                link.get("Id", ""): link.get("Target", "")
-                for link in parts.elements(_LINKS, "Relationship")
-            }
-            for sheet in parts.elements(_BOOK, "sheet"):
-                target = targets.get(_relation(sheet), "").removeprefix("/xl/")
-                rows = [_row(row, strings) for row in parts.elements(f"xl/{target}", "row")]
-                yield sheet.get("name", ""), rows
-    except (BadZipFile, OSError, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise Errors.corpus_damaged(path=path, problem=f"not a workbook ({error})") from error
+        yield
+    except _DAMAGED as error:
+        reason = f"not a workbook ({error})"
+        raise Errors.source_unreadable(path=path, reason=reason) from error
 
 
 class _Parts:
@@ -51,11 +62,12 @@ class _Parts:
         if name not in self._book.namelist():
             return
         if self._book.getinfo(name).file_size > _LARGEST:
-            raise Errors.corpus_damaged(path=self._path, problem=f"{name} is larger than 256 MB")
-        part = self._directory / "part.xml"
-        with self._book.open(name) as source, part.open("wb") as target:
+            reason = f"{name} in it is larger than 1 GB"
+            raise Errors.source_unreadable(path=self._path, reason=reason)
+        part = self._directory / name.replace("/", "-")
+        with _reporting(self._path), self._book.open(name) as source, part.open("wb") as target:
             shutil.copyfileobj(source, target)
-        for record in list(read_elements(part, {tag})):
+        for record in xml_records(part, {tag}):
             yield record.element
 
 
@@ -64,7 +76,7 @@ def _relation(sheet: Element) -> str:
     return sheet.get("r:id") or sheet.get(_RELATION) or ""
 
 
-def _row(row: Element, strings: list[str]) -> tuple[int, list[str]]:
+def _row(row: Element, strings: list[str]) -> Row:
     cells: list[str] = []
     for cell in row.iter("c"):
         place = _column(cell.get("r", ""))

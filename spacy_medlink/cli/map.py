@@ -1,0 +1,160 @@
+"""`medlink map`: maps a table of local terms, or another knowledge base, to concepts."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .opening import AUTO, Device, Overlay, Verify, open_kb, verify_assets
+from .output import Overwrite
+from .parsing import choices
+
+if TYPE_CHECKING:
+    from ..mapping.run import Mapped
+
+SET_ASIDE = 3  # exit code: all was mapped, but for rows that could not be read
+_FORMATS = ("csv", "usagi", "omop", "fhir", "sssom")
+
+
+def command(
+    output: Annotated[
+        Path,
+        typer.Option(
+            help="Where mappings go: .csv, .usagi.csv, .json (FHIR) or .sssom.tsv. What people "
+            "decided in a .csv that is there is kept.",
+        ),
+    ],
+    to: Annotated[
+        str,
+        typer.Option(
+            metavar="ASSETS_OR_PIPELINE",
+            help="Where the concepts are: assets, saved pipeline, pipeline package, or starter.",
+        ),
+    ],
+    terms: Annotated[
+        Path | None,
+        typer.Argument(metavar="[TERMS]", help="Table: .csv, .tsv (or .gz), .parquet or .xlsx."),
+    ] = None,
+    from_kb: Annotated[
+        Path | None,
+        typer.Option("--from", help="Map the concepts of this knowledge base, in place of TERMS."),
+    ] = None,
+    name: Annotated[str, typer.Option(help="Column of the names; guessed by default.")] = "",
+    code: Annotated[str, typer.Option(help="Column of the codes; guessed by default.")] = "",
+    frequency: Annotated[
+        str, typer.Option(help="Column of how often a term occurs; guessed by default.")
+    ] = "",
+    context: Annotated[
+        list[str] | None,
+        typer.Option(help="Column that says more of a term; may be given several times."),
+    ] = None,
+    vocabulary: Annotated[
+        str,
+        typer.Option(
+            help="What the codes are of, such as ICD10CM: concepts that have them go first. By "
+            "default the name of the file stands in the output."
+        ),
+    ] = "",
+    as_format: Annotated[
+        str, typer.Option("--as", help=f"What to write: {', '.join(_FORMATS)}.")
+    ] = "",
+    reviewed: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True,
+            dir_okay=False,
+            help="What people decided before: a .csv or .xlsx of mappings, or Usagi's.",
+        ),
+    ] = None,
+    approved: Annotated[
+        bool, typer.Option("--approved", help="Write only what --reviewed has as APPROVED.")
+    ] = False,
+    candidates: Annotated[int, typer.Option(min=1, max=50, help="Candidates of a term.")] = 5,
+    threshold: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Links that score less are none.")
+    ] = None,
+    overlay: Overlay = None,
+    lang: Annotated[
+        str, typer.Option(help="Language of the terms; with --from only names in it.")
+    ] = "",
+    overwrite: Overwrite = False,
+    device: Device = AUTO,
+    verify: Verify = False,
+) -> None:
+    """Map a table of local terms to concepts: with candidates, ready to be reviewed.
+
+    Exit code 3 says that rows were set aside; all others were mapped.
+    """
+    if (terms is None) == (from_kb is None):
+        raise typer.BadParameter("give either TERMS or --from.", param_hint="TERMS")
+    if approved and reviewed is None:
+        raise typer.BadParameter("--approved needs --reviewed.", param_hint="--approved")
+    if as_format:
+        choices(as_format, _FORMATS, "--as")
+    from ..components.pipelines import linker_of, open_pipeline
+    from ..mapping.run import map_terms
+    from ..mapping.terms import Columns
+    from ..util.progress import show_progress
+
+    if verify:
+        verify_assets(to)
+    given = {"threshold": threshold, "overlay": overlay and str(overlay)}
+    settings = {key: value for key, value in given.items() if value is not None}
+    nlp = open_pipeline(to, lang or "en", device, top_k=candidates, **settings)
+    mapped = map_terms(
+        terms if terms is not None else open_kb(from_kb or Path()),
+        linker_of(nlp).opened.linker,
+        output,
+        columns=Columns(name, code, frequency, tuple(context or ())),
+        vocabulary=vocabulary,
+        lang=lang,
+        candidates=candidates,
+        form=as_format,
+        reviewed=reviewed,
+        approved=approved,
+        inputs=[to],
+        overwrite=overwrite,
+        progress=show_progress,
+    )
+    _tell(mapped, terms or Path())
+    typer.echo(_summary(mapped, output, from_kb is not None))
+    if mapped.found.aside:
+        raise typer.Exit(SET_ASIDE)
+
+
+def _tell(mapped: "Mapped", path: Path) -> None:
+    """Say what was wrong with the table."""
+    from ..errors import Warnings
+
+    found = mapped.found
+    if found.western:
+        line, count = found.western[0], len(found.western)
+        message = Warnings.western_lines.format(path=path, count=count, line=line)
+        typer.echo(message, err=True)
+    for problem, count in found.aside.items():
+        first = found.first[problem]
+        typer.echo(f"{count:,} rows set aside: {problem} (the first is row {first}).", err=True)
+
+
+def _summary(mapped: "Mapped", output: Path, is_kb: bool) -> str:
+    total, known = mapped.exact + mapped.probable + mapped.without, mapped.reviewed
+    lines = [
+        f"{total:,} terms: {mapped.exact:,} exact, {mapped.probable:,} probable, "
+        f"{mapped.without:,} without: {output}"
+    ]
+    if known.path is not None:
+        lines.append(
+            f"Reviewed before: {known.kept:,} kept, {known.gone:,} of terms that are not there any "
+            f"more, {known.invalid:,} whose concept is gone (INVALID_TARGET)."
+        )
+        lines.append(
+            f"Mapped again: {known.same:,} as before, {known.changed:,} changed, {known.new:,} new."
+        )
+    if is_kb or mapped.several:
+        lines.append(
+            f"{mapped.several:,} terms suit more than one concept; {mapped.shared:,} concepts have "
+            "more than one term."
+        )
+    if is_kb:
+        lines += [f"  {example}" for example in mapped.examples]
+    return "\n".join(lines)

@@ -1,0 +1,280 @@
+"""Mappings as files: tables for spreadsheets and Usagi, OMOP, FHIR and SSSOM."""
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, Any
+
+from ..errors import Errors, MedlinkError
+from ..kb import KnowledgeBase
+from ..kb.code_systems import coded, system_of, vocabulary_of_id
+from ..kb.sssom import COLUMNS, KIND, curie, predicate_of
+from ..util.outputs import FileKind, marked
+from .mapper import BROADER, EXACT, NARROWER, Mapping, Target
+from .reviewed import EQUIVALENCES, OWN, USAGI
+from .tables import Found, escaped, read_table
+
+_OMOP = "OMOP"
+_OMOP_COLUMNS = (
+    "source_code", "source_concept_id", "source_vocabulary_id", "source_code_description",
+    "target_concept_id", "target_vocabulary_id", "valid_start_date", "valid_end_date",
+    "invalid_reason",
+)  # fmt: skip
+# How long texts may be in the tables of OMOP.
+_CODE, _VOCABULARY, _DESCRIPTION = 50, 20, 255
+_BY = "Made by medlink map (spacy-medlink)"
+_EQUIVALENCES = {EXACT: "equivalent", BROADER: "wider", NARROWER: "narrower"}
+_CANDIDATE = ("id", "name", "match", "probability")
+
+
+@dataclass
+class Facts:
+    """What writers want to know beside the mappings.
+
+    kb (KnowledgeBase): of the targets. vocabulary (str): of the terms' codes, or a name for them.
+    context (Sequence[str]): columns of context. extra (Sequence[str]): that people added.
+    k (int): candidates of a term.
+    """
+
+    kb: KnowledgeBase
+    vocabulary: str
+    context: Sequence[str] = ()
+    extra: Sequence[str] = ()
+    k: int = 5
+
+
+Write = Callable[[IO[str], Iterable[Mapping], Facts], None]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of mappings.
+
+    kind (FileKind): of its files. has_status (bool): these say what people decided.
+    needs_omop (bool): targets have ids of OMOP's vocabularies.
+    """
+
+    kind: FileKind
+    write: Write
+    has_status: bool = False
+    needs_omop: bool = False
+
+    def is_ours(self, path: Path) -> bool:
+        """Tell whether a file has this format."""
+        return self.kind.is_ours is not None and self.kind.is_ours(path)
+
+
+def write_own(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> None:
+    """Write a table for spreadsheets: a row for each target, with the candidates beside it."""
+    header = [
+        *list(OWN)[:3], *(f"context:{one}" for one in facts.context), *list(OWN)[3:],
+        *(f"candidate_{n}_{what}" for n in range(1, facts.k + 1) for what in _CANDIDATE),
+    ]  # fmt: skip
+    write = _table(file, header, facts.extra)
+    for mapping in mappings:
+        term = mapping.term
+        others = [
+            cell
+            for one in mapping.others[: facts.k]
+            for cell in (one.id, one.name, one.match, _number(one.prob))
+        ]
+        for one in mapping.targets or (Target("", "", ""),):
+            cells = [
+                term.code, term.name, term.frequency, *term.context, mapping.status, one.match,
+                one.id, one.name, one.matched, _number(one.prob), _number(one.score),
+                mapping.comment, *others,
+            ]  # fmt: skip
+            write(cells, mapping.extra)
+
+
+def write_usagi(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> None:
+    """Write what Usagi saves and opens: a row for each target."""
+    own = list(USAGI)
+    header = [*own[:4], *(f"ADD_INFO:{one}" for one in facts.context), *own[4:]]
+    write = _table(file, header, facts.extra)
+    for mapping in mappings:
+        term = mapping.term
+        for one in mapping.targets or (Target("", "", ""),):
+            score = one.score if one.prob is None else one.prob
+            frequency = term.frequency if term.frequency.isdecimal() else "0"
+            cells = [
+                term.code, term.name, frequency, "", *term.context, _number(score) or "0",
+                mapping.status, EQUIVALENCES.get(one.match, "UNREVIEWED"), "", "0",
+                _omop_id(facts.kb, one), one.name, _domain(facts.kb, one), "MAPS_TO",
+                mapping.comment, "medlink" if one.id else "", "0", "",
+            ]  # fmt: skip
+            write(cells, mapping.extra)
+
+
+def write_omop(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> None:
+    """Write OMOP's SOURCE_TO_CONCEPT_MAP; what is not mapped has the concept 0."""
+    write = _table(file, _OMOP_COLUMNS, ())
+    for mapping in mappings:
+        term = mapping.term
+        for one in mapping.targets or (Target("", "", ""),):
+            cells = [
+                (term.code or term.name)[:_CODE], "0", facts.vocabulary[:_VOCABULARY],
+                term.name[:_DESCRIPTION], _omop_id(facts.kb, one), _source(facts.kb, one) or "None",
+                "1970-01-01", "2099-12-31", "",
+            ]  # fmt: skip
+            write(cells, ())
+
+
+def write_sssom(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> None:
+    """Write a mapping set; what is not mapped is not in it."""
+    more = ("object_label", "confidence", "comment")
+    file.write("\t".join((*COLUMNS, *more)) + "\n")
+    for mapping in mappings:
+        term = mapping.term
+        code = term.code or term.name
+        subject = code if ":" in code else f"{facts.vocabulary}:{code}"
+        for one in mapping.targets:
+            object = curie(facts.kb[one.id]) if one.id in facts.kb else one.id
+            reason = _justification(mapping, one)
+            cells = [
+                subject, term.name, predicate_of(one.match), object, reason, one.name,
+                _number(one.prob), mapping.comment,
+            ]  # fmt: skip
+            file.write("\t".join(escaped(" ".join(cell.split())) for cell in cells) + "\n")
+
+
+def write_fhir(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> None:
+    """Write a ConceptMap of FHIR R4; a group for each code system of targets.
+
+    The elements of a group go through a temporary file: there may be many.
+    """
+    groups: dict[str, IO[str]] = {}
+    with ExitStack() as stack:
+        for mapping in mappings:
+            for system, element in _elements(mapping, facts):
+                if system in groups:
+                    groups[system].write(",\n")
+                else:
+                    groups[system] = stack.enter_context(TemporaryFile("w+", encoding="utf-8"))
+                groups[system].write(json.dumps(element, ensure_ascii=False))
+        head = {"resourceType": "ConceptMap", "name": "MedlinkMap", "status": "draft"}
+        file.write(json.dumps({**head, "description": _BY})[:-1])
+        for place, (system, group) in enumerate(groups.items()):
+            ends = {"source": system_of(facts.vocabulary), "target": system}
+            said = json.dumps({end: address for end, address in ends.items() if address})
+            file.write(",\n" if place else ',\n"group": [\n')
+            file.write(f'{said[:-1]}, "element": [\n')
+            group.seek(0)
+            file.writelines(group)
+            file.write("]}")
+        file.write("]}\n" if groups else "}\n")
+
+
+def _table_of(name: str, columns: Iterable[str]) -> FileKind:
+    """Describe tables by their columns, whatever a spreadsheet made of the file."""
+
+    def is_ours(path: Path) -> bool:
+        try:
+            return {cell.strip() for cell in next(read_table(path, Found()))[1]} >= set(columns)
+        except (MedlinkError, StopIteration):
+            return False
+
+    return FileKind(name, is_ours)
+
+
+FORMATS = {
+    "csv": Format(_table_of("a table of mappings", OWN), write_own, True),
+    "usagi": Format(_table_of("a table of Usagi", USAGI), write_usagi, True, True),
+    "omop": Format(_table_of("a SOURCE_TO_CONCEPT_MAP", _OMOP_COLUMNS), write_omop, False, True),
+    "fhir": Format(marked("a ConceptMap", _BY), write_fhir),
+    "sssom": Format(KIND, write_sssom),
+}
+_ENDINGS = {".usagi.csv": "usagi", ".csv": "csv", ".json": "fhir", ".tsv": "sssom"}
+
+
+def format_of(path: Path, kb: KnowledgeBase, wanted: str = "") -> Format:
+    """Find the format of a file, by what is wanted or how it ends.
+
+    RAISES (MedlinkError): E633 where nothing tells, E634 where concepts have no ids of OMOP.
+    """
+    ending = next((one for one in _ENDINGS if path.name.lower().endswith(one)), "")
+    name = wanted or _ENDINGS.get(ending, "")
+    if name not in FORMATS:
+        raise Errors.unknown_mapping_format(path=path, known=", ".join(_ENDINGS))
+    found = FORMATS[name]
+    if found.needs_omop and _OMOP not in kb.code_schemes():
+        raise Errors.no_omop_ids(path=kb.path)
+    return found
+
+
+def _table(
+    file: IO[str], header: Sequence[str], extra: Sequence[str]
+) -> Callable[[Sequence[str], Sequence[tuple[str, str]]], None]:
+    """Write the header, and give what writes a row of cells and of columns that people added."""
+    header = [*header, *(one for one in extra if one not in header)]
+    place_of = {one: place for place, one in enumerate(header)}
+    # Each cell is quoted: one that holds another separator would otherwise be taken for two.
+    out = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    out.writerow(map(escaped, header))
+
+    def write(cells: Sequence[str], added: Sequence[tuple[str, str]]) -> None:
+        row = [*cells, *[""] * (len(header) - len(cells))]
+        for column, cell in added:
+            if column in place_of:
+                row[place_of[column]] = cell
+        out.writerow(map(escaped, row))
+
+    return write
+
+
+def _elements(mapping: Mapping, facts: Facts) -> Iterator[tuple[str, dict[str, Any]]]:
+    term = mapping.term
+    source = " ".join((term.code or term.name).split())
+    own = {"code": coded(facts.vocabulary, source).code, "display": term.name}
+    if not mapping.targets:
+        yield "", {**own, "target": [{"equivalence": "unmatched", "comment": _comment(mapping)}]}
+    by_system: dict[str, list[dict[str, str]]] = {}
+    for one in mapping.targets:
+        codes = facts.kb[one.id].codes if one.id in facts.kb else {}
+        system, code = coded(vocabulary_of_id(one.id, codes), one.id)
+        by_system.setdefault(system, []).append({
+            "code": code, "display": one.name,
+            "equivalence": _EQUIVALENCES.get(one.match, "relatedto"),
+            "comment": _comment(mapping, one),
+        })  # fmt: skip
+    for system, targets in by_system.items():
+        yield system, {**own, "target": targets}
+
+
+def _comment(mapping: Mapping, target: Target | None = None) -> str:
+    """Say who thinks so, and how sure; of what is narrower FHIR asks why."""
+    said = [mapping.comment] if mapping.comment else []
+    said.append(mapping.status)
+    if target is not None and target.matched:
+        said.append(f"matched {target.matched!r}")
+    if target is not None and target.prob is not None:
+        said.append(f"probability {_number(target.prob)}")
+    return "; ".join(said)
+
+
+def _justification(mapping: Mapping, target: Target) -> str:
+    if mapping.status == "APPROVED":
+        return "semapv:ManualMappingCuration"
+    lexical = target.match == EXACT and target.matched
+    return "semapv:LexicalMatching" if lexical else "semapv:CompositeMatching"
+
+
+def _omop_id(kb: KnowledgeBase, target: Target) -> str:
+    codes = kb[target.id].codes.get(_OMOP, ()) if target.id in kb else ()
+    return target.id if target.id in codes else next(iter(codes), "0")
+
+
+def _domain(kb: KnowledgeBase, target: Target) -> str:
+    return next(iter(kb[target.id].types), "") if target.id in kb else ""
+
+
+def _source(kb: KnowledgeBase, target: Target) -> str:
+    return kb[target.id].names[0].source.partition("|")[0] if target.id in kb else ""
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"

@@ -1,0 +1,149 @@
+"""What people have said of mappings: read from a file that was written here, or by Usagi."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ..errors import Errors
+from ..kb import KnowledgeBase
+from ..kb.resolve import IdResolver
+from .mapper import BROADER, CLOSE, EXACT, NARROWER, RELATED, UNCHECKED, Mapping, Target
+from .tables import Found, read_table
+from .terms import CONTEXT, Term
+
+Key = tuple[str, str]
+INVALID = "INVALID_TARGET"
+# The word of this project for each header: those of its own files, and those of Usagi.
+OWN = {
+    "source_code": "code", "source_name": "name", "source_frequency": "frequency",
+    "status": "status", "match_type": "match", "concept_id": "id", "concept_name": "concept",
+    "matched_name": "matched", "probability": "prob", "score": "score", "comment": "comment",
+}  # fmt: skip
+USAGI = {
+    "sourceCode": "code", "sourceName": "name", "sourceFrequency": "frequency",
+    "sourceAutoAssignedConceptIds": "assigned", "matchScore": "prob", "mappingStatus": "status",
+    "equivalence": "match", "statusSetBy": "", "statusSetOn": "", "conceptId": "id",
+    "conceptName": "concept", "domainId": "domain", "mappingType": "", "comment": "comment",
+    "createdBy": "", "createdOn": "", "assignedReviewer": "",
+}  # fmt: skip
+EQUIVALENCES = {
+    EXACT: "EQUAL", CLOSE: "EQUIVALENT", BROADER: "WIDER", NARROWER: "NARROWER",
+    RELATED: "INEXACT", "": "UNMATCHED",
+}  # fmt: skip
+_MATCHES = {said: match for match, said in EQUIVALENCES.items()}
+_OURS = re.compile(rf"candidate_\d|{CONTEXT.pattern}")
+_MACHINES = frozenset({"", UNCHECKED, "AUTO_MAPPED", "AUTO_MAPPED_TO_1"})
+
+
+class _Row(NamedTuple):
+    """A row: the cells that have a word, those that people added, and the context by its column."""
+
+    said: dict[str, str]
+    extra: tuple[tuple[str, str], ...]
+    context: dict[str, str]
+
+    @property
+    def id(self) -> str:
+        """The concept, "" for none."""
+        id = self.said.get("id", "")
+        return "" if id == "0" else id  # which is none in OMOP
+
+
+class Reviewed:
+    """What a file says of terms.
+
+    Of rows that have a status other than those of machines the concept is kept, too; of the others
+    comments and added columns are. A term that was decided may have several rows.
+
+    path (Optional[Path]): None for no file. kb (KnowledgeBase): tells what concepts are called now;
+        a mapping to one that it no longer has gets the status INVALID_TARGET.
+    extra (List[str]): the added columns. kept, gone, invalid, same, changed, new (int): terms that
+        people decided, those among them that nobody asks for any more, and those whose concept is
+        gone; others that are mapped as before, that are not, and that were not in the file.
+    RAISES (MedlinkError): E636 for a table of something else; as `read_table`.
+    """
+
+    def __init__(self, path: Path | None, kb: KnowledgeBase) -> None:
+        self.path, self._kb, self._resolver = path, kb, IdResolver(kb)
+        self.extra: list[str] = []
+        self.kept = self.gone = self.invalid = self.same = self.changed = self.new = 0
+        self._rows: dict[Key, list[_Row]] = {}
+        self._seen = set[Key]()
+        for key, row in self._read(path) if path is not None else ():
+            own = self._rows.setdefault(key, [])
+            if all((row.id, row.said["status"]) != (one.id, one.said["status"]) for one in own):
+                own.append(row)
+
+    def updated(self, new: Mapping) -> Mapping:
+        """Give a new mapping what people said of its term."""
+        key = new.term.key
+        rows = self._rows.get(key, [])
+        self._seen.add(key)
+        if decided := [row for row in rows if row.said["status"] not in _MACHINES]:
+            self.kept += 1
+            return self._decided(new, decided)
+        if not rows:
+            self.new += 1
+            return new
+        before = [self._target(rows[0]).id] if rows[0].id else []
+        is_same = before == [one.id for one in new.targets[:1]]
+        self.same, self.changed = self.same + is_same, self.changed + (not is_same)
+        return new._replace(comment=rows[0].said.get("comment", ""), extra=rows[0].extra)
+
+    def rest(self, context: Sequence[str]) -> Iterator[Mapping]:
+        """Stream what people decided about terms that are not asked for; context: its columns."""
+        for key, rows in self._rows.items():
+            decided = [row for row in rows if row.said["status"] not in _MACHINES]
+            if key not in self._seen and decided:
+                self.gone += 1
+                cells = tuple(decided[0].context.get(one, "") for one in context)
+                term = Term(key[1], key[0], decided[0].said.get("frequency", ""), cells)
+                yield self._decided(Mapping(term), decided)
+
+    def _decided(self, new: Mapping, rows: Sequence[_Row]) -> Mapping:
+        found = {one.id: one for one in (*new.targets, *new.others)}
+        targets = tuple(self._target(row, found) for row in rows if row.id)
+        others = tuple(one for one in found.values() if one.id not in {t.id for t in targets})
+        is_invalid = any(one.id not in self._kb for one in targets)
+        self.invalid += is_invalid
+        said = rows[0].said
+        status = INVALID if is_invalid else said["status"]
+        return Mapping(new.term, targets, others, status, said.get("comment", ""), rows[0].extra)
+
+    def _target(self, row: _Row, found: dict[str, Target] | None = None) -> Target:
+        id, said = row.id, row.said
+        if id not in self._kb:
+            rows = self._resolver.rows(f"OMOP:{id}")
+            id = self._kb.brief_at(min(rows))[0] if rows else id
+        name = self._kb[id].name if id in self._kb else said.get("concept", "")
+        match = _MATCHES.get(said.get("match", ""), said.get("match", "").lower())
+        new = (found or {}).get(id, Target(id, name, match))
+        if name != said.get("concept", name):  # another one than the row was about
+            return new
+        prob, score = (_number(said.get(word, "")) for word in ("prob", "score"))
+        return Target(id, name, match or new.match, said.get("matched", ""), prob, score)
+
+    def _read(self, path: Path) -> Iterator[tuple[Key, _Row]]:
+        rows = read_table(path, Found())
+        header = [cell.strip() for cell in next(rows, (0, []))[1]]
+        words = OWN if "source_name" in header else USAGI
+        if not {"name", "id", "status"} <= {words.get(one, "") for one in header}:
+            raise Errors.not_reviewed(path=path)
+        self.extra = [one for one in header if not (words.get(one) or _OURS.match(one))]
+        for _, cells in rows:
+            row = dict(zip(header, map(str.strip, cells), strict=False))
+            said = {words[one]: cell for one, cell in row.items() if words.get(one)}
+            said["status"] = said.get("status", "").upper()
+            extra = tuple((one, row.get(one, "")) for one in self.extra)
+            context = {
+                CONTEXT.sub("", one): cell for one, cell in row.items() if CONTEXT.match(one)
+            }
+            yield (said.get("code", ""), said.get("name", "")), _Row(said, extra, context)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text.replace(",", "."))
+    except ValueError:
+        return None

@@ -1,0 +1,137 @@
+"""From a table of terms, or a knowledge base, to a file of mappings."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from pathlib import Path
+
+from ..kb import KnowledgeBase
+from ..linking import Linker
+from ..types import Progress
+from ..util.files import replacing_file
+from ..util.outputs import PathLike, check_output
+from ..util.progress import no_progress
+from .mapper import EXACT, Mapper, Mapping
+from .outputs import Facts, format_of
+from .reviewed import Reviewed
+from .tables import Found
+from .terms import Columns, Term, Terms, terms_of
+
+APPROVED = "APPROVED"
+_TOGETHER = 512  # terms that are mapped at once
+_SHOWN = 10  # terms that several concepts are exact for
+
+
+@dataclass
+class Mapped:
+    """What became of the terms.
+
+    exact, probable, without (int): terms mapped to a concept that is exact, to another, to none.
+    several (int): terms that several concepts are exact for, or that are mapped to several;
+    shared (int): concepts that several terms are mapped to. examples (List[str]): of the former.
+    """
+
+    found: Found
+    reviewed: Reviewed
+    exact: int = 0
+    probable: int = 0
+    without: int = 0
+    several: int = 0
+    examples: list[str] = field(default_factory=list)
+    terms_of: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def shared(self) -> int:
+        """How many concepts several terms are mapped to."""
+        return sum(count > 1 for count in self.terms_of.values())
+
+    def count(self, mapping: Mapping) -> None:
+        """Count a mapping."""
+        targets = mapping.targets
+        if not targets:
+            self.without += 1
+            return
+        is_exact = targets[0].match == EXACT
+        self.exact += is_exact
+        self.probable += not is_exact
+        self.terms_of.update(one.id for one in targets)
+        alike = [one for one in mapping.others if one.match == EXACT]
+        if len(targets) > 1 or (is_exact and alike):
+            self.several += 1
+            if len(self.examples) < _SHOWN:
+                ids = ", ".join(one.id for one in (*targets, *alike))
+                self.examples.append(f"{mapping.term.code or mapping.term.name}: {ids}")
+
+
+def map_terms(
+    terms: Path | KnowledgeBase,
+    linker: Linker,
+    output: Path,
+    *,
+    columns: Columns | None = None,
+    vocabulary: str = "",
+    lang: str = "",
+    candidates: int = 5,
+    form: str = "",
+    reviewed: Path | None = None,
+    approved: bool = False,
+    inputs: Sequence[PathLike] = (),
+    overwrite: bool = False,
+    progress: Progress = no_progress,
+) -> Mapped:
+    """Map terms to the concepts of a linker, and write what they are mapped to.
+
+    terms (Union[Path, KnowledgeBase]): a table, or the concepts of another knowledge base.
+    columns (Optional[Columns]): of the table; guessed by their headers by default.
+    vocabulary (str): that the codes of the table are from; "" where nobody knows it.
+    lang (str): of the names of the other knowledge base; "" for all.
+    form (str): of `outputs.FORMATS`; "" for what the output ends in.
+    reviewed (Optional[Path]): what people decided; by default the output, where it is there.
+    approved (bool): write approved mappings alone.
+    inputs, overwrite: what may not be replaced, and what may; see `outputs.check_output`.
+    RAISES (MedlinkError): E630-E637 for terms, output and what was reviewed; as `read_table`.
+    """
+    mapper, found = Mapper(linker, candidates), Found()
+    written = format_of(output, mapper.kb, form)
+    given: list[PathLike] = [*inputs, terms.path if isinstance(terms, KnowledgeBase) else terms]
+    if reviewed is not None and reviewed.resolve() != output.resolve():
+        given.append(reviewed)
+    check_output(output, written.kind, given, overwrite=overwrite)
+    if reviewed is None and written.has_status and output.is_file() and written.is_ours(output):
+        reviewed = output
+    known = Reviewed(reviewed, mapper.kb)
+    context: list[str] = []
+    if isinstance(terms, KnowledgeBase):
+        stream, total = terms_of(terms, lang), len(terms)
+        name = vocabulary or terms.path.stem
+    else:
+        table = Terms(terms, columns or Columns(), vocabulary, found)
+        stream, total, context = iter(table), None, table.context
+        name = vocabulary or terms.name.partition(".")[0]
+    facts = Facts(mapper.kb, name, context, known.extra, candidates)
+    mapped = Mapped(found, known)
+    with (
+        replacing_file(output, written.kind, given, overwrite=overwrite) as new,
+        new.open("w", encoding="utf-8", newline="") as file,
+    ):
+        shown = iter(progress(stream, total, "mapping terms"))
+        written.write(file, _mappings(shown, mapper, mapped, approved, context), facts)
+    return mapped
+
+
+def _mappings(
+    terms: Iterator[Term], mapper: Mapper, mapped: Mapped, approved: bool, context: list[str]
+) -> Iterator[Mapping]:
+    """Stream what is written: in the order of the terms, then what is no longer asked for."""
+    for mapping in chain(_in_order(terms, mapper, mapped), mapped.reviewed.rest(context)):
+        if not approved or mapping.status == APPROVED:
+            yield mapping
+
+
+def _in_order(terms: Iterator[Term], mapper: Mapper, mapped: Mapped) -> Iterator[Mapping]:
+    while batch := list(islice(terms, _TOGETHER)):
+        for new in mapper.map(batch):
+            mapping = mapped.reviewed.updated(new)
+            mapped.count(mapping)
+            yield mapping

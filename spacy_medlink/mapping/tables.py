@@ -1,0 +1,107 @@
+"""Tables of terms as streams of rows: CSV and TSV, Parquet, and workbooks (.xlsx)."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..annotate.parquet import open_parquet
+from ..errors import Errors
+from ..kb.readers.rows import Row, read_rows
+from ..kb.readers.xlsx import read_sheets
+from ..types import BadLine
+
+_PLAIN = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")
+_PARQUET, _WORKBOOK = ".parquet", ".xlsx"
+KNOWN = (*_PLAIN, _PARQUET, _WORKBOOK)
+_ROWS = 1000
+# Cells that begin like this are computed by spreadsheets, some of which take wide letters too.
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
+
+
+@dataclass
+class Found:
+    """What was found on the way, to be told when a table was read.
+
+    aside (Counter[str]): rows that were set aside, by what is wrong with them.
+    first (Dict[str, int]): the first row of each kind. western (List[int]): lines that are not
+        UTF-8, read as Windows-1252.
+    """
+
+    aside: Counter[str] = field(default_factory=Counter)
+    first: dict[str, int] = field(default_factory=dict)
+    western: list[int] = field(default_factory=list)
+
+    def note(self, problem: str, row: int) -> None:
+        """Count a row that is set aside."""
+        self.aside[problem] += 1
+        self.first.setdefault(problem, row)
+
+
+def read_table(path: Path, found: Found) -> Iterator[Row]:
+    """Stream (number, cells) of each row that is not blank; of a workbook those of the first sheet.
+
+    Of rows that `escaped` wrote the cells are as they were.
+    RAISES (MedlinkError): E107 for no file, E632 for another format, E614 for Parquet without
+        pyarrow, E165 and E105 for what cannot be read.
+    """
+    if not path.is_file():
+        raise Errors.source_missing(path=path)
+    name = path.name.lower()
+    if name.endswith(_PARQUET):
+        rows = _parquet(path)
+    elif name.endswith(_WORKBOOK):
+        rows = _first_sheet(path)
+    elif name.endswith(_PLAIN):
+        rows = _plain(path, "\t" if ".tsv" in name else "", found)
+    else:
+        raise Errors.unknown_terms(path=path, known=", ".join(KNOWN))
+    for number, cells in rows:
+        if any(map(str.strip, cells)):
+            yield number, [unescaped(cell) for cell in cells]
+
+
+def escaped(cell: str) -> str:
+    """Write a cell so that no spreadsheet executes it: an apostrophe before what looks so."""
+    text = cell.replace("\0", "").replace("\r\n", "\n")
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def unescaped(cell: str) -> str:
+    """Read a cell that `escaped` wrote; others are as they are."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+def _plain(path: Path, delimiter: str, found: Found) -> Iterator[Row]:
+    bad = list[BadLine]()
+    for row in read_rows(path, bad, delimiter, found.western):
+        yield row
+        for line in bad:
+            found.note(line.problem.partition(" (row")[0], line.line)
+        bad.clear()
+    for line in bad:
+        found.note(line.problem.partition(" (row")[0], line.line)
+
+
+def _first_sheet(path: Path) -> Iterator[Row]:
+    for _, rows in read_sheets(path):
+        yield from rows
+        return
+
+
+def _parquet(path: Path) -> Iterator[Row]:
+    with open_parquet(path) as file:
+        yield 0, list(file.schema_arrow.names)
+        number = 0
+        for batch in file.iter_batches(batch_size=_ROWS):
+            for values in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                number += 1
+                yield number, [_text(value) for value in values]
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    # A column of whole numbers with gaps is one of floats in many programs.
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

@@ -1,0 +1,123 @@
+"""Terms: what is to be mapped, read from a table or from another knowledge base."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ..errors import Errors
+from ..kb import KnowledgeBase
+from ..kb.rekey import scheme_of
+from ..types import CodeMap
+from .tables import Found, read_table
+
+# Headers that are understood, without what is neither letter nor digit.
+_NAMES = (
+    "sourcename", "name", "term", "label", "display", "description", "sourcecodedescription",
+    "preferredname", "canonicalname", "conceptname", "text", "bezeichnung", "libelle", "nombre",
+    "descripcion", "naam", "omschrijving", "denominazione",
+)  # fmt: skip
+_CODES = ("sourcecode", "code", "localcode", "id", "sourceid", "codigo", "kode", "conceptid")
+_FREQUENCIES = ("sourcefrequency", "frequency", "freq", "count", "n", "records")
+CONTEXT = re.compile("^(?:context|ADD_INFO):")
+"""What the headers of context columns begin with in files that are written here, and in Usagi's."""
+
+
+_OPTIONS = ("--name", "--code", "--frequency")
+
+
+class Term(NamedTuple):
+    """Something to be mapped.
+
+    name, code, frequency (str): as the table has them, "" where it has none.
+    context (Tuple[str, ...]): what else it says of the term, a cell for each context column.
+    names (Tuple[str, ...]): further names. codes (Tuple[CodeMap, ...]): in vocabularies that a
+        knowledge base may know, and what each is to the term.
+    """
+
+    name: str
+    code: str = ""
+    frequency: str = ""
+    context: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    codes: tuple[CodeMap, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What tells it from other terms of its table."""
+        return self.code, self.name
+
+
+class Columns(NamedTuple):
+    """Headers of a table's columns; "" for one that is guessed by its header."""
+
+    name: str = ""
+    code: str = ""
+    frequency: str = ""
+    context: tuple[str, ...] = ()
+
+
+class Terms:
+    """The terms of a table.
+
+    columns (Columns): how they are called. vocabulary (str): of their codes, "" for no known one.
+    found (Found): gets what is wrong with rows, while the terms are read.
+    context (List[str]): the context columns, as they are called.
+    RAISES (MedlinkError): as `read_table`, E630 for a column that it lacks, E637 for an empty file.
+    """
+
+    def __init__(self, path: Path, columns: Columns, vocabulary: str, found: Found) -> None:
+        self._path, self._vocabulary, self._found = path, vocabulary, found
+        first = next(read_table(path, Found()), None)
+        if first is None:
+            raise Errors.no_terms(path=path)
+        self._header = [cell.strip() for cell in first[1]]
+        usual = zip(columns[:3], _OPTIONS, (_NAMES, _CODES, _FREQUENCIES), strict=True)
+        self._places = [self._place(*one) for one in usual]
+        marked = [one for one in self._header if CONTEXT.match(one)]
+        given = columns.context or marked
+        self._context = [self._place(one, "--context", ()) for one in given]
+        self.context = [CONTEXT.sub("", self._header[place]) for place in self._context]
+
+    def __iter__(self) -> Iterator[Term]:
+        width = len(self._header)
+        rows = read_table(self._path, self._found)
+        next(rows, None)
+        for number, cells in rows:
+            # The last cell, which is "", is that of a column that there is not.
+            own = [*map(str.strip, cells[:width]), *[""] * (width - len(cells)), ""]
+            name, code, frequency = (own[place] for place in self._places)
+            if any(cells[width:]) or not name:
+                problem = "no name" if not name else "more cells than the header"
+                self._found.note(problem, number)
+                continue
+            codes = (CodeMap(self._vocabulary, code, "exact"),) if self._vocabulary and code else ()
+            context = tuple(own[place] for place in self._context)
+            yield Term(name, code, frequency, context, (), codes)
+
+    def _place(self, wanted: str, option: str, usual: Sequence[str]) -> int:
+        """Find a column by what it is called, or by what such columns usually are; -1 for none."""
+        plain = [re.sub(r"[\W_]", "", one.lower()) for one in self._header]
+        if wanted in self._header:
+            return self._header.index(wanted)
+        found = next((plain.index(one) for one in usual if one in plain and not wanted), -1)
+        if found < 0 and (wanted or option == _OPTIONS[0]):
+            shown = ", ".join(self._header)[:500]
+            column = f"column {wanted!r}" if wanted else "column with a usual header for names"
+            raise Errors.no_term_column(path=self._path, column=column, found=shown, option=option)
+        return found
+
+
+def terms_of(kb: KnowledgeBase, lang: str = "") -> Iterator[Term]:
+    """Stream the concepts of a knowledge base, with all names, or those of a language, and codes.
+
+    Each name is there once; obsolete ones are left out, unless there are no others.
+    """
+    for concept in kb:
+        fit = [one for one in concept.names if lang in ("", one.lang)]
+        valid = [one.text for one in fit if not one.obsolete] or [one.text for one in fit]
+        names = dict.fromkeys((concept.name, *valid))
+        codes = CodeMap(scheme_of(concept), concept.id.rpartition(":")[2], "exact")
+        yield Term(
+            concept.name, concept.id, "", (), tuple(names)[1:], (codes, *kb.maps(concept.id))
+        )

@@ -1,0 +1,43 @@
+"""`medlink map`: what is said; what it writes is tested in tests/mapping."""
+
+from pathlib import Path
+
+from spacy_medlink.assets import Assets
+from spacy_medlink.kb import KnowledgeBase
+from tests.cli.conftest import Fail, Run
+
+
+def test_a_table(run: Run, tiny_assets: Assets, tmp_path: Path) -> None:
+    terms, out = tmp_path / "terms.csv", tmp_path / "out.csv"
+    terms.write_bytes("Code;Bezeichnung\n1;fièvre\n2;\n3;Asthma\n".encode("cp1252"))
+    given = ("map", terms, "--to", tiny_assets.path, "--output", out)
+    result = run(*given, expect=3)
+    assert "[W247] 1 lines of" in result.stderr
+    assert "1 rows set aside: no name (the first is row 3)." in result.stderr
+    assert result.stdout == f"2 terms: 2 exact, 0 probable, 0 without: {out}\n"
+    out.write_text(out.read_text().replace("UNCHECKED", "APPROVED", 1))
+    result = run(*given, expect=3)
+    assert "Reviewed before: 1 kept, 0 of terms" in result.stdout
+    assert "Mapped again: 1 as before, 0 changed, 0 new." in result.stdout
+
+
+def test_a_knowledge_base(
+    run: Run, tiny_assets: Assets, tiny_kb: KnowledgeBase, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.sssom.tsv"
+    result = run("map", "--from", tiny_kb.path, "--to", tiny_assets.path, "--output", out)
+    assert f"{len(tiny_kb)} terms: {len(tiny_kb)} exact" in result.stdout
+    assert "terms suit more than one concept" in result.stdout
+
+
+def test_usage(run: Run, fail: Fail, tiny_assets: Assets, tmp_path: Path) -> None:
+    end = ("--to", tiny_assets.path, "--output", tmp_path / "out.csv")
+    terms = tmp_path / "terms.csv"
+    terms.write_text("name\nfever\n")
+    run("map", *end, expect=2)
+    run("map", terms, "--from", terms, *end, expect=2)
+    run("map", terms, *end, "--approved", expect=2)
+    run("map", terms, *end, "--as", "xls", expect=2)
+    assert "Say with --code" in fail("E630", "map", terms, *end, "--code", "c")
+    fail("E107", "map", tmp_path / "none.csv", *end)
+    assert not (tmp_path / "out.csv").exists()

@@ -1,0 +1,118 @@
+"""Tables of terms: encodings, quotes, formulas, formats."""
+
+import csv
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.mapping.outputs import _table
+from spacy_medlink.mapping.tables import Found, escaped, read_table, unescaped
+from spacy_medlink.mapping.terms import Columns, Terms
+from tests.training.corpora.workbook import write_workbook
+
+_ANY = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
+
+
+def _read(path: Path, found: Found | None = None) -> list[list[str]]:
+    return [cells for _, cells in read_table(path, found or Found())]
+
+
+@given(_ANY | st.text("'=+-@\t\n ab\"", max_size=6))
+def test_no_cell_is_executed(cell: str) -> None:
+    written = escaped(cell)
+    assert not written.lstrip(" ").startswith(("=", "+", "-", "@", "\t", "＝")) or written[0] == " "
+    assert unescaped(written) == cell.replace("\r\n", "\n")
+
+
+@given(rows=st.lists(st.lists(_ANY, min_size=3, max_size=3), max_size=5))
+def test_cells_come_back(rows: list[list[str]], tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("cells") / "a.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        write = _table(file, ["x", "y", "z"], ())
+        for row in rows:
+            write(row, ())
+    kept = [
+        [cell.replace("\r\n", "\n") for cell in row] for row in rows if any(map(str.strip, row))
+    ]
+    # The end of a line that is "\r\n" may be one within a cell, too.
+    assert [[cell.replace("\r", "") for cell in row] for row in _read(path)[1:]] == [
+        [cell.replace("\r", "") for cell in row] for row in kept
+    ]
+
+
+def test_a_cell_with_another_separator_stays_one(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        _table(file, ["x"], ())(["a;=1+1"], ())
+    with path.open(encoding="utf-8", newline="") as file:
+        assert list(csv.reader(file, delimiter=";")) == [["x"], ["a;=1+1"]]
+
+
+@pytest.mark.parametrize(
+    ("data", "lines"),
+    [
+        ("name;n\nFièvre;1\n".encode("utf-8-sig"), []),
+        ("name;n\nFièvre;1\n".encode("cp1252"), [2]),
+        ("name\tn\nFièvre\t1\n".encode() + "Fièvre\t1\n".encode("cp1252"), [3]),
+        ("name,n\r\nFièvre,1\r\n".encode(), []),
+    ],
+)
+def test_encodings(tmp_path: Path, data: bytes, lines: list[int]) -> None:
+    (tmp_path / "a.csv").write_bytes(data)
+    found = Found()
+    rows = _read(tmp_path / "a.csv", found)
+    assert rows[0] == ["name", "n"]
+    assert all(row == ["Fièvre", "1"] for row in rows[1:])
+    assert found.western == lines
+
+
+def test_bad_rows_are_set_aside(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('code,name\n1,fever\n2,"a "b" c"\n,,\n\n3,x,y\n4,\n5,"open\n6,cough\n')
+    found = Found()
+    names = [term.name for term in Terms(path, Columns(), "", found)]
+    assert names == ["fever", "cough"]
+    assert found.first["more cells than the header"] == 6
+    assert found.first["no name"] == 7
+    assert sum(found.aside.values()) == 4
+
+
+def test_workbooks_and_parquet_say_the_same(tmp_path: Path) -> None:
+    header = ["Source Code", "Name", "Frequency"]
+    write_workbook(tmp_path / "a.xlsx", {"one": [header, ["7", "fever", 3], ["", "", ""]]})
+    read = [_read(tmp_path / "a.xlsx")]
+    parquet = pytest.importorskip("pyarrow.parquet")
+    import pyarrow
+
+    columns = [["7", None], ["fever", None], [3.0, None]]
+    table = pyarrow.table(dict(zip(header, columns, strict=True)))
+    parquet.write_table(table, tmp_path / "a.parquet")
+    read.append(_read(tmp_path / "a.parquet"))
+    assert read == [[header, ["7", "fever", "3"]]] * 2
+    term = next(iter(Terms(tmp_path / "a.xlsx", Columns(), "X", Found())))
+    assert (term.code, term.name, term.frequency, term.codes[0].vocabulary) == (
+        "7", "fever", "3", "X",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "columns", "code"),
+    [
+        ("a.csv", b"", Columns(), "E637"),
+        ("a.csv", b"what,ever\n1,2\n", Columns(), "E630"),
+        ("a.csv", b"name\n1\n", Columns(code="kode"), "E630"),
+        ("a.csv", b"name\n1\n", Columns(context=("ward",)), "E630"),
+        ("a.doc", b"name\n", Columns(), "E632"),
+        ("a.xlsx", b"PK no workbook", Columns(), "E165"),
+        ("a.parquet", b"PAR1", Columns(), "E165"),
+        ("a.csv.gz", b"not gzip", Columns(), "E105"),
+        ("a.csv", "name\nx".encode("utf-16"), Columns(), "E637"),
+    ],
+)
+def test_bad_tables(tmp_path: Path, name: str, data: bytes, columns: Columns, code: str) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(MedlinkError, match=code):
+        Terms(tmp_path / name, columns, "", Found())
