@@ -13,8 +13,7 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.objectives.protocol import Objective, Weights
 from spacy_medlink.util.devices import find_device
 
-from .choosing.measures import Measures
-from .choosing.selection import Halves, Selection, select
+from .choosing.selection import Halves, Measures, Selection, select
 from .data.names import TrainingNames
 from .data.sampler import Sampler
 from .loop.adapting import Adaptation

@@ -30,20 +30,17 @@ from ..util.held import HeldFile, HeldFiles
 from ..util.locks import ForkSafeLock
 from . import parts
 from .build_files import open_build
-from .layout import CALIBRATOR as CALIBRATOR
-from .layout import DENSE_FILE as DENSE_FILE
-from .layout import ENCODER as ENCODER
-from .layout import ENDINGS_FILE as ENDINGS_FILE
-from .layout import EXACT as EXACT
-from .layout import FACETS as FACETS
-from .layout import KB_FILE as KB_FILE
-from .layout import MANIFEST
-from .layout import MEMORY as MEMORY
-from .layout import NAME_CONCEPT as NAME_CONCEPT
-from .layout import NGRAM as NGRAM
-from .layout import RANKER_FILE as RANKER_FILE
-from .layout import RERANKER as RERANKER
-from .layout import RUNTIME as RUNTIME
+from .layout import (
+    CALIBRATOR,
+    ENCODER,
+    EXACT,
+    FACETS,
+    MANIFEST,
+    MEMORY,
+    NAME_CONCEPT,
+    NGRAM,
+    RERANKER,
+)
 from .manifest import ASSETS
 
 if TYPE_CHECKING:  # these bring faiss, scipy and torch, which are loaded when first needed

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from ..kb.curation import Curation, Rule
@@ -21,6 +22,10 @@ if TYPE_CHECKING:  # these bring faiss and scipy, which are loaded when first ne
     from ..retrieval.facets import Facets
     from ..retrieval.memory import Remembered
     from ..types import Encoder
+
+
+def _of_base(name: str) -> Any:
+    return property(attrgetter(f"base.{name}"))
 
 
 class OverlaidAssets(Assets):
@@ -76,30 +81,12 @@ class OverlaidAssets(Assets):
         """Concept row of every name row, ascending, then those of the names that were added."""
         return self._part(NAME_CONCEPT, self._all_concepts)
 
-    @property
-    def exact(self) -> "ExactIndex":
-        """The exact tier, without the names that were added."""
-        return self.base.exact
-
-    @property
-    def ngram(self) -> "NgramTier":
-        """The n-gram tier, without the names that were added."""
-        return self.base.ngram
-
-    @property
-    def dense(self) -> "DenseIndex":
-        """The dense tier, without the names that were added."""
-        return self.base.dense
-
-    @property
-    def encoder(self) -> "Encoder":
-        """The encoder that made the dense tier's vectors."""
-        return self.base.encoder
-
-    @property
-    def reranker(self) -> "CrossEncoder | None":
-        """The cross-encoder that orders candidates anew; None where there is none."""
-        return self.base.reranker
+    # What the files hold is the base's: the tiers are those without the names that were added.
+    exact: "ExactIndex" = _of_base("exact")
+    ngram: "NgramTier" = _of_base("ngram")
+    dense: "DenseIndex" = _of_base("dense")
+    encoder: "Encoder" = _of_base("encoder")
+    reranker: "CrossEncoder | None" = _of_base("reranker")
 
     @property
     def facets(self) -> "Facets":

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..assets import Assets
-from ..assets.assets import CALIBRATOR
+from ..assets.layout import CALIBRATOR
 from ..assets.manifest import ASSETS
 from ..assets.variant import write_variant
 from ..errors import Errors, MedlinkError, Warnings
@@ -32,7 +32,7 @@ from ..util.files import sha256_of
 from ..util.outputs import check_output
 from ..util.progress import no_progress
 from ..util.telling import tell
-from .calibrator import DIGITS, Fitted, fit, rates_of_names
+from .calibrator import DIGITS, Fitted, Point, at_threshold, best_threshold, fit, rates_of_names
 from .examples import (
     DEPTH,
     NIL_SHARE,
@@ -57,7 +57,6 @@ from .name_examples import (
     NameExample,
 )
 from .retrieved import RetrievedExamples
-from .thresholds import Point, at_threshold, best_threshold
 
 TARGET_PRECISION = 0.95
 PROBABLE = 0.75  # a link of a build that knows no annotated text is to be as probable

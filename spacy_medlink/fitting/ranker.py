@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..assets import Assets
-from ..assets.assets import CALIBRATOR, ENDINGS_FILE, RANKER_FILE, RERANKER
+from ..assets.layout import CALIBRATOR, ENDINGS_FILE, RANKER_FILE, RERANKER
 from ..assets.manifest import ASSETS
 from ..assets.variant import left_out, write_variant
 from ..errors import Errors

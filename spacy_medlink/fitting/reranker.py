@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..assets import Assets
-from ..assets.assets import CALIBRATOR, RERANKER
+from ..assets.layout import CALIBRATOR, RERANKER
 from ..assets.variant import left_out, write_variant
 from .calibrate import calibrate_on_names
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_medlink.kb import KnowledgeBase, build_kb, near
-from spacy_medlink.kb.near import near_names, one_edit_away
+from spacy_medlink.kb.browse import near_names, one_edit_away
 from spacy_medlink.types import Concept, Name
 
 NAMES = {

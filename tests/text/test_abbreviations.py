@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from spacy_medlink.kb.gold import read_gold
 from spacy_medlink.text.abbreviations import find_definitions, implied_definitions, written_out
-from spacy_medlink.text.abbreviations.initials import abbreviates
+from spacy_medlink.text.abbreviations.implied import abbreviates
 from tests.timing import cpu_seconds
 
 

@@ -287,7 +287,7 @@ class OpenedLinker:
         """Get the encoder of the config, in full precision; of a saved linker, the saved one."""
         if self.shared.is_used:
             return self.shared.encoder(self.assets if self.is_saved else None)
-        from ...assets.assets import ENCODER
+        from ...assets.layout import ENCODER
         from ...encoders.architectures import encoder_of
         from ...encoders.bi_encoder import BiEncoder
 
@@ -307,7 +307,7 @@ class OpenedLinker:
 
         RAISES (MedlinkError): E217 when it was made for others.
         """
-        from ...assets.assets import RERANKER
+        from ...assets.layout import RERANKER
         from ...encoders.architectures import encoder_of
         from ...encoders.cross_encoder import CrossEncoder
 

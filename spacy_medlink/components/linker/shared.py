@@ -39,7 +39,7 @@ class SharedTransformer:
         saved (Optional[Assets]): those that were saved with the component.
         RAISES (MedlinkError): E225 when there is no transformer.
         """
-        from ...assets.assets import ENCODER
+        from ...assets.layout import ENCODER
         from .. import shared_network
 
         model = self._model
