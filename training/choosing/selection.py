@@ -2,9 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
-
-from spacy_medlink.encoders.bi_encoder import BiEncoder
 
 from ..recipe.settings import SelectionSettings
 from ..weights import Weights, are_finite, interpolate
@@ -57,24 +54,3 @@ def select(
         if figures[metric] > base_dev[metric] + settings.min_gain:
             return Selection(part, mixed, figures, tried)
     return Selection(0.0, base, base_dev, tried)
-
-
-class Measures(Protocol):
-    """Measures encoders.
-
-    base (Halves): the base's figures; `dev` among them is what weights are chosen on.
-    """
-
-    base: Halves
-
-    def fast(self, encoder: BiEncoder) -> Figures:
-        """Measure on dev among the names that the base took for near ones."""
-        ...
-
-    def whole(self, encoder: BiEncoder) -> Halves:
-        """Measure among all names."""
-        ...
-
-    def facts(self) -> dict[str, Any]:
-        """Count what is compared with what."""
-        ...
