@@ -59,9 +59,10 @@ def encoder_of(model: Model[Any, Any]) -> Any:
     shim: Any = model.shims[0]
     if shim.encoder is None:
         own = {name: model.attrs[name] for name in ("pooling", "max_length") if name in model.attrs}
-        shim.set_encoder(shim.loader.load(model.attrs["name"], device=shim.placed_on, **own))
+        encoder = shim.loader.load(model.attrs["name"], device=shim.placed_on, **own)
+        shim.set_encoder(encoder)
         if not model.has_dim("nO"):
-            model.set_dim("nO", shim.encoder.dim)
+            model.set_dim("nO", encoder.dim)
     return shim.encoder
 
 
@@ -87,7 +88,7 @@ def _forward(
 
     encoder, shim = encoder_of(model), cast(Any, model.shims[0])
     if not is_train or not inputs:
-        return model.ops.asarray2f(shim.predict(inputs)), lambda gradient: []
+        return model.ops.asarray2f(shim.infer(inputs)), lambda gradient: []
     with torch.enable_grad(), dropping(encoder.module, model.attrs["dropout_rate"]):
         output = encoder.forward(encoder.tokenize(inputs)).view(len(inputs), -1)
 

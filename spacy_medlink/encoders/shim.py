@@ -35,7 +35,7 @@ class BiEncoderShim(PyTorchShim):
         self.encoder = encoder.move(self.placed_on)
         self._model = encoder.module
 
-    def predict(self, texts: list[str]) -> Floats2d:
+    def infer(self, texts: list[str]) -> Floats2d:
         """Encode texts: (n, dim)."""
         vectors: Floats2d = self.encoder.encode(texts)
         return vectors
@@ -95,7 +95,7 @@ class CrossEncoderShim(BiEncoderShim):
 
     loader: ClassVar[Any] = CrossEncoder
 
-    def predict(self, pairs: list[Any]) -> Floats2d:
+    def infer(self, pairs: list[Any]) -> Floats2d:
         """Score pairs of a mention and a candidate: (n, 1)."""
         scores: Floats2d = self.encoder.score(pairs)[:, None]
         return scores

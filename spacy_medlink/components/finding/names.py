@@ -28,7 +28,6 @@ from .words import (
     runs,
     saying,
     with_brackets,
-    words_in,
 )
 
 _ONE_WORD_MORE = 2  # tokens of a hyphen and what it joins
@@ -156,7 +155,7 @@ class NameFinder:
 
     def _in_any_order(self, doc: Doc, found: set[tuple[int, int]]) -> Iterator[Match]:
         """Find what is a name's words in another order, within a clause."""
-        words = [words_in(token.text) for token in doc]
+        words = [name_words(token.text) for token in doc]
         keys = (
             ((start, end), self._any_order_key([one for own in words[start:end] for one in own]))
             for start, end in clause_runs(doc, self._longest)

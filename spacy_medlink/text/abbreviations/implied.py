@@ -7,7 +7,6 @@ abstracts, have such a partner, and it means the same in every case.
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
 
 from ...errors import Warnings
 from ..normalisation import key
@@ -16,6 +15,7 @@ from .expansion import LongForms
 _SHORT = re.compile(r"[^\W\d_]{3,6}")
 _SHORTS, _LONGS = 500, 2_000  # different ones of a document that are compared
 _LONGEST = 120  # characters of a long form
+_Lent = tuple[frozenset[str], ...]
 
 
 def implied_definitions(
@@ -34,7 +34,7 @@ def implied_definitions(
     warn (Optional[Callable]): is called with W340 where not all mentions are compared.
     RETURNS (Dict[str, str]): further short forms; none that two different mentions would explain.
     """
-    shorts, longs = dict[str, None](), dict[str, list[str]]()
+    shorts: dict[str, None] = {}
     texts, known = dict.fromkeys(mentions), LongForms(defined)
     for text in texts:
         short = text[:-1] if text[-1:] == "s" else text
@@ -44,12 +44,14 @@ def implied_definitions(
         return {}
     if warn is not None and (len(shorts) > _SHORTS or len(texts) > _LONGS):
         warn(Warnings.many_abbreviations.format(shorts=_SHORTS, longs=_LONGS))
+    longs: dict[str, list[tuple[str, _Lent]]] = {one[0].lower(): [] for one in shorts}
     for text in list(texts)[:_LONGS]:
-        if text.strip() and len(text) <= _LONGEST:
-            longs.setdefault(text.lstrip()[0].lower(), []).append(text)
+        initial = text.lstrip()[:1].lower()
+        if initial in longs and len(text) <= _LONGEST:
+            longs[initial].append((text, _lent(text)))
     found: dict[str, str] = {}
     for short in list(shorts)[:_SHORTS]:
-        own = [text for text in longs.get(short[0].lower(), ()) if abbreviates(short, text)]
+        own = [text for text, lent in longs[short[0].lower()] if _are_lent(short, lent)]
         if own and len({key(text) for text in own}) == 1:
             found[short] = " ".join(own[0].split())
     return found
@@ -90,9 +92,13 @@ def abbreviates(short: str, text: str) -> bool:
     Parts of a word behind a combining form may lend their first letter, too, and function words
     need not. Case is not regarded.
     """
+    return _are_lent(short, _lent(text))
+
+
+def _are_lent(short: str, words: _Lent) -> bool:
     short = short.lower()
     ends = {0}  # how much of the short form the words so far may have spelled
-    for lent in _lent(text):
+    for lent in words:
         ends = {
             end + len(letters) for end in ends for letters in lent if short.startswith(letters, end)
         }
@@ -101,12 +107,11 @@ def abbreviates(short: str, text: str) -> bool:
     return len(short) in ends
 
 
-@lru_cache(maxsize=4_096)  # each text is compared with all short forms of its document
-def _lent(text: str) -> tuple[frozenset[str], ...]:
+def _lent(text: str) -> _Lent:
+    """List what each word of a text may lend."""
     return tuple(map(_initials, _WORD.findall(text.lower())))
 
 
-@lru_cache(maxsize=4_096)
 def _initials(word: str) -> frozenset[str]:
     """List what a word may lend: "gastroesophageal" lends "g" or "ge"."""
     lent = {word[0]}
