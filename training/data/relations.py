@@ -9,7 +9,7 @@ from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.types import Ints1d, Ints2d
 
 from .names import TrainingNames
-from .sampler import Sampler
+from .sampler import Around, Sampler
 
 KINDS = ("child of", "parent of")
 """The relations that a knowledge base keeps; each link is a triple in both directions."""
@@ -76,16 +76,11 @@ class Relations:
         return found
 
 
-class RelationSampler:
+class RelationSampler(Around):
     """Adds the names of triples to the batches of another sampler."""
 
     def __init__(self, sampler: Sampler, relations: Relations) -> None:
         self._sampler, self._relations = sampler, relations
-
-    @property
-    def steps_per_epoch(self) -> int:
-        """Number of batches in one pass of the other sampler."""
-        return self._sampler.steps_per_epoch
 
     def batch(self, step: int) -> Ints1d:
         """Get the names of a step."""

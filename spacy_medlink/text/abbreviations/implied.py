@@ -48,10 +48,10 @@ def implied_definitions(
     for text in list(texts)[:_LONGS]:
         initial = text.lstrip()[:1].lower()
         if initial in longs and len(text) <= _LONGEST:
-            longs[initial].append((text, _lent(text)))
+            longs[initial].append((text, letters_of(text)))
     found: dict[str, str] = {}
     for short in list(shorts)[:_SHORTS]:
-        own = [text for text, lent in longs[short[0].lower()] if _are_lent(short, lent)]
+        own = [text for text, lent in longs[short[0].lower()] if abbreviates(short, lent)]
         if own and len({key(text) for text in own}) == 1:
             found[short] = " ".join(own[0].split())
     return found
@@ -86,16 +86,14 @@ _FUNCTION_WORDS = frozenset(
 )
 
 
-def abbreviates(short: str, text: str) -> bool:
+def abbreviates(short: str, words: _Lent) -> bool:
     """Tell whether a short form has the first letters of a text's words, in their order.
 
     Parts of a word behind a combining form may lend their first letter, too, and function words
     need not. Case is not regarded.
+
+    words (Tuple[FrozenSet[str], ...]): of `letters_of`.
     """
-    return _are_lent(short, _lent(text))
-
-
-def _are_lent(short: str, words: _Lent) -> bool:
     short = short.lower()
     ends = {0}  # how much of the short form the words so far may have spelled
     for lent in words:
@@ -107,7 +105,7 @@ def _are_lent(short: str, words: _Lent) -> bool:
     return len(short) in ends
 
 
-def _lent(text: str) -> _Lent:
+def letters_of(text: str) -> _Lent:
     """List what each word of a text may lend."""
     return tuple(map(_initials, _WORD.findall(text.lower())))
 

@@ -95,11 +95,6 @@ class Lexicon:
     def __contains__(self, text: str) -> bool:
         return self._known(text) != ()
 
-    def expansions(self, text: str, label: str = "") -> tuple[str, ...]:
-        """List the long forms of a short form that stands alone."""
-        sense = self.sense(text, Surroundings().at(0, 0, label))
-        return sense.expansions if sense else ()
-
     def sense(self, text: str, place: Place = _NOWHERE) -> Sense | None:
         """Tell what a text means at a place, None where the lexicon has nothing to say.
 
