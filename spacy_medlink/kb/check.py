@@ -20,7 +20,7 @@ _EDGES = (
     "SELECT child.row, parent.row FROM above"
     " JOIN number AS child ON child.id = above.child JOIN number AS parent ON parent.id = parent"
 )
-_LONGEST = 8  # ids of a cycle that are named
+_LONGEST = 8  # ids named of a cycle
 
 
 def rings(db: sqlite3.Connection) -> Iterator[tuple[list[str], int]]:
@@ -97,7 +97,7 @@ _ORPHANS = (
     " (SELECT 1 FROM piece WHERE piece.id = parent) ORDER BY rowid"
 )
 _ALIKE = "SELECT id FROM piece WHERE folded = ? ORDER BY id LIMIT 1"
-_MOST = 0.9  # of the ids of a table must look alike for its first line to be judged by them
+_MOST = 0.9  # share of ids that must look alike before the first line is judged by them
 _SAMPLE = 1_000  # ids
 _HALF = 1 << 63
 

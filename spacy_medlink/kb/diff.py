@@ -149,7 +149,7 @@ def _totals(old: KnowledgeBase, new: KnowledgeBase) -> Iterator[Total]:
     retired = [int(base.manifest.get("retired", 0)) for base in (old, new)]
     yield Total("retired ids", "", *retired)
     before, after = (base.manifest.get("by_relation") for base in (old, new))
-    if before is None or after is None:  # nobody knows what a file of an earlier version lacks
+    if before is None or after is None:  # files of earlier versions do not say what they lack
         before = after = {}
     for what, one, other in (
         ("names by language", old.manifest.get("by_lang", {}), new.manifest.get("by_lang", {})),

@@ -24,7 +24,7 @@ from .sssom import MappingSets
 from .writer import BuildReport
 
 _SHOWN = 20  # bad lines in the message of an error
-_ENOUGH = 10_000  # bad lines: who has so many has given the wrong file
+_ENOUGH = 10_000  # bad lines after which a build stops: this must be the wrong file
 
 
 class Built(NamedTuple):

@@ -24,7 +24,7 @@ from .words import Match, clause_runs, saying
 if TYPE_CHECKING:
     from ...linking import Linker
 
-_QUOTES = re.compile(r"[\"“”«»()\[\]]")  # in a token: the tokenizer has made two words one
+_QUOTES = re.compile(r"[\"“”«»()\[\]]")  # inside a token, where the tokenizer has joined two words
 _TOGETHER = 16_384  # runs that are ranked together
 _Proposal = tuple[float, int, Match]
 

@@ -10,7 +10,7 @@ from spacy.tokens import Doc
 from ...text.normalisation import key
 
 _PARAGRAPH = re.compile(r"\n\s*\n")
-# As tokens: that of "E. coli" is not.
+# As tokens of their own, unlike the full stop of "E. coli".
 _SENTENCE_ENDS = frozenset(". .. ... … ! ? ; 。 ！ ？ ； । ؟".split())
 _OPENING = {")": "(", "]": "[", "}": "{", "）": "（"}
 _CLOSING = {left: right for right, left in _OPENING.items()}

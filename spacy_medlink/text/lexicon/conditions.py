@@ -16,7 +16,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d+(?:[.,]\d+)?|[%+]")
 # Where what stands beside a short form ends: sentences, paragraphs, items of a list, headings.
 _BORDER = re.compile(r"[.!?]\s+(?=[A-Z])|\n\s*\n|\n(?=[ \t]*(?:[-*•]|\d+[.)]|[A-Z][\w /&]{0,40}:))")
 _LABEL, _MIXED, _HEADED = "label", "mixed", "heading"
-# How much each word or phrase of a kind says.
+# The weight of each word or phrase, by its kind.
 _WEIGHTS: Mapping[str, int] = {"near": 1, "before": 2, "after": 2, "section": 1, _LABEL: 2}
 _FLAGS = (_MIXED, _HEADED)
 KINDS = (*_WEIGHTS, *_FLAGS)
@@ -103,7 +103,7 @@ class Place:
         begin = max(0, self._start - _WINDOW)
         before = self._around.text[begin : self._start]
         if begin and not self._around.text[begin - 1].isspace():
-            before = before.partition(" ")[2]  # half a word
+            before = before.partition(" ")[2]  # the first word may be cut in two
         borders = [one.end() for one in _BORDER.finditer(before)]
         return before[borders[-1] :] if borders else before
 

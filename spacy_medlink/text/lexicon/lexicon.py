@@ -111,7 +111,7 @@ class Lexicon:
         if most:
             chosen = [one for one, own in zip(fitting, weights, strict=True) if own == most]
             if len({one.longs for one in chosen}) > 1:
-                return Sense(())  # as much speaks for one as for the other
+                return Sense(())  # the evidence is equal
         else:
             chosen = _spelled_out(fitting, place) or _unconditional(fitting)
         if not chosen:
