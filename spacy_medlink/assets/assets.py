@@ -93,7 +93,7 @@ class Assets:
         return {"path": self.path, "build": self.build, "device": self.device}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        # Opening anew is what unpickling means.
+        # Unpickling opens the directory again.
         Assets.__init__(self, state["path"], device=state.get("device", parts.CPU))
         if self.build != state["build"]:
             problem = "another build has taken the place of the one that was pickled"
@@ -353,7 +353,7 @@ class Assets:
                 yield path
         except OSError as error:
             raise Errors.assets_mismatch(path=self.path, problem=f"{part}: {error}") from error
-        except MedlinkError as error:  # which speaks of where the libraries found it
+        except MedlinkError as error:  # its message names the path that the libraries read
             message = error.message.replace(str(path), str(self.path / part))
             raise MedlinkError(error.code, message) from error
 

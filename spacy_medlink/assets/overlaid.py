@@ -44,7 +44,7 @@ class OverlaidAssets(Assets):
         return {"base": self.base, "curation": self.curation}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        # What an overlay means is found anew.
+        # The overlay is applied again when it is unpickled.
         OverlaidAssets.__init__(self, state["base"], state["curation"])
 
     def reload(self) -> "OverlaidAssets":

@@ -149,7 +149,7 @@ class FittedOnNames(NamedTuple):
     @property
     def facts(self) -> dict[str, Any]:
         """What the manifest says of it, with the threshold of a build."""
-        # What a name or a correction vouches for is linked, whatever resembles a name less.
+        # Low enough to link every mention that a name or a correction vouches for.
         lowest = min([PROBABLE, *(self.fitted.calibrator.rates or {}).values()])
         threshold = math.floor(lowest * 10**DIGITS) / 10**DIGITS
         return {
@@ -262,7 +262,7 @@ def _on_gold(
     nil_share: float,
     progress: Progress,
 ) -> _Found:
-    # Without their context equal mentions are ranked once.
+    # Equal mentions are ranked once if their context is not read.
     in_context = engine.rescorer is not None and engine.rescorer.reads_context
     if train is not None:
         examples, ranked = _rank_folds(assets, Path(train), in_context, nil_share, progress)

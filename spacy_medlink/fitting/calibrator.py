@@ -99,7 +99,7 @@ def _precision(examples: RankedExamples, linked: Flags) -> tuple[float, float]:
     _, group = np.unique(own.groups, return_inverse=True)
     off = np.bincount(group, own.weights * (own.right - precision))
     error = float(np.sqrt(np.square(off).sum())) / total
-    # Where all are right: as much as one more concept that is wrong would make it.
+    # Where all are right, it is as if one more concept were wrong.
     share = 1 / (len(off) + 2)
     return precision, max(error, float(np.sqrt(share * (1 - share) / (len(off) + 2))))
 
@@ -115,7 +115,7 @@ def _spread(probs: Floats) -> list[float]:
 
 KINDS = (LOGISTIC, ISOTONIC)
 _MOST_ITERATIONS = 1000
-_SLOPE = np.linspace(-10, 10, 81)  # between these a logistic function is as good as straight
+_SLOPE = np.linspace(-10, 10, 81)  # between two of these a logistic function is nearly straight
 DIGITS = 4  # of the figures in a manifest
 _LEAST = 1e-12
 

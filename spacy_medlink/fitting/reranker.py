@@ -11,7 +11,7 @@ from .calibrate import calibrate_on_names
 if TYPE_CHECKING:
     from ..encoders.cross_encoder import CrossEncoder
 
-_SAMPLE = 100  # concepts that give names to calibrate on: reading takes longer than looking up
+_SAMPLE = 100  # concepts whose names are calibrated on; few, since reranking is slow
 
 
 def store_reranker(

@@ -24,7 +24,7 @@ class SharedTransformer:
 
     def __init__(self, name: str, settings: LinkerSettings, home: Home) -> None:
         self.name, self.settings, self.home = name, settings, home
-        self._mark: Any = None  # of the weights, when they were last looked at
+        self._mark: Any = None  # of the weights at the last look
         self._has_checked = False  # whether they are those that read the documents
 
     @property

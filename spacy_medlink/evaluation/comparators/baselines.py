@@ -98,7 +98,7 @@ def _untrained(assets: Assets, depth: int, path: Path, progress: Progress) -> Li
     return Linker.of(parts, settings)
 
 
-_BATCHES = 256  # whose answers are kept, 0.4 MB each
+_BATCHES = 256  # number of batches whose answers are kept, 0.4 MB each
 
 
 def default_linker(assets: Assets, tiers: Sequence[str], depth: int) -> Linker:
