@@ -15,7 +15,7 @@ import typer
 
 from benchmarks.measured import machine, write_results
 from spacy_medlink.assets import Assets
-from spacy_medlink.assets.assets import ENCODER
+from spacy_medlink.assets.layout import ENCODER
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import (
     FULL,

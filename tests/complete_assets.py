@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.assets.assets import CALIBRATOR, ENDINGS_FILE, RANKER_FILE
+from spacy_medlink.assets.layout import CALIBRATOR, ENDINGS_FILE, RANKER_FILE
 from spacy_medlink.assets.variant import write_variant
 from spacy_medlink.building import build_assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder

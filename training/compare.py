@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.assets.assets import DENSE_FILE, EXACT, NGRAM
+from spacy_medlink.assets.layout import DENSE_FILE, EXACT, NGRAM
 from spacy_medlink.building import build_assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase, build_kb

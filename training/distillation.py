@@ -94,8 +94,10 @@ class Distillation(Study):
 
     def _yardstick_of(self, base: BiEncoder, known: StoredVectors | None = None) -> Yardstick:
         names = read_names(self._kb, base.tokenize, self.holdout.rows)
-        own, among = self._recipe.selection, self._recipe.holdout.among
-        return Yardstick(base, names, self.holdout, own, self._precision, among, known)
+        nearest, among = self._recipe.selection.shortlist, self._recipe.holdout.among
+        return Yardstick.of_holdout(
+            base, names, self.holdout, nearest, self._precision, among, known
+        )
 
     def run(self, directory: Path, resume: bool = False) -> Result:
         """Train and choose, as `Study.run` does.

@@ -80,11 +80,11 @@ class Experiment(Study):
     def yardstick(self) -> Yardstick:
         """Measures encoders on the hold-out; made at first use, which encodes names."""
         recipe = self._recipe
-        return Yardstick(
+        return Yardstick.of_holdout(
             self._base,
             self._material.kb_names,
             self.holdout,
-            recipe.selection,
+            recipe.selection.shortlist,
             self._precision,
             recipe.holdout.among if recipe.objective.needs(OF_NAMES) == "pairs" else None,
             StoredVectors.find(self._base, self._vectors),

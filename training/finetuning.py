@@ -14,8 +14,8 @@ from spacy_medlink.objectives.protocol import Needs, Objective
 from spacy_medlink.types import Floats2d, Ints1d
 from spacy_medlink.util.files import sha256_of
 
-from .choosing.gold_yardstick import GoldYardstick
 from .choosing.selection import Selection
+from .choosing.yardstick import Yardstick
 from .data.candidates import Candidates, CandidateSampler
 from .data.holdout import kb_identity
 from .data.mention_sampler import MentionSampler, WithNames, WithNearNames, mention_pairs
@@ -66,15 +66,15 @@ class Finetuning(Study):
         self.names: NamesAndMentions = join(self._kb_names, self.mentions, tokenize)
 
     @cached_property
-    def yardstick(self) -> GoldYardstick:
+    def yardstick(self) -> Yardstick:
         """Measures encoders on the dev file; made at first use, which encodes all names."""
-        return GoldYardstick(
+        return Yardstick.of_gold(
             self._base,
             self._kb_names,
             self._dev,
             self._kb,
             frozenset(self.mentions.texts),
-            self._recipe,
+            self._recipe.selection.shortlist,
             self._precision,
         )
 

@@ -17,7 +17,7 @@ import typer
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.assets.dictionary import Choice, allowed_names, name_words
-from spacy_medlink.components.finding.heads import Heads
+from spacy_medlink.components.finding.proposals import Heads
 from spacy_medlink.errors import Errors
 from spacy_medlink.retrieval.mask import Mask
 from spacy_medlink.text.normalisation import is_short_form, key, upright

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.assets.assets import ENCODER
+from spacy_medlink.assets.layout import ENCODER
 from spacy_medlink.assets.manifest import ASSETS
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings

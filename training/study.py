@@ -13,8 +13,8 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.objectives.protocol import Objective, Weights
 from spacy_medlink.util.devices import find_device
 
-from .choosing.measures import Measures
 from .choosing.selection import Halves, Selection, select
+from .choosing.yardstick import Yardstick
 from .data.names import TrainingNames
 from .data.sampler import Sampler
 from .loop.adapting import Adaptation
@@ -66,7 +66,7 @@ class Study(ABC):
 
     @property
     @abstractmethod
-    def yardstick(self) -> Measures:
+    def yardstick(self) -> Yardstick:
         """Measures encoders; made at first use, which encodes all names."""
 
     @abstractmethod

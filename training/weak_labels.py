@@ -15,7 +15,7 @@ import spacy
 from spacy.tokens import Doc, Span, Token
 from spacy.util import filter_spans
 
-from spacy_medlink.components.finding.heads import Heads
+from spacy_medlink.components.finding.proposals import Heads
 from spacy_medlink.errors import Errors
 from spacy_medlink.text.normalisation import is_short_form, upright
 

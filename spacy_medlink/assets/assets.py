@@ -30,20 +30,17 @@ from ..util.held import HeldFile, HeldFiles
 from ..util.locks import ForkSafeLock
 from . import parts
 from .build_files import open_build
-from .layout import CALIBRATOR as CALIBRATOR
-from .layout import DENSE_FILE as DENSE_FILE
-from .layout import ENCODER as ENCODER
-from .layout import ENDINGS_FILE as ENDINGS_FILE
-from .layout import EXACT as EXACT
-from .layout import FACETS as FACETS
-from .layout import KB_FILE as KB_FILE
-from .layout import MANIFEST
-from .layout import MEMORY as MEMORY
-from .layout import NAME_CONCEPT as NAME_CONCEPT
-from .layout import NGRAM as NGRAM
-from .layout import RANKER_FILE as RANKER_FILE
-from .layout import RERANKER as RERANKER
-from .layout import RUNTIME as RUNTIME
+from .layout import (
+    CALIBRATOR,
+    ENCODER,
+    EXACT,
+    FACETS,
+    MANIFEST,
+    MEMORY,
+    NAME_CONCEPT,
+    NGRAM,
+    RERANKER,
+)
 from .manifest import ASSETS
 
 if TYPE_CHECKING:  # these bring faiss, scipy and torch, which are loaded when first needed
@@ -96,7 +93,7 @@ class Assets:
         return {"path": self.path, "build": self.build, "device": self.device}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        # Opening anew is what unpickling means.
+        # Unpickling opens the directory again.
         Assets.__init__(self, state["path"], device=state.get("device", parts.CPU))
         if self.build != state["build"]:
             problem = "another build has taken the place of the one that was pickled"
@@ -356,7 +353,7 @@ class Assets:
                 yield path
         except OSError as error:
             raise Errors.assets_mismatch(path=self.path, problem=f"{part}: {error}") from error
-        except MedlinkError as error:  # which speaks of where the libraries found it
+        except MedlinkError as error:  # its message names the path that the libraries read
             message = error.message.replace(str(path), str(self.path / part))
             raise MedlinkError(error.code, message) from error
 

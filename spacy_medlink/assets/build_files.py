@@ -108,7 +108,7 @@ def _check_links(path: Path, place: Path, files: Mapping[str, Any]) -> None:
 
 
 def _real(path: Path) -> Path:
-    return Path(os.path.realpath(path))  # which takes links in a circle, too
+    return Path(os.path.realpath(path))  # which does not fail at links in a circle
 
 
 def _reason(error: OSError) -> str:

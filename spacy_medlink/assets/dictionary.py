@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from .assets import Assets
 
 _PAIR = np.dtype([("hash", np.int64), ("row", np.uint32)])
-_ANY_ORDER = "\x00"  # before a key of words in any order; no key of a name has it
+_ANY_ORDER = "\x00"  # begins a key of words in any order; no key of a name has it
 # What may be left out between two words, in small letters only: "DE" and "OF" may be abbreviations.
 _LINKS = frozenset("of the de del du des".split())
 _MOST_WORDS = 8
-_MOST_NAMES = 200_000  # that forms are learned from: of more, every second concept, or third ...
+_MOST_NAMES = 200_000  # to learn forms from; of more, every second concept (or third ...) is read
 
 
 class Choice(NamedTuple):

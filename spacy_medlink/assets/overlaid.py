@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from ..kb.curation import Curation, Rule
@@ -24,6 +25,10 @@ if TYPE_CHECKING:  # these bring faiss and scipy, which are loaded when first ne
     from ..types import Encoder, Floats2d
 
 
+def _of_base(name: str) -> Any:
+    return property(attrgetter(f"base.{name}"))
+
+
 class OverlaidAssets(Assets):
     """Assets with an overlay; the files, and the indices of the tiers, are those of the base.
 
@@ -43,7 +48,7 @@ class OverlaidAssets(Assets):
         return {"base": self.base, "curation": self.curation, "remembered": self.remembered}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        # What an overlay means is found anew.
+        # The overlay is applied again when it is unpickled.
         OverlaidAssets.__init__(self, **state)
 
     def reload(self) -> "OverlaidAssets":
@@ -80,30 +85,12 @@ class OverlaidAssets(Assets):
         """Concept row of every name row, ascending, then those of the names that were added."""
         return self._part(NAME_CONCEPT, self._all_concepts)
 
-    @property
-    def exact(self) -> "ExactIndex":
-        """The exact tier, without the names that were added."""
-        return self.base.exact
-
-    @property
-    def ngram(self) -> "NgramTier":
-        """The n-gram tier, without the names that were added."""
-        return self.base.ngram
-
-    @property
-    def dense(self) -> "DenseIndex":
-        """The dense tier, without the names that were added."""
-        return self.base.dense
-
-    @property
-    def encoder(self) -> "Encoder":
-        """The encoder that made the dense tier's vectors."""
-        return self.base.encoder
-
-    @property
-    def reranker(self) -> "CrossEncoder | None":
-        """The cross-encoder that orders candidates anew; None where there is none."""
-        return self.base.reranker
+    # What the files hold is the base's: the tiers are those without the names that were added.
+    exact: "ExactIndex" = _of_base("exact")
+    ngram: "NgramTier" = _of_base("ngram")
+    dense: "DenseIndex" = _of_base("dense")
+    encoder: "Encoder" = _of_base("encoder")
+    reranker: "CrossEncoder | None" = _of_base("reranker")
 
     @property
     def facets(self) -> "Facets":

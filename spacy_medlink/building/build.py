@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import __version__
 from ..assets import Assets
-from ..assets.assets import (
+from ..assets.layout import (
     CALIBRATOR,
     ENCODER,
     EXACT,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..assets.assets import DENSE_FILE, ENCODER
+from ..assets.layout import DENSE_FILE, ENCODER
 from ..kb import KnowledgeBase
 from ..types import Progress
 from .kept import KeptVectors

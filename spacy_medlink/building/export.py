@@ -105,7 +105,7 @@ def exports(encoder: "BiEncoder", runtime: str, work: Path) -> list[Path]:
             return [plain, work / "int8"]
         import openvino
 
-        model = openvino.Core().read_model(source)  # `convert_model` would report to its makers
+        model = openvino.Core().read_model(source)  # `convert_model` would send telemetry
         openvino.save_model(model, plain / FILES[OPENVINO][0], compress_to_fp16=False)
         source.unlink()
         return [plain]

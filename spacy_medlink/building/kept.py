@@ -65,7 +65,7 @@ class KeptVectors:
         if self._problem:
             message = Warnings.vectors_not_kept.format(out=self.out, reason=self._problem)
         if self._problem or count:
-            with suppress(Warning):  # what stopped the build is what must be raised
+            with suppress(Warning):  # raise the error that stopped the build
                 tell(message)
 
     def remove(self) -> None:

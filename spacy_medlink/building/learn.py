@@ -24,7 +24,7 @@ from ..util.outputs import check_output
 from ..util.progress import no_progress
 from .build import build_assets
 
-# What says that there is too little text for a part, which is then left out.
+# Errors that say that there is too little text for a part, which is then left out.
 _TOO_LITTLE = frozenset({"E407", "E413", "E414", "E530"})
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _K = 25
 _QUERIES = 500
 _SEED = 0
-# Names with the same vector as the k-th are as good, any of them. There may be hundreds: strings
+# Names with the vector of the k-th name are as good as that one. There may be hundreds: strings
 # that an encoder does not tell apart.
 _SAME = np.float32(1e-5)
 _MOST = 8192  # kept of them

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..assets import Assets
-from ..assets.assets import DENSE_FILE
+from ..assets.layout import DENSE_FILE
 from ..text.normalisation import hash_keys
 from ..types import Floats2d, Hashes1d, Ints1d
 from ..util.hashes import positions

@@ -136,7 +136,7 @@ def calibrate_linker(
 
 
 def _report(calibrated: "Calibrated") -> str:
-    from ..fitting.thresholds import at_threshold
+    from ..fitting.calibrator import at_threshold
 
     facts, chosen = calibrated.facts, calibrated.chosen
     wanted = sorted({*_THRESHOLDS, chosen.threshold})

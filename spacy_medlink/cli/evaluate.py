@@ -249,7 +249,7 @@ def _make_peers(names: Sequence[str], kb: "KnowledgeBase", depth: int) -> "dict[
     if not names:
         return {}
     from ..evaluation.comparators import PEERS
-    from ..evaluation.comparators.tiers import names_per_tier
+    from ..evaluation.comparators.baselines import names_per_tier
 
     return {name: PEERS[name](kb, names_per_tier(depth)) for name in names}
 

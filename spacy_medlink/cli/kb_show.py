@@ -48,7 +48,7 @@ def show_concept(*, kb: Path, id: str) -> dict[str, Any]:
 
 
 def _chosen(kb: "KnowledgeBase", concept: "Concept") -> dict[str, str | None]:
-    from ..building.starter.code_names import code_chooser
+    from ..building.starter import code_chooser
 
     chooser = code_chooser(kb)
     return {

@@ -183,7 +183,7 @@ class CrossEncoder:
         for _, tensor in sorted(self.module.head.state_dict().items()):
             digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
         settings = asdict(self.settings)
-        if self.settings.attention == FULL:  # as all had it before there was a choice
+        if self.settings.attention == FULL:  # as in all models before this was a setting
             del settings["attention"]
         if self.settings.pooling == MEAN:
             del settings["pooling"]

@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import Errors
 from ..util import devices
 
-# Far above any model; a damaged number may say billions, and be believed for hours.
+# Far above any model. A damaged file may say billions, which would take hours to fail.
 _MOST: dict[str, int] = {
     "hidden_size": 1 << 16,
     "intermediate_size": 1 << 18,

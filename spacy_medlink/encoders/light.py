@@ -47,7 +47,7 @@ def _open_whole(directory: Directory, device: torch.device) -> tuple[BiEncoder, 
         with directory.directory() as path:
             try:
                 return _load(path, device)
-            except MedlinkError as error:  # which speaks of where the libraries found it
+            except MedlinkError as error:  # its message names the path that the libraries read
                 message = error.message.replace(str(path), str(directory.path))
                 raise MedlinkError(error.code, message) from error
     except OSError as error:
@@ -88,7 +88,7 @@ def _open_light(directory: Directory, device: torch.device) -> tuple[BiEncoder, 
             projection,
         )
         return encoder, fingerprint_of(encoder, weights.items())
-    except BaseException as error:  # of many classes; loading it whole will meet the same
+    except BaseException as error:  # of many classes; loading the whole model raises it again
         if not is_failure(error):
             raise
         return None

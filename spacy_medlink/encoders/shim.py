@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import srsly
 from thinc.api import PyTorchShim
 
+from ..types import Floats2d
 from ..util import devices
 from .bi_encoder import BiEncoder
 from .cross_encoder import CrossEncoder
@@ -25,7 +26,7 @@ class BiEncoderShim(PyTorchShim):
     def __init__(self, encoder: Any = None) -> None:
         super().__init__(encoder.module if encoder else None)
         self.placed_on = devices.find_device(devices.spacy_device())
-        self.encoder = None
+        self.encoder: Any = None
         if encoder is not None:
             self.set_encoder(encoder)
 
@@ -33,6 +34,11 @@ class BiEncoderShim(PyTorchShim):
         """Put a loaded encoder in, and move it to where the shim computes."""
         self.encoder = encoder.move(self.placed_on)
         self._model = encoder.module
+
+    def infer(self, texts: list[str]) -> Floats2d:
+        """Encode texts: (n, dim)."""
+        vectors: Floats2d = self.encoder.encode(texts)
+        return vectors
 
     def place(self, device: Any) -> None:
         """Compute on another device (torch.device) than where spaCy did when this was made."""
@@ -88,6 +94,11 @@ class CrossEncoderShim(BiEncoderShim):
     """The same for a CrossEncoder."""
 
     loader: ClassVar[Any] = CrossEncoder
+
+    def infer(self, pairs: list[Any]) -> Floats2d:
+        """Score pairs of a mention and a candidate: (n, 1)."""
+        scores: Floats2d = self.encoder.score(pairs)[:, None]
+        return scores
 
 
 def _from_bytes(kind: type[BiEncoderShim], data: bytes) -> BiEncoderShim:

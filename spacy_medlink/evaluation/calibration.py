@@ -59,7 +59,7 @@ def coverage_curve(
     order = np.argsort(-values, kind="stable")
     values, hits = values[order], hits[order].cumsum()
     known = int(np.isfinite(values).sum())
-    # Equal scores stand or fall together: only the last of them ends a step.
+    # Mentions of equal score are linked together: only the last of them ends a step.
     is_last = np.append(values[1:known] != values[: known - 1], True) if known else values[:0] > 0
     return [
         {
@@ -132,5 +132,5 @@ def draw_reliability(path: Path, bins: Sequence[Mapping[str, float]], error: flo
     widths = [one["high"] - one["low"] for one in bins]
     below.bar(middles, [one["weight"] for one in bins], width=widths, edgecolor="white")
     below.set(xlabel="probability of the first answer", ylabel="mentions")
-    # What a file says of the day and the library would make equal diagrams differ.
+    # Without day and library in the file, so that equal diagrams are equal files.
     figure.savefig(path, dpi=_DPI, format="png", metadata={"Software": _SOFTWARE})

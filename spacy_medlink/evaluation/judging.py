@@ -16,7 +16,7 @@ from .outcome import Outcome, first_right
 from .protocols import paper_key
 
 _BATCH = 512
-# What the retriever proposes further down than this does not count as retrieved.
+# The depth down to which a proposal counts as retrieved.
 RETRIEVAL_DEPTH = 64
 _MOST_KEPT = 100  # candidates of a mention
 
@@ -175,7 +175,7 @@ def _rank_names(
     system: Linker | Ranker, names: "_Names", mentions: Sequence[Mention], threshold: float | None
 ) -> list[_Ranked]:
     texts = [mention.long_form or mention.text for mention in mentions]
-    # All names that were found: many spell one name, and only distinct ones count.
+    # All names that were found, since many have one spelling and only distinct ones count.
     found = [_distinct(names, ranking) for ranking in system.rank_names(texts, names.count)]
     decisions = decide([candidates for _, candidates in found], threshold)
     return [

@@ -13,8 +13,13 @@ from ..text.identifiers import is_identified
 from ..text.lexicon import open_lexicon
 from ..types import Mention, Progress
 from ..util.progress import no_progress
-from .comparators.baselines import Baseline, make_baselines
-from .comparators.tiers import RememberingNgrams, alone, default_linker
+from .comparators.baselines import (
+    Baseline,
+    RememberingNgrams,
+    alone,
+    default_linker,
+    make_baselines,
+)
 from .gold_set import Case, GoldSet, Prepare
 from .judging import Judged, Ranker, judge
 from .labels import Labeller, useful

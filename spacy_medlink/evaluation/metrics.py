@@ -121,7 +121,7 @@ class _Table:
         ranks = np.array([outcome.rank for outcome in outcomes], dtype=np.int64)
         self._retrieved = np.array([outcome.retrieved for outcome in outcomes], dtype=np.int64)
         self._in_kb = np.array([outcome.in_kb for outcome in outcomes], dtype=bool)
-        # The first column is the one whose interval goes by a name of its own.
+        # The interval of the first column has a name of its own.
         depths = (1, *self._ks)
         hits = [(ranks > 0) & (ranks <= k) for k in depths]
         self._values: Floats = np.column_stack([*hits, reciprocal(ranks)]).astype(np.float64)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..assets import Assets
-from ..assets.assets import CALIBRATOR
+from ..assets.layout import CALIBRATOR
 from ..assets.manifest import ASSETS
 from ..assets.variant import write_variant
 from ..errors import Errors, MedlinkError, Warnings
@@ -32,7 +32,7 @@ from ..util.files import sha256_of
 from ..util.outputs import check_output
 from ..util.progress import no_progress
 from ..util.telling import tell
-from .calibrator import DIGITS, Fitted, fit, rates_of_names
+from .calibrator import DIGITS, Fitted, Point, at_threshold, best_threshold, fit, rates_of_names
 from .examples import (
     DEPTH,
     NIL_SHARE,
@@ -57,7 +57,6 @@ from .name_examples import (
     NameExample,
 )
 from .retrieved import RetrievedExamples
-from .thresholds import Point, at_threshold, best_threshold
 
 TARGET_PRECISION = 0.95
 PROBABLE = 0.75  # a link of a build that knows no annotated text is to be as probable
@@ -150,7 +149,7 @@ class FittedOnNames(NamedTuple):
     @property
     def facts(self) -> dict[str, Any]:
         """What the manifest says of it, with the threshold of a build."""
-        # What a name or a correction vouches for is linked, whatever resembles a name less.
+        # Low enough to link every mention that a name or a correction vouches for.
         lowest = min([PROBABLE, *(self.fitted.calibrator.rates or {}).values()])
         threshold = math.floor(lowest * 10**DIGITS) / 10**DIGITS
         return {
@@ -263,7 +262,7 @@ def _on_gold(
     nil_share: float,
     progress: Progress,
 ) -> _Found:
-    # Without their context equal mentions are ranked once.
+    # Equal mentions are ranked once if their context is not read.
     in_context = engine.rescorer is not None and engine.rescorer.reads_context
     if train is not None:
         examples, ranked = _rank_folds(assets, Path(train), in_context, nil_share, progress)

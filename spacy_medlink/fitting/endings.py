@@ -11,10 +11,10 @@ from ..retrieval.memory import Remembered
 from ..text.normalisation import key
 from ..types import FROM_MENTIONS
 
-_NAMES = 20_000  # that are learned from, at most
-_NAME_WEIGHT = 0.3  # of a name beside a mention: annotators choose endings, names only have them
+_NAMES = 20_000  # most names that are learned from
+_NAME_WEIGHT = 0.3  # of a name; a mention has 1, since annotators choose endings
 _SEED = 0
-_TIMES = 3  # that an ending must occur, and a feature
+_TIMES = 3  # least occurrences of an ending, and of a feature
 _MOST = 200  # endings: ICD-10-CM has thousands, and each costs as much as another
 _INVERSE_PENALTY = 10.0
 _MOST_ITERATIONS = 200
@@ -46,7 +46,7 @@ def learn_endings(names: Sequence[EndingExample], lines: Sequence[Remembered]) -
         annotated mentions were.
     RETURNS (Optional[Endings]): None where ids have no endings to tell apart.
     """
-    # A mention that comes ten times does not teach ten times as much.
+    # A mention that occurs ten times counts less than ten mentions.
     mentions = [
         (line.key.lstrip("^"), ending_of(line.id), float(np.sqrt(line.votes)))
         for line in lines if line.is_general and line.id

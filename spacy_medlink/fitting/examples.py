@@ -215,7 +215,7 @@ def _rounds(
         for example, place in zip(examples, own, strict=True):
             left = frozenset(row for row in example.right if not removed[row])
             if place == number:
-                # What is NIL anyway can be ranked one way only.
+                # A mention that is NIL in any case is ranked in one part only.
                 share = nil_share if example.right and nil_share else 1.0
                 shared.append((example, share * example.count, left))
             elif example.right and (place + 1) % parts == number:
@@ -232,5 +232,5 @@ def _part_of(example: Example, part: NDArray[np.int64], parts: int) -> int:
 
 def _group(example: Example) -> int:
     """Number what stands and falls together: of the concept, or of the text of what is NIL."""
-    # Both fit into 63 bits, and do not meet: rows of concepts are small.
+    # Both fit into 63 bits and differ, since rows of concepts are small.
     return min(example.right) if example.right else hash_key(example.mention.text) >> 1

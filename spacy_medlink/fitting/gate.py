@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MAX_CHANGED = 0.003  # of the links
 CONFIDENCE = 0.95
 _SAMPLE = 2000  # names; of each kind of answer at most so many examples
-_SEEN = 2  # concepts: whether a second one has the name
+_SEEN = 2  # concepts looked up: enough to know whether a second one has the name
 _TOGETHER = 1024
 _SEED = 1
 

@@ -124,7 +124,7 @@ def _names(
     found: dict[_Key, list[tuple[int, Name]]] = defaultdict(list)
     known = nil = 0
     for identity, own in sorted(votes.items()):
-        # Of equals a concept that is there already, then the first one.
+        # Of equal ones, a concept that is there already; else the first one.
         key = min(own.concepts, key=lambda key: (-own.concepts[key], isinstance(key, str), key))
         if key == _NIL:
             nil += own.texts.total()

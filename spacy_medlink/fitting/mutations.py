@@ -13,7 +13,7 @@ from numpy.random import Generator
 from ..text.normalisation import key
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
-_LEAST_FOR_TYPO = 5  # letters; a typo in a shorter word may make another word of it
+_LEAST_FOR_TYPO = 5  # letters; a typo may turn a shorter word into another word
 _WORD = re.compile(r"[^\W\d_]+")
 _OF = re.compile(r"^(\S.*?) (?:of(?: the)?|de(?: la)?|del|der|des|du) (\S.*)$", re.IGNORECASE)
 _FUNCTION_WORDS = frozenset(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..assets import Assets
-from ..assets.assets import CALIBRATOR, ENDINGS_FILE, RANKER_FILE, RERANKER
+from ..assets.layout import CALIBRATOR, ENDINGS_FILE, RANKER_FILE, RERANKER
 from ..assets.manifest import ASSETS
 from ..assets.variant import left_out, write_variant
 from ..errors import Errors
@@ -39,7 +39,7 @@ from .examples import Flags
 from .folds import RankedCase, rank_unannotated
 
 _NEEDED = 50  # mentions that tell a right candidate from a wrong one
-_ERRORS = 2  # standard errors that the gain must exceed: of a hundred mentions, one says little
+_ERRORS = 2  # standard errors that the gain must exceed
 _DEPTHS = (1, 5)
 _DIGITS = 4
 PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1)
@@ -206,7 +206,7 @@ def _lists(cases: Sequence[RankedCase]) -> Lists:
         np.concatenate(right),
         np.cumsum([len(one) for one in right], dtype=np.int64),
         np.asarray([one.fold for one in cases], dtype=np.int64),
-        # A mention that comes ten times does not teach ten times as much.
+        # A mention that occurs ten times counts less than ten mentions.
         np.asarray([1 / np.sqrt(counts[text]) for text in _texts(cases)]),
     )
 
@@ -263,7 +263,7 @@ def _write(
 
 
 def _fit(lists: Lists, chosen: Flags, penalty: float) -> LinearModel:
-    from scipy.optimize import minimize  # half a second that linking need not pay
+    from scipy.optimize import minimize  # takes half a second, and linking does not need it
 
     features, right, real, weights = _padded(lists, chosen & lists.tells)
     model = LinearModel.standardising(RANKER_FEATURES, features[real])

@@ -4,14 +4,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..assets import Assets
-from ..assets.assets import CALIBRATOR, RERANKER
+from ..assets.layout import CALIBRATOR, RERANKER
 from ..assets.variant import left_out, write_variant
 from .calibrate import calibrate_on_names
 
 if TYPE_CHECKING:
     from ..encoders.cross_encoder import CrossEncoder
 
-_SAMPLE = 100  # concepts that give names to calibrate on: reading takes longer than looking up
+_SAMPLE = 100  # concepts whose names are calibrated on; few, since reranking is slow
 
 
 def store_reranker(

@@ -137,7 +137,7 @@ def _on_gold(
 ) -> tuple[Quality, dict[str, Any]]:
     cases = [case for case in load_gold(dev, kb, nil_only=True).cases() if case.right]
     queries: dict[tuple[str, frozenset[int]], None] = {}
-    for case in cases:  # every mention counts once: frequent ones would choose for the rare
+    for case in cases:  # each mention once: frequent ones must not outvote rare ones
         text = case.mention.long_form or case.mention.text
         if text.strip():
             queries[text, case.right] = None

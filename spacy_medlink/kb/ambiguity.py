@@ -30,7 +30,7 @@ def ambiguity_of(kb: KnowledgeBase, most: int = 20) -> Ambiguity:
     flat = np.fromiter(chain.from_iterable(kb.lookup_table()), dtype=np.int64)
     hashes, rows = flat.reshape(-1, 2).T
     concepts = kb.name_concepts()[rows]
-    # By hash, then by row: the names of a concept lie together.
+    # Sorted by hash, then by row, so that the names of a concept lie together.
     is_new = np.append(True, (hashes[1:] != hashes[:-1]) | (concepts[1:] != concepts[:-1]))
     hashes, rows, concepts = (one[is_new[: len(one)]] for one in (hashes, rows, concepts))
     firsts = np.flatnonzero(np.append(True, hashes[1:] != hashes[:-1])[: len(hashes)])

@@ -7,12 +7,70 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..errors import MedlinkError
 from ..text.normalisation import hash_key
 from ..types import BadLine, Concept, Record
-from .check_graph import PLACE, rings
 from .readers import FORMATS, read_numbered, tabular
 from .scratch import scratch
+
+PLACE = 1 << 40  # more lines than a file has
+_EDGES = (
+    "SELECT child.row, parent.row FROM above"
+    " JOIN number AS child ON child.id = above.child JOIN number AS parent ON parent.id = parent"
+)
+_LONGEST = 8  # ids named of a cycle
+
+
+def rings(db: sqlite3.Connection) -> Iterator[tuple[list[str], int]]:
+    """Find a cycle in each part of the hierarchy that has one.
+
+    db (Connection): of `check`, with the tables `piece` and `above`. Takes some 40 bytes an edge.
+    RETURNS (Iterator): ids of the cycle, the first again at its end (or "..." where it is long),
+        and where its first one stands: number of the file * PLACE + line.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    db.execute(
+        f"CREATE TABLE number AS SELECT id, min(file * {PLACE} + line) AS place,"
+        f" row_number() OVER (ORDER BY min(file * {PLACE} + line), id) - 1 AS row"
+        " FROM piece GROUP BY id"
+    )
+    db.execute("CREATE INDEX number_id ON number (id)")
+    db.execute("CREATE INDEX number_row ON number (row)")
+    (count,) = db.execute("SELECT count(*) FROM number").fetchone()
+    edges = np.fromiter(
+        (row for edge in db.execute(_EDGES) for row in edge), dtype=np.int64
+    ).reshape(-1, 2)
+    if not len(edges):
+        return
+    ones = np.ones(len(edges), dtype=np.int8)
+    graph = csr_array((ones, (edges[:, 0], edges[:, 1])), shape=(count, count))
+    _, part_of = connected_components(graph, connection="strong")
+    loops = edges[edges[:, 0] == edges[:, 1], 0]
+    _, first, sizes = np.unique(part_of, return_index=True, return_counts=True)
+    inside = edges[(part_of[edges[:, 0]] == part_of[edges[:, 1]]) & (edges[:, 0] != edges[:, 1])]
+    above = {int(child): int(parent) for child, parent in inside[::-1]}  # a parent in the cycle
+    found_rows = [[int(loop)] for loop in np.unique(loops)]
+    found_rows += [_ring(one, above) for one in np.sort(first[sizes > 1]).tolist()]
+    for rows in found_rows:
+        query = "SELECT id, place FROM number WHERE row = ?"
+        found = [db.execute(query, (row,)).fetchone() for row in rows[:_LONGEST]]
+        ids = [id for id, _ in found]
+        yield [*ids, "..." if len(rows) > _LONGEST else ids[0]], found[0][1]
+
+
+def _ring(start: int, above: dict[int, int]) -> list[int]:
+    """Walk up until a row comes again; the walk from there on is a cycle."""
+    seen: dict[int, int] = {}
+    row = start
+    while row not in seen:
+        seen[row] = len(seen)
+        row = above[row]
+    return list(seen)[seen[row] :]
+
 
 ERROR, WARNING = "error", "warning"
 _TABLES = """
@@ -39,7 +97,7 @@ _ORPHANS = (
     " (SELECT 1 FROM piece WHERE piece.id = parent) ORDER BY rowid"
 )
 _ALIKE = "SELECT id FROM piece WHERE folded = ? ORDER BY id LIMIT 1"
-_MOST = 0.9  # of the ids of a table must look alike for its first line to be judged by them
+_MOST = 0.9  # share of ids that must look alike before the first line is judged by them
 _SAMPLE = 1_000  # ids
 _HALF = 1 << 63
 

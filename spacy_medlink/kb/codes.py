@@ -1,7 +1,6 @@
 """Which code of a concept is meant, where it has several in one vocabulary."""
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import NamedTuple
 
 from ..text.normalisation import key
@@ -9,7 +8,6 @@ from .knowledge_base import KnowledgeBase
 
 KeysOfCode = Callable[[str, str], frozenset[str]]
 """Of a vocabulary and a code: the keys (`text.key`) of the code's own names, as far as known."""
-_KEPT = 65_536
 
 
 class ChosenCode(NamedTuple):
@@ -41,7 +39,6 @@ class CodeChooser:
 
     def __init__(self, kb: KnowledgeBase, known: KeysOfCode | None = None) -> None:
         self._kb, self._known = kb, known
-        self._keys = lru_cache(_KEPT)(self._read_keys)
 
     def choose(
         self, row: int, codes: Mapping[str, tuple[str, ...]], vocabulary: str, name: str
@@ -56,15 +53,16 @@ class CodeChooser:
         id, preferred, _ = self._kb.brief_at(row)
         if id in own:
             return ChosenCode(id)
+        keys = {code: self._keys(vocabulary, code, row) for code in own}
         for text in (name, preferred):
-            named = [code for code in own if key(text) in self._keys(vocabulary, code, row)]
+            named = [code for code in own if key(text) in keys[code]]
             if len(named) == 1:
                 return ChosenCode(named[0])
         sharing = self._kb.shared_codes(vocabulary)
         ordered = sorted(own, key=lambda code: len(sharing.get(code, ())))  # stable
         return ChosenCode(ordered[0], tuple(ordered))
 
-    def _read_keys(self, vocabulary: str, code: str, but: int) -> frozenset[str]:
+    def _keys(self, vocabulary: str, code: str, but: int) -> frozenset[str]:
         """Collect the keys of a code's names, without what the concept `but` calls itself."""
         concepts = [self._kb[id] for id in (code, f"{vocabulary}:{code}") if id in self._kb]
         for row in self._kb.shared_codes(vocabulary).get(code, ()):

@@ -18,7 +18,7 @@ from . import schema
 
 _ROWS = 1024  # read at a time
 _NEEDED = ("meta", "label", "concept", "name")
-# A file of unknown origin must not run anything by itself, and damaged pages should be noticed.
+# A file of unknown origin must not run code, and damaged pages must be noticed.
 _CAREFUL = ("PRAGMA trusted_schema=OFF", "PRAGMA cell_size_check=ON")
 _COLUMNS = (
     "SELECT m.name, p.name, p.type FROM sqlite_master AS m, pragma_table_xinfo(m.name) AS p"
@@ -73,7 +73,7 @@ class _Cursor(sqlite3.Cursor):
         return Errors.kb_damaged(path=self.connection.place, reason=error)
 
 
-# Numbers that SQLite cannot take are made of other numbers in the file.
+# A number too large for SQLite was computed from damaged numbers of the file.
 _Faults = (sqlite3.DatabaseError, OverflowError)
 
 
@@ -96,7 +96,7 @@ class Database:
         RAISES (MedlinkError): E102 not a knowledge base, E103 of another schema, E204 where the
             file was replaced and cannot be copied.
         """
-        # What must hold before and after: what SQLite opened in between is this file.
+        # Must be the same before and after: then SQLite has opened this very file.
         if self.file.is_in_place():
             try:
                 connection = _connect(self.file.path, self.path, self.file.size)
@@ -152,7 +152,7 @@ def _connect(file: Path, path: Path, size: int) -> Connection:
         raise Errors.kb_schema(path=path, found=version, expected=schema.VERSION)
     sizes = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
     (expected,) = connection.execute(sizes).fetchone()
-    if size < expected:  # of a page that is cut off SQLite reads the rest as zeros
+    if size < expected:  # SQLite reads the missing end of a page as zeros
         raise Errors.kb_damaged(path=path, reason="its end is missing")
     if problem := _odd_table(connection):
         raise Errors.kb_damaged(path=path, reason=problem)

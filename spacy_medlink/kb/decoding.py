@@ -10,7 +10,7 @@ from typing import Any
 from ..types import Concept, Name
 from . import schema
 
-_MOST_ROWS = 1 << 32  # which the arrays of assets can count
+_MOST_ROWS = 1 << 32  # the most that the arrays of assets can count
 _COUNTS = ("concepts", "names")
 
 

@@ -6,13 +6,14 @@ gained are noted, in a temporary file, to see which have moved to another.
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from ..types import ISA
 from .diff_changes import Change, Facts, NameRow, fact_changes, name_changes, value_changes
-from .diff_gold import gold_changes, gold_verdict, mentions_of
+from .gold import GoldMention, read_gold
 from .knowledge_base import KnowledgeBase
 from .related import knows_relations
 from .scratch import scratch
@@ -148,7 +149,7 @@ def _totals(old: KnowledgeBase, new: KnowledgeBase) -> Iterator[Total]:
     retired = [int(base.manifest.get("retired", 0)) for base in (old, new)]
     yield Total("retired ids", "", *retired)
     before, after = (base.manifest.get("by_relation") for base in (old, new))
-    if before is None or after is None:  # nobody knows what a file of an earlier version lacks
+    if before is None or after is None:  # files of earlier versions do not say what they lack
         before = after = {}
     for what, one, other in (
         ("names by language", old.manifest.get("by_lang", {}), new.manifest.get("by_lang", {})),
@@ -240,3 +241,55 @@ def _note(db: sqlite3.Connection, table: str, id: str, names: Iterable[tuple[str
 def _named(db: sqlite3.Connection, kind: str, query: str) -> Iterator[Change]:
     for row in db.execute(query):
         yield Change(kind, *row)
+
+
+def gold_changes(old: KnowledgeBase, new: KnowledgeBase, gold: Path) -> Iterator[Change]:
+    """Stream what becomes of the links of a gold file, mention by mention."""
+    verdict = gold_verdict(old, new)
+    for mention in mentions_of(gold):
+        yield from verdict(mention)
+
+
+def mentions_of(gold: Path) -> Iterator[GoldMention]:
+    """Stream the mentions of a gold file."""
+    return (mention for document in read_gold(gold) for mention in document.mentions)
+
+
+def gold_verdict(
+    old: KnowledgeBase, new: KnowledgeBase
+) -> Callable[[GoldMention], Iterator[Change]]:
+    """Make the function that says what changes for a mention; equal mentions are looked up once."""
+    find_old, find_new = _finder(old), _finder(new)
+
+    @lru_cache(maxsize=1 << 16)
+    def fate(id: str) -> tuple[str, str]:
+        before, after = id in old, id in new
+        if before == after:
+            return ("", "") if before else ("gold unknown", "")
+        if after:
+            return "gold gained", ""
+        successor = new.resolve(id)
+        return ("gold merged", successor) if successor else ("gold lost", "")
+
+    def verdict(mention: GoldMention) -> Iterator[Change]:
+        wanted = set(mention.ids)
+        for id in mention.ids:
+            kind, successor = fate(id)
+            if kind:
+                yield Change(kind, id, successor, mention.text)
+            wanted.add(successor)
+        was = not wanted.isdisjoint(find_old(mention.text))
+        is_now = not wanted.isdisjoint(find_new(mention.text))
+        if was != is_now:
+            kind = "gold findable" if is_now else "gold unfindable"
+            yield Change(kind, "|".join(mention.ids), text=mention.text)
+
+    return verdict
+
+
+def _finder(base: KnowledgeBase) -> Callable[[str], frozenset[str]]:
+    @lru_cache(maxsize=1 << 16)
+    def find(text: str) -> frozenset[str]:
+        return frozenset(concept.id for concept in base.find(text))
+
+    return find

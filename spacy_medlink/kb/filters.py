@@ -52,7 +52,7 @@ class Filters:
             raise Errors.bad_filter(problem=problem)
         if self.allow_ids and set(self.allow_ids) <= set(self.deny_ids):
             raise Errors.bad_filter(problem="every allowed id is denied too")
-        _ = self._types  # an unknown group should be met here
+        _ = self._types  # so that an unknown group fails here
 
     def apply(
         self, records: Iterable[Record], removed: Counter[str] | None = None

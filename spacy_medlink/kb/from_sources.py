@@ -2,19 +2,21 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import Errors
 from ..types import BadLine, Progress, Record
+from ..util.files import sha256_of
 from ..util.outputs import check_output
 from ..util.progress import no_progress
+from . import readers
 from .builder import KnowledgeBaseBuilder
 from .curation import Curation, read_curation
 from .filters import Filters
 from .history import History
 from .knowledge_base import KnowledgeBase
-from .provenance import facts_of
 from .readers import get_reader
 from .rekey import rekey
 from .schema import KB
@@ -22,7 +24,7 @@ from .sssom import MappingSets
 from .writer import BuildReport
 
 _SHOWN = 20  # bad lines in the message of an error
-_ENOUGH = 10_000  # bad lines: who has so many has given the wrong file
+_ENOUGH = 10_000  # bad lines after which a build stops: this must be the wrong file
 
 
 class Built(NamedTuple):
@@ -133,3 +135,42 @@ def _all_sound(records: Iterator[Record], bad_lines: list[BadLine]) -> Iterator[
         raise Errors.bad_lines(count=count, lines=lines)
     for bad in bad_lines:
         raise Errors.bad_line(**bad._asdict())
+
+
+def facts_of(
+    sources: Sequence[tuple[str, Path]], filters: Filters, id_scheme: str
+) -> dict[str, Any]:
+    """List where the knowledge base comes from: names without their directories, which differ."""
+    described = [_describe(format, path) for format, path in sources]
+    facts: dict[str, Any] = {
+        "source": ", ".join(one["name"] for one in described),
+        "format": ", ".join(dict.fromkeys(format for format, _ in sources)),
+        "version": ", ".join(one["version"] for one in described if one["version"]),
+        "sources": described,
+        "filters": filters.as_manifest(),
+    }
+    if id_scheme:
+        facts["id_scheme"] = id_scheme
+    return facts
+
+
+def _describe(format: str, path: Path) -> dict[str, Any]:
+    readers.get_reader(format)
+    if not path.exists():
+        raise Errors.source_missing(path=path)
+    module = import_module(f"{readers.__name__}.{readers.FORMATS[format]}")
+    release_of = getattr(module, "release_of", None)
+    files_of = getattr(module, "files_of", _all_files)
+    return {
+        "name": path.resolve().name,
+        "format": format,
+        "version": release_of(path) if release_of else "",
+        "sha256": {
+            file.name if file == path else file.relative_to(path).as_posix(): sha256_of(file)
+            for file in files_of(path)
+        },
+    }
+
+
+def _all_files(path: Path) -> list[Path]:
+    return [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())

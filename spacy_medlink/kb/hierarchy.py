@@ -85,7 +85,7 @@ def _reached(rows: Ints1d, starts: Ints1d, ends: NDArray[np.int32]) -> NDArray[n
         rows = ends[places]
         rows = rows[~found[rows]]
         found[rows] = True
-        # Of a row that was reached by several steps, the last one counts: sorting takes longer.
+        # Where several steps reach a row, the last one counts. Sorting them would take longer.
         place_of[rows] = np.arange(len(rows))
         rows = rows[place_of[rows] == np.arange(len(rows))]
     return found

@@ -103,7 +103,7 @@ def _sorted(hashes: "array[int]") -> Hashes1d:
 
 
 def _are_in(ascending: Hashes1d, chunk: list[Retired]) -> NDArray[np.bool_]:
-    # 64 bits: one update of 4 million ids in a million would take two ids for the same.
+    # With 64 bits, one update in a million takes two of 4 million ids for the same.
     return positions(ascending, hash_keys(record.id for record in chunk)) >= 0
 
 

@@ -32,7 +32,7 @@ _TEXTS = (
     "SELECT name.row, CAST(text AS TEXT) FROM json_each(?) AS wanted"
     " JOIN name ON name.row = wanted.value"
 )
-_NAMED = (  # its hash is a signed number there
+_NAMED = (  # SQLite keeps the hash as a signed number
     "SELECT name.row, name.concept, CAST(name.text AS TEXT) FROM lookup"
     " JOIN name ON name.row = lookup.name WHERE hash = ? ORDER BY name.row"
 )
@@ -43,8 +43,8 @@ _SEARCH = (
     " WHERE text LIKE ? ESCAPE '\\')) WHERE place = 1 ORDER BY begins DESC, size, row LIMIT ?"
 )
 _LONGEST_SEARCH = 5000
-_FEW_ROWS = 3  # are read sooner one by one
-_load_types = lru_cache(4096)(schema.load_list)  # few lists are those of many concepts
+_FEW_ROWS = 3  # up to so many are read one by one, which is quicker
+_load_types = lru_cache(4096)(schema.load_list)  # many concepts share few lists
 
 Read = TypeVar("Read")
 
@@ -73,7 +73,7 @@ class KnowledgeBase:
         self._shared: dict[str, dict[str, tuple[int, ...]]] = {}
         self._expected = ""
         self._database: Database | None = Database(self.path, file)
-        _ = self._db  # a bad file should be met here, not at the first look-up
+        _ = self._db  # so that a bad file fails here, not at the first look-up
 
     def __getstate__(self) -> dict[str, Any]:
         expected = self._expected or kb_fingerprint(self.manifest)
@@ -226,7 +226,7 @@ class KnowledgeBase:
         own = key(text)
         value = hash_key(own)
         found = self._db.execute(_NAMED, (value - (value >> 63 << 64),)).fetchall()
-        # Strings can be made that have the hash of another: the hash finds, the key decides.
+        # Two keys may have one hash: it finds the names, and the key itself decides.
         return [(row, concept) for row, concept, name in found if key(name) == own]
 
     def name_rows(self, row: int) -> range:
@@ -302,7 +302,7 @@ class KnowledgeBase:
 
     def ancestors(self, id: str) -> dict[str, int]:
         """Map every concept above to the length of the shortest way up; cycles do no harm."""
-        self.row_of(id)  # an id that there is not is a KeyError
+        self.row_of(id)  # raises KeyError for an unknown id
         return related.ancestors(self._db, id)
 
     def descendants(self, id: str) -> dict[str, int]:

@@ -1,19 +1,14 @@
 """Overlay: curation rules in force over a knowledge base that is in use, without a build."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from ..text.normalisation import key
 from ..types import Concept, Name, Retired
-from .curation import HAS_NAME, NO_NAME, RETIRE, SOURCE, Curation, Rule
-from .effects import UNKNOWN_ID
-from .filters import name_identity
+from .curation import SOURCE, Curation, Rule
 from .knowledge_base import KnowledgeBase
-
-_TERM_TYPE = "CU"
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,30 +29,20 @@ class Overlay:
     def of(cls, curation: Curation, kb: KnowledgeBase) -> "Overlay":
         """Find what rules mean for a knowledge base; each is told what it changed."""
         rules = Curation([replace(rule, applied=0, no_effect="") for rule in curation.rules])
-        own = list(rules.distinct())
-        retired = {rule.id: kb.row_of(rule.id) for rule in own if _retires(rule) and rule.id in kb}
-        dropped = {row for concept in retired.values() for row in kb.name_rows(concept)}
-        named = [rule for rule in own if rule.action != RETIRE]
-        for rule in named:
-            rows = _denied_by(rule, kb)
-            rule.applied += len(rows)
-            dropped.update(rows)
-        added: dict[int, list[Name]] = defaultdict(list)
-        for rule in named:
-            if rule.action == "deny" or rule.id not in kb or rule.id in retired:
-                continue
-            concept = kb.row_of(rule.id)
-            if not _has_name(rule, concept, added[concept], kb, dropped):
-                added[concept].append(Name(rule.name, rule.lang or "en", SOURCE, _TERM_TYPE))
-                rule.applied += 1
-        for rule in own:
-            _judge(rule, kb, retired)
-        return cls(
-            tuple(rules.rules),
-            tuple((concept, name) for concept in sorted(added) for name in added[concept]),
-            tuple(sorted(dropped)),
-            frozenset(retired),
-        )
+        rows = sorted(_concerned(rules.rules, kb))
+        curated = {one.id: one for one in rules.apply(map(kb.concept_at, rows))}
+        added: list[tuple[int, Name]] = []
+        dropped: list[int] = []
+        for concept in map(kb.concept_at, rows):
+            now = curated.get(concept.id)
+            names = now.names if isinstance(now, Concept) else ()
+            dropped += [
+                row for row, name in enumerate(concept.names, concept.first_name)
+                if name not in names
+            ]  # fmt: skip
+            added += [(concept.row, name) for name in names if name not in concept.names]
+        retired = frozenset(id for id, one in curated.items() if isinstance(one, Retired))
+        return cls(tuple(rules.rules), tuple(added), tuple(dropped), retired)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -151,44 +136,8 @@ class OverlaidKb(KnowledgeBase):
             raise self._damaged(f"nothing has the row {row}") from None
 
 
-def _retires(rule: Rule) -> bool:
-    return rule.action == RETIRE
-
-
-def _same_names(rule: Rule, kb: KnowledgeBase) -> Iterator[tuple[int, int]]:
-    """List (name row, concept row) of the names that a rule speaks of."""
-    identity = name_identity(rule.name)
-    for row, concept in kb.rows_named(rule.name):
-        name = kb.name_at(row)
-        if name_identity(name.text) == identity and rule.matches(name):
-            yield row, concept
-
-
-def _denied_by(rule: Rule, kb: KnowledgeBase) -> list[int]:
-    """List the name rows that a rule takes from their concepts."""
-    if rule.action == "add" or (rule.action == "deny" and rule.id and rule.id not in kb):
-        return []
-    concept = kb.row_of(rule.id) if rule.id in kb else None
-    if rule.action == "force":
-        return [row for row, own in _same_names(rule, kb) if own != concept]
-    return [row for row, own in _same_names(rule, kb) if not rule.id or own == concept]
-
-
-def _has_name(
-    rule: Rule, concept: int, added: Iterable[Name], kb: KnowledgeBase, dropped: set[int]
-) -> bool:
-    """Tell whether a concept has the name of a rule, or was given it by an earlier one."""
-    identity = name_identity(rule.name)
-    return any(own == concept and row not in dropped for row, own in _same_names(rule, kb)) or any(
-        name_identity(name.text) == identity and rule.matches(name) for name in added
-    )
-
-
-def _judge(rule: Rule, kb: KnowledgeBase, retired: Mapping[str, int]) -> None:
-    """Note why a rule changed nothing, or not what it should."""
-    if rule.id and (rule.id not in kb or (rule.id in retired and rule.action != RETIRE)):
-        rule.no_effect = UNKNOWN_ID
-    elif rule.action == RETIRE:
-        rule.applied = 1
-    elif not rule.applied:
-        rule.no_effect = NO_NAME if rule.action == "deny" else HAS_NAME
+def _concerned(rules: Iterable[Rule], kb: KnowledgeBase) -> set[int]:
+    """List the rows of the concepts that rules may change: by their ids and by their names."""
+    rows = {kb.row_of(id) for id in {rule.id for rule in rules} if id in kb}
+    every = {rule.name for rule in rules if rule.action == "force" or not rule.id}
+    return rows.union(row for name in every for _, row in kb.rows_named(name))

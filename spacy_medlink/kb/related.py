@@ -78,7 +78,7 @@ def maps_of(db: Connection, row: int, codes: Mapping[str, Sequence[str]]) -> lis
         (vocabulary, code): [] for vocabulary, own in codes.items() for code in own
     }
     for vocabulary, code, *rest in _rows(db, _MAPS, row) if knows_relations(db) else ():
-        # A code that became the id of the concept is none of its codes any more.
+        # A code that became the id of its concept is no longer among its codes.
         said.get((vocabulary, code), []).append(CodeMap(vocabulary, code, *rest))
     return [one for pair, own in said.items() for one in own or [CodeMap(*pair)]]
 

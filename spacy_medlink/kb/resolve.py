@@ -1,7 +1,7 @@
 """Which concepts of a knowledge base the ids of annotated text stand for."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
@@ -125,7 +125,6 @@ def _spellings(id: str, codes: Mapping[str, Iterable[str]]) -> Iterator[str]:
             yield f"{spelled}:{value}"
 
 
-@lru_cache(maxsize=1024)
 def _spelled(vocabulary: str) -> str:
     split = code_of(f"{vocabulary}:x")
     return split[0] if split else vocabulary

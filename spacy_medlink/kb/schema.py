@@ -89,7 +89,7 @@ def found_version(connection: sqlite3.Connection) -> int | None:
 
 def dump_list(values: Sequence[str]) -> str:
     """Write a list of strings as JSON, "" for an empty one (the common case)."""
-    # What json.dumps would write; it takes ten times as long to get going.
+    # As json.dumps writes it, which takes ten times as long.
     return f"[{','.join(map(encode_basestring, values))}]" if values else ""
 
 

@@ -17,7 +17,7 @@ def scratch(tables: str) -> Iterator[sqlite3.Connection]:
     tables (str): the SQL that creates its tables.
     RAISES (MedlinkError): E164 when the temporary space is full or cannot be written.
     """
-    # A generator may be advanced by another thread than the one that started it.
+    # The thread that goes on with a generator may not be the one that started it.
     db = sqlite3.connect("", uri=True, isolation_level=None, check_same_thread=False)
     try:
         db.execute("PRAGMA journal_mode = OFF")

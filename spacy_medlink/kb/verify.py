@@ -5,7 +5,7 @@ from .database import Connection
 from .knowledge_base import KnowledgeBase
 from .related import knows_relations
 
-# Each query gives a number that must be 0, and what it counts.
+# Each query with what it counts. All counts must be 0.
 _MUST_BE_NONE = (
     ("SELECT count(*) FROM name LEFT JOIN concept ON concept.row = name.concept"
      " WHERE concept.row IS NULL OR name.row < first_name OR name.row >= first_name + n_names",

@@ -22,13 +22,13 @@ from .spelling import american
 _SEPARATORS = re.compile(
     "[\\s\x00-\\*,-/:-@\\[-`{-\xbf\u2000-\u206f\u3000-\u303f\uff01-\uff0f\uff1a-\uff20\ufe0f]+"
 )
-# With no word before it too: many tokenizers cut it off.
+# Also without a word before it, since many tokenizers cut it off.
 _POSSESSIVE = re.compile(r"['’`]s(?!\w)")
-# With soft hyphens and byte-order marks, which nobody sees.
+# Among them soft hyphens and byte-order marks, which are invisible.
 _ACCENTS = re.compile("[\u0300-\u036f\xad\ufeff]")
-# Headaches and earaches, not beaches and approaches.
+# For "headaches" and "earaches", not for "beaches" and "approaches".
 _ACHES = re.compile("(^|[^eot])aches$")
-_PIECE, _MARKS = 1024, 64  # characters that are decomposed at once, and marks that a cut leaves
+_PIECE, _MARKS = 1024, 64  # characters decomposed at once, and marks that may follow them
 _SHORT = 5
 _CASED = 1 << 31
 
@@ -117,7 +117,7 @@ def hash_keys(keys: Iterable[str]) -> Hashes1d:
     try:  # without a Python call for each, which takes twice as long
         hashes = map(xxhash.xxh3_64_intdigest, map(str.encode, keys))
         return np.fromiter(hashes, dtype=np.uint64, count=len(keys))
-    except UnicodeEncodeError:  # half a surrogate pair somewhere
+    except UnicodeEncodeError:  # there is half of a surrogate pair
         return np.fromiter(map(hash_key, keys), dtype=np.uint64, count=len(keys))
 
 

@@ -7,7 +7,7 @@ words of different meaning the same.
 
 import re
 
-# In the order in which they are tried at a place; what is written in the text, and what it becomes.
+# (British, American) in the order in which they are tried at a place of a word.
 _PARTS = {
     # ae and oe of Greek and Latin stems
     "haem": "hem",

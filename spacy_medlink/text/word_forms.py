@@ -19,8 +19,8 @@ NO_FORMS: Forms = {}
 _Uses = dict[frozenset[str], set[int]]  # concepts of names, by their words but one
 _Pair = tuple[str, str]
 
-_PRECISION = 0.95  # with which two words say the same, at least
-_ROUNDS = 3  # words that are one make more names alike
+_PRECISION = 0.95  # least share of names in which two words mean the same
+_ROUNDS = 3  # of learning: each makes more names alike
 _MOST_WORDS = 8
 _MOST_ALIKE = 30  # words of one concept in one context: more are a list, such as of genes
 _STEM, _ENDING = 4, 4  # letters: of a stem at least, of an ending at most

@@ -18,7 +18,7 @@ from tempfile import mkdtemp
 from typing import BinaryIO
 
 _LOCK = "lock"
-OLD = "old"  # what a swap in two steps has moved out of the way
+OLD = "old"  # part of the name of what a swap in two steps has moved away
 _LOCKED = b"spacy-medlink: temporary, in use while this file is locked\n"
 _UNLOCKED = b"spacy-medlink: temporary, and this disk has no locks\n"
 _DRAWN = re.compile(r"[a-z0-9_]{8}")  # by mkdtemp
@@ -38,7 +38,7 @@ def beside(target: Path) -> Iterator[Path]:
     try:
         yield place
     finally:
-        if os.getpid() == owner:  # a forked child that unwinds must not take it from its parent
+        if os.getpid() == owner:  # a forked child must not remove what is its parent's
             _dissolve(place, lock)
 
 

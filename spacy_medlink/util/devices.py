@@ -24,7 +24,7 @@ _GPU_BLOCK = 8
 # What a word piece takes in memory while its layer runs, in numbers of the size of a vector.
 _WIDTHS = 64
 
-# Processors have no exception of their own for it.
+# On a CPU, torch has no exception class for a lack of memory.
 _SIGNS = ("can't allocate memory", "not enough memory", "out of memory")
 
 Movable = TypeVar("Movable", bound=torch.Tensor | torch.nn.Module)

@@ -17,7 +17,7 @@ from ..errors import Errors, MedlinkError
 
 FILES = "medlink_files.json"  # lists the files of a directory that has no manifest of its own
 _FORMAT = "spacy-medlink files"
-_JUNK = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})  # that systems put into directories
+_JUNK = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})  # file managers leave these
 _BEGINNING = 4096  # bytes in which a mark must stand
 _SHOWN = 3
 _LOOKS = 10  # at a directory that others replace at the same time
@@ -126,7 +126,7 @@ def _check_settled(path: Path, kind: DirectoryKind, may_lose: bool) -> None:
     """Check a directory, again whenever another writer replaced it in the meantime."""
     for looks_left in reversed(range(_LOOKS)):
         before = _identity(path)
-        if before is None:  # between the two steps of somebody's swap
+        if before is None:  # between the two steps of a swap by another process
             break
         try:
             _check_directory(path, kind, may_lose)

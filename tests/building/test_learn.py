@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.assets.assets import CALIBRATOR, MEMORY, RANKER_FILE
+from spacy_medlink.assets.layout import CALIBRATOR, MEMORY, RANKER_FILE
 from spacy_medlink.assets.variant import write_variant
 from spacy_medlink.building import build_assets
 from spacy_medlink.building.learn import learn

@@ -10,7 +10,7 @@ from spacy.vocab import Vocab
 from typer.testing import CliRunner
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.assets.assets import CALIBRATOR
+from spacy_medlink.assets.layout import CALIBRATOR
 from spacy_medlink.building import build_assets
 from spacy_medlink.cli import app
 from spacy_medlink.components.linker import MedicalLinker

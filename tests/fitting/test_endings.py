@@ -5,7 +5,7 @@ import json
 import pytest
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.assets.assets import ENDINGS_FILE
+from spacy_medlink.assets.layout import ENDINGS_FILE
 from spacy_medlink.building import build_assets
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.fitting.endings import ending_examples, learn_endings

@@ -6,7 +6,7 @@ import pytest
 
 from spacy_medlink.assets.variant import write_variant
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.evaluation.comparators.tiers import alone
+from spacy_medlink.evaluation.comparators.baselines import alone
 from spacy_medlink.fitting.folds import rank_unannotated
 from spacy_medlink.fitting.gate import MAX_CHANGED, fit_gate
 from spacy_medlink.linking import Linker

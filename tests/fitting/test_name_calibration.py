@@ -6,7 +6,7 @@ import pytest
 from spacy.vocab import Vocab
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.assets.assets import CALIBRATOR
+from spacy_medlink.assets.layout import CALIBRATOR
 from spacy_medlink.assets.variant import write_variant
 from spacy_medlink.building import build_assets
 from spacy_medlink.components.linker import MedicalLinker

@@ -8,7 +8,7 @@ import spacy
 from typer.testing import CliRunner
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.assets.assets import MEMORY, RANKER_FILE
+from spacy_medlink.assets.layout import MEMORY, RANKER_FILE
 from spacy_medlink.building import build_assets
 from spacy_medlink.cli import app
 from spacy_medlink.encoders.bi_encoder import BiEncoder

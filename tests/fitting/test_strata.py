@@ -9,12 +9,12 @@ from spacy_medlink.fitting.calibrate import _choose
 from spacy_medlink.fitting.calibrator import (
     SHORT_FORMS,
     STATED,
+    Point,
     fit,
     rates_of_gold,
     rates_of_names,
 )
 from spacy_medlink.fitting.examples import RankedExamples
-from spacy_medlink.fitting.thresholds import Point
 from spacy_medlink.ranking.calibrator import (
     CALIBRATOR_FEATURES,
     STRATA,

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from spacy_medlink.fitting.calibrator import at_threshold, best_threshold, points
 from spacy_medlink.fitting.examples import RankedExamples
-from spacy_medlink.fitting.thresholds import at_threshold, best_threshold, points
 from tests.fitting.samples import ranked_examples
 
 

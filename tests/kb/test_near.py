@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_medlink.kb import KnowledgeBase, build_kb, near
-from spacy_medlink.kb.near import near_names, one_edit_away
+from spacy_medlink.kb import KnowledgeBase, browse, build_kb
+from spacy_medlink.kb.browse import near_names, one_edit_away
 from spacy_medlink.types import Concept, Name
 
 NAMES = {
@@ -46,7 +46,7 @@ def test_a_large_terminology_is_not_read_through(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A fixed number of look-ups, whatever its size."""
-    monkeypatch.setattr(near, "_SCANNED", 3)
+    monkeypatch.setattr(browse, "_SCANNED", 3)
     monkeypatch.setattr(KnowledgeBase, "iter_texts", lambda self: pytest.fail("reads all names"))
     assert [one.name for one in near_names(kb, "hypertentsion")] == ["Hypertension"]
     assert [one.name for one in near_names(kb, "fevre")] == ["Fever"]

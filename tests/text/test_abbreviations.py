@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from spacy_medlink.kb.gold import read_gold
 from spacy_medlink.text.abbreviations import find_definitions, implied_definitions, written_out
-from spacy_medlink.text.abbreviations.initials import abbreviates
+from spacy_medlink.text.abbreviations.implied import abbreviates, letters_of
 from tests.timing import cpu_seconds
 
 
@@ -303,8 +303,8 @@ def test_what_is_implied_is_right_in_real_text(data_dir):
     ],
 )
 def test_initials_that_abbreviate(short, text):
-    assert abbreviates(short, text)
-    assert abbreviates(short.lower(), text.upper())
+    assert abbreviates(short, letters_of(text))
+    assert abbreviates(short.lower(), letters_of(text.upper()))
 
 
 @pytest.mark.parametrize(
@@ -322,12 +322,12 @@ def test_initials_that_abbreviate(short, text):
     ],
 )
 def test_initials_that_do_not_abbreviate(short, text):
-    assert not abbreviates(short, text)
+    assert not abbreviates(short, letters_of(text))
 
 
 @given(st.lists(st.sampled_from("heart Lung of de überfunktion hyperthyroidism 2".split())))
 def test_first_letters_of_all_words_abbreviate(words):
-    assert abbreviates("".join(word[0] for word in words), " ".join(words))
+    assert abbreviates("".join(word[0] for word in words), letters_of(" ".join(words)))
 
 
 def test_initials_explain_the_abbreviations_of_a_terminology(data_dir):
@@ -339,7 +339,8 @@ def test_initials_explain_the_abbreviations_of_a_terminology(data_dir):
         names = [concept["canonical_name"], *concept["aliases"]]
         shorts += [(one, place, names) for one in names if re.fullmatch("[A-Z]{3,6}", one)]
         by_letter.setdefault(names[0][0].lower(), []).append((names[0], place))
-    ways = (_first_letters, abbreviates)
+    lent = cache(letters_of)
+    ways = (_first_letters, lambda short, name: abbreviates(short, lent(name)))
     own = [sum(any(way(one, name) for name in names) for one, _, names in shorts) for way in ways]
     assert (len(shorts), own) == (1639, [476, 643])
     pairs = [

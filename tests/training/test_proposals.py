@@ -5,7 +5,7 @@ import pytest
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.building import build_assets
-from spacy_medlink.components.finding.heads import Heads
+from spacy_medlink.components.finding.proposals import Heads
 from spacy_medlink.errors import MedlinkError
 from training.proposals import THRESHOLDS, Figures, choose_threshold, judge_thresholds
 

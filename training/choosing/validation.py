@@ -1,6 +1,6 @@
-"""How well held-out names find their concept: acc@k over concepts, each ranked by its best name."""
+"""How well queries find their concept: acc@k over concepts, each ranked by its best name."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,8 +10,7 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.evaluation.intervals import reciprocal
 from spacy_medlink.types import Floats2d, Ints1d
 
-from ..data.holdout import Query
-from ..data.names import TokenTable, TrainingNames
+from ..data.names import TokenTable
 from ..loop.encoding import encode_names
 from ..loop.precision import Precision
 
@@ -21,45 +20,54 @@ _TIE = 1e-4
 _BLOCK = 256
 
 
+NEVER = 1 << 30  # the rank of a query whose concept is among no names
+
+
 @dataclass(frozen=True)
 class QuerySet:
-    """Held-out names, cut into word pieces. concepts (Ints1d): the right concept of each, (n,)."""
+    """Texts that are looked for, and the concepts that are right for them.
+
+    tokens (TokenTable): of the distinct texts. count (int): n queries.
+    asked, owner, golds (Ints1d): text, query and concept of each right answer, (n_golds,); a query
+        may have several, or none that is there.
+    """
 
     tokens: TokenTable
-    concepts: Ints1d
+    count: int
+    asked: Ints1d
+    owner: Ints1d
+    golds: Ints1d
+
+    @classmethod
+    def of(
+        cls, texts: Sequence[str], golds: Sequence[Collection[int]], encoder: BiEncoder
+    ) -> "QuerySet":
+        """Cut texts into word pieces. golds (Sequence[Collection[int]]): rows of concepts."""
+        distinct = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+        answers = [
+            (distinct[text], place, gold)
+            for place, (text, own) in enumerate(zip(texts, golds, strict=True))
+            for gold in sorted(own)
+        ]
+        columns = np.array(answers, dtype=np.int64).reshape(-1, 3).T
+        return cls(TokenTable.build(distinct, encoder.tokenize), len(texts), *columns)
 
     def __len__(self) -> int:
-        return len(self.concepts)
+        return self.count
 
+    def encode(self, encoder: BiEncoder, precision: Precision) -> Floats2d:
+        """Encode the query of each right answer: (n_golds, dim)."""
+        every = np.arange(len(self.tokens))
+        return encode_names(encoder, self.tokens, every, precision)[self.asked]
 
-def query_set(queries: Sequence[Query], encoder: BiEncoder) -> QuerySet:
-    """Prepare held-out names for encoding."""
-    texts = (query.text for query in queries)
-    concepts = np.array([query.concept for query in queries], dtype=np.int64)
-    return QuerySet(TokenTable.build(texts, encoder.tokenize), concepts)
-
-
-def encode_queries(encoder: BiEncoder, queries: QuerySet, precision: Precision) -> Floats2d:
-    """Encode held-out names: (n, dim)."""
-    return encode_names(encoder, queries.tokens, np.arange(len(queries)), precision)
-
-
-def evaluate(
-    encoder: BiEncoder,
-    queries: QuerySet,
-    index: TrainingNames,
-    wanted: Ints1d,
-    precision: Precision,
-) -> dict[str, float]:
-    """Encode queries and names, and measure.
-
-    index (TrainingNames): names, no held-out one among them. wanted (Ints1d): positions of those
-    to compare with, ascending; of every right concept at least one name.
-    RETURNS (Dict[str, float]): see `measure`.
-    """
-    vectors = encode_names(encoder, index.tokens, wanted, precision)
-    found = encode_queries(encoder, queries, precision)
-    return measure(rank(found, queries.concepts, vectors, index.concepts[wanted]))
+    def ranks(
+        self, encoder: BiEncoder, precision: Precision, names: Floats2d, concepts: Ints1d
+    ) -> Ints1d:
+        """Rank the best of the right concepts of each query, see `rank`: (n,)."""
+        own = rank(self.encode(encoder, precision), self.golds, names, concepts)
+        ranks = np.full(len(self), NEVER)
+        np.minimum.at(ranks, self.owner, own)
+        return ranks
 
 
 def rank(queries: Floats2d, golds: Ints1d, names: Floats2d, concepts: NDArray[np.int64]) -> Ints1d:

@@ -1,83 +1,125 @@
-"""Yardstick: measures encoders on the held-out names, on the same terms as their base."""
+"""Yardstick: measures encoders by what they find, on the same terms as their base."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.stored import StoredVectors, store_vectors
-from spacy_medlink.types import Floats2d, Ints1d
+from spacy_medlink.evaluation import load_gold
+from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.types import Floats2d, Ints1d, Mention
 
 from ..data.holdout import Holdout
 from ..data.names import TrainingNames
 from ..loop.encoding import encode_unknown
 from ..loop.precision import Precision
-from ..recipe.settings import SelectionSettings
 from .selection import Figures, Halves
-from .validation import (
-    QuerySet,
-    encode_queries,
-    evaluate,
-    measure,
-    query_set,
-    rank,
-    shortlist,
-)
+from .validation import QuerySet, measure, shortlist
 
 _STORED = 200_000  # names, at most
 
 
 class Yardstick:
-    """Held-out names, the names they are looked for among, and how well the base finds them.
+    """Queries, the names they are looked for among, and how well the base finds them.
 
-    among (Optional[int]): names that they are looked for among, at most; None for all. Where there
-    are more, those of the right concepts are taken, and others at random, always the same.
+    queries (Mapping[str, QuerySet]): by the names of their figures; weights are chosen on "dev".
+    nearest (int): names that the base finds nearest to a query of "dev": among these is measured
+    while training. among (Optional[int]): names that queries are looked for among, at most; None
+    for all. Where there are more, those of the right concepts are taken, and others at random,
+    always the same.
     known (Optional[StoredVectors]): vectors of the base that need not be made again.
 
-    base (Halves): the base's figures on dev and test, among these names.
-    vectors (Floats2d): the base's vectors of these names, (n, dim).
+    base (Halves): the base's figures among these names. vectors (Floats2d): the base's vectors of
+    them, (n, dim).
     """
 
     def __init__(
         self,
         base: BiEncoder,
         names: TrainingNames,
-        holdout: Holdout,
-        settings: SelectionSettings,
+        queries: Mapping[str, QuerySet],
+        nearest: int,
         precision: Precision,
         among: int | None = None,
         known: StoredVectors | None = None,
+        facts: Mapping[str, int] | None = None,
     ) -> None:
-        self._names, self._precision = names, precision
-        golds = [query.concept for query in (*holdout.dev, *holdout.test)]
-        self._all: Ints1d = among_which(names.concepts, golds, among)
-        self._concepts: Ints1d = names.concepts[self._all]
-        self._queries: dict[str, QuerySet] = {
-            "dev": query_set(holdout.dev, base),
-            "test": query_set(holdout.test, base),
-        }
+        self._names, self._queries, self._precision = names, queries, precision
+        golds = np.concatenate([own.golds for own in queries.values()])
+        self._all: Ints1d = among_which(names.concepts, golds.tolist(), among)
         self.vectors: Floats2d = self._encode(base, "Encoding names with the base", known)
         self._made = [(base.fingerprint(), self.vectors)]
-        self.base = self._measure(base, self.vectors)
-        dev = self._queries["dev"]
-        queries = encode_queries(base, dev, precision)
-        found = shortlist(queries, dev.concepts, self.vectors, self._concepts, settings.shortlist)
-        self._shortlist: Ints1d = self._all[found]
+        self.base = self._measure(base, queries, self.vectors, self._all)
+        vectors, dev = queries["dev"].encode(base, precision), queries["dev"]
+        near = shortlist(vectors, dev.golds, self.vectors, names.concepts[self._all], nearest)
+        self._shortlist: Ints1d = self._all[near]
+        self._facts = facts or {f"{half}_queries": len(own) for half, own in queries.items()}
+
+    @classmethod
+    def of_holdout(
+        cls,
+        base: BiEncoder,
+        names: TrainingNames,
+        holdout: Holdout,
+        nearest: int,
+        precision: Precision,
+        among: int | None = None,
+        known: StoredVectors | None = None,
+    ) -> "Yardstick":
+        """Measure on held-out names, both halves."""
+        halves = {"dev": holdout.dev, "test": holdout.test}
+        queries = {
+            half: QuerySet.of([one.text for one in own], [{one.concept} for one in own], base)
+            for half, own in halves.items()
+        }
+        return cls(base, names, queries, nearest, precision, among, known)
+
+    @classmethod
+    def of_gold(
+        cls,
+        base: BiEncoder,
+        names: TrainingNames,
+        gold: Path,
+        kb: KnowledgeBase,
+        seen: Collection[str],
+        nearest: int,
+        precision: Precision,
+    ) -> "Yardstick":
+        """Measure on the mentions of a gold file, all of them ("dev"), and those "unseen".
+
+        Ranks count concepts, by the dense tier alone; every mention of the file counts.
+
+        seen (Collection[str]): texts of training, lower-cased.
+        RAISES (MedlinkError): E107, E401-E407 for the file.
+        """
+        known = set(np.unique(names.concepts).tolist())
+        cases = [(_form(one.mention), one.right & known) for one in load_gold(gold, kb).cases()]
+        unseen = [one for one in cases if one[0].lower() not in seen]
+        parts = {"dev": cases, **({"unseen": unseen} if unseen else {})}
+        queries = {
+            half: QuerySet.of([text for text, _ in own], [right for _, right in own], base)
+            for half, own in parts.items()
+        }
+        facts = {
+            "dev_mentions": len(cases),
+            "unseen_mentions": len(unseen),
+            "not_in_kb": sum(not right for _, right in cases),
+        }
+        return cls(base, names, queries, nearest, precision, facts=facts)
 
     def fast(self, encoder: BiEncoder) -> Figures:
         """Measure on dev among the shortlist: the names that the base took for near ones."""
-        return evaluate(
-            encoder, self._queries["dev"], self._names, self._shortlist, self._precision
-        )
+        vectors = encode_names(encoder, self._names.tokens, self._shortlist, self._precision)
+        return self._measure(encoder, ("dev",), vectors, self._shortlist)["dev"]
 
     def whole(self, encoder: BiEncoder) -> Halves:
-        """Measure on dev and test among all names."""
+        """Measure on all queries among all names."""
         vectors = self._encode(encoder, "Encoding names")
         if len(vectors) <= _STORED:
             self._made[1:] = [(encoder.fingerprint(), vectors)]
-        return self._measure(encoder, vectors)
+        return self._measure(encoder, self._queries, vectors, self._all)
 
     def store(self, directory: Path) -> None:
         """Write what the base, and the encoder that was measured last, made of the names.
@@ -90,28 +132,24 @@ class Yardstick:
         for fingerprint, vectors in self._made:
             store_vectors(directory, fingerprint, pieces, vectors)
 
+    def facts(self) -> dict[str, int]:
+        """Count what is compared with what."""
+        return {**self._facts, "names": len(self._all), "shortlist": len(self._shortlist)}
+
     def _encode(
         self, encoder: BiEncoder, what: str, known: StoredVectors | None = None
     ) -> Floats2d:
         """Encode the names but those whose vectors are known."""
         return encode_unknown(encoder, self._names.tokens, self._all, self._precision, what, known)
 
-    def facts(self) -> dict[str, Any]:
-        """Count what is compared with what."""
-        counts = {f"{half}_queries": len(queries) for half, queries in self._queries.items()}
-        return {**counts, "names": len(self._all), "shortlist": len(self._shortlist)}
-
-    def _measure(self, encoder: BiEncoder, vectors: Floats2d) -> Halves:
+    def _measure(
+        self, encoder: BiEncoder, halves: Iterable[str], vectors: Floats2d, wanted: Ints1d
+    ) -> Halves:
+        """Rank some queries among names with these vectors. wanted (Ints1d): their positions."""
+        concepts, precision = self._names.concepts[wanted], self._precision
         return {
-            half: measure(
-                rank(
-                    encode_queries(encoder, queries, self._precision),
-                    queries.concepts,
-                    vectors,
-                    self._concepts,
-                )
-            )
-            for half, queries in self._queries.items()
+            half: measure(self._queries[half].ranks(encoder, precision, vectors, concepts))
+            for half in halves
         }
 
 
@@ -126,3 +164,7 @@ def among_which(concepts: Ints1d, golds: Sequence[int], most: int | None) -> Int
     right = np.flatnonzero(np.isin(concepts, np.asarray(golds)))
     drawn = np.random.default_rng(0).choice(len(concepts), size=most, replace=False)
     return np.union1d(right, drawn[: max(0, most - len(right))])
+
+
+def _form(mention: Mention) -> str:
+    return (mention.long_form or mention.text).strip()

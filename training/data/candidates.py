@@ -10,7 +10,7 @@ from spacy_medlink.types import Floats2d, Ints1d, Ints2d
 
 from ..weights import Weights
 from .mentions import NamesAndMentions
-from .sampler import Sampler
+from .sampler import Around, Sampler
 
 Encode = Callable[[Ints1d], Floats2d]
 _BLOCK = 256
@@ -85,19 +85,14 @@ class Candidates:
         return np.array(merged[: self._k])
 
 
-class CandidateSampler:
+class CandidateSampler(Around):
     """The batches of mentions of another sampler, with their candidates, renewed each epoch."""
 
     def __init__(self, mentions: Sampler, candidates: Candidates) -> None:
-        self._mentions, self._candidates = mentions, candidates
-
-    @property
-    def steps_per_epoch(self) -> int:
-        """Number of batches in one pass over the mentions."""
-        return self._mentions.steps_per_epoch
+        self._sampler, self._candidates = mentions, candidates
 
     def batch(self, step: int) -> Ints1d:
         """Get the mentions of a step and all their candidates: positions, ascending."""
         self._candidates.renew(step // self.steps_per_epoch)
-        mentions = self._mentions.batch(step)
+        mentions = self._sampler.batch(step)
         return np.union1d(mentions, self._candidates.of(mentions)[0])

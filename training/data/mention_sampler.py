@@ -8,12 +8,12 @@ from spacy_medlink.types import Ints1d
 
 from .mentions import NamesAndMentions
 from .pairs import Pairs
-from .sampler import NameSampler, Sampler, Shuffle
+from .sampler import Around, NameSampler, Sampler, Shuffle, Shuffled
 
 NearestWrong = Callable[[Ints1d, int], Ints1d]
 
 
-class MentionSampler:
+class MentionSampler(Shuffled):
     """Random mentions, each as often an epoch as the square root of how often it occurs.
 
     What a text says often is worth more, and what it says once must be heard too.
@@ -30,17 +30,12 @@ class MentionSampler:
         self._mentions = np.repeat(positions, times)
         self._shuffle = Shuffle(len(self._mentions), batch_mentions, seed)
 
-    @property
-    def steps_per_epoch(self) -> int:
-        """Number of batches in one pass over the mentions."""
-        return self._shuffle.steps_per_epoch
-
     def batch(self, step: int) -> Ints1d:
         """Get the mentions of a step: positions, ascending."""
         return np.unique(self._mentions[self._shuffle.part(step)])
 
 
-class WithNearNames:
+class WithNearNames(Around):
     """The mentions of another sampler, each with a name of its concept and wrong names near it.
 
     nearest_wrong (Callable): names near mentions as far as is known, so many of each.
@@ -59,11 +54,6 @@ class WithNearNames:
         self._concepts, self._is_mention = names.concepts, names.is_mention
         self._possible = np.flatnonzero(names.trainable)
         self._drawn: tuple[int, Ints1d] | None = None
-
-    @property
-    def steps_per_epoch(self) -> int:
-        """Number of batches in one pass of the other sampler."""
-        return self._sampler.steps_per_epoch
 
     def batch(self, step: int) -> Ints1d:
         """Get the mentions and names of a step: positions, ascending."""
@@ -88,7 +78,7 @@ class WithNearNames:
         return self._possible[(first + drawn.astype(np.int64))[counts > 0]]
 
 
-class WithNames:
+class WithNames(Around):
     """The batches of another sampler, and random names beside what it gives.
 
     count (int): names a batch, drawn from those that have a synonym.
@@ -97,11 +87,6 @@ class WithNames:
     def __init__(self, sampler: Sampler, names: NamesAndMentions, count: int, seed: int) -> None:
         self._sampler = sampler
         self._names = NameSampler(names, count, seed)
-
-    @property
-    def steps_per_epoch(self) -> int:
-        """Number of batches in one pass of the other sampler."""
-        return self._sampler.steps_per_epoch
 
     def batch(self, step: int) -> Ints1d:
         """Get the mentions and names of a step: positions, ascending."""

@@ -25,7 +25,29 @@ class Sampler(Protocol):
         ...
 
 
-class PairSampler:
+class Shuffled:
+    """A sampler that goes through one shuffled order."""
+
+    _shuffle: "Shuffle"
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Number of batches in one pass."""
+        return self._shuffle.steps_per_epoch
+
+
+class Around:
+    """A sampler that adds to the batches of another."""
+
+    _sampler: Sampler
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Number of batches in one pass of the other sampler."""
+        return self._sampler.steps_per_epoch
+
+
+class PairSampler(Shuffled):
     """Random pairs, each once an epoch, so that a batch holds at least two names a concept.
 
     pairs (Pairs): (n_pairs, 2) positions of training names.
@@ -36,17 +58,12 @@ class PairSampler:
         self._pairs = pairs
         self._shuffle = Shuffle(len(pairs), batch_pairs, seed)
 
-    @property
-    def steps_per_epoch(self) -> int:
-        """Number of batches in one pass."""
-        return self._shuffle.steps_per_epoch
-
     def batch(self, step: int) -> Ints1d:
         """Get the names of the pairs of a step; a name in several pairs is encoded once."""
         return np.unique(self._pairs[self._shuffle.part(step)]).astype(np.int64)
 
 
-class NameSampler:
+class NameSampler(Shuffled):
     """Random names, each once an epoch, for a loss that finds the positives elsewhere.
 
     names (TrainingNames): those with another trainable name in their concept are drawn.
@@ -56,11 +73,6 @@ class NameSampler:
     def __init__(self, names: TrainingNames, batch_names: int, seed: int) -> None:
         self._names = _with_synonym(names.concepts, names.trainable)
         self._shuffle = Shuffle(len(self._names), batch_names, seed)
-
-    @property
-    def steps_per_epoch(self) -> int:
-        """Number of batches in one pass."""
-        return self._shuffle.steps_per_epoch
 
     def batch(self, step: int) -> Ints1d:
         """Get the names of a step."""

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from ...assets import Assets
-from ...assets.assets import CALIBRATOR
+from ...assets.layout import CALIBRATOR
 
 FITTED = Path(__file__).with_name("calibrator.json")
 

@@ -15,10 +15,10 @@ from ...assets.dictionary import is_link
 from .words import clause_ends, says
 
 _CONJUNCTIONS = frozenset("and or and/or und oder y e et ou & /".split())
-_WORDS = 4  # of an element that share an end or a beginning, at most
-_OWN = 3  # tokens of another element that are its own, at most
+_WORDS = 4  # most words that elements share at their end or beginning
+_OWN = 3  # most tokens that another element does not share
 _LONGEST = 16  # tokens from beginning to end
-_BESIDE = 3  # tokens that a reading has, at least, beside those between its two elements
+_BESIDE = 3  # least tokens of a reading outside of the gap between its two elements
 
 
 class Reading(NamedTuple):

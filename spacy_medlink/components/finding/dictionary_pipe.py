@@ -51,8 +51,8 @@ class DictionaryPipe(PicklablePipe):
         self.facts_for = facts_for
         self._exact: ExactIndex | None = None
         self._facts: NameFacts | None = None
-        self._forms: Forms | None = None  # that were learned: a child process learns none anew
-        self._assets: Assets | None = None  # which both are made from, where they are not saved
+        self._forms: Forms | None = None  # learned here, never by a child process
+        self._assets: Assets | None = None  # to make names and facts of, unless saved
         self._saved: HeldFiles | None = None  # the files that the exact tier was loaded from
         self._fingerprint = ""  # of the saved exact tier that was pickled
         self._path: Path | None = None
@@ -119,9 +119,9 @@ class DictionaryPipe(PicklablePipe):
             its names.
         """
         if _EXACT not in exclude:
-            facts = self.facts  # which may be mapped from the very files
+            facts = self.facts  # read first: it may be mapped from the files that are written
             check_output(Path(path) / _FACTS, _SAVED_FACTS)
-            # Beside, not in place: these may be the very files that are mapped.
+            # Not in place, since the old files may still be mapped.
             with replacing_directory(Path(path) / _EXACT, _SAVED) as directory:
                 self._save(directory)
             with replacing_directory(Path(path) / _FACTS, _SAVED_FACTS) as directory:
@@ -177,7 +177,7 @@ class DictionaryPipe(PicklablePipe):
         elif exact is not None and self._path is not None:
             state["_fingerprint"] = exact.fingerprint()
         if self._assets is not None and self._assets.keep_alive is not None:
-            state["_assets"] = None  # the starter, which is made anew where it is unpickled
+            state["_assets"] = None  # the starter is built again when it is unpickled
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -203,7 +203,7 @@ class DictionaryPipe(PicklablePipe):
             exact.save(directory)
             exact.save_names(directory)
             return
-        for name in files:  # hard links, if possible: large ones should not go through memory
+        for name in files:  # as hard links if possible, so that large files are not copied
             files[name].put(directory / name)
         if not has_names(files):
             exact.save_names(directory)

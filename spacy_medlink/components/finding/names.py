@@ -28,10 +28,9 @@ from .words import (
     runs,
     saying,
     with_brackets,
-    words_in,
 )
 
-_ONE_WORD_MORE = 2  # tokens of a hyphen and what it joins
+_ONE_WORD_MORE = 2  # tokens: a hyphen and the word behind it
 # Keys that are looked up together: those of a whole long document take a hundred times its memory.
 _TOGETHER = 1 << 16
 
@@ -87,7 +86,7 @@ class NameFinder:
             if rows:
                 start, end = one.tokens[0], one.tokens[-1] + 1
                 match = Match(start, end, saying(doc, one.tokens), rows, text, False)
-                # What is said twice is said where it ends first.
+                # Of two readings of one text, the one that ends first stays.
                 said = found.get((start, text))
                 if said is None or end < said.end:
                     found[start, text] = match
@@ -122,7 +121,7 @@ class NameFinder:
             for gram in np.flatnonzero(found >= 0).tolist():
                 length = bisect_right(ends, gram) + 1
                 first = gram - (ends[length - 2] if length > 1 else 0)
-                if first < size:  # the others begin in the next part
+                if first < size:  # a run that begins later belongs to the next part
                     yield length, begin + first, grams[gram], int(found[gram])
 
     def _joined(self, doc: Doc) -> Iterator[Match]:
@@ -156,7 +155,7 @@ class NameFinder:
 
     def _in_any_order(self, doc: Doc, found: set[tuple[int, int]]) -> Iterator[Match]:
         """Find what is a name's words in another order, within a clause."""
-        words = [words_in(token.text) for token in doc]
+        words = [name_words(token.text) for token in doc]
         keys = (
             ((start, end), self._any_order_key([one for own in words[start:end] for one in own]))
             for start, end in clause_runs(doc, self._longest)

@@ -9,7 +9,7 @@ from thinc.api import HashEmbed, Maxout, Model, chain, concatenate, with_array
 from thinc.types import Floats2d
 
 _OUTSIDE, _FIRST, _INSIDE, _LAST, _ALONE = range(5)
-_ROWS = 64  # more than there are values, so that no two of them have one vector
+_ROWS = 64  # more than there are values, so that each has a vector of its own
 _WIDTH = 16
 
 Docs = list[Doc]

@@ -27,7 +27,7 @@ class OverlaidNames:
         self.assets = assets
         self._concepts = [concept for concept, _ in assets.overlay.added]
         self._finder = NameFinder(exact_index(assets.overlay.names), longest, False)
-        self._left: tuple[Kept, Kept] | None = None  # what is left, and of what
+        self._left: tuple[Kept, Kept] | None = None  # what is left, what it is left of
 
     def left_of(self, kept: Kept) -> Kept:
         """Leave out the names that are taken away; the same again where the same is asked."""

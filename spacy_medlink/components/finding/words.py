@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 from spacy.tokens import Doc
 
-from ...assets.dictionary import name_words
 from ...text.normalisation import key
 
 _PARAGRAPH = re.compile(r"\n\s*\n")
-# As tokens: that of "E. coli" is not.
+# As tokens of their own, unlike the full stop of "E. coli".
 _SENTENCE_ENDS = frozenset(". .. ... … ! ? ; 。 ！ ？ ； । ؟".split())
 _OPENING = {")": "(", "]": "[", "}": "{", "）": "（"}
 _CLOSING = {left: right for right, left in _OPENING.items()}
@@ -131,12 +130,6 @@ def runs(words: Sequence[str], longest: int) -> tuple[list[str], list[int]]:
         joined += own
         ends.append(len(joined))
     return joined, ends
-
-
-@lru_cache(maxsize=65536)
-def words_in(text: str) -> tuple[str, ...]:
-    """List the keys of the words of a token, as `name_words` does."""
-    return tuple(name_words(text))
 
 
 @lru_cache(maxsize=65536)

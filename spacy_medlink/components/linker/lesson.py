@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from ...kb import KnowledgeBase
     from ...objectives.protocol import Objective
 
-_APART = "\0"  # begins the key of no text
-_NAMES_OF_CONCEPT = 4  # drawn to the mention, the preferred name first
+_APART = "\0"  # no key of a text begins with it
+_NAMES_OF_CONCEPT = 4  # names that a mention is pulled to, the preferred one first
 
 
 def gold_spans(spans: Iterable[Span]) -> list[Span]:

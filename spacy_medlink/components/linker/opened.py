@@ -287,7 +287,7 @@ class OpenedLinker:
         """Get the encoder of the config, in full precision; of a saved linker, the saved one."""
         if self.shared.is_used:
             return self.shared.encoder(self.assets if self.is_saved else None)
-        from ...assets.assets import ENCODER
+        from ...assets.layout import ENCODER
         from ...encoders.architectures import encoder_of
         from ...encoders.bi_encoder import BiEncoder
 
@@ -299,15 +299,16 @@ class OpenedLinker:
                 encoder = BiEncoder.load(path)
             shim.set_encoder(encoder)
             model.set_dim("nO", encoder.dim)
-        return encoder_of(model)
+        own: BiEncoder = encoder_of(model)
+        return own
 
     def reranker(self) -> "CrossEncoder":
         """Get the reranker of the config; of a linker that was saved after training, that one.
 
         RAISES (MedlinkError): E217 when it was made for others.
         """
-        from ...assets.assets import RERANKER
-        from ...encoders.architectures import cross_encoder_of
+        from ...assets.layout import RERANKER
+        from ...encoders.architectures import encoder_of
         from ...encoders.cross_encoder import CrossEncoder
 
         model, assets = self.settings.reranker, self.assets
@@ -317,7 +318,7 @@ class OpenedLinker:
         if trained and shim.encoder is None and assets.manifest.get("reranker"):
             with assets.directory(RERANKER) as path:
                 shim.set_encoder(CrossEncoder.load(path))
-        encoder = cross_encoder_of(model)
+        encoder: CrossEncoder = encoder_of(model)
         assets.check_reranker(encoder, model.attrs["name"])
         return encoder
 

@@ -24,7 +24,7 @@ class SharedTransformer:
 
     def __init__(self, name: str, settings: LinkerSettings, home: Home) -> None:
         self.name, self.settings, self.home = name, settings, home
-        self._mark: Any = None  # of the weights, when they were last looked at
+        self._mark: Any = None  # of the weights at the last look
         self._has_checked = False  # whether they are those that read the documents
 
     @property
@@ -39,7 +39,7 @@ class SharedTransformer:
         saved (Optional[Assets]): those that were saved with the component.
         RAISES (MedlinkError): E225 when there is no transformer.
         """
-        from ...assets.assets import ENCODER
+        from ...assets.layout import ENCODER
         from .. import shared_network
 
         model = self._model

@@ -137,10 +137,10 @@ class Trainer:
                 return False
             made = self._rebuilt(opened.base)
             opened.put(made)
-            self._texts = None  # of the knowledge base of the assets before
+            self._texts = None  # those of the earlier assets' knowledge base
             opened.is_saved, opened.is_stale = True, False
             if opened.shared.is_used:
-                _ = opened.engine  # checked now: the next step moves the weights before it is asked
+                _ = opened.engine  # checked before the next step changes the weights
         return True
 
     def _update_encoder(

@@ -69,7 +69,7 @@ class MedlinkKB(SpacyKB):  # type: ignore[misc]  # spaCy's class is Cython, with
 
             return self._take(KnowledgeBase(path), None)
         from ...assets import Assets
-        from ...assets.assets import DENSE_FILE
+        from ...assets.layout import DENSE_FILE
 
         assets = Assets(path)
         index = assets.file(DENSE_FILE) if "dense" in assets.tiers else None

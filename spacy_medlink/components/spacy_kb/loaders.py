@@ -1,6 +1,7 @@
 """The functions that an entity_linker's config names."""
 
 from collections.abc import Callable
+from functools import partial
 
 from spacy.util import registry
 from spacy.vocab import Vocab
@@ -15,7 +16,7 @@ def kb_from_medlink(path: str, width: int = WIDTH) -> Callable[[Vocab], MedlinkK
     path (str): a file that `medlink kb build` wrote, or a directory of `medlink build`.
     width (int): length of the entity vectors, where the path has none.
     """
-    return _Loader(path, width)
+    return partial(_opened, path, width)  # which can be pickled, as spaCy does
 
 
 @registry.misc("spacy-medlink.EmptyKB.v1")  # type: ignore[untyped-decorator]  # spaCy's has no types
@@ -24,11 +25,5 @@ def empty_medlink_kb() -> Callable[[Vocab, int], MedlinkKB]:
     return MedlinkKB
 
 
-class _Loader:
-    """Opens a knowledge base; a class, since spaCy pickles what it is given."""
-
-    def __init__(self, path: str, width: int) -> None:
-        self._path, self._width = path, width
-
-    def __call__(self, vocab: Vocab) -> MedlinkKB:
-        return MedlinkKB(vocab, self._width).open(self._path)
+def _opened(path: str, width: int, vocab: Vocab) -> MedlinkKB:
+    return MedlinkKB(vocab, width).open(path)

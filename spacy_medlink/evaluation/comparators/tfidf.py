@@ -19,7 +19,7 @@ _GRAMS = (1, 2)
 _NAMES = 64  # proposed for a mention, as many as a tier proposes
 _BATCH = 512  # mentions that are compared together
 _BLOCK = 8192  # names that they are compared with at a time: 16 MB of cosines
-_MOST = 1 << 20  # cosines that may turn out to be among the best, before they are sorted out
+_MOST = 1 << 20  # cosines kept as possibly among the best before they are sorted
 
 
 class TfidfRanker:
@@ -37,7 +37,7 @@ class TfidfRanker:
 
         self._vectorizer = TfidfVectorizer(analyzer="char", ngram_range=_GRAMS, dtype=np.float32)
         vectors: Any = self._vectorizer.fit_transform(names)
-        # Every n-th name each: what is best in the first block is then nearly best in all.
+        # Every n-th name, so that the best of the first block are nearly the best of all.
         count = -(-vectors.shape[0] // _BLOCK)
         self._blocks = [vectors[number::count] for number in range(count)]
         self._name_concept = name_concept
@@ -98,7 +98,7 @@ class _Best:
 
     def __init__(self, n: int, width: int) -> None:
         self._width = width
-        # What a cosine must reach to be kept, at first anything above 0.
+        # The least cosine that is kept: at first, any above 0.
         self._least = np.full(n, np.finfo(np.float32).tiny, dtype=np.float32)
         # Text, name and cosine, a column each.
         self._found: list[tuple[Ints1d, Ints1d, Floats1d]] = []

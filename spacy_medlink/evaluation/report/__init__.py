@@ -1,8 +1,7 @@
 """Reports about measured linkers: files of metrics, comparisons, and pages for people."""
 
 from .comparison import compare_metrics
-from .metrics_file import METRICS_FILE, dump_metrics, read_metrics, read_records
-from .run import Run, open_runs
+from .metrics_file import METRICS_FILE, Run, dump_metrics, open_runs, read_metrics, read_records
 from .write import write_report
 
 __all__ = [

@@ -7,7 +7,7 @@ from .templates import environment, resource
 
 _MOST_LABELS = 8
 _HEADLINE = ("concepts", "names", "retired ids")
-# The fields of a change, and what a reader calls them.
+# The fields of a change, and their names for the reader.
 COLUMNS = {
     "id": "id", "other": "now", "text": "name", "lang": "language", "label": "vocabulary",
     "before": "before", "after": "after",

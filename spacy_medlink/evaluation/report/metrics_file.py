@@ -2,7 +2,8 @@
 
 import gzip
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -77,3 +78,33 @@ def _one_a_line(begin: str, items: Iterable[str], end: str, indent: int = 0) -> 
 
 def _line(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+class Run:
+    """The metrics of one file.
+
+    name (str): how the report calls it. metrics (Metrics): what `read_metrics` gives.
+    """
+
+    def __init__(self, name: str, metrics: Metrics) -> None:
+        self.name, self.metrics = name, metrics
+
+    @cached_property
+    def records(self) -> list[Record]:
+        """The mentions."""
+        return read_records(self.metrics, self.name)
+
+
+def open_runs(paths: Sequence[Path]) -> list[Run]:
+    """Read files of metrics and give each a name of its own.
+
+    RAISES (MedlinkError): E107, E410 for the files.
+    """
+    runs: list[Run] = []
+    for path in paths:
+        name = path.name.removesuffix(".gz").removesuffix(".json")
+        taken = {run.name for run in runs}
+        if name in taken:
+            name = next(f"{name} {n}" for n in range(2, 10**6) if f"{name} {n}" not in taken)
+        runs.append(Run(name, read_metrics(path)))
+    return runs

@@ -4,10 +4,10 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
-from .run import Run
+from .metrics_file import Run
 from .tables import Cell, Table
 
-# What a spreadsheet takes for the beginning of a formula.
+# Characters that begin a formula in a spreadsheet.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from .run import Run
+from .metrics_file import Run
 
 Cell = str | int | float | None
 _INTERVAL = "acc@1, 95 % interval"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from ...util.files import replacing_file
 from ...util.outputs import check_output, companion, marked
+from .metrics_file import Run
 from .page import GENERATOR, render_report
 from .plain import harmless, to_csv, to_markdown
-from .run import Run
 from .tables import make_tables
 
 PAGE, MARKDOWN, MENTIONS = "report.html", "report.md", "mentions.csv"

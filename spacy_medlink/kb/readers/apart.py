@@ -30,7 +30,7 @@ ends: () not yet, ("",) well, (code, message) with an error."""
 
 _SIZE = struct.Struct("<Q")
 _NAMES = 10_000
-_MOST = 1 << 40  # bytes of a batch: more is something that was printed in between
+_MOST = 1 << 40  # bytes of a batch: a larger size is text that something printed
 # Version 2 writes every string where it stands; later ones spend time on looking for repetitions.
 _MARSHAL = 2
 _new_name = partial(tuple.__new__, Name)
@@ -73,7 +73,7 @@ def read_apart(
 
 def serve(reader: str, path: str, collect: bool, options: dict[str, object]) -> None:
     """Be the other process: write batches of records to standard output."""
-    gc.disable()  # a reader leaves no cycles behind, and there is much to look through
+    gc.disable()  # readers make no cycles, and looking for them takes long
     bad_lines: list[BadLine] | None = [] if collect else None
     batches = _Batches(sys.stdout.buffer, bad_lines)
     try:

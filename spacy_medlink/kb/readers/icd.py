@@ -58,7 +58,7 @@ def read(
     RAISES (MedlinkError): E161 for a table that needs a header and has none, E105 for a bad line,
         unless `bad_lines` collects them.
     """
-    # Some lines, not the first one: that may be damaged.
+    # Several lines are looked at, since the first one may be damaged.
     entries, found = _layout(path, [line for _, line in islice(_filled(path, []), 20)])
     family = _Family(source or found, lang, found in ("ICD10CM", "ICD10"))
     yield from united(_concepts(entries(path, bad_lines), family))

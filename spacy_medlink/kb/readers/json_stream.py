@@ -13,7 +13,7 @@ from .lines import open_source
 
 _CHUNK = 1 << 20
 _LONGEST = 1 << 26  # characters of one value
-_DEEPEST = 100  # lists within lists that are gone through one by one
+_DEEPEST = 100  # levels of nested lists whose values are skipped one by one
 _BLANKS = re.compile(r"[ \t\r\n]+")
 _DECODE = json.JSONDecoder().raw_decode
 
@@ -73,7 +73,7 @@ class JsonStream:
             except (ValueError, RecursionError) as error:
                 raise self.error(f"not JSON ({error})", "JSON") from error
             else:
-                # A number at the end of what was read may go on.
+                # A number at the end of what was read may have more digits.
                 if end < len(self._text) or self._ended:
                     self._pass(end)
                     return value

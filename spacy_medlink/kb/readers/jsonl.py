@@ -76,7 +76,7 @@ def record_of(data: Any) -> Record:
 def _decode(line: str) -> Any:
     try:
         data = json.loads(line)
-    # ValueError is also what a number of more than 4,300 digits meets.
+    # A number of more than 4,300 digits raises a ValueError, too.
     except (ValueError, RecursionError) as error:
         raise FieldError(f"not JSON ({error})", EXPECTED) from error
     if "\\u" in line:

@@ -13,14 +13,14 @@ from .xml_records import XmlRecord, xml_records
 
 _SOURCE = "MESH"
 _DESCRIPTOR, _SUPPLEMENT = "DescriptorRecord", "SupplementalRecord"
-# What takes up half of the files and says nothing about names.
+# Elements that take up half of the files and say nothing about names.
 _WITHOUT = frozenset({
     "ActiveMeSHYearList", "AllowableQualifiersList", "ConceptRelationList", "DateCreated",
     "DateEstablished", "DateRevised", "EntryCombinationList", "IndexingInformationList",
     "PharmacologicalActionList", "PreviousIndexingList", "RelatedRegistryNumberList",
     "SeeRelatedList", "SourceList", "ThesaurusIDlist",
 })  # fmt: skip
-# The trees to which the classes of supplementary records belong, since they stand in none.
+# Supplementary records stand in no tree: the trees that their classes belong to.
 _CLASSES = {"1": "D", "2": "E", "3": "C", "4": "B", "5": "M", "6": "A"}
 _REGISTRIES = (
     ("CAS", re.compile(r"(\d{2,7}-\d\d-\d)")),

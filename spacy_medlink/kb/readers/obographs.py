@@ -113,7 +113,7 @@ def _load_hierarchy(db: sqlite3.Connection, path: Path, bad_lines: list[BadLine]
                     called = id, "_".join(label.split())
                     db.execute("INSERT OR IGNORE INTO property VALUES (?,?)", called)
         except FieldError as error:
-            if kind == "edges":  # bad nodes are reported when they are read for good
+            if kind == "edges":  # bad nodes are reported by the second reading
                 report(path, line, error.problem, error.expected, bad_lines)
     db.execute(_INDEX)
     strays = db.execute(

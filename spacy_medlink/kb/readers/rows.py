@@ -110,7 +110,7 @@ def _quoted(
         except csv.Error as error:
             problem = f"{_hint(error)}{error} (row up to line {feed.last})"
             report(path, feed.first, problem, "cells quoted as in RFC 4180", bad_lines)
-            # A quotation mark that nobody closes would take all lines behind it along.
+            # An open quotation mark would make one cell of all the lines behind it.
             feed.give_back()
             rows = csv.reader(feed, delimiter=delimiter, strict=True)
             continue

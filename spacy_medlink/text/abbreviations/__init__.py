@@ -2,7 +2,6 @@
 
 definitions: "atrial septal defect (ASD)".
 implied: "congestive heart failure" in one place of a document and "CHF" in another.
-initials: which letters of its words an abbreviation may be made of.
 expansion: a mention with its abbreviations written out.
 """
 

@@ -46,7 +46,7 @@ def find_definitions(text: str) -> dict[str, str]:
             found.setdefault(short, long)
         for short, its in _derived(inside, before, long, known):
             derived.setdefault(short, its)
-    return dict(known)  # what is defined itself wins
+    return dict(known)  # its own definition wins
 
 
 def _may_define(inside: str, text: str, start: int) -> bool:
@@ -78,7 +78,7 @@ def _derived(
         yield from _coordinated(two[1], two[2], before)
     elif long and _is_short_form(inside):
         yield from _by_joints(inside, long)
-        # Its last letter is that of a plural, or of nothing: the s of "HBs" is that of "surface".
+        # An s at the end may be a plural's or a word's: the s of "HBs" is that of "surface".
         plural = _is_plural(inside) and (long[-1] == "s" or not _long_form(inside, long))
         if plural and _long_form(inside[:-1], long) == long:
             yield inside[:-1], long

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 LONGEST = 1_000  # characters of a mention, and of what it is written out to
-_NESTED = 2  # long forms within long forms; documents that define in circles end, too
+_NESTED = 2  # levels of long forms within long forms, since definitions may go in circles
 
 
 def written_out(text: str, defined: Mapping[str, str]) -> str:

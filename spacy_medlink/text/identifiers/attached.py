@@ -20,7 +20,7 @@ _BEHIND = 9  # characters from an identifier on to the mention that it stands be
 _SIGNS = ":=|\u2013\u2014-"
 # From a mention to an identifier behind it, also out of its own brackets: "... (A-T) (MIM 208900)".
 _AFTER = re.compile(rf"[)\]]?[ \t,{_SIGNS}]{{0,5}}")
-# The same within brackets, where a comma makes it one of several things that are said.
+# The same within brackets, where commas separate several statements.
 _RIGHT_AFTER = re.compile(r"[ \t:=]{0,3}")
 _TO_NEXT = re.compile(rf"[)\]]?[ \t{_SIGNS}]{{0,5}}")  # from an identifier to a mention behind it
 _IN_LIST = re.compile(r"[ \t,;|/]{0,5}")  # from a mention to the next item

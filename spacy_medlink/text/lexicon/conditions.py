@@ -6,7 +6,7 @@ A field of a lexicon such as `near: mitral, valv*; before: on; section: medicati
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import NamedTuple
 
 from ..headings import find_headings
@@ -16,7 +16,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d+(?:[.,]\d+)?|[%+]")
 # Where what stands beside a short form ends: sentences, paragraphs, items of a list, headings.
 _BORDER = re.compile(r"[.!?]\s+(?=[A-Z])|\n\s*\n|\n(?=[ \t]*(?:[-*•]|\d+[.)]|[A-Z][\w /&]{0,40}:))")
 _LABEL, _MIXED, _HEADED = "label", "mixed", "heading"
-# How much each word or phrase of a kind says.
+# The weight of each word or phrase, by its kind.
 _WEIGHTS: Mapping[str, int] = {"near": 1, "before": 2, "after": 2, "section": 1, _LABEL: 2}
 _FLAGS = (_MIXED, _HEADED)
 KINDS = (*_WEIGHTS, *_FLAGS)
@@ -103,7 +103,7 @@ class Place:
         begin = max(0, self._start - _WINDOW)
         before = self._around.text[begin : self._start]
         if begin and not self._around.text[begin - 1].isspace():
-            before = before.partition(" ")[2]  # half a word
+            before = before.partition(" ")[2]  # the first word may be cut in two
         borders = [one.end() for one in _BORDER.finditer(before)]
         return before[borders[-1] :] if borders else before
 
@@ -119,10 +119,11 @@ class Conditions(NamedTuple):
     """Conditions of one meaning; any of them is enough, more of them say more.
 
     parts (Tuple[Tuple[str, Tuple[str, ...]], ...]): kind and phrases, none for `mixed` and
-        `heading`.
+        `heading`. patterns (Tuple[Tuple[str, ...], ...]): what the phrases of each must equal.
     """
 
     parts: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    patterns: tuple[tuple[str, ...], ...] = ()
 
     @classmethod
     def parse(cls, text: str) -> "Conditions":
@@ -130,7 +131,8 @@ class Conditions(NamedTuple):
 
         RAISES (ValueError): for a kind that there is not, or one without phrases.
         """
-        return cls(tuple(_part(part) for part in text.split(";") if part.strip()))
+        parts = tuple(_part(part) for part in text.split(";") if part.strip())
+        return cls(parts, tuple(tuple(map(_pattern, phrases)) for _, phrases in parts))
 
     def dump(self) -> str:
         """Write them as `parse` reads them."""
@@ -140,7 +142,8 @@ class Conditions(NamedTuple):
 
     def weigh(self, place: Place) -> int:
         """Tell how much speaks for the meaning at a place; 0 where no condition is met."""
-        return sum(_weight(kind, phrases, place) for kind, phrases in self.parts)
+        parts = zip(self.parts, self.patterns, strict=True)
+        return sum(_weight(kind, phrases, own, place) for (kind, phrases), own in parts)
 
 
 def _part(text: str) -> tuple[str, tuple[str, ...]]:
@@ -152,14 +155,14 @@ def _part(text: str) -> tuple[str, tuple[str, ...]]:
     return kind, phrases
 
 
-def _weight(kind: str, phrases: tuple[str, ...], place: Place) -> int:
+def _weight(kind: str, phrases: tuple[str, ...], patterns: tuple[str, ...], place: Place) -> int:
     if kind == _MIXED:
         return int(place.is_mixed)
     if kind == _HEADED:
         return int(place.is_heading) * 3  # against a word or two below the heading
     if kind == _LABEL:
         return _WEIGHTS[kind] * (place.label.lower() in map(str.lower, phrases))
-    return _WEIGHTS[kind] * sum(_is_met(kind, _pattern(one), place) for one in phrases)
+    return _WEIGHTS[kind] * sum(_is_met(kind, one, place) for one in patterns)
 
 
 def _is_met(kind: str, pattern: str, place: Place) -> bool:
@@ -172,7 +175,6 @@ def _is_met(kind: str, pattern: str, place: Place) -> bool:
     return pattern in place.section
 
 
-@lru_cache(maxsize=65536)
 def _pattern(phrase: str) -> str:
     """Make what a phrase must equal: whole words, or with "*" behind it words that begin so."""
     words = _words(phrase.rstrip("*").replace("#", " 0 "))

@@ -95,11 +95,6 @@ class Lexicon:
     def __contains__(self, text: str) -> bool:
         return self._known(text) != ()
 
-    def expansions(self, text: str, label: str = "") -> tuple[str, ...]:
-        """List the long forms of a short form that stands alone."""
-        sense = self.sense(text, Surroundings().at(0, 0, label))
-        return sense.expansions if sense else ()
-
     def sense(self, text: str, place: Place = _NOWHERE) -> Sense | None:
         """Tell what a text means at a place, None where the lexicon has nothing to say.
 
@@ -116,7 +111,7 @@ class Lexicon:
         if most:
             chosen = [one for one, own in zip(fitting, weights, strict=True) if own == most]
             if len({one.longs for one in chosen}) > 1:
-                return Sense(())  # as much speaks for one as for the other
+                return Sense(())  # the evidence is equal
         else:
             chosen = _spelled_out(fitting, place) or _unconditional(fitting)
         if not chosen:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from spacy_medlink.components.finding.heads import Heads
+from spacy_medlink.components.finding.proposals import Heads
 
 NAMES = [
     "Abnormal clavicle morphology", "Abnormality of the clavicle", "Clavicular sclerosis",

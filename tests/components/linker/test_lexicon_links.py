@@ -58,7 +58,7 @@ def test_it_is_the_default_where_there_is_one(assets):
     assert len(nlp.get_pipe("medical_linker").abbreviations) == 0
     nlp = spacy.blank("de")
     nlp.add_pipe("medical_linker", config={"assets": str(assets.path)})
-    assert nlp.get_pipe("medical_linker").abbreviations.expansions("HWI") != ()
+    assert nlp.get_pipe("medical_linker").abbreviations.sense("HWI") is not None
 
 
 @pytest.mark.parametrize(

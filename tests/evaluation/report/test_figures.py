@@ -5,8 +5,14 @@ import pytest
 
 from spacy_medlink.evaluation.records import Record
 from spacy_medlink.evaluation.report import Run, read_records
-from spacy_medlink.evaluation.report.charts import Axis, Line, line_chart
-from spacy_medlink.evaluation.report.figures import accuracy_chart, accuracy_points, type_confusion
+from spacy_medlink.evaluation.report.figures import (
+    Axis,
+    Line,
+    accuracy_chart,
+    accuracy_points,
+    line_chart,
+    type_confusion,
+)
 from tests.evaluation.report.conftest import HOSTILE, Make
 
 

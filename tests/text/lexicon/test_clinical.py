@@ -69,11 +69,11 @@ def test_names_of_a_setting(tmp_path: Path) -> None:
     own = tmp_path / "own.tsv"
     own.write_text("HTN\thigh blood pressure of ours\nXYZ\tour own\n")
     both = open_lexicon(["clinical", str(own)], "en")
-    assert both.expansions("HTN") == ("high blood pressure of ours",)
-    assert both.expansions("XYZ") == ("our own",)
-    assert both.expansions("AKI")[0] == "acute kidney injury"
+    assert both.sense("HTN").expansions == ("high blood pressure of ours",)
+    assert both.sense("XYZ").expansions == ("our own",)
+    assert both.sense("AKI").expansions[0] == "acute kidney injury"
     assert len(open_lexicon(None, "en")) == len(open_lexicon("clinical", "xx")) == 0
-    assert open_lexicon("clinical-de", "en").expansions("HWI")[0] == "Harnwegsinfekt"
+    assert open_lexicon("clinical-de", "en").sense("HWI").expansions[0] == "Harnwegsinfekt"
     with pytest.raises(MedlinkError, match=r"E310.*clinical-it.*de, en, es, fr"):
         open_lexicon("clinical-it", "it")
     with pytest.raises(MedlinkError, match="E107"):

@@ -74,7 +74,7 @@ _PHRASES = st.lists(st.from_regex(r"[a-z#%]{1,8}", fullmatch=True), min_size=1, 
 @given(st.lists(st.tuples(st.sampled_from(KINDS), _PHRASES), max_size=4))
 def test_they_are_read_as_written(parts: list[tuple[str, list[str]]]) -> None:
     own = Conditions(tuple((kind, () if kind in FLAGS else tuple(its)) for kind, its in parts))
-    assert Conditions.parse(own.dump()) == own
+    assert Conditions.parse(own.dump()).parts == own.parts
 
 
 @given(st.text(alphabet="aA. :\n-1%MS", max_size=200), st.data())

@@ -34,9 +34,12 @@ def sense(lexicon, text, short, label=""):
 def test_entries():
     lexicon = Lexicon.parse(LINES)
     assert len(lexicon) == 3
-    assert lexicon.expansions("SOB") == ("shortness of breath",)
-    assert lexicon.expansions(" SOB ", "OTHER") == ("something else", "shortness of breath")
-    assert lexicon.expansions("sob") == lexicon.expansions("XX") == ()
+    assert lexicon.sense("SOB").expansions == ("shortness of breath",)
+    assert lexicon.sense(" SOB ", Surroundings().at(0, 0, "OTHER")).expansions == (
+        "something else",
+        "shortness of breath",
+    )
+    assert lexicon.sense("sob") is lexicon.sense("XX") is None
     assert Lexicon.parse(lexicon.dump()).entries == lexicon.entries
 
 

@@ -9,7 +9,7 @@ from ..fields import FieldError, surface
 from ..lines import report
 from .release import Row, read_rows, sctid
 
-# `place` tells file and line, so that what turns out to hang in the air can be reported.
+# `place` tells file and line, for reports of rows that lead to nothing.
 TABLES = """
 CREATE TABLE concept (id INTEGER PRIMARY KEY, time INTEGER, active INTEGER, place INTEGER);
 CREATE TABLE description (
@@ -42,7 +42,7 @@ _MAPS = {
     "447562003": "ICD10", "6011000124106": "ICD10CM", "447563008": "ICD9CM", "446608001": "ICDO3",
     "900000000000497000": "CTV3", "900000000000498005": "SNOMEDID",
 }  # fmt: skip
-# What a target is to the concept: the concept is the narrow one of "narrow to broad".
+# What a target is to the concept: with "narrow to broad", the concept is the narrow one.
 _CORRELATIONS = {
     "447557004": "exact", "447558009": "broader", "447559001": "narrower", "447560006": "related",
 }  # fmt: skip
