@@ -13,7 +13,7 @@ from spacy_medlink.types import Floats2d, Ints1d, Mention
 
 from ..data.holdout import Holdout
 from ..data.names import TrainingNames
-from ..loop.encoding import encode_unknown
+from ..loop.encoding import encode_names, encode_unknown
 from ..loop.precision import Precision
 from .selection import Figures, Halves
 from .validation import QuerySet, measure, shortlist
