@@ -1,6 +1,6 @@
 """learn: all that annotated text teaches without training an encoder, in one go."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,12 +11,11 @@ from ..errors import Errors, MedlinkError
 from ..evaluation import load_gold
 from ..evaluation.gold_set import Case
 from ..fitting.calibrate import TARGET_PRECISION, calibrate_assets, calibrate_on_names
-from ..fitting.folds import FOLDS, deal
+from ..fitting.folds import without_surroundings
 from ..fitting.gate import fit_gate
 from ..fitting.memory import key_of
 from ..fitting.mention_names import add_mention_names
 from ..fitting.ranker import check_top, fit_ranker
-from ..kb.gold import dump_gold, read_gold
 from ..ranking.ranker import TOP
 from ..types import Mention, Progress
 from ..util.files import working_directory
@@ -28,10 +27,11 @@ from .build import build_assets
 _TOO_LITTLE = frozenset({"E407", "E413", "E414", "E530"})
 
 
-class HeldOut(NamedTuple):
-    """Mentions of a fifth of the documents, and how many of them have the right first candidate.
+class Gain(NamedTuple):
+    """Mentions of concepts in the text, and how many of them have the right first candidate.
 
-    before (int): by the assets as they were. after (int): after learning from the other documents.
+    before (int): by the assets as they were. after (int): by what was learned from the other four
+        fifths of the documents.
     """
 
     mentions: int
@@ -43,13 +43,13 @@ class Learned(NamedTuple):
     """assets (Assets): what was written. names (int): mentions that became names.
 
     left_out (Dict[str, str]): "ranker", "calibrator" or "reranker", and why it is not there.
-    held_out (Optional[HeldOut]): what was gained on a fifth of the text.
+    gain (Optional[Gain]): what text gains that was not learned from; None where that is not known.
     """
 
     assets: Assets
     names: int
     left_out: dict[str, str]
-    held_out: HeldOut | None
+    gain: Gain | None
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -73,7 +73,6 @@ def learn(
     Its mentions become names of their concepts, and the memory of corrections; they choose the
     fusion, each as if it were new, where no other text has. Then the ranker and the calibrator are
     fitted to the same text, each fifth of the documents looked up as if it had not been annotated.
-    Before that, what four fifths of the documents teach is measured on the last one.
     The encoder stays as it is, and only new names are encoded.
 
     out (Path): directory to write, which may be that of the assets. train (Path): gold mentions
@@ -91,8 +90,24 @@ def learn(
     _check_memory(assets, cases, train)
     missing: dict[str, str] = {}
     with working_directory(out) as work:
-        held_out = _held_out(assets, work, train, new_concepts, top, progress)
-        made, names = _ranked(assets, work, train, new_concepts, top, progress, missing)
+        added = add_mention_names(work / "names.kb", assets.kb, [train], new_concepts)
+        made = build_assets(
+            work / "built", added.kb.path, update=assets.path, memory=[train],
+            dev=None if _has_chosen(assets) else train, calibrate=False,
+            device=assets.device, progress=progress, resume=False,
+        )  # fmt: skip
+        gains: list[Gain] = []
+
+        def rank() -> Assets:
+            fitted = fit_ranker(
+                made, work / "ranked", train, top=top, calibrate=False, progress=progress
+            )
+            if not fitted.kept:
+                missing["ranker"] = fitted.assets.manifest["left_out"]["ranker"]
+            gains.extend(_gains(assets, cases, fitted.facts["unannotated"]))
+            return fitted.assets
+
+        made = _or_without(rank, made, "ranker", missing)
 
         def calibrate() -> Assets:
             return calibrate_assets(
@@ -111,69 +126,21 @@ def learn(
             reasons |= left_out(made, part, why)
         facts = {"left_out": reasons, "gate": _gate(made, cases)}
         done = write_variant(made, out, facts, inputs=[train], overwrite=overwrite)
-    return Learned(done, names, missing, held_out)
+    return Learned(done, added.facts["names"], missing, gains[0] if gains else None)
 
 
-def _ranked(
-    assets: Assets, work: Path, train: Path, new_concepts: bool, top: int, progress: Progress,
-    missing: dict[str, str],
-) -> tuple[Assets, int]:  # fmt: skip
-    """Learn names, memory, fusion and ranker. RETURNS: the assets, and how many names."""
-    added = add_mention_names(work / "names.kb", assets.kb, [train], new_concepts)
-    made = build_assets(
-        work / "built", added.kb.path, update=assets.path, memory=[train],
-        dev=None if _has_chosen(assets) else train, calibrate=False,
-        device=assets.device, progress=progress, resume=False,
-    )  # fmt: skip
-
-    def rank() -> Assets:
-        fitted = fit_ranker(
-            made, work / "ranked", train, top=top, calibrate=False, progress=progress
-        )
-        if not fitted.kept:
-            missing["ranker"] = fitted.assets.manifest["left_out"]["ranker"]
-        return fitted.assets
-
-    return _or_without(rank, made, "ranker", missing), added.facts["names"]
-
-
-def _held_out(
-    assets: Assets, work: Path, train: Path, new_concepts: bool, top: int, progress: Progress
-) -> HeldOut | None:
-    """Learn from four fifths of the documents, and ask about the last one, before and after.
-
-    None where the assets have learned already, since they may know it; or there is too little text.
-    """
-    documents = [one for one in read_gold(train) if one.mentions]
-    if assets.manifest.get("memory") is not None or len(documents) < FOLDS:
-        return None
-    work = work / "held_out"
-    work.mkdir()
-    numbers = deal([one.doc_id for one in documents]).tolist()
-    rest, fifth = work / "rest.jsonl", work / "fifth.jsonl"
-    for path, is_held in ((rest, False), (fifth, True)):
-        dealt = zip(documents, numbers, strict=True)
-        own = dump_gold(one for one, number in dealt if is_held == (number == 0))
-        path.write_text(own, encoding="utf-8")
-    try:
-        made, _ = _ranked(assets, work, rest, new_concepts, top, progress, {})
-    except MedlinkError as error:
-        if error.code not in _TOO_LITTLE:
-            raise
-        return None
-    (count, before), (_, after) = _right(assets, fifth), _right(made, fifth)
-    return HeldOut(count, before, after) if count else None
-
-
-def _right(assets: Assets, gold: Path) -> tuple[int, int]:
-    """Count the mentions of concepts, and those with the right first candidate.
-
-    A reranker, which does not outlive learning, is not asked.
-    """
-    cases = [case for case in load_gold(gold, assets.kb, nil_only=True).cases() if case.gold.ids]
-    rankings = assets.engine(rerank_top=0).rank([case.mention for case in cases], 1)
-    right = (own and own[0].row in case.right for own, case in zip(rankings, cases, strict=True))
-    return len(cases), sum(map(bool, right))
+def _gains(assets: Assets, cases: Sequence[Case], unannotated: Mapping[str, int]) -> Iterator[Gain]:
+    """Compare with the assets as they were; nothing where these have learned: they may know it."""
+    if assets.manifest.get("memory") is not None:
+        return
+    own = [one for one in cases if one.gold.ids and one.mention.text.strip()]
+    engine = assets.engine(calibrator=False, rescorer=None)
+    rankings = engine.rank([without_surroundings(one) for one in own], 1)
+    before = sum(
+        bool(ranking) and ranking[0].row in one.right
+        for ranking, one in zip(rankings, own, strict=True)
+    )
+    yield Gain(len(own), before, unannotated["right"])
 
 
 def _gate(assets: Assets, cases: Sequence[Case]) -> dict[str, Any] | None:

@@ -60,11 +60,11 @@ def command(
     for source in memory["sources"]:
         for line in effect_report(source["name"], source["no_effect"]):
             typer.echo(line, err=True)
-    if done.held_out is not None:
-        count, before, after = done.held_out
+    if done.gain is not None:
+        count, before, after = done.gain
         typer.echo(
-            f"held out    acc@1 {100 * before / count:.1f} to {100 * after / count:.1f} on the "
-            f"{count:,} mentions of a fifth, after learning from the others alone"
+            f"gain        acc@1 {100 * before / count:.1f} to {100 * after / count:.1f} on "
+            f"{count:,} mentions, each fifth of the documents after learning from the others"
         )
     on = manifest["fusion"]["chosen_on"] or {}
     if "file" in on:

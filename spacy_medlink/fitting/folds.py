@@ -110,16 +110,16 @@ def rank_unannotated(
         allowed = np.ones(assets.kb.n_names, dtype=np.bool_)
         allowed[fold.gone] = False
         mask = Mask.of(allowed)
-        distinct = list(dict.fromkeys(map(_bare, fold.cases)))
+        distinct = list(dict.fromkeys(map(without_surroundings, fold.cases)))
         rankings: dict[Mention, list[Candidate]] = {}
         for start in range(0, len(distinct), _BATCH):
             part = distinct[start : start + _BATCH]
             rankings.update(zip(part, engine.rank_within(part, top, mask), strict=True))
         for case in fold.cases:
-            yield RankedCase(case, rankings[_bare(case)], fold.number, fold.facts)
+            yield RankedCase(case, rankings[without_surroundings(case)], fold.number, fold.facts)
 
 
-def _bare(case: Case) -> Mention:
+def without_surroundings(case: Case) -> Mention:
     """Leave out what stands around a mention, and what its document says that it is."""
     return case.mention._replace(left="", right="", identifiers=())
 

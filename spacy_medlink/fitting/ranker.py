@@ -125,7 +125,7 @@ def fit_ranker(
     """
     check_output(out, ASSETS, [gold], improves=assets.path, overwrite=overwrite)
     check_top(top)
-    every = rank_unannotated(assets, Path(gold), top, progress)
+    every = list(rank_unannotated(assets, Path(gold), top, progress))
     cases = [one for one in every if one.case.right and not remembered(one.ranking)]
     if not cases:
         raise Errors.too_few_rows(path=gold, found=0, wanted=_NEEDED, what="mentions to rank")
@@ -142,7 +142,9 @@ def fit_ranker(
     before, after = _ranks(cases, [one.ranking for one in cases]), _ranks(cases, ranked)
     gain, error = float((after - before).mean()), standard_error(after - before, _texts(cases))
     kept = gain > _ERRORS * error and (after == 1).sum() >= (before == 1).sum()
+    first = int(((after if kept else before) == 1).sum())
     facts = {
+        "unannotated": _with_remembered(every, first),
         "mentions": len(cases),
         "documents": len({one.case.doc for one in cases}),
         "fitted_on": {"file": Path(gold).name, "sha256": sha256_of(Path(gold))},
@@ -209,6 +211,17 @@ def _lists(cases: Sequence[RankedCase]) -> Lists:
         # A mention that occurs ten times counts less than ten mentions.
         np.asarray([1 / np.sqrt(counts[text]) for text in _texts(cases)]),
     )
+
+
+def _with_remembered(every: Sequence[RankedCase], first: int) -> dict[str, int]:
+    """Count the mentions of concepts, those in the memory too, and the right first candidates.
+
+    first (int): those of the mentions that the ranker orders.
+    """
+    of_concepts = [one for one in every if one.case.gold.ids]
+    known = [one for one in of_concepts if remembered(one.ranking)]
+    right = sum(one.ranking[0].row in one.case.right for one in known)
+    return {"mentions": len(of_concepts), "right": first + right}
 
 
 def _texts(cases: Sequence[RankedCase]) -> list[str]:

@@ -44,7 +44,7 @@ def learned(place):
 def test_everything_is_learned(place, learned):
     manifest = Assets(place / "learned", verify=True).manifest
     assert learned.names == len(PAIRS) and not learned.left_out
-    count, before, after = learned.held_out
+    count, before, after = learned.gain
     assert (count, before) == (21, 0) and after > 10, "the vocabulary is learned from the others"
     assert manifest["memory"]["sources"][0]["name"] == "gold.jsonl"
     assert manifest["ranker"]["fitted_on"]["file"] == "gold.jsonl"
