@@ -817,7 +817,7 @@ class Errors:
         "{path} exists and is no download of this command, which would replace it. Give another "
         "`--output`, or move it away.",
     )
-    bad_plan = Message("E721", "{path} is no plan of a paper's tables: {problem}")
+    bad_plan = Message("E721", "{path} is no plan of a paper's tables: {problem}. Correct it.")
     unknown_bitext = Message("E723", "{format!r} is no format of translations; there are {known}.")
     bitext_empty = Message(
         "E724",

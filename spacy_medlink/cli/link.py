@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import typer
 
-from ..annotate.linked_text import Linker
 from ..text.context import KINDS
 from .opening import AUTO, As, Device, Overlay, Source, Verify, verify_assets
 from .output import Overwrite, echo_json, table, write_text
@@ -88,6 +87,8 @@ def command(
         "force_within_filter": force_within_filter, "overlay": overlay and str(overlay),
     }  # fmt: skip
     given: dict[str, Any] = {name: one for name, one in settings.items() if one is not None}
+    from ..annotate.linked_text import Linker  # which brings spaCy
+
     links = Linker.open(source, lang=lang, device=device, **given)(text, explain=explain)
     if html is not None:
         from ..annotate.page import PAGE, render_page

@@ -14,7 +14,17 @@ from spacy.util import SimpleFrozenList
 from spacy.vocab import Vocab
 
 from ..errors import Warnings
-from ..text.context import KINDS, Cues, Part, Said, find_sections, read_cues, said_of, shipped_cues
+from ..text.context import (
+    KINDS,
+    SECTION,
+    Cues,
+    Part,
+    Said,
+    find_sections,
+    read_cues,
+    said_of,
+    shipped_cues,
+)  # fmt: skip
 from ..util.files import save_text
 from ..util.outputs import marked
 from ..util.setting_types import (
@@ -32,7 +42,6 @@ from .pipe import PicklablePipe
 from .pipelines import CONTEXT, linked_spans
 
 ATTRIBUTES = {kind: f"is_{kind}" for kind in KINDS}  # of spans, by what is said
-SECTION = "section"  # of spans: the name of the section that they are in
 _FILE = "cues.tsv"
 _HEAD = "# The cues of a saved medical_context\n"
 _SAVED = marked("the cues of a saved medical_context", _HEAD)

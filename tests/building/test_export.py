@@ -113,6 +113,7 @@ def test_threads_and_forked_children(exported):
 
 
 @pytest.mark.timeout(600)
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_processes_of_a_pipeline(exported, tmp_path, method):
     run_once(exported.path, tmp_path / "run.py", method, **PLAIN)

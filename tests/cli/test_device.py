@@ -14,7 +14,17 @@ from spacy_medlink.cli import app
 from spacy_medlink.kb import KnowledgeBase
 from tests.cli.conftest import Fail, Run
 
-VERBS = ["build", "learn", "link", "evaluate", "annotate", "calibrate", "fit-ranker", "serve"]
+VERBS = [
+    "build",
+    "learn",
+    "link",
+    "evaluate",
+    "annotate",
+    "calibrate",
+    "fit-ranker",
+    "map",
+    "serve",
+]
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -35,7 +45,9 @@ def test_the_others_have_it_not() -> None:
 @pytest.mark.parametrize("device", ["cuda:99", "abacus"])
 def test_a_device_that_is_not_there(fail: Fail, tmp_path: Path, verb: str, device: str) -> None:
     """Before anything else: none of the files is there either."""
-    arguments = {"link": ["x", "y"], "build": ["x"], "calibrate": ["x"]}.get(verb, ["x", "y"])
+    to_map = ["x", "--to", "y", "--output", "z.csv"]
+    own = {"link": ["x", "y"], "build": ["x"], "calibrate": ["x"], "map": to_map}
+    arguments = own.get(verb, ["x", "y"])
     message = fail("E508", verb, *arguments, "--device", device)
     assert device in message and "--device cpu" in message
     assert not list(tmp_path.iterdir())

@@ -73,6 +73,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_same_bytes_whatever_the_hash_seed(
     sources: Path, tiny_encoder: Path, tmp_path: Path
 ) -> None:

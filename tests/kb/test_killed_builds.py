@@ -38,7 +38,7 @@ def start(*arguments: object) -> subprocess.Popen[bytes]:
 
 
 @pytest.mark.parametrize(
-    "kills", [5, pytest.param(50, marks=[pytest.mark.slow, pytest.mark.timeout(1200)])]
+    "kills", [3, pytest.param(50, marks=[pytest.mark.slow, pytest.mark.timeout(1200)])]
 )
 def test_killed_at_random_moments(tmp_path: Path, releases: tuple[Path, Path], kills: int) -> None:
     path, (old, new) = tmp_path / "umls.kb", releases

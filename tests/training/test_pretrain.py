@@ -15,9 +15,9 @@ from spacy_medlink.encoders.stored import StoredVectors
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Name
 from training import verbs
-from training.choosing import yardstick
 from training.choosing.yardstick import Yardstick
 from training.data.holdout import Holdout
+from training.loop import encoding
 from training.loop.learner import Learner, Learnt
 from training.pretrain import main
 
@@ -83,13 +83,13 @@ def test_names_are_encoded_once(
         expected = BiEncoder.load(path).encode([*tiny_kb.iter_texts()])[is_known]
         np.testing.assert_allclose(vectors, expected, atol=2e-2)
     encoded: list[str] = []
-    encode = yardstick.encode_names
+    encode = encoding.encode_names
 
     def noted(encoder: BiEncoder, tokens: Any, rows: Any, *more: Any, what: str = "") -> Any:
         encoded.extend([what] * len(rows))
         return encode(encoder, tokens, rows, *more, what=what)
 
-    monkeypatch.setattr(yardstick, "encode_names", noted)
+    monkeypatch.setattr(encoding, "encode_names", noted)
     second = [one.replace(str(tiny_encoder), str(first)) for one in arguments]
     second = [one.replace(f"--output={first}", f"--output={tmp_path / 'two'}") for one in second]
     assert _run(second).exit_code == 0

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ... import __version__
-from ...components.context import SECTION
 from ...kb.code_systems import curie, vocabulary_of_id
-from ...text.context import KINDS
+from ...text.context import KINDS, SECTION
 
 SYSTEM = f"spacy-medlink {__version__}"
 Record = Mapping[str, Any]

@@ -1,10 +1,11 @@
 """What a document says of its mentions: negated, past, feared, uncertain, of a relative."""
 
-from .cues import KINDS, Cues, languages, read_cues, shipped_cues
+from .cues import KINDS, SECTION, Cues, languages, read_cues, shipped_cues
 from .scopes import Part, Said, find_sections, said_of
 
 __all__ = [
     "KINDS",
+    "SECTION",
     "Cues",
     "Part",
     "Said",

@@ -23,6 +23,7 @@ from typing import NamedTuple
 from ...errors import Errors
 
 KINDS = ("negated", "historical", "hypothetical", "family", "uncertain")
+SECTION = "section"  # of a mention: the name of the section that it is in
 END = "end"
 _PSEUDO, _SECTION, _SET = "pseudo", "section", "set"
 _WAYS = ("forward", "backward", "both")

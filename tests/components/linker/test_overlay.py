@@ -147,7 +147,7 @@ def test_reloaded_assets_keep_it(assets, rules):
     assert linked(nlp) == ID
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
 def test_processes(assets, rules, method):
     replace(rules, ADD)
     script = f"""
