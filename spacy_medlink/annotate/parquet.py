@@ -6,9 +6,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ..components.context import SECTION
 from ..errors import Errors
-from ..text.context import KINDS
+from ..text.context import KINDS, SECTION
 from .documents import Document
 from .text_inputs import check_columns, document_of
 

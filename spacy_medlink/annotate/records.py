@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 
 from spacy.tokens import Doc, Span
 
-from ..components.context import ATTRIBUTES, SECTION
+from ..components.context import ATTRIBUTES
 from ..components.extensions import SPAN_ATTRIBUTES
 from ..components.pipelines import linked_spans
+from ..text.context import SECTION
 from .documents import Document
 
 _DIGITS = 4  # of scores: those of a batch differ from those of another further down
