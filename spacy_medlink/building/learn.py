@@ -28,7 +28,7 @@ _TOO_LITTLE = frozenset({"E407", "E413", "E414", "E530"})
 
 
 class Gain(NamedTuple):
-    """Mentions of concepts in the text, and how many of them have the right first candidate.
+    """Mentions in the text whose concept is known, and how many have the right first candidate.
 
     before (int): by the assets as they were. after (int): by what was learned from the other four
         fifths of the documents.
@@ -133,14 +133,14 @@ def _gains(assets: Assets, cases: Sequence[Case], unannotated: Mapping[str, int]
     """Compare with the assets as they were; nothing where these have learned: they may know it."""
     if assets.manifest.get("memory") is not None:
         return
-    own = [one for one in cases if one.gold.ids and one.mention.text.strip()]
+    own = [one for one in cases if one.right and one.mention.text.strip()]
     engine = assets.engine(calibrator=False, rescorer=None)
     rankings = engine.rank([without_surroundings(one) for one in own], 1)
     before = sum(
         bool(ranking) and ranking[0].row in one.right
         for ranking, one in zip(rankings, own, strict=True)
     )
-    yield Gain(len(own), before, unannotated["right"])
+    yield Gain(unannotated["mentions"], before, unannotated["right"])
 
 
 def _gate(assets: Assets, cases: Sequence[Case]) -> dict[str, Any] | None:

@@ -214,14 +214,14 @@ def _lists(cases: Sequence[RankedCase]) -> Lists:
 
 
 def _with_remembered(every: Sequence[RankedCase], first: int) -> dict[str, int]:
-    """Count the mentions of concepts, those in the memory too, and the right first candidates.
+    """Count the mentions whose concept is known, those in the memory too, and how many are right.
 
     first (int): those of the mentions that the ranker orders.
     """
-    of_concepts = [one for one in every if one.case.gold.ids]
-    known = [one for one in of_concepts if remembered(one.ranking)]
-    right = sum(one.ranking[0].row in one.case.right for one in known)
-    return {"mentions": len(of_concepts), "right": first + right}
+    known = [one for one in every if one.case.right]
+    in_memory = [one for one in known if remembered(one.ranking)]
+    right = sum(one.ranking[0].row in one.case.right for one in in_memory)
+    return {"mentions": len(known), "right": first + right}
 
 
 def _texts(cases: Sequence[RankedCase]) -> list[str]:
