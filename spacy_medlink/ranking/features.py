@@ -3,6 +3,7 @@
 Each is defined once, by its name; ranker and calibrator list the names of those that they take.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
@@ -23,6 +24,7 @@ MARGIN = 0.3  # a runner-up that is further behind is far behind
 _LONGEST = 3.0
 _TIERS = ("exact", "ngram", "dense")
 _KEPT = 65_536
+_NUMBER = re.compile(r"\d+(?:[a-z]\b)?")
 
 
 class Described:
@@ -117,10 +119,14 @@ def _is_preferred(it: Described) -> float:
     return float(it.facts.form_of(it.first).key == it.form.key)
 
 
+def _numbers(words: Iterable[str]) -> frozenset[str]:
+    """Take the numbers and single letters of words: 7 of "C7", as of "component 7"; "1a"."""
+    return frozenset(found for word in words for found in _numbers_in(word))
+
+
 @lru_cache(maxsize=_KEPT)
-def _tells(word: str) -> bool:
-    """Tell whether a word is a number, or has one, or is a letter."""
-    return len(word) == 1 or any(map(str.isdigit, word))
+def _numbers_in(word: str) -> tuple[str, ...]:
+    return (word,) if len(word) == 1 else tuple(_NUMBER.findall(word))
 
 
 FEATURES: dict[str, Callable[[Described], float]] = {
@@ -144,7 +150,7 @@ FEATURES: dict[str, Callable[[Described], float]] = {
     "added": lambda it: len(it.added) / max(1, len(it.name.words)),  # share of the name's words
     "missing": lambda it: len(it.missing) / max(1, len(it.form.words)),  # ... of the text's
     # 1 where they differ in a number or a single letter: type 1 is not type 2
-    "numbers": lambda it: float(any(map(_tells, it.added)) or any(map(_tells, it.missing))),
+    "numbers": lambda it: float(_numbers(it.added) != _numbers(it.missing)),
     "last word": lambda it: float(it.form.last == it.name.last),  # 1 where it is the same
     # 1 where they have the same words, in whatever order
     "same words": lambda it: float(bool(it.form.words) and it.form.words == it.name.words),
