@@ -107,3 +107,19 @@ def test_features_are_numbers_whatever_is_written(text, name):
     own = NameFacts(np.zeros(1, np.int32), lambda row: name, Prior([], lambda row: ""))
     found = ranker_features([Candidate(0, 0, 0.5, {}, form=text)], own)
     assert np.isfinite(found).all() and found.shape == (1, len(RANKER_FEATURES))
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "differ"),
+    [
+        ("complement C7 deficiency", "complement component 7 deficiency", 0.0),
+        ("complement C7 deficiency", "complement component 2 deficiency", 1.0),
+        ("neuropathy type 1A", "neuropathy type 1", 1.0),
+        ("vitamin D deficiency", "vitamin K deficiency", 1.0),
+        ("tumours of the lung", "lung cancer", 0.0),
+    ],
+)
+def test_numbers_that_differ(text, name, differ):
+    facts = NameFacts(np.zeros(1, dtype=np.int32), lambda row: name, Prior([], IDS.__getitem__))
+    found = ranker_features([Candidate(0, 0, 0.5, {"ngram": 0.5}, form=text)], facts)
+    assert found[0, RANKER_FEATURES.index("numbers")] == differ
