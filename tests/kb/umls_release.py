@@ -34,6 +34,18 @@ def semantic_type(cui: str, tui: str) -> str:
     return f"{cui}|{tui}|B2.2|Something|AT1||"
 
 
+def mapping(mapset: str, code: str, target: str, rel: str = "RO", **fields: str) -> str:
+    """Write a row of MRMAP; `fields` are columns by name."""
+    row = {
+        "MAPSETSAB": "SNOMEDCT_US", "MAPSUBSETID": "1", "MAPRANK": "1", "MAPID": "AT1",
+        "MAPSID": "", "FROMID": code, "FROMSID": "", "FROMEXPR": code, "FROMTYPE": "SCUI",
+        "FROMRULE": "", "FROMRES": "", "REL": rel, "RELA": "mapped_to", "TOID": target, "TOSID": "",
+        "TOEXPR": target, "TOTYPE": "SDUI", "TORULE": "", "TORES": "", "MAPRULE": "TRUE",
+        "MAPRES": "", "MAPTYPE": "", "MAPATN": "ACTIVE", "MAPATV": "1", "CVF": "",
+    } | fields  # fmt: skip
+    return "|".join([mapset, *row.values(), ""])
+
+
 def source(sab: str, lat: str = "ENG", family: str = "", curver: str = "Y") -> str:
     """Write a row of MRSAB."""
     return (
@@ -92,6 +104,7 @@ TABLES: dict[str, list[str]] = {
         source("MSHJPN", "JPN", "MSH"), source("NCI"), source("SNOMEDCT_US", family="SNOMEDCT"),
         source("OLD", curver="N"),
     ],
+    "MRMAP": [mapping("C9000001", "38341003", "I10")],  # of a set without a name
 }  # fmt: skip
 
 

@@ -5,12 +5,15 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
+from sqlite3 import Connection
 
 from ....errors import Errors
 from ....types import ISA, BadLine, Concept, Record, Retired
+from ...scratch import scratch
 from ..apart import read_apart
-from . import conso, relations, sources
+from . import conso, maps, relations, sources
 from .conso import read_atoms
+from .maps import Maps
 from .release import Piece, find_tables
 from .rrf import Check, Groups, Table
 from .select import Ids, Row, Select
@@ -18,7 +21,7 @@ from .sources import Kinds
 from .trade import TradeNames
 
 _LARGE = 1 << 26  # bytes of MRCONSO from which a process of its own pays
-_TABLES = ("MRCONSO", "MRSTY", "MRDEF", "MRREL", "MRCUI", "MRRANK", "MRSAB")
+_TABLES = ("MRCONSO", "MRSTY", "MRDEF", "MRREL", "MRCUI", "MRRANK", "MRSAB", "MRMAP")
 _TYPE_COLUMNS = "CUI TUI STN STY ATUI CVF"
 _DEFINITION_COLUMNS = "CUI AUI ATUI SATUI SAB DEF SUPPRESS CVF"
 _HISTORY_COLUMNS = "CUI1 VER REL RELA MAPREASON CUI2 MAPIN"
@@ -32,8 +35,9 @@ def read(
 
     Names keep their source vocabularies and term type; suppressed ones are obsolete. Types are the
     semantic types (TUIs). Relations are named by RELA, or by REL without it; PAR and inverse_isa
-    are "isa", and siblings are left out. Only MRCONSO must be there; MRSTY, MRDEF, MRREL, MRCUI,
-    MRRANK and MRSAB add what they know. Rows about ids without a name in MRCONSO are passed over.
+    are "isa", and siblings are left out. Maps give a concept the codes that its codes map to.
+    Only MRCONSO must be there; MRSTY, MRDEF, MRREL, MRCUI, MRRANK, MRSAB and MRMAP add what they
+    know. Rows about ids without a name in MRCONSO are passed over.
 
     path (Path): the META directory (or one above it) with `.RRF` or `.RRF.gz` files, or the
         directory or archive of a release that was never unpacked.
@@ -90,12 +94,18 @@ class _Release:
     def records(self, trade_names: bool) -> Iterator[Record]:
         """Stream concepts, then retired ids."""
         kinds = Kinds(self._ranks(), self.sources())
+        with scratch(maps.TABLES) as db:
+            yield from self._concepts(kinds, self._maps(db, kinds), trade_names)
+        yield from self._retired()
+
+    def _concepts(self, kinds: Kinds, mapped: Maps, trade_names: bool) -> Iterator[Concept]:
         brands = self._trade_names(kinds) if trade_names else TradeNames({}, (), kinds)
         types = self._table("MRSTY", _TYPE_COLUMNS, (1,)).groups()
         definitions = self._table("MRDEF", _DEFINITION_COLUMNS, (5,)).groups()
         related = self._related()
         for cui, rows in groupby(self._names(), key=itemgetter(0)):
-            own, codes = read_atoms(rows, kinds)
+            own, own_codes = read_atoms(rows, kinds)
+            codes, code_maps = mapped.added_to(own_codes)
             if cui in brands:
                 own = brands.added_to(cui, own)
             said = relations.relations_of(related.take(cui))
@@ -108,10 +118,17 @@ class _Release:
                 codes,
                 tuple(dict.fromkeys([one.id for one in said if one.relation == ISA])),
                 said,
+                code_maps,
             )
         for groups in (types, definitions, related):
             groups.finish()
-        yield from self._retired()
+
+    def _maps(self, db: Connection, kinds: Kinds) -> Maps:
+        rows = self._table("MRMAP", maps.COLUMNS, maps.REQUIRED, by_id=False).rows()
+        found = Maps(db, rows, kinds)
+        if found.sets:
+            found.name_sets(self._names(Ids(found.sets)))
+        return found
 
     def _ranks(self) -> Iterator[Row]:
         columns = sources.RANK_COLUMNS

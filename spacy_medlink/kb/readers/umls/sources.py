@@ -1,5 +1,6 @@
 """What MRSAB and MRRANK say of the source vocabularies: versions, languages, rank of a name."""
 
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -43,6 +44,7 @@ class Kinds(dict[tuple[str, ...], Kind]):
         self._ranks = {(sab, tty, suppress): int(rank) for rank, sab, tty, suppress, _ in ranks}
         self._top = max(self._ranks.values(), default=0) + 1
         rows = {row[3]: row for row in sources}
+        self._roots = {row[2]: sab for sab, row in rows.items()}
         # Translations keep the codes of their original: MSHSPA is of the family MSH.
         self._families = {sab: row[5] for sab, row in rows.items() if row[5] in rows}
         self.english = {sab for sab, row in rows.items() if row[19] in ("ENG", "")}
@@ -52,10 +54,22 @@ class Kinds(dict[tuple[str, ...], Kind]):
         lang, obsolete = iso_639_1(lat), suppress in OBSOLETE
         rank = self._ranks.get((sab, tty, suppress), 0)
         score = (2 * (not obsolete) + (lang == "en")) * self._top + rank
-        family = self._families.get(sab, sab)
-        scheme = "" if sab in _WITHOUT_CODES else _CODE_SCHEMES.get(family, family)
+        scheme = self._scheme(sab)
         kind = self[key] = Kind(lang, 2 * score, obsolete, scheme)
         return kind
+
+    def scheme_of(self, vsab: str) -> str:
+        """Name the vocabulary of codes by any version, such as "ICD10CM" by "ICD10CM_2021"."""
+        if vsab in self._roots:
+            return self._scheme(self._roots[vsab])
+        begins = [
+            sab for sab in self._roots.values() if re.match(rf"{re.escape(sab)}(?![A-Z])", vsab)
+        ]
+        return self._scheme(max(begins, key=len, default=re.sub(r"_\d.*", "", vsab)))
+
+    def _scheme(self, sab: str) -> str:
+        family = self._families.get(sab, sab)
+        return "" if sab in _WITHOUT_CODES else _CODE_SCHEMES.get(family, family)
 
 
 def check_rank(row: Row) -> str:
