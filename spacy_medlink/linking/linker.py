@@ -42,7 +42,7 @@ class Linker:
     """Links mentions to concepts; immutable, safe to call from threads.
 
     parts (Parts): models, tiers and knowledge base. settings (LinkSettings): how to link.
-    `Linker.of` makes it of parts, `open_linker` of assets; `using`, `with_parts` make changed copies.
+    `Linker.of` makes it of parts, `open_linker` of assets; `using`, `with_parts` change a copy.
     """
 
     parts: Parts
