@@ -64,7 +64,7 @@ class OverlaidAssets(Assets):
     def added_names(
         self, tiers: Collection[str], encoder: "Encoder | None" = None
     ) -> "AddedNames | None":
-        """Make the second index of each tier; None where the overlay changes no name."""
+        """Make the second index of some tiers; None where the overlay changes no name."""
         from ..retrieval.added import AddedNames
 
         overlay, vectors = self.overlay, None
