@@ -1,4 +1,4 @@
-"""Assets: the directory that holds all parts of one linker, and the parts, opened."""
+"""Assets: the directory that holds all parts of one linker, and functions that open the parts."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +9,7 @@ __all__ = ["Assets"]
 
 
 def __getattr__(name: str) -> Any:
-    # `spacy.blank` imports modules of this room, and must not pay for the whole of it.
+    # `spacy.blank` imports modules of this room, and must not import all of it.
     if name != "Assets":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from .assets import Assets

@@ -1,18 +1,18 @@
 """Assets: the directory of one linker (knowledge base, tiers, encoder), and its manifest.
 
-manifest.json      schema, checksums, what was built from what
+manifest.json      schema, checksums, and the inputs of the build
 kb.sqlite          the knowledge base
 name_concept.npy   concept row of every name row, int32
 exact/ ngram/      arrays of these tiers
 facets/            arrays by which names are filtered and ties broken
-memory/            mentions whose concept annotated text gives, when there is any
+memory/            the concepts of annotated mentions, when there is any annotated text
 ranker.json        a small model that orders candidates anew, when `medlink fit-ranker` fitted one
-endings.safetensors    for it: what ids end with, where they end with something
-calibrator.json    how scores become probabilities, fitted to names by the build, or to gold
+endings.safetensors    a model of the endings of ids, for the ranker, where ids have endings
+calibrator.json    turns scores into probabilities; fitted to names by the build, or to gold
 dense.faiss        the vector index, when there is an encoder
 encoder/           a Hugging Face directory
-runtime/           the same network for a runtime that needs no torch, when the build exported it
-reranker/          another one, with head and settings beside, when one was worth its time
+runtime/           the same network for a runtime without torch, when the build exported it
+reranker/          a cross-encoder with its head and settings, when one was worth its time
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -43,7 +43,7 @@ from .layout import (
 )
 from .manifest import ASSETS
 
-if TYPE_CHECKING:  # these bring faiss, scipy and torch, which are loaded when first needed
+if TYPE_CHECKING:  # these import faiss, scipy and torch, which are loaded at their first use
     import numpy as np
     from numpy.typing import NDArray
 
@@ -61,23 +61,23 @@ if TYPE_CHECKING:  # these bring faiss, scipy and torch, which are loaded when f
     from ..types import Calibrator, Encoder
 
 Part = TypeVar("Part")
-# What `Assets.engine` takes for a linker's settings; everything else is a part of it.
+# The arguments of `Assets.engine` that belong to a linker's settings; all others are parts.
 _OF_SETTINGS = ("exact_first", "scope", "names_per_tier", "cache_size")
 
 
 class Assets:
-    """One linker's data: one build of a directory; each part is loaded when first asked for.
+    """One build of a directory of assets; each part is loaded when first asked for.
 
-    All files are opened at once. What takes their place later is seen by whoever opens the assets
-    then (`reload`), and by nobody who had them open, in any thread or forked child. Where they are
-    unpickled, the same build must be at the path.
+    All files are opened at once. Files that replace them later are seen only by assets that are
+    opened after that (`reload`), in any thread or forked child. Unpickled assets need the same
+    build at the path.
 
     path (Path): a directory that `medlink build` wrote.
-    verify (bool): compare every file with its checksum, not only presence and size.
-    device (str): where encoder and reranker compute: "cpu", "cuda", "cuda:1", "mps", or "auto" for
-        a GPU where there is one. What is unpickled computes there, too.
-    RAISES (MedlinkError): E201 nothing there, E202 parts missing or damaged, E203 of another
-        schema, E204 parts that do not belong together, or unpickled where another build is.
+    verify (bool): compare every file with its checksum; otherwise only presence and size count.
+    device (str): for encoder and reranker: "cpu", "cuda", "cuda:1", "mps", or "auto" for
+        a GPU where there is one. Unpickled assets use the same device.
+    RAISES (MedlinkError): E201 no directory, E202 parts missing or damaged, E203 another schema,
+        E204 parts that do not belong together, or another build when unpickled.
     """
 
     def __init__(self, path: str | Path, verify: bool = False, device: str = parts.CPU) -> None:
@@ -100,19 +100,19 @@ class Assets:
             raise Errors.assets_mismatch(path=self.path, problem=problem)
 
     def reload(self) -> "Assets":
-        """Open what is at the path now: other assets, where a build has replaced these.
+        """Open the current assets at the path; they differ if a build has replaced these.
 
-        These stay what they are, for whoever uses them.
+        These assets do not change for other users.
         RAISES (MedlinkError): E201-E204, as for opening.
         """
-        if self.keep_alive is not None:  # a directory of their own, which nobody replaces
+        if self.keep_alive is not None:  # a directory of its own, which nobody replaces
             return self
         return Assets(self.path, device=self.device)
 
     def move(self, device: str) -> "Assets":
-        """Let networks compute on another device from now on. RETURNS itself.
+        """Run networks on another device from now on. RETURNS itself.
 
-        Engines that were made before keep those that they have.
+        Linkers that were made before keep their device.
         """
         if device != self.device:
             with self._lock:
@@ -124,7 +124,7 @@ class Assets:
     def verify(self) -> None:
         """Compare every file with its checksum.
 
-        RAISES (MedlinkError): E202 for the first that has another.
+        RAISES (MedlinkError): E202 for the first file with another checksum.
         """
         for name, expected in self.manifest["files"].items():
             try:
@@ -146,7 +146,7 @@ class Assets:
 
     @property
     def used_tiers(self) -> list[str]:
-        """The tiers that add something, which a linker asks by default."""
+        """The tiers that add something; a linker asks these by default."""
         return [tier for tier in self.tiers if self.weights.get(tier)]
 
     @property
@@ -191,14 +191,14 @@ class Assets:
 
     @property
     def encoder(self) -> "Encoder":
-        """The encoder that made the dense tier's vectors, in torch or as it was exported."""
+        """The encoder that made the dense tier's vectors, in torch or as an exported network."""
         return self._part(
             ENCODER, lambda: parts.open_encoder(self._held, self.manifest, self.device)
         )
 
     @property
     def facets(self) -> "Facets":
-        """What names and concepts can be filtered and ordered by."""
+        """The properties by which names and concepts are filtered and ordered."""
         return self._part(FACETS, lambda: parts.open_facets(self._held, self.manifest, self.kb))
 
     @property
@@ -210,7 +210,7 @@ class Assets:
 
     @property
     def memory_lines(self) -> "list[Remembered]":
-        """What the memory of corrections was made of; [] where there is none."""
+        """The lines of the memory of corrections; [] where there is none."""
         if self.manifest.get("memory") is None:
             return []
         return self._part("memory lines", lambda: parts.read_lines(self._held))
@@ -236,7 +236,7 @@ class Assets:
     def ranker(self) -> "CandidateRanker | None":
         """The small model that orders candidates anew; None where none was worth it.
 
-        RAISES (MedlinkError): E202 when it is damaged, E219 when it is of another version.
+        RAISES (MedlinkError): E202 when it is damaged, E219 for another version.
         """
         if self.manifest.get("ranker") is None:
             return None
@@ -245,14 +245,14 @@ class Assets:
     def added_names(
         self, tiers: Collection[str], encoder: "Encoder | None" = None
     ) -> "AddedNames | None":
-        """Make the index of names that the tiers were not built over: there are none."""
+        """Make the index of names added after the build: None, there are no such names."""
         return None
 
     def check_reranker(self, encoder: "CrossEncoder", path: Path) -> None:
         """Check that a reranker was made for these assets.
 
-        path (Path): where it came from, for the message.
-        RAISES (MedlinkError): E217.
+        path (Path): of the reranker, for the message.
+        RAISES (MedlinkError): E217 for other assets.
         """
         made_by = self.manifest["encoder"]
         if made_by is None or encoder.settings.encoder != made_by["fingerprint"]:
@@ -262,9 +262,9 @@ class Assets:
 
     @property
     def calibrator(self) -> "RankingCalibrator | None":
-        """The calibrator, with the threshold that it recommends; None before there is one.
+        """The calibrator, with its recommended threshold; None where there is none.
 
-        RAISES (MedlinkError): E202 when it is damaged, E214 of another version, E301 for a
+        RAISES (MedlinkError): E202 when it is damaged, E214 for another version, E301 for a
             threshold outside 0..1.
         """
         if self.manifest.get("calibrator") is None:
@@ -286,9 +286,9 @@ class Assets:
     ) -> "Linker":
         """Make a linker over these assets: `linking.open_linker` with settings by name.
 
-        memory (Union[MentionMemory, bool]): the memory of the assets, none, or another.
-        calibrator (Union[Calibrator, bool, None]): another one, or what `LinkSettings` says.
-        settings: further fields of LinkSettings, and what `open_linker` takes.
+        memory (Union[MentionMemory, bool]): another memory, that of the assets (True), or none.
+        calibrator (Union[Calibrator, bool, None]): another one, or a value as in `LinkSettings`.
+        settings: further fields of LinkSettings, and arguments of `open_linker`.
         RAISES (MedlinkError): as `open_linker`.
         """
         from ..linking import LinkSettings, open_linker
@@ -312,7 +312,7 @@ class Assets:
         )
 
     def conditions(self, linker: "Linker") -> dict[str, Any]:
-        """List what the scores of a linker over these assets depend on."""
+        """List the conditions on which the scores of a linker over these assets depend."""
         from ..linking.opening import conditions_of
 
         return conditions_of(self, linker.parts)
@@ -320,14 +320,14 @@ class Assets:
     def copy_to(self, target: str | Path) -> None:
         """Copy into another directory, whole or not at all; files are hard-linked where possible.
 
-        Built files are never changed in place, so that sharing them is safe.
+        Files of a build never change in place, so that sharing them is safe.
         """
         with replacing_directory(Path(target), ASSETS, improves=self.path) as temporary:
             for name in self.files:
                 self.put(name, temporary / name)
 
     def put(self, name: str, destination: Path) -> None:
-        """Copy one of the files, hard-linked where possible.
+        """Copy one file, hard-linked where possible.
 
         RAISES (OSError): when the disk is full.
         """
@@ -335,18 +335,18 @@ class Assets:
         self._held[name].put(destination)
 
     def file(self, name: str) -> HeldFile:
-        """Get one of the files, opened."""
+        """Get one of the opened files."""
         return self._held[name]
 
     def files_of(self, part: str) -> HeldFiles:
-        """Get the files of a part that is a directory, opened."""
+        """Get the opened files of a part that is a directory."""
         return self._held.part(part)
 
     @contextmanager
     def directory(self, part: str) -> Iterator[Path]:
-        """Give a part as a directory, as it was opened, while the block lasts.
+        """Give the directory of a part, as it was opened, while the `with` block lasts.
 
-        RAISES (MedlinkError): E204 where it was replaced and the system has no way to the old one.
+        RAISES (MedlinkError): E204 if it was replaced and the system cannot reach the old one.
         """
         try:
             with self._held.part(part).directory() as path:
@@ -367,7 +367,7 @@ class Assets:
         return part
 
     def _opened(self, name: str, load: Callable[[], Part]) -> Part:
-        """Load a part; whatever is wrong with its files, of whatever class, gets a code."""
+        """Load a part; every problem with its files becomes an error with a code."""
         try:
             return load()
         except MedlinkError:

@@ -1,4 +1,4 @@
-"""Opening the files of one build of assets, while another build may take its place."""
+"""Opens the files of one build of assets, while another build may replace it."""
 
 import glob
 import hashlib
@@ -16,21 +16,21 @@ from ..util.held import HeldFile, HeldFiles, is_same_directory, opened
 from .layout import MANIFEST
 from .manifest import parse_manifest
 
-_LARGEST = 1 << 26  # bytes of a manifest; that of 15 million names has 6 KB
-_TRIES, _PAUSE = 50, 0.02  # seconds; of a directory that is missing while it is replaced
+_LARGEST = 1 << 26  # bytes of a manifest; that of 15 million names takes 6 KB
+_TRIES, _PAUSE = 50, 0.02  # attempts, and seconds between them, while a directory is replaced
 
 
 class _ReplacedError(Exception):
-    """Another build took the place of the one that was being opened."""
+    """Another build replaced the build that was being opened."""
 
 
 def open_build(path: Path) -> tuple[HeldFiles, dict[str, Any], str]:
     """Open all files of one build of an assets directory.
 
-    RETURNS (Tuple[HeldFiles, Dict, str]): the files, the manifest among them; what it says; and its
-        SHA-256, by which a build is known.
-    RAISES (MedlinkError): E201 no directory, E202 files that are missing, of another size or lead
-        out of the directory, and no manifest that can be; E203 of another schema.
+    RETURNS (Tuple[HeldFiles, Dict, str]): the files, with the manifest; its content; and its
+        SHA-256, which identifies a build.
+    RAISES (MedlinkError): E201 no directory; E202 a damaged manifest, or files that are missing, of
+        another size or outside the directory; E203 another schema.
     """
     missing = 0
     while missing < _TRIES:
@@ -39,7 +39,7 @@ def open_build(path: Path) -> tuple[HeldFiles, dict[str, Any], str]:
             with opened(place) as within:
                 return _open(path, place, within)
         except _ReplacedError:
-            continue  # which can go on only as long as there are new builds
+            continue  # ends, because every turn needs a new build
         except (FileNotFoundError, NotADirectoryError):
             missing += 1
         except OSError as error:
@@ -48,14 +48,14 @@ def open_build(path: Path) -> tuple[HeldFiles, dict[str, Any], str]:
 
 
 def _standing(path: Path) -> Path:
-    """Find the directory; where a swap in two steps was interrupted, the old one beside it.
+    """Find the directory; if a swap in two steps was interrupted, the old one beside it.
 
-    RAISES (FileNotFoundError): between the two steps of a swap that goes on.
+    RAISES (FileNotFoundError): between the two steps of a swap that is under way.
     """
     path = path.resolve() if path.name in ("", "..") else path.absolute()
     if path.is_dir():
         return path
-    with suppress(OSError):  # where nothing can be moved, the old one is read where it is
+    with suppress(OSError):  # if it cannot be moved back, the old one is read where it is
         recover(path)
     for place in (path, find_old(path)):
         if place is not None and place.is_dir():
@@ -108,7 +108,7 @@ def _check_links(path: Path, place: Path, files: Mapping[str, Any]) -> None:
 
 
 def _real(path: Path) -> Path:
-    return Path(os.path.realpath(path))  # which does not fail at links in a circle
+    return Path(os.path.realpath(path))  # unlike `resolve`, it accepts links in a circle
 
 
 def _reason(error: OSError) -> str:

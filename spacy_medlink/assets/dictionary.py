@@ -1,8 +1,8 @@
-"""The dictionary of `medical_mentions`: the exact tier, and which of its names may be found.
+"""The dictionary of `medical_mentions`: the exact tier, and a selection of its names.
 
-With `any_order` a name may stand in it twice: under its key, and under its words in any order, each
-in the form that stands for it (`text.word_forms`). Both are keys of one index, so that they are
-saved, mapped and shared as one.
+With `any_order` a name can have two keys: its own key, and the key of its words in any order, where
+one form stands for all forms of a word (`text.word_forms`). One index holds both keys, so that
+they are saved, mapped and shared together.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
     from .assets import Assets
 
 _PAIR = np.dtype([("hash", np.int64), ("row", np.uint32)])
-_ANY_ORDER = "\x00"  # begins a key of words in any order; no key of a name has it
-# What may be left out between two words, in small letters only: "DE" and "OF" may be abbreviations.
+_ANY_ORDER = "\x00"  # begins a key of words in any order; no key of a name contains it
+# Words that may be missing, in lower case only: "DE" and "OF" may be abbreviations.
 _LINKS = frozenset("of the de del du des".split())
 _MOST_WORDS = 8
-_MOST_NAMES = 200_000  # to learn forms from; of more, every second concept (or third ...) is read
+_MOST_NAMES = 200_000  # names to learn forms from; of more, every second or nth concept is read
 
 
 class Choice(NamedTuple):
-    """What a dictionary holds; what is not given allows everything.
+    """The names that a dictionary holds; a missing field allows everything.
 
     types, languages, deny (Tuple[str, ...]): as in `retrieval.filters.Filter`.
-    branches (Tuple[str, ...]): ids; only concepts at or below one of them.
+    branches (Tuple[str, ...]): ids; only these concepts and those below them.
     within (str): as in `retrieval.filters.Filter`.
-    any_order (bool): find names by their words, or what says the same, in any order, too.
+    any_order (bool): also find names by their words, or other forms of these, in any order.
     """
 
     types: tuple[str, ...] = ()
@@ -48,14 +48,14 @@ class Choice(NamedTuple):
 
 
 def make_dictionary(assets: "Assets", choice: Choice, forms: Forms = NO_FORMS) -> "ExactIndex":
-    """Make the index of a choice: the assets' own tier, whatever is chosen (`allowed_names`).
+    """Make the index of a choice; it is the exact tier of the assets (see `allowed_names`).
 
-    Only names by their words in any order need an index of their own, which is made in memory.
+    Only `any_order` needs an index of its own, which is made in memory.
 
     forms (Forms): of the words of names, as `word_forms` learns them.
 
-    RAISES (MedlinkError): E106 for a branch that there is not, E162, E213 for an unknown type,
-        group or language, E224 for a bad expression.
+    RAISES (MedlinkError): E106 for an unknown branch, E162, E213 for an unknown type, group or
+        language, E224 for a wrong expression.
     """
     if not choice.any_order:
         return assets.exact
@@ -71,7 +71,7 @@ def make_dictionary(assets: "Assets", choice: Choice, forms: Forms = NO_FORMS) -
 
 
 def allowed_names(assets: "Assets", choice: Choice) -> NDArray[np.bool_]:
-    """Tell of each name whether it is chosen: (n_names,).
+    """Tell for each name whether it is chosen: (n_names,).
 
     RAISES (MedlinkError): E106, E162, E213, E224, as for `make_dictionary`.
     """
@@ -91,7 +91,7 @@ def allowed_names(assets: "Assets", choice: Choice) -> NDArray[np.bool_]:
 
 
 def word_forms(assets: "Assets", names: "Mask | None" = None) -> dict[str, str]:
-    """Learn which words say the same from the names of assets.
+    """Learn from the names of assets which words are forms of the same word.
 
     names (Optional[Mask]): those to learn from; None for all.
     """
@@ -110,32 +110,32 @@ def word_forms(assets: "Assets", names: "Mask | None" = None) -> dict[str, str]:
 
 
 def any_order_key(words: Iterable[str], forms: Forms = NO_FORMS) -> str:
-    """Make the key of words in any order, "" where fewer than two of them say something.
+    """Make the key of words in any order; "" for fewer than two words with a meaning.
 
-    words (Iterable[str]): as they are written; their inflections are taken off.
+    words (Iterable[str]): as they are written; their inflections are removed.
     """
     return any_order_key_of(name_words(" ".join(words)), forms)
 
 
 def any_order_key_of(parts: Sequence[str], forms: Forms = NO_FORMS) -> str:
-    """Make the key of words in any order, of their own keys (`name_words`)."""
+    """Make the key of words in any order from the keys of the words (`name_words`)."""
     if not 2 <= len(parts) <= _MOST_WORDS:
         return ""
     return _ANY_ORDER + " ".join(sorted([forms.get(part, part) for part in parts]))
 
 
 def name_has_key(name: str, own: str, forms: Forms = NO_FORMS) -> bool:
-    """Tell whether a name stands in a dictionary under a key."""
+    """Tell whether a dictionary has a name under a key."""
     return own == (any_order_key(name.split(), forms) if own.startswith(_ANY_ORDER) else key(name))
 
 
 def name_words(text: str) -> list[str]:
-    """List the keys of a text's words, without those that only link others."""
+    """List the keys of a text's words, without linking words."""
     return [part for word in text.split() if not is_link(word) for part in key(word).split()]
 
 
 def is_link(word: str) -> bool:
-    """Tell whether a word only links others: "of", "the"."""
+    """Tell whether a word only links other words: "of", "the"."""
     return word in _LINKS
 
 

@@ -1,6 +1,6 @@
-"""What a manifest must say: types, bounds, and facts that must agree with each other.
+"""The schema of a manifest: types, bounds, and facts that must agree with each other.
 
-Facts that are not listed here may be added freely; those that are listed are what code relies on.
+Other facts may be added freely; code relies only on the facts in this file.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from pydantic import (
 
 from .layout import DENSE_FILE, EXACT, KB_FILE, NAME_CONCEPT, NGRAM
 
-_MANY = 1 << 32  # names that arrays can count
+_MANY = 1 << 32  # limit of numbers in arrays
 _NEEDED = {
     "exact": tuple(f"{EXACT}/{name}.npy" for name in ("hash", "start", "row", "check")),
     "ngram": (f"{NGRAM}/idf.npy",),
@@ -36,21 +36,21 @@ class _Facts(BaseModel):
 
 
 class FileFacts(_Facts):
-    """Size in bytes, and checksum."""
+    """Size of a file in bytes, and its checksum."""
 
     size: Annotated[StrictInt, Field(ge=0, lt=1 << 63)]
     sha256: Annotated[StrictStr, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class KBFacts(_Facts):
-    """The knowledge base's own manifest."""
+    """Facts from the knowledge base's own manifest."""
 
     concepts: Count
     names: Count
 
 
 class RuntimeFacts(_Facts):
-    """What the encoder was exported to."""
+    """The runtime of an exported encoder."""
 
     name: Literal["onnx", "openvino"]
     precision: StrictStr
@@ -75,20 +75,20 @@ class IndexFacts(_Facts):
 
 
 class FusionFacts(_Facts):
-    """How the tiers' scores become one."""
+    """The function that combines the tiers' scores."""
 
     function: StrictStr | None = None
     weights: dict[Tier, Weight]
 
 
 class CalibratorFacts(_Facts):
-    """The calibrator; whether its threshold can be is for the calibrator to say."""
+    """The calibrator; the calibrator itself checks its threshold."""
 
     threshold: Annotated[float, Field(strict=True, allow_inf_nan=False)] = 0.0
 
 
 class RankerFacts(_Facts):
-    """The ranker. endings (int): that it tells apart."""
+    """The ranker. endings (int): number of endings that it knows."""
 
     endings: Count = 0
 
@@ -135,7 +135,7 @@ class ManifestFacts(_Facts):
 
 
 def problem_of(manifest: Mapping[str, Any]) -> str:
-    """Say what is wrong with a manifest; "" where nothing is."""
+    """Describe the first problem of a manifest; "" where there is none."""
     try:
         ManifestFacts.model_validate(manifest)
     except ValidationError as error:
@@ -148,7 +148,7 @@ def problem_of(manifest: Mapping[str, Any]) -> str:
 
 
 def _is_inside(name: str) -> bool:
-    """Tell whether the name of a file stays within the directory, on any system."""
+    """Tell whether a file name stays within the directory, on any system."""
     parts = PurePosixPath(name).parts
     plain = name == "/".join(parts) and not {"\\", ":", "\0"} & set(name)
     return bool(parts) and plain and parts[0] != "/" and ".." not in parts

@@ -1,4 +1,4 @@
-"""The files of a directory of assets."""
+"""The names of files in a directory of assets."""
 
 MANIFEST = "manifest.json"
 KB_FILE = "kb.sqlite"

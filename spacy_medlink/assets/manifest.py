@@ -1,4 +1,4 @@
-"""The manifest of an assets directory: what it was built from, and the checksum of every file."""
+"""The manifest of an assets directory: the inputs of its build, and the checksum of every file."""
 
 import json
 from collections.abc import Mapping
@@ -12,24 +12,24 @@ from .layout import MANIFEST
 
 SCHEMA = 1
 _FACTS = ("kb", "tiers", "encoder", "fusion", "files")
-_SHOWN = 40  # characters
+_SHOWN = 40  # characters of a value
 
 
 def _files_of(path: Path) -> list[str] | None:
-    """List the files of assets, of any schema; None in a directory of something else."""
+    """List the files of assets of any schema; None for a directory of something else."""
     found = read_json(path / MANIFEST)
     if not isinstance(found, dict) or not {"schema", *_FACTS} <= found.keys():
         return None
     return [*found["files"], MANIFEST] if isinstance(found["files"], dict) else None
 
 
-ASSETS = DirectoryKind("a directory of assets", _files_of)  # what a writer of them may replace
+ASSETS = DirectoryKind("a directory of assets", _files_of)  # a writer may replace only this kind
 
 
 def parse_manifest(path: Path, text: bytes) -> dict[str, Any]:
     """Read the manifest of the assets at `path`, and check it as a whole.
 
-    RAISES (MedlinkError): E202 no manifest that can be, E203 of another schema.
+    RAISES (MedlinkError): E202 a damaged manifest, E203 another schema.
     """
     from .facts import problem_of
 
@@ -63,7 +63,7 @@ def write_manifest(path: Path, facts: Mapping[str, Any]) -> None:
 
 
 def _short(value: object) -> str:
-    """Show a value of unknown size."""
+    """Write a value of unknown length, shortened."""
     if isinstance(value, int) and abs(value) >> 64:
         return "a huge number"
     text = str(value)

@@ -1,4 +1,4 @@
-"""OverlaidAssets: assets as if their knowledge base had been built with an overlay."""
+"""OverlaidAssets: assets with an overlay, as if the knowledge base had been built with it."""
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
@@ -11,7 +11,7 @@ from .assets import Assets
 from .layout import FACETS, MEMORY, NAME_CONCEPT
 from .parts import make_memory
 
-if TYPE_CHECKING:  # these bring faiss and scipy, which are loaded when first needed
+if TYPE_CHECKING:  # these import faiss and scipy, which are loaded at their first use
     import numpy as np
     from numpy.typing import NDArray
 
@@ -30,10 +30,10 @@ def _of_base(name: str) -> Any:
 
 
 class OverlaidAssets(Assets):
-    """Assets with an overlay; the files, and the indices of the tiers, are those of the base.
+    """Assets with an overlay; the files and the built indices are those of the base.
 
     base (Assets): without the overlay. curation (Curation): the rules.
-    remembered (Sequence[Remembered]): corrections, which go before what the assets remember.
+    remembered (Sequence[Remembered]): corrections; they have priority over those of the assets.
     """
 
     def __init__(
@@ -48,15 +48,15 @@ class OverlaidAssets(Assets):
         return {"base": self.base, "curation": self.curation, "remembered": self.remembered}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        # The overlay is applied again when it is unpickled.
+        # Unpickling applies the overlay again.
         OverlaidAssets.__init__(self, **state)
 
     def reload(self) -> "OverlaidAssets":
-        """Open what is at the path now, with the same overlay; see `Assets.reload`."""
+        """Open the current assets at the path, with the same overlay; see `Assets.reload`."""
         return OverlaidAssets(self.base.reload(), self.curation, self.remembered)
 
     def move(self, device: str) -> "OverlaidAssets":
-        """Let networks compute on another device from now on. RETURNS itself."""
+        """Run networks on another device from now on. RETURNS itself."""
         self.base.move(device)
         self.device = self.base.device
         return self
@@ -77,15 +77,15 @@ class OverlaidAssets(Assets):
 
     @property
     def kb(self) -> OverlaidKb:
-        """The knowledge base, with what the overlay adds and takes."""
+        """The knowledge base with the changes of the overlay."""
         return self._part("kb", lambda: OverlaidKb(self.base.kb, self.overlay))
 
     @property
     def name_concept(self) -> "NDArray[np.int32]":
-        """Concept row of every name row, ascending, then those of the names that were added."""
+        """Concept row of every name row, ascending, then those of the added names."""
         return self._part(NAME_CONCEPT, self._all_concepts)
 
-    # What the files hold is the base's: the tiers are those without the names that were added.
+    # The files belong to the base: these tiers lack the added names.
     exact: "ExactIndex" = _of_base("exact")
     ngram: "NgramTier" = _of_base("ngram")
     dense: "DenseIndex" = _of_base("dense")
@@ -94,12 +94,12 @@ class OverlaidAssets(Assets):
 
     @property
     def facets(self) -> "Facets":
-        """What names and concepts can be filtered and ordered by."""
+        """The properties by which names and concepts are filtered and ordered."""
         return self._part(FACETS, lambda: self.base.facets.with_names(self._names))
 
     @property
     def memory_lines(self) -> "list[Remembered]":
-        """What the memory of corrections was made of, without what the overlay contradicts."""
+        """The lines of the memory of corrections, without those that the overlay contradicts."""
         corrected = {line.key for line in self.remembered}
         kept = (line for line in self.base.memory_lines if line.key not in corrected)
         return [*(line for line in kept if not self._contradicts(line)), *self.remembered]
@@ -112,7 +112,7 @@ class OverlaidAssets(Assets):
         return self._part(MEMORY, lambda: make_memory(self.memory_lines, self.kb))
 
     def _vectors(self, names: "Sequence[str]", encoder: "Encoder") -> "Floats2d":
-        """Encode names, but for those that the overlay before had: rules come one by one."""
+        """Encode names; vectors of the previous overlay are reused, as rules come one by one."""
         import numpy as np
 
         none: tuple[Encoder, dict[str, Any]] = (encoder, {})
@@ -137,7 +137,7 @@ class OverlaidAssets(Assets):
 
     @cached_property
     def _rules(self) -> "Mapping[str, list[Rule]]":
-        """The rules that speak of names, by what the memory looks these up by."""
+        """The rules about names, by the key of the memory."""
         from ..retrieval.memory import memory_key
 
         found: dict[str, list[Rule]] = {}
@@ -146,14 +146,14 @@ class OverlaidAssets(Assets):
         return found
 
     def _contradicts(self, line: "Remembered") -> bool:
-        """Tell whether the overlay, which is newer, says something else of the same mentions."""
+        """Tell whether the overlay, which is newer, contradicts a line of the memory."""
         return line.id in self.overlay.retired or any(
             _contradicts(rule, line.id) for rule in self._rules.get(line.key, ())
         )
 
 
 def _contradicts(rule: Rule, id: str) -> bool:
-    """Tell whether a rule contradicts that mentions like its name are a concept, "" for none."""
+    """Tell whether a rule contradicts that mentions like its name mean `id`, "" for no concept."""
     if rule.action == "deny":
         return bool(id) and rule.id in ("", id)
     if rule.action == "force":

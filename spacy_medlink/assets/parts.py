@@ -1,7 +1,7 @@
-"""Opening the parts of assets: from files that were opened with the build, checked before use.
+"""Opens the parts of assets from the files of a build, and checks them before use.
 
-What is checked is what native code, or a row that leads nowhere, would stumble over: types and
-shapes of arrays, rows that exist, what the manifest counts.
+The checks prevent crashes of native code and rows that do not exist: types and shapes of arrays,
+ranges of rows, the counts of the manifest.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ from .layout import (
     RUNTIME,
 )
 
-if TYPE_CHECKING:  # these bring faiss, scipy and torch, which are loaded when first needed
+if TYPE_CHECKING:  # these import faiss, scipy and torch, which are loaded at their first use
     import numpy as np
     from numpy.typing import NDArray
 
@@ -42,11 +42,11 @@ if TYPE_CHECKING:  # these bring faiss, scipy and torch, which are loaded when f
     from ..types import Encoder
 
 Manifest = Mapping[str, Any]
-_WEIGHTS = f"{ENCODER}/model.safetensors"  # of torch
+_WEIGHTS = f"{ENCODER}/model.safetensors"  # for torch
 
 
 def open_kb(files: HeldFiles, manifest: Manifest) -> KnowledgeBase:
-    """Open the knowledge base. RAISES (MedlinkError): E101-E103, E204 of another build."""
+    """Open the knowledge base. RAISES (MedlinkError): E101-E103, E204 for another build."""
     kb = KnowledgeBase(files.path / KB_FILE, files[KB_FILE])
     expected = manifest["kb"]
     if kb.manifest != expected:
@@ -73,7 +73,7 @@ def open_rows(files: HeldFiles, manifest: Manifest) -> "NDArray[np.int32]":
 
 
 def open_exact(files: HeldFiles, manifest: Manifest, kb: KnowledgeBase) -> "ExactIndex":
-    """Map the exact tier; the knowledge base has the names. RAISES (MedlinkError): E202."""
+    """Map the exact tier; its texts come from `kb`. RAISES (MedlinkError): E202."""
     from ..retrieval.exact import ExactIndex
 
     return ExactIndex.load(files.part(EXACT), manifest["kb"]["names"], kb.texts_at)
@@ -91,9 +91,9 @@ def open_ngram(files: HeldFiles, manifest: Manifest) -> "NgramTier":
 
 
 def open_dense(files: HeldFiles, manifest: Manifest, device: str) -> "DenseIndex":
-    """Map the index, or on a GPU copy its vectors there where that is possible.
+    """Map the index; on a GPU, copy its vectors there where that is possible.
 
-    RAISES (MedlinkError): E202, E204 of another build, E508 no such device.
+    RAISES (MedlinkError): E202, E204 for another build, E508 no such device.
     """
     from ..retrieval.dense import DenseIndex
 
@@ -113,11 +113,11 @@ def open_dense(files: HeldFiles, manifest: Manifest, device: str) -> "DenseIndex
 
 
 def open_encoder(files: HeldFiles, manifest: Manifest, device: str) -> "Encoder":
-    """Open the encoder on a device: on the processor as it was exported, where it was.
+    """Open the encoder on a device; on the processor, its export if there is one.
 
     Where the runtime is not installed, torch runs the encoder, with a warning (W243).
-    RAISES (MedlinkError): E202 another export, E206, E204 when another made the index, E508 no such
-        device. (ImportError): neither runtime nor torch is installed.
+    RAISES (MedlinkError): E202 another export, E206, E204 if another encoder made the index, E508
+        no such device. (ImportError): neither runtime nor torch is installed.
     """
     made_by = manifest["encoder"]
     if (runtime := made_by.get("runtime")) and _computes_here(device):
@@ -138,7 +138,7 @@ def open_encoder(files: HeldFiles, manifest: Manifest, device: str) -> "Encoder"
 
 
 def _computes_here(device: str) -> bool:
-    """Tell whether a device is the processor; torch, if it is there, knows what "auto" means."""
+    """Tell whether a device is the processor; torch, if installed, resolves "auto"."""
     if is_processor(device):
         return True
     from ..util.devices import find_device
@@ -147,7 +147,7 @@ def _computes_here(device: str) -> bool:
 
 
 def _open_export(files: HeldFiles, manifest: Manifest, runtime: str) -> "Encoder":
-    """Open an export, which must be the one that the build compared with torch."""
+    """Open an export; it must be the file that the build compared with torch."""
     from ..encoders.runtime import RuntimeEncoder
 
     for name, expected in manifest["files"].items():
@@ -159,7 +159,7 @@ def _open_export(files: HeldFiles, manifest: Manifest, runtime: str) -> "Encoder
 
 
 def open_facets(files: HeldFiles, manifest: Manifest, kb: KnowledgeBase) -> "Facets":
-    """Map the facets; those of assets of earlier versions are read from the knowledge base.
+    """Map the facets; for assets of earlier versions, read them from the knowledge base.
 
     RAISES (MedlinkError): E202.
     """
@@ -172,14 +172,14 @@ def open_facets(files: HeldFiles, manifest: Manifest, kb: KnowledgeBase) -> "Fac
 
 
 def read_lines(files: HeldFiles) -> "list[Remembered]":
-    """Read what corrections say. RAISES (MedlinkError): E202."""
+    """Read the lines of the memory. RAISES (MedlinkError): E202."""
     from ..retrieval.memory import read_memory
 
     return read_memory(files.part(MEMORY))
 
 
 def make_memory(lines: "Sequence[Remembered]", kb: KnowledgeBase) -> "MentionMemory":
-    """Make the memory of corrections; those of concepts that are not there are left out."""
+    """Make the memory of corrections, without concepts that the knowledge base lacks."""
     from ..retrieval.memory import MentionMemory
 
     ids = {line.id for line in lines}
@@ -193,7 +193,7 @@ def open_ranker(
     name_concept: "NDArray[np.int32]",
     lines: "Sequence[Remembered]",
 ) -> "CandidateRanker":
-    """Open the ranker. RAISES (MedlinkError): E202, E219 of another version."""
+    """Open the ranker. RAISES (MedlinkError): E202, E219 for another version."""
     from ..ranking.endings import Endings
     from ..ranking.facts import name_facts
     from ..ranking.ranker import CandidateRanker
@@ -207,7 +207,7 @@ def open_ranker(
 def open_calibrator(
     files: HeldFiles, manifest: Manifest, kb: KnowledgeBase, name_concept: "NDArray[np.int32]"
 ) -> "RankingCalibrator":
-    """Open the calibrator. RAISES (MedlinkError): E202, E214 of another version, E301."""
+    """Open the calibrator. RAISES (MedlinkError): E202, E214 for another version, E301."""
     from ..ranking.calibrator import RankingCalibrator
     from ..ranking.facts import name_facts
 
@@ -217,5 +217,5 @@ def open_calibrator(
 
 
 def _built(name_concept: "NDArray[np.int32]", manifest: Manifest) -> "NDArray[np.int32]":
-    """Leave out the names that an overlay adds, which are not in the order of concepts."""
+    """Leave out the names of an overlay, which are not in the order of concepts."""
     return name_concept[: manifest["kb"]["names"]]

@@ -1,4 +1,4 @@
-"""write_variant: assets again, with a part put in, replaced or left out."""
+"""write_variant: writes assets with a part added, replaced or left out."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
@@ -9,7 +9,7 @@ from ..util.outputs import PathLike
 from .assets import Assets
 from .manifest import ASSETS, write_manifest
 
-_OWN = ("schema", "files")  # that writing a manifest sets itself
+_OWN = ("schema", "files")  # set when a manifest is written
 
 
 def write_variant(
@@ -22,12 +22,12 @@ def write_variant(
     inputs: Iterable[PathLike | None] = (),
     overwrite: bool = False,
 ) -> Assets:
-    """Write assets of which all but some parts are the same; their files are shared if possible.
+    """Write a copy of assets with changed parts; unchanged files are shared if possible.
 
-    out (Path): directory to write, which may be that of the assets. facts (Mapping): for the
-        manifest, in place of what it says. without (Collection[str]): files or directories at the
-        top that are left out. add (Callable[[Path], None]): writes new ones into the directory.
-    inputs (Iterable[Path]): what else the caller reads. overwrite (bool): lose what `out` holds
+    out (Path): directory to write, which may be that of the assets. facts (Mapping): entries of the
+        manifest to replace. without (Collection[str]): files or directories at the top to leave
+        out. add (Callable[[Path], None]): writes new ones into the directory.
+    inputs (Iterable[Path]): other inputs of the caller. overwrite (bool): lose what `out` holds
         besides assets.
     RAISES (MedlinkError): E109 the disk, E120-E123 for what `out` holds.
     """
@@ -43,6 +43,6 @@ def write_variant(
 
 
 def left_out(assets: Assets, part: str, why: str = "") -> dict[str, str]:
-    """Say in the manifest's "left_out" why a part is not there; "" if it is, or never was."""
+    """Make the manifest's "left_out" with the reason for a missing part; "" removes its entry."""
     others = {k: v for k, v in (assets.manifest.get("left_out") or {}).items() if k != part}
     return {**others, part: why} if why else others

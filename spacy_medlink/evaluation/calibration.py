@@ -1,4 +1,4 @@
-"""Can a probability be believed, and what does a threshold cost? Both for the first answers."""
+"""Calibration curves: how reliable probabilities are, and what each threshold gives."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -24,12 +24,12 @@ Flags = NDArray[np.bool_]
 def reliability(
     probs: Sequence[float], right: Sequence[bool], bins: int = BINS
 ) -> dict[str, Any] | None:
-    """Compare probabilities with how often they came true.
+    """Compare probabilities with the share of right answers.
 
-    probs (Sequence[float]): of the first answers being right, 0 to 1. bins (int): of equal width.
+    probs (Sequence[float]): that the first answer is right, 0 to 1. bins (int): of equal width.
     RETURNS (Optional[Dict[str, Any]]): "n", "ece" (expected calibration error, as
         `calibration_error` computes it) and "bins": "low", "high", "n",
-        mean "prob", "accuracy" of each that is not empty. None without answers.
+        mean "prob", "accuracy" of each bin that is not empty. None without answers.
     """
     if not len(probs):
         return None
@@ -49,17 +49,17 @@ def reliability(
 def coverage_curve(
     scores: Sequence[float], right: Sequence[bool], points: int = _POINTS
 ) -> list[dict[str, float | None]]:
-    """Tell what each threshold would give: the share that is linked, and how much of it is right.
+    """Compute for each threshold the share that is linked, and the precision of these links.
 
-    scores (Sequence[float]): of the first answers, higher is surer; -inf for none at all.
-    points (int): at most so many thresholds.
+    scores (Sequence[float]): of the first answers, higher is surer; -inf for no answer.
+    points (int): most thresholds.
     RETURNS (List[Dict]): "threshold", "coverage", "precision", the highest threshold first.
     """
     values, hits = np.asarray(scores, np.float64), np.asarray(right, np.float64)
     order = np.argsort(-values, kind="stable")
     values, hits = values[order], hits[order].cumsum()
     known = int(np.isfinite(values).sum())
-    # Mentions of equal score are linked together: only the last of them ends a step.
+    # Mentions of equal score are linked together, so only the last of them is a point.
     is_last = np.append(values[1:known] != values[: known - 1], True) if known else values[:0] > 0
     return [
         {
@@ -72,7 +72,7 @@ def coverage_curve(
 
 
 def _spread(places: NDArray[np.intp], points: int) -> list[int]:
-    """Pick places evenly, the first and the last among them."""
+    """Select places evenly, with the first and the last."""
     if len(places) <= points:
         return [int(place) for place in places]
     picked = np.unique(np.linspace(0, len(places) - 1, points).round().astype(np.intp))
@@ -88,7 +88,7 @@ def calibration_error(probs: Floats, right: Flags, weights: Floats, bins: int = 
 def reliability_bins(
     probs: Floats, right: Flags, weights: Floats, bins: int = BINS
 ) -> list[dict[str, float]]:
-    """Compare probabilities with how often they came true.
+    """Compare probabilities with the share of right answers.
 
     RETURNS (List[Dict[str, float]]): "low", "high", "weight" (they sum to 1), mean "prob" and
         "accuracy" of each bin that is not empty.
@@ -113,7 +113,7 @@ def reliability_bins(
 def draw_reliability(path: Path, bins: Sequence[Mapping[str, float]], error: float) -> None:
     """Draw the bins of `reliability_bins`.
 
-    path (Path): of the file to write, `.png`. error (float): expected calibration error.
+    path (Path): file to write, `.png`. error (float): expected calibration error.
     RAISES (ImportError): where matplotlib is not installed.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -132,5 +132,5 @@ def draw_reliability(path: Path, bins: Sequence[Mapping[str, float]], error: flo
     widths = [one["high"] - one["low"] for one in bins]
     below.bar(middles, [one["weight"] for one in bins], width=widths, edgecolor="white")
     below.set(xlabel="probability of the first answer", ylabel="mentions")
-    # Without day and library in the file, so that equal diagrams are equal files.
+    # Without date and library version, equal diagrams are equal files.
     figure.savefig(path, dpi=_DPI, format="png", metadata={"Software": _SOFTWARE})

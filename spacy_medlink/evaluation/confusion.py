@@ -1,4 +1,4 @@
-"""Which kinds of concept are taken for which."""
+"""Confusion of kinds of concepts: gold kinds against predicted kinds."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -12,8 +12,8 @@ _LARGEST = 12
 def confusion(pairs: Iterable[tuple[str, str]], largest: int = _LARGEST) -> dict[str, Any]:
     """Count (gold kind, predicted kind); kinds beyond the most frequent ones become "other".
 
-    RETURNS (Dict[str, Any]): "kinds", the most frequent first, and "counts", one row a gold kind
-        and one column a predicted kind.
+    RETURNS (Dict[str, Any]): "kinds", the most frequent first, and "counts", a row for each gold
+        kind and a column for each predicted kind.
     """
     counts = Counter(pairs)
     sizes: Counter[str] = Counter()

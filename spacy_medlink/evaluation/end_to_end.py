@@ -1,4 +1,4 @@
-"""End to end: a pipeline reads raw text, and what it links is held against the gold standard."""
+"""End-to-end evaluation: a pipeline reads raw text, and its links are compared with gold."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,7 +17,7 @@ NIL = "NIL"
 
 
 class Span(Protocol):
-    """What is read of a spaCy Span."""
+    """The properties of a spaCy Span that are read."""
 
     start_char: int
     end_char: int
@@ -25,7 +25,7 @@ class Span(Protocol):
 
 
 class Pipeline(Protocol):
-    """What is asked of a spaCy Language; its Docs are read by whoever knows where its spans are."""
+    """The methods of a spaCy Language that are used; callers read its Docs."""
 
     def pipe(self, texts: Iterable[str]) -> Iterator[Any]:
         """Parse texts, one Doc each."""
@@ -50,12 +50,12 @@ def measure_pipeline(
 ) -> dict[str, Any]:
     """Run a pipeline over the documents of a gold file and score its links.
 
-    Gold NILs are no links, and ids that the knowledge base lacks cannot be found.
+    Gold NILs are no links, and ids that the knowledge base lacks count as not found.
 
-    pipeline (Callable[[str], Pipeline]): gives the pipeline for a language.
-    spans (Callable): gives the linked spans of one of its Docs; they may overlap.
+    pipeline (Callable[[str], Pipeline]): gets the pipeline for a language.
+    spans (Callable): gets the linked spans of a Doc of the pipeline; they may overlap.
     RETURNS (Dict[str, Any]): scores of `evaluation.link_scores`, "documents" and "speed".
-    RAISES (MedlinkError): E406 without a document that has a text and offsets.
+    RAISES (MedlinkError): E406 if no document has both a text and offsets.
     """
     documents = {
         str(number): document
@@ -85,7 +85,7 @@ def _found(
     documents: dict[str, GoldDocument],
     spans: Callable[[P, Any], Iterable[Span]],
 ) -> Iterator[tuple[str, int, int, str]]:
-    """Stream (document, start, end, id) of what the pipeline links."""
+    """Stream (document, start, end, id) of the pipeline's links."""
     for lang in sorted({document.lang for document in documents.values()}):
         own = {
             doc: document.text or "" for doc, document in documents.items() if document.lang == lang

@@ -1,4 +1,4 @@
-"""Gold mentions beside a knowledge base: which concepts are right for each."""
+"""GoldSet: gold mentions with their right concepts in a knowledge base."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -20,10 +20,10 @@ Prepare = Callable[[Document, str], list[Mention]]
 
 
 class Case(NamedTuple):
-    """A gold mention as the engine takes it, and the concept rows that are right for it.
+    """A gold mention as the linker takes it, with the rows of the right concepts.
 
-    doc (str): the document's place in the file. doc_id (str): its id there.
-    parts (Tuple[Mention, ...]): what is looked up: the mention, or the parts of a composite one.
+    doc (str): the document's number in the file. doc_id (str): its id there.
+    parts (Tuple[Mention, ...]): to look up: the mention, or the parts of a composite one.
     """
 
     mention: Mention
@@ -39,9 +39,9 @@ class Case(NamedTuple):
 class GoldSet:
     """The documents of a gold file, held in memory.
 
-    found (Dict[str, Found]): gold id to the concepts that it stands for.
-    mismatches (List[BadLine]): mentions whose text is not what their offsets point at.
-    repeated (List[BadLine]): documents whose id another has already.
+    found (Dict[str, Found]): the concepts of each gold id.
+    mismatches (List[BadLine]): mentions whose text differs from the text at their offsets.
+    repeated (List[BadLine]): documents with the id of an earlier one.
     """
 
     path: Path
@@ -56,7 +56,7 @@ class GoldSet:
         return frozenset(row for rows in own for row in rows)
 
     def ways(self) -> dict[str, int]:
-        """Count gold ids, each as often as it occurs, by how they were found."""
+        """Count the occurrences of gold ids by the way they were found."""
         counts = Counter(
             self.found[id].way if id in self.found else UNKNOWN
             for document in self.documents
@@ -70,13 +70,13 @@ class GoldSet:
     ) -> Iterator[Case]:
         """Stream the mentions, as a linker prepares them.
 
-        preparing (Optional[Prepare]): makes mentions of a document in a language; default: with
-            what the document itself says, without a lexicon.
-        split_composites (bool): take mentions apart that name several concepts.
+        preparing (Optional[Prepare]): makes the mentions of a document in a language; default: with
+            the document's own definitions, without a lexicon.
+        split_composites (bool): split mentions that name several concepts.
         """
         for number, document in enumerate(self.documents):
-            # Ids of documents need not be unique, but their places in the file are. Mentions
-            # without a document belong together where they say so.
+            # Ids of documents need not be unique, but their numbers in the file are. Mentions
+            # without a document belong together if they have the same id.
             bare = document.text is None and len(document.mentions) == 1
             doc = f"id {document.doc_id}" if bare else str(number)
             places = [Place(one.text, one.start, one.end, one.type) for one in document.mentions]
@@ -103,9 +103,9 @@ def load_gold(
 ) -> GoldSet:
     """Read a gold file and find its ids in a knowledge base.
 
-    strict (bool): raise where a mention is not what its offsets say, or an id of documents recurs.
-    scheme (str): the vocabulary that the gold ids are codes of; "" finds them by all they may be.
-    nil_only (bool): take a file in which every mention is NIL, too.
+    strict (bool): raise if a mention differs from its offsets, or an id of documents recurs.
+    scheme (str): the vocabulary of the gold ids; "" looks them up in all.
+    nil_only (bool): accept a file in which every mention is NIL.
     RAISES (MedlinkError): E107, E401-E404, E408 for the file, E407 when every mention is NIL.
     """
     mismatches: list[BadLine] = []
@@ -119,7 +119,7 @@ def load_gold(
 
 
 def _parts(mention: Mention, gold: GoldMention) -> tuple[Mention, ...]:
-    """Take a composite mention apart; the long form, where the document defines one."""
+    """Split a composite mention, by its long form where the document defines one."""
     texts = split_composite(mention.long_form or mention.text, len(gold.ids))
     if len(texts) < 2:
         return (mention,)

@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-DIGITS = 6  # of the fractions that are written
+DIGITS = 6  # of the fractions in metrics
 SAMPLES = 1000
 SEED = 0
 TAILS = (2.5, 97.5)  # per cent
-_CELLS = 4_000_000  # of the table of draws turned into floats at a time
+_CELLS = 4_000_000  # of the table of draws that are converted to floats at a time
 
 Floats = NDArray[np.float64]
 
@@ -17,11 +17,12 @@ Floats = NDArray[np.float64]
 class Bootstrap:
     """Samples of documents, drawn once and used for all figures.
 
-    Mentions of one document repeat each other, so whole documents are drawn with replacement, not
-    mentions (the cluster bootstrap; Davison and Hinkley, Bootstrap Methods, 1997, section 3.8).
+    Mentions of one document repeat each other, so the samples are drawn with replacement from
+    documents, not mentions (cluster bootstrap; Davison and Hinkley, Bootstrap Methods, 1997, 3.8).
 
     docs (Sequence[str]): the document of every mention, (n,).
-    samples (int): how many samples of as many documents as there are. seed (int): of the draws.
+    samples (int): number of samples, each with as many documents as the file. seed (int): of the
+        draws.
     """
 
     def __init__(self, docs: Sequence[str], samples: int = SAMPLES, seed: int = SEED) -> None:
@@ -32,7 +33,7 @@ class Bootstrap:
         self._draws = _draw(self.n_docs, samples, seed)
 
     def totals(self, values: Floats) -> Floats:
-        """Add values up over the documents of each sample.
+        """Sum values over the documents of each sample.
 
         values (Floats): (n, m), one row a mention.
         RETURNS (Floats): (samples, m).
@@ -42,7 +43,7 @@ class Bootstrap:
         return self.doc_totals(by_doc)
 
     def doc_totals(self, by_doc: Floats) -> Floats:
-        """Add up what is known for each document: (n_docs, m) gives (samples, m)."""
+        """Sum the values of documents over each sample: (n_docs, m) gives (samples, m)."""
         step = max(1, _CELLS // max(1, self.n_docs))
         starts = range(0, len(self._draws), step)
         parts = [self._draws[start : start + step].astype(np.float64) @ by_doc for start in starts]
@@ -64,7 +65,7 @@ class Bootstrap:
 
 
 def interval_of(values: Floats) -> list[float] | None:
-    """Give the middle 95 % of a figure's values over the samples; None without any."""
+    """Compute the middle 95 % of a figure's values over the samples; None without any."""
     if not len(values):
         return None
     return [round(float(value), DIGITS) for value in np.percentile(values, TAILS)]
@@ -73,10 +74,10 @@ def interval_of(values: Floats) -> list[float] | None:
 def interval_over(
     bootstrap: Bootstrap, by_doc: Floats, figure: Callable[[Floats], Floats]
 ) -> list[float] | None:
-    """Estimate the interval of a figure that is computed from sums over documents, such as F1.
+    """Estimate the interval of a figure that needs sums over documents, such as F1.
 
-    by_doc (Floats): (n_docs, m). figure (Callable): of sums (samples, m), (samples,); NaN where it
-        cannot be computed.
+    by_doc (Floats): (n_docs, m). figure (Callable): takes sums (samples, m), gives (samples,); NaN
+        where it is undefined.
     """
     values = figure(bootstrap.doc_totals(by_doc))
     return interval_of(values[~np.isnan(values)])
@@ -94,7 +95,7 @@ def _draw(n_docs: int, samples: int, seed: int) -> NDArray[np.uint8]:
 
 
 def reciprocal(ranks: ArrayLike) -> Floats:
-    """Compute 1 / rank of each query, 0 for rank 0, which is none: (n,).
+    """Compute 1 / rank of each query, 0 for rank 0 (no right answer): (n,).
 
     Their mean is the mean reciprocal rank (MRR).
     """
@@ -112,19 +113,19 @@ def rank_figures(ranks: Floats, depths: Sequence[int], digits: int = 4) -> dict[
 
 
 def rounded(value: float | None) -> float | None:
-    """Round a fraction; None stays what cannot be computed."""
+    """Round a fraction; None for an undefined one."""
     return None if value is None else round(float(value), DIGITS)
 
 
 def fraction(part: float, whole: float) -> float | None:
-    """Divide and round; None of nothing."""
+    """Divide and round; None if `whole` is 0."""
     return rounded(part / whole) if whole else None
 
 
 def standard_error(values: NDArray[np.float64], groups: Sequence[str]) -> float:
     """Estimate the standard error of a mean; values of the same group are not independent.
 
-    Of few groups the spread between them says little: it is never less than that of single values.
+    The result is never less than the error of independent values, since few groups vary by chance.
     """
     if not len(values):
         return 0.0

@@ -1,4 +1,4 @@
-"""Judging a linker, or what it is compared with, on gold mentions by either protocol."""
+"""Judges a linker, or a system to compare with, on gold mentions by either protocol."""
 
 import time
 from collections.abc import Collection, Hashable, Iterator, Sequence
@@ -16,13 +16,13 @@ from .outcome import Outcome, first_right
 from .protocols import paper_key
 
 _BATCH = 512
-# The depth down to which a proposal counts as retrieved.
+# Candidates at deeper places do not count as retrieved.
 RETRIEVAL_DEPTH = 64
-_MOST_KEPT = 100  # candidates of a mention
+_MOST_KEPT = 100  # candidates to keep for a mention
 
 
 class Ranker(Protocol):
-    """What is asked of a system that a linker is compared with."""
+    """The methods of a system that a linker is compared with."""
 
     def rank(self, mentions: Sequence[Mention], k: int) -> list[list[Candidate]]:
         """Rank the concepts for each mention, best first."""
@@ -34,10 +34,10 @@ class Ranker(Protocol):
 
 
 class Judged(NamedTuple):
-    """Outcomes of cases in their order.
+    """The outcomes of cases, in their order.
 
-    candidates (List[List[Candidate]]): the best of each case, as many as were to be kept.
-    seconds (float): what ranking took, judging aside.
+    candidates (List[List[Candidate]]): the best candidates of each case, at most `keep`.
+    seconds (float): time of the ranking alone.
     """
 
     outcomes: list[Outcome]
@@ -72,17 +72,17 @@ def judge(
 
     A composite case is right where all its parts are, and its rank is that of the worst part.
 
-    depth (int): answers wanted of each ranking.
+    depth (int): answers wanted in each ranking.
     protocol (str): "concepts" counts concepts. "names" counts distinct names, as the papers do: a
-        name is right if any concept that has it is gold; of an abbreviation, only the long form is
+        name is right if any concept that has it is gold; for an abbreviation, only the long form is
         searched.
-    threshold (Optional[float]): a best answer that scores less, or is less probable, is no link
+    threshold (Optional[float]): a first answer with a lower score or probability is no link
         (NIL); None for what the linker's calibrator recommends.
-    keep (int): candidates kept of each.
-    retriever (Optional[Linker]): the linker without what orders candidates anew, where it has
-        any; what it proposes counts as retrieved.
-    discard (Collection[str]): labels of mentions that the linker leaves as they are.
-    with_lexicon (bool): look up what a lexicon says that abbreviations mean.
+    keep (int): candidates to keep for each mention.
+    retriever (Optional[Linker]): the linker without models that order candidates anew, if it has
+        any; its candidates count as retrieved.
+    discard (Collection[str]): labels of mentions that the linker ignores.
+    with_lexicon (bool): look up the meanings of abbreviations in a lexicon.
     """
     by_names = protocol == "names"
     names = _Names(kb)
@@ -129,13 +129,13 @@ def _take(ranked: Iterator[_Ranked], case: Case) -> list[_Ranked]:
 
 
 def _worst(ranked: Sequence[_Ranked], right: Collection[Hashable]) -> int:
-    """Give the rank by which all parts are right; 0 when one of them never is."""
+    """Compute the rank at which all parts are right; 0 if one of them never is."""
     ranks = [first_right(one.answers, right) for one in ranked]
     return max(ranks) if all(ranks) else 0
 
 
 def _merged(ranked: Sequence[_Ranked], keep: int) -> list[Candidate]:
-    """Take the parts' candidates in turn: their first ones, their second ones and so on."""
+    """Merge the parts' candidates in turn: all first ones, all second ones and so on."""
     in_turn = (
         one.candidates[place]
         for place in range(keep)
@@ -175,7 +175,7 @@ def _rank_names(
     system: Linker | Ranker, names: "_Names", mentions: Sequence[Mention], threshold: float | None
 ) -> list[_Ranked]:
     texts = [mention.long_form or mention.text for mention in mentions]
-    # All names that were found, since many have one spelling and only distinct ones count.
+    # All names found are needed, since many are the same string and only distinct ones count.
     found = [_distinct(names, ranking) for ranking in system.rank_names(texts, names.count)]
     decisions = decide([candidates for _, candidates in found], threshold)
     return [
@@ -187,7 +187,7 @@ def _rank_names(
 def _distinct(
     names: "_Names", ranking: Sequence[tuple[int, float]]
 ) -> tuple[list[str], list[Candidate]]:
-    """Keep each name once: its keys, best first, and the candidates of the first ones."""
+    """Keep each distinct name once: its keys, best first, and the candidates of the first ones."""
     first: dict[str, tuple[int, float]] = {}
     for row, score in ranking:
         first.setdefault(names.key_at(row), (row, score))
@@ -199,7 +199,7 @@ def _distinct(
 
 
 class _Names:
-    """Reads names as the papers compare them, each once."""
+    """Reads names in the papers' form; each is read once."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self._kb = kb
@@ -216,7 +216,7 @@ class _Names:
         return frozenset(key for row in rows for key in self._keys_of_concept(row))
 
     def concept_at(self, row: int) -> int:
-        """Tell the concept row of a name."""
+        """Get the concept row of a name."""
         return int(self._concepts[row])
 
     def _key_at(self, row: int) -> str:

@@ -1,4 +1,4 @@
-"""By what else than language and type mentions are grouped: length, abbreviation, what was seen."""
+"""Labels: groups of mentions by length, abbreviation, and presence in the training mentions."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -15,15 +15,15 @@ SEMANTIC_TYPE, SEMANTIC_GROUP = "semantic_type", "semantic_group"
 MENTION, CODE = "mention", "code"
 SEEN, UNSEEN = "seen", "unseen"
 
-_LONGEST = 5  # words; longer mentions are one group
+_LONGEST = 5  # words; longer mentions form one group
 _ONE_WORD = re.compile(r"\S{2,10}")
 
 
 class Seen(NamedTuple):
-    """What the training mentions hold.
+    """The training mentions, for labels.
 
-    texts (FrozenSet[str]): the gold file's mentions that occur there. ids (FrozenSet[str]): gold
-        ids. rows (FrozenSet[int]): the concepts that they stand for.
+    texts (FrozenSet[str]): mentions of the gold file that occur in them. ids (FrozenSet[str]):
+        their gold ids. rows (FrozenSet[int]): the concepts of these ids.
     """
 
     texts: frozenset[str]
@@ -34,7 +34,7 @@ class Seen(NamedTuple):
 class Labeller:
     """Groups cases.
 
-    kb (KnowledgeBase): says of which semantic types a gold concept is.
+    kb (KnowledgeBase): has the semantic types of gold concepts.
     seen (Optional[Seen]): the training mentions, where they were given.
     """
 
@@ -68,12 +68,12 @@ def is_abbreviation(text: str) -> bool:
 
 
 def is_seen_code(case: Case, seen: Seen) -> bool:
-    """Tell whether any gold id of a case, or the concept that it stands for, was trained on."""
+    """Tell whether a gold id of a case, or its concept, occurs in the training mentions."""
     return not (seen.ids.isdisjoint(case.gold.ids) and seen.rows.isdisjoint(case.right))
 
 
 def useful(labels: Sequence[Labels]) -> list[Labels]:
-    """Leave out what tells no mentions apart, such as lengths where all are one word."""
+    """Leave out labels with only one group, such as lengths if all mentions are one word."""
     groups: dict[str, set[str]] = {}
     for own in labels:
         for label, names in own.items():

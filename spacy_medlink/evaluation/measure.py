@@ -1,4 +1,4 @@
-"""measure: from a linker and gold mentions to the metrics, as one dict."""
+"""measure: computes the metrics of a linker on gold mentions, as one dict."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
@@ -48,16 +48,16 @@ def measure(
 ) -> Metrics:
     """Measure how well the mentions of a gold file are linked.
 
-    peers (Mapping[str, Ranker]): other linkers over the same knowledge base, measured beside the
+    peers (Mapping[str, Ranker]): other linkers over the same knowledge base, measured with the
         baselines.
     linker (Optional[Linker]): over the assets, as a pipeline has configured it; default: with the
-        default settings and the lexicon of the package for the language of each document.
-    discard (Collection[str]): labels of mentions that the pipeline leaves as they are.
+        default settings and the package's lexicon for the language of each document.
+    discard (Collection[str]): labels of mentions that the pipeline ignores.
 
     RETURNS (Dict[str, Any]): the metrics of `compute_metrics` for the linker; "baselines" and
-        "tiers" for each alone, "splits" for filtered parts; how it was measured: "protocol", "kb",
-        "gold", "speed", "manifest"; and "mentions" (`records.unpack` reads them) with the
-        "concepts" that these name.
+        "tiers", each alone; "splits" for filtered parts; the conditions: "protocol", "kb",
+        "gold", "speed", "manifest"; and "mentions" (read by `records.unpack`) with the
+        "concepts" that they name.
     RAISES (MedlinkError): E405 for a tier that was not built, E107 and E4xx for training mentions.
     """
     tiers = _chosen(assets, settings, linker)
@@ -107,7 +107,7 @@ def measure(
 
 
 def default_preparing(settings: Settings) -> Prepare:
-    """Make what prepares documents as a blank pipeline of their language does."""
+    """Make the function that prepares documents as a blank pipeline of their language does."""
     lexicon = cache(lambda lang: open_lexicon(settings.lexicon, lang))
 
     def preparing(document: Document, lang: str) -> list[Mention]:
@@ -127,7 +127,7 @@ def _preparing(linker: Linker, settings: Settings) -> Prepare:
 
 
 def _chosen(assets: Assets, settings: Settings, linker: Linker | None) -> list[str]:
-    """List the tiers that are asked."""
+    """List the tiers to use."""
     for tier in settings.tiers:
         if tier not in assets.tiers:
             built = ", ".join(assets.tiers)
@@ -152,7 +152,7 @@ def _labelled(
 
 
 def _describe_gold(gold: GoldSet, every: Sequence[Case], cases: Sequence[Case]) -> Metrics:
-    """Count what the gold file holds, and how its ids were found in the knowledge base."""
+    """Count the mentions of the gold file, and the ways its ids were found."""
     return {
         "documents": len(gold.documents),
         "mentions": len(every),
@@ -186,7 +186,7 @@ class _Bench:
 
     def judge_linker(self, what: str) -> Judged:
         linker = self.linker
-        linker.search([_WARM_UP])  # so that loading and first-time costs stay out of the speed
+        linker.search([_WARM_UP])  # the speed shall not include loading and other first-time costs
         retriever = None if linker.rescorer is None else linker.with_parts(rescorer=None)
         keep = self._settings.keep
         return self._judge(linker, what, linker.settings.threshold, keep, retriever)
@@ -241,7 +241,7 @@ def _speed(judged: Judged) -> Metrics:
 
 
 def _size(assets: Assets, tiers: Iterable[str]) -> int:
-    """Add up the files of tiers, in bytes: the encoder belongs to the dense tier."""
+    """Sum the sizes of the files of tiers, in bytes: the encoder belongs to the dense tier."""
     places = {
         "exact": ("exact/",),
         "ngram": ("ngram/",),

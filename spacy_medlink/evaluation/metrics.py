@@ -1,4 +1,4 @@
-"""Accuracy at k, recall at k, mean reciprocal rank, NIL: one dict, as DESIGN's contract says."""
+"""Accuracy at k, recall at k, mean reciprocal rank and NIL scores, as one dict."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -18,18 +18,18 @@ Flags = NDArray[np.bool_]
 def compute_metrics(outcomes: Iterable[Outcome], ks: Sequence[int] = (1, 5)) -> Metrics:
     """Compute all metrics of a list of outcomes.
 
-    Accuracy, recall and MRR are over the mentions that have a gold id; those whose gold concept the
-    knowledge base lacks are wrong. MRR counts what lies beyond the ranking's end as 0.
+    Accuracy, recall and MRR are over the mentions with a gold id; those whose gold concept the
+    knowledge base lacks are wrong. For MRR, a concept beyond the end of the ranking counts as 0.
 
     ks (Sequence[int]): depths of accuracy and recall.
     RETURNS (Dict[str, Any]): fractions from 0 to 1, rounded to 6 digits: "n" mentions with a gold
-        id, "gold_in_kb" how many of their concepts the knowledge base has, "acc@k", "mrr",
-        "recall@k" of the retriever, "recall@all" among everything that it proposed; "ci95" with
+        id, "gold_in_kb" the number whose concept is in the knowledge base, "acc@k", "mrr",
+        "recall@k" of the retriever, "recall@all" among all its candidates; "ci95" with
         [low, high] of "acc@k" and "mrr" (documents resampled), that of acc@1 again under
-        "acc@1_ci95"; "nil", "links" (what was linked, NILs included), "verdicts" (where mentions
-        were lost), "rollup" where the knowledge base has a hierarchy; and the accuracies under
-        "by_lang", "by_type" and a "by_" for each label, for the mentions that have one. None stands
-        for what cannot be computed.
+        "acc@1_ci95"; "nil", "links" (all links, those of NILs included), "verdicts" (the steps
+        that lost mentions), "rollup" where the knowledge base has a hierarchy; and the accuracies
+        under "by_lang", "by_type" and a "by_" for each label, for the mentions that have one. None
+        is an undefined value.
     """
     outcomes = list(outcomes)
     linked = [outcome for outcome in outcomes if not outcome.is_nil]
@@ -44,7 +44,7 @@ def compute_metrics(outcomes: Iterable[Outcome], ks: Sequence[int] = (1, 5)) -> 
 
 
 def compute_totals(outcomes: Iterable[Outcome], ks: Sequence[int] = (1, 5)) -> Metrics:
-    """Compute what `compute_metrics` does without the groups, but for languages if several."""
+    """Compute the metrics without groups; only several languages get their own accuracies."""
     outcomes = list(outcomes)
     linked = [outcome for outcome in outcomes if not outcome.is_nil]
     table = _Table(linked, ks)
@@ -67,7 +67,7 @@ def _totals(table: "_Table", outcomes: Sequence[Outcome], linked: Sequence[Outco
 
 
 def nil_metrics(outcomes: Sequence[Outcome]) -> Metrics:
-    """Compute how well NIL was told from links: precision, recall and F1 of abstaining.
+    """Compute how well NILs are found: precision, recall and F1 of abstaining.
 
     RETURNS (Dict[str, Any]): "n" gold NILs, "predicted", "precision", "recall", "f1".
     """
@@ -78,7 +78,7 @@ def nil_metrics(outcomes: Sequence[Outcome]) -> Metrics:
 
 
 def link_metrics(outcomes: Sequence[Outcome]) -> Metrics:
-    """Compute how good the links are that were made, those of gold NILs wrong.
+    """Compute how good the links are; a link of a gold NIL is wrong.
 
     RETURNS (Dict[str, Any]): "n" gold links, "predicted", "precision", "recall", "f1", and
         "coverage", the share of mentions that were linked.
@@ -99,8 +99,8 @@ def precision_recall(
 ) -> dict[str, float | None]:
     """Compute precision, recall and F1 from counts; None where nothing was predicted or wanted.
 
-    right_predicted (int): predictions that are right. found_gold (int): gold items that were
-        found; the same number unless several predictions may find one item.
+    right_predicted (int): right predictions. found_gold (int): gold items found; the same number,
+        unless several predictions may find one item.
     """
     precision = right_predicted / predicted if predicted else None
     recall = found_gold / gold if gold else None
@@ -113,7 +113,7 @@ def precision_recall(
 
 
 class _Table:
-    """Linked mentions as columns: a hit or not at each depth, and the reciprocal rank."""
+    """Gold links as columns: a hit or not at each depth, and the reciprocal rank."""
 
     def __init__(self, outcomes: Sequence[Outcome], ks: Sequence[int]) -> None:
         self._outcomes = outcomes
@@ -121,7 +121,7 @@ class _Table:
         ranks = np.array([outcome.rank for outcome in outcomes], dtype=np.int64)
         self._retrieved = np.array([outcome.retrieved for outcome in outcomes], dtype=np.int64)
         self._in_kb = np.array([outcome.in_kb for outcome in outcomes], dtype=bool)
-        # The interval of the first column has a name of its own.
+        # The first column is acc@1, whose interval is always reported.
         depths = (1, *self._ks)
         hits = [(ranks > 0) & (ranks <= k) for k in depths]
         self._values: Floats = np.column_stack([*hits, reciprocal(ranks)]).astype(np.float64)
@@ -145,7 +145,7 @@ class _Table:
         }
 
     def interval_of_first(self) -> list[float] | None:
-        """Estimate the interval of acc@1, whether it was asked for or not."""
+        """Estimate the interval of acc@1, whether or not 1 is a wanted depth."""
         everything = np.ones(len(self._outcomes), dtype=bool)
         return self._bootstrap.intervals(self._values[:, :1], everything)[0]
 

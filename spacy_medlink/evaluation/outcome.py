@@ -1,4 +1,4 @@
-"""The outcome of a gold mention: its rank, and at which step it was lost."""
+"""The outcome of a gold mention: its rank, and the step that lost it."""
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping
@@ -17,20 +17,20 @@ _NONE: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
 class Outcome(NamedTuple):
-    """One gold mention and how well its ranking did.
+    """A gold mention and the quality of its ranking.
 
-    rank (int): place of the first right answer, from 1; 0 when none of those given is right.
+    rank (int): place of the first right answer, from 1; 0 if no answer is right.
     is_nil (bool): the gold standard says that no concept is right.
-    abstained (bool): the linker says so.
-    in_kb (bool): the knowledge base has a gold concept; where not, no ranking can be right, and
-        the mention counts as wrong all the same.
+    abstained (bool): the linker says that no concept is right.
+    in_kb (bool): the knowledge base has a gold concept; if not, no ranking can be right, and the
+        mention still counts as wrong.
     doc (str): the document, since mentions of one document are not independent.
-    retrieved (int): like `rank`, among what the retriever proposed, however the reranker then
-        ordered it, and deeper down.
+    retrieved (int): like `rank`, among the candidates of the retriever, before any reranker and to
+        a greater depth.
     rollup (Optional[int]): steps from the gold concept up to the answer (negative: down); 0 for
         the same concept, None for one that is neither above nor below it.
-    labels (Mapping[str, Tuple[str, ...]]): further ways to group mentions: label to the groups
-        that this one is in, such as {"length": ("2",)}.
+    labels (Mapping[str, Tuple[str, ...]]): further groups of the mention, by label, such as
+        {"length": ("2",)}.
     """
 
     rank: int
@@ -46,9 +46,9 @@ class Outcome(NamedTuple):
 
 
 def first_right(answers: Iterable[Hashable], right: Collection[Hashable]) -> int:
-    """Find the place of the first right answer, from 1; answers that come again do not count.
+    """Find the place of the first right answer, from 1; repeated answers do not count.
 
-    answers (Iterable[Hashable]): best first. right (Collection[Hashable]): any one is right.
+    answers (Iterable[Hashable]): best first. right (Collection[Hashable]): any of them is right.
     RETURNS (int): 0 when no answer is right.
     """
     if not right:
@@ -60,11 +60,11 @@ def first_right(answers: Iterable[Hashable], right: Collection[Hashable]) -> int
 
 
 def verdict(outcome: Outcome) -> str:
-    """Tell at which step a mention was lost.
+    """Get the step that lost a mention.
 
-    RETURNS (str): "right" (NILs told as such included); "not in KB": no ranking could be right;
+    RETURNS (str): "right" (also for NILs that got no link); "not in KB": no ranking could be right;
         "not retrieved": the retriever did not propose the concept; "mis-ranked": it did, but
-        another came first; "wrong NIL": the right one came first and was not believed; "missed
+        another came first; "wrong NIL": the right concept came first, below the threshold; "missed
         NIL": a link where there should be none.
     """
     if outcome.is_nil:
@@ -77,6 +77,6 @@ def verdict(outcome: Outcome) -> str:
 
 
 def count_verdicts(outcomes: Iterable[Outcome]) -> dict[str, int]:
-    """Count the verdicts, each listed, in their order."""
+    """Count the verdicts, in their order; also those that do not occur."""
     counts = Counter(map(verdict, outcomes))
     return {name: counts[name] for name in VERDICTS}

@@ -1,13 +1,13 @@
-"""The protocols of the papers: ranks count names, and composite mentions are taken apart.
+"""The protocols of the papers: ranks count names, and composite mentions are split.
 
-Names: each string once after what BioSyn's preprocessing does to it; a name that several concepts
-share is right if any of them is gold.
+Names: BioSyn's preprocessing is applied, and each distinct string counts once; a name that several
+concepts share is right if any of them is gold.
 
 Composite mentions, "breast and ovarian cancer", after BioSyn (Sung et al., 2020, section 4.1): such
-a mention is taken apart by patterns, each part is looked up by itself, and the mention is right
-only where all parts are. A part is right if it is any of the mention's ids, because annotations do
-not say which id belongs to which part. A mention that cannot be taken into as many parts as it has
-ids stays whole.
+a mention is split by patterns, each part is looked up by itself, and the mention is right only if
+all parts are. A part is right if it is any of the mention's ids, because annotations do not say
+which id belongs to which part. A mention that cannot be split into as many parts as it has ids
+stays whole.
 """
 
 import re
@@ -21,15 +21,15 @@ _OF = re.compile(r"(?P<head>.+?\s(?:of|de|von|des?|del)\s+(?:both\s+|the\s+)?)(?
 
 
 def paper_key(text: str) -> str:
-    """Make what two names share that the papers take for one: lower case, no punctuation."""
+    """Make the key by which the papers compare names: lower case, no punctuation."""
     return _PUNCTUATION.sub(" ", text.lower()).strip()
 
 
 def split_composite(text: str, n_ids: int) -> list[str]:
-    """Take a composite mention apart.
+    """Split a composite mention.
 
-    text (str): the mention. n_ids (int): how many concepts it names.
-    RETURNS (List[str]): as many parts as ids; [text] where the mention has no such pattern.
+    text (str): the mention. n_ids (int): number of its concepts.
+    RETURNS (List[str]): as many parts as ids; [text] for a mention without such a pattern.
     """
     if n_ids < 2:
         return [text]
@@ -40,7 +40,7 @@ def split_composite(text: str, n_ids: int) -> list[str]:
 
 
 def _with_shared_head(text: str) -> list[str]:
-    """Take "cancer of the breast and ovary" apart."""
+    """Split "cancer of the breast and ovary"."""
     match = _OF.match(text)
     if not match or not _AND.search(match["rest"]):
         return []
@@ -48,7 +48,7 @@ def _with_shared_head(text: str) -> list[str]:
 
 
 def _with_shared_tail(text: str) -> list[str]:
-    """Take "brain, breast, and prostate cancer" apart."""
+    """Split "brain, breast, and prostate cancer"."""
     parts = _listed(text)
     if len(parts) < 2 or " " not in parts[-1]:
         return []
@@ -60,7 +60,7 @@ def _with_shared_tail(text: str) -> list[str]:
 
 
 def _slashed(text: str) -> list[str]:
-    """Take "renal/hepatic failure" apart."""
+    """Split "renal/hepatic failure"."""
     words = text.split(" ")
     places = [place for place, word in enumerate(words) if _SLASH.search(word)]
     if len(places) != 1:

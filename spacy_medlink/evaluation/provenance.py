@@ -1,4 +1,4 @@
-"""How a measurement was made: files, settings, versions, time and memory."""
+"""The conditions of a measurement: files, settings, versions, time and memory."""
 
 import platform
 import sys
@@ -35,7 +35,7 @@ def describe_kb(kb: KnowledgeBase) -> dict[str, Any]:
 def describe_run(
     assets: Assets, gold: GoldSet, settings: Settings, linker: Linker
 ) -> dict[str, Any]:
-    """List what was measured: files by name and checksum (never by place), settings, versions."""
+    """List the inputs: files by name and checksum (never by path), settings, versions."""
     given = asdict(settings)
     given.update({name: list(given[name]) for name in ("ks", "tiers")})
     for file in ("train", "reference", "base"):
@@ -58,7 +58,7 @@ def describe_run(
 
 
 def describe_linker(linker: Linker) -> dict[str, Any]:
-    """List the settings of a linker that are not the default, filters, and rules of an overlay."""
+    """List the settings of a linker that differ from the default, its filters and overlay rules."""
     own, default = linker.settings, LinkSettings()
     found = {
         name: getattr(own, name) for name in _LINKER if getattr(own, name) != getattr(default, name)
@@ -71,12 +71,12 @@ def describe_linker(linker: Linker) -> dict[str, Any]:
 
 
 def describe_file(path: Path) -> dict[str, str]:
-    """Tell a file by its name and checksum."""
+    """Identify a file by its name and checksum."""
     return {"name": path.name, "sha256": sha256_of(path)}
 
 
 def peak_memory() -> int:
-    """Tell the most memory this process has had resident, in bytes; 0 where that is not known."""
+    """Get the highest resident memory of this process, in bytes; 0 where it is unknown."""
     if sys.platform == "win32":
         return 0
     import resource
@@ -86,7 +86,7 @@ def peak_memory() -> int:
 
 
 def speed(count: int, what: str, seconds: float) -> dict[str, Any]:
-    """Report how fast a number of things was done: "seconds", "{what}_per_s", "peak_rss_mb"."""
+    """Report the speed of a number of things: "seconds", "{what}_per_s", "peak_rss_mb"."""
     return {
         "seconds": round(seconds, 3),
         f"{what}_per_s": round(count / seconds, 1) if seconds else None,

@@ -1,7 +1,7 @@
-"""What a metrics file keeps of every mention, so that reports and comparisons need nothing else.
+"""Records: the part of every mention that a metrics file keeps, for reports and comparisons.
 
-Held as columns and rows, which take a third of the place of objects with names. The text of the
-mention and its surroundings are private and are only there where they were asked for.
+They are stored as columns and rows, which take a third of the space of objects with names. The
+text of mentions and their context are private, and kept only if the user asks for it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,10 +14,10 @@ from .outcome import Outcome, verdict
 
 
 class Proposal(NamedTuple):
-    """A candidate as the metrics file keeps it.
+    """A candidate in the metrics file.
 
-    id (str): the concept. matched (str): its name that matched. prob (Optional[float]): of being
-        right, where a calibrator was fitted.
+    id (str): the concept. matched (str): its matched name. prob (Optional[float]): that it is
+        right, if there is a calibrator.
     """
 
     id: str
@@ -27,17 +27,17 @@ class Proposal(NamedTuple):
 
 
 class Record(NamedTuple):
-    """One gold mention and its answers.
+    """A gold mention and its answers.
 
     doc (str): the document's id. number (int): the mention's place in the gold file, from 0.
     start, end (int): offsets in the document, -1 when the file has none.
     gold (List[str]): ids as the gold file has them; [] for NIL.
-    right (List[str]): the concepts of the knowledge base that these stand for.
+    right (List[str]): the concepts of these ids in the knowledge base.
     rank, retrieved, abstained, rollup: as in `Outcome`. verdict (str): of `verdicts`.
     candidates (List[Proposal]): the best ones, best first.
     labels (Dict[str, List[str]]): as in `Outcome`.
-    text, left, after (Optional[str]): the mention and what stands around it; None where the file
-        was written without text.
+    text, left, after (Optional[str]): the mention and its context; None if the file was written
+        without text.
     """
 
     doc: str
@@ -80,7 +80,7 @@ _TEXTS = ("text", "left", "after")
 
 
 def pack(records: Iterable[Record]) -> dict[str, Any]:
-    """Lay records out as {"columns": [...], "rows": [[...]]}, without texts if none has one."""
+    """Make a table {"columns": [...], "rows": [[...]]}, without texts if no record has one."""
     records = list(records)
     with_text = any(record.text is not None for record in records)
     columns = [name for name in Record._fields if with_text or name not in _TEXTS]
@@ -91,9 +91,9 @@ def pack(records: Iterable[Record]) -> dict[str, Any]:
 
 
 def unpack(table: dict[str, Any]) -> list[Record]:
-    """Read what `pack` made.
+    """Read the table of `pack`.
 
-    RAISES (KeyError, TypeError, ValueError): when it is of another shape.
+    RAISES (KeyError, TypeError, ValueError): when it has another shape.
     """
     columns = list(table["columns"])
     place = columns.index("candidates")
@@ -120,7 +120,7 @@ def make_records(
 ) -> list[Record]:
     """Make the record of every case.
 
-    with_text (bool): keep the mentions' texts and what stands around them, which is private.
+    with_text (bool): keep the mentions' texts and their context, which are private.
     """
     reader = _Reader(kb)
     records = []
@@ -139,7 +139,7 @@ def make_records(
 
 
 def describe_concepts(kb: KnowledgeBase, records: Iterable[Record]) -> dict[str, list[Any]]:
-    """List the concepts that records name: id to [preferred name, types]."""
+    """Map the ids of concepts in records to [preferred name, types]."""
     ids = {
         id
         for record in records
@@ -149,7 +149,7 @@ def describe_concepts(kb: KnowledgeBase, records: Iterable[Record]) -> dict[str,
 
 
 class _Reader:
-    """Reads ids and names by row, each once."""
+    """Reads ids and names by row; each is read once."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self._kb = kb

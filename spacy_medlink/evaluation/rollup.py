@@ -1,7 +1,7 @@
-"""Roll-up: answers that are right but for their depth in the hierarchy.
+"""Roll-up: wrong answers that are above or below the gold concept in the hierarchy.
 
-"Diabetes" for "type 2 diabetes" is a smaller mistake than "asthma". How small, the number of steps
-between the answer and the gold concept says.
+"Diabetes" for "type 2 diabetes" is a smaller mistake than "asthma". The measure is the number of
+steps between the answer and the gold concept.
 """
 
 from collections import Counter
@@ -20,12 +20,12 @@ _NEAR = (1, 2)
 
 
 def distance(answer: int, gold: Collection[int], parents: Parents) -> int | None:
-    """Measure the way from a gold concept to the answer.
+    """Compute the number of steps from a gold concept to the answer.
 
-    answer (int): concept row. gold (Collection[int]): the right ones, of which the nearest counts.
-    parents (Parents): of a concept row, the rows above it.
-    RETURNS (Optional[int]): steps up (the answer is an ancestor), negative ones down (a
-        descendant), 0 where the answer is right; None where neither is above the other.
+    answer (int): concept row. gold (Collection[int]): rows of the right concepts; the nearest
+        counts. parents (Parents): gets the rows above a concept row.
+    RETURNS (Optional[int]): steps up (the answer is an ancestor), negative for steps down (a
+        descendant), 0 for a right answer; None where neither is above the other.
     """
     if answer in gold:
         return 0
@@ -36,7 +36,7 @@ def distance(answer: int, gold: Collection[int], parents: Parents) -> int | None
 
 
 def has_rollup(outcomes: Iterable[Outcome]) -> bool:
-    """Tell whether any answer's place in a hierarchy is known."""
+    """Tell whether the place of any answer in a hierarchy is known."""
     return any(outcome.rollup is not None for outcome in outcomes)
 
 
@@ -64,7 +64,7 @@ def rollup_metrics(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def _ancestors(row: int, parents: Parents) -> dict[int, int]:
-    """Map every concept above to the length of the shortest way up; cycles do no harm."""
+    """Map every ancestor to the length of the shortest way up; cycles are allowed."""
     found: dict[int, int] = {}
     level, depth = [row], 1
     while level:
@@ -81,9 +81,9 @@ def with_rollup(
     outcomes: Sequence[Outcome],
     candidates: Sequence[Sequence[Candidate]],
 ) -> list[Outcome]:
-    """Add to outcomes how many steps lie between the gold concept and the first answer.
+    """Add the number of steps between gold concept and first answer to outcomes.
 
-    RETURNS (List[Outcome]): the same where the knowledge base has no hierarchy.
+    RETURNS (List[Outcome]): unchanged if the knowledge base has no hierarchy.
     """
     parents = _reader(kb)
     if not any(parents(row) for case in cases for row in case.right):

@@ -1,4 +1,4 @@
-"""How to measure: everything that `medlink evaluate` lets one choose."""
+"""Settings of an evaluation: the options of `medlink evaluate`."""
 
 from dataclasses import dataclass
 
@@ -9,28 +9,28 @@ COMPOSITES = ("any", "biosyn")
 
 @dataclass(frozen=True)
 class Settings:
-    """How to measure.
+    """The settings of an evaluation.
 
     ks (Tuple[int, ...]): depths of accuracy and recall.
     tiers (Tuple[str, ...]): tiers to use; () for those that the linker asks.
-    each_tier (bool): measure each of them alone too.
-    protocol (str): "concepts" or "names", which the ranks count.
-    threshold (Optional[float]): links that score less (whose probability is less, where there is a
-        calibrator) are NIL; None for what the assets recommend, 0 where they do not.
-    resolve_abbreviations (bool): expand what a document defines. resolve_identifiers (bool): heed
-        what it writes beside its mentions. lexicon (Optional[str]): what undefined abbreviations
-        mean, as the component's setting; a pipeline has its own.
+    each_tier (bool): also measure each of them alone.
+    protocol (str): ranks count "concepts" or "names".
+    threshold (Optional[float]): links with a lower score (a lower probability, if there is a
+        calibrator) are NIL; None for what the assets recommend, 0 if they recommend nothing.
+    resolve_abbreviations (bool): use the definitions of a document. resolve_identifiers (bool): use
+        the identifiers beside its mentions. lexicon (Optional[str]): for undefined abbreviations,
+        as the component's setting; a pipeline has its own.
     train (str): file of training mentions: filtered splits, unseen mentions and codes. "" for none.
-    reference (str): "dictionary" filters by the knowledge base's names; a file stands for `train`.
-    min_distance (float): of the second split, Levenshtein over length.
+    reference (str): "dictionary" filters by the knowledge base's names; a file is used as `train`.
+    min_distance (float): of the second split, Levenshtein distance over length.
     composites (str): "any": one of several gold ids is enough; "biosyn": a mention that names
-        several concepts is taken apart, and all parts must be right.
-    only_known (bool): leave mentions out whose gold concept the knowledge base lacks, instead of
+        several concepts is split, and all parts must be right.
+    only_known (bool): leave out mentions whose gold concept the knowledge base lacks, instead of
         counting them as wrong.
-    baselines (bool): measure the baselines too. base (str): directory of an untrained encoder to
-        be one of them.
-    keep (int): candidates of each mention in the metrics. with_text (bool): the mentions' texts and
-        their surroundings too.
+    baselines (bool): also measure the baselines. base (str): directory of an untrained encoder, as
+        a further baseline.
+    keep (int): candidates of each mention in the metrics. with_text (bool): also the mentions'
+        texts and their context.
     """
 
     ks: tuple[int, ...] = (1, 5)
@@ -53,7 +53,7 @@ class Settings:
 
     @property
     def train_file(self) -> str:
-        """The file of training mentions, however it was given."""
+        """The file of training mentions, from either setting."""
         return self.train or ("" if self.reference == DICTIONARY else self.reference)
 
     @property

@@ -1,8 +1,8 @@
-"""Is one system better than another, or only luckier with these documents?
+"""Tests whether one system is better than another, or only by chance on these documents.
 
-Paired tests over the same mentions. Documents, not mentions, are exchanged or drawn, since the
-mentions of one document are not independent; McNemar's test is given beside them because papers
-report it, and takes mentions as independent.
+The tests are paired, over the same mentions. They exchange or draw documents, not mentions, since
+mentions of one document are not independent. McNemar's test, which treats mentions as independent,
+is added because papers report it.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .intervals import SAMPLES, SEED, Bootstrap, Floats, interval_of, rounded
 
 _EXCHANGES = 10_000
-_CELLS = 4_000_000  # signs held at a time
+_CELLS = 4_000_000  # signs in memory at a time
 
 
 def compare_systems(

@@ -1,4 +1,4 @@
-"""End to end: the spans that a pipeline found and linked, against those of the gold standard."""
+"""Scores of a pipeline's spans and links against those of the gold standard."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
@@ -18,8 +18,8 @@ class Link(NamedTuple):
     """A linked span.
 
     start, end (int): offsets in its document, in characters.
-    concepts (FrozenSet[int]): of a prediction, its concept; of gold, all that are acceptable, none
-        where the knowledge base lacks them (the span then counts, and cannot be found).
+    concepts (FrozenSet[int]): the concept of a prediction; for gold, all acceptable ones, none if
+        the knowledge base lacks them (the span then counts as not found).
     """
 
     doc: str
@@ -33,9 +33,9 @@ def link_scores(gold: Iterable[Link], predicted: Iterable[Link]) -> dict[str, An
 
     RETURNS (Dict[str, Any]): "gold" and "predicted" (counts of spans); precision, recall and F1
         under "strict" (the same span, a right concept), "overlap" (spans that share a character,
-        a right concept), "spans" and "spans_overlap" (the same without regard to the concept),
-        and "document" (which concepts a document mentions, wherever); "f1_ci95" [low, high] with
-        each (documents resampled).
+        a right concept), "spans" and "spans_overlap" (the same for any concept), and "document"
+        (the concepts of a document, at any place); each with "f1_ci95" [low, high] (documents
+        resampled).
     """
     wanted, found = _by_doc(gold), _by_doc(predicted)
     docs = list(dict.fromkeys([*wanted, *found]))
@@ -70,7 +70,7 @@ def _scores(
 
 
 def _f1(sums: Floats) -> Floats:
-    """Compute F1 of each sample; NaN where nothing was predicted or wanted."""
+    """Compute F1 of each sample; NaN where nothing was predicted and nothing wanted."""
     right, predicted, found, gold = sums.T
     with np.errstate(invalid="ignore", divide="ignore"):
         precision = np.where(predicted > 0, right / predicted, 0.0)

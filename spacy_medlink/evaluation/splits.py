@@ -1,6 +1,6 @@
-"""Parts of a gold file without the mentions that a system could know by heart.
+"""Splits: parts of a gold file without the mentions that a system could have memorised.
 
-After "Medical Crossing" (Alekseev et al., 2022): a mention is taken out when it equals a string of
+As in "Medical Crossing" (Alekseev et al., 2022), a mention is left out if it equals a string of
 the reference (training mentions, or the dictionary), or is nearer to one than a given distance.
 """
 
@@ -24,19 +24,19 @@ FULL = "full"
 
 
 class Splits(NamedTuple):
-    """Which cases each split keeps, and what the training mentions hold (None without any)."""
+    """The cases of each split, and the content of the training mentions (None without any)."""
 
     keep: dict[str, list[bool]]
     seen: Seen | None
 
 
 def make_splits(kb: KnowledgeBase, cases: Sequence[Case], settings: Settings) -> Splits:
-    """Tell for each split which cases it keeps.
+    """Select the cases of each split.
 
-    RETURNS (Splits): "full"; for each reference, "filtered_REFERENCE" without the mentions that it
-        holds, and "filtered_0.2_REFERENCE" also without those nearer than that (Alekseev et al.,
-        2022, section 2.6); with training mentions "unseen_codes" (Gallego et al., 2024) too, the
-        mentions of concepts that were not trained on. {} without a reference.
+    RETURNS (Splits): "full"; for each reference, "filtered_REFERENCE" without its mentions,
+        and "filtered_0.2_REFERENCE" also without those nearer than that (Alekseev et al.,
+        2022, section 2.6); with training mentions also "unseen_codes" (Gallego et al., 2024): the
+        mentions of concepts that do not occur in training. {} without a reference.
     """
     keep: dict[str, list[bool]] = {}
     seen = None
@@ -84,9 +84,9 @@ def near_references(
     """Find the texts that are in the reference, or near it. Case does not count.
 
     texts (Collection[str]): mentions. references (Iterable[str]): streamed.
-    min_distance (float): Levenshtein distance over the longer length, below which two are near.
-    RETURNS (Dict[str, bool]): text to True where it is in the reference, False where it is only
-        near; texts that are neither are missing.
+    min_distance (float): Levenshtein distance over the longer length; a lower one is near.
+    RETURNS (Dict[str, bool]): True for a text in the reference, False for one that is only near;
+        all other texts are missing.
     """
     wanted = defaultdict(list)
     for text in texts:
@@ -110,7 +110,7 @@ def _chunks(references: Iterator[str]) -> Iterator[set[str]]:
 
 
 def _near(texts: Collection[str], references: Collection[str], distance: float) -> set[str]:
-    """Compare texts with the references of about their length; others cannot be near."""
+    """Compare texts with the references of similar length; others cannot be near."""
     from rapidfuzz import process
     from rapidfuzz.distance import Levenshtein
 

@@ -1,1 +1,1 @@
-"""Fitting: small models that names or gold text teach, and the examples for them."""
+"""Fitting: small models that are fitted to names or gold text, and the examples for them."""

@@ -1,10 +1,10 @@
 """Calibrate assets: fit a calibrator to a linker, choose its threshold, store both.
 
-Gold mentions teach most. Without any, names of the knowledge base play the mentions, as in every
-build. The shares of the kinds of such examples are stated, not counted: nobody knows what text will
-be linked. They, the rates of what is verbatim a name, and `PROBABLE` were chosen on the training
-parts of the NCBI disease corpus and BC5CDR over MEDIC (docs/calibration.md says how, and what they
-give).
+Gold mentions give the best calibrator. Without any, names of the knowledge base replace them, as in
+every build. The shares of the kinds of such examples are constants, because nobody knows what text
+will be linked. The shares, the rates of verbatim names, and `PROBABLE` were chosen on the training
+parts of the NCBI disease corpus and BC5CDR over MEDIC (docs/calibration.md has the method and the
+results).
 """
 
 import math
@@ -59,24 +59,24 @@ from .name_examples import (
 from .retrieved import RetrievedExamples
 
 TARGET_PRECISION = 0.95
-PROBABLE = 0.75  # a link of a build that knows no annotated text is to be as probable
-# Half of the mentions in text are verbatim a name. Of the others the knowledge base lacks four in
-# ten, and most differ from the names that it has as these do from one another.
+PROBABLE = 0.75  # least probability of links after a build without annotated text
+# Half of the mentions in text are verbatim names. Of the others, the knowledge base lacks four in
+# ten, and most differ from their names as much as the names of a concept differ from one another.
 SHARES = {
     VERBATIM: 0.5, SYNONYM: 0.12, TRANSLATED: 0.02, MUTATED: 0.06, NARROWER: 0.04,
     BROADER: 0.04, UNKNOWN: NIL_SHARE, NOTHING: 0.02,
 }  # fmt: skip
-# What can be told apart from chance at all.
+# The least mentions and concepts from which a calibrator can be fitted.
 _NEEDED_MENTIONS, _NEEDED_CONCEPTS = 50, 20
 _ON_NAMES = {"names": "of the knowledge base"}
 
 
 class Calibrated(NamedTuple):
-    """What came of it.
+    """The result of a calibration.
 
-    assets (Assets): with the calibrator. chosen (Point): the threshold that the linker takes.
-    curve (List[Point]): what thresholds give, the highest first.
-    fitted (Fitted): the calibrator, and what it was fitted to.
+    assets (Assets): with the calibrator. chosen (Point): the linker's threshold.
+    curve (List[Point]): a point for each threshold, the highest first.
+    fitted (Fitted): the calibrator, and its examples.
     """
 
     assets: Assets
@@ -86,7 +86,7 @@ class Calibrated(NamedTuple):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What the manifest says of the calibrator."""
+        """The facts about the calibrator for the manifest."""
         return dict(self.assets.manifest["calibrator"])
 
 
@@ -101,18 +101,18 @@ def calibrate_assets(
     progress: Progress = no_progress,
     overwrite: bool = False,
 ) -> Calibrated:
-    """Fit a calibrator to a linker as its assets make it by default.
+    """Fit a calibrator to the default linker of assets.
 
     out (Path): directory to write, which may be that of the assets: they are replaced when all is
-        done. dev (Optional[Path]): gold mentions that nothing else learned from.
-    train (Optional[Path]): gold mentions that memory, names and ranker learned from, too, but not
-        the encoder: each fifth of the documents is ranked as if it had not been annotated. Without
-        either, names of the knowledge base play the mentions.
-    target_precision (float): of the links above the threshold to choose, its standard error off.
+        done. dev (Optional[Path]): gold mentions that nothing else was fitted to.
+    train (Optional[Path]): gold mentions that memory, names and ranker were fitted to, but not the
+        encoder: each fold of the documents is ranked as if it had not been annotated. Without
+        either file, names of the knowledge base replace mentions.
+    target_precision (float): of the links above the threshold, less its standard error.
     nil_share (float): share of the concepts whose mentions are ranked without them, 0..1.
     overwrite (bool): lose what `out` holds besides assets.
     RAISES (MedlinkError): E107 and E4xx for the gold file, E413 too few mentions, E414 for a
-        precision that no threshold gives, E109 the disk, E302 for both files.
+        precision that no threshold reaches, E109 the disk, E302 for both files.
     """
     check_output(out, ASSETS, [dev, train], improves=assets.path, overwrite=overwrite)
     if dev is not None and train is not None:
@@ -148,8 +148,8 @@ class FittedOnNames(NamedTuple):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What the manifest says of it, with the threshold of a build."""
-        # Low enough to link every mention that a name or a correction vouches for.
+        """The facts about the calibrator for the manifest, with the threshold of a build."""
+        # Low enough to link all verbatim names and all corrections.
         lowest = min([PROBABLE, *(self.fitted.calibrator.rates or {}).values()])
         threshold = math.floor(lowest * 10**DIGITS) / 10**DIGITS
         return {
@@ -166,7 +166,7 @@ def calibrate_on_names(
     progress: Progress = no_progress,
     sample: int = SAMPLE,
 ) -> Assets:
-    """Write assets with a calibrator and a threshold as a build fits them.
+    """Write assets with the calibrator and the threshold of a build.
 
     out (Path): directory to write, which may be that of the assets. sample (int): concepts that
         give a name.
@@ -182,10 +182,10 @@ def calibrate_on_names(
 def fit_on_names(
     retrieved: RetrievedExamples, kb: KnowledgeBase, nil_share: float = NIL_SHARE
 ) -> FittedOnNames | None:
-    """Fit a calibrator to how a linker ranks examples made of names.
+    """Fit a calibrator to the rankings of examples made of names.
 
-    retrieved (RetrievedExamples): with the engine that is to be calibrated, as it ranks now.
-    nil_share (float): share of the examples whose concept is not there.
+    retrieved (RetrievedExamples): with the linker to calibrate, in its final state.
+    nil_share (float): share of the examples whose concept is missing.
     RETURNS (Optional[FittedOnNames]): None for a knowledge base without a name.
     """
     shares = {kind: share for kind, share in {**SHARES, UNKNOWN: nil_share}.items() if share}
@@ -207,7 +207,7 @@ def fit_on_names(
 
 
 def is_remembered(assets: Assets, gold: str | Path) -> bool:
-    """Tell whether the memory of corrections learned from a gold file."""
+    """Tell whether the memory of corrections was learned from a gold file."""
     memory = assets.manifest.get("memory")
     if memory is None:
         return False
@@ -262,7 +262,7 @@ def _on_gold(
     nil_share: float,
     progress: Progress,
 ) -> _Found:
-    # Equal mentions are ranked once if their context is not read.
+    # Without a reranker that reads the context, equal mentions are ranked once.
     in_context = engine.rescorer is not None and engine.rescorer.reads_context
     if train is not None:
         examples, ranked = _rank_folds(assets, Path(train), in_context, nil_share, progress)
@@ -302,10 +302,10 @@ def _too_few(source: str | Path | None, mentions: int, concepts: int) -> Medlink
 def _choose(curve: Sequence[Point], calibrator: RankingCalibrator, target: float) -> Point:
     """Choose the threshold that links most at a precision.
 
-    One above the rate of names that are the mention would leave these out, and link only what is
-    surer by chance: it is taken where no other threshold has the precision.
+    A threshold above the rate of verbatim names would make all of these NIL. It is chosen only if
+    no other threshold has the precision.
 
-    RAISES (MedlinkError): E414 where none has.
+    RAISES (MedlinkError): E414 if no threshold has it.
     """
     rate = (calibrator.rates or {}).get(STRATA[1], 1.0)
     lower = [one for one in curve if one.threshold <= rate]
@@ -317,9 +317,9 @@ def _choose(curve: Sequence[Point], calibrator: RankingCalibrator, target: float
 
 
 def _weights(examples: Sequence[NameExample], stated: Mapping[str, float]) -> Floats:
-    """Weigh examples so that kinds have their shares, and all together count as many as they are.
+    """Weigh examples so that the kinds have their shares; the weights sum to their number.
 
-    A kind that the knowledge base gives no examples of leaves its share to the others.
+    The share of a kind without examples goes to the others.
     """
     counts = Counter(one.kind for one in examples)
     shares = {kind: stated[kind] for kind in counts}
@@ -328,5 +328,5 @@ def _weights(examples: Sequence[NameExample], stated: Mapping[str, float]) -> Fl
 
 
 def _group(example: NameExample) -> int:
-    """Number what stands and falls together: a concept's examples, a phrase of nothing."""
+    """Get the group of an example: its concept, or its own text for a phrase of nothing."""
     return example.concept if example.concept >= 0 else hash_key(example.text) >> 1

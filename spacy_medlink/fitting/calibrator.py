@@ -1,9 +1,9 @@
-"""Fitting a calibrator on examples of which it is known whether their first candidate is right.
+"""Fits a calibrator to examples whose first candidates are known to be right or wrong.
 
-What something vouches for, a terminology by a name or corrections, is not estimated by a model:
-what only resembles a name says nothing of these. Each such stratum has a rate of its own, of gold
-mentions where there are some, else a stated one, that of the training parts of two corpora
-(docs/calibration.md).
+No model estimates links with evidence beyond similarity, such as verbatim names and corrections:
+examples that only resemble a name tell nothing of these. Each such stratum has its own rate,
+estimated from gold mentions where there are some, or else a stated one from the training parts of
+two corpora (docs/calibration.md).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,15 +26,15 @@ from ..ranking.linear import Floats, LinearModel
 from .examples import Flags, RankedExamples
 from .folds import FOLDS, deal
 
-_POINTS = 250  # thresholds that are looked at, evenly over the examples
+_POINTS = 250  # thresholds to try, evenly spread over the examples
 
 
 class Point(NamedTuple):
-    """What a threshold gives.
+    """A threshold and its results.
 
     precision (float): share of the links that are right. error (float): its standard error.
-    coverage (float): share that is linked, rightly or not, of the mentions whose concept is in the
-        knowledge base. of_all (float): of all mentions.
+    coverage (float): share of the mentions with a concept in the knowledge base that are linked,
+        rightly or not. of_all (float): the same share of all mentions.
     """
 
     threshold: float
@@ -45,9 +45,9 @@ class Point(NamedTuple):
 
 
 def points(probs: Floats, examples: RankedExamples) -> list[Point]:
-    """Tell what thresholds would give, the highest first.
+    """Compute the results of thresholds, the highest first.
 
-    RETURNS (List[Point]): for probabilities that occur, 250 at most, the lowest among them.
+    RETURNS (List[Point]): for at most 250 of the probabilities, with the lowest one.
     """
     every = float(examples.weights.sum()) + examples.not_found[0]
     known = float((examples.weights * examples.known).sum()) + examples.not_found[1]
@@ -72,17 +72,17 @@ def points(probs: Floats, examples: RankedExamples) -> list[Point]:
 def best_threshold(curve: Sequence[Point], target: float) -> Point | None:
     """Find the threshold that links most at a precision.
 
-    The precision less its standard error must reach the target: a threshold that only just does
-    on some mentions does not on others.
+    The precision less its standard error must reach the target, because a threshold that only just
+    reaches it on some mentions fails on others.
 
-    RETURNS (Optional[Point]): None where no threshold does.
+    RETURNS (Optional[Point]): None where no threshold reaches it.
     """
     fitting = [one for one in curve if one.precision - one.error >= target]
     return min(fitting, key=lambda one: one.threshold, default=None)
 
 
 def at_threshold(curve: Sequence[Point], threshold: float) -> Point | None:
-    """Find what a threshold gives; None where nothing would be linked."""
+    """Get the results of a threshold; None where nothing would be linked."""
     passing = [one for one in curve if one.threshold >= threshold]
     return passing[-1]._replace(threshold=threshold) if passing else None
 
@@ -90,8 +90,8 @@ def at_threshold(curve: Sequence[Point], threshold: float) -> Point | None:
 def _precision(examples: RankedExamples, linked: Flags) -> tuple[float, float]:
     """Compute the precision of links, and its standard error over groups.
 
-    Mentions of one concept are right or wrong together, so that groups, not mentions, are what
-    was drawn: the variance of a ratio over clusters (Cochran, "Sampling techniques", 1977, 6.7).
+    Mentions of one concept are right or wrong together, so the groups, not the mentions, are the
+    sample: the variance of a ratio over clusters (Cochran, "Sampling techniques", 1977, 6.7).
     """
     own = examples.part(linked)
     total = float(own.weights.sum())
@@ -99,13 +99,13 @@ def _precision(examples: RankedExamples, linked: Flags) -> tuple[float, float]:
     _, group = np.unique(own.groups, return_inverse=True)
     off = np.bincount(group, own.weights * (own.right - precision))
     error = float(np.sqrt(np.square(off).sum())) / total
-    # Where all are right, it is as if one more concept were wrong.
+    # If all are right, one more wrong concept is assumed.
     share = 1 / (len(off) + 2)
     return precision, max(error, float(np.sqrt(share * (1 - share) / (len(off) + 2))))
 
 
 def _spread(probs: Floats) -> list[float]:
-    """Pick probabilities that occur, the highest first."""
+    """Select some of the probabilities, the highest first."""
     distinct = np.unique(probs)[::-1]
     if len(distinct) > _POINTS:
         ranks = np.linspace(0, len(probs) - 1, _POINTS).round().astype(np.int64)
@@ -115,31 +115,31 @@ def _spread(probs: Floats) -> list[float]:
 
 KINDS = (LOGISTIC, ISOTONIC)
 _MOST_ITERATIONS = 1000
-_SLOPE = np.linspace(-10, 10, 81)  # between two of these a logistic function is nearly straight
+_SLOPE = np.linspace(-10, 10, 81)  # a logistic function is nearly straight between these
 DIGITS = 4  # of the figures in a manifest
 _LEAST = 1e-12
 
 Rates = Mapping[str, float]
-# Of the mentions of NCBI and BC5CDR (training parts) that are the name of one concept alone in
-# MEDIC, a fifth of it removed, 95.5 and 94.3 % are linked rightly; of the short forms among them
-# 72 %. Of what the other documents gave as a correction, 87 and 92 %; of what is both, 99.6 and
-# 99.8 %, in documents that are like each other. Of the few whose name other concepts have, too, 76
-# and 64 %: which of them is meant, `_.ambiguous` says to ask, and NIL would say that none is.
+# Measured on the training parts of NCBI and BC5CDR over MEDIC without a fifth of its concepts.
+# Mentions that are the name of only one concept: 95.5 and 94.3 % of the links are right, of short
+# forms among them 72 %. Corrections from other documents: 87 and 92 %. Both: 99.6 and 99.8 %, since
+# these documents are alike. The few names that concepts share: 76 and 64 %; here `_.ambiguous` asks
+# the reader to choose, while NIL would say that no concept is meant.
 STATED: Rates = dict(zip(STRATA[1:], (0.955, 0.9, 0.98, 0.75), strict=True))
 SHORT_FORMS = 0.75
-STRENGTH = 50.0  # mentions that a stated rate is worth beside gold ones
+STRENGTH = 50.0  # number of gold mentions that have the same weight as a stated rate
 
 
 def rates_of_gold(examples: RankedExamples) -> Rates:
-    """Estimate the rates of annotated mentions, pulled to the stated ones where they are few."""
+    """Estimate rates from annotated mentions; few mentions stay near the stated rates."""
     return {name: _rate_of_gold(own, STATED[name]) for name, own in _strata(examples).items()}
 
 
 def rates_of_names(examples: RankedExamples) -> Rates:
-    """Take the stated rates; of names less for short forms, and for names that concepts share.
+    """Take the stated rates, lowered for short forms and shared names by what names show.
 
-    That a name finds its own concept says little; that it finds another, when its own is removed,
-    says how often a name would belong to a concept that the knowledge base lacks.
+    A name finds its own concept, which tells little. If that concept is removed and the name finds
+    another, this shows how often a name belongs to a concept that the knowledge base lacks.
     """
     verbatim = _strata(examples)[STRATA[1]]
     if not len(verbatim.right):
@@ -161,11 +161,11 @@ def _rate_of_gold(own: RankedExamples, stated: float) -> float:
 
 
 class Fitted(NamedTuple):
-    """A calibrator, and how the way it was made did on examples that it had not seen.
+    """A calibrator, and the results of the same fit on unseen examples.
 
-    examples (RankedExamples): that it was fitted to.
+    examples (RankedExamples): used to fit it.
     probs (Floats): by models that were fitted without the example's group, (n,).
-    losses (Dict[str, float]): log loss of each kind on unseen examples; the lowest was taken.
+    losses (Dict[str, float]): log loss of each kind on unseen examples; the lowest won.
     """
 
     calibrator: RankingCalibrator
@@ -175,11 +175,11 @@ class Fitted(NamedTuple):
 
     @property
     def curve(self) -> list[Point]:
-        """What thresholds would give, the highest first."""
+        """Compute the results of thresholds, the highest first."""
         return points(self.probs, self.examples)
 
     def facts(self, threshold: float, chosen: Point | None) -> dict[str, Any]:
-        """Write down what a manifest says of it. chosen (Optional[Point]): what is expected."""
+        """Make the facts for a manifest. chosen (Optional[Point]): the expected results."""
         expected = {} if chosen is None else chosen._asdict()
         own = self.examples
         error = calibration_error(self.probs, own.right, own.weights)
@@ -196,10 +196,10 @@ class Fitted(NamedTuple):
 def fit(
     examples: RankedExamples, rates_of: Callable[[RankedExamples], Rates] = rates_of_gold
 ) -> Fitted:
-    """Fit each kind of calibrator on some groups, try it on the others, and keep the better one.
+    """Fit each kind of calibrator on some groups, test it on the others, and keep the better one.
 
-    rates_of (Callable[[RankedExamples], Rates]): estimates the rates of what something vouches for
-        (`STRATA`); the model is fitted to the other examples.
+    rates_of (Callable[[RankedExamples], Rates]): estimates the rates of the strata (`STRATA`); the
+        model is fitted to the other examples.
     """
     fold = deal(examples.groups, FOLDS)
     unseen = {kind: np.full(len(examples.right), np.nan) for kind in KINDS}
@@ -225,7 +225,7 @@ def _fit_kind(
 
 
 def _fit_logistic(examples: RankedExamples) -> LinearModel:
-    """Fit the logistic model; where all examples went one way, it says so of any."""
+    """Fit the logistic model; a constant one if all examples are right, or all wrong."""
     from sklearn.linear_model import LogisticRegression
 
     features, right, weights = examples.features, examples.right, examples.weights
@@ -241,10 +241,10 @@ def _fit_logistic(examples: RankedExamples) -> LinearModel:
 
 
 def _steps(model: LinearModel, examples: RankedExamples) -> tuple[Floats, Floats]:
-    """Fit steps on top: each half of the groups shows what the other half's model makes of it.
+    """Fit steps: each half of the groups is scored by the model of the other half.
 
-    Steps follow the examples at hand closely, and the slope hardly: the mean of the two is taken,
-    which does better on unseen groups than either.
+    Steps follow the examples too closely, and the logistic curve hardly at all. The mean of both
+    does better on unseen groups than either.
     """
     from sklearn.isotonic import IsotonicRegression
 
@@ -266,7 +266,7 @@ def _steps(model: LinearModel, examples: RankedExamples) -> tuple[Floats, Floats
 
 
 def log_loss(probs: Floats, right: Flags, weights: Floats) -> float:
-    """Compute the mean of -log of the probability that was given to what came true."""
+    """Compute the mean of -log of the probability of what turned out true."""
     given = np.where(right, probs, 1 - probs)
     return float(np.average(-np.log(np.maximum(given, _LEAST)), weights=weights))
 

@@ -1,4 +1,4 @@
-"""Corrections: gold mentions that are in force at once, as names and memory of an overlay."""
+"""Corrections: gold mentions that act at once, as names and memory of an overlay."""
 
 import json
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ _KEYS = frozenset(("mention", "mentions"))
 
 
 class InForce(NamedTuple):
-    """What corrections mean for a knowledge base: the names that they add, and what is remembered.
+    """The names and the memory that corrections give a knowledge base.
 
-    idle (List[str]): the lines that change nothing, and why.
+    idle (List[str]): the lines that change nothing, with the reason.
     """
 
     curation: Curation
@@ -51,14 +51,14 @@ class Corrections:
             return cls(path, ())
 
     def over(self, kb: KnowledgeBase) -> InForce:
-        """Find what is in force: of mentions that are remembered as one, what was said last.
+        """Find the corrections in force; the last one wins for mentions with the same key.
 
         Ids are those of the knowledge base; retired ones are followed.
 
-        `medlink learn` counts votes instead; but whoever corrects wants to see it.
+        `medlink learn` counts votes instead, but a user wants to see a correction act at once.
         """
         ids = {id for one in self.documents for mention in one.mentions for id in mention.ids}
-        # Not by codes: to read those of a large terminology takes longer than a correction may.
+        # Without codes: to read those of a large terminology takes too long for a correction.
         own = {id: kb.resolve(id) for id in ids}
         found = {id: Found(frozenset({kb.row_of(one)}), OWN) for id, one in own.items() if one}
         gold = GoldSet(self.path, list(self.documents), found)
@@ -79,7 +79,7 @@ class Corrections:
         return InForce(Curation(rules), learn_lines(cases, kb), idle)
 
     def dump(self) -> str:
-        """Write them as bare mentions: what is saved with a pipeline holds no text of notes."""
+        """Write them as bare mentions, so that a saved pipeline holds no text of notes."""
         bare = (
             (GoldMention(long or gold.text, gold.ids, type=gold.type), case.lang)
             for case in GoldSet(self.path, list(self.documents), {}).cases()

@@ -1,4 +1,4 @@
-"""What the ids of a terminology end with, learned from its names and from annotated mentions."""
+"""Fits the model of the endings of ids to names of a terminology and to annotated mentions."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,11 +11,11 @@ from ..retrieval.memory import Remembered
 from ..text.normalisation import key
 from ..types import FROM_MENTIONS
 
-_NAMES = 20_000  # most names that are learned from
-_NAME_WEIGHT = 0.3  # of a name; a mention has 1, since annotators choose endings
+_NAMES = 20_000  # most names to fit to
+_NAME_WEIGHT = 0.3  # of a name; a mention has weight 1, since annotators choose endings
 _SEED = 0
-_TIMES = 3  # least occurrences of an ending, and of a feature
-_MOST = 200  # endings: ICD-10-CM has thousands, and each costs as much as another
+_TIMES = 3  # least occurrences of an ending, or a feature
+_MOST = 200  # most endings: ICD-10-CM has thousands, and each costs the same time
 _INVERSE_PENALTY = 10.0
 _MOST_ITERATIONS = 200
 
@@ -24,7 +24,7 @@ EndingExample = tuple[str, str, float]
 
 
 def ending_examples(kb: KnowledgeBase) -> list[EndingExample]:
-    """Take names as examples, without those that annotated mentions gave: the memory says them."""
+    """Take names as examples, except those from annotated mentions, which the memory has."""
     concepts = kb.name_concepts()
     chosen = np.random.default_rng(_SEED).permutation(kb.n_names)[:_NAMES]
     ending_at: dict[int, str] = {}
@@ -40,11 +40,11 @@ def ending_examples(kb: KnowledgeBase) -> list[EndingExample]:
 
 
 def learn_endings(names: Sequence[EndingExample], lines: Sequence[Remembered]) -> Endings | None:
-    """Learn what ids end with.
+    """Fit a model of the endings of ids.
 
-    names (Sequence[EndingExample]): of `ending_examples`. lines (Sequence[Remembered]): what
-        annotated mentions were.
-    RETURNS (Optional[Endings]): None where ids have no endings to tell apart.
+    names (Sequence[EndingExample]): of `ending_examples`. lines (Sequence[Remembered]): annotated
+        mentions.
+    RETURNS (Optional[Endings]): None for ids without different endings.
     """
     # A mention that occurs ten times counts less than ten mentions.
     mentions = [
@@ -63,9 +63,9 @@ def fit_endings(
 ) -> Endings | None:
     """Fit a multinomial logistic regression.
 
-    texts (Sequence[str]): keys. endings (Sequence[str]): of each. weights (Sequence[float]): what
-        each counts.
-    RETURNS (Optional[Endings]): None where there are not two endings to tell apart.
+    texts (Sequence[str]): keys. endings (Sequence[str]): of each. weights (Sequence[float]): of
+        each.
+    RETURNS (Optional[Endings]): None for fewer than two endings.
     """
     often = Counter(endings)
     common = sorted(often, key=lambda ending: (-often[ending], ending))[:_MOST]
@@ -99,7 +99,7 @@ def fit_endings(
         sample_weight=np.asarray(weights, dtype=np.float64)[chosen],
     )
     slopes, bias = model.coef_, model.intercept_
-    if len(told) == 2:  # scikit-learn keeps one line for two classes, that of the second
+    if len(told) == 2:  # scikit-learn keeps one row for two classes, that of the second
         slopes, bias = np.vstack([-slopes / 2, slopes / 2]), np.concatenate([-bias / 2, bias / 2])
     return Endings(
         told, features,

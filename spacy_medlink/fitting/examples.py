@@ -1,9 +1,9 @@
-"""Examples to calibrate on: mentions whose right concepts are known, and how a linker ranks them.
+"""Examples to calibrate on: mentions with known right concepts, ranked by a linker.
 
-A linker must also be seen to fail. Concepts are dealt into as many parts as make one the wanted
-share. Every mention is ranked twice: with the part of its own concept removed, when nothing can be
-right (NIL), and with another part removed. Both count as much as the share says, so that every
-mention teaches both. `name_examples` makes examples of names.
+A calibrator needs links that are wrong too. Concepts are split into parts, each as large as the
+wanted NIL share. Every mention is ranked twice: once without the part of its own concept, so that
+no candidate can be right (NIL), and once without another part. The weights of both follow the
+share. `name_examples` makes examples of names.
 """
 
 from collections import Counter
@@ -29,7 +29,7 @@ from ..types import Candidate, Mention, Progress
 from ..util.progress import no_progress
 
 NIL_SHARE = 0.2
-DEPTH = 5  # candidates of each, as a linker has by default
+DEPTH = 5  # candidates of each ranking, a linker's default
 _BATCH = 512
 _LEAST_PARTS = 2
 
@@ -40,9 +40,9 @@ Flags = NDArray[np.bool_]
 class Example:
     """A mention to link.
 
-    right (FrozenSet[int]): concept rows that are right; empty where the gold file says NIL, or its
-        concept is not in the knowledge base.
-    count (int): how often the mention occurs.
+    right (FrozenSet[int]): rows of the right concepts; empty where the gold file says NIL, or the
+        knowledge base lacks the concept.
+    count (int): occurrences of the mention.
     """
 
     mention: Mention
@@ -51,15 +51,15 @@ class Example:
 
 
 class RankedExamples(NamedTuple):
-    """Examples that have a first candidate, as a calibrator sees them.
+    """Examples with a first candidate, as features.
 
     features (Features): of `calibrator_features`, (n, n_features).
-    right (Flags): whether the first candidate is, (n,). known (Flags): whether any could be, (n,).
-    weights (Floats): how much each counts, (n,).
-    groups (NDArray[int64]): examples of one group, such as mentions of one concept, stand and fall
-        together, and are never on both sides of a split, (n,).
-    not_found (Tuple[float, float]): weight of the examples for which there is no candidate; of
-        those among them that are known.
+    right (Flags): whether the first candidate is right, (n,). known (Flags): whether any candidate
+        could be right, (n,). weights (Floats): of the examples, (n,).
+    groups (NDArray[int64]): group of each example, such as the mentions of one concept; a split
+        never divides a group, (n,).
+    not_found (Tuple[float, float]): weight of the examples without any candidate, and of the known
+        ones among them.
     """
 
     features: Features
@@ -78,7 +78,7 @@ class RankedExamples(NamedTuple):
         groups: Sequence[int],
         facts: NameFacts,
     ) -> "RankedExamples":
-        """Describe rankings, of which some may be empty. right (Sequence[Set[int]]): rows."""
+        """Make features of rankings, which may be empty. right (Sequence[Set[int]]): rows."""
         found = np.asarray([bool(one) for one in rankings], dtype=np.bool_)
         known = np.asarray([bool(one) for one in right], dtype=np.bool_)
         first = [
@@ -96,7 +96,7 @@ class RankedExamples(NamedTuple):
 
     @classmethod
     def together(cls, parts: "Sequence[RankedExamples]") -> "RankedExamples":
-        """Unite what was ranked in several parts."""
+        """Join the examples of several parts."""
         nothing, known = zip(*(one.not_found for one in parts), strict=True)
         return cls(
             np.concatenate([one.features for one in parts]),
@@ -108,7 +108,7 @@ class RankedExamples(NamedTuple):
         )
 
     def part(self, chosen: Flags) -> "RankedExamples":
-        """Take some of the examples."""
+        """Select some of the examples."""
         return RankedExamples(
             self.features[chosen],
             self.right[chosen],
@@ -119,16 +119,16 @@ class RankedExamples(NamedTuple):
 
 
 def gold_examples(path: str | Path, kb: KnowledgeBase, with_context: bool = False) -> list[Example]:
-    """Read the mentions of a gold file, equal ones once.
+    """Read the mentions of a gold file; equal ones become one example.
 
-    with_context (bool): keep what stands around them, for a reranker.
+    with_context (bool): keep their context, for a reranker.
     RAISES (MedlinkError): E107, E401-E404, E407 for the file.
     """
     return examples_of(load_gold(path, kb).cases(), with_context)
 
 
 def examples_of(cases: Iterable[Case], with_context: bool = False) -> list[Example]:
-    """Make examples of annotated mentions, equal ones once."""
+    """Make examples of annotated mentions; equal ones become one example."""
     counts: Counter[tuple[Mention, frozenset[int]]] = Counter(
         (_asked(case.mention, with_context), case.right)
         for case in cases
@@ -138,18 +138,18 @@ def examples_of(cases: Iterable[Case], with_context: bool = False) -> list[Examp
 
 
 def _asked(mention: Mention, with_context: bool) -> Mention:
-    """Leave out what the document says that the mention is: no threshold is asked for that."""
+    """Remove the identifiers of a mention: links by identifiers need no threshold."""
     left, right = (mention.left, mention.right) if with_context else ("", "")
     return mention._replace(left=left, right=right, identifiers=())
 
 
 def count_concepts(examples: Iterable[Example]) -> int:
-    """Count the concepts that are right for any."""
+    """Count the concepts that are right for some example."""
     return len({row for one in examples for row in one.right})
 
 
 class _Round(NamedTuple):
-    """What is ranked with the same names: examples, their weights, and rows that may be right."""
+    """Examples to rank with the same names, their weights, and rows that may be right."""
 
     mask: Mask
     examples: list[tuple[Example, float, frozenset[int]]]
@@ -163,10 +163,10 @@ def rank_examples(
     progress: Progress = no_progress,
     gone: Sequence[int] = (),
 ) -> RankedExamples:
-    """Rank candidates for examples, with and without the concepts that they are about.
+    """Rank candidates for examples, with and without the right concepts.
 
-    nil_share (float): share of the concepts that is removed; 0 removes none, and only what the
-        gold file calls NIL is. gone (Sequence[int]): name rows that are out of it all the time.
+    nil_share (float): share of the concepts to remove; with 0, only the NILs of the gold file
+        are NIL. gone (Sequence[int]): name rows that are always left out.
     """
     rounds = list(_rounds(engine, list(kb.iter_ids()), examples, nil_share, gone))
     facts = name_facts(kb, engine.name_concept)
@@ -184,14 +184,14 @@ def rank_examples(
 
 
 def parts_of(ids: Iterable[str], parts: int) -> NDArray[np.int64]:
-    """Deal concepts into parts, by a hash of their ids: (n_concepts,)."""
+    """Split concepts into parts by a hash of their ids: (n_concepts,)."""
     return np.fromiter((hash_key(f"nil {id}") % parts for id in ids), dtype=np.int64)
 
 
 def without(engine: Linker, removed: Flags, hidden: Sequence[int] = ()) -> Mask:
-    """Make the mask of the names that are left.
+    """Make the mask of the remaining names.
 
-    removed (Flags): concepts that go, (n_concepts,). hidden (Sequence[int]): name rows that go.
+    removed (Flags): concepts to remove, (n_concepts,). hidden (Sequence[int]): name rows to remove.
     """
     left = ~removed[engine.name_concept]
     left[list(hidden)] = False
@@ -205,7 +205,7 @@ def _rounds(
     nil_share: float,
     gone: Sequence[int],
 ) -> Iterator[_Round]:
-    """Deal out the examples."""
+    """Distribute the examples over the rounds."""
     parts = max(_LEAST_PARTS, round(1 / nil_share)) if nil_share else 1
     part = parts_of(ids, parts) if nil_share else np.full(len(ids), -1, dtype=np.int64)
     own = [_part_of(one, part, parts) for one in examples]
@@ -215,7 +215,7 @@ def _rounds(
         for example, place in zip(examples, own, strict=True):
             left = frozenset(row for row in example.right if not removed[row])
             if place == number:
-                # A mention that is NIL in any case is ranked in one part only.
+                # A mention that is always NIL is ranked in one part only.
                 share = nil_share if example.right and nil_share else 1.0
                 shared.append((example, share * example.count, left))
             elif example.right and (place + 1) % parts == number:
@@ -231,6 +231,6 @@ def _part_of(example: Example, part: NDArray[np.int64], parts: int) -> int:
 
 
 def _group(example: Example) -> int:
-    """Number what stands and falls together: of the concept, or of the text of what is NIL."""
-    # Both fit into 63 bits and differ, since rows of concepts are small.
+    """Get the group of an example: its concept, or its text if it is NIL."""
+    # Both are in 63 bits and differ, since rows of concepts are small.
     return min(example.right) if example.right else hash_key(example.mention.text) >> 1

@@ -1,7 +1,7 @@
-"""Folds: documents that are looked up as if they had not been annotated.
+"""Folds: parts of the documents that are looked up as if they had not been annotated.
 
-What the assets have learned from the same documents, the memory of corrections and the mentions
-that became names, would leave nothing to learn from them.
+The assets may know these documents already, by the memory of corrections and by names from
+mentions. With this knowledge, a model could learn nothing from them.
 """
 
 from collections import Counter
@@ -33,10 +33,10 @@ _BATCH = 512
 
 
 class RankedCase(NamedTuple):
-    """A case, what was retrieved for it as if its document were not annotated, and its fold.
+    """A case, its candidates as if its document had not been annotated, and its fold.
 
-    facts (Callable[[], NameFacts]): of all names, as far as the other folds are annotated; made
-        when they are first asked for.
+    facts (Callable[[], NameFacts]): of all names, from the annotations of the other folds; made at
+        the first call.
     """
 
     case: Case
@@ -46,12 +46,12 @@ class RankedCase(NamedTuple):
 
 
 class Fold(NamedTuple):
-    """Documents that are looked up as if they had not been annotated.
+    """A fifth of the documents, looked up as if they had not been annotated.
 
-    number (int): from 0. cases (List[Case]): their mentions. memory (Optional[MentionMemory]): what
-        the other documents say. gone (List[int]): rows of the names that only these gave.
-    facts (Callable[[], NameFacts]): of all names, as far as the others are annotated; made when
-        they are first asked for.
+    number (int): from 0. cases (List[Case]): their mentions. memory (Optional[MentionMemory]): of
+        the other documents. gone (List[int]): rows of the names that only this fold gave.
+    facts (Callable[[], NameFacts]): of all names, from the annotations of the others; made at the
+        first call.
     """
 
     number: int
@@ -61,12 +61,12 @@ class Fold(NamedTuple):
     facts: Callable[[], NameFacts]
 
     def engine(self, assets: Assets, **settings: Any) -> Linker:
-        """Make an engine that remembers what the other documents say."""
+        """Make a linker with the memory of the other documents."""
         return assets.engine(calibrator=False, memory=self.memory or False, **settings)
 
 
 def folds(assets: Assets, gold: Path, progress: Progress = no_progress) -> Iterator[Fold]:
-    """Deal the documents of a gold file into five folds.
+    """Split the documents of a gold file into five folds.
 
     RAISES (MedlinkError): E107, E401-E404, E407 for the file.
     """
@@ -96,16 +96,16 @@ def folds(assets: Assets, gold: Path, progress: Progress = no_progress) -> Itera
 def rank_unannotated(
     assets: Assets, gold: Path, top: int, progress: Progress = no_progress
 ) -> Iterator[RankedCase]:
-    """Look the mentions of a gold file up, by the retriever alone; those of no concept, too.
+    """Retrieve candidates for the mentions of a gold file, those of no concept too.
 
-    Documents are dealt into five folds; memory and names that only the documents of a fold gave are
-    taken out for its mentions.
+    Documents are split into five folds. For the mentions of a fold, the memory and the names that
+    come only from the fold are left out.
 
-    top (int): candidates of each.
+    top (int): candidates of each mention.
     RAISES (MedlinkError): E107, E401-E404, E407 for the file.
     """
     for fold in folds(assets, gold, progress):
-        # A gate shuts where the scores change, and what orders candidates sees them all then.
+        # The new ranker changes the scores, so no gate will fit, and it will see all candidates.
         engine = fold.engine(assets, rescorer=None, exact_first=False)
         allowed = np.ones(assets.kb.n_names, dtype=np.bool_)
         allowed[fold.gone] = False
@@ -120,12 +120,12 @@ def rank_unannotated(
 
 
 def without_surroundings(case: Case) -> Mention:
-    """Leave out what stands around a mention, and what its document says that it is."""
+    """Remove a mention's context, and the identifiers that its document gives."""
     return case.mention._replace(left="", right="", identifiers=())
 
 
 def _is_all_of_it(assets: Assets, gold: Path) -> bool:
-    """Tell whether a memory learned from this file and no other."""
+    """Tell whether the memory was learned from this file alone."""
     sources = assets.manifest["memory"]["sources"]
     return [source["sha256"] for source in sources] == [sha256_of(gold)]
 
@@ -133,15 +133,15 @@ def _is_all_of_it(assets: Assets, gold: Path) -> bool:
 def forget(
     lines: Sequence[Remembered], cases: Sequence[Case], kb: KnowledgeBase
 ) -> list[Remembered]:
-    """Take from a memory what some of the mentions that it learned from said.
+    """Remove the votes of some mentions from a memory.
 
-    What nobody else said is gone; who else would have won is not known any more.
+    A line without other votes is removed; the runner-up of a line is unknown.
     """
     said: Counter[Entry] = Counter()
     right: Counter[tuple[Entry, str]] = Counter()
     for case in cases:
         if case.gold.ids and not case.right:
-            continue  # the memory has not learned from what the knowledge base lacks
+            continue  # the memory has no concepts that the knowledge base lacks
         for entry in entries_of(case):
             said[entry] += 1
             for id in {kb.concept_at(row, names=False).id for row in case.right} or {NIL}:
@@ -166,7 +166,7 @@ def _facts(
 
 
 def _gone(kb: KnowledgeBase, cases: Sequence[Case], said: Set[str]) -> list[int]:
-    """List the names that only these mentions gave; `said` are the keys of what others said."""
+    """List the names that only these mentions gave; `said` has the keys of all others."""
     gone = {key_of(case) for case in cases} - said
     rows = []
     for row in sorted({row for case in cases for row in case.right}):
@@ -178,7 +178,7 @@ def _gone(kb: KnowledgeBase, cases: Sequence[Case], said: Set[str]) -> list[int]
 
 
 def deal(groups: Sequence[str] | NDArray[np.int64], folds: int = FOLDS) -> NDArray[np.int64]:
-    """Deal groups, such as documents, out to folds, the same way each time: (n,) their numbers."""
+    """Assign groups, such as documents, to folds, always in the same way: (n,) fold numbers."""
     distinct, place = np.unique(np.asarray(groups), return_inverse=True)
     dealt = np.random.default_rng(_SEED).permutation(len(distinct)) % folds
     return np.asarray(dealt[place], dtype=np.int64)

@@ -1,7 +1,7 @@
-"""fit_gate: finds out by examples which answers of memory and exact tier the dense one changes.
+"""fit_gate: finds the kinds of answers of memory and exact tier that the dense tier rarely changes.
 
-Answers of a kind pass where, with 95 % confidence, at most 3 of 1,000 such links would be others if
-the dense tier were asked, too (one-sided bound of Clopper and Pearson 1934).
+A kind of answer passes if, with 95 % confidence, the dense tier would change at most 3 of 1,000 of
+its links (one-sided bound of Clopper and Pearson 1934).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,10 +18,10 @@ from ..types import Mention
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-MAX_CHANGED = 0.003  # of the links
+MAX_CHANGED = 0.003  # share of the links
 CONFIDENCE = 0.95
-_SAMPLE = 2000  # names; of each kind of answer at most so many examples
-_SEEN = 2  # concepts looked up: enough to know whether a second one has the name
+_SAMPLE = 2000  # names; also most examples of each kind of answer
+_SEEN = 2  # concepts to look up: a second one shows that the name is shared
 _TOGETHER = 1024
 _SEED = 1
 
@@ -34,9 +34,9 @@ def fit_gate(
 ) -> dict[str, Any] | None:
     """Count the links that the dense tier changes, by the kind of answer, for a manifest.
 
-    linker (Linker): as it will link, without a gate. kb (KnowledgeBase): whose names are examples.
+    linker (Linker): as it will link, without a gate. kb (KnowledgeBase): its names are examples.
     conditions (Mapping): what the linker's scores depend on. gold (Sequence[Mention]): more
-        examples, such as what the memory remembers.
+        examples, such as mentions of the memory.
     RETURNS (Optional[Dict]): None without an exact or a dense tier.
     """
     if linker.exact is None or linker.dense is None:
@@ -62,7 +62,7 @@ def fit_gate(
 
 
 def _texts(kb: KnowledgeBase) -> list[str]:
-    """Draw names as they are, and written in another way that the exact tier takes for the same."""
+    """Draw names, as they are and in another form that has the same key."""
     generator = np.random.default_rng(_SEED)
     size = min(kb.n_names, _SAMPLE)
     rows = np.sort(generator.choice(kb.n_names, size, replace=False))
@@ -71,14 +71,14 @@ def _texts(kb: KnowledgeBase) -> list[str]:
 
 
 def _rewritten(text: str, generator: "Generator") -> str:
-    """Write a name in another way: as within a sentence, in the plural, at its beginning."""
+    """Write a name in another form: in lower case, in the plural, or with a capital."""
     ways = [text.lower(), f"{text}s", text[:1].upper() + text[1:].lower(), text.replace("-", " ")]
     others = [way for way in ways if way != text]
     return others[int(generator.integers(len(others)))] if others else text
 
 
 def _kinds(linker: Linker, mentions: Sequence[Mention]) -> list[str]:
-    """Tell the kind of the answer that memory and exact tier give; "" for none."""
+    """Get the kinds of the answers of memory and exact tier; "" for none."""
     asked: dict[str, dict[str, None]] = {}
     for one in mentions:
         asked.setdefault(one.label, {})[_form(one)] = None
@@ -96,7 +96,7 @@ def _form(mention: Mention) -> str:
 
 
 def _examples(mentions: Sequence[Mention], kinds: Sequence[str]) -> list[int]:
-    """Choose the first examples of each kind, each text once: their places."""
+    """Select the first examples of each kind, each text once: their positions."""
     chosen: dict[str, dict[tuple[str, str], int]] = {kind: {} for kind in ANSWERS}
     for place, (mention, kind) in enumerate(zip(mentions, kinds, strict=True)):
         own = chosen.get(kind)
@@ -106,7 +106,7 @@ def _examples(mentions: Sequence[Mention], kinds: Sequence[str]) -> list[int]:
 
 
 def _changed(linker: Linker, mentions: Sequence[Mention]) -> Iterable[bool]:
-    """Tell which links are others where all tiers are asked."""
+    """Tell which links change if all tiers are asked."""
     every = linker.using(exact_first=False)
     alone = linker.with_parts(gate=Gate(frozenset(ANSWERS))).using(exact_first=None)
     for start in range(0, len(mentions), _TOGETHER):
@@ -116,7 +116,7 @@ def _changed(linker: Linker, mentions: Sequence[Mention]) -> Iterable[bool]:
 
 
 def _at_most(changed: int, examples: int) -> float:
-    """Bound the share of changed links from above."""
+    """Compute the upper bound of the share of changed links."""
     from scipy.stats import beta
 
     if changed >= examples:

@@ -1,4 +1,4 @@
-"""Learning the memory of corrections from annotated text: which concept each mention was."""
+"""Learns the memory of corrections from annotated text: the concept of each mention."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,26 +14,26 @@ from ..util.files import sha256_of
 
 Votes = dict[Entry, Counter[str]]
 
-# Why a mention taught nothing, beside the reasons of `effects`.
+# Reasons why a mention has no effect, beside those of `effects`.
 NO_LETTERS = "holds nothing that could be looked up"
 OUTVOTED = "other lines say something else"
 
 
 class Learned(NamedTuple):
-    """A memory, and what the manifest says of it."""
+    """A memory, and its facts for the manifest."""
 
     lines: list[Remembered]
     facts: dict[str, Any]
 
 
 def learn_memory(paths: Sequence[Path], kb: KnowledgeBase) -> Learned:
-    """Learn from gold files, or from files of corrections, which look the same.
+    """Learn from gold files or from files of corrections, which have the same format.
 
-    The most mentions win, then the first id in alphabetical order. A mention that more than half
-    of its annotations call no concept (NIL, `"ids": []`) is remembered as that; with half of them
-    or fewer NIL decides nothing. Where mentions of one key are spelled in ways of which one has
-    another winner, each way is remembered, too. Mentions whose ids the knowledge base lacks are not
-    remembered. Of an abbreviation that its document defines, the long form is.
+    The concept with most mentions wins, then the first id in alphabetical order. A mention is
+    remembered as no concept if more than half of its annotations are NIL (`"ids": []`); otherwise
+    its NILs do not count. If the spellings of one key have different winners, each spelling is
+    remembered too. Mentions whose ids the knowledge base lacks are not remembered. For an
+    abbreviation that its document defines, the long form is remembered.
 
     The facts list for each file the mentions that changed nothing: "no_effect", see `effects`.
     RAISES (MedlinkError): E107, E401-E404 for the files.
@@ -59,7 +59,7 @@ def learn_memory(paths: Sequence[Path], kb: KnowledgeBase) -> Learned:
 
 
 class _Said(NamedTuple):
-    """A case, its line in the file, and whether the knowledge base has what it says."""
+    """A case, its line in the file, and whether the knowledge base has its concept."""
 
     case: Case
     line: int
@@ -75,7 +75,7 @@ def _cases(path: Path, kb: KnowledgeBase) -> Iterator[tuple[Case, int]]:
 def _without_effect(
     said: Sequence[_Said], winners: Mapping[Entry, str], kb: KnowledgeBase
 ) -> Iterator[tuple[str, int]]:
-    """List the mentions that taught the memory nothing: (why, line)."""
+    """List the mentions without effect on the memory: (why, line)."""
     before: set[tuple[object, ...]] = set()
     for case, line, is_counted in said:
         entries = entries_of(case)
@@ -92,19 +92,19 @@ def _without_effect(
 
 
 def _same(case: Case) -> tuple[object, ...]:
-    """Make what two lines share that say the same of the same place, or of any place."""
+    """Make a key that is equal for lines with the same annotation of the same place, or none."""
     gold = case.gold
     where = () if gold.start < 0 else (case.doc_id, gold.start, gold.end)
     return gold.text, gold.type, gold.ids, where
 
 
 def _wins(entries: Iterable[Entry], ids: Sequence[str], winners: Mapping[Entry, str]) -> bool:
-    """Tell whether a mention is remembered, in one way or another, as what it says."""
+    """Tell whether any entry of a mention is remembered with one of its ids."""
     return any(winners.get(entry) in ids for entry in entries)
 
 
 def learn_lines(cases: Iterable[Case], kb: KnowledgeBase) -> list[Remembered]:
-    """Learn from annotated mentions what `learn_memory` learns from their files."""
+    """Learn the lines of `learn_memory` from annotated mentions."""
     votes: Votes = {}
     for case in cases:
         _count(votes, case, kb)
@@ -112,7 +112,7 @@ def learn_lines(cases: Iterable[Case], kb: KnowledgeBase) -> list[Remembered]:
 
 
 def carry_over(lines: Iterable[Remembered], facts: dict[str, Any], kb: KnowledgeBase) -> Learned:
-    """Take a memory over to another release: retired ids are followed, lost ones left out."""
+    """Move a memory to another release: retired ids are followed, lost ones left out."""
     kept = []
     for line in lines:
         resolved = kb.resolve(line.id) if line.id != NIL else NIL
@@ -122,12 +122,12 @@ def carry_over(lines: Iterable[Remembered], facts: dict[str, Any], kb: Knowledge
 
 
 def key_of(case: Case) -> str:
-    """Make the key under which a mention is remembered: of its long form, where it has one."""
+    """Make the key of a mention in the memory: from its long form, where it has one."""
     return memory_key(case.mention.long_form or case.mention.text)
 
 
 def entries_of(case: Case) -> list[Entry]:
-    """List the entries of a memory that a mention votes in."""
+    """List the entries of a memory that a mention votes for."""
     own, spelling = key_of(case), spelling_of(case.mention.long_form or case.mention.text)
     labels = dict.fromkeys((case.gold.type, ""))
     return [(own, label, how) for label in labels for how in (spelling, "")] if own else []
@@ -155,7 +155,7 @@ def _winners(votes: Votes) -> list[Remembered]:
 
 
 def _winner(entry: Entry, votes: Counter[str]) -> Remembered | None:
-    """Choose what is remembered; None where NIL leads without a majority: the tiers decide then."""
+    """Choose the winner; None if NIL leads without a majority: the tiers decide then."""
     id, count = min(votes.items(), key=lambda item: (-item[1], item[0]))
     if id == NIL and 2 * count <= votes.total():
         return None

@@ -1,4 +1,4 @@
-"""Mentions of annotated text as further names of their concepts, which every tier then finds."""
+"""Adds mentions of annotated text as names of their concepts, for all tiers."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -17,21 +17,21 @@ from ..util.outputs import check_output
 
 TERM_TYPE = "MENTION"
 _NIL = -1
-# Why a mention gave no name, beside an unknown id.
+# Reasons why a mention gave no name, beside an unknown id.
 _KNOWN, _NO_CONCEPT = "is a name already", "is mostly no concept"
 _Identity = tuple[str, bool]
 _Key = int | str  # the row of a concept, or an id that the knowledge base lacks
 
 
 class Added(NamedTuple):
-    """kb (KnowledgeBase): what was written. facts (Dict[str, Any]): as in its manifest."""
+    """kb (KnowledgeBase): the written one. facts (Dict[str, Any]): as in its manifest."""
 
     kb: KnowledgeBase
     facts: dict[str, Any]
 
 
 class _Votes(NamedTuple):
-    """What a mention was, concept by concept, and how it was written."""
+    """The concepts and the spellings of a mention, with their counts."""
 
     concepts: Counter[_Key]
     texts: Counter[tuple[str, str]]
@@ -44,17 +44,16 @@ def add_mention_names(
     new_concepts: bool = False,
     overwrite: bool = False,
 ) -> Added:
-    """Write a knowledge base that calls concepts what annotated text calls them, too.
+    """Write a knowledge base with annotated mentions as further names of their concepts.
 
-    Unlike the memory of corrections, which knows a mention only when it comes again, names help
-    with mentions that are like them. A mention is a name of the concept that most of its
-    annotations say, of equals the first one, as in the memory; none where it is mostly NIL, or is a
-    name of the concept already. Of an abbreviation that its document defines, the long form is
-    taken.
+    The memory of corrections only knows a mention that comes again; names also help with similar
+    mentions. A mention becomes a name of the concept with most of its annotations; of equal ones,
+    the first, as in the memory. A mention that is mostly NIL, or a name of the concept already, is
+    not added. For an abbreviation that its document defines, the long form is added.
 
     out (Path): file to write; it appears whole or not at all. gold (Sequence[Path]): gold files.
-    new_concepts (bool): let ids that the knowledge base lacks become concepts, called what most of
-        their mentions are; otherwise mentions of these teach nothing. Retired ids stay retired.
+    new_concepts (bool): add ids that the knowledge base lacks as concepts, with their most frequent
+        mention as name; otherwise these mentions are ignored. Retired ids stay retired.
     overwrite (bool): replace a file of something else.
     RAISES (MedlinkError): E107, E401-E404 for the files, E109 when it cannot be written, E120-E124
         for what is at `out`.
@@ -78,7 +77,7 @@ def add_mention_names(
 
 
 def names_of_mentions(cases: Iterable[Case], kb: KnowledgeBase) -> dict[int, list[Name]]:
-    """Choose the new names that mentions give concepts, by concept row; ids must be known."""
+    """Select the new names that mentions give each concept row; ids must be known."""
     votes: dict[_Identity, _Votes] = {}
     for case in cases:
         _vote(votes, case, ())
@@ -103,7 +102,7 @@ def _count(
 
 
 def _vote(votes: dict[_Identity, _Votes], case: Case, new: Sequence[str]) -> None:
-    """Count a mention; `new` are ids that it may be of, where the knowledge base has none."""
+    """Count a mention; `new` are its ids that the knowledge base lacks."""
     text = " ".join((case.mention.long_form or case.mention.text).split())
     concepts: Collection[_Key] = case.right or new
     unknown = bool(case.gold.ids) and not concepts
@@ -117,14 +116,14 @@ def _vote(votes: dict[_Identity, _Votes], case: Case, new: Sequence[str]) -> Non
 def _names(
     kb: KnowledgeBase, votes: dict[_Identity, _Votes]
 ) -> tuple[dict[_Key, list[Name]], int, int]:
-    """Choose the new names of each concept, those of most mentions first.
+    """Select the new names of each concept, those of most mentions first.
 
-    RETURNS: the names; mentions that are a name of their concept already; those that are none.
+    RETURNS: the names; the mentions that are known names already; those that are no concept.
     """
     found: dict[_Key, list[tuple[int, Name]]] = defaultdict(list)
     known = nil = 0
     for identity, own in sorted(votes.items()):
-        # Of equal ones, a concept that is there already; else the first one.
+        # Among equal concepts, an existing one wins, then the first.
         key = min(own.concepts, key=lambda key: (-own.concepts[key], isinstance(key, str), key))
         if key == _NIL:
             nil += own.texts.total()

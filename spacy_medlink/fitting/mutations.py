@@ -1,8 +1,8 @@
-"""Mutations: a name as somebody else would write it, for examples of mentions that are no name.
+"""Mutations: other spellings of a name, for examples of mentions that are no name.
 
-The concept stays the same, so a mutation drops or adds only words that do not change what is meant:
-"carcinoma of lung" may lose "of", but "chronic bronchitis" may not lose "chronic". To lose such a
-word makes another, broader meaning (`broader`).
+The concept stays the same, so a mutation drops or adds only words that do not change the meaning:
+"carcinoma of lung" may lose "of", but "chronic bronchitis" may not lose "chronic". Without such a
+word the meaning would be broader (`broader`).
 """
 
 import re
@@ -42,7 +42,7 @@ def mutated(text: str, generator: Generator, lang: str = "en") -> str:
     """Write a name in another way.
 
     text (str): a name. lang (str): of the words that may be added; English where unknown.
-    RETURNS (str): a text with another key; "" where no mutation of the name has one.
+    RETURNS (str): a text with another key; "" where no mutation of the name has another key.
     """
     ways = generator.permutation(len(_WAYS)).tolist()
     for way in ways:
@@ -53,7 +53,7 @@ def mutated(text: str, generator: Generator, lang: str = "en") -> str:
 
 
 def broader(text: str, generator: Generator) -> str:
-    """Drop a word that means something; "" where there is not one beside another."""
+    """Drop a word that has a meaning; "" for a name with fewer than two such words."""
     words = text.split()
     telling = [place for place, word in enumerate(words) if not _says_little(word)]
     if len(telling) < 2:
@@ -63,7 +63,7 @@ def broader(text: str, generator: Generator) -> str:
 
 
 def is_modifier(word: str) -> bool:
-    """Tell whether a word may narrow what follows: it has only letters, and says something."""
+    """Tell whether a word may narrow the next words: it has only letters, and a meaning."""
     return word.isalpha() and not _says_little(word)
 
 
@@ -86,7 +86,7 @@ def _with_typo(text: str, generator: Generator, lang: str) -> str:
 
 
 def _without_word(text: str, generator: Generator, lang: str) -> str:
-    """Drop a word that says little."""
+    """Drop a word without much meaning."""
     words = text.split()
     droppable = [
         place for place, word in enumerate(words)
@@ -100,7 +100,7 @@ def _without_word(text: str, generator: Generator, lang: str) -> str:
 
 
 def _with_word(text: str, generator: Generator, lang: str) -> str:
-    """Add a word that changes nothing, before or after."""
+    """Add a word that does not change the meaning, before or after."""
     before, after = _ADDED.get(lang, _ADDED["en"])
     place = int(generator.integers(len(before) + len(after)))
     if place < len(before):
@@ -117,7 +117,7 @@ def _inflected(text: str, generator: Generator, lang: str) -> str:
 
 
 def _reordered(text: str, generator: Generator, lang: str) -> str:
-    """Say "lung carcinoma" for "carcinoma of lung", and the like."""
+    """Change the order of words, such as "lung carcinoma" for "carcinoma of lung"."""
     if ", " in text:
         return " ".join(reversed(text.split(", ")))
     if found := _OF.match(text):

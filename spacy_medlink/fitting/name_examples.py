@@ -1,17 +1,17 @@
-"""Examples that are made of names: mentions of which it is known what they mean, without any text.
+"""Examples made of names: mentions with known concepts, without any text.
 
-A sample of names, one a concept at most, plays the mentions, in several ways:
+A sample of names, at most one a concept, replaces mentions, in several ways:
 
-verbatim    as it is
-synonym     with itself hidden, so that it must be found through another name of its concept
-translated  with all names of its language hidden, so that another language must find it
+verbatim    unchanged
+synonym     itself hidden, so that it must be found through another name of its concept
+translated  all names of its language hidden, so that another language must find it
 mutated     written in another way (`mutations`)
-narrower    with a word before it that other names begin with: the concept is the nearest there is
-broader     without a word that means something: nothing is right
-unknown     as it is or mutated, with its whole concept hidden: nothing is right
-specific    the same, where what is above the concept counts as right; it weighs tiers, no more
-nothing     words that are none, short forms that the knowledge base does not have, everyday
-            phrases, and words of its names put together anew: no concept is right
+narrower    with another names' first word before it: the concept is the nearest one
+broader     without a word that has a meaning: nothing is right
+unknown     unchanged or mutated, with its whole concept hidden: nothing is right
+specific    the same, but concepts above it count as right; only used to choose weights
+nothing     invented words, short forms that the knowledge base lacks, everyday phrases, and
+            recombined words of its names: no concept is right
 """
 
 import json
@@ -32,21 +32,21 @@ VERBATIM, SYNONYM, TRANSLATED, MUTATED = "verbatim", "synonym", "translated", "m
 NARROWER, BROADER, UNKNOWN = "narrower", "broader", "unknown"
 SPECIFIC, NOTHING = "specific", "nothing"
 SAMPLE = 800  # concepts
-_PHRASES, _PER_CONCEPT = 400, 5  # of nothing: at most, and for each concept that gives a name
-_MODIFIERS, _COMMON = 60, 3  # words of a language, and names that each must begin
+_PHRASES, _PER_CONCEPT = 400, 5  # phrases of nothing: at most, and for each concept drawn
+_MODIFIERS, _COMMON = 60, 3  # first words of a language, and least names that begin with each
 _SEED = 1
 EVERYDAY = Path(__file__).with_name("everyday.json")
 _CONSONANTS, _VOWELS = "bcdfghjklmnpqrstvwxyz", "aeiouy"
-_CAPITALS = "ABCDEFGHILMNOPRSTUVC"  # as often as they begin words, about
+_CAPITALS = "ABCDEFGHILMNOPRSTUVC"  # roughly as frequent as at the beginning of words
 _TRIES = 10
 
 
 class NameExample(NamedTuple):
     """A text to link.
 
-    right (FrozenSet[int]): concept rows that are right; none where NIL is.
-    hidden (FrozenSet[int]): name rows that are not there. concept (int): row of the concept whose
-        name it was made of, -1 for a phrase of nothing.
+    right (FrozenSet[int]): rows of the right concepts; empty for NIL.
+    hidden (FrozenSet[int]): name rows to leave out. concept (int): row of the concept whose name
+        it was made of, -1 for a phrase of nothing.
     """
 
     kind: str
@@ -57,7 +57,7 @@ class NameExample(NamedTuple):
 
 
 class _Drawn(NamedTuple):
-    """A concept, and the place of one of its names."""
+    """A concept, and the position of one of its names."""
 
     concept: Concept
     place: int
@@ -74,9 +74,9 @@ class _Drawn(NamedTuple):
 def name_examples(
     kb: KnowledgeBase, sample: int = SAMPLE, phrases: int = _PHRASES
 ) -> list[NameExample]:
-    """Make examples of the names of a knowledge base, the same ones every time.
+    """Make examples of the names of a knowledge base, always the same ones.
 
-    sample (int): concepts that give a name. phrases (int): of nothing.
+    sample (int): concepts to draw a name of. phrases (int): phrases of nothing.
     """
     generator = np.random.default_rng(_SEED)
     drawn = list(_draw(kb, sample, generator))
@@ -98,7 +98,7 @@ def name_examples(
 
 
 def _of_name(kb: KnowledgeBase, one: _Drawn) -> Iterator[NameExample]:
-    """Make the examples of a name as it is."""
+    """Make the examples of an unchanged name."""
     concept, text = one.concept, one.text
     right, every = frozenset([concept.row]), _rows(concept)
     rows, own = list(enumerate(concept.names, start=concept.first_name)), _words(text)
@@ -118,7 +118,7 @@ def _of_name(kb: KnowledgeBase, one: _Drawn) -> Iterator[NameExample]:
 def _rewritten(
     kb: KnowledgeBase, one: _Drawn, modifiers: Sequence[str], generator: Generator
 ) -> Iterator[NameExample]:
-    """Make the examples of a name that is written in another way, none of them a name itself."""
+    """Make the examples of a changed name; none of them is a name itself."""
     row = one.concept.row
     right, every, nothing = frozenset([row]), _rows(one.concept), frozenset[int]()
     other = mutated(one.text, generator, one.lang or "en")
@@ -135,7 +135,7 @@ def _rewritten(
 
 
 def _words(text: str) -> list[str]:
-    """Sort the words of a key: the same words in another order are the same name."""
+    """Sort the words of a key, so that names with the same words are equal."""
     return sorted(key(text).split())
 
 
@@ -144,7 +144,7 @@ def _rows(concept: Concept) -> frozenset[int]:
 
 
 def _modifiers(drawn: Sequence[_Drawn]) -> Mapping[str, list[str]]:
-    """List, by language, the words that most often begin names of several words."""
+    """List, by language, the words that most often begin a name of several words."""
     begun: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for one in drawn:
         for name in one.concept.names:
@@ -161,9 +161,9 @@ def _modifiers(drawn: Sequence[_Drawn]) -> Mapping[str, list[str]]:
 
 
 def _draw(kb: KnowledgeBase, sample: int, generator: Generator) -> Iterator[_Drawn]:
-    """Draw names, one of a concept at most.
+    """Draw names, at most one of a concept.
 
-    Concepts of many names are drawn more often, as they are mentioned more often.
+    Concepts with many names are drawn more often, because they are mentioned more often.
     """
     concepts = kb.name_concepts()
     drawn: set[int] = set()
@@ -181,7 +181,7 @@ def _draw(kb: KnowledgeBase, sample: int, generator: Generator) -> Iterator[_Dra
 
 
 def everyday(languages: Collection[str]) -> list[str]:
-    """List the everyday phrases of some languages; of English where there are none of theirs."""
+    """List the everyday phrases of some languages; English ones where there are none."""
     phrases: dict[str, list[str]] = json.loads(EVERYDAY.read_text(encoding="utf-8"))
     own = sorted({lang[:2] for lang in languages} & set(phrases)) or ["en"]
     return [text for lang in own for text in phrases[lang]]
@@ -198,7 +198,7 @@ def short_form(generator: Generator) -> str:
 
 
 def recombined(texts: Sequence[str], generator: Generator) -> str:
-    """Put the beginning of one name before the end of another; "" where they are too short."""
+    """Join the beginning of one name and the end of another; "" where they are too short."""
     first, second = (texts[int(one)].split() for one in generator.integers(len(texts), size=2))
     if not first or len(second) < 2:
         return ""
@@ -212,11 +212,11 @@ def phrases_of_nothing(
     count: int,
     generator: Generator,
 ) -> list[str]:
-    """Draw phrases of all four kinds, as many of each, none of them a name.
+    """Draw phrases of all four kinds in equal numbers; none of them is a name.
 
     texts (Sequence[str]): names. languages (Collection[str]): of the names.
     is_name (Callable[[str], bool]): whether the knowledge base has a text as a name.
-    count (int): wanted; fewer where names or everyday phrases are too few.
+    count (int): phrases wanted; fewer where names or everyday phrases are too few.
     """
     common = everyday(languages)
     common = [common[place] for place in generator.permutation(len(common)).tolist()]

@@ -1,4 +1,4 @@
-"""Fitting a ranker to annotated text, and keeping it if it helps."""
+"""Fits a ranker to annotated text, and keeps it if it helps."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -38,8 +38,8 @@ from .endings import ending_examples, learn_endings
 from .examples import Flags
 from .folds import RankedCase, rank_unannotated
 
-_NEEDED = 50  # mentions that tell a right candidate from a wrong one
-_ERRORS = 2  # standard errors that the gain must exceed
+_NEEDED = 50  # least mentions with a right and a wrong candidate
+_ERRORS = 2  # least gain in standard errors
 _DEPTHS = (1, 5)
 _DIGITS = 4
 PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1)
@@ -48,12 +48,12 @@ _MOST_ITERATIONS = 500
 
 @dataclass(frozen=True, eq=False)
 class Lists:
-    """Candidates of n mentions, one after the other.
+    """Candidates of n mentions, end to end.
 
     features (Features): (n_candidates, n_features). right (Flags): (n_candidates,).
     ends (NDArray[int64]): where each mention's candidates end, (n,).
-    folds (NDArray[int64]): mentions of one fold are tried with a model of the others, (n,).
-    weights (Floats): what each mention counts, (n,).
+    folds (NDArray[int64]): fold of each mention; models of the other folds score it, (n,).
+    weights (Floats): of the mentions, (n,).
     """
 
     features: Features
@@ -64,12 +64,12 @@ class Lists:
 
     @property
     def spans(self) -> list[tuple[int, int]]:
-        """Where the candidates of each mention begin and end."""
+        """Compute where the candidates of each mention begin and end."""
         return list(zip([0, *self.ends[:-1].tolist()], self.ends.tolist(), strict=True))
 
     @property
     def tells(self) -> Flags:
-        """Tell which mentions have a right and a wrong candidate, as learning needs: (n,)."""
+        """Tell which mentions have both a right and a wrong candidate, as fitting needs: (n,)."""
         found = [
             bool(self.right[start:end].any()) and not self.right[start:end].all()
             for start, end in self.spans
@@ -78,9 +78,9 @@ class Lists:
 
 
 class Fitted(NamedTuple):
-    """model (LinearModel): of all mentions. penalty (float): the one that was best.
+    """model (LinearModel): of all mentions. penalty (float): the best one.
 
-    unseen (Floats): scores of all candidates by models that had not seen the mention's fold.
+    unseen (Floats): scores of all candidates by models that were fitted without the mention's fold.
     losses (Dict[float, float]): log loss of each penalty on unseen mentions.
     """
 
@@ -110,15 +110,15 @@ def fit_ranker(
 ) -> RankerFitted:
     """Fit a ranker to annotated text, and write the assets with it if it beats retrieval.
 
-    Documents are dealt into five folds. A mention is looked up as if no document of its fold had
-    been annotated: memory and names that only they gave are taken out. It is judged by a model of
-    the other folds, and what it gains must be more than two standard errors, without the loss of
-    first places over all. Memorised mentions teach nothing, and keep their place.
+    Documents are split into five folds. A mention is looked up as if no document of its fold had
+    been annotated: the memory and the names that come only from the fold are left out. A model of
+    the other folds scores it. The gain must exceed two standard errors, and the number of right
+    first candidates must not fall. Remembered mentions are not fitted to, and keep their place.
 
-    gold (Path): documents that the encoder was not fine-tuned on, or what it knows by heart would
-        count for more than it is worth.
-    top (int): candidates that are ordered; more of them cost time, and come into higher places.
-    calibrate (bool): fit a calibrator to names anew where scores have changed.
+    gold (Path): documents that the encoder was not trained on; otherwise the dense tier would get
+        too much weight.
+    top (int): candidates to order; more cost time, and let more distant ones rise.
+    calibrate (bool): fit a calibrator to names again if scores have changed.
     overwrite (bool): lose what `out` holds besides assets.
     RAISES (MedlinkError): E107, E401-E404, E407 for the file, E530 for too few mentions, E109, E302
         for a top below 2, E120-E123 what `out` holds.
@@ -171,9 +171,9 @@ def check_top(top: int) -> None:
 
 
 def fit(lists: Lists) -> Fitted:
-    """Fit by the listwise softmax, with the penalty on squared weights that does best on others.
+    """Fit by the listwise softmax, with the penalty on squared weights that is best on others.
 
-    The loss of a mention is -log of the share of the softmax that its right candidates have.
+    The loss of a mention is -log of the softmax share of its right candidates.
     """
     unseen: dict[float, Floats] = {}
     losses: dict[float, float] = {}
@@ -190,7 +190,7 @@ def fit(lists: Lists) -> Fitted:
 
 
 def _endings(assets: Assets) -> Endings | None:
-    """Learn what ids end with from all that is known."""
+    """Fit the model of endings to all names and annotated mentions."""
     remembering = assets.manifest.get("memory") is not None
     lines = assets.memory_lines if remembering else []
     return learn_endings(ending_examples(assets.kb), lines)
@@ -216,7 +216,7 @@ def _lists(cases: Sequence[RankedCase]) -> Lists:
 def _with_remembered(every: Sequence[RankedCase], first: int) -> dict[str, int]:
     """Count the mentions whose concept is known, those in the memory too, and how many are right.
 
-    first (int): those of the mentions that the ranker orders.
+    first (int): right first candidates among the mentions that the ranker orders.
     """
     known = [one for one in every if one.case.right]
     in_memory = [one for one in known if remembered(one.ranking)]
@@ -249,8 +249,8 @@ def _write(
 ) -> Assets:
     """Write the assets with the ranker, or without it where there is no model.
 
-    Scores change with a ranker, and so does the order that a reranker was chosen behind: what was
-    fitted to the old ones does not hold.
+    A ranker changes the scores, and the order that the reranker gets. Models that were fitted to
+    the old scores no longer hold.
     """
     gained = f"{facts['gain']} +/- {facts['standard_error']}"
     why = "" if model else f"it does not beat retrieval beyond doubt (mrr gained {gained})"
@@ -276,7 +276,7 @@ def _write(
 
 
 def _fit(lists: Lists, chosen: Flags, penalty: float) -> LinearModel:
-    from scipy.optimize import minimize  # takes half a second, and linking does not need it
+    from scipy.optimize import minimize  # takes half a second to import; linking does not need it
 
     features, right, real, weights = _padded(lists, chosen & lists.tells)
     model = LinearModel.standardising(RANKER_FEATURES, features[real])
@@ -302,7 +302,7 @@ def _fit(lists: Lists, chosen: Flags, penalty: float) -> LinearModel:
 
 
 def _padded(lists: Lists, chosen: Flags) -> tuple[Features, Flags, Flags, Floats]:
-    """Lay the chosen mentions out: (n, most candidates, ...), which are right, which are there."""
+    """Pad the chosen mentions: (n, most candidates, ...); which are right, which are there."""
     spans = [span for span, wanted in zip(lists.spans, chosen.tolist(), strict=True) if wanted]
     most = max((end - start for start, end in spans), default=0)
     features = np.zeros((len(spans), most, len(RANKER_FEATURES)))
@@ -328,5 +328,5 @@ def _loss(logits: Floats, lists: Lists) -> float:
 
 def _stable(logits: Floats) -> Floats:
     stable: Floats = np.maximum(logits - logits.max(axis=1, keepdims=True), -700.0)
-    # Padding stays impossible.
+    # Padding keeps a probability of 0.
     return np.where(np.isneginf(logits), -np.inf, stable)

@@ -1,4 +1,4 @@
-"""Putting a reranker into assets, or noting there why it was left out."""
+"""Puts a reranker into assets, or notes there why it was left out."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from .calibrate import calibrate_on_names
 if TYPE_CHECKING:
     from ..encoders.cross_encoder import CrossEncoder
 
-_SAMPLE = 100  # concepts whose names are calibrated on; few, since reranking is slow
+_SAMPLE = 100  # concepts whose names calibrate; few, since reranking is slow
 
 
 def store_reranker(
@@ -21,14 +21,14 @@ def store_reranker(
     facts: dict[str, Any],
     overwrite: bool = False,
 ) -> Assets:
-    """Write the assets with a reranker, in place of one that they have.
+    """Write the assets with a reranker; it replaces any earlier one.
 
-    Their calibrator was fitted to other scores: one is fitted to names in its place. Names have no
-    context, so calibrate on gold mentions where there are some.
+    Their calibrator was fitted to other scores, so a new one is fitted to names. Names have no
+    context: calibrate on gold mentions where there are some.
 
     out (Path): directory to write, which may be that of the assets. facts (Dict): for the manifest.
     overwrite (bool): lose what `out` holds besides assets.
-    RAISES (MedlinkError): E217 when it was made for others, E109 the disk, E120-E123.
+    RAISES (MedlinkError): E217 if it was made for other assets, E109 the disk, E120-E123.
     """
     assets.check_reranker(encoder, Path(out) / RERANKER)
     about = {"fingerprint": encoder.fingerprint(), "top": encoder.settings.top,

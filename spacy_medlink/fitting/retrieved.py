@@ -1,7 +1,7 @@
-"""RetrievedExamples: examples that are searched once, and ranked as often as is wanted.
+"""RetrievedExamples: examples that are searched once, and ranked any number of times.
 
-Encoding and searching are what costs. What a linker would find if it lacked a name or a concept is
-read from the same results, without the names that an example hides.
+Encoding and searching take most of the time. To rank without a name or a concept, the same results
+are used, without the names that an example hides.
 """
 
 from collections.abc import Collection, Sequence
@@ -19,13 +19,13 @@ from ..types import Candidate, Hits, Mention, Progress
 from ..util.progress import no_progress
 from .name_examples import SAMPLE, NameExample, name_examples
 
-WIDTH = 128  # names that each tier proposes: twice a linker's, since some will be hidden
+WIDTH = 128  # names of each tier: twice a linker's, since some will be hidden
 _BATCH = 512
 Number = TypeVar("Number", np.int64, np.float32)
 
 
 class RetrievedExamples:
-    """Examples made of names, and what the tiers of a linker find for them.
+    """Examples made of names, and the results of a linker's tiers for them.
 
     engine (Linker): asked without filters. examples (Sequence[NameExample]): equal texts are
         searched once.
@@ -55,13 +55,13 @@ class RetrievedExamples:
         return cls(engine, name_examples(kb, sample), progress)
 
     def of_tiers(self, tiers: Collection[str]) -> "RetrievedExamples":
-        """Leave out what other tiers found, as if they had not been asked."""
+        """Make a copy without the results of other tiers, as if they had not been asked."""
         other = copy(self)
         other._parts = [_of_tiers(own, {MEMORY, *tiers}) for own in self._parts]
         return other
 
     def asking(self, engine: Linker) -> "RetrievedExamples":
-        """Let another linker rank what was found: one over the same tiers, with another fusion."""
+        """Make a copy that another linker ranks: over the same tiers, with another fusion."""
         other = copy(self)
         other.engine = engine
         return other
@@ -71,11 +71,11 @@ class RetrievedExamples:
         return [one for one in self.examples if one.kind in kinds]
 
     def found(self, examples: Sequence[NameExample]) -> Found:
-        """Get what was found for examples, without the names that they hide."""
+        """Get the results for examples, without the names that they hide."""
         return _stacked([self._found(one) for one in examples])
 
     def rank(self, examples: Sequence[NameExample], k: int) -> list[list[Candidate]]:
-        """Rank concepts for examples, each as if the knowledge base had no names that it hides."""
+        """Rank concepts for examples, each as if the knowledge base lacked its hidden names."""
         rankings: list[list[Candidate]] = []
         for start in range(0, len(examples), _BATCH):
             own = examples[start : start + _BATCH]
@@ -84,7 +84,7 @@ class RetrievedExamples:
         return rankings
 
     def _found(self, example: NameExample) -> Found:
-        """Get what was found for one example: arrays of one row."""
+        """Get the results for one example: arrays of one row."""
         part, place = divmod(self._place[example.text], _BATCH)
         own = self._parts[part]
         found = Found(
@@ -97,7 +97,7 @@ class RetrievedExamples:
 
 
 def _stacked(found: Sequence[Found]) -> Found:
-    """Put what was found for several texts into one, padded to the same width."""
+    """Join the results for several texts, padded to the same width."""
     return Found(
         _padded([one.rows for one in found], -1),
         {tier: _padded([one.scores[tier] for one in found], 0) for tier in found[0].scores},
@@ -122,7 +122,7 @@ def _padded(arrays: Sequence[NDArray[Number]], filler: float) -> NDArray[Number]
 
 
 def _of_tiers(found: Found, tiers: Collection[str]) -> Found:
-    """Leave out the columns that other tiers proposed, and what these tiers said of the rest."""
+    """Leave out the names of other tiers, and the scores of these tiers for them."""
     owners = np.repeat(list(found.hits), [own.rows.shape[1] for own in found.hits.values()])
     kept = np.isin(owners, list(tiers))
     return Found(

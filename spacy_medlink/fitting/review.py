@@ -1,4 +1,4 @@
-"""The order in which mentions are worth a look: what would teach most comes first."""
+"""Orders mentions for a review: the most useful corrections come first."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 
 class Doubtful(NamedTuple):
-    """A mention, as far as its place in the order goes.
+    """A mention, as far as the order needs it.
 
-    key (str): what mentions share that one correction corrects. concept (str): of the best
-    candidate, "" for none. doubt (float): probability that what is linked, or NIL, is wrong.
+    key (str): the same for mentions that one correction corrects. concept (str): of the best
+    candidate, "" for none. doubt (float): probability that the link, or NIL, is wrong.
     """
 
     key: str
@@ -20,12 +20,12 @@ class Doubtful(NamedTuple):
 def review_order(mentions: Sequence[Doubtful]) -> list[tuple[int, int]]:
     """Order mentions: uncertain, frequent and different ones first; one for each key.
 
-    A correction of a key corrects, as far as is known, as many mentions as the sum of their doubts.
-    Of the keys with one best candidate the second counts half, the third a third, and so on: what
-    resembles one name of a concept is often right, or wrong, for the same reason.
+    A correction of a key corrects an expected number of mentions: the sum of their doubts. Of the
+    keys with the same best candidate the second counts half, the third a third, and so on, because
+    texts like the same name are often right, or wrong, for the same reason.
 
-    RETURNS (List[Tuple[int, int]]): place of the most doubtful mention of a key, and how many have
-        that key; without those that are beyond doubt.
+    RETURNS (List[Tuple[int, int]]): place of the most doubtful mention of a key, and the number of
+        mentions with that key; keys without any doubt are left out.
     """
     by_key: dict[str, list[int]] = defaultdict(list)
     for place, one in enumerate(mentions):

@@ -1,17 +1,17 @@
-"""Choosing how the tiers' scores become one, on annotated text or on the knowledge base itself.
+"""Chooses the fusion of the tiers' scores, on annotated text or on the knowledge base itself.
 
-Without annotated text, examples that are made of names play the mentions (`name_examples`): a name
-that must be found through another one of its concept, or in another language, a name that is
-written in another way, and a name whose concept is missing, so that what is above it is best.
+Without annotated text, examples made of names replace mentions (`name_examples`): a name that must
+be found through another name of its concept or in another language, a name written in another way,
+and a name whose concept is missing, so that the concept above it is best.
 
-Names that mentions of the very file gave are not found by mentions with the same key: so the text
-that they come from can choose, too, as if each of its mentions were new.
+If mentions of the same file became names, these are hidden from mentions with the same key. So the
+file that they come from can be used too, as if each of its mentions were new.
 
-The choice is the one with the best mean reciprocal rank; those within one standard error of the
-best count as equal, and of these the one nearest to the default is taken, if it is no worse than
-the best tier by itself. So fusing never loses to a tier on text that chose it; names do not choose
-a tier by itself. The exact tier is in every choice: without it a name that is the mention would
-count no more than one that is like it.
+The choice with the best mean reciprocal rank wins. Those within one standard error of the best
+count as equal: of these the one nearest to the default is taken, if it is no worse than the best
+tier by itself. So on the text that was used, fusion is never worse than a single tier; with names,
+a single tier is never chosen. Every choice has the exact tier: without it, a name that equals the
+mention would score no more than a similar name.
 """
 
 from collections import Counter
@@ -39,8 +39,8 @@ DEFAULT_NGRAM = DEFAULT_WEIGHTS["ngram"]
 _NGRAM_CHOICES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 _BY_RANK = (0.3, 1.0)
 
-# Every so many examples of a kind count. N-grams find nearly all mutated names (98 to 100 %), and
-# text has fewer of them than of names that the terminology lacks.
+# One in so many examples of a kind is used. N-grams find nearly all mutated names (98 to 100 %),
+# and in text they are rarer than names that the terminology lacks.
 _EVERY = {SYNONYM: 1, TRANSLATED: 1, MUTATED: 4, SPECIFIC: 1}
 _TOO_FEW = 50
 _DIGITS = 4
@@ -48,10 +48,10 @@ _DIGITS = 4
 
 @dataclass(frozen=True)
 class Choice:
-    """A fusion, by the name that the manifest gives it.
+    """A fusion with its name in the manifest.
 
-    ngram (Optional[float]): weight of the n-gram tier beside a dense one of weight 1, where it is
-        such a weighted sum. alone (bool): whether one tier ranks by itself.
+    ngram (Optional[float]): weight of the n-gram tier beside a dense tier of weight 1, for such a
+        weighted sum. alone (bool): whether a single tier ranks.
     """
 
     name: str
@@ -80,13 +80,13 @@ def choose_weights(
     """Choose the fusion of the tiers.
 
     engine (Linker): with its tiers; its weights are not changed.
-    dev (Optional[Path]): gold mentions to choose on. kept (Optional[Dict]): what was chosen before,
-        taken where there are fewer than 50 mentions; without it names of the knowledge base choose.
-    names (Optional[RetrievedExamples]): made of these with the engine; None makes them where they
-        are needed.
+    dev (Optional[Path]): gold mentions to choose on. kept (Optional[Dict]): the earlier choice,
+        kept if there are fewer than 50 mentions; without it names of the knowledge base choose.
+    names (Optional[RetrievedExamples]): made of these names with the engine; None makes them when
+        they are needed.
     RETURNS (Dict[str, Any]): `function` and `weights` (they sum to 1, so that a perfect match
-        scores 1.0) and `chosen_on`: what, how many, and the mean reciprocal rank of each choice and
-        of each tier alone.
+        scores 1.0) and `chosen_on`: the source, its size, and the mean reciprocal rank of each
+        choice and of each single tier.
     RAISES (MedlinkError): E107, E401-E404, E407 for the gold file.
     """
     tiers = [tier for tier in ("exact", "ngram", "dense") if getattr(engine, tier) is not None]
@@ -99,7 +99,7 @@ def choose_weights(
         quality, facts = _on_names(engine, names or RetrievedExamples.of(engine, kb), tiers)
     if not quality:
         return {"weights": normalised(default), "chosen_on": None}
-    # Names are more alike than mentions are to names: they would leave out a tier that text needs.
+    # Names resemble each other more than mentions do: on names, a needed tier could be left out.
     best = best_choice({c: q for c, q in quality.items() if not (on_names and c.alone)})
     means = {choice: round(float(ranks.mean()), _DIGITS) for choice, ranks in quality.items()}
     by_ngram = {
@@ -137,7 +137,7 @@ def _on_gold(
 ) -> tuple[Quality, dict[str, Any]]:
     cases = [case for case in load_gold(dev, kb, nil_only=True).cases() if case.right]
     queries: dict[tuple[str, frozenset[int]], None] = {}
-    for case in cases:  # each mention once: frequent ones must not outvote rare ones
+    for case in cases:  # each mention once, so that frequent ones do not outvote rare ones
         text = case.mention.long_form or case.mention.text
         if text.strip():
             queries[text, case.right] = None
@@ -171,14 +171,14 @@ def _try(
     quality: Quality = {}
     for choice in choices(list(scores)):
         fused = choice.fusion(scores)
-        # A tier that does not know a name scores it 0. Equal zeros would all come first.
+        # A tier without a name scores it 0. Equal zeros would all come first.
         fused = np.where(usable & (fused > 0), fused, np.float32(-np.inf))
         quality[choice] = reciprocal_ranks(rows, fused, engine.name_concept, gold)
     return quality
 
 
 def best_choice(quality: Quality) -> Choice:
-    """Take the choice nearest to the default of those that are as good as the best."""
+    """Select the choice nearest to the default among those that are as good as the best."""
     mean = {choice: float(ranks.mean()) for choice, ranks in quality.items()}
     best = max(mean, key=lambda choice: mean[choice])
     floor = max((mean[choice] for choice in quality if choice.alone), default=0.0)
@@ -216,7 +216,7 @@ def reciprocal_ranks(
 
 
 def choices(tiers: Sequence[str]) -> list[Choice]:
-    """List the fusions of some tiers; each has the exact tier in it, where there is one."""
+    """List the fusions of some tiers; each contains the exact tier, where there is one."""
     exact = {"exact": DEFAULT_WEIGHTS["exact"]} if "exact" in tiers else {}
     found = [Choice(f"{tier} alone", WEIGHTED, {**exact, tier: 1.0}, alone=True) for tier in tiers]
     both = "ngram" in tiers and "dense" in tiers
@@ -230,9 +230,9 @@ def choices(tiers: Sequence[str]) -> list[Choice]:
 
 
 def learned_fusion(sparse_weight: float | None) -> dict[str, Any] | None:
-    """Get the fusion that an encoder was trained with, where it was.
+    """Get the fusion of an encoder that was trained with one.
 
-    sparse_weight (Optional[float]): of the score by spelling beside the cosine.
+    sparse_weight (Optional[float]): of the spelling score beside the cosine.
     """
     if sparse_weight is None:
         return None

@@ -1,8 +1,8 @@
-"""Composite mentions: "breast and ovarian cancer" are two, each to be linked by itself.
+"""Composite mentions: "breast and ovarian cancer" is two mentions, each linked by itself.
 
-The rules of BioSyn's protocol (Sung et al. 2020, section 4.1, after Leaman and Lu 2016) by reading:
-the parts of a coordination share what stands before or after it. Which reading is right, if any,
-the knowledge base says: all of its parts must be better known than the whole.
+The rules are those of BioSyn's protocol (Sung et al. 2020, section 4.1, after Leaman and Lu 2016):
+the parts of a coordination share the words before or after it. The knowledge base selects the
+reading: all parts of the right one score higher than the whole mention does.
 """
 
 import re
@@ -24,11 +24,11 @@ _SEPARATOR = re.compile(
 )
 _MOST_PARTS = 8
 _LONGEST = 200  # characters; longer mentions are sentences
-_NAMED = 0.95  # of the exact tier: the knowledge base has the whole as a name
+_NAMED = 0.95  # score of the exact tier from which the whole mention counts as a name
 
 
 def readings(text: str) -> list[tuple[str, ...]]:
-    """List the ways to read a text as several mentions; [] for one without a coordination.
+    """List the ways to read a text as several mentions; [] for a text without a coordination.
 
     EXAMPLE:
         >>> readings("breast and ovarian cancer")
@@ -49,19 +49,19 @@ def readings(text: str) -> list[tuple[str, ...]]:
 
 
 def _sharing_the_end(parts: list[list[str]]) -> list[list[str]]:
-    """ "breast and ovarian cancer": the others lack the end of the last."""
+    """Give every part the end of the last part: "breast and ovarian cancer"."""
     last = parts[-1]
     return [[*part, *last[len(part) :]] for part in parts[:-1]] + [last]
 
 
 def _sharing_the_beginning(parts: list[list[str]]) -> list[list[str]]:
-    """ "SCA 1 and 2": the others lack the beginning of the first."""
+    """Give every part the beginning of the first part: "SCA 1 and 2"."""
     first = parts[0]
     return [first] + [[*first[: max(0, len(first) - len(part))], *part] for part in parts[1:]]
 
 
 def _sharing_both(parts: list[list[str]]) -> list[list[str]]:
-    """ "type 1 and 2 diabetes": one word each is their own."""
+    """Let parts differ in one word, and share all others: "type 1 and 2 diabetes"."""
     beginning, end = parts[0][:-1], parts[-1][1:]
     own = [parts[0][-1:], *parts[1:-1], parts[-1][:1]]
     return [[*beginning, *word, *end] for word in own]
@@ -79,9 +79,9 @@ def link_parts(
     """Find the composite mentions, and rank candidates for their parts.
 
     rankings: of the whole mentions. threshold (Optional[float]): what every part must reach, as
-        for `decide`. only, force: as for `Linker.retrieve`; a part that a concept
-        outside says better is no part.
-    RETURNS (Mapping[int, List[Part]]): parts by position of the mention.
+        for `decide`. only, force: as for `Linker.retrieve`; a part does not count if a concept
+        outside the filters matches it better.
+    RETURNS (Mapping[int, List[Part]]): the parts, by the position of the mention.
     """
     found: dict[int, list[tuple[str, ...]]] = {}
     denied = linker.denied(mentions)
@@ -121,7 +121,7 @@ def link_parts(
 
 
 def _best_reading(ways: Sequence[list[Part]]) -> list[Part] | None:
-    """Take the reading whose worst part is best, if its parts are different concepts."""
+    """Select the reading whose worst part scores best; its parts must be different concepts."""
     different = [
         parts for parts in ways
         if all(part.ranking for part in parts)

@@ -13,30 +13,30 @@ from .outside import is_named
 # Why there is no link.
 NOTHING_FOUND = "nothing found"
 FILTERED = "the filters leave nothing"
-OUTSIDE = "filtered"  # a concept that the filters leave out says it better
+OUTSIDE = "filtered"  # a concept that the filters exclude matches the mention better
 BELOW_THRESHOLD = "below the threshold"
 NOT_A_CONCEPT = "corrections say that it is no concept"
-_DIGITS = 6  # a perfect match may be a millionth short of 1.0
+_DIGITS = 6  # rounding: a perfect match may score a millionth less than 1.0
 
 
 class Part(NamedTuple):
-    """One of the mentions that a composite one stands for."""
+    """One part of a composite mention."""
 
     text: str
     ranking: list[Candidate]
 
 
 class Decision(NamedTuple):
-    """What a mention is linked to.
+    """The link of a mention, or NIL, and the reasons for it.
 
-    chosen (Optional[Candidate]): None for NIL. ranking: the candidates, an ancestor that stands for
-        some of them first. reason (str): why NIL, "" for a link.
-    tied (Tuple[int, ...]): rows of all concepts that nothing but the order of ids tells apart, the
-        chosen one among them; () where there are none.
-    leaves (Tuple[int, ...]): rows of the near ties that the chosen ancestor stands for.
-    outside (Optional[Candidate]): what says the mention better, but is left out by the filters.
-    parts (Sequence[Part]): of a composite mention; the best candidate of the first one is then the
-        link, whatever `chosen` says.
+    chosen (Optional[Candidate]): None for NIL. ranking: the candidates; an ancestor that replaces
+        near ties comes first. reason (str): why NIL, "" for a link.
+    tied (Tuple[int, ...]): rows of the concepts, the chosen one included, that only the order of
+        ids tells apart; () where there are none.
+    leaves (Tuple[int, ...]): rows of the near ties that the chosen ancestor replaces.
+    outside (Optional[Candidate]): a better match that the filters exclude.
+    parts (Sequence[Part]): of a composite mention. The link is then the best candidate of the
+        first part, whatever `chosen` says.
     """
 
     chosen: Candidate | None
@@ -49,12 +49,12 @@ class Decision(NamedTuple):
 
     @property
     def link(self) -> Candidate | None:
-        """What is linked to; None for NIL."""
+        """The linked candidate; None for NIL."""
         return self.parts[0].ranking[0] if self.parts else self.chosen
 
     @property
     def answers(self) -> list[Candidate]:
-        """The candidates, best first; of a composite mention the best of each part come first."""
+        """The candidates, best first; for a composite mention, the best of each part come first."""
         if not self.parts:
             return self.ranking
         best = [part.ranking[0] for part in self.parts]
@@ -75,13 +75,13 @@ def decide(
 ) -> list[Decision]:
     """Choose a link for each ranking.
 
-    threshold (Optional[float]): what the probability, or without a calibrator the score, must
-        reach; None for what the calibrator recommends, 0 without one.
-    backoff (Optional[Backoff]): links near ties to what is above all of them.
+    threshold (Optional[float]): the least probability of a link, or the least score without a
+        calibrator; None for what the calibrator recommends, 0 without a calibrator.
+    backoff (Optional[Backoff]): links near ties to their common ancestor.
     denied (Sequence[bool]): for each ranking, whether corrections say that its mention is no
-        concept; () for none. What the document itself identifies is linked all the same.
-    outside (Optional[Sequence[Optional[Candidate]]]): for each ranking, what says the mention
-        better outside the filters (`Linker.retrieve`): the mention is then NIL.
+        concept; () for none. A concept that the document itself identifies is linked all the same.
+    outside (Optional[Sequence[Optional[Candidate]]]): for each ranking, the better match outside
+        the filters (`Linker.retrieve`); the mention is then NIL.
     """
     rankings = with_probabilities(rankings, calibrator)
     wanted = wanted_of(threshold, calibrator)
@@ -95,9 +95,9 @@ def decide(
 
 
 def kept(decision: Decision, ranked: Sequence[Candidate], most: int) -> Decision:
-    """Keep as many candidates as are wanted.
+    """Keep at most `most` candidates in a decision.
 
-    ranked (Sequence[Candidate]): all that were ranked, of which the decision saw the first ones.
+    ranked (Sequence[Candidate]): all ranked candidates; the decision saw only the first of them.
     """
     ranking = decision.ranking
     if len(ranked) > len(ranking) < most:
@@ -109,9 +109,9 @@ def kept(decision: Decision, ranked: Sequence[Candidate], most: int) -> Decision
 
 
 def is_believed(best: Candidate, wanted: float) -> bool:
-    """Tell whether a first candidate is probable enough; without a probability, its score is.
+    """Tell whether a first candidate reaches the wanted probability, or score if it has none.
 
-    What the document itself identifies needs no threshold.
+    A concept that the document itself identifies needs no threshold.
     """
     if is_identified(best.scores):
         return True
@@ -120,7 +120,7 @@ def is_believed(best: Candidate, wanted: float) -> bool:
 
 
 def wanted_of(threshold: float | None, calibrator: Calibrator | None) -> float:
-    """Get the threshold that holds: the one that was set, else what the calibrator recommends."""
+    """Get the threshold to use: the given one, or else the one that the calibrator recommends."""
     if threshold is not None:
         return threshold
     return 0.0 if calibrator is None else calibrator.threshold
@@ -156,10 +156,10 @@ def _decide(
 
 
 class _Rated(NamedTuple):
-    """What is remembered of a ranking with the first one of its candidates.
+    """A remembered ranking whose first candidate has its probability.
 
-    calibrator (Calibrator): that gave the probability. ranking (List[Candidate]): a copy of the
-        first one, which has it, and the others.
+    calibrator (Calibrator): made the probability. ranking (List[Candidate]): a copy of the first
+        candidate, with its probability, and the other candidates.
     """
 
     calibrator: Calibrator
@@ -171,7 +171,7 @@ def with_probabilities(
 ) -> Sequence[list[Candidate]]:
     """Give the first candidate of each ranking its probability; the others have none.
 
-    RETURNS (Sequence[List[Candidate]]): shared with the engine's cache, too: do not change them.
+    RETURNS (Sequence[List[Candidate]]): shared with the engine's cache; do not change them.
     """
     if calibrator is None:
         return rankings
@@ -186,7 +186,7 @@ def with_probabilities(
 
 
 def _remembered(ranking: list[Candidate], calibrator: Calibrator) -> list[Candidate] | None:
-    """Get a ranking with its probability, if it is remembered; an empty one has none."""
+    """Get the remembered ranking with its probability; None for an empty or unknown ranking."""
     if not ranking:
         return ranking
     known: _Rated | None = ranking[0].rated

@@ -27,7 +27,7 @@ def explain(
 ) -> Explanation:
     """Explain a decision.
 
-    decision (Decision): as made for the mention with the same linker and filters.
+    decision (Decision): made for the mention by the same linker with the same filters.
     k (int): candidates kept.
     """
     chosen = decision.link
@@ -101,7 +101,7 @@ def _filters(
     k: int,
     only: "Only",
 ) -> dict[str, Any]:
-    """Say what filters hold, and what they took from the candidates."""
+    """Describe the filters, and the candidates that they removed."""
     scope = linker.scope(mention.label, only)
     if scope.mask is None:
         return {"given": "", "passing": kb.n_names, "names": kb.n_names, "removed": [],

@@ -17,20 +17,20 @@ _DECIDED = {
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a mention is linked as it is; `str()` makes text of it, `as_dict()` plain data.
+    """The reasons for the link of a mention; `str()` makes text of it, `as_dict()` plain data.
 
     mention, label (str): as linked. link (Dict): `id`, `name`, and `reason`, why it is NIL.
-    forms (List[Dict]): what was looked up: `text`, `why`, whether as a name alone (`as_name`), its
-        best candidate (`id`, `score`, after `discount`), and whether the link was found through it
+    forms (List[Dict]): the looked-up forms: `text`, `why`, whether only names count (`as_name`),
+        the best candidate (`id`, `score`, after `discount`), and whether this form led to the link
         (`kept`).
     filters (Dict): `given` in words; `passing` of `names` names; `removed`, the candidates that
-        would have been better than the last one kept; `better`, the one outside for which the
-        mention is NIL, or None.
+        would have been better than the last kept candidate; `better`, the concept outside the
+        filters that makes the mention NIL, or None.
     candidates (List[Dict]): `id`, `name`, `score`, `prob`, `matched` (`text`, `lang`, `source`,
         `tty`), `tiers` (`score`, and `rank` where the tier proposed it), `form`.
-    runner_up (Optional[Dict]): `id`, `name`, `margin` (how much less it scores), and `decided`,
-        what put it behind where the margin is 0.
-    identifiers (List[str]): that the document writes beside the mention.
+    runner_up (Optional[Dict]): `id`, `name`, `margin` (how much lower it scores), and `decided`,
+        the rule that put it second where the margin is 0.
+    identifiers (List[str]): written beside the mention in the document.
     tied, backed_off (List[str]): ids, see `Decision`. parts (List[Dict]): of a composite mention.
     """
 
@@ -47,7 +47,7 @@ class Explanation:
     parts: list[dict[str, Any]] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
-        """Make plain data, fit for JSON."""
+        """Make plain data for JSON."""
         return asdict(self)
 
     def __str__(self) -> str:

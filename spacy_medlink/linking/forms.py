@@ -1,4 +1,4 @@
-"""Forms: what is looked up for a mention, and how the answers for its forms become one."""
+"""Forms: the texts to look up for a mention, and how their answers become one ranking."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 Asked = tuple[str, bytes]
 """A form, and its vector where it stands; b"" for that of the form alone."""
 
-# A text that is defined as an abbreviation means its long form; the short form alone is tried too,
-# at a discount, because definitions are sometimes found where there are none.
+# A text that is defined as an abbreviation means its long form. The short form alone is tried too,
+# at a discount, because some definitions are found by mistake.
 SHORT_FORM_DISCOUNT = 0.9
 
 
 class Forms(NamedTuple):
-    """What to look up for a mention; runs of white space are one space.
+    """The texts to look up for a mention, with single spaces.
 
     text (str): of the mention.
-    longer (Tuple[str, ...]): what the document says it means, else what a lexicon says.
-    verbatim (Tuple[str, ...]): what a lexicon has looked up as names alone, best first: see
+    longer (Tuple[str, ...]): the meanings that the document gives, or else those of a lexicon.
+    verbatim (Tuple[str, ...]): texts of a lexicon that only count as names, best first: see
         `Mention.verbatim`; () where no lexicon decides.
-    vector (bytes): of the text where it stands, see `Mention.vector`.
+    vector (bytes): of the text in its context, see `Mention.vector`.
     """
 
     text: str
@@ -36,7 +36,7 @@ class Forms(NamedTuple):
 
     @classmethod
     def of(cls, mention: Mention) -> "Forms":
-        """Make the forms of a mention: what the document says goes before a lexicon."""
+        """Make the forms of a mention; the document has priority over a lexicon."""
         text, long_form = " ".join(mention.text.split()), " ".join(mention.long_form.split())
         if long_form:
             return cls(text, (long_form,), (), mention.vector)
@@ -44,30 +44,30 @@ class Forms(NamedTuple):
 
     @property
     def all(self) -> list[str]:
-        """List what to look up, the text itself last; it may be what corrections remember."""
+        """List the texts to look up, the mention's text last: corrections may remember it."""
         every = dict.fromkeys((*self.longer, *self.verbatim, self.text))
         every[self.text] = every.pop(self.text)
         return [form for form in every if form.strip()]
 
     @property
     def asked(self) -> list[Asked]:
-        """List `all` with the vectors that are known: only the text stands in a context."""
+        """List `all` with the known vectors: only the text itself has a context."""
         return [(form, self.vector if form == self.text else b"") for form in self.all]
 
     def discount(self, form: str) -> float:
-        """Tell by what the scores of a form are multiplied."""
+        """Get the factor for the scores of a form."""
         has_others = self.longer or self.verbatim not in ((), (self.text,))
         return SHORT_FORM_DISCOUNT if has_others and form == self.text else 1.0
 
     def counts(self, form: str, one: Candidate) -> bool:
-        """Tell whether what was found counts where only names do: corrections make names, too."""
+        """Tell whether a candidate has the form as a name, or by corrections."""
         is_name = form in self.verbatim and bool(one.scores.get("exact"))
         return is_name or (form == self.text and bool(one.scores.get(MEMORY)))
 
     def best(self, by_form: Mapping[str, list[Candidate]], k: int) -> list[Candidate]:
-        """Unite the rankings of the forms, keeping each concept's best.
+        """Merge the rankings of the forms; each concept keeps its best score.
 
-        by_form: the ranking of each of `all`. k (int): candidates wanted.
+        by_form: the ranking of each form of `all`. k (int): candidates wanted.
         """
         if not self.longer and not self.verbatim:
             return by_form.get(self.text, [])
@@ -88,12 +88,12 @@ class Forms(NamedTuple):
 
 
 class Way(NamedTuple):
-    """How mentions are looked up: those of one way are looked up together.
+    """The way to look up mentions; mentions of the same way are looked up together.
 
-    all_tiers (bool): whether more than memory and exact tier are asked where these have an answer.
-    gate (Optional[Gate]): where it lets these answers pass, the dense tier is not asked.
-    enough (int): concepts that need no more names than the tiers propose at once.
-    width (int): candidates of the ranking, `enough` at least.
+    all_tiers (bool): ask all tiers, even where the memory or the exact tier has an answer.
+    gate (Optional[Gate]): the dense tier is not asked for answers that pass the gate.
+    enough (int): concepts after which no tier is asked for more names.
+    width (int): candidates of the ranking, at least `enough`.
     """
 
     all_tiers: bool
@@ -103,9 +103,9 @@ class Way(NamedTuple):
 
 
 class LookupKey(NamedTuple):
-    """What to look up for a mention, and how: the key of remembered rankings.
+    """The text to look up for a mention, and the way: the key of remembered rankings.
 
-    scope (Scope): what may be an answer, and the rule for ties.
+    scope (Scope): the concepts that may be answers, and the rule for ties.
     """
 
     forms: Forms
@@ -113,22 +113,22 @@ class LookupKey(NamedTuple):
     way: Way
 
     def best_in(self, scope: "Scope") -> "LookupKey":
-        """Ask for the best concept alone, in another scope."""
+        """Make the key for the best concept alone, in another scope."""
         return self._replace(scope=scope, way=self.way._replace(enough=1, width=1))
 
 
 def has_letters(form: str) -> bool:
-    """Tell whether a form may resemble a name; "120" and "---" are one, or are nothing."""
+    """Tell whether a form has letters; forms like "120" and "---" cannot resemble a name."""
     return any(map(str.isalpha, form))
 
 
 def _in_order(
     rankings: Sequence[Sequence[Candidate]], of_text: Sequence[Candidate]
 ) -> list[Candidate]:
-    """Put rankings one behind the other, each concept once; none scores more than those before.
+    """Join rankings; each concept occurs once, and no candidate scores more than an earlier one.
 
-    of_text: what the text itself found. Where the concept that comes first has the text as a name,
-        too, both say the same, and what scores more is taken.
+    of_text: the candidates of the text itself. If the first concept also has the text as a name,
+        both rankings agree, and the higher score is taken.
     """
     ordered: dict[int, Candidate] = {}
     most = float("inf")

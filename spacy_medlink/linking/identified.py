@@ -1,4 +1,4 @@
-"""What the document itself says a mention is: "Fabry disease (OMIM 301500)"."""
+"""Concepts that the document itself identifies: "Fabry disease (OMIM 301500)"."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -7,7 +7,7 @@ from ..retrieval.concepts import RESOLUTION
 from ..text.identifiers import IDENTIFIER, identifies
 from ..types import Candidate, Mention
 
-DEPTH = 50  # candidates among which what is identified must be: a code may be somebody else's
+DEPTH = 50  # candidates to compare with the identifier; a code may belong to something else
 
 IdentifiersOf = Callable[[int], frozenset[str]]
 """Of a concept row: `identifiers.spellings` of its id and codes."""
@@ -19,15 +19,15 @@ def identified_first(
     own_of: IdentifiersOf,
     perfect: float,
 ) -> list[Candidate]:
-    """Put the concepts first whose identifier the document writes for a mention.
+    """Put the concepts first whose identifier stands beside the mention in the document.
 
-    They keep their order and their distance. Each has one part in as many as there are of the
-    identifier, as its score; a single one scores as a name does that is the mention.
+    They keep their order and their distance. If the identifier belongs to n candidates, the score
+    of each is 1/n; a single candidate scores as a perfect name.
 
-    ranking (Sequence[Candidate]): best first, of which DEPTH are looked at.
-    own_of (IdentifiersOf): of the candidates.
-    perfect (float): what a name scores that is the mention.
-    RETURNS (List[Candidate]): as it was, where no candidate is identified.
+    ranking (Sequence[Candidate]): best first; the first DEPTH are compared.
+    own_of (IdentifiersOf): lists the identifiers of a candidate.
+    perfect (float): the score of a name that equals the mention.
+    RETURNS (List[Candidate]): unchanged if no candidate is identified.
     """
     chosen = _identified(mention, ranking, own_of)
     if not chosen:
@@ -51,7 +51,7 @@ def identified_first(
 
 
 def _identified(mention: Mention, ranking: Sequence[Candidate], own_of: IdentifiersOf) -> list[int]:
-    """List the places of the candidates that an identifier is of, the first that is of any."""
+    """List the places of the candidates that the first matching identifier belongs to."""
     own = [own_of(one.row) for one in ranking[:DEPTH]]
     for identifier in mention.identifiers:
         if found := [place for place, its in enumerate(own) if identifies(identifier, its)]:

@@ -26,7 +26,7 @@ from .scopes import Scope, Scopes
 from .settings import LinkSettings
 from .tiers import Found, NgramTier, Tiers
 
-if TYPE_CHECKING:  # only what is used should be paid for
+if TYPE_CHECKING:  # the tiers are imported only if they are used
     from ..retrieval.dense import DenseIndex
     from ..retrieval.exact import ExactIndex
     from ..retrieval.filters import Only
@@ -41,8 +41,8 @@ _OF_RETRIEVAL = ("scope", "names_per_tier", "cache_size")
 class Linker:
     """Links mentions to concepts; immutable, safe to call from threads.
 
-    parts (Parts): what it is made of. settings (LinkSettings): what it is told.
-    `Linker.of` makes one, `open_linker` of assets, `using` and `with_parts` another one of this.
+    parts (Parts): models, tiers and knowledge base. settings (LinkSettings): how to link.
+    `Linker.of` makes it of parts, `open_linker` of assets; `using`, `with_parts` change a copy.
     """
 
     parts: Parts
@@ -55,7 +55,7 @@ class Linker:
     def of(cls, parts: Parts, settings: LinkSettings | None = None) -> "Linker":
         """Make a linker of parts.
 
-        RAISES (MedlinkError): E162, E213 for filters that name what the knowledge base has not.
+        RAISES (MedlinkError): E162, E213 for filters with names that the knowledge base lacks.
         """
         settings = settings or LinkSettings()
         retrieval = Retrieval(
@@ -65,10 +65,10 @@ class Linker:
         return cls(parts, settings, retrieval, parts.scopes(settings.scope), parents)
 
     def using(self, **settings: Any) -> "Linker":
-        """Make a linker of the same parts with other settings; it shares what is remembered.
+        """Make a linker of the same parts with other settings; both share the caches.
 
-        Settings that choose parts (`tiers`, `memory`, `ranker`, `rerank_top`, `calibrator`) are
-        `open_linker`'s.
+        Settings that choose parts (`tiers`, `memory`, `ranker`, `rerank_top`, `calibrator`) belong
+        to `open_linker`.
         """
         new = replace(self.settings, **settings)
         if new == self.settings:
@@ -78,13 +78,13 @@ class Linker:
         return replace(self, settings=new)
 
     def with_parts(self, **parts: Any) -> "Linker":
-        """Make a linker with other parts and the same settings; it remembers nothing yet."""
+        """Make a linker with other parts and the same settings; its caches are empty."""
         return Linker.of(replace(self.parts, **parts), self.settings)
 
     # The five verbs
 
     def prepare(self, document: Document) -> list[Mention]:
-        """Make the mentions of a document: their context, and what they stand for."""
+        """Make the mentions of a document, with their context and the forms to look up."""
         settings = self.settings
         return prepare(
             document,
@@ -101,15 +101,15 @@ class Linker:
         force: bool = False,
         keep: int = 0,
     ) -> Retrieved:
-        """Let the tiers propose candidates, and see whether one outside the filters is better.
+        """Let the tiers propose candidates, and test whether one outside the filters is better.
 
-        Texts are encoded once for both. Without a filter, and for mentions that are names of a
-        concept within, nothing outside is looked for.
+        Texts are encoded once for both searches. There is no search outside without a filter, and
+        none for a mention that is a name of a concept within the filters.
 
         k (int): concepts wanted of each. keep (int): concepts kept, where that is more.
-        only (Only): what may be an answer in this call, beside the settings.
-        force (bool): do not look outside.
-        RAISES (MedlinkError): E162, E213 for a filter that names what the knowledge base has not.
+        only (Only): a filter of this call, beside the settings.
+        force (bool): do not search outside.
+        RAISES (MedlinkError): E162, E213 for a filter with names that the knowledge base lacks.
         """
         scopes = self._scopes(mentions, only)
         keys = self._keys(mentions, scopes, k, keep)
@@ -139,8 +139,8 @@ class Linker:
         """Order the candidates of mentions: ranker, reranker, then what the document identifies.
 
         k (int): at most so many concepts each. only (Only): as for `retrieve`.
-        retrieved (Optional[List[List[Candidate]]]): what `retrieve` gave for the mentions; None
-            retrieves it, whatever is outside the filters.
+        retrieved (Optional[List[List[Candidate]]]): the candidates of `retrieve`; None retrieves
+            them, without a search outside the filters.
         RETURNS (List[List[Candidate]]): best first; [] where no tier finds anything. The lists
             are shared with the cache: do not change them.
         """
@@ -158,10 +158,10 @@ class Linker:
         """Link mentions: retrieve, rank, then choose a concept or NIL for each.
 
         only (Only): filters of this call, beside the settings. force (Optional[bool]): link a
-            mention that is better said outside the filters; None for what the settings say.
-        keep (int): candidates kept, where that is more than the settings want, for whoever judges
-            rankings; what is linked does not depend on it.
-        RAISES (MedlinkError): E162, E213 for a filter that names what the knowledge base has not.
+            mention even if a concept outside the filters matches better; None as the settings say.
+        keep (int): candidates to keep for an evaluation, where that is more than the settings
+            want; it does not change the link.
+        RAISES (MedlinkError): E162, E213 for a filter with names that the knowledge base lacks.
         """
         settings = self.settings
         force = settings.force_within_filter if force is None else force
@@ -178,7 +178,7 @@ class Linker:
         )
         most = max(settings.top_k, keep)
         decided = [
-            # Most decisions have as many candidates as are wanted, and stay as they are.
+            # Most decisions already have the wanted number of candidates, and are not copied.
             one
             if own and len(own) <= most and len(own) == len(one.ranking)
             else self._finished(mention, one, own, most, only)
@@ -197,7 +197,7 @@ class Linker:
     def explain(
         self, mention: Mention, only: "Only" = None, force: bool | None = None
     ) -> "Explanation":
-        """Say why a mention is linked as it is, by all tiers; arguments as for `decide`."""
+        """Explain the link of a mention, with all tiers; the arguments are those of `decide`."""
         from .explain import explain
 
         assert self.parts.kb is not None
@@ -209,17 +209,17 @@ class Linker:
                 linker, decision = every, full
         return explain(linker, self.parts.kb, mention, decision, self.settings.top_k, only)
 
-    # What the verbs are made of, for whoever fits or measures a part of them
+    # Steps of the verbs, for code that fits or measures one of them
 
     def denied(self, mentions: Sequence[Mention]) -> list[bool]:
-        """Tell of each mention whether corrections say that it is no concept.
+        """Tell for each mention whether corrections say that it is no concept.
 
-        Of an abbreviation that its document defines, the long form is looked up.
+        For an abbreviation that the document defines, the long form is looked up.
         """
         return self.tiers.denied(mentions)
 
     def rank_unfiltered(self, mentions: Sequence[Mention], k: int) -> Rankings:
-        """Retrieve as if there were no filter at all, to tell what filters removed."""
+        """Retrieve without any filter, to show what filters removed."""
         free = {one.label: self.scopes.unfiltered(one.label) for one in mentions}
         keys = [LookupKey(Forms.of(one), free[one.label], self._way(k, k)) for one in mentions]
         return self.retrieval.find(keys, remember=False)
@@ -227,18 +227,18 @@ class Linker:
     def rank_within(self, mentions: Sequence[Mention], k: int, mask: "Mask") -> Rankings:
         """Rank as if the knowledge base had no other names than those of a mask.
 
-        For whoever asks what would be linked if something were missing; nothing is remembered.
+        It shows the link that would result if names were missing; nothing is remembered.
         """
         scopes = {label: self.scopes.within(label, mask) for label in {o.label for o in mentions}}
         found = self.retrieval.find(self._keys(mentions, scopes, k), remember=False)
         return self._ordered(mentions, found, k)
 
     def look_up(self, texts: Sequence[str], width: int) -> Found:
-        """Search all tiers without a filter, each for `width` names: (n_texts, m)."""
+        """Search all tiers without a filter for `width` names each: (n_texts, m)."""
         return self.retrieval.search(texts, width, self.scopes.of("").label)
 
     def rank_found(self, mentions: Sequence[Mention], found: Found, k: int) -> Rankings:
-        """Rank concepts for mentions by what `look_up` found for their texts."""
+        """Rank concepts for mentions by the names that `look_up` found for their texts."""
         rankings = self.retrieval.ranked(found, self.scopes.of(""), self._width(k))
         for mention, ranking in zip(mentions, rankings, strict=True):
             for candidate in ranking:
@@ -262,7 +262,7 @@ class Linker:
         return rankings
 
     def search(self, texts: Sequence[str]) -> tuple[Ints2d, Floats2d, dict[str, Floats2d]]:
-        """Search all tiers without a filter, then let each score what the others found.
+        """Search all tiers without a filter, then let each tier score the names of the others.
 
         RETURNS: rows (n, m), -1 where there is none; fused scores (n, m); scores by tier (n, m).
         """
@@ -270,11 +270,11 @@ class Linker:
         return found.rows, self.retrieval.fused(found), found.scores
 
     def scope(self, label: str, only: "Only" = None) -> Scope:
-        """Get what holds for an entity label, under the settings and the filter of a call."""
+        """Get the scope of an entity label, under the settings and the filter of a call."""
         own = self.settings.only
         return self.scopes.of(label, only if own is None else select(own, only))
 
-    # What it is made of
+    # The parts
 
     @property
     def name_concept(self) -> NDArray[np.int32]:
@@ -313,17 +313,17 @@ class Linker:
 
     @property
     def fusion(self) -> Fusion:
-        """How the tiers' scores become one."""
+        """The function that combines the tiers' scores."""
         return self.parts.fusion
 
     @property
     def rescorer(self) -> Rescorer | None:
-        """What orders candidates anew."""
+        """The model that orders candidates anew."""
         return self.parts.rescorer
 
     @property
     def calibrator(self) -> Calibrator | None:
-        """What gives probabilities."""
+        """The model that gives probabilities."""
         return self.parts.calibrator
 
     # Helpers
@@ -332,13 +332,13 @@ class Linker:
         return {label: self.scope(label, only) for label in {one.label for one in mentions}}
 
     def _width(self, k: int) -> int:
-        """How many candidates are retrieved: what orders them may look at more than are wanted."""
+        """Get the number of candidates to retrieve; rescorers may need more than are wanted."""
         return k if self.parts.rescorer is None else max(k, self.parts.rescorer.top)
 
     def _keys(
         self, mentions: Sequence[Mention], scopes: Mapping[str, Scope], k: int, keep: int = 0
     ) -> list[LookupKey]:
-        """Say what to look up for mentions."""
+        """Make the keys to look up for mentions."""
         width, heeded = self._width(k), self.parts.identifiers_of is not None
         deep = max(width, DEPTH)
         usual = self._way(width, max(width, keep))
@@ -351,7 +351,7 @@ class Linker:
         ]
 
     def _way(self, enough: int, width: int) -> Way:
-        """Say how mentions are looked up: by all tiers, or by memory and exact tier first."""
+        """Choose how to look up mentions: by all tiers, or by memory and exact tier first."""
         first, gate = self.settings.exact_first, self.parts.gate
         if first is None:
             return Way(True, enough, width, gate)
@@ -360,14 +360,14 @@ class Linker:
     def _better(
         self, free: Sequence[Candidate], within: Sequence[Candidate], mask: "Mask | None"
     ) -> Candidate | None:
-        """Get the best concept of a search without filters, if it is outside and better."""
+        """Get the best concept of the search without filters, if it is outside and better."""
         best = free[0] if free else None
         if best is None or self.tiers.has_name(best.row, mask):
             return None
         return best if is_better(best, within[0] if within else None) else None
 
     def _ordered(self, mentions: Sequence[Mention], rankings: Rankings, k: int) -> Rankings:
-        """Order candidates anew, and keep as many as are wanted."""
+        """Order candidates anew, and keep the first k."""
         if self.parts.rescorer is not None:
             rankings = self.parts.rescorer.rescore(mentions, rankings)
         identifiers_of = self.parts.identifiers_of
@@ -393,7 +393,7 @@ class Linker:
         most: int,
         only: "Only",
     ) -> Decision:
-        """Keep as many candidates as are wanted; of none, say whether filters leave no name."""
+        """Keep the first k candidates; if there are none, say whether filters leave no name."""
         if decision.ranking or decision.reason == NOT_A_CONCEPT:
             return kept(decision, ranked, most)
         mask = self.scope(mention.label, only).mask

@@ -1,4 +1,4 @@
-"""open_linker: from assets and settings to a linker."""
+"""open_linker: makes a linker of assets and settings."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -25,7 +25,7 @@ from .linker import Linker
 from .parts import Parts
 from .settings import LinkSettings
 
-if TYPE_CHECKING:  # only what is used should be paid for
+if TYPE_CHECKING:  # the tiers are imported only if they are used
     from ..encoders.cross_encoder import CrossEncoder
     from ..ranking.calibrator import RankingCalibrator
     from ..retrieval.added import AddedNames
@@ -40,7 +40,7 @@ _KEPT = 16_384  # concepts whose identifiers are remembered
 
 
 class LinkerAssets(Protocol):
-    """What is asked of assets; each part is loaded when it is asked for."""
+    """The parts of assets that a linker needs; each is loaded at its first use."""
 
     path: Path
     manifest: dict[str, Any]
@@ -83,7 +83,7 @@ class LinkerAssets(Protocol):
 
     @property
     def facets(self) -> "Facets":
-        """What names and concepts can be filtered and ordered by."""
+        """The properties by which names and concepts are filtered and ordered."""
 
     @property
     def filters(self) -> "NameFilters":
@@ -92,7 +92,7 @@ class LinkerAssets(Protocol):
     def added_names(
         self, tiers: Collection[str], encoder: Encoder | None = None
     ) -> "AddedNames | None":
-        """Make the index of names that the tiers were not built over, if there are some."""
+        """Make the index of the names added after the build, if there are any."""
 
     @property
     def memory(self) -> "MentionMemory | None":
@@ -108,11 +108,11 @@ class LinkerAssets(Protocol):
 
     @property
     def calibrator(self) -> "RankingCalibrator | None":
-        """What makes probabilities of scores, if there is one."""
+        """The calibrator of scores, if there is one."""
 
 
 class Default(Enum):
-    """Stands for what the assets have, where None stands for nothing."""
+    """Stands for the part that the assets have; None stands for no part."""
 
     OF_ASSETS = "of the assets"
 
@@ -141,7 +141,7 @@ def open_linker(
     weights (Optional[Mapping[str, float]]): of the tiers, instead of those of the build.
     encoder, reranker, memory, rescorer, calibrator, identifiers_of: instead of those of the assets;
         None leaves memory, rescorer and identifiers out.
-    lexicon (Optional[Lexicon]): what abbreviations mean that a document does not define.
+    lexicon (Optional[Lexicon]): the meanings of abbreviations that a document does not define.
     RAISES (MedlinkError): E202 for a damaged gate, E210 when "dense" is asked for and was not
         built, E212 for "ngram", E214 for a calibrator that was fitted for something else.
     """
@@ -177,7 +177,7 @@ def open_linker(
 
 
 def conditions_of(assets: LinkerAssets, parts: Parts) -> dict[str, Any]:
-    """List what the scores of a linker over assets depend on."""
+    """List the conditions on which the scores of a linker over assets depend."""
     built = {"exact": parts.exact, "ngram": parts.ngram, "dense": parts.dense}
     tiers = [tier for tier in assets.tiers if built[tier] is not None]
     made_by = assets.manifest["encoder"] if parts.dense is not None else None
@@ -208,13 +208,13 @@ def _fusion(
 
 
 def weights_of(known: Mapping[str, float], tiers: Sequence[str]) -> dict[str, float]:
-    """Share the weights of some tiers out so that they sum to 1.
+    """Scale the weights of some tiers so that they sum to 1.
 
-    A perfect match then scores 1.0 by whatever tiers there are.
+    A perfect match then scores 1.0 with any set of tiers.
     """
     weights = {tier: known.get(tier, 0.0) for tier in tiers}
     total = sum(weights.values())
-    # A tier that adds nothing to the others has weight 0; asked alone, it must still rank.
+    # A tier that adds nothing to the others has weight 0; alone, it must still rank.
     if not total:
         return dict.fromkeys(tiers, 1.0)
     return {tier: weight / total for tier, weight in weights.items()}
@@ -223,7 +223,7 @@ def weights_of(known: Mapping[str, float], tiers: Sequence[str]) -> dict[str, fl
 def _rescorer(
     assets: LinkerAssets, parts: Parts, settings: LinkSettings, reranker: "CrossEncoder | None"
 ) -> Rescorer | None:
-    """Make what orders candidates anew: ranker, then reranker, or neither."""
+    """Make the rescorer: the ranker, then the reranker; None with neither."""
     found: list[Rescorer] = []
     ranker = assets.ranker if settings.ranker else None
     if ranker is not None and ranker.fits(conditions_of(assets, parts)):
@@ -239,10 +239,10 @@ def _rescorer(
 
 
 def _calibrator(assets: LinkerAssets, parts: Parts, insist: bool) -> "RankingCalibrator | None":
-    """Get the calibrator of the assets, if it was fitted for what a linker does.
+    """Get the calibrator of the assets, if it was fitted for this linker.
 
-    insist (bool): raise where one that was fitted to gold mentions does not fit, and warn where one
-        of names does not.
+    insist (bool): raise if a calibrator fitted to gold mentions does not fit; warn if one fitted
+        to names does not.
     """
     calibrator = assets.calibrator
     if calibrator is None:
@@ -258,7 +258,7 @@ def _calibrator(assets: LinkerAssets, parts: Parts, insist: bool) -> "RankingCal
 
 
 def _gate(assets: LinkerAssets, parts: Parts) -> Gate | None:
-    """Get the gate of the assets, if it was fitted for what a linker does."""
+    """Get the gate of the assets, if it was fitted for this linker."""
     try:
         return Gate.of(assets.manifest.get("gate"), conditions_of(assets, parts))
     except (LookupError, TypeError, AttributeError) as error:
@@ -267,5 +267,5 @@ def _gate(assets: LinkerAssets, parts: Parts) -> Gate | None:
 
 
 def _identifiers_of(kb: KnowledgeBase) -> IdentifiersOf:
-    """Make what lists the id of a concept and its codes, as texts write them."""
+    """Make the function that lists the id and the codes of a concept, as texts write them."""
     return lambda row: spellings(kb.brief_at(row)[0], kb.codes_at(row))

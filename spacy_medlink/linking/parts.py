@@ -1,4 +1,4 @@
-"""Parts: what a linker is made of."""
+"""Parts: the models, tiers and data of a linker."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from .identified import IdentifiersOf
 from .scopes import Scopes, ScopeSettings
 from .tiers import NgramTier, Tiers
 
-if TYPE_CHECKING:  # only the tiers that are used should be paid for
+if TYPE_CHECKING:  # the tiers are imported only if they are used
     from ..ranking.gate import Gate
     from ..retrieval.added import AddedNames
     from ..retrieval.dense import DenseIndex
@@ -32,22 +32,22 @@ ParentsOf = Callable[[int], tuple[int, ...]]
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """What a linker is made of; `replace` gives a copy with other ones.
+    """The parts of a linker; `replace` gives a changed copy.
 
     name_concept (NDArray): concept row of every name row, (n_names,).
     kb (Optional[KnowledgeBase]): None for a linker that only ranks: it neither backs off nor
         explains.
     exact, ngram, dense: the tiers; None leaves one out. encoder: needed with `dense`.
-    memory (Optional[MentionMemory]): what corrections say that mentions are.
-    added (Optional[AddedNames]): names that the tiers were not built over.
-    fusion (Fusion): how the tiers' scores become one; with its weights.
+    memory (Optional[MentionMemory]): the corrections.
+    added (Optional[AddedNames]): the names added after the tiers were built.
+    fusion (Fusion): combines the tiers' scores, with weights.
     facets, filters: of the knowledge base; needed for filters and for ties by id.
     rescorer (Optional[Rescorer]): orders the candidates anew, with the mention's context.
     identifiers_of (Optional[IdentifiersOf]): of concepts; without it the identifiers that a
-        document writes beside its mentions are not looked at.
+        document writes beside its mentions are ignored.
     gate (Optional[Gate]): tells where memory and exact tier answer alone.
     calibrator (Optional[Calibrator]): gives probabilities to first candidates.
-    lexicon (Lexicon): what abbreviations mean that a document does not define.
+    lexicon (Lexicon): the meanings of abbreviations that a document does not define.
     """
 
     name_concept: NDArray[np.int32]
@@ -75,13 +75,13 @@ class Parts:
     def scopes(self, settings: ScopeSettings) -> Scopes:
         """Make the scopes of entity labels.
 
-        RAISES (MedlinkError): E162, E213 for filters that name what the knowledge base has not.
+        RAISES (MedlinkError): E162, E213 for filters with names that the knowledge base lacks.
         """
         return Scopes(self.filters, self.facets, settings, self.memory is not None)
 
 
 def parents_of(kb: KnowledgeBase) -> ParentsOf:
-    """Make what lists the concept rows above a concept row, each read once."""
+    """Make the function that lists the concept rows above a row; each is read once."""
 
     @lru_cache(maxsize=_PARENTS_KEPT)
     def parents(row: int) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Prepare: from the mentions of a document to what is looked up for them."""
+"""Prepare: makes mentions, with the forms to look up, of the spans of a document."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import repeat
@@ -17,11 +17,11 @@ CONTEXT = 64  # characters on each side
 
 
 class Place(NamedTuple):
-    """A mention where it stands.
+    """A mention and its place in a document.
 
     text (str): as it is looked up. start, end (int): offsets in characters; -1 where unknown.
-    label (str): the entity label. meaning (str): what another component says that it means, whether
-        abbreviations are resolved or not. long_form (str): what one says that it abbreviates.
+    label (str): the entity label. meaning (str): the meaning that another component gives, used
+        even if abbreviations are not resolved. long_form (str): the long form that one gives.
     """
 
     text: str
@@ -35,11 +35,11 @@ class Place(NamedTuple):
 class Document(NamedTuple):
     """A text with its mentions.
 
-    mentions (Sequence[Place]): to be linked. beside (Sequence[Place]): further ones, which may show
-        what abbreviations mean or have the identifiers that are written.
-    definitions (Mapping[str, str]): abbreviations that another component found in it, which knows
-        better than what is found here.
-    warn (Callable): is called with W340 or W341 where a document goes beyond what is looked at.
+    mentions (Sequence[Place]): to be linked. beside (Sequence[Place]): other mentions, which may
+        define abbreviations or own the written identifiers.
+    definitions (Mapping[str, str]): abbreviations that another component found; they have priority
+        over those found here.
+    warn (Callable): called with W340 or W341 if a document exceeds a limit.
     """
 
     text: str
@@ -57,9 +57,9 @@ def prepare(
 ) -> list[Mention]:
     """Make the mentions of a document.
 
-    lexicon (Lexicon): what abbreviations may stand for that the document does not define.
-    resolve_abbreviations (bool): look for what the document defines, and for what its mentions show
-        abbreviations to mean.
+    lexicon (Lexicon): meanings of abbreviations that the document does not define.
+    resolve_abbreviations (bool): look for abbreviations that the document defines, and for those
+        that its mentions imply.
     resolve_identifiers (bool): look for identifiers that the document writes beside its mentions.
     """
     if not document.mentions:
@@ -79,18 +79,18 @@ def prepare(
 
 
 def bare_mention(text: str, label: str, lexicon: Lexicon) -> Mention:
-    """Make a mention that stands in no document."""
+    """Make a mention without a document."""
     return _mention(Surroundings(), Place(text, 0, 0, label), "", (), lexicon, {})
 
 
 def _long_forms(
     document: Document, every: Sequence[Place], lexicon: Lexicon
 ) -> tuple[list[str], dict[str, str]]:
-    """Find what mentions mean. RETURNS: of each, and what mentions show abbreviations to mean."""
+    """Find long forms. RETURNS: that of each mention, and the abbreviations mentions imply."""
     defined = {**find_definitions(document.text), **document.definitions}
     texts = [one.text for one in every]
     implied = implied_definitions(texts, defined, document.warn)
-    # What mentions imply is a guess: a lexicon goes before it, unless it does not decide.
+    # What mentions imply is a guess: a lexicon has priority, unless it does not decide.
     defined |= {short: its for short, its in implied.items() if short not in lexicon}
     expand = LongForms(defined).written_out
     if defined and any(len(own) > LONGEST for own in texts):
@@ -122,7 +122,7 @@ def _mention(
     right = text[end : end + CONTEXT] if end >= 0 else ""
     if end < 0:
         start = end = 0
-    # Few texts are known, and what stands around a text is looked at for those alone.
+    # A lexicon knows few texts; the context is read for those alone.
     is_known = not long_form and own in lexicon
     sense = lexicon.sense(own, around.at(start, end, label)) if is_known else None
     if sense is None:

@@ -1,4 +1,4 @@
-"""Ranks: what composite mentions and explanations ask of a linker."""
+"""Ranks: the part of a linker that composite mentions and explanations use."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -16,10 +16,10 @@ class Ranks(Protocol):
 
     @property
     def calibrator(self) -> Calibrator | None:
-        """What makes probabilities of scores."""
+        """The calibrator of scores."""
 
     def denied(self, mentions: Sequence[Mention]) -> list[bool]:
-        """Tell which mentions corrections say to be no concept."""
+        """Tell for each mention whether corrections say that it is no concept."""
 
     def retrieve(
         self,
@@ -44,4 +44,4 @@ class Ranks(Protocol):
         """Rank without any filter."""
 
     def scope(self, label: str, only: "Only" = None) -> "Scope":
-        """Say what may be an answer for an entity label."""
+        """Get the scope of an entity label."""

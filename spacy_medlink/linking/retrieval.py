@@ -1,8 +1,8 @@
-"""Retrieval: from what to look up to candidates that the tiers propose, fused and by concept.
+"""Retrieval: from keys to candidates that the tiers propose, fused and by concept.
 
 Every form of a mention (the text, and the long form where there is one) is looked up in the memory
-of corrections and the exact tier, searched in the n-gram and dense tiers, and the union of the
-names found is scored by all tiers on equal terms, fused, and ranked by concept.
+of corrections and the exact tier, and searched in the n-gram and dense tiers. All tiers then score
+the union of the names found; the scores are fused, and concepts are ranked by them.
 """
 
 from collections.abc import Sequence
@@ -25,14 +25,14 @@ Rankings = list[list[Candidate]]
 Vectors = dict[str, Floats1d]
 """Vectors of texts that one call has encoded already."""
 _SEEN = 2
-_WIDER = 4  # times as many names are asked for where too few concepts were found
+_WIDER = 4  # factor for the names asked for when too few concepts were found
 
 
 class Retrieved(NamedTuple):
-    """What was retrieved for n mentions.
+    """The candidates of n mentions.
 
     rankings (List[List[Candidate]]): best first, shared with the cache: do not change them.
-    outside (List[Optional[Candidate]]): the best concept that no filter lets pass, if it says the
+    outside (List[Optional[Candidate]]): the best concept outside the filters, if it matches the
         mention better than those within.
     """
 
@@ -41,11 +41,11 @@ class Retrieved(NamedTuple):
 
 
 class Retrieval:
-    """Retrieves candidates; remembers them; safe to call from threads.
+    """Retrieves and remembers candidates; safe to call from threads.
 
-    tiers (Tiers): that are asked. encoder (Optional[Encoder]): for the dense tier.
+    tiers (Tiers): to ask. encoder (Optional[Encoder]): for the dense tier.
     fusion (Fusion): with its weights. names_per_tier (int): names that each tier proposes; more
-    where they belong to too few concepts. cache_size (int): mentions whose ranking is remembered.
+        where they belong to too few concepts. cache_size (int): rankings to remember.
     """
 
     def __init__(
@@ -71,16 +71,16 @@ class Retrieval:
 
     @property
     def perfect(self) -> np.float32:
-        """What a name that is the mention scores."""
+        """The score of a name that equals the mention."""
         perfect: np.float32 = np.float32(sum((self.fusion.weights or {}).values()))
         return perfect
 
     def find(
         self, keys: Sequence[LookupKey], vectors: Vectors | None = None, remember: bool = True
     ) -> Rankings:
-        """Find the candidates for each key; what is looked up in the same way is so together.
+        """Find the candidates for each key; keys of the same scope and way are searched together.
 
-        vectors (Optional[Dict[str, Floats1d]]): those that are known; new ones are added.
+        vectors (Optional[Dict[str, Floats1d]]): the known vectors; new ones are added.
         remember (bool): take rankings from the cache, and keep new ones in it.
         """
         distinct = dict.fromkeys(keys)
@@ -92,7 +92,7 @@ class Retrieval:
             if way.gate is not None:
                 self._pass_gate(by_scope, way, way.gate)
             waiting = {scope: _unanswered(by_form) for scope, by_form in by_scope.items()}
-            # All that needs a vector is encoded together, whatever its scope.
+            # All texts without a vector are encoded together, whatever their scope.
             alone = {form: None for forms in waiting.values() for form, known in forms if not known}
             encoded = self.encode(alone, vectors)
             for scope, forms in waiting.items():
@@ -109,18 +109,18 @@ class Retrieval:
         return [found[key] or [] for key in keys]
 
     def clear(self) -> None:
-        """Forget what is remembered."""
+        """Empty the cache."""
         self._cache.clear()
 
     def search(self, texts: Sequence[str], width: int, label: str) -> Found:
-        """Search all tiers without a filter, each for `width` names: (n_texts, m)."""
+        """Search all tiers without a filter for `width` names each: (n_texts, m)."""
         vectors = None if self._encoder is None else self._encoder.encode(texts)
         return self.tiers.search(texts, vectors, width, None, label)
 
     def encode(
         self, texts: Sequence[str] | dict[str, None], known: Vectors | None = None
     ) -> Vectors:
-        """Encode texts, but for those whose vectors are known; without a dense tier none are."""
+        """Encode texts whose vectors are not known; without a dense tier, encode none."""
         vectors: Vectors = {} if known is None else known
         if self._encoder is None:
             return vectors
@@ -130,14 +130,14 @@ class Retrieval:
         return vectors
 
     def ranked(self, found: Found, scope: Scope, k: int) -> Rankings:
-        """Rank concepts for texts by the names that were found."""
+        """Rank concepts for texts by the names found."""
         return self._ranked(found, self.fused(found), scope, k)
 
     def fused(self, found: Found) -> Floats2d:
-        """Fuse the scores of names, (n_texts, m); what corrections remember comes first."""
+        """Fuse the scores of names, (n_texts, m); remembered corrections come first."""
         if self.tiers.dense is None or "dense" in found.scores:
             return self._remembered_first(found, self.fusion(found.scores))
-        # To the dense tier, too, a name that is the text would be identical.
+        # The dense tier would give the same score to a name that equals the text.
         exact = found.scores["exact"] * self.perfect
         fused = np.maximum(self._fusion_without_dense(found.scores), exact)
         return self._remembered_first(found, fused)
@@ -145,7 +145,7 @@ class Retrieval:
     def _begin(
         self, keys: Sequence[LookupKey], way: Way
     ) -> dict[Scope, dict[Asked, list[Candidate]]]:
-        """Collect forms by scope, with the answers of those that the exact tier answers alone."""
+        """Group forms by scope, with the answers of forms that the exact tier answers alone."""
         by_scope: dict[Scope, dict[Asked, list[Candidate]]] = {}
         for key in keys:
             by_scope.setdefault(key.scope, {}).update((asked, []) for asked in key.forms.asked)
@@ -160,9 +160,9 @@ class Retrieval:
     def _pass_gate(
         self, by_scope: dict[Scope, dict[Asked, list[Candidate]]], way: Way, gate: "Gate"
     ) -> None:
-        """Rank the forms that the gate lets pass by all tiers but the dense one.
+        """Rank the forms that pass the gate by all tiers except the dense one.
 
-        One with a vector does not ask: it is encoded, and its context may change the link.
+        A form with a vector never passes: it has a context, which may change the link.
         """
         for scope, by_form in by_scope.items():
             forms = [form for form, known in _unanswered(by_form) if not known]
@@ -172,10 +172,10 @@ class Retrieval:
             by_form.update(zip(passing, ranked, strict=True))
 
     def rank_exact(self, forms: Sequence[str], scope: Scope, k: int) -> dict[str, list[Candidate]]:
-        """Rank what memory and exact tier find for forms; [] where they find nothing."""
+        """Rank the answers of memory and exact tier for forms; [] where they have none."""
         found = self.tiers.search_exact(forms, self._names_per_tier, scope.mask, scope.label)
-        # Identical strings are identical to the other tiers too: the score is what the sum would
-        # be, so that thresholds mean the same.
+        # An identical string is identical for the other tiers too. The score equals the fused
+        # score, so that thresholds keep their meaning.
         fused = self._remembered_first(found, found.scores["exact"] * self.perfect)
         ranked = self._ranked(found, fused, scope, k)
         return dict(zip(forms, ranked, strict=True))
@@ -186,7 +186,7 @@ class Retrieval:
         """Rank concepts for texts, asking for more names where they belong to too few concepts.
 
         vectors (Optional[Vectors]): of the texts; None leaves the dense tier out.
-        way (Way): says how many concepts are enough, and how many are kept.
+        way (Way): how many concepts are enough, and how many are kept.
         """
         width = self._names_per_tier
         stacked = None if vectors is None else self._stacked(forms, vectors)
@@ -221,12 +221,12 @@ class Retrieval:
         best = among.argmax(axis=1)
         own: NDArray[np.intp] = np.flatnonzero(remembered.any(axis=1))
         fused = fused.copy()
-        # Nothing may come before it, even by a rounding.
+        # No other name may come before it, not even by rounding.
         fused[own, best[own]] = np.maximum(fused[own].max(axis=1), self.perfect)
         return fused
 
     def _stacked(self, forms: Sequence[Asked], vectors: Vectors) -> Floats2d | None:
-        """Lay the vectors of forms out, (n_forms, dim); None without a dense tier."""
+        """Stack the vectors of forms, (n_forms, dim); None without a dense tier."""
         if self._encoder is None or not forms:
             return None
         return np.stack([np.frombuffer(own, "f") if own else vectors[text] for text, own in forms])
@@ -237,7 +237,7 @@ def _unanswered(by_form: dict[Asked, list[Candidate]]) -> list[Asked]:
 
 
 def _note_forms(by_form: dict[Asked, list[Candidate]]) -> None:
-    """Let each candidate say by which form it was found."""
+    """Write into each candidate the form that found it."""
     for (form, _), ranking in by_form.items():
         for candidate in ranking:
             candidate.form = form

@@ -1,4 +1,4 @@
-"""Scopes: for each entity label, which names may be answers and which win ties."""
+"""Scopes: the names that may be answers for each entity label, and the rule for ties."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from ..retrieval.facets import Facets
     from ..retrieval.mask import Mask
 
-# What labels of well-known recognisers mean, as types or groups of the UMLS. Only ties are broken
-# by it; `labels` of the settings excludes.
+# The meaning of the labels of well-known recognisers, as types or groups of the UMLS. It only
+# breaks ties; `labels` of the settings excludes.
 FAVOURED: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("DISEASE", "DISORDER", "PROBLEM", "CONDITION", "DIAGNOSIS"), ("DISO",)),
     **dict.fromkeys(("SYMPTOM", "SIGN", "FINDING"), ("T184", "T033", "DISO")),
@@ -33,11 +33,11 @@ _LAST = 255
 
 @dataclass(frozen=True)
 class ScopeSettings:
-    """What may be an answer, and what wins ties.
+    """The concepts that may be answers, and those that win ties.
 
     only (Optional[Filter]): for all mentions.
-    labels (Mapping[str, Sequence[str]]): types or groups that mentions of an entity label may have;
-        labels that are not named may have all.
+    labels (Mapping[str, Sequence[str]]): the types or groups allowed for mentions of an entity
+        label; other labels allow all.
     favoured (Optional[Mapping[str, Sequence[str]]]): types or groups that win ties, by label, best
         first; None for `FAVOURED`.
     source_order (Sequence[str]): sources whose names win ties, best first.
@@ -51,9 +51,9 @@ class ScopeSettings:
 
 @dataclass(frozen=True, eq=False)
 class Scope:
-    """What holds for some mentions; compared by identity, for it is part of the cache's keys.
+    """The filter and the tie rule of some mentions; compared by identity, as part of cache keys.
 
-    mask (Optional[Mask]): None lets every name pass. label (str): as the memory takes it.
+    mask (Optional[Mask]): None lets every name pass. label (str): for the memory.
     """
 
     selection: Selection = ()
@@ -63,11 +63,11 @@ class Scope:
 
 
 class Scopes:
-    """Makes the scope of each label, once for all labels that mean the same.
+    """Makes the scopes of labels; labels of the same meaning share one.
 
-    filters, facets: None where the engine was made without a knowledge base: no filter is then
-        possible, and ties go by rows. with_labels (bool): whether the memory tells labels apart.
-    RAISES (MedlinkError): E162, E213 for what the settings name and nothing has.
+    filters, facets: None if the engine has no knowledge base: filters are then impossible, and
+        ties go by rows. with_labels (bool): whether the memory tells labels apart.
+    RAISES (MedlinkError): E162, E213 for settings with names that nothing has.
     """
 
     def __init__(
@@ -83,20 +83,20 @@ class Scopes:
         self._rule = self._base_rule()
         self._favoured_by: dict[tuple[str, ...], NDArray[np.uint8] | None] = {(): None}
         for label in ("", *(settings.labels or ()), *(settings.favoured or ())):
-            self.of(label)  # what is wrong should be met here
+            self.of(label)  # report wrong settings here, not at the first mention
 
     def of(self, label: str, only: Only = None) -> Scope:
         """Get the scope of an entity label.
 
-        only (Only): of one call, beside the settings'.
-        RAISES (MedlinkError): E162, E213 for what the filter names and nothing has.
+        only (Only): filter of one call, beside the settings.
+        RAISES (MedlinkError): E162, E213 for a filter with names that nothing has.
         """
         types = (self._settings.labels or {}).get(label)
         of_label = Filter.of(types=types) if types else None
         return self._scope(label, select(self._settings.only, of_label, only))
 
     def unfiltered(self, label: str) -> Scope:
-        """Get what the scope of a label would be without any filter."""
+        """Make the scope that a label would have without any filter."""
         return self._scope(label, ())
 
     def _scope(self, label: str, selection: Selection) -> Scope:
@@ -114,7 +114,7 @@ class Scopes:
         return scope
 
     def within(self, label: str, mask: "Mask") -> Scope:
-        """Make what the scope of a label would be if there were only the names of a mask."""
+        """Make the scope that a label would have with only the names of a mask."""
         own = self.of(label)
         both = mask if own.mask is None else type(mask).all_of([own.mask, mask])
         return replace(own, mask=both)
@@ -136,7 +136,7 @@ class Scopes:
         return TieRule(concept_order=facets.concept_order, source=facets.source, source_place=place)
 
     def _favoured(self, types: tuple[str, ...]) -> NDArray[np.uint8] | None:
-        """Make each concept's place among favoured types; None where no concept has one."""
+        """Get the place of each concept among favoured types; None where no concept has one."""
         if types not in self._favoured_by:
             self._favoured_by[types] = self._places(types)
         return self._favoured_by[types]

@@ -1,4 +1,4 @@
-"""LinkSettings: everything that one linker is told."""
+"""LinkSettings: all settings of one linker."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,24 +15,24 @@ NAMES_PER_TIER = 64
 class LinkSettings:
     """The settings of a linker; `open_linker` and the component's settings have the same defaults.
 
-    top_k (int): candidates kept of each mention.
-    threshold (Optional[float]): links that are less probable, or without a calibrator score less,
-        are NIL, 0..1; None for what the calibrator recommends, 0 without one.
+    top_k (int): candidates to keep for each mention.
+    threshold (Optional[float]): links with a lower probability (a lower score without a
+        calibrator) are NIL, 0..1; None for what the calibrator recommends, 0 without one.
     tiers (Optional[Sequence[str]]): of "exact", "ngram", "dense"; None for all that were built and
         add something.
     exact_first (Optional[bool]): True takes the answer of memory and exact tier, where they have
-        one, without asking the others; None asks all but the dense tier where the gate lets that
-        answer pass; False always asks all.
+        one, without asking the others; None asks all tiers, but not the dense one if the answer
+        passes the gate; False always asks all.
     scope (ScopeSettings): filters by label, and the rule for ties. only (Only): for all mentions.
-    force_within_filter (bool): link a mention that a concept outside the filters says better to the
-        best one within.
+    force_within_filter (bool): link to the best concept within the filters, even if a concept
+        outside matches the mention better.
     memory (bool): ask the memory of corrections. ranker (bool): let the ranker order candidates.
     rerank_top (Optional[int]): candidates that the reranker reads; None for as many as it was
         trained for, 0 leaves it out.
     calibrator (Optional[bool]): True insists on that of the assets, None takes it where it fits,
         False leaves it out.
-    resolve_abbreviations, resolve_identifiers (bool): heed what the document says of its mentions.
-    composite (bool): link the parts of "breast and ovarian cancer" each by itself.
+    resolve_abbreviations, resolve_identifiers (bool): use those that the document writes.
+    composite (bool): link each part of "breast and ovarian cancer" by itself.
     backoff (bool): link near ties to the concept above them, within `backoff_margin`.
     names_per_tier (int): names that each tier proposes; more where too few concepts are found.
     cache_size (int): mentions whose ranking is remembered.
@@ -59,8 +59,8 @@ class LinkSettings:
 
     @property
     def depth(self) -> int:
-        """How many candidates a decision sees, whatever number of them is kept.
+        """The number of candidates that a decision sees, however many are kept.
 
-        Near ties must be seen to be told, and a runner-up to be compared with.
+        A decision needs the near ties and the runner-up to compare.
         """
         return max(self.top_k, NEAR_TIES if self.backoff else DEPTH)

@@ -1,4 +1,4 @@
-"""Tiers: what each tier proposes for a text, scored by all of them on equal terms."""
+"""Tiers: the names that the tiers propose for a text, scored by all tiers on equal terms."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..retrieval.concepts import MEMORY
 from ..types import Floats1d, Floats2d, Hits, Ints1d, Ints2d, Mention
 
-if TYPE_CHECKING:  # only the tiers that are used should be paid for
+if TYPE_CHECKING:  # the tiers are imported only if they are used
     from ..retrieval.added import AddedNames
     from ..retrieval.dense import DenseIndex
     from ..retrieval.exact import ExactIndex
@@ -25,7 +25,7 @@ class Found(NamedTuple):
 
     rows (Ints2d): (n, m), -1 where there is none; a row may occur twice.
     scores (Dict[str, Floats2d]): of these names by each tier, (n, m).
-    hits (Dict[str, Hits]): what each tier proposed by itself, (n, own width).
+    hits (Dict[str, Hits]): the names that each tier itself proposed, (n, own width).
     """
 
     rows: Ints2d
@@ -33,7 +33,7 @@ class Found(NamedTuple):
     hits: dict[str, Hits]
 
     def complete(self, width: int) -> NDArray[np.bool_]:
-        """Tell of which texts no tier would propose more than the `width` names asked for: (n,)."""
+        """Tell for each text whether no tier has more than the `width` names asked for: (n,)."""
         more = [
             hits.rows[:, width - 1] >= 0
             for hits in self.hits.values() if hits.rows.shape[1] >= width
@@ -42,7 +42,7 @@ class Found(NamedTuple):
 
 
 class NgramTier(Protocol):
-    """What is asked of the n-gram tier."""
+    """The methods that an n-gram tier must have."""
 
     @property
     def idf(self) -> Floats1d:
@@ -60,10 +60,10 @@ class NgramTier(Protocol):
 
 @dataclass(frozen=True)
 class Tiers:
-    """The tiers that are asked; None leaves one out.
+    """The tiers to ask; None leaves one out.
 
-    name_concept (NDArray[int32]): concept row of every name row, ascending but for those added.
-    memory: corrections. added (Optional[AddedNames]): names that the tiers were not built over.
+    name_concept (NDArray[int32]): concept row of every name row, ascending except for added names.
+    memory: corrections. added (Optional[AddedNames]): names added after the tiers were built.
     """
 
     name_concept: NDArray[np.int32]
@@ -81,7 +81,7 @@ class Tiers:
         mask: "Mask | None" = None,
         label: str = "",
     ) -> Found:
-        """Search all tiers, then let each score what the others found.
+        """Search all tiers, then let each tier score the names of the others.
 
         vectors (Optional[Floats2d]): of the texts, (n, dim), for the dense tier.
         width (int): names that each tier proposes. label (str): of the mentions, for the memory.
@@ -103,7 +103,7 @@ class Tiers:
         return Found(rows, self._scores(texts, vectors, rows, hits), hits)
 
     def remembered(self, texts: Sequence[str], mask: "Mask | None", label: str) -> Hits:
-        """Find the concept that corrections give each text: (n, 1), a name of it that may be."""
+        """Find the concept that corrections give each text, by an allowed name: (n, 1)."""
         rows = np.full((len(texts), 1), -1, dtype=np.int64)
         if self.memory is not None:
             for place, concept in enumerate(self.memory.find(texts, label).tolist()):
@@ -112,7 +112,7 @@ class Tiers:
         return Hits(rows, np.where(rows >= 0, np.float32(1), np.float32(-np.inf)))
 
     def denied(self, mentions: Sequence[Mention]) -> list[bool]:
-        """Tell of each mention whether corrections say that it is no concept."""
+        """Tell for each mention whether corrections say that it is no concept."""
         if self.memory is None or not self.memory.has_nil:
             return [False] * len(mentions)
         said: dict[tuple[str, str], bool] = {}
@@ -124,13 +124,13 @@ class Tiers:
         return [said[one] for one in texts]
 
     def has_name(self, concept: int, mask: "Mask | None") -> bool:
-        """Tell whether a concept has a name that may be an answer."""
+        """Tell whether a concept has a name that the mask allows."""
         return self._a_name(concept, mask) >= 0
 
     def search_exact(
         self, texts: Sequence[str], width: int, mask: "Mask | None", label: str
     ) -> Found:
-        """Ask the memory and the exact tier alone."""
+        """Ask only the memory and the exact tier."""
         own = Tiers(self.name_concept, exact=self.exact, memory=self.memory, added=self.added)
         return own.search(texts, None, width, mask, label)
 
@@ -149,15 +149,15 @@ class Tiers:
             if tier == MEMORY:
                 scores[tier] = self._same_concept(own.rows, rows)
             elif tier == "exact":
-                # Other columns that hold the same name lose to the exact one: no need to fill them.
+                # The exact tier wins over other columns with the same name: no need to fill them.
                 scores[tier] = filled(own.scores, (start, rows.shape[1] - end))
             else:
                 parts = [self._score(tier, texts, vectors, part) for part in (before, after)]
                 scores[tier] = np.hstack([parts[0], filled(own.scores), parts[1]])
             start = end
         if "exact" in scores and "dense" in scores:
-            # One string has one vector, but for the arithmetic: the processor that encoded the
-            # names may have computed in another precision, and the index may round.
+            # One string has one vector, up to rounding: the machine that encoded the names may
+            # have computed in another precision, and the index may round.
             identical = scores["exact"] == 1
             scores["dense"] = np.where(identical, np.float32(1), scores["dense"])
         return scores
@@ -180,11 +180,11 @@ class Tiers:
         return same.astype(np.float32)
 
     def _a_name(self, concept: int, mask: "Mask | None") -> int:
-        """Get the first name of a concept that may be an answer, -1 where none may."""
+        """Get the first name of a concept that the mask allows, -1 where there is none."""
         ascending = (
             self.name_concept if self.added is None else self.name_concept[: self.added.built]
         )
-        # A number of another type would have all rows copied.
+        # A number of another type would make numpy copy all rows.
         wanted = ascending.dtype.type(concept)
         first = int(np.searchsorted(ascending, wanted))
         if mask is None:
@@ -196,6 +196,6 @@ class Tiers:
 
 
 def filled(scores: Floats2d, columns: tuple[int, int] = (0, 0)) -> Floats2d:
-    """Replace the padding's minus infinity by 0 and add columns of 0 before and after."""
+    """Replace minus infinity of the padding by 0, and add columns of 0 before and after."""
     known = np.where(np.isfinite(scores), scores, np.float32(0))
     return np.pad(known, ((0, 0), columns))

@@ -1,4 +1,4 @@
-"""Back-off: where several leaves are as likely, what is above all of them is the safer link."""
+"""Back-off: where several concepts are about equally likely, links to their common ancestor."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -10,16 +10,16 @@ from ..retrieval.mask import Mask
 from ..types import Candidate
 
 MARGIN = 0.02
-NEAR_TIES = 25  # candidates among which near ties are looked for
-_LEVELS = 2  # above each leaf, so that a link is never to "disease"
+NEAR_TIES = 25  # candidates to search for near ties
+_LEVELS = 2  # levels above each leaf; more would lead to links to "disease"
 
 
 class Backoff:
     """Finds the concept above near ties.
 
-    kb (KnowledgeBase): with a hierarchy. margin (float): how much less a near tie scores at most.
-    mask (Optional[Mask]): what may be an answer.
-    parents (Optional[Callable]): lists the rows above a row; default: as the knowledge base has it.
+    kb (KnowledgeBase): with a hierarchy. margin (float): how much lower a near tie may score.
+    mask (Optional[Mask]): the names that may be answers.
+    parents (Optional[Callable]): lists the rows above a row; default: from the knowledge base.
     """
 
     def __init__(
@@ -33,12 +33,12 @@ class Backoff:
         self._parents = parents or self._read_parents
 
     def ancestor_of(self, ranking: Sequence[Candidate]) -> tuple[Candidate, tuple[int, ...]] | None:
-        """Find what to link to instead of the best candidate.
+        """Find the concept to link to instead of the best candidate.
 
         RETURNS (Optional[Tuple[Candidate, Tuple[int, ...]]]): the nearest concept at most two
-            levels above all near ties (the sum of ways is the shortest, then the first id), with
-            the best one's score, and the rows of the near ties. None where there is no near tie,
-            or nothing above all, or the best candidate is itself above the others.
+            levels above all near ties (the shortest sum of ways, then the first id), with the
+            best candidate's score; and the rows of the near ties. None where there is no near tie,
+            no concept above all, or the best candidate itself is above the others.
         """
         best = ranking[0]
         near = [one for one in ranking if self._is_near(one, best)]
@@ -66,20 +66,20 @@ class Backoff:
         return ancestor, tuple(one.row for one in near)
 
     def _a_name(self, row: int) -> int | None:
-        """Get the first name of a concept that may be an answer."""
+        """Get the first name of a concept that the mask allows."""
         concept = self._kb.concept_at(row)
         rows = np.arange(concept.first_name, concept.first_name + len(concept.names))
         passing = rows if self._mask is None else rows[self._mask.passes(rows)]
         return int(passing[0]) if len(passing) else None
 
     def _is_near(self, one: Candidate, best: Candidate) -> bool:
-        # What has the mention as a name is told apart from what only resembles it.
+        # A candidate with the mention as a name is no near tie of one that only resembles it.
         if best.scores.get("exact", 0) > 0 and not one.scores.get("exact", 0) > 0:
             return False
         return best.score - one.score <= self._margin
 
     def _ways_up(self, row: int) -> dict[int, int]:
-        """Map a concept and those up to two levels above it to their distance."""
+        """Map a concept and its ancestors, up to two levels above, to their distance."""
         found = {row: 0}
         level: tuple[int, ...] = (row,)
         for distance in range(1, _LEVELS + 1):

@@ -1,7 +1,7 @@
-"""Blending: retrieval's score of candidates, and what something else makes of them.
+"""Blending: combines the retrieval score of candidates with the score of another model.
 
 score = (1 - weight) x retrieval + weight x reading, both 0..1. Candidates that were not read have a
-reading of 0, so that none of them comes before those that were.
+reading of 0, so that none of them comes before a candidate that was read.
 """
 
 from collections.abc import Sequence
@@ -19,8 +19,8 @@ def blend(
 ) -> list[Candidate]:
     """Order candidates anew; the first `head` of them stay where they are.
 
-    readings (Floats1d): of the candidates after the head, 0..1; those beyond were not read.
-    name (str): under which the readings stand among scores and ranks.
+    readings (Floats1d): of the candidates after the head, 0..1; later ones were not read.
+    name (str): the key of the readings among scores and ranks.
     RETURNS (List[Candidate]): copies.
     """
     places = np.argsort(np.argsort(-readings, kind="stable"), kind="stable")
@@ -33,14 +33,14 @@ def blend(
         )
         for one, reading, place in zip(ranking[head:], readings, places, strict=False)
     ]
-    # A stable sort over rounded scores: what reading does not tell apart stays as it was.
+    # A stable sort over rounded scores: equal readings leave the order as it was.
     read.sort(key=lambda one: -round(one.score / RESOLUTION))
     rest = [replace(one, score=(1 - weight) * one.score) for one in ranking[head + len(read) :]]
     return _ties_that_stay([*ranking[:head], *read, *rest])
 
 
 def remembered(ranking: Sequence[Candidate]) -> int:
-    """Count the candidates at the head that corrections put there."""
+    """Count the candidates that corrections put first."""
     for place, one in enumerate(ranking):
         if not one.scores.get(MEMORY, 0.0) > 0:
             return place
@@ -48,7 +48,7 @@ def remembered(ranking: Sequence[Candidate]) -> int:
 
 
 def _ties_that_stay(ranking: list[Candidate]) -> list[Candidate]:
-    """Correct what candidates say of ties: reading may have told them apart."""
+    """Update the ties of candidates: readings may have separated them."""
     tied = {row for one in ranking for row in one.tied}
     steps = [round(one.score / RESOLUTION) for one in ranking]
     same = tuple(

@@ -1,7 +1,7 @@
-"""RankingCalibrator: a logistic model over features of a ranking, and steps on top of it.
+"""RankingCalibrator: a logistic model over features of a ranking, with optional steps.
 
-What is verbatim a name of one concept and of no other, or what corrections say, is not estimated
-by its features: each such stratum has a rate of its own, which no other mention can change.
+The model does not estimate two kinds of links: a verbatim name of only one concept, and a
+correction. Each such stratum has its own rate, which no other mention can change.
 """
 
 import json
@@ -28,28 +28,28 @@ CALIBRATOR_FEATURES = (
 STRATA = ("others", "verbatim", "remembered", "verbatim and remembered", "shared")
 FORMAT = 1
 LOGISTIC, ISOTONIC = "logistic", "isotonic"
-_LEAST = 1e-3  # no link is impossible, and none is certain
+_LEAST = 1e-3  # distance of every probability from 0 and 1
 _DIGITS = 6
 _FIRST = 16  # features of the first version
-_LATER = {"mean": 0.0, "scale": 1.0, "weights": 0.0}  # what features count that came later
+_LATER = {"mean": 0.0, "scale": 1.0, "weights": 0.0}  # of features that came after that version
 
 
 @dataclass(frozen=True, eq=False)
 class RankingCalibrator:
-    """Estimates how probable it is that the first candidate of a ranking is right.
+    """Estimates the probability that the first candidate of a ranking is right.
 
     The logistic model is p = 1 / (1 + exp(-z)) with z of a linear model (Platt
     1999). With steps, p is read from a monotone function of z instead, linear between the
     steps (isotonic regression: Zadrozny and Elkan 2002).
 
     model (LinearModel): of CALIBRATOR_FEATURES; its score is z.
-    rates (Optional[Mapping[str, float]]): probability of the links of each stratum but the first;
-        None, as in calibrators of earlier versions, leaves all to the model.
+    rates (Optional[Mapping[str, float]]): probability of the links of each stratum except the
+        first; None, as in calibrators of earlier versions, uses the model for all.
     steps (Optional[Tuple[Floats, Floats]]): z, strictly ascending, and p, ascending.
-    fitted_for (Mapping[str, Any]): what must be the same where it is used: tiers, fusion, encoder.
-    threshold (float): probability that a link should have; 0 where none was recommended.
-    facts (Optional[NameFacts]): of the knowledge base; without them only described rankings can
-        be estimated.
+    fitted_for (Mapping[str, Any]): the conditions of use: tiers, fusion, encoder.
+    threshold (float): recommended probability of a link; 0 where none was recommended.
+    facts (Optional[NameFacts]): of the knowledge base; without them only rankings given as
+        features can be estimated.
     """
 
     model: LinearModel
@@ -61,19 +61,19 @@ class RankingCalibrator:
 
     @property
     def kind(self) -> str:
-        """Tell "logistic" from "isotonic"."""
+        """The kind of model: "logistic" or "isotonic"."""
         return LOGISTIC if self.steps is None else ISOTONIC
 
     def probabilities(self, rankings: Sequence[Sequence[Candidate]]) -> list[float]:
-        """Estimate for each ranking, which is not empty, the probability, 0..1."""
+        """Estimate the probability of each ranking, 0..1; no ranking may be empty."""
         assert self.facts is not None
         features = calibrator_features(rankings, self.facts)
         return [round(value, _DIGITS) for value in self.estimate(features).tolist()]
 
     def estimate(self, features: Features) -> Floats:
-        """Estimate the probabilities of described rankings: (n,)."""
+        """Estimate the probabilities of rankings given as features: (n,)."""
         z = self.model.score(features)
-        # The sign is kept out of the exponential, which would overflow.
+        # The exponential of a large positive number would overflow.
         smaller = np.exp(-np.abs(z))
         p = np.where(z >= 0, 1, smaller) / (1 + smaller)
         if self.steps is not None:
@@ -85,11 +85,11 @@ class RankingCalibrator:
         return np.asarray(np.clip(p, _LEAST, 1 - _LEAST), dtype=np.float64)
 
     def fitting(self, conditions: Mapping[str, Any]) -> "RankingCalibrator":
-        """Say what it was fitted for (`conditions`)."""
+        """Make a copy with the conditions that it was fitted for (`conditions`)."""
         return replace(self, fitted_for=dict(conditions))
 
     def save(self, path: Path) -> None:
-        """Write a JSON file; the threshold belongs to the manifest."""
+        """Write a JSON file, without the threshold, which the manifest holds."""
         facts = {
             "format": FORMAT,
             "features": list(self.model.features),
@@ -103,9 +103,9 @@ class RankingCalibrator:
 
     @classmethod
     def load(cls, file: File, facts: NameFacts, threshold: float = 0.0) -> "RankingCalibrator":
-        """Read what `save` wrote.
+        """Read the file of `save`.
 
-        threshold (float): that the manifest recommends.
+        threshold (float): the one that the manifest recommends.
         RAISES (MedlinkError): E202 when the file is damaged, E214 when it is of another version,
             E301 for a threshold outside 0..1.
         """
@@ -131,16 +131,16 @@ class RankingCalibrator:
 
 
 def calibrator_features(rankings: Iterable[Sequence[Candidate]], facts: NameFacts) -> Features:
-    """Describe rankings, none of them empty: (n, len(CALIBRATOR_FEATURES))."""
+    """Compute the features of rankings, none of them empty: (n, len(CALIBRATOR_FEATURES))."""
     return features_of_firsts(rankings, CALIBRATOR_FEATURES, facts)
 
 
 def strata_of(features: Features) -> NDArray[np.int64]:
-    """Tell which rankings something vouches for, other than resemblance: places in STRATA, (n,).
+    """Tell which evidence beyond similarity each ranking has: places in STRATA, (n,).
 
-    A verbatim name has the text as a name, and the runner-up has not: another concept that has
-    it, too, would be the runner-up, since nothing else resembles the text as much. A shared one has
-    it, and the runner-up has it, too.
+    A verbatim name: the text is a name of the first candidate, and not of the runner-up. If it were
+    a name of another concept, that concept would be the runner-up, since no other name resembles
+    the text as much. A shared name: the text is a name of both.
 
     features (Features): CALIBRATOR_FEATURES of the rankings.
     """

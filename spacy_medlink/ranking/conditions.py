@@ -1,4 +1,4 @@
-"""What must be the same where a calibrator is used as where it was fitted."""
+"""Conditions of a calibrator: what must be the same where it is fitted and where it is used."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,9 +9,9 @@ _DIGITS = 4  # of weights
 def conditions(
     tiers: Sequence[str], fusion: object, weights: Mapping[str, float], encoder: str, reranker: str
 ) -> dict[str, Any]:
-    """List what scores depend on, as plain data.
+    """List the conditions on which scores depend, as plain data.
 
-    tiers (Sequence[str]): that are asked. fusion (object): the function, weights (Mapping): its
+    tiers (Sequence[str]): the tiers asked. fusion (object): the function, weights (Mapping): its
     weights. encoder, reranker (str): their fingerprints, "" for none.
     """
     return {
@@ -24,7 +24,7 @@ def conditions(
 
 
 def difference(fitted_for: Mapping[str, Any], used: Mapping[str, Any]) -> str:
-    """Say how two such lists differ; "" when they do not."""
+    """Describe the difference of two such lists; "" for none."""
     for name, value in used.items():
         known = fitted_for.get(name)
         if known != value:

@@ -1,9 +1,9 @@
-"""Endings: what the ids of composed codes end with, by the words of a mention.
+"""Endings: predicts the endings of the ids of composed codes from the words of a mention.
 
-Behind a slash or a point, codes say what holds of any of them: ICD-O-3 the behaviour and the grade
-of a tumour ("8140/63": spread, poorly differentiated), ICD-10 that something is "other" (.8) or
-"unspecified" (.9). A few words of a mention tell, whatever else it speaks of, while names that say
-the rest are more like it than those that say this.
+Behind a slash or a point, such codes state a property: ICD-O-3 the behaviour and the grade of a
+tumour ("8140/63": spread, poorly differentiated), ICD-10 that something is "other" (.8) or
+"unspecified" (.9). A few words of a mention tell the property. Retrieval alone misses it: names
+that match the other words of the mention are more similar.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ from .linear import damage_is_told
 
 Weights = NDArray[np.float32]
 
-LEAST = -10.0  # log probability; what is less likely is as unlikely
+LEAST = -10.0  # lowest log probability
 _SEPARATOR = re.compile(r"[/.]")
 _BEGINNINGS, _ENDS = (3, 4, 5, 6), (2, 3, 4)  # letters of a word
 _KEPT = 16_384
@@ -32,7 +32,7 @@ _SAYS = "says"
 
 
 def ending_of(id: str) -> str:
-    """Take what an id has behind its first slash or point; "" where it has neither."""
+    """Get the part of an id after its first slash or point; "" where it has neither."""
     parts = _SEPARATOR.split(id, maxsplit=1)
     return parts[1] if len(parts) > 1 else ""
 
@@ -50,7 +50,7 @@ def features_of(text: str) -> list[str]:
 class Endings:
     """A multinomial logistic regression from features to endings, as plain numbers.
 
-    endings (Sequence[str]): those that are told apart. features (Sequence[str]): of `features_of`.
+    endings (Sequence[str]): the classes. features (Sequence[str]): of `features_of`.
     weights (Weights): (n_features, n_endings). bias (Weights): (n_endings,).
     """
 
@@ -64,7 +64,7 @@ class Endings:
         self._logs_of = lru_cache(_KEPT)(self._logs)
 
     def log_probability(self, text: str, id: str) -> float:
-        """Compute how likely it is that what a text means has an id that ends as this one does.
+        """Compute the log probability that the id of a text's concept ends like this id.
 
         text (str): a key. RETURNS (float): a natural logarithm, at least LEAST.
         """
@@ -74,7 +74,7 @@ class Endings:
     def _logs(self, text: str) -> Weights:
         rows = [self._row[one] for one in features_of(text) if one in self._row]
         logits = self.bias
-        if rows:  # a vector of length 1, as it was learned from
+        if rows:  # scaled to length 1, as in the fitting
             logits = self.bias + self.weights[rows].sum(axis=0) / np.sqrt(len(rows))
         logits = logits - logits.max()
         logs: Weights = logits - np.log(np.exp(logits).sum())
@@ -82,7 +82,7 @@ class Endings:
 
     @property
     def fingerprint(self) -> str:
-        """Identify what it decides by."""
+        """Make a fingerprint of the model."""
         digest = hashlib.sha256(json.dumps([self.endings, self.features]).encode())
         for part in (self.weights, self.bias):
             digest.update(np.ascontiguousarray(part).tobytes())
@@ -96,14 +96,14 @@ class Endings:
         says = {"endings": self.endings, "features": self.features}
         parts = {"weights": np.ascontiguousarray(self.weights), "bias": self.bias}
         try:
-            # One entry: the library writes several in any order.
+            # One entry: safetensors writes several in any order.
             save_file(parts, path, {_SAYS: json.dumps(says, ensure_ascii=False)})
         except SafetensorError as error:
             raise OSError(str(error)) from error
 
     @classmethod
     def load(cls, file: File) -> "Endings":
-        """Read what `save` wrote.
+        """Read the file of `save`.
 
         RAISES (MedlinkError): E202 when the file is damaged.
         """

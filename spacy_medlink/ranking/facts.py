@@ -1,4 +1,4 @@
-"""NameFacts: what features ask of a knowledge base, of annotated text, and of ids."""
+"""NameFacts: what features need to know of a knowledge base, of annotated text, and of ids."""
 
 import math
 import re
@@ -15,14 +15,14 @@ from ..retrieval.memory import Remembered
 from ..text.normalisation import key, upright
 from .endings import Endings
 
-CHARACTERS = 200  # of a text; longer ones are all the same
-DIGITS = 4  # scores are the same over batch sizes to so many digits
+CHARACTERS = 200  # of a text that are used
+DIGITS = 4  # to which scores are equal over batch sizes
 _SCHEME = re.compile(r"[^0-9]*")
 _KEPT = 65_536
 
 
 class Form(NamedTuple):
-    """How a text is written: its key, the words of that, and the key in the order of speech."""
+    """A text in three forms: its key, the words of the key, and the key in the order of speech."""
 
     key: str
     words: frozenset[str]
@@ -30,7 +30,7 @@ class Form(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> "Form":
-        """Make it of a text that is in the order of speech; only the beginning counts."""
+        """Make it of the beginning of a text that is in the order of speech."""
         own = key(text[:CHARACTERS])
         return cls(own, frozenset(own.split()), own)
 
@@ -42,15 +42,15 @@ class Form(NamedTuple):
 
     @property
     def last(self) -> str:
-        """The last word in the order of speech: in English what it is."""
+        """The last word in the order of speech; in English usually the head noun."""
         return self.spoken.rpartition(" ")[2]
 
 
 class Frequency(NamedTuple):
-    """seen (float): 1 where the concept was meant at all. often (float): log of 1 + mentions.
+    """seen (float): 1 where the concept was annotated at all. often (float): log of 1 + mentions.
 
-    scheme (float): log of the share of mentions whose concepts have such ids. A terminology that
-    unites others ("D...", "C...", numbers) is rarely annotated with all of them alike.
+    scheme (float): log of the share of mentions whose concepts have ids of this form. A terminology
+    that unites others ("D...", "C...", numbers) is rarely annotated with all of them alike.
     """
 
     seen: float
@@ -59,9 +59,9 @@ class Frequency(NamedTuple):
 
 
 class Prior:
-    """How often annotated text spoke of a concept, and of concepts with ids like its own.
+    """The frequency of a concept, and of concepts with ids of the same form, in annotated text.
 
-    votes (Iterable[Tuple[str, int]]): id of a concept, and mentions that were it; may recur.
+    votes (Iterable[Tuple[str, int]]): id of a concept, and its mentions; ids may recur.
     id_of (Callable[[int], str]): id of a concept, by its row.
     """
 
@@ -75,7 +75,7 @@ class Prior:
         self._id_of = id_of
 
     def of(self, row: int) -> Frequency:
-        """Tell how often a concept was meant."""
+        """Get the frequency of a concept."""
         id = self._id_of(row)
         count = self._counts[id]
         like = self._schemes[_scheme(id)]
@@ -84,12 +84,12 @@ class Prior:
 
 
 class NameFacts:
-    """What features ask of a knowledge base.
+    """The facts about a knowledge base that features need.
 
     name_concept (NDArray[int32]): concept row of every name row, ascending, (n_names,).
     text_of (Callable[[int], str]): the text of a name, by its row.
-    prior (Prior): what was linked before. id_of (Callable[[int], str]): id of a concept, by row.
-    endings (Optional[Endings]): what ids end with, where they end with something.
+    prior (Prior): frequencies in annotated text. id_of (Callable[[int], str]): id of a concept, by
+        row. endings (Optional[Endings]): the model of ids' endings, where ids have any.
     """
 
     def __init__(
@@ -109,14 +109,14 @@ class NameFacts:
         self.fingerprint = endings.fingerprint if endings is not None else ""
 
     def ending(self, text: str, concept: int) -> float:
-        """Tell how likely a concept's id ends as what a key means: a logarithm, 0 if none do."""
+        """Get the log probability of the ending of a concept's id for a key; 0 without a model."""
         if self._endings is None or self._id_of is None:
             return 0.0
         return round(self._endings.log_probability(text, self._id_of(concept)), DIGITS)
 
     def _names_of(self, concept: int) -> tuple[int, float]:
-        """RETURNS: the concept's first name row, log of 1 + how many it has."""
-        # A number of another type would have all rows copied.
+        """Get the concept's first name row, and log of 1 + its number of names."""
+        # A number of another type would make numpy copy all rows.
         row = self._name_concept.dtype.type(concept)
         first = int(np.searchsorted(self._name_concept, row))
         end = int(np.searchsorted(self._name_concept, row, side="right"))
@@ -129,7 +129,7 @@ def name_facts(
     lines: Iterable[Remembered] = (),
     endings: Endings | None = None,
 ) -> NameFacts:
-    """Make what features ask of a knowledge base, a memory, and what ids end with."""
+    """Make the facts of a knowledge base from its names, a memory, and a model of endings."""
 
     def id_of(row: int) -> str:
         return kb.concept_at(row, names=False).id

@@ -1,6 +1,6 @@
-"""Features: what of a candidate, and of how it compares with the others, tells whether it is right.
+"""Features: properties of a candidate and of its ranking that tell whether it is right.
 
-Each is defined once, by its name; ranker and calibrator list the names of those that they take.
+Each feature is defined once, by name; ranker and calibrator list the names of those that they use.
 """
 
 import re
@@ -19,8 +19,8 @@ from .facts import CHARACTERS, DIGITS, Form, NameFacts
 Features = NDArray[np.float64]
 """(n, n_features)."""
 
-DEPTH = 2  # candidates of a ranking that features of its first one look at
-MARGIN = 0.3  # a runner-up that is further behind is far behind
+DEPTH = 2  # candidates that features of the first one look at
+MARGIN = 0.3  # larger differences to the runner-up count the same
 _LONGEST = 3.0
 _TIERS = ("exact", "ngram", "dense")
 _KEPT = 65_536
@@ -30,8 +30,8 @@ _NUMBER = re.compile(r"\d+(?:[a-z]\b)?")
 class Described:
     """A candidate as features see it.
 
-    ranking (Sequence[Candidate]): that it is in. place (int): there, from 0. form (Form): of what
-        was looked up. facts (NameFacts): of the knowledge base.
+    ranking (Sequence[Candidate]): with the candidate. place (int): its place, from 0. form (Form):
+        of the looked-up text. facts (NameFacts): of the knowledge base.
     """
 
     __slots__ = ("added", "candidate", "exact", "facts", "first", "form", "missing", "name",
@@ -51,7 +51,7 @@ class Described:
 def features_of_candidates(
     ranking: Sequence[Candidate], names: Iterable[str], facts: NameFacts
 ) -> Features:
-    """Describe the candidates of a ranking, best first: (n_candidates, n_names)."""
+    """Compute features of the candidates of a ranking, best first: (n_candidates, n_names)."""
     forms = {text: Form.of(text) for text in {one.form for one in ranking}}
     places = range(len(ranking))
     return _table(
@@ -62,9 +62,9 @@ def features_of_candidates(
 def features_of_firsts(
     rankings: Iterable[Sequence[Candidate]], names: Iterable[str], facts: NameFacts
 ) -> Features:
-    """Describe the first candidates of rankings, none of them empty: (n_rankings, n_names).
+    """Compute features of the first candidates of rankings, none empty: (n_rankings, n_names).
 
-    The runner-up is looked at, too; whether there are more candidates changes nothing.
+    They depend on the runner-up too, but not on later candidates.
     """
     return _table([Described(own, 0, Form.of(own[0].form), facts) for own in rankings], names)
 
@@ -78,13 +78,13 @@ def _table(described: Sequence[Described], names: Iterable[str]) -> Features:
 def _of_tier(tier: str) -> Callable[[Described], float]:
     """Make the feature of a tier's score.
 
-    A tier that was not asked, because the exact one found the name, would have said the same.
+    A tier that was not asked, because the exact tier found the name, would score the same.
     """
     return lambda it: round(it.candidate.scores.get(tier, it.exact), DIGITS)
 
 
 def _margin(it: Described) -> float:
-    # Nothing competes with what the document itself identifies.
+    # A candidate that the document itself identifies has no competitor.
     if len(it.ranking) < 2 or is_identified(it.candidate.scores):
         return MARGIN
     return round(min(max(it.candidate.score - it.ranking[1].score, 0.0), MARGIN), DIGITS)
@@ -130,40 +130,40 @@ def _numbers_in(word: str) -> tuple[str, ...]:
 
 
 FEATURES: dict[str, Callable[[Described], float]] = {
-    # Retrieval. The fused score; how much less it is than the first one's; 1 / place, from 1.
+    # Retrieval. The fused score; its distance from the first candidate's score; 1 / place, from 1.
     "score": lambda it: round(it.candidate.score, DIGITS),
     "behind": lambda it: round(it.ranking[0].score - it.candidate.score, DIGITS),
     "place": lambda it: 1 / (it.place + 1),
     "ngram": _of_tier("ngram"),
     "dense": _of_tier("dense"),
     "exact": lambda it: float(it.exact > 0),  # 1 where the exact tier found it
-    # The first one beside the others.
+    # The first candidate beside the others.
     "margin": _margin,  # how much less the runner-up scores, up to MARGIN
-    "agreement": _agreement,  # share of the tiers that put it first by themselves
+    "agreement": _agreement,  # share of the tiers that by themselves put it first
     "rival": _rival,  # 1 where the exact tier found the runner-up too
-    # 1 where only the order of ids puts it first
+    # 1 where only the order of ids puts it first.
     "tied": lambda it: float(bool(it.candidate.tied)),
     "memory": _memory,  # 1 where corrections, or an identifier in the document, say so
     # How the name that matched compares with the text.
-    "spelling": _spelling,  # 1 - Indel distance of the keys, normalised; an inverted name's either
-    "relative length": _relative_length,  # of the name's key over that of the text's, up to 3
+    "spelling": _spelling,  # 1 - normalised Indel distance of the keys, also inverted
+    "relative length": _relative_length,  # length of the name's key / that of the text's, up to 3
     "added": lambda it: len(it.added) / max(1, len(it.name.words)),  # share of the name's words
     "missing": lambda it: len(it.missing) / max(1, len(it.form.words)),  # ... of the text's
     # 1 where they differ in a number or a single letter: type 1 is not type 2
     "numbers": lambda it: float(_numbers(it.added) != _numbers(it.missing)),
     "last word": lambda it: float(it.form.last == it.name.last),  # 1 where it is the same
-    # 1 where they have the same words, in whatever order
+    # 1 where they have the same words in any order.
     "same words": lambda it: float(bool(it.form.words) and it.form.words == it.name.words),
     # The text alone: 1 for short upper-case ones; logarithm of 1 + characters.
     "short form": lambda it: float(is_short_form(it.candidate.form.strip())),
     "length": lambda it: float(np.log1p(min(len(it.candidate.form), CHARACTERS))),
-    # The concept: 1 where the name that matched is its preferred one, 1 where that is the text,
-    # logarithm of 1 + its names: much spoken of, much named.
+    # The concept: 1 where the matched name is its preferred name, 1 where the text is, and the
+    # logarithm of 1 + its names: concepts with many names are mentioned more often.
     "preferred": lambda it: float(it.candidate.name_row == it.first),
     "is preferred": _is_preferred,
     "names": lambda it: it.names,
-    # Annotated text: 1 where it spoke of the concept, logarithms of 1 + mentions of it, of the
-    # share of mentions whose ids look like its own, and of the probability of its id's ending.
+    # Annotated text: 1 where it mentions the concept, and logarithms: of 1 + its mentions, of the
+    # share of mentions with ids of the same form, and of the probability of its id's ending.
     "seen": lambda it: it.facts.prior_of(it.candidate.row).seen,
     "often": lambda it: it.facts.prior_of(it.candidate.row).often,
     "scheme": lambda it: it.facts.prior_of(it.candidate.row).scheme,

@@ -1,6 +1,6 @@
-"""Gate: tells where the dense tier would not change what memory and exact tier say.
+"""Gate: tells where the dense tier would not change the answer of memory and exact tier.
 
-A cascade (Viola and Jones 2001, section 4) of two stages: what is sure and cheap answers first.
+A cascade of two stages (Viola and Jones 2001, section 4): the cheap one answers if it is sure.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,19 +15,19 @@ ANSWERS = (REMEMBERED, VERBATIM, FOLDED, SHARED)
 
 
 class Gate(NamedTuple):
-    """Lets some answers of memory and exact tier pass, so that nothing must be encoded.
+    """Lets some answers of memory and exact tier pass, so that no text must be encoded.
 
-    passing (FrozenSet[str]): of ANSWERS, those that the dense tier hardly ever changes.
+    passing (FrozenSet[str]): the kinds of ANSWERS that the dense tier hardly ever changes.
     """
 
     passing: frozenset[str]
 
     @classmethod
     def of(cls, facts: Mapping[str, Any] | None, conditions: Mapping[str, Any]) -> "Gate | None":
-        """Make the gate of assets; None where it lets nothing pass, or fits another linker.
+        """Make the gate of assets; None where it passes nothing, or was fitted for another linker.
 
         facts (Optional[Mapping]): "gate" of the manifest. conditions (Mapping): of the linker, as
-            calibrators have them.
+            for calibrators.
         """
         if facts is None or difference(facts["fitted_for"], conditions):
             return None
@@ -37,16 +37,16 @@ class Gate(NamedTuple):
         return cls(frozenset(passing)) if passing else None
 
     def lets(self, ranking: Sequence[Candidate]) -> bool:
-        """Tell whether an answer of memory and exact tier, which is not empty, passes."""
+        """Tell whether an answer of memory and exact tier passes; it must not be empty."""
         return kind_of(ranking) in self.passing
 
 
 def kind_of(ranking: Sequence[Candidate]) -> str:
-    """Tell what kind of answer memory and exact tier give: one of ANSWERS.
+    """Get the kind of an answer of memory and exact tier: one of ANSWERS.
 
-    ranking (Sequence[Candidate]): theirs, not empty. "remembered": corrections have the mention.
-        "verbatim", "folded": it is a name of one concept alone, as it is written or but for case,
-        accents, punctuation and plural. "shared": it is a name of several.
+    ranking (Sequence[Candidate]): the answer, not empty. "remembered": corrections have the
+        mention. "verbatim": it is a name of only one concept. "folded": it is so except for case,
+        accents, punctuation and plural. "shared": it is a name of several concepts.
     """
     if ranking[0].scores.get(MEMORY):
         return REMEMBERED

@@ -14,7 +14,7 @@ from ..util.held import File, place_of
 Floats = NDArray[np.float64]
 
 _NUMBERS = ("mean", "scale", "weights")
-_CONSTANT = 1e-9  # a feature that varies less does not vary
+_CONSTANT = 1e-9  # a feature with a smaller deviation is constant
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,9 +35,9 @@ class LinearModel:
     def standardising(
         cls, features: Sequence[str], rows: Floats, counts: Floats | None = None
     ) -> "LinearModel":
-        """Make a model without weights that standardises by what rows have.
+        """Make a model without weights that standardises by the mean and deviation of rows.
 
-        rows (Floats): (n, n_features). counts (Optional[Floats]): what each row counts, (n,).
+        rows (Floats): (n, n_features). counts (Optional[Floats]): weight of each row, (n,).
         """
         if not len(rows):
             return cls.of(features, 0.0, 1.0, 0.0)
@@ -54,29 +54,29 @@ class LinearModel:
         weights: Floats | float,
         bias: float = 0.0,
     ) -> "LinearModel":
-        """Make a model of numbers for each feature, or of one number for all of them."""
+        """Make a model from one number for each feature, or one for all of them."""
         every = np.zeros(len(features))
         return cls(tuple(features), every + mean, every + scale, every + weights, bias)
 
     def standardise(self, rows: Floats) -> Floats:
-        """Give columns the mean 0 and the deviation 1."""
+        """Scale columns to mean 0 and deviation 1."""
         return np.asarray((rows - self.mean) / self.scale, dtype=np.float64)
 
     def score(self, rows: Floats) -> Floats:
         """Compute the scores of rows (n, n_features): (n,)."""
-        # Not a matrix product, whose last digits depend on how many rows there are.
+        # The last digits of a matrix product would depend on the number of rows.
         terms = self.standardise(rows) * self.weights
         return np.asarray(terms.sum(axis=1) + self.bias, dtype=np.float64)
 
     def to_json(self) -> dict[str, list[float]]:
-        """Write down the numbers of each feature; their names and the bias are the caller's."""
+        """Make a dict of each feature's numbers, without the names and the bias."""
         return {name: getattr(self, name).tolist() for name in _NUMBERS}
 
     @classmethod
     def from_json(
         cls, features: Sequence[str], facts: Mapping[str, Any], bias: float = 0.0
     ) -> "LinearModel":
-        """Read what `to_json` wrote. RAISES (ValueError, KeyError): when that cannot be."""
+        """Read the dict of `to_json`. RAISES (ValueError, KeyError): when it is damaged."""
         mean, scale, weights = (numbers(facts[name]) for name in _NUMBERS)
         if any(own.shape != (len(features),) for own in (mean, scale, weights)):
             raise ValueError("a number for each feature was expected")
@@ -86,7 +86,7 @@ class LinearModel:
 
 
 def numbers(values: Any) -> Floats:
-    """Check a list of numbers: (n,). RAISES (ValueError): when it is none, or one is not finite."""
+    """Check a list of finite numbers: (n,). RAISES (ValueError): when it is something else."""
     if not isinstance(values, list) or not all(type(one) in (int, float) for one in values):
         raise ValueError("a list of numbers was expected")
     found = np.asarray(values, dtype=np.float64)
@@ -97,7 +97,7 @@ def numbers(values: Any) -> Floats:
 
 @contextmanager
 def damage_is_told(file: File) -> Iterator[None]:
-    """Turn what reading a damaged file raises into E202."""
+    """Turn the exceptions of reading a damaged file into E202."""
     try:
         yield
     except MedlinkError:

@@ -1,4 +1,4 @@
-"""CandidateRanker: orders the first candidates anew by a linear model over their features."""
+"""CandidateRanker: orders the first candidates anew with a linear model over their features."""
 
 import hashlib
 import json
@@ -19,9 +19,9 @@ from .facts import NameFacts
 from .features import Features, features_of_candidates
 from .linear import LinearModel, damage_is_told
 
-RANKER = "ranker"  # the name under which its word stands among the tiers' scores
-WEIGHT = 0.7  # of the model; what is decided does not change from 0.5 on, scores stay telling
-TOP = 10  # candidates that are described, where nothing else was asked for
+RANKER = "ranker"  # the key of its score among the tiers' scores
+WEIGHT = 0.7  # of the model; from 0.5 on the links stay the same, and scores still differ enough
+TOP = 10  # candidates to order by default
 RANKER_FEATURES = (
     "score", "behind", "place", "ngram", "dense", "exact", "spelling", "relative length", "added",
     "missing", "numbers", "last word", "preferred", "is preferred", "names", "seen", "often",
@@ -37,14 +37,14 @@ _DIGITS = 6
 
 
 class CandidateRanker:
-    """Scores the first candidates of rankings by a model; safe to call from threads.
+    """Scores the first candidates of rankings with a model; safe to call from threads.
 
-    What corrections put first stays there. The softmax of the model's scores is blended with
-    retrieval's score.
+    A candidate that corrections put first stays there. The softmax of the model's scores is blended
+    with the retrieval score.
 
-    model (LinearModel): of RANKER_FEATURES, fitted to what the engine retrieves.
-    facts (NameFacts): what features ask of the knowledge base. top (int): candidates it orders.
-    fitted_for (Mapping[str, Any]): what must be the same where it is used: tiers, fusion, encoder.
+    model (LinearModel): of RANKER_FEATURES, fitted to candidates of this retrieval.
+    facts (NameFacts): the facts that features need. top (int): candidates to order.
+    fitted_for (Mapping[str, Any]): the conditions of use: tiers, fusion, encoder.
     cache_size (int): rankings that are remembered.
     """
 
@@ -65,7 +65,7 @@ class CandidateRanker:
 
     @classmethod
     def load(cls, file: File, facts: NameFacts) -> "CandidateRanker":
-        """Read what `save_ranker` wrote.
+        """Read the file of `save_ranker`.
 
         RAISES (MedlinkError): E202 when the file is damaged, E219 when it is of another version.
         """
@@ -81,7 +81,7 @@ class CandidateRanker:
             return cls(model, facts, top, dict(stored["fitted_for"]))
 
     def knowing(self, facts: NameFacts) -> "CandidateRanker":
-        """Make a copy that knows other facts."""
+        """Make a copy with other facts."""
         return CandidateRanker(self.model, facts, self.top, self.fitted_for)
 
     def fits(self, conditions: Mapping[str, Any]) -> bool:
@@ -93,15 +93,15 @@ class CandidateRanker:
     ) -> list[list[Candidate]]:
         """Reorder each mention's first candidates.
 
-        RETURNS (List[List[Candidate]]): copies; `scores["ranker"]` and `ranks["ranker"]` say what
-            the model made of each.
+        RETURNS (List[List[Candidate]]): copies; `scores["ranker"]` and `ranks["ranker"]` hold the
+            model's score and rank of each.
         """
         return [self._rescored(ranking) for ranking in rankings]
 
     def _rescored(self, ranking: Sequence[Candidate]) -> list[Candidate]:
         if not ranking:
             return []
-        # What was looked up and what was found decide about everything else.
+        # The looked-up forms and the names found determine all features.
         own = tuple((one.name_row, one.form, round(one.score, _DIGITS)) for one in ranking)
         found = self._cache.get(own)
         if found is None:
@@ -114,7 +114,7 @@ class CandidateRanker:
 
 
 class Chain:
-    """Several rescorers, one after the other: each orders what the one before made.
+    """Several rescorers in a row; each orders the result of the one before.
 
     rescorers (Sequence[Rescorer]): in this order.
     """
@@ -136,12 +136,12 @@ class Chain:
 
 
 def ranker_features(ranking: Sequence[Candidate], facts: NameFacts) -> Features:
-    """Describe the candidates of a ranking, best first: (n, len(RANKER_FEATURES))."""
+    """Compute the features of a ranking's candidates, best first: (n, len(RANKER_FEATURES))."""
     return features_of_candidates(ranking, RANKER_FEATURES, facts)
 
 
 def with_facts(rescorer: Rescorer | None, facts: Callable[[], NameFacts]) -> Rescorer | None:
-    """Make a copy of what orders candidates whose ranker knows other facts, if it has one."""
+    """Make a copy of a rescorer whose ranker, if there is one, has other facts."""
     if isinstance(rescorer, CandidateRanker):
         return rescorer.knowing(facts())
     if isinstance(rescorer, Chain):
@@ -161,13 +161,13 @@ def save_ranker(
 
 
 def _fingerprint(model: LinearModel, top: int) -> str:
-    """Identify what a model decides by."""
+    """Make a fingerprint of a model and its depth."""
     parts = list(model.to_json().values())
     return hashlib.sha256(json.dumps([_STORED, top, parts]).encode()).hexdigest()[:32]
 
 
 def softmax(logits: NDArray[np.float64]) -> Floats1d:
-    """Bring scores of candidates to shares of 1."""
+    """Scale scores of candidates to shares that sum to 1."""
     if not len(logits):
         return logits.astype(np.float32)
     powers = np.exp(logits - logits.max())

@@ -1,4 +1,4 @@
-"""Reranker: orders the first candidates anew by what a cross-encoder reads in the context."""
+"""Reranker: orders the first candidates anew with a cross-encoder that reads the context."""
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -12,11 +12,11 @@ from ..types import Candidate, Floats1d, Mention
 from ..util.lru import Lru
 from .blending import blend, remembered
 
-if TYPE_CHECKING:  # torch is loaded when there is a reranker
+if TYPE_CHECKING:  # torch is imported only if there is a reranker
     from ..encoders.cross_encoder import CrossEncoder
 
-RERANK = "rerank"  # the name under which readings stand among the tiers' scores
-_TYPES = 3  # of a concept, that are read
+RERANK = "rerank"  # the key of its readings among the tiers' scores
+_TYPES = 3  # types of a concept to read
 _DEFINITION = 160  # characters
 _JOINT = " ; "
 
@@ -24,11 +24,11 @@ _Key = tuple[Mention, tuple[int, ...]]
 
 
 class CandidateTexts:
-    """What is read of candidates: matched name, preferred name, types, by option the definition.
+    """Texts of candidates for the reranker: matched name, preferred name, types, definition.
 
-    A type that all concepts have says nothing, and is not read.
+    A type that all concepts have tells nothing, and is left out.
 
-    kb (KnowledgeBase): where from. definitions (bool): the definition too.
+    kb (KnowledgeBase): with the concepts. definitions (bool): add the definition.
     """
 
     def __init__(self, kb: KnowledgeBase, definitions: bool = False, cache_size: int = 65536):
@@ -37,7 +37,7 @@ class CandidateTexts:
         self._texts: Lru[int, str] = Lru(cache_size)
 
     def of(self, candidate: Candidate) -> str:
-        """Write down a candidate."""
+        """Get the text of a candidate."""
         text = self._texts.get(candidate.name_row)
         if text is None:
             text = self._write(candidate)
@@ -59,9 +59,9 @@ class CandidateTexts:
 class Reranker:
     """Scores the first candidates of rankings with a cross-encoder; safe to call from threads.
 
-    encoder (CrossEncoder): reads; its settings say how many candidates, and what its word weighs.
-    kb (KnowledgeBase): whose concepts the candidates are.
-    top (Optional[int]): candidates to read, where it should not be what the settings say.
+    encoder (CrossEncoder): its settings hold the number of candidates, and the weight of readings.
+    kb (KnowledgeBase): with the concepts of the candidates.
+    top (Optional[int]): candidates to read, instead of the number in the settings.
     cache_size (int): mentions, with their context, whose readings are remembered.
     """
 
@@ -85,8 +85,8 @@ class Reranker:
     ) -> list[list[Candidate]]:
         """Reorder each mention's first candidates; those that corrections put first stay there.
 
-        RETURNS (List[List[Candidate]]): copies; `scores["rerank"]` and `ranks["rerank"]` say how
-            each was read.
+        RETURNS (List[List[Candidate]]): copies; `scores["rerank"]` and `ranks["rerank"]` hold the
+            reading and rank of each.
         RAISES (MedlinkError): E208 for an encoder whose scores are not finite.
         """
         heads = [remembered(ranking) for ranking in rankings]
@@ -104,7 +104,7 @@ class Reranker:
     def read(
         self, mentions: Sequence[Mention], rankings: Sequence[Sequence[Candidate]]
     ) -> list[Floats1d]:
-        """Read candidates: a logit for each. One alone has nothing to be compared with."""
+        """Compute a logit for each candidate; a single candidate needs no comparison."""
         from ..encoders.pairs import Pair
 
         wanted = {
@@ -114,7 +114,7 @@ class Reranker:
         known = {asked: self._cache.get(asked) for asked in wanted}
         found = {asked: logits for asked, logits in known.items() if logits is not None}
         missing = [asked for asked in wanted if asked not in found]
-        # All that is missing is read together: candidates of many mentions, sorted by length.
+        # Unknown candidates of all mentions are read together, sorted by length.
         pairs = [Pair(asked[0], self._texts.of(one)) for asked in missing for one in wanted[asked]]
         scores = self.encoder.score(pairs)
         ends = np.cumsum([0, *(len(wanted[asked]) for asked in missing)])
@@ -125,7 +125,7 @@ class Reranker:
 
 
 def activated(logits: Floats1d, activation: str) -> Floats1d:
-    """Bring the logits of a mention's candidates to 0..1."""
+    """Scale the logits of a mention's candidates to 0..1."""
     if not len(logits):
         return logits
     if activation == "sigmoid":
@@ -147,6 +147,6 @@ def _differ(types: Iterable[tuple[str, ...]]) -> bool:
 
 
 def _key(mention: Mention, ranking: Sequence[Candidate]) -> _Key:
-    # The label and what a lexicon says are not read.
+    # The reranker does not read the label and the texts of a lexicon.
     read = mention._replace(label="", expansions=(), verbatim=())
     return read, tuple(one.name_row for one in ranking)

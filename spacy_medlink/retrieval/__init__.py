@@ -1,1 +1,1 @@
-"""Retrieval: the exact, n-gram and dense tiers, and how their answers are fused."""
+"""Retrieval: the exact, n-gram and dense tiers, and the fusion of their answers."""

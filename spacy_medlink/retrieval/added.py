@@ -1,6 +1,6 @@
-"""AddedNames: names beside those that an index was built over, and rows that are no names any more.
+"""AddedNames: names added to an index after it was built, and rows that are no longer names.
 
-A second, small index of each tier; what both find is put together.
+The added names have a second, small index for each tier; the results of both are merged.
 """
 
 from collections.abc import Collection, Sequence
@@ -14,12 +14,12 @@ from .exact import ExactIndex
 from .mask import Mask
 from .masked import MaskedParts
 
-_MASKS = 64  # kept in two parts
+_MASKS = 64  # masks whose two parts are remembered
 _MORE = 256  # rows that a search asks for beyond those wanted, at most
 
 
 class _Index(Protocol):
-    """A tier, as far as it searches: for texts, or for the vectors of texts."""
+    """The search of a tier; queries are texts, or vectors of texts."""
 
     def search(self, queries: Any, k: int, mask: Mask | None = None) -> Hits:
         """Find k names for each query."""
@@ -27,7 +27,7 @@ class _Index(Protocol):
 
 
 class _Scores(Protocol):
-    """A tier that scores any name."""
+    """A tier that can score any name."""
 
     def score(self, queries: Any, rows: Ints2d) -> Floats2d:
         """Score names (n, m) for each query."""
@@ -38,9 +38,9 @@ class AddedNames:
     """The second index of each tier.
 
     names (Sequence[str]): their rows are `built`, `built` + 1 ... built (int): names before them.
-    dropped (Collection[int]): rows that are no answers any more.
-    idf (Optional[Floats1d]): weights of trigrams, those of the index that was built; None without
-        an n-gram tier. vectors (Optional[Floats2d]): of the names; None without a dense tier.
+    dropped (Collection[int]): rows that may no longer be answers.
+    idf (Optional[Floats1d]): trigram weights of the built index; None without an n-gram tier.
+        vectors (Optional[Floats2d]): of the names; None without a dense tier.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class AddedNames:
     def search(
         self, tier: str, index: _Index, queries: Any, k: int, mask: Mask | None = None
     ) -> Hits:
-        """Search an index that was built, and the second one of its tier.
+        """Search the built index of a tier and its second index.
 
         index (_Index): of the tier, over the first `built` names. mask (Optional[Mask]): over all.
         """
@@ -79,7 +79,7 @@ class AddedNames:
         )
 
     def score(self, tier: str, index: _Scores, queries: Any, rows: Ints2d) -> Floats2d:
-        """Score names (n, m) for each query by an index that was built, and the second one."""
+        """Score names (n, m) for each query, by the built index and the second one."""
         is_added = rows >= self.built
         scores = index.score(queries, np.where(is_added, -1, rows))
         if not is_added.any():
@@ -88,13 +88,13 @@ class AddedNames:
         return np.where(is_added, own, scores)
 
     def _split(self, mask: Mask) -> tuple[Mask, Mask]:
-        """Make a mask of the names that were built and one of those that were added."""
+        """Split a mask into one for the built names and one for the added names."""
         allowed = np.unpackbits(mask.bits, count=mask.size, bitorder="little").astype(np.bool_)
         return Mask.of(allowed[: self.built]), Mask.of(allowed[self.built :])
 
 
 def exact_index(names: Sequence[str]) -> ExactIndex:
-    """Build the exact tier of a few names; their rows are their places."""
+    """Build the exact tier of a few names; their positions are their rows."""
     entries = np.sort(hashed(0, names), order=("hash", "name"))
     pairs = zip(entries["hash"].tolist(), entries["name"].tolist(), strict=True)
     return ExactIndex.build(pairs, names)

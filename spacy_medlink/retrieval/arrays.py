@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 from ..errors import Errors
 from ..util.held import Directory, HeldFile, held, place_of
 
-_HEADER = 1 << 12  # bytes; that of one plain array takes 128
+_HEADER = 1 << 12  # bytes to read; the header of one plain array takes 128
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
@@ -26,29 +26,29 @@ def save_arrays(directory: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
 def load_arrays(directory: Directory, **types: DTypeLike) -> list[NDArray[Any]]:
     """Map arrays of one dimension into memory; pages are shared between processes.
 
-    types: what each array holds, by its name; `object` where several types may be.
+    types: the type of each array, by name; `object` allows several types.
     RAISES (MedlinkError): E202 when one is missing, damaged, or of another type or shape.
     """
     return [_load(directory, name, type) for name, type in types.items()]
 
 
 def damaged(directory: Directory, name: str, problem: object) -> Exception:
-    """Make the error for a part whose files are no good: E202."""
+    """Make the error for a damaged part: E202."""
     place = place_of(directory)
     return Errors.assets_incomplete(path=place.parent, problem=f"{place.name}/{name}: {problem}")
 
 
 def check(directory: Directory, name: str, is_right: object, rule: str) -> None:
-    """Check what must hold of an array before it is used.
+    """Check a condition on an array before it is used.
 
-    RAISES (MedlinkError): E202 with the rule that does not hold.
+    RAISES (MedlinkError): E202 with the rule that is broken.
     """
     if not is_right:
         raise damaged(directory, f"{name}.npy", rule)
 
 
 def check_offsets(directory: Directory, name: str, offsets: NDArray[Any], end: int) -> None:
-    """Check that an array says where the parts of another one begin, which has `end` entries.
+    """Check that an array holds the offsets of parts of another array with `end` entries.
 
     RAISES (MedlinkError): E202.
     """
@@ -57,7 +57,7 @@ def check_offsets(directory: Directory, name: str, offsets: NDArray[Any], end: i
 
 
 def check_below(directory: Directory, name: str, numbers: NDArray[Any], limit: int) -> None:
-    """Check that the numbers of an array are positions in something that has `limit` of them.
+    """Check that all numbers of an array are positions in something with `limit` entries.
 
     RAISES (MedlinkError): E202.
     """
@@ -81,7 +81,7 @@ def _load(directory: Directory, name: str, type: DTypeLike) -> NDArray[Any]:
 def mapped(file: HeldFile) -> NDArray[Any]:
     """Map the array of an .npy file into memory, without a copy.
 
-    RAISES (ValueError): when it is none, is cut off, or holds Python objects.
+    RAISES (ValueError): when the file holds no array, is cut off, or holds Python objects.
     """
     content = file.view()
     start = io.BytesIO(content[:_HEADER])

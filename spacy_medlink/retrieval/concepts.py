@@ -1,9 +1,9 @@
 """From names to concepts: each concept by its best name, in the stated order.
 
-Scores within 1e-4 are equal: the arithmetic of different batches is not bit-identical. Among equal
-ones come first, in this order: what corrections remember, the exact tier's finds (the same string
-before the same key), concepts of a type that the entity label favours, names of a source that was
-put first, preferred names before synonyms, the concept of most names, and the first id.
+Scores within 1e-4 are equal, because the arithmetic of different batches is not bit-identical.
+Equal scores are ordered by these rules: remembered corrections first, then names of the exact tier
+(the same string before the same key), concepts of a type that the entity label favours, names of
+the first sources, preferred names before synonyms, the concept with most names, the first id.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from ..types import Candidate, Floats2d, Hits, Ints1d, Ints2d
 
 RESOLUTION = 1e-4
 MEMORY = "memory"
-# What may put one candidate before another of equal score, and how many bits of the key it has.
+# The rules that order candidates of equal score, and the bits of each in the key.
 _FIELDS = (("memory", 1), ("exact", 12), ("type", 4), ("source", 5), ("preferred", 1))
 _BITS = sum(bits for _, bits in _FIELDS)
 _PADDING = np.int64(1) << 62
@@ -25,12 +25,12 @@ _EXACT_STEPS = 1000  # the exact tier's scores are told apart to a thousandth
 
 
 class TieRule(NamedTuple):
-    """What orders candidates of equal score; None leaves a step out.
+    """The rules for candidates of equal score; None leaves a rule out.
 
     concept_order (NDArray[int32]): place of each concept by names and id, (n_concepts,).
     source (NDArray[uint16]): number of each name's source, (n_names,).
     source_place (NDArray[uint8]): place of each source, by its number.
-    favoured (NDArray[uint8]): place of each concept's type among those favoured, (n_concepts,).
+    favoured (NDArray[uint8]): place of each concept's type among favoured types, (n_concepts,).
     """
 
     concept_order: NDArray[np.int32] | None = None
@@ -52,9 +52,9 @@ def rank_concepts(
     rows (Ints2d): name rows, (n, m), -1 where there is none; a row may occur twice.
     fused (Floats2d): (n, m). scores: the tiers' own, kept on the candidates.
     name_concept (Ints1d): concept row of every name row. k (int): concepts wanted.
-    RETURNS (List[List[Candidate]]): n rankings, best first. A candidate's `decided` says what put
-        it before the next one of equal score; the first one's `tied` lists all that only the order
-        of ids puts behind it.
+    RETURNS (List[List[Candidate]]): n rankings, best first. A candidate's `decided` is the rule
+        that put it before the next candidate of equal score; the first candidate's `tied` lists
+        all concepts that only the order of ids puts behind it.
     """
     safe = np.maximum(rows, 0)
     concepts = name_concept[safe] if rows.size else np.zeros(rows.shape, dtype=np.int32)
@@ -104,9 +104,9 @@ def set_ranks(
     hits: Mapping[str, Hits],
     name_concept: NDArray[np.int32],
 ) -> None:
-    """Note on each candidate its place in each tier's own answer.
+    """Set each candidate's rank in the own answer of every tier.
 
-    rankings: n rankings. hits (Mapping[str, Hits]): what each tier proposed, (n, any).
+    rankings: n rankings. hits (Mapping[str, Hits]): the proposals of each tier, (n, any).
     """
     for tier, (rows, _) in hits.items():
         concepts = np.where(rows >= 0, name_concept[np.maximum(rows, 0)], -1).tolist()
@@ -119,7 +119,7 @@ def set_ranks(
 
 
 def merge_forms(rankings: Sequence[Sequence[Candidate]], k: int) -> list[Candidate]:
-    """Unite the rankings of several forms of one mention, keeping each concept's best."""
+    """Merge the rankings of several forms of one mention; each concept keeps its best score."""
     best: dict[int, Candidate] = {}
     for ranking in rankings:
         for candidate in ranking:
@@ -140,7 +140,7 @@ def _keys(
     name_concept: NDArray[np.int32],
     rule: TieRule,
 ) -> Ints2d:
-    """Make one number a name, smaller is better: the rounded score, then `_FIELDS`."""
+    """Make one number for each name; smaller is better: the rounded score, then `_FIELDS`."""
     keys = -np.round(fused / np.float32(RESOLUTION)).astype(np.int64)
     values = {
         "memory": scores[MEMORY] < 1 if MEMORY in scores else None,
@@ -183,7 +183,7 @@ def _first_of_each(
 
 
 def _kept(keys: Ints1d, bounds: list[int], k: int) -> tuple[Ints1d, list[int]]:
-    """Choose the first k of each mention, one more to compare with, and all that tie at the top.
+    """Select the first k of each mention, one more to compare with, and all that tie at the top.
 
     RETURNS (Tuple[Ints1d, List[int]]): positions, and how many tie at each mention's top.
     """
@@ -197,7 +197,7 @@ def _kept(keys: Ints1d, bounds: list[int], k: int) -> tuple[Ints1d, list[int]]:
 
 
 def _deciders(keys: Ints1d, mention: Ints1d) -> list[str]:
-    """Say of each name what puts it before the next; "" where the score does, or none follows."""
+    """Tell which rule puts each name before the next; "" where the score does, or none follows."""
     deciders = [""] * len(keys)
     if len(keys) < 2:
         return deciders

@@ -24,8 +24,8 @@ if TYPE_CHECKING:  # without a GPU, torch is not needed to search
     from .flat import FlatVectors
 
 TRAINING_SAMPLE = 262_144  # vectors
-# Up to so many names a filtered search compares one by one, which is exact and faster than asking
-# faiss to leave the others out.
+# A filtered search compares up to so many names one by one: that is exact, and faster than a filter
+# inside faiss.
 _FEW = 65_536
 _MOVED = 65_536  # vectors that are copied to a device at a time
 
@@ -59,8 +59,8 @@ class DenseIndex:
 
         chunks (Iterable[Floats2d]): blocks of (n, dim) vectors of length 1.
         spec (str): a faiss factory string ("Flat", "HNSW32,SQ8", "IVF4096,PQ48").
-        like (Optional[File]): a saved index of the same string, whose training is taken over.
-        training_sample (int): the first so many vectors train an index that must be trained.
+        like (Optional[File]): a saved index of the same string; its training is reused.
+        training_sample (int): the number of first vectors that train the index, if it needs it.
         RAISES (MedlinkError): E208 for vectors that are not finite, E209 when faiss refuses the
             string or the number of names.
         """
@@ -96,14 +96,14 @@ class DenseIndex:
 
     @property
     def settings(self) -> SearchSettings:
-        """How far a search goes, where the kind of index leaves a choice."""
+        """The settings of the search, where the kind of index has any."""
         return SearchSettings.of(self._index)
 
     def move(self, device: "torch.device") -> "DenseIndex":
-        """Search on a device from now on, where that finds the same and its memory suffices.
+        """Search on a device from now on, if it finds the same and has enough memory.
 
-        So it is for an exhaustive index of whole vectors ("Flat") on a GPU; the faiss of this
-        project, for processors, searches any other. RETURNS itself.
+        Only an exhaustive index of whole vectors ("Flat") moves to a GPU; every other index stays
+        with faiss on the processor. RETURNS itself.
         """
         from ..util.devices import fits, free_memory, is_out_of_memory
 
@@ -111,7 +111,7 @@ class DenseIndex:
         if self.is_flat and fits(4 * len(self) * self.dim, device):
             try:
                 self._move(device)
-            except RuntimeError as error:  # others took the memory meanwhile
+            except RuntimeError as error:  # another process took the memory meanwhile
                 if not is_out_of_memory(error):
                     raise
                 free_memory()
@@ -119,7 +119,7 @@ class DenseIndex:
 
     @property
     def is_flat(self) -> bool:
-        """Whether the index compares every query with all vectors, which it keeps as they are."""
+        """Whether the index stores whole vectors and compares every query with all of them."""
         return type(faiss.downcast_index(self._index)).__name__ in ("IndexFlat", "IndexFlatIP")
 
     @property
@@ -137,7 +137,7 @@ class DenseIndex:
             yield self._index.reconstruct_n(start, min(_MOVED, len(self) - start))
 
     def tune(self, settings: SearchSettings) -> None:
-        """Change how far a search goes; 0 leaves a setting as it is."""
+        """Change the search settings; 0 leaves a setting as it is."""
         tune(self._index, settings, keep=True)
 
     def save(self, path: Path) -> None:
@@ -147,7 +147,7 @@ class DenseIndex:
         """
         try:
             faiss.write_index(self._index, str(path))
-        except RuntimeError as error:  # which is how faiss says it
+        except RuntimeError as error:  # faiss raises it for a full disk
             raise OSError(str(error)) from error
 
     @classmethod
@@ -183,7 +183,7 @@ class DenseIndex:
         return self._search_within(vectors, k, mask)
 
     def _search_within(self, vectors: Floats2d, k: int, mask: Mask) -> Hits:
-        """Let faiss leave names out; where it then finds too few, compare one by one."""
+        """Search with a filter inside faiss; compare one by one where that finds too few."""
         wanted = min(k, mask.count)
         within = restricted(self._index, mask)
         if within is None:
@@ -214,7 +214,7 @@ class DenseIndex:
 
 
 def check_finite(vectors: Floats2d) -> None:
-    """Refuse vectors with NaN or infinity in them, which would rank at random.
+    """Refuse vectors with NaN or infinity, which would rank at random.
 
     RAISES (MedlinkError): E208.
     """

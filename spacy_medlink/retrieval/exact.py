@@ -1,7 +1,6 @@
-"""ExactIndex: the names whose key equals the mention's, found by its hash in mapped arrays.
+"""ExactIndex: finds the names whose key equals the mention's, by its hash in mapped arrays.
 
-A hash only finds: strings can be made that have the hash of another. Whether a name is the
-mention's, the name itself says.
+Different strings can have the same hash, so every name found is then compared with the mention.
 """
 
 import io
@@ -32,12 +31,12 @@ _PAIR = np.dtype([("hash", np.int64), ("row", np.uint32)])
 class ExactIndex:
     """Names by key hash (`text.key`): case, accents, punctuation and plural endings do not count.
 
-    Short upper-case names match only a mention that is cased the same. Arrays, all memory-mapped:
+    A short upper-case name matches only a mention in the same case. Arrays, all memory-mapped:
     `hash` (n_keys,) uint64 ascending; `start` (n_keys + 1,) uint32 into the other two; `row`
     (n_names,) uint32 name rows; `check` (n_names,) uint32 (`text.surface_check`).
 
-    texts (Optional[TextsOf]): gives the names of rows, with which everything found is compared;
-        None for a dictionary that an earlier version saved, whose hashes must be believed.
+    texts (Optional[TextsOf]): gives the names of rows, for the comparison; None for a dictionary
+        that an earlier version saved, where the hash alone decides.
     """
 
     def __init__(
@@ -58,18 +57,18 @@ class ExactIndex:
         names: Iterable[str],
         texts: TextsOf | None = None,
     ) -> "ExactIndex":
-        """Build from a knowledge base, with 40 bytes a name at most.
+        """Build from a knowledge base; takes 40 bytes a name at most.
 
         lookup (Iterable): (signed hash, name row), sorted by signed hash (`kb.lookup_table()`).
         names (Iterable[str]): the text of every name, in the order of rows.
-        texts (Optional[TextsOf]): gives them again, by row (`kb.texts_at`); without it they are
-            kept in memory.
+        texts (Optional[TextsOf]): gives the names by row (`kb.texts_at`); without it they are kept
+            in memory.
         """
         if texts is None:
             names = list(names)
             texts = _from_list(names)
         pairs = np.fromiter(lookup, dtype=_PAIR)
-        # Signed order puts the upper half of the unsigned range first: turn it round once.
+        # Signed order puts the upper half of the unsigned range first: rotate the array once.
         turn = int(np.searchsorted(pairs["hash"], 0))
         hashes = np.roll(pairs["hash"], -turn).view(np.uint64)
         rows = np.roll(pairs["row"], -turn)
@@ -86,7 +85,7 @@ class ExactIndex:
         save_arrays(directory, self._arrays)
 
     def save_names(self, directory: Path) -> None:
-        """Write the names beside, for a dictionary that goes without a knowledge base."""
+        """Write the names too, for a dictionary without a knowledge base."""
         save_arrays(directory, self._own_names())
 
     @classmethod
@@ -95,8 +94,8 @@ class ExactIndex:
     ) -> "ExactIndex":
         """Map the arrays of a directory.
 
-        n_names (Optional[int]): how many names there are. texts (Optional[TextsOf]): gives them;
-            default: those that were saved with it, if they were.
+        n_names (Optional[int]): number of names. texts (Optional[TextsOf]): gives the names;
+            default: the names saved in the directory, if any.
         RAISES (MedlinkError): E202 when one is missing or damaged.
         """
         hashes, start, row, checks = load_arrays(
@@ -119,13 +118,13 @@ class ExactIndex:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "ExactIndex":
-        """Unpack what `to_bytes` wrote."""
+        """Unpack the bytes of `to_bytes`."""
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             hashes, start, row, checks = (arrays[one] for one in ("hash", "start", "row", "check"))
             return cls(hashes, start, row, checks, NameTexts.unpacked(arrays))
 
     def fingerprint(self) -> str:
-        """Identify what it finds."""
+        """Make a fingerprint of the index: equal ones find the same."""
         digest = xxhash.xxh3_128()
         for array in self._arrays.values():
             digest.update(np.ascontiguousarray(array).data)
@@ -138,10 +137,10 @@ class ExactIndex:
     def rows_of(
         self, position: int, text: str, has_key: Callable[[str], bool] | None = None
     ) -> list[tuple[int, float]]:
-        """List (name row, score) of a key, for the mention as it is written.
+        """List (name row, score) for a key and the mention as it is written.
 
-        has_key (Optional[Callable]): tells whether a name has the key that was looked up; default:
-            whether it has that of the mention.
+        has_key (Optional[Callable]): tells whether a name has the looked-up key; default: whether
+            it has the key of the mention.
         """
         begin, end = int(self._start[position]), int(self._start[position + 1])
         rows, checks = self._row[begin:end].tolist(), self._check[begin:end].tolist()
@@ -164,10 +163,10 @@ class ExactIndex:
         ]
 
     def names_at(self, position: int, has_key: Callable[[str], bool]) -> dict[int, str]:
-        """Find the names with a key by row, however the mention is cased.
+        """Find the names with a key by row, whatever the case of the mention.
 
-        has_key (Callable): tells whether a name has the key that was looked up.
-        RETURNS (Dict[int, str]): "" for names of which only hashes are known.
+        has_key (Callable): tells whether a name has the looked-up key.
+        RETURNS (Dict[int, str]): "" for names of which only hashes are stored.
         """
         own = self._row[int(self._start[position]) : int(self._start[position + 1])].tolist()
         if self._texts is None:
@@ -177,13 +176,13 @@ class ExactIndex:
 
     @property
     def rows(self) -> NDArray[np.uint32]:
-        """Rows of the names that it has, one or more times each."""
+        """Rows of the names in the index; a row may occur several times."""
         return self._row
 
     def is_of(self, text_at: Callable[[int], str], n_names: int) -> bool:
-        """Tell whether these are the names that it was built from, by a few of them.
+        """Tell, by a sample, whether the index was built from these names.
 
-        text_at (Callable[[int], str]): the text of a name by its row. n_names (int): of the names.
+        text_at (Callable[[int], str]): the text of a name by its row. n_names (int): all names.
         """
         step = max(1, len(self._row) // _PROBES)
         probes = zip(self._row[::step].tolist(), self._check[::step].tolist(), strict=True)
@@ -220,7 +219,7 @@ class ExactIndex:
         texts: Sequence[str],
         keys: Sequence[str],
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Tell of each entry whether its name is the text it was found for, and has its key."""
+        """Tell for each entry whether its name equals the text, and whether it has the key."""
         if self._texts is None:
             own = np.fromiter(map(surface_check, texts), dtype=np.uint32, count=len(texts))
             return (check | _CASED) == (own[text] | _CASED), np.ones(len(text), dtype=np.bool_)
@@ -255,7 +254,7 @@ def _having_key_of(text: str) -> Callable[[str], bool]:
 def _padded(
     text: NDArray[np.int64], row: NDArray[np.int64], same: NDArray[np.bool_], n_texts: int, k: int
 ) -> Hits:
-    """Lay out what was found, sorted by text, in a rectangle of at most k columns."""
+    """Lay the results, sorted by text, out in a rectangle of at most k columns."""
     count = np.bincount(text, minlength=n_texts)
     column = np.arange(len(text)) - np.repeat(np.cumsum(count) - count, count)
     kept = column < k

@@ -1,9 +1,9 @@
-"""Facets: what names and concepts can be filtered and ordered by, in mapped arrays.
+"""Facets: the properties by which names and concepts are filtered and ordered, in mapped arrays.
 
 lang.npy, source.npy           number of each name's language and source, uint16
 type_start.npy, type.npy       numbers of each concept's types, laid end to end
 concept_order.npy              place of each concept, int32: most names first, then by id
-labels.json                    the texts that the numbers stand for
+labels.json                    the texts behind the numbers
 """
 
 import json
@@ -31,7 +31,7 @@ class Facets(NamedTuple):
     lang, source (NDArray[uint16]): (n_names,), positions in `langs` and `sources`.
     type_start (NDArray[uint32]): (n_concepts + 1,), where each concept's part of `type` begins.
     type (NDArray[uint16]): positions in `types`. concept_order (NDArray[int32]): (n_concepts,).
-    sources (Sequence[str]): as names have them, several joined with "|".
+    sources (Sequence[str]): as the names give them; several are joined with "|".
     """
 
     lang: NDArray[np.uint16]
@@ -51,7 +51,7 @@ class Facets(NamedTuple):
         texts = kb.labels
         langs, lang = np.unique(pairs[:, 0], return_inverse=True)
         sources, source = np.unique(pairs[:, 1], return_inverse=True)
-        # Not those that mentions gave: they say what an annotated text is about.
+        # Names that mentions gave do not count: they show what one annotated text is about.
         from_mentions = [number for number, text in texts.items() if text == FROM_MENTIONS]
         own = kb.name_concepts()[~np.isin(pairs[:, 1], from_mentions)]
         start, flat_types, types = _types(kb.iter_types(), len(kb))
@@ -67,7 +67,7 @@ class Facets(NamedTuple):
         )
 
     def with_names(self, names: Sequence[tuple[str, str]]) -> "Facets":
-        """Append names, as (language, source); which of concepts they are does not change."""
+        """Append names as (language, source); the order of concepts does not change."""
         if not names:
             return self
         langs, sources = list(self.langs), list(self.sources)
@@ -121,7 +121,7 @@ class Facets(NamedTuple):
         return cls(lang, source, type_start, type_, concept_order, langs, sources, types)
 
     def concepts_of_types(self, types: Iterable[str]) -> NDArray[np.bool_]:
-        """Tell of each concept whether it has one of the types: (n_concepts,)."""
+        """Tell for each concept whether it has one of the types: (n_concepts,)."""
         wanted = set(types)
         numbers = [number for number, text in enumerate(self.types) if text in wanted]
         found = np.zeros(len(self.type_start) - 1, dtype=np.bool_)
@@ -160,7 +160,7 @@ def _types(
 
 
 def _places(ids: Sequence[str], n_names: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Order concepts: those of many names are meant more often than those of few."""
+    """Order concepts by number of names: those with many names are meant more often."""
     counts = (-n_names).tolist()
     order = sorted(range(len(ids)), key=lambda row: (counts[row], ids[row]))
     places = np.empty(len(ids), dtype=np.int32)

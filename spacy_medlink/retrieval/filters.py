@@ -1,6 +1,6 @@
-"""Filters of a search: which names may be answers, by type, source, language, id and hierarchy.
+"""Filters of a search: by type, source, language, id and hierarchy of names and concepts.
 
-They act inside every tier, so that no place among the answers is spent on what may not be one.
+They act inside every tier, so that excluded names take no place among the answers.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,17 +22,17 @@ from .mask import Mask
 _NEAR = 3
 _SHOWN = 8
 _UMLS_TYPES = frozenset(types_of(GROUPS))
-_MASKS = 64  # kept; each takes a bit a name: 2 MB for 15 million names
+_MASKS = 64  # masks kept; each takes a bit a name: 2 MB for 15 million names
 
 
 @dataclass(frozen=True)
 class Filter:
-    """What may be an answer. What is not given allows everything; all that is given must agree.
+    """The condition for answers. A missing field allows everything; all given fields must hold.
 
-    types (Tuple[str, ...]): of concepts, such as "T047", or semantic groups, such as "DISO"; one is
-        enough. sources, languages (Tuple[str, ...]): of names.
-    allow, deny (Tuple[str, ...]): ids of the only concepts; of concepts that may not be answers.
-    within (str): an expression that names a part of the hierarchy (`kb.expression`).
+    types (Tuple[str, ...]): types of concepts, such as "T047", or semantic groups, such as "DISO";
+        one match is enough. sources, languages (Tuple[str, ...]): of names.
+    allow, deny (Tuple[str, ...]): ids of the only allowed concepts; ids of excluded concepts.
+    within (str): an expression for a part of the hierarchy (`kb.expression`).
     """
 
     types: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ Only = Filter | Selection | None
 
 
 def select(*filters: Only) -> Selection:
-    """Put filters together, leaving out those that allow everything."""
+    """Combine filters; those that allow everything are left out."""
     given: list[Filter] = []
     for one in filters:
         given.extend(one if isinstance(one, tuple) else [one] if one is not None else [])
@@ -92,8 +92,8 @@ class NameFilters:
         """Make the mask of a selection; None where every name passes.
 
         RAISES (MedlinkError): E162 for an unknown group, E213 for an unknown type, source or
-            language, with the nearest ones that there are; E224 for what is no expression, E106 for
-            an unknown id in one.
+            language, with the nearest known ones; E224 for a wrong expression, E106 for an unknown
+            id in an expression.
         """
         if not selection:
             return None
@@ -107,8 +107,8 @@ class NameFilters:
     def types_named(self, types: Sequence[str]) -> frozenset[str]:
         """Replace semantic groups by their types.
 
-        RAISES (MedlinkError): E213 for what is neither a type of the knowledge base or the UMLS nor
-            a group.
+        RAISES (MedlinkError): E213 for a text that is no group, and no type of the knowledge base
+            or the UMLS.
         """
         found: set[str] = set()
         for one in types:
@@ -117,7 +117,7 @@ class NameFilters:
             elif one.upper() in GROUPS:
                 found |= types_of([one])
             elif one in _UMLS_TYPES:
-                found.add(one)  # known, if not here: then nothing passes
+                found.add(one)  # a known type that no concept here has: nothing passes
             else:
                 known = [*self._facets.types, *GROUPS]
                 raise _unknown("type or semantic group", one, known)
@@ -153,7 +153,7 @@ class NameFilters:
         return Mask.of(names)
 
     def _concepts(self, ids: Sequence[str]) -> NDArray[np.bool_]:
-        """Find concepts by id, retired ones followed; an id that nothing replaces is nobody."""
+        """Find concepts by id; retired ids are followed, and those without a successor ignored."""
         found = np.zeros(len(self._kb), dtype=np.bool_)
         for id in ids:
             resolved = self._kb.resolve(id)

@@ -1,7 +1,7 @@
-"""FlatVectors: all vectors on a device, compared with every query there; exact, as a Flat index is.
+"""FlatVectors: compares every query with all vectors on a device; exact, like a Flat index.
 
-A score and the row that it belongs to become one number, so that the order of the best is whole:
-the higher score first, of equal scores the lower row. The processor finds the same rows.
+A score and its row become one number, so that the order of answers is complete: the higher score
+first, then the lower row. The processor finds the same rows.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,10 +13,10 @@ from ..types import Floats2d, Hits
 from ..util.devices import fetched, gathered, is_out_of_memory, sent
 from .mask import Mask
 
-# Vectors of a block, a multiple of 8. The last block is filled up: in products of one shape equal
-# vectors get equal scores.
+# Vectors of a block, a multiple of 8. The last block is padded, because equal vectors get equal
+# scores only in products of one shape.
 _BLOCK = 65_536
-_QUERIES = 512  # compared at once; fewer where memory does not suffice
+_QUERIES = 512  # compared at once; fewer where the memory is too small
 _NOTHING = torch.iinfo(torch.int64).min
 _LOW = 0xFFFFFFFF
 _SIGN = 0x7FFFFFFF
@@ -25,8 +25,8 @@ _SIGN = 0x7FFFFFFF
 class FlatVectors:
     """The vectors of all names on a device.
 
-    blocks (Iterable[Floats2d]): of vectors, in the order of rows. n_names, dim (int): of them all.
-    block (int): vectors that are compared at once.
+    blocks (Iterable[Floats2d]): vectors in the order of rows. n_names, dim (int): of all blocks.
+    block (int): vectors to compare at once.
     RAISES (RuntimeError): when the device has no memory for them.
     """
 
@@ -44,7 +44,7 @@ class FlatVectors:
 
     @property
     def device(self) -> torch.device:
-        """Where the vectors are."""
+        """The device of the vectors."""
         return self._vectors.device
 
     def search(self, queries: Floats2d, k: int, mask: Mask | None = None) -> Hits:
@@ -62,7 +62,7 @@ class FlatVectors:
     def _parts(
         self, queries: torch.Tensor, k: int, allowed: torch.Tensor | None
     ) -> Iterator[torch.Tensor]:
-        """Search for some queries at a time; for fewer whenever the device runs out of memory."""
+        """Search for a part of the queries at a time; halve the part if memory runs out."""
         start, size = 0, _QUERIES
         while start < len(queries):
             try:
@@ -87,7 +87,7 @@ class FlatVectors:
         return best
 
     def _permitted(self, start: int, allowed: torch.Tensor | None) -> torch.Tensor:
-        """Tell which rows of a block may be answers: those that are names, and pass the mask."""
+        """Tell which rows of a block may be answers: names that pass the mask."""
         rows = torch.arange(self._block, device=self._vectors.device)
         is_name = rows + start < self._names
         if allowed is None:
@@ -99,16 +99,16 @@ class FlatVectors:
 
 
 def _keys(scores: torch.Tensor, start: int) -> torch.Tensor:
-    """Make one number of each score and row, in the order of the scores, then against the rows."""
+    """Make one number of each score and row; it rises with the score and falls with the row."""
     bits = (scores + 0.0).contiguous().view(torch.int32)  # -0.0 + 0.0 is 0.0
-    # The bits of floats are ordered as integers are, but for the negative ones: the other way.
+    # Bits of positive floats are ordered like integers; those of negative ones in reverse.
     ordered = bits ^ ((bits >> 31) & _SIGN)
     rows = torch.arange(start, start + scores.shape[1], device=scores.device)
     return (ordered.long() << 32) + (_LOW - rows)
 
 
 def _hits(keys: np.ndarray) -> Hits:
-    """Read rows and scores out of keys."""
+    """Read rows and scores from keys."""
     ordered = (keys >> 32).astype(np.int32)
     bits = ordered ^ ((ordered >> 31) & np.int32(_SIGN))
     missing = keys == _NOTHING

@@ -1,7 +1,7 @@
-"""Fusion: the tiers' scores of the same names become one score, by a registered function.
+"""Fusion: registered functions that combine the tiers' scores of the same names.
 
-A function of this kind takes, for each tier, the scores of the same names (n, m), and gives one
-score each (n, m); the first answer of every tier that has a weight scores 1.0.
+Such a function takes the scores of the same names (n, m) by each tier and returns one score for
+each name (n, m). A name that is first in every weighted tier scores 1.0.
 """
 
 from collections.abc import Mapping
@@ -42,10 +42,10 @@ def fuse(scores: Mapping[str, Floats2d], weights: Mapping[str, float]) -> Floats
 
 @dataclass(frozen=True)
 class WeightedFusion:
-    """The weighted sum of the tiers' scores.
+    """Fusion by the weighted sum of the tiers' scores.
 
     weights (Optional[Dict[str, float]]): of each tier; None takes those that the build chose.
-    RAISES (MedlinkError): E302 for weights that are no numbers from 0.
+    RAISES (MedlinkError): E302 for weights that are not numbers of at least 0.
     """
 
     weights: Mapping[str, float] | None = None
@@ -64,15 +64,15 @@ class WeightedFusion:
 
 @dataclass(frozen=True)
 class ReciprocalRankFusion:
-    """The weighted sum of 1 / (k + rank), scaled so that first in every tier is the sum of weights.
+    """Fusion by the weighted sum of 1 / (k + rank); first in every tier gives the sum of weights.
 
     Cormack, Clarke and Buettcher, "Reciprocal rank fusion outperforms Condorcet and individual rank
-    learning methods", SIGIR 2009, with weights. A name that a tier scores 0 or less has no rank
-    there. Ranks count distinct scores among the names that any tier found.
+    learning methods", SIGIR 2009, with weights. A name with a score of 0 or less has no rank in
+    that tier. Ranks count distinct scores among the names that any tier found.
 
     weights (Optional[Dict[str, float]]): of each tier; None takes those that the build chose.
-    k (int): how little the first ranks differ; the paper's 60.
-    RAISES (MedlinkError): E302 for weights or a k that are no numbers from 0.
+    k (int): the larger, the smaller the difference between first ranks; 60 in the paper.
+    RAISES (MedlinkError): E302 for weights or a k that are not numbers of at least 0.
     """
 
     weights: Mapping[str, float] | None = None
@@ -118,7 +118,7 @@ def fusion_of(facts: Mapping[str, Any]) -> Fusion:
 
 
 def _check_weights(weights: Mapping[str, float] | None) -> None:
-    """Refuse what is no number, less than 0 or endless: E302."""
+    """Check that weights are finite numbers of at least 0. RAISES (MedlinkError): E302."""
     if weights is not None and not (
         isinstance(weights, Mapping) and all(map(is_weight, weights.values()))
     ):

@@ -1,7 +1,7 @@
 """Character trigrams of texts, and their TF-IDF weights.
 
 Trigrams are taken within words (each padded by a space), so that the order of words does not
-count; weights are tf x (ln((1 + n) / (1 + df)) + 1), scaled to length 1.
+matter; weights are tf x (ln((1 + n) / (1 + df)) + 1), scaled to length 1.
 """
 
 import zlib
@@ -25,7 +25,7 @@ _N = 3
 
 
 def words_of(text: str) -> list[str]:
-    """Split a text into the words whose trigrams count, in American spelling."""
+    """Split a text into the words from which trigrams are taken, in American spelling."""
     return [_american(word) for word in normalise(text).split(" ") if word]
 
 
@@ -73,10 +73,10 @@ def weigh(counts: Any, idf: Floats1d) -> Any:
 
 
 def dense_columns(matrix: Any) -> tuple[Floats2d, NDArray[np.int32]]:
-    """Write a sparse matrix (n, BUCKETS) densely, without the columns that are empty.
+    """Make a sparse matrix (n, BUCKETS) dense, without its empty columns.
 
-    RETURNS (Tuple[Floats2d, NDArray[int32]]): (n, used + 1), the last column all 0; the place of
-        each bucket in it, (BUCKETS,).
+    RETURNS (Tuple[Floats2d, NDArray[int32]]): (n, used + 1), the last column all 0; and the column
+        of each bucket, (BUCKETS,).
     """
     used, columns = np.unique(matrix.indices, return_inverse=True)
     place = np.full(BUCKETS, len(used), dtype=np.int32)
@@ -89,7 +89,7 @@ def dense_columns(matrix: Any) -> tuple[Floats2d, NDArray[np.int32]]:
 def score_in_parts(
     texts: Sequence[str], rows: Ints2d, score: Callable[[Sequence[str], Ints2d], Floats2d]
 ) -> Floats2d:
-    """Score names (n_texts, m) for each text, a part of the texts at once: (n_texts, m).
+    """Score names (n_texts, m) for each text, a few texts at once: (n_texts, m).
 
     score (Callable): scores the names of a part.
     """
@@ -103,7 +103,7 @@ def score_in_parts(
 def csr(parts: Sequence[NDArray[Any]], shape: tuple[int, int]) -> Any:
     """Make a sparse matrix of weights, places and offsets, without a copy."""
     data, indices, indptr = parts
-    # Assigned one by one: the constructor would read through, and copy, the mapped arrays.
+    # Assigned one by one: the constructor would read all mapped arrays, and copy them.
     matrix = sparse.csr_matrix(shape, dtype=np.float32)
     kind = np.int32 if len(data) < 2**31 else np.int64
     matrix.data, matrix.indices = data, indices

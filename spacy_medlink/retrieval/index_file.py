@@ -1,8 +1,8 @@
-"""Reading the file of a faiss index, after a look at what its header says.
+"""Reads the file of a faiss index, after a check of its header.
 
-faiss trusts the sizes that a file gives: the wrong ones end the process, or take all memory. What
-stands in front is checked here against the size of the file; what is inside the parts of a nested
-index, only its checksum tells (`verify`).
+faiss trusts the sizes in a file: wrong ones end the process, or take all memory. The header is
+checked here against the size of the file; inside a nested index only the checksum protects
+(`verify`).
 """
 
 import struct
@@ -22,7 +22,7 @@ _FLAT = (b"IxFI", b"IxF2", b"IxFl")
 _LARGEST_DIM = 1 << 16
 _MOST_LEVELS = 64
 _MOST_NEIGHBOURS = 1 << 26
-_SIMPLE_METRICS = 2  # others have one number more in the header
+_SIMPLE_METRICS = 2  # the other metrics add one number to the header
 
 
 def read_index(file: File, flags: int = 0) -> Any:
@@ -44,7 +44,7 @@ def read_index(file: File, flags: int = 0) -> Any:
 
 
 def _check(path: Path) -> None:
-    """Check the header. RAISES (ValueError): with what is wrong."""
+    """Check the header. RAISES (ValueError): with the problem."""
     size = path.stat().st_size
     with path.open("rb") as file:
         head = file.read(_HEADER.size)
@@ -58,22 +58,22 @@ def _check(path: Path) -> None:
 
 
 def _check_flat(said: bytes, left: int, numbers: int) -> None:
-    """Check an index that is nothing but its vectors."""
+    """Check an index that holds only its vectors."""
     if len(said) < _SIZE.size or _SIZE.unpack(said) != (numbers,) or left != numbers * 4:
         raise ValueError(f"its size is not that of {numbers} numbers")
 
 
 def _check_graph(index: Any) -> None:
-    """Check that the neighbours of an HNSW graph are vectors that there are.
+    """Check that the neighbours in an HNSW graph are existing vectors.
 
-    RAISES (ValueError): when one is not.
+    RAISES (ValueError): when one does not exist.
     """
     graph = graph_of(index)
     if graph is None:
         return
     neighbours, offsets = _view(graph.neighbors, np.int32), _view(graph.offsets, np.uint64)
     count, levels = len(offsets) - 1, _view(graph.levels, np.int32)
-    # A graph so large that looking at it would take seconds is left to its checksum.
+    # A graph that would take seconds to check is left to its checksum.
     ends = not len(offsets) or int(offsets[-1]) <= len(neighbours)
     if len(levels) != count or not ends or not -1 <= graph.entry_point < count:
         raise ValueError("a graph that is not whole")
@@ -86,7 +86,7 @@ def _check_graph(index: Any) -> None:
 
 
 def _view(vector: Any, dtype: Any) -> Any:
-    """View the content of one of faiss's vectors, without a copy."""
+    """View the content of a vector of faiss as an array, without a copy."""
     size = vector.size()
     if not size:
         return np.empty(0, dtype)

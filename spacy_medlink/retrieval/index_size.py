@@ -1,4 +1,4 @@
-"""Which index suits a number of names, and what it takes; no faiss is needed to know."""
+"""The default index for a number of names, and its size; works without faiss."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ _NUMBER = 8  # bytes of a name's row in a list
 
 
 class IndexSize(NamedTuple):
-    """An index by its faiss factory string, and bytes: in memory while it is searched, on disk."""
+    """A faiss factory string, and the bytes of such an index: in memory to search it, on disk."""
 
     spec: str
     memory: int
@@ -19,9 +19,9 @@ class IndexSize(NamedTuple):
 def default_spec(n_names: int, dim: int) -> str:
     """Choose a faiss factory string by the number of names.
 
-    All vectors are compared while that takes milliseconds. A graph is quick and keeps a byte a
-    dimension, but takes long to build. The largest indices compare codes of half a byte for four
-    dimensions, in a few of many lists, and score the best anew by vectors that may stay on disk.
+    A "Flat" index compares all vectors while that takes milliseconds. A graph is fast and keeps a
+    byte a dimension, but takes long to build. The largest indices compare codes of half a byte for
+    four dimensions in a few of many lists, and score the best again by vectors that may be on disk.
     """
     if n_names <= _FLAT:
         return "Flat"
@@ -31,7 +31,7 @@ def default_spec(n_names: int, dim: int) -> str:
 
 
 def default_size(n_names: int, dim: int) -> IndexSize:
-    """Estimate what the default index over so many names takes."""
+    """Estimate the size of the default index over so many names."""
     spec = default_spec(n_names, dim)
     if spec == "Flat":
         memory = disk = 4 * dim * n_names

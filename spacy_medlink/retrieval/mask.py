@@ -1,4 +1,4 @@
-"""Mask: a set of name rows, a bit each."""
+"""Mask: a set of name rows, one bit each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class Mask:
-    """Which names may be answers.
+    """The names that may be answers.
 
-    bits (NDArray[uint8]): bit i % 8 of byte i // 8 is set where name row i may be one, as faiss has
-        it. size (int): number of names.
+    bits (NDArray[uint8]): bit i % 8 of byte i // 8 is set if name row i may be an answer, the
+        layout of faiss. size (int): number of names.
     """
 
     bits: NDArray[np.uint8]
@@ -26,7 +26,7 @@ class Mask:
 
     @classmethod
     def all_of(cls, masks: Sequence["Mask"]) -> "Mask":
-        """Let those names pass that pass every mask."""
+        """Intersect masks: a name must pass every one."""
         return cls(np.bitwise_and.reduce([mask.bits for mask in masks]), masks[0].size)
 
     @cached_property
@@ -39,7 +39,7 @@ class Mask:
         return np.flatnonzero(np.unpackbits(self.bits, count=self.size, bitorder="little"))
 
     def __contains__(self, row: int) -> bool:
-        """Tell whether one row may be an answer, without an array."""
+        """Tell whether one row may be an answer, without making an array."""
         return bool(self._bytes[row >> 3] >> (row & 7) & 1)
 
     @cached_property
@@ -47,7 +47,7 @@ class Mask:
         return self.bits.data
 
     def passes(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Tell which rows may be answers; -1 may not. RETURNS (NDArray): shape of `rows`."""
+        """Tell which rows may be answers; -1 is none. RETURNS (NDArray): shape of `rows`."""
         if not self.size:
             return np.zeros(rows.shape, dtype=np.bool_)
         safe = np.maximum(rows, 0)

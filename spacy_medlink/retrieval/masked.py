@@ -1,4 +1,4 @@
-"""MaskedParts: the part of an index that a mask leaves, for the masks that were used last."""
+"""MaskedParts: the parts of an index for the most recently used masks."""
 
 from collections.abc import Callable
 from typing import Generic, TypeVar
@@ -10,9 +10,9 @@ Part = TypeVar("Part")
 
 
 class MaskedParts(Generic[Part]):
-    """Parts by their masks; the most recently used are kept.
+    """Parts of an index by mask; the most recently used are kept.
 
-    room (int): how large all that are kept may be together; one alone may be larger.
+    room (int): the total size of the kept parts; a single part may be larger.
     size_of (Callable): the size of a part.
     """
 
@@ -22,7 +22,7 @@ class MaskedParts(Generic[Part]):
         self._lock = ForkSafeLock()
 
     def get(self, mask: Mask, make: Callable[[Mask], Part]) -> Part:
-        """Get the part of a mask; it is made where it is not kept."""
+        """Get the part of a mask; make it if it is not kept."""
         with self._lock:
             kept = next((one for one in self._parts if one[0] is mask), None)
             if kept is None:

@@ -1,4 +1,4 @@
-"""MentionMemory: what corrections say that mentions are, looked up before any name."""
+"""MentionMemory: corrections of mentions, looked up before any name."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,8 +25,8 @@ class Remembered(NamedTuple):
 
     key (str): of the mention, `memory_key`. label (str): entity label, "" for any.
     id (str): of the concept, "" where the mention is no concept (NIL). votes, of (int): mentions
-        that said so, and that there were.
-    spelling (str): `spelling_of` the mentions that the line speaks of, "" for all with its key.
+        that gave this id, and all mentions.
+    spelling (str): `spelling_of` the mentions of the line, "" for all mentions with its key.
     """
 
     key: str
@@ -38,22 +38,22 @@ class Remembered(NamedTuple):
 
     @property
     def entry(self) -> Entry:
-        """What it is the winner of."""
+        """The key, label and spelling of the line."""
         return self.key, self.label, self.spelling
 
     @property
     def is_general(self) -> bool:
-        """Whether it speaks of all mentions with its key."""
+        """Whether it holds for all mentions with its key."""
         return not (self.label or self.spelling)
 
 
 class MentionMemory:
-    """(normalised mention, label) to concept row.
+    """Maps (normalised mention, label) to a concept row.
 
     rows (Mapping[str, int]): concept row by key and label, -1 for a mention that is no concept. The
-        strings themselves are compared: a mention can be written that has the hash of another.
-    labels (FrozenSet[str]): the labels that corrections had.
-    spelled (bool): whether any of them holds for one spelling alone. The attribute `has_nil` tells
+        strings themselves are compared, because different mentions can have the same hash.
+    labels (FrozenSet[str]): the labels of the corrections.
+    spelled (bool): whether a correction holds for one spelling only. The attribute `has_nil` tells
         whether any mention is no concept.
     """
 
@@ -82,23 +82,23 @@ class MentionMemory:
     def find(self, texts: Sequence[str], label: str = "") -> Ints1d:
         """Find the concept rows of mentions: (n,), -1 where none is remembered.
 
-        What holds for a spelling goes before what holds for a key, and in each what holds for the
-        label before what holds for any.
+        A line for the spelling has priority over a line for the key; within each, a line for the
+        label has priority over a line for any label.
 
-        label (str): of the mentions. What is remembered under another label alone is taken too:
+        label (str): of the mentions. A line for another label is also used if it is the only one:
             corpora label the same thing differently (an adjective, a class, a disease).
         """
         rows = (self._row(text, label) for text in texts)
         return np.array([-1 if row is None else row for row in rows], dtype=np.int64)
 
     def denies(self, texts: Sequence[str], label: str = "") -> NDArray[np.bool_]:
-        """Tell which mentions are no concept, as corrections say: (n,)."""
+        """Tell which mentions corrections call no concept: (n,)."""
         if not self.has_nil:
             return np.zeros(len(texts), dtype=np.bool_)
         return np.array([self._row(text, label) == -1 for text in texts], dtype=np.bool_)
 
     def _row(self, text: str, label: str) -> int | None:
-        """Look a mention up; None where nothing is remembered of it."""
+        """Look up a mention; None where nothing is remembered of it."""
         own = (spelling_of(text), memory_key(text)) if self._spelled else (memory_key(text),)
         labels = (label, "") if label in self.labels else ("",)
         asked = (_entry(one, its) for one in own for its in labels)
@@ -106,18 +106,18 @@ class MentionMemory:
 
 
 def memory_key(text: str) -> str:
-    """Make what two mentions share that are remembered as one.
+    """Make the key of a mention; mentions with the same key share a correction.
 
-    The key of the exact tier, with a mark on short upper-case forms: "ALL" is not "all".
+    It is the key of the exact tier, with a mark on short upper-case forms: "ALL" is not "all".
     """
     return _marked(key(text), text)
 
 
 def spelling_of(text: str) -> str:
-    """Make what two mentions share that are written alike, but for case and punctuation.
+    """Make the spelling of a mention, without case and punctuation.
 
-    It tells apart what keys do not: "breast and ovarian cancers" may be two, where the singular is
-    one; and it is no key.
+    It separates mentions that share a key: "breast and ovarian cancers" may be two concepts, where
+    the singular is one.
     """
     own = _marked(normalise(text), text)
     return f"={own}" if own else ""
@@ -128,7 +128,7 @@ def _marked(own: str, text: str) -> str:
 
 
 def write_memory(directory: Path, lines: Iterable[Remembered]) -> None:
-    """Write a memory, a line each."""
+    """Write a memory, one entry a line."""
     directory.mkdir(parents=True, exist_ok=True)
     with (directory / _FILE).open("w", encoding="utf-8") as file:
         for line in lines:
@@ -136,13 +136,13 @@ def write_memory(directory: Path, lines: Iterable[Remembered]) -> None:
 
 
 def read_memory(directory: Directory) -> list[Remembered]:
-    """Read what `write_memory` wrote.
+    """Read the file of `write_memory`.
 
     RAISES (MedlinkError): E202 when it is missing or damaged.
     """
     try:
         text = held(directory, _FILE).read().decode("utf-8")
-        # Not `splitlines`: names may hold other signs that end lines.
+        # Not `splitlines`: names may hold other characters that it takes for line ends.
         return [_line(json.loads(line)) for line in text.split("\n") if line]
     except (OSError, ValueError, TypeError, RecursionError) as error:
         place = place_of(directory)

@@ -1,7 +1,7 @@
-"""NameTexts: the names of a dictionary that is saved without its knowledge base, in mapped arrays.
+"""NameTexts: names of a dictionary that is saved without its knowledge base, in mapped arrays.
 
 name_row.npy                   rows of the names, ascending, uint32
-name_start.npy, name_text.npy  where each name begins, uint64, in the UTF-8 of all of them
+name_start.npy, name_text.npy  where each name begins, uint64, in the UTF-8 bytes of all names
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -26,8 +26,8 @@ _ERRORS = "surrogatepass"
 class NameTexts:
     """Texts of names, by row.
 
-    rows (NDArray[uint32]): (n,), ascending. start (NDArray[uint64]): (n + 1,), where each begins in
-        `text` (NDArray[uint8]).
+    rows (NDArray[uint32]): (n,), ascending. start (NDArray[uint64]): (n + 1,), where each name
+        begins in `text` (NDArray[uint8]).
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class NameTexts:
 
     @classmethod
     def of(cls, rows: NDArray[np.uint32], texts: TextsOf) -> "NameTexts":
-        """Read the names of rows, which may repeat."""
+        """Read the names of rows; a row may occur several times."""
         rows = np.unique(rows)
         encoded: list[bytes] = []
         lengths: list[int] = []
@@ -73,7 +73,7 @@ class NameTexts:
         return dict(zip(_TYPES, (self._rows, self._start, self._text), strict=True))
 
     def __call__(self, rows: Sequence[int]) -> list[str]:
-        """Get the texts of rows; "", which is nobody's name, for rows that it has not."""
+        """Get the texts of rows; "", which is no name, for rows without a text."""
         wanted = np.asarray(rows, dtype=np.int64)
         if not len(self._rows):
             return [""] * len(wanted)

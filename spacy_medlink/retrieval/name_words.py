@@ -1,4 +1,4 @@
-"""What a WordNgramIndex is built of: the words of names, and the weights of their trigrams."""
+"""Words of names and the weights of their trigrams, to build a WordNgramIndex."""
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
@@ -35,7 +35,7 @@ def count_trigrams(words: Sequence[str]) -> Any:
         lengths.append(len(own))
     lists = _ragged(items, lengths)
     ones = np.ones(len(lists.items), dtype=np.float32)
-    # A copy: duplicates are summed in place, and the memory is the array's.
+    # A copy: scipy sums duplicates in place, and the memory belongs to the array.
     counts = csr((ones, lists.items.copy(), lists.offsets), (len(lists), BUCKETS))
     counts.sum_duplicates()
     return counts
@@ -53,7 +53,7 @@ def count_names(name_words: Ragged, counts: Any) -> NDArray[np.int64]:
 
 
 def norms_of(name_words: Ragged, weighted: Any) -> Floats1d:
-    """Measure the names' vectors, (n_names,), above 0.
+    """Compute the norms of the names' vectors, (n_names,), above 0.
 
     weighted (csr_matrix): the trigrams of words, weighted.
     """

@@ -1,4 +1,4 @@
-"""NgramIndex: names by the TF-IDF similarity of their character trigrams, one with all."""
+"""NgramIndex: compares a text with all names by the TF-IDF of their character trigrams."""
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -26,13 +26,13 @@ from .mask import Mask
 from .masked import MaskedParts
 from .ragged import spread, sums
 
-_MOST = 1.001  # of a weight; rounding may lift it above 1
+_MOST = 1.001  # highest weight; rounding may lift one above 1
 _MATRICES = ("by_name", "by_gram")
 _PARTS = ("data", "indices", "indptr")
 
 
 class NgramIndex:
-    """A sparse matrix names x trigrams, held both ways: by trigram to search, by name to score.
+    """A sparse matrix names x trigrams, stored twice: by trigram to search, by name to score.
 
     names (csr_matrix): (n_names, 2**18). grams (csr_matrix): its transpose.
     idf (Floats1d): (2**18,) weight of each trigram bucket.
@@ -78,7 +78,7 @@ class NgramIndex:
         expected = rows if n_names is None else n_names
         check(directory, "by_name_indptr", rows == expected, f"{rows} names, not {expected}")
         check(directory, "by_gram_indptr", len(grams[2]) == BUCKETS + 1, "not all trigrams")
-        # The product trusts them: a place outside would crash the process.
+        # The matrix product does not check them: a wrong position would crash the process.
         check_below(directory, "by_name_indices", names[1], BUCKETS)
         check_below(directory, "by_gram_indices", grams[1], rows)
         return cls(csr(names, (rows, BUCKETS)), csr(grams, (BUCKETS, rows)), idf)
@@ -88,7 +88,7 @@ class NgramIndex:
 
         mask (Optional[Mask]): the names that may be answers; None for all.
         RETURNS (Hits): (n_texts, k), cosine in 0..1, best first, ties by row; padded with -1.
-            Which of those that tie for the last places are in is fixed, but not by row.
+            Ties for the last place are broken in a fixed way, but not by row.
         """
         rows = np.full((len(texts), k), -1, dtype=np.int64)
         scores: Floats2d = np.full((len(texts), k), -np.inf, dtype=np.float32)
@@ -135,17 +135,17 @@ class NgramIndex:
 
 
 class _Part(NamedTuple):
-    """The names of a mask: their rows, and the matrix trigrams x names of them alone."""
+    """The names of a mask: their rows, and their columns of the matrix trigrams x names."""
 
     rows: NDArray[np.int64] | None
     grams: Any
 
 
 def _multiply(queries: Any, grams: Any, k: int) -> Any:
-    """Multiply sparse matrices, keeping the k highest of each row in their order.
+    """Multiply sparse matrices, keeping the k highest values of each row in order.
 
-    The library's checked function copies all indices of the index first, at every call; and that
-    for one thread takes half as long again as the other one does in one.
+    The library's checked function is slower: it first copies all indices of the index at every
+    call. Its function for one thread takes half as long again as that for several, run with one.
     """
     from sparse_dot_topn import _has_openmp_support, unchecked
 
@@ -170,7 +170,7 @@ def _load_matrix(directory: Directory, name: str) -> list[NDArray[Any]]:
         check(directory, f"{name}_{part}", is_right, f"{own.dtype}, expected int32 or int64")
     check(directory, f"{name}_indices", len(indices) == len(data), "not as many as weights")
     check_offsets(directory, f"{name}_indptr", indptr, len(data))
-    # They are parts of vectors of length 1; a comparison with NaN is false.
+    # Weights are parts of vectors of length 1; a comparison with NaN is false.
     is_right = not len(data) or (data.min() >= 0 and data.max() <= _MOST)
     check(directory, f"{name}_data", is_right, "a weight is not within 0..1")
     return [data, indices, indptr]

@@ -1,4 +1,4 @@
-"""Ragged: lists of different lengths, end to end in one array."""
+"""Ragged: lists of different lengths, stored end to end in one array."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,8 +14,8 @@ from .arrays import check, check_below, check_offsets, load_arrays, save_arrays
 class Ragged(NamedTuple):
     """n lists of whole numbers.
 
-    offsets (NDArray): (n + 1,), where each list begins and ends. items (NDArray[int32]): of all
-    lists. weights (Optional[Floats1d]): one for each item.
+    offsets (NDArray): (n + 1,), where each list begins and ends. items (NDArray[int32]): the items
+    of all lists. weights (Optional[Floats1d]): one for each item.
     """
 
     offsets: NDArray[Any]
@@ -32,7 +32,7 @@ class Ragged(NamedTuple):
         return lengths
 
     def places(self, lists: NDArray[Any]) -> tuple[Ints1d, Ints1d]:
-        """Find the items of some lists: their places, list after list, and the lists' lengths."""
+        """Find the items of some lists: their positions, list by list, and the lists' lengths."""
         lengths = self.lengths(lists)
         return spread(self.offsets[lists], lengths), lengths
 
@@ -42,13 +42,13 @@ class Ragged(NamedTuple):
 
         weights = np.ones(len(self.items), np.int8) if self.weights is None else self.weights
         matrix = sparse.csr_matrix((len(self), width), dtype=weights.dtype)
-        # Assigned: the constructor would check and copy.
+        # Assigned, because the constructor would check and copy the arrays.
         matrix.data, matrix.indices, matrix.indptr = weights, self.items, self.offsets
         turned = matrix.tocsc()
         return Ragged(turned.indptr, turned.indices, None if self.weights is None else turned.data)
 
     def taken(self, lists: NDArray[Any], chunk: int) -> "Ragged":
-        """Take some lists, without weights, in their order; `chunk` at once to spare memory."""
+        """Take some lists in order, without weights; `chunk` lists at once to spare memory."""
         lengths = self.lengths(lists)
         offsets = offsets_of(lengths)
         items = np.empty(int(offsets[-1]), dtype=np.int32)

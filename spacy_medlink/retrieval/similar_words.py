@@ -1,4 +1,4 @@
-"""SimilarWords: the words of names, and which of them are like a word of a text."""
+"""SimilarWords: the words of names, and a search for those similar to a word of a text."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,12 +13,12 @@ from .arrays import check, load_arrays, save_arrays
 from .grams import BUCKETS, csr, trigrams
 from .ragged import Ragged, offsets_of, sums
 
-_LEAST, _MOST = 0.2, 1024  # cosine of similar words, and how many are kept
-_READ, _LIGHT = 100_000, 0.2  # entries to read; where there are more, all but this squared weight
-_COMPARED = 4096  # entries that make a word probable
-_SLOTS = (1 << 20) - 1  # mask of the places in which one search adds up
+_LEAST, _MOST = 0.2, 1024  # least cosine of similar words, and most words kept
+_READ, _LIGHT = 100_000, 0.2  # entries to read; beyond them, this squared weight is skipped
+_COMPARED = 4096  # highest entries; their words are compared
+_SLOTS = (1 << 20) - 1  # mask of the slots in which one search adds up
 _SAMPLE = 8192  # scores from which to estimate how high the best ones are
-_KNOWN = 1 << 15  # words of texts, whose similar words are kept
+_KNOWN = 1 << 15  # words of texts whose similar words are remembered
 _ARRAYS = {"word_norms": np.float32, "idf": np.float32}
 
 
@@ -26,7 +26,7 @@ class Similar(NamedTuple):
     """Words of names that are similar to a word of a text.
 
     words (NDArray[int32]): (m,). products (Floats1d): with the word of the text, (m,). norm
-    (float): of that word, as far as names have its trigrams; others would only scale it.
+    (float): of that word, by the trigrams that names have; others would only scale it.
     """
 
     words: NDArray[np.int32]
@@ -49,7 +49,7 @@ class SimilarWords:
 
     @classmethod
     def of(cls, weighted: Any, idf: Floats1d) -> "SimilarWords":
-        """Make it of words x trigrams, weighted by `idf`: csr_matrix (n_words, BUCKETS)."""
+        """Make it of a matrix words x trigrams, weighted by `idf`: csr (n_words, BUCKETS)."""
         lengths = np.diff(weighted.indptr)
         norms = np.sqrt(sums(weighted.data.astype(np.float64) ** 2, lengths)).astype(np.float32)
         grams = Ragged(weighted.indptr, weighted.indices, weighted.data)
@@ -87,9 +87,9 @@ class SimilarWords:
         return known
 
     def trigrams_of(self, words: NDArray[Any], column: NDArray[np.int32], width: int) -> Any:
-        """Take the weighted trigrams of words: csr_matrix (n, width).
+        """Get the weighted trigrams of words: csr_matrix (n, width).
 
-        column (NDArray[int32]): which of the columns each bucket has, (BUCKETS,).
+        column (NDArray[int32]): the column of each bucket, (BUCKETS,).
         """
         places, lengths = self.grams.places(words)
         assert self.grams.weights is not None
@@ -110,14 +110,14 @@ class SimilarWords:
         return Similar(words[chosen], products[chosen], norm)
 
     def _weigh(self, word: str) -> tuple[Ints1d, Floats1d]:
-        """Weigh those trigrams of a word that names have."""
+        """Weigh the trigrams of a word that occur in names."""
         buckets, counts = np.unique(np.array(trigrams(word), dtype=np.int64), return_counts=True)
         is_known = self._by_gram.lengths(buckets) > 0
         buckets = buckets[is_known]
         return buckets, (counts[is_known] * self.idf[buckets]).astype(np.float32)
 
     def _heavy(self, buckets: Ints1d, weights: Floats1d) -> tuple[Ints1d, Floats1d]:
-        """Leave out the trigrams of most words: much is to be read, and they weigh little."""
+        """Skip the trigrams that most words have: long lists of little weight."""
         lengths = self._by_gram.lengths(buckets)
         order = np.argsort(lengths)
         squares = np.square(weights[order])
@@ -143,17 +143,17 @@ def best(items: NDArray[Any], scores: NDArray[Any], most: int) -> NDArray[Any]:
 
 
 def distinct(items: NDArray[Any]) -> NDArray[Any]:
-    """Sort and leave out repetitions, faster than np.unique for a few thousand."""
+    """Sort and remove repetitions, faster than np.unique for a few thousand."""
     items = np.sort(items)
     found: NDArray[Any] = items[np.append(True, items[1:] != items[:-1])[: len(items)]]
     return found
 
 
 class Totals:
-    """Sums of the values of items, each at the last 20 bits of its item.
+    """Sums of values by item, stored at the last 20 bits of the item.
 
-    Of more than a million items, a few share a place and have too high a sum; places for all would
-    lie outside of the processor's cache.
+    Among more than a million items a few share a slot, and get too high a sum. A slot for every
+    item would not fit into the processor's cache.
     """
 
     def __init__(self, items: NDArray[np.int32], values: Floats1d) -> None:
@@ -165,7 +165,7 @@ class Totals:
 
 
 def bar(scores: NDArray[Any], most: int) -> float:
-    """Estimate from a sample which score about `most` of many reach."""
+    """Estimate from a sample the score that about `most` of many scores reach."""
     if len(scores) <= most:
         return 0.0
     sample = scores[:: max(1, len(scores) // _SAMPLE)]

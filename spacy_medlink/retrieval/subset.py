@@ -1,4 +1,4 @@
-"""Searching a part of an index name by name: exact, and fast where the part is small."""
+"""Exact search in a part of an index, name by name; fast where the part is small."""
 
 from collections.abc import Callable, Iterator
 
@@ -29,7 +29,7 @@ def search_rows(
 
 def _best(rows: Ints2d, scores: Floats2d, k: int) -> Hits:
     if scores.shape[1] > 4 * k:
-        # What ties with the last place must stay in, for ties are broken by row.
+        # Scores equal to the last place must stay, since ties are broken by row.
         last = -np.partition(-scores, k - 1, axis=1)[:, k - 1 : k]
         keep = int((scores >= last).sum(axis=1).max(initial=k))
         if keep < scores.shape[1]:

@@ -1,7 +1,7 @@
-"""What the kinds of faiss indices need: settings of build and search, searches with a filter.
+"""Settings of faiss indices: for the build, for the search, and for a search with a filter.
 
 An index may be wrapped in others: in a rotation of the vectors ("OPQ96,..."), and in a refinement
-("...,RFlat"), which scores anew what a compressed index proposes.
+("...,RFlat"), which scores the proposals of a compressed index again.
 """
 
 from typing import Any, NamedTuple
@@ -13,15 +13,15 @@ from .mask import Mask
 # Chosen on 185,193 names (benchmarks/results/indexes.md).
 _EF_CONSTRUCTION = 80
 _EF_SEARCH = 256
-_PROBES, _SHARE = 64, 16  # lists that are read: so many, or one of so many
+_PROBES, _SHARE = 64, 16  # lists to read: at least so many, or one of so many
 _K_FACTOR = 8
 
 
 class SearchSettings(NamedTuple):
-    """How far a search goes; 0 where the kind of index has no such setting.
+    """The search settings of an index; 0 where the kind of index has no such setting.
 
-    ef_search (int): candidates that HNSW keeps in hand. nprobe (int): lists of IVF that are read.
-    k_factor (int): times as many names as are wanted that a refinement scores anew.
+    ef_search (int): candidates that HNSW keeps. nprobe (int): lists that IVF reads.
+    k_factor (int): a refinement scores this many times the wanted names.
     """
 
     ef_search: int = 0
@@ -40,22 +40,22 @@ class SearchSettings(NamedTuple):
 
 
 def prepare(index: Any) -> None:
-    """Set what must be set before vectors are added."""
+    """Set the build settings, before vectors are added."""
     graph = graph_of(index)
     if graph is not None:
         graph.efConstruction = _EF_CONSTRUCTION
 
 
 def tune(index: Any, settings: SearchSettings, keep: bool = False) -> None:
-    """Set how far a search goes, and let an IVF index find a vector by its row.
+    """Set the search settings, and let an IVF index find a vector by its row.
 
-    settings (SearchSettings): 0 takes the default, or with `keep` leaves the setting as it is.
+    settings (SearchSettings): 0 takes the default; with `keep` it leaves the setting as it is.
     """
     graph, lists, refined = graph_of(index), _lists(index), _refined(index)
     if graph is not None and (settings.ef_search or not keep):
         graph.efSearch = settings.ef_search or _EF_SEARCH
     if lists is not None:
-        # A refinement has the vectors by row itself.
+        # A refinement finds vectors by row itself.
         if not keep and refined is None:
             lists.make_direct_map()
         if settings.nprobe or not keep:
@@ -66,8 +66,8 @@ def tune(index: Any, settings: SearchSettings, keep: bool = False) -> None:
 
 
 def restricted(index: Any, mask: Mask) -> Any:
-    """Make the parameters of a search among the names of a mask; None where faiss has none."""
-    makers: Any = faiss  # whose stubs lag behind
+    """Make the faiss parameters of a search within a mask; None where faiss has none."""
+    makers: Any = faiss  # its type stubs lag behind
     return _restricted(index, mask, makers.IDSelectorBitmap(mask.bits))
 
 
@@ -85,7 +85,7 @@ def _restricted(index: Any, mask: Mask, selector: Any) -> Any:
     if isinstance(index, faiss.IndexIVF):
         return makers.SearchParametersIVF(sel=selector, nprobe=index.nprobe)
     if isinstance(index, faiss.IndexHNSW):
-        # The walk meets names that may not be answers too: it must go further.
+        # The walk also meets names outside the mask: it must go further.
         wider = index.hnsw.efSearch * max(1, mask.size // max(1, mask.count))
         return makers.SearchParametersHNSW(sel=selector, efSearch=wider)
     if isinstance(index, faiss.IndexFlat | faiss.IndexScalarQuantizer):
@@ -94,7 +94,7 @@ def _restricted(index: Any, mask: Mask, selector: Any) -> Any:
 
 
 def _core(index: Any) -> Any:
-    """Get the index within refinement and rotation."""
+    """Get the index inside refinement and rotation."""
     index = faiss.downcast_index(index)
     if isinstance(index, faiss.IndexRefine):
         return _core(index.base_index)
@@ -102,7 +102,7 @@ def _core(index: Any) -> Any:
 
 
 def graph_of(index: Any) -> Any:
-    """Get the graph of an HNSW index, or of the one within; None where there is none."""
+    """Get the graph of an HNSW index, or of one inside others; None where there is none."""
     core = _core(index)
     return core.hnsw if isinstance(core, faiss.IndexHNSW) else None
 

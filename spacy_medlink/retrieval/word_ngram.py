@@ -1,12 +1,12 @@
-"""WordNgramIndex: the cosines of NgramIndex over millions of names, by way of their words.
+"""WordNgramIndex: the cosines of NgramIndex over millions of names, computed by words.
 
-Trigrams lie within words, so that the product of a text and a name is the sum of the products of
-their words. Words are few where names are many: the words of a text find similar words by their
-trigrams, these find names, and the best of the names are scored exactly.
+Trigrams lie within words, so the product of a text and a name is the sum of the products of their
+words. There are far fewer words than names: the words of a text find similar words by their
+trigrams, these words find names, and the best names are scored exactly.
 
-The lists of names by word are read from the most similar word on, until enough is read. They are
-in the order of the names' norms: of a long list the part around the text's norm is read, where
-names as long as the text are.
+The lists of names by word are read from the most similar word on, up to a limit. Each list is in
+the order of the names' norms. Of a long list only the part around the text's norm is read, where
+names are about as long as the text.
 """
 
 from collections import Counter
@@ -36,15 +36,15 @@ from .name_words import CHUNK, count_names, count_trigrams, norms_of, number_wor
 from .ragged import Ragged, spread, sums
 from .similar_words import SimilarWords, Totals, bar, best, distinct
 
-FILE = "word_names_items.npy"  # NgramIndex has no such file
+FILE = "word_names_items.npy"  # tells the index from an NgramIndex, which has no such file
 _READ = 120_000  # entries of lists to read
-_LONG = 3  # of a list at most this part of them
-_NARROWED = 10_240  # names that are kept by what was read of them
-_RESCORED = 6  # names that are scored exactly, for each one wanted
-_FEW = 1024  # names that are all scored
-_EXPANDED = 128  # words of a text; no mention has as many
-_STEP = 1024  # ranks for which one norm stands
-_PART = 8  # a mask that leaves less than this part of the names gets lists of its own
+_LONG = 3  # one list may take at most this part of them
+_NARROWED = 10_240  # names kept by the sum of the entries read
+_RESCORED = 6  # names scored exactly, for each name wanted
+_FEW = 1024  # up to so many names are all scored
+_EXPANDED = 128  # words of a text that are used; no mention has as many
+_STEP = 1024  # ranks that share one stored norm
+_PART = 8  # a mask that passes less than this part of the names gets lists of its own
 _ARRAYS = {"rows": np.int32, "ranks": np.int32, "norms": np.float32}
 
 
@@ -53,7 +53,7 @@ class _Names(NamedTuple):
 
     rows (NDArray[int32]): of each rank. norms (Floats1d): of the names' vectors. words (Ragged): of
     each name. by_word (Ragged): the ranks of the names of each word. steps (Floats1d): the norm of
-    every 1024th rank; few enough for a processor's cache, and close to those between.
+    every 1024th rank: few enough for a processor's cache, and close to the norms between them.
     """
 
     rows: NDArray[np.int32]
@@ -66,11 +66,11 @@ class _Names(NamedTuple):
     def of(
         cls, rows: NDArray[np.int32], norms: Floats1d, words: Ragged, by_word: Ragged
     ) -> "_Names":
-        """Make it of arrays, which may be mapped."""
+        """Make it of arrays, mapped or not."""
         return cls(rows, norms, words, by_word, norms[::_STEP].copy())
 
     def part(self, ranks: Ints1d) -> "_Names":
-        """Keep those names of these ranks, ascending."""
+        """Keep the names of these ranks, ascending."""
         words = self.words.taken(ranks, CHUNK)
         by_word = words.transposed(len(self.by_word))
         return _Names.of(self.rows[ranks], self.norms[ranks], words, by_word)
@@ -79,7 +79,7 @@ class _Names(NamedTuple):
 class _Expansion(NamedTuple):
     """The words of names that are similar to those of a text.
 
-    words, products: as Similar has them. norm (float): of the text, as if its words shared no
+    words, products: as in Similar. norm (float): of the text, as if its words shared no
     trigrams.
     """
 
@@ -103,7 +103,7 @@ class WordNgramIndex:
         """Build over the text of every name, in the order of rows."""
         texts, name_words = number_words(names)
         counts = count_trigrams(texts)
-        del texts  # as large as all else together
+        del texts  # they take as much memory as everything else together
         idf = inverse_frequency(count_names(name_words, counts), len(name_words))
         counts.data *= idf[counts.indices]
         words = SimilarWords.of(counts, idf)
@@ -151,7 +151,7 @@ class WordNgramIndex:
         return cls(_Names.of(rows, norms, name_words, by_word), words, ranks)
 
     def search(self, texts: Sequence[str], k: int, mask: Mask | None = None) -> Hits:
-        """Find the k names that are most similar; one of a low cosine may be missed.
+        """Find the k most similar names; a name of low cosine may be missed.
 
         mask (Optional[Mask]): the names that may be answers; None for all.
         RETURNS (Hits): (n_texts, k), cosine in 0..1, best first, ties by row; padded with -1.
@@ -189,7 +189,7 @@ class WordNgramIndex:
     def _candidates(
         self, texts: Sequence[str], names: _Names, mask: Mask | None, most: int
     ) -> Ints2d:
-        """Find the ranks of names that are probably most similar: (n_texts, <= most), or -1."""
+        """Find the ranks of the names that are probably most similar: (n_texts, <= most), or -1."""
         found = [self._nearest(text, names, mask, most) for text in texts]
         ranks = np.full((len(texts), max(map(len, found))), -1, dtype=np.int64)
         for index, own in enumerate(found):
@@ -197,7 +197,7 @@ class WordNgramIndex:
         return ranks
 
     def _nearest(self, text: str, names: _Names, mask: Mask | None, most: int) -> NDArray[Any]:
-        """Find names of high cosine."""
+        """Find names that probably have a high cosine with a text."""
         if len(names.rows) <= _FEW:
             is_one = True if mask is None else mask.passes(names.rows.astype(np.int64))
             return np.flatnonzero(np.broadcast_to(is_one, len(names.rows)))
@@ -214,12 +214,12 @@ class WordNgramIndex:
     def _read(
         self, expansion: _Expansion, names: _Names, room: int
     ) -> tuple[NDArray[np.int32], Floats1d]:
-        """Read at most `room` entries of the lists of names, of the most similar words first.
+        """Read at most `room` entries of the lists of names, from the most similar words on.
 
         RETURNS (Tuple[NDArray[int32], Floats1d]): ranks, some repeated, and the products of the
             text with the words that gave them.
         """
-        # A word can give this much of the norm of the text (Cauchy-Schwarz).
+        # The most that a word can add to the norm of the text (Cauchy-Schwarz).
         strength = expansion.products / self._words.norms[expansion.words]
         order = np.argsort(-strength)
         words = expansion.words[order]
@@ -238,7 +238,7 @@ class WordNgramIndex:
         return ranks, np.repeat(expansion.products[order[:last]], lengths)
 
     def _expand(self, words: Counter[str]) -> _Expansion:
-        """Find similar words for the words of a text, or for its first ones."""
+        """Find similar words for the words of a text; of a long text, for the first ones."""
         found = [self._words.find(word) for word in islice(words, _EXPANDED)]
         times = np.fromiter(words.values(), dtype=np.float32)[:_EXPANDED]
         parts = [one.products * often for one, often in zip(found, times, strict=True)]
@@ -248,7 +248,7 @@ class WordNgramIndex:
         return _Expansion(own, products, float(np.sqrt(np.square(norms).sum())))
 
     def _cosines(self, texts: Sequence[str], names: _Names, ranks: Ints2d) -> Floats2d:
-        """Compute the cosines of texts with names, (n_texts, m); -1 has 0."""
+        """Compute the cosines of texts with names, (n_texts, m); 0 for -1."""
         weights, column = dense_columns(weigh(count(texts), self._words.idf))
         flat = ranks.ravel()
         lengths = np.where(flat < 0, 0, names.words.lengths(flat))
@@ -266,10 +266,10 @@ class WordNgramIndex:
 def _score(
     expansion: _Expansion, names: _Names, ranks: NDArray[np.int32], products: Floats1d
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Score names by their words: those that what was read of them makes probable."""
+    """Score the names that the entries read make most probable, by their words."""
     cosines = Totals(ranks, products).of(ranks) / names.steps.take(ranks // _STEP)
     ranks = distinct(ranks[cosines >= bar(cosines, _NARROWED)])
-    # Now with the words whose lists were not read, or not to their ends.
+    # Scored again with the words whose lists were skipped or not read to their ends.
     given = Totals(expansion.words, expansion.products)
     places, lengths = names.words.places(ranks)
     return ranks, sums(given.of(names.words.items[places]), lengths) / names.norms[ranks]

@@ -1,4 +1,4 @@
-"""Other linkers over the same knowledge base, to stand beside ours in a table of measurements."""
+"""Other linkers over the same knowledge base, to compare with ours in tables."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What every result stands beside: systems that need no training."""
+"""Baselines: systems without training, reported beside every result."""
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -20,7 +20,7 @@ from ..settings import Settings
 from .tfidf import TfidfRanker
 
 EXACT, NGRAM, TFIDF, BASE = "exact", "ngram", "tfidf", "base"
-# Above, comparing a mention with all names takes more than 5 ms, and holding them 400 MB.
+# With more names, a comparison with all of them takes more than 5 ms, and 400 MB of memory.
 TFIDF_LIMIT = 1_000_000  # names
 _CHUNK = 4096
 
@@ -40,8 +40,9 @@ def make_baselines(
 ) -> tuple[dict[str, Baseline], dict[str, str]]:
     """Make the baselines: exact look-up, TF-IDF, n-grams, and an untrained encoder if one is named.
 
-    ngrams (Optional[NgramTier]): the n-gram tier that the linker asks, too.
-    RETURNS (Tuple[Dict[str, Baseline], Dict[str, str]]): those made, and why others were left out.
+    ngrams (Optional[NgramTier]): the n-gram tier that the linker also asks.
+    RETURNS (Tuple[Dict[str, Baseline], Dict[str, str]]): the baselines, and the reasons for those
+        left out.
     RAISES (MedlinkError): E205 for a directory that holds no encoder.
     """
     made: dict[str, Baseline] = {}
@@ -72,7 +73,7 @@ def make_baselines(
 
 
 def _untrained(assets: Assets, depth: int, path: Path, progress: Progress) -> Linker:
-    """Index all names with another encoder, pooled as that of the assets."""
+    """Index all names with another encoder, with the pooling of the assets' encoder."""
     from ...encoders.bi_encoder import BiEncoder
     from ...retrieval.dense import DenseIndex
     from ...retrieval.fusion import WeightedFusion
@@ -98,13 +99,13 @@ def _untrained(assets: Assets, depth: int, path: Path, progress: Progress) -> Li
     return Linker.of(parts, settings)
 
 
-_BATCHES = 256  # number of batches whose answers are kept, 0.4 MB each
+_BATCHES = 256  # batches whose answers are kept, 0.4 MB each
 
 
 def default_linker(assets: Assets, tiers: Sequence[str], depth: int) -> Linker:
-    """Make the linker of assets with the default settings, with as many candidates as are judged.
+    """Make the linker of assets with the default settings, for the depth of the evaluation.
 
-    depth (int): concepts or names that each ranking must reach.
+    depth (int): concepts or names that each ranking must have.
     RAISES (MedlinkError): E210, E212 for a tier that was not built.
     """
     settings = LinkSettings(tiers=tiers, names_per_tier=names_per_tier(depth))
@@ -112,7 +113,7 @@ def default_linker(assets: Assets, tiers: Sequence[str], depth: int) -> Linker:
 
 
 def baseline(assets: Assets, tier: str, depth: int) -> Linker:
-    """Make a linker of one tier, which has learned nothing: no memory, no ranker, no calibrator."""
+    """Make a linker of one tier without fitted parts: no memory, no ranker, no calibrator."""
     settings = LinkSettings(
         top_k=depth, tiers=[tier], memory=False, ranker=False, rerank_top=0, calibrator=False,
         threshold=0.0, names_per_tier=names_per_tier(depth),
@@ -121,9 +122,9 @@ def baseline(assets: Assets, tier: str, depth: int) -> Linker:
 
 
 def alone(linker: Linker, tier: str, assets: Assets) -> Linker:
-    """Make a linker with the settings of another that asks one tier.
+    """Make a linker with the settings of another, but only one tier.
 
-    What a document says or corrections do is no merit of a tier.
+    Identifiers, abbreviations of the document and corrections are left out: they help every tier.
     """
     return linker.with_parts(
         exact=assets.exact if tier == "exact" else None,
@@ -136,21 +137,21 @@ def alone(linker: Linker, tier: str, assets: Assets) -> Linker:
 
 
 def names_per_tier(depth: int) -> int:
-    """Tell how many names each tier must propose so that rankings reach a depth.
+    """Compute how many names each tier must propose so that rankings reach a depth.
 
-    Up to half of the default nothing changes, so that acc@1 does not depend on which other depths
-    are asked for.
+    Up to half of the default, the default is kept. So acc@1 does not depend on the other depths of
+    an evaluation.
     """
     return max(NAMES_PER_TIER, 2 * depth)
 
 
 class RememberingNgrams:
-    """An n-gram tier that remembers what it was asked last.
+    """An n-gram tier that remembers its last answers.
 
     The linker and the n-gram baseline ask for the same batches, and comparing these with all names
     is most of the work of both.
 
-    index (NgramTier): that is asked.
+    index (NgramTier): the tier to ask.
     """
 
     def __init__(self, index: NgramTier) -> None:
@@ -158,7 +159,7 @@ class RememberingNgrams:
         self._answers: Lru[tuple[tuple[str, ...], int], Hits] = Lru(_BATCHES)
 
     def search(self, texts: Sequence[str], k: int, mask: Mask | None = None) -> Hits:
-        """Find the k names that are most similar; what was asked before is not searched again."""
+        """Find the k most similar names; remembered batches are not searched again."""
         if mask is not None:
             return self._index.search(texts, k, mask)
         key = (tuple(texts), k)

@@ -1,4 +1,4 @@
-"""From what another linker proposes, names of concepts, back to rows of the knowledge base."""
+"""NameRows: finds the rows of concepts and names that another linker proposes."""
 
 from collections.abc import Iterable
 
@@ -24,17 +24,17 @@ class NameRows:
                 self._first.setdefault((concept.id, name.text), row)
 
     def candidate(self, id: str, name: str, score: float) -> Candidate:
-        """Make a candidate of a concept and the name of it that matched."""
+        """Make a candidate of a concept and its matched name."""
         return Candidate(self._concept[id], self._first[id, name], score, {})
 
 
 def best_first(candidates: Iterable[Candidate], k: int) -> list[Candidate]:
-    """Order candidates by score, then by the row of the concept, and keep k."""
+    """Keep the k best candidates by score, then by the row of the concept."""
     return sorted(candidates, key=lambda one: (-one.score, one.row))[:k]
 
 
 def names_of(candidates: Iterable[Candidate], k: int) -> list[tuple[int, float]]:
-    """Order the names that matched: (name row, score), best first."""
+    """List the k best matched names: (name row, score), best first."""
     best: dict[int, float] = {}
     for one in candidates:
         best[one.name_row] = max(one.score, best.get(one.name_row, one.score))

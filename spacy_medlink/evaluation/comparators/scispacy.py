@@ -1,8 +1,8 @@
 """scispaCy's candidate generator over the names of a knowledge base.
 
-Character trigrams, TF-IDF, and nmslib's approximate search. The index is made with the settings of
-its `create_tfidf_ann_index`, which itself refuses scipy 1.11 and later for the sake of a file
-format that is not needed here; searching and all that follows is scispaCy's own code.
+It uses character trigrams, TF-IDF, and nmslib's approximate search. The index has the settings of
+scispaCy's `create_tfidf_ann_index`, which refuses scipy 1.11 and later because of a file format
+that is not needed here. The search and all later steps are scispaCy's own code.
 """
 
 import json
@@ -20,18 +20,18 @@ from ...types import Candidate, Mention
 from .names import NameRows, best_first, names_of
 
 _PACKAGES = "scispacy nmslib-metabrainz"
-_LEAST = 10  # names that a trigram must occur in
+_LEAST = 10  # least names with a trigram
 _INDEX = {"M": 100, "efConstruction": 2000, "post": 0}
 _SEARCH = {"efSearch": 200}
 _BATCH = 512
 
 
 class ScispacyRanker:
-    """Ranks concepts as scispaCy's linker does: by the best similarity of a name.
+    """Ranks concepts as scispaCy's linker does: by the highest similarity of a name.
 
-    depth (int): names that are looked up for a mention.
-    RAISES (MedlinkError): E415 where scispaCy or nmslib is not installed, E416 where no trigram of
-        the names is frequent enough.
+    depth (int): names to look up for a mention.
+    RAISES (MedlinkError): E415 where scispaCy or nmslib is not installed, E416 where no trigram is
+        in enough names.
     """
 
     def __init__(self, kb: KnowledgeBase, depth: int) -> None:
@@ -54,7 +54,7 @@ class ScispacyRanker:
         self._generate: Any = generation.CandidateGenerator(index, vectorizer, aliases, base)
 
     def rank(self, mentions: Sequence[Mention], k: int) -> list[list[Candidate]]:
-        """Rank the concepts for each mention; the long form, if there is one."""
+        """Rank the concepts for each mention, by its long form if there is one."""
         found = self._search([one.long_form or one.text for one in mentions])
         rankings = []
         for own in found:
@@ -70,7 +70,7 @@ class ScispacyRanker:
         return [names_of(own, k) for own in self._search(texts)]
 
     def _search(self, texts: Sequence[str]) -> list[list[Candidate]]:
-        """Find a candidate for each name of each concept that is near a text."""
+        """Find a candidate for each name of each concept that is similar to a text."""
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
         for start in range(0, len(new), _BATCH):
             batch = new[start : start + _BATCH]
@@ -101,7 +101,7 @@ def _lines(rows: NameRows) -> Iterator[str]:
 
 
 def _vectors(aliases: list[str], path: Path) -> tuple[list[str], Any, Any]:
-    """Weigh trigrams; names without any are left out, as nmslib cannot take them."""
+    """Weigh trigrams; names without trigrams are left out, because nmslib refuses them."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     vectorizer = TfidfVectorizer(

@@ -1,7 +1,7 @@
-"""What spaCy's `entity_linker` chooses among, and what it would choose before any training.
+"""The candidates of spaCy's `entity_linker`, and its choice before any training.
 
-Its own knowledge base (`InMemoryLookupKB`) with our names as aliases. A terminology does not say
-how often a name means which concept, so the prior probabilities are equal shares.
+Its knowledge base (`InMemoryLookupKB`) gets our names as aliases. A terminology does not say how
+often a name means each concept, so the prior probabilities are equal.
 """
 
 from collections.abc import Sequence
@@ -16,9 +16,9 @@ from .names import NameRows, best_first, names_of
 
 
 class SpacyRanker:
-    """Ranks the concepts that have a mention's text as a name, by prior probability.
+    """Ranks the concepts with the mention's text as a name, by prior probability.
 
-    depth (int): not used; a name is found as it is, or not at all.
+    depth (int): not used; only equal names are found.
     """
 
     def __init__(self, kb: KnowledgeBase, depth: int) -> None:
@@ -37,7 +37,7 @@ class SpacyRanker:
             self._kb.add_alias(name, own, [1 / len(own)] * len(own))
 
     def rank(self, mentions: Sequence[Mention], k: int) -> list[list[Candidate]]:
-        """Rank the concepts for each mention; the long form, if there is one."""
+        """Rank the concepts for each mention, by its long form if there is one."""
         return [best_first(self._find(one.long_form or one.text), k) for one in mentions]
 
     def rank_names(self, texts: Sequence[str], k: int) -> list[list[tuple[int, float]]]:

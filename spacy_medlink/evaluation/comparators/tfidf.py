@@ -1,7 +1,7 @@
 """The sparse baseline of the papers: TF-IDF over character unigrams and bigrams.
 
-As "Medical Crossing" (Alekseev et al., 2022, section 3.1) and BioSyn (Sung et al., 2020) have it:
-scikit-learn's TfidfVectorizer over the names of the dictionary, lower-cased, nearest by cosine.
+As in "Medical Crossing" (Alekseev et al., 2022, section 3.1) and BioSyn (Sung et al., 2020):
+scikit-learn's TfidfVectorizer over the lower-cased names of the dictionary, nearest by cosine.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,9 +17,9 @@ from ...util.threads import threads
 
 _GRAMS = (1, 2)
 _NAMES = 64  # proposed for a mention, as many as a tier proposes
-_BATCH = 512  # mentions that are compared together
-_BLOCK = 8192  # names that they are compared with at a time: 16 MB of cosines
-_MOST = 1 << 20  # cosines kept as possibly among the best before they are sorted
+_BATCH = 512  # mentions to compare together
+_BLOCK = 8192  # names to compare them with at a time: 16 MB of cosines
+_MOST = 1 << 20  # cosines to collect before they are sorted
 
 
 class TfidfRanker:
@@ -37,14 +37,14 @@ class TfidfRanker:
 
         self._vectorizer = TfidfVectorizer(analyzer="char", ngram_range=_GRAMS, dtype=np.float32)
         vectors: Any = self._vectorizer.fit_transform(names)
-        # Every n-th name, so that the best of the first block are nearly the best of all.
+        # Blocks take every n-th name, so that the first block has nearly the best of all.
         count = -(-vectors.shape[0] // _BLOCK)
         self._blocks = [vectors[number::count] for number in range(count)]
         self._name_concept = name_concept
         self._n_names = min(n_names, len(name_concept))
 
     def rank(self, mentions: Sequence[Mention], k: int) -> list[list[Candidate]]:
-        """Rank the concepts for each mention, by their best name; the long form, if there is one.
+        """Rank the concepts for each mention (or its long form) by their best name.
 
         k (int): at most so many concepts each.
         """
@@ -69,7 +69,7 @@ class TfidfRanker:
         distinct = list(dict.fromkeys(texts))
         size = max(1, min(_BATCH, -(-len(distinct) // threads())))
         starts = range(0, len(distinct), size)
-        with ThreadPoolExecutor(threads()) as pool:  # scipy's products run side by side
+        with ThreadPoolExecutor(threads()) as pool:  # scipy's products run in parallel
             batches = (distinct[start : start + size] for start in starts)
             parts = list(pool.map(self._search_batch, batches))
         none = np.empty((0, self._n_names))
@@ -80,8 +80,8 @@ class TfidfRanker:
     def _search_batch(self, texts: Sequence[str]) -> tuple[Ints2d, Floats2d]:
         """Compare texts with all names, block by block.
 
-        Every text shares a letter with nearly every name: many texts as one dense matrix take a
-        fourth of the time that a product of sparse matrices takes.
+        Every text shares a letter with nearly every name, so many texts as one dense matrix take a
+        quarter of the time of a product of sparse matrices.
         """
         queries = np.ascontiguousarray(self._vectorizer.transform(texts).toarray().T)
         best = _Best(len(texts), self._n_names)
@@ -91,21 +91,21 @@ class TfidfRanker:
 
 
 class _Best:
-    """The names of the highest cosines for each of n texts, gathered block by block.
+    """The names with the highest cosines for each of n texts, collected block by block.
 
-    n (int): texts. width (int): names of each that are kept.
+    n (int): texts. width (int): names to keep for each.
     """
 
     def __init__(self, n: int, width: int) -> None:
         self._width = width
-        # The least cosine that is kept: at first, any above 0.
+        # The least cosine to keep; at first, any above 0.
         self._least = np.full(n, np.finfo(np.float32).tiny, dtype=np.float32)
-        # Text, name and cosine, a column each.
+        # The columns: text, name and cosine.
         self._found: list[tuple[Ints1d, Ints1d, Floats1d]] = []
         self._count = 0
 
     def add(self, cosines: Floats2d, first: int, step: int) -> None:
-        """Look through the cosines of some names with all texts, (n_names, n).
+        """Collect the highest cosines of some names with all texts, (n_names, n).
 
         first, step (int): the rows of these names are first, first + step, and so on.
         """
@@ -119,7 +119,7 @@ class _Best:
             self._sort_out()
 
     def table(self) -> tuple[Ints2d, Floats2d]:
-        """Lay the best out: rows (n, width), -1 where there are fewer, and cosines."""
+        """Make the table of the best: rows (n, width), -1 where there are fewer, and cosines."""
         self._sort_out()
         text, name, cosine = self._found[0]
         rows = np.full((len(self._least), self._width), -1, dtype=np.int64)

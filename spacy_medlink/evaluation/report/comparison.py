@@ -1,4 +1,4 @@
-"""Two systems on the same mentions: which is better, and could that be chance?"""
+"""Compares two systems on the same mentions, with tests of significance."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,9 +17,9 @@ def compare_metrics(ours: Metrics, theirs: Metrics, path: Path) -> dict[str, Any
     """Compare two systems, mention by mention.
 
     theirs (Metrics): of the other system. path (Path): its file.
-    RETURNS (Dict[str, Any]): "name" of the other file, and for each "acc@k" that both have and
-        "mrr" what `compare_systems` says; "mcnemar" for acc@1.
-    RAISES (MedlinkError): E411 when they were measured on other mentions, or in another way.
+    RETURNS (Dict[str, Any]): "name" of the other file, and the result of `compare_systems` for
+        "mrr" and each "acc@k" that both have; "mcnemar" for acc@1.
+    RAISES (MedlinkError): E411 if their mentions or conditions differ.
     """
     own, other = read_records(ours), read_records(theirs, path)
     _check(ours, theirs, own, other, path)

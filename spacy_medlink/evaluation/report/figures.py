@@ -1,4 +1,4 @@
-"""The pictures of a report: what is drawn, from the records of the runs."""
+"""The charts of a report, drawn from the records of the runs."""
 
 import math
 from collections.abc import Sequence
@@ -13,16 +13,16 @@ from .templates import environment, resource
 
 # Line charts as SVG, drawn by a template.
 #
-# Not by matplotlib: a page of the base installation needs no extra then, its lines take the colours
-# of the page's style sheet in the dark, too, and a screen reader reads their names.
+# Not by matplotlib: the page then needs no extra package, the lines follow the colours of the
+# page's style sheet in dark mode, and a screen reader reads their names.
 #
-# Lines differ by dashes and markers beside colours, so that the chart can be read without these.
+# Lines differ by dashes and markers, not only by colours, for readers who cannot tell these apart.
 _WIDTH, _HEIGHT = 560, 340
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 14, 14, 46
 _COLOURS = 6  # classes line-1 to line-6 of the style sheet
 _DASHES = ("", "7 3", "2 3", "9 3 2 3", "5 5", "1 4")
 _SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
-_MANY_POINTS = 30  # more are drawn without markers
+_MANY_POINTS = 30  # lines with more points have no markers
 
 
 class Line(NamedTuple):
@@ -33,7 +33,7 @@ class Line(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """The horizontal axis: its title, ticks with their labels, and how far it reaches."""
+    """The horizontal axis: its title, ticks with their labels, and its highest value."""
 
     title: str
     ticks: Sequence[tuple[float, str]]
@@ -41,7 +41,7 @@ class Axis(NamedTuple):
     high: float = 1.0
 
     def across(self, value: float) -> float:
-        """Place a value, in units of the picture."""
+        """Compute the x coordinate of a value, in units of the picture."""
         share = (value - self.low) / (self.high - self.low) if self.high > self.low else 0.5
         return round(_LEFT + share * (_WIDTH - _LEFT - _RIGHT), 1)
 
@@ -54,7 +54,7 @@ def line_chart(
 ) -> str:
     """Draw lines over an axis, y in per cent.
 
-    title (str): what a screen reader says. diagonal (bool): draw y = x, for comparison.
+    title (str): text for screen readers. diagonal (bool): draw y = x, for comparison.
     RETURNS (str): an `svg` element and a legend.
     """
     return environment().from_string(resource("chart.svg.j2")).render(
@@ -90,7 +90,7 @@ _TICKS = (1, 2, 3, 5, 10, 25, 50, 100, 200, 500, 1000)
 def accuracy_chart(runs: Sequence[Run]) -> str:
     """Draw accuracy over its depth k, as deep as the rankings were judged.
 
-    Of the baselines only the depths that were asked for are known.
+    For baselines, only the wanted depths are known.
     """
     deepest = max(max(run.metrics["ks"]) for run in runs)
     if deepest < 2:
@@ -123,7 +123,7 @@ def accuracy_points(records: Sequence[Record], deepest: int) -> list[tuple[float
 
 
 def coverage_chart(runs: Sequence[Run]) -> str:
-    """Draw how precise the links are that remain as the threshold rises."""
+    """Draw the precision of the remaining links as the threshold rises."""
     lines = []
     for run in runs:
         curve = coverage_curve([_confidence(one) for one in run.records], _right(run.records))
@@ -143,7 +143,7 @@ def calibration_of(run: Run) -> dict[str, Any] | None:
 
 
 def reliability_chart(runs: Sequence[Run]) -> str:
-    """Draw how often the linker was right where it said how sure it was."""
+    """Draw the share of right links over their probability."""
     lines = []
     for run in runs:
         found = calibration_of(run)
@@ -158,10 +158,10 @@ def reliability_chart(runs: Sequence[Run]) -> str:
 
 
 def type_confusion(run: Run) -> dict[str, Any] | None:
-    """Count which semantic types were taken for which; None where the concepts have none.
+    """Count the predicted semantic types for each gold type; None if concepts have no types.
 
-    A concept of several types counts by its first; mentions without a known gold concept are left
-    out.
+    A concept of several types counts by its first type; mentions without a known gold concept are
+    left out.
     """
     types = {id: own[1][0] for id, own in run.metrics["concepts"].items() if own[1]}
     if not types:
@@ -172,7 +172,7 @@ def type_confusion(run: Run) -> dict[str, Any] | None:
         if gold is not None:
             answer = record.candidates[0].id if record.candidates else NIL
             found = NIL if record.abstained else types.get(answer, "none")
-            # One of several right concepts may have been the answer.
+            # The answer may be any of several right concepts.
             same = record.is_right and not record.abstained
             pairs.append((gold, gold if same else found))
     return confusion(pairs) if pairs else None

@@ -7,7 +7,7 @@ from .templates import environment, resource
 
 _MOST_LABELS = 8
 _HEADLINE = ("concepts", "names", "retired ids")
-# The fields of a change, and their names for the reader.
+# The fields of a change, and their headings.
 COLUMNS = {
     "id": "id", "other": "now", "text": "name", "lang": "language", "label": "vocabulary",
     "before": "before", "after": "after",
@@ -20,7 +20,7 @@ def render_kb_diff(found: Mapping[str, Any], title: str) -> str:
     found (Mapping[str, Any]): "counts" by kind, "labels" (counts by kind and label), "totals" (with
         "what", "label", "before", "after"), "gold_links", and "examples" (changes by kind), as
         `medlink kb diff` writes them as JSON.
-    RETURNS (str): HTML with its style inside; all that comes from the knowledge bases is escaped.
+    RETURNS (str): HTML with its style; all texts of the knowledge bases are escaped.
     """
     page = environment()
     page.filters |= {"number": "{:,}".format, "change": "{:+,}".format}
@@ -40,7 +40,7 @@ def render_kb_diff(found: Mapping[str, Any], title: str) -> str:
 
 
 def counted(counts: Mapping[str, int]) -> str:
-    """Write counts in a line, highest first, the first eight of them."""
+    """Write the first eight counts in a line, highest first."""
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     shown = [f"{name} {count:,}" for name, count in ordered[:_MOST_LABELS]]
     more = len(ordered) - len(shown)
@@ -48,7 +48,7 @@ def counted(counts: Mapping[str, int]) -> str:
 
 
 def used_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """List the fields that some change has, and what a reader calls them."""
+    """Get the fields that occur in some change, with their headings."""
     return {column: title for column, title in COLUMNS.items() if any(row[column] for row in rows)}
 
 

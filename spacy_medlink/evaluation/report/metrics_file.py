@@ -1,4 +1,4 @@
-"""The file of metrics: JSON that people can read, with one mention a line."""
+"""The file of metrics: readable JSON with one mention a line."""
 
 import gzip
 import json
@@ -20,7 +20,7 @@ Metrics = dict[str, Any]
 
 
 def dump_metrics(metrics: Metrics) -> str:
-    """Write metrics as JSON: indented, but for concepts and mentions, which take a line each."""
+    """Write metrics as JSON: indented, but each concept and mention on one line."""
     parts = {name: _indented(value) for name, value in metrics.items()}
     if _CONCEPTS in metrics:
         concepts = (f"{_line(id)}: {_line(own)}" for id, own in metrics[_CONCEPTS].items())
@@ -34,9 +34,9 @@ def dump_metrics(metrics: Metrics) -> str:
 
 
 def read_metrics(path: Path) -> Metrics:
-    """Read a file that `medlink evaluate --output` wrote, plain or .gz.
+    """Read a file of `medlink evaluate --output`, plain or .gz.
 
-    RAISES (MedlinkError): E107 without the file, E410 when it is something else.
+    RAISES (MedlinkError): E107 without the file, E410 for another kind of file.
     """
     if not path.is_file():
         raise Errors.source_missing(path=path)
@@ -83,7 +83,7 @@ def _line(value: Any) -> str:
 class Run:
     """The metrics of one file.
 
-    name (str): how the report calls it. metrics (Metrics): what `read_metrics` gives.
+    name (str): for the report. metrics (Metrics): of `read_metrics`.
     """
 
     def __init__(self, name: str, metrics: Metrics) -> None:
@@ -96,7 +96,7 @@ class Run:
 
 
 def open_runs(paths: Sequence[Path]) -> list[Run]:
-    """Read files of metrics and give each a name of its own.
+    """Read files of metrics, and give each a unique name.
 
     RAISES (MedlinkError): E107, E410 for the files.
     """

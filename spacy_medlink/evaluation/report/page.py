@@ -18,10 +18,10 @@ _MAIN = "(the linker)"
 
 
 def render_report(title: str, runs: Sequence[Run], tables: Sequence[Table]) -> str:
-    """Render a report as a page that needs nothing else.
+    """Render a report as a page that needs no other file.
 
-    RETURNS (str): HTML with its style, pictures, script and data inside; all that comes from the
-        metrics is escaped.
+    RETURNS (str): HTML with its style, pictures, script and data; all texts from the metrics are
+        escaped.
     """
     page = environment()
     page.filters |= {
@@ -49,12 +49,12 @@ def render_report(title: str, runs: Sequence[Run], tables: Sequence[Table]) -> s
 
 
 def _has_kinds(found: dict[str, Any]) -> bool:
-    """Tell whether several kinds of concept are compared."""
+    """Tell whether a confusion has more than one kind of concept."""
     return len({*found["kinds"]} - {NIL}) > 1
 
 
 def _numeric(table: Table) -> list[bool]:
-    """Tell which columns stand to the right."""
+    """Tell which columns are aligned to the right."""
     places = range(len(table.header))
     return [all(is_number(row[place]) for row in table.rows) for place in places]
 
@@ -88,14 +88,14 @@ def browser_data(runs: Sequence[Run]) -> str:
         ],
     }
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    # Nothing in it may end the element, or begin a comment, early.
+    # No text may end the element early, or begin a comment.
     for char in "<>&\u2028\u2029":
         text = text.replace(char, f"\\u{ord(char):04x}")
     return text
 
 
 def _mention(record: Record) -> dict[str, Any]:
-    """Use short names: there may be ten thousands of mentions."""
+    """Make a mention's JSON with short keys: there may be ten thousands of mentions."""
     place = None if record.start < 0 else [record.start, record.end]
     found = {
         "d": record.doc, "p": place, "t": record.text, "l": record.left, "a": record.after,

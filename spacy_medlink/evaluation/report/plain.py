@@ -12,7 +12,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def to_markdown(title: str, runs: Sequence[Run], tables: Sequence[Table]) -> str:
-    """Lay out a report as Markdown; fractions in per cent."""
+    """Write a report as Markdown; fractions in per cent."""
     parts = [f"# {_escaped(title)}", *(_summary(run) for run in runs)]
     for table in tables:
         parts += [f"## {_escaped(table.title)}", _table(table)]
@@ -22,7 +22,7 @@ def to_markdown(title: str, runs: Sequence[Run], tables: Sequence[Table]) -> str
 
 
 def to_csv(table: Table) -> str:
-    """Lay out a table as CSV; fractions as they are."""
+    """Write a table as CSV; fractions as they are."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(table.header)
@@ -40,12 +40,12 @@ def shown(cell: Cell) -> str:
 
 
 def harmless(cell: Cell) -> Cell:
-    """Keep spreadsheets from taking a text for a formula."""
+    """Prevent spreadsheets from reading a text as a formula."""
     return f"'{cell}" if isinstance(cell, str) and cell[:1] in _FORMULA and cell else cell
 
 
 def is_number(cell: Cell) -> bool:
-    """Tell whether a cell stands to the right."""
+    """Tell whether a cell is aligned to the right."""
     return cell is None or isinstance(cell, int | float)
 
 
@@ -74,7 +74,7 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Keep a text from being read as Markdown or HTML."""
+    """Escape a text for Markdown and HTML."""
     text = " ".join(text.split())
     for char in "\\`*_{}[]|":
         text = text.replace(char, f"\\{char}")

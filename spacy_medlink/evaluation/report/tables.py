@@ -1,4 +1,4 @@
-"""The tables of a report, as plain values: HTML, Markdown and CSV only lay them out."""
+"""The tables of a report, as plain values for the writers of HTML, Markdown and CSV."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -30,7 +30,7 @@ class Table(NamedTuple):
 
     name (str): of its file and anchor. title, note (str): above and below it.
     header (List[str]): of the columns. rows (List[List[Cell]]): floats are fractions, shown in
-        per cent; None is what cannot be computed.
+        per cent; None is an undefined value.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Table(NamedTuple):
 
 
 def make_tables(runs: Sequence[Run]) -> list[Table]:
-    """Make all tables that the runs have something for."""
+    """Make all tables for which the runs have data."""
     tables = [
         _systems(runs), _retrieval(runs), _splits(runs), _nil(runs), _lost(runs), _rollup(runs),
         *_groups(runs), _end_to_end(runs), _against(runs), _gold(runs),
@@ -62,7 +62,7 @@ def systems_of(run: Run) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def split_title(name: str) -> str:
-    """Say in words what a split holds: "filtered_0.2_train"."""
+    """Describe the content of a split, such as "filtered_0.2_train", in words."""
     if name in _SPLITS:
         return _SPLITS[name]
     _, distance, reference = f"{name}__".split("_")[:3]

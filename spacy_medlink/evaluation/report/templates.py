@@ -1,4 +1,4 @@
-"""The templates of pages and charts, and what they are filled with."""
+"""The templates of pages and charts, and their environment."""
 
 from importlib.resources import files
 
@@ -6,10 +6,10 @@ from jinja2 import Environment, StrictUndefined
 
 
 def environment() -> Environment:
-    """Make the environment of the room's templates: what is put in is escaped."""
+    """Make the environment of the report's templates; inserted values are escaped."""
     return Environment(autoescape=True, undefined=StrictUndefined)
 
 
 def resource(name: str) -> str:
-    """Read a file that lies beside this module."""
+    """Read a file beside this module."""
     return files(__package__).joinpath(name).read_text(encoding="utf-8")

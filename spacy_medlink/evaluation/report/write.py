@@ -29,10 +29,10 @@ def write_report(
     inputs: Sequence[Path] = (),
     overwrite: bool = False,
 ) -> list[Path]:
-    """Write a report; files of other names in the directory are left alone.
+    """Write a report; files of other names in the directory are not changed.
 
-    inputs (Sequence[Path]): what it is made of. overwrite (bool): replace files of these names
-        that are of no report.
+    inputs (Sequence[Path]): the files of metrics. overwrite (bool): replace files of these names
+        that belong to no report.
     RETURNS (List[Path]): the files, the page first.
     RAISES (MedlinkError): E109 when one cannot be written, E120-E124 for what is there.
     """
@@ -46,7 +46,7 @@ def write_report(
     }
     beside = companion("part of a report", _REPORT, directory / PAGE)
     kinds = {name: _REPORT if name == PAGE else beside for name in texts}
-    for name, kind in kinds.items():  # all of them before the first is written
+    for name, kind in kinds.items():  # check all before the first is written
         check_output(directory / name, kind, inputs, overwrite=overwrite)
     for name, text in texts.items():
         with replacing_file(
