@@ -356,7 +356,7 @@ class OpenedLinker:
         return engine
 
     def _checked_encoder(self) -> "BiEncoder | None":
-        """Get the encoder of the config, if there is one and the index was made with it."""
+        """Get the encoder of the config, if there is one; check that it made the index."""
         assets, tiers = self.assets, self.settings.tiers
         if self.settings.encoder is None or "dense" not in (tiers or assets.used_tiers):
             return None
