@@ -1,4 +1,4 @@
-"""What goes through bulk annotation: documents, and the parts of a run."""
+"""The data of bulk annotation: documents, and the parts of a run."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -10,7 +10,7 @@ PART_CHARACTERS = 2_000_000
 class Document(NamedTuple):
     """A document of the input.
 
-    place (str): where it is, such as "line 12": what a message may say in place of its text.
+    place (str): its place, such as "line 12", which messages give instead of its text.
     problem (str): why it cannot be linked; "" when it can.
     """
 
@@ -30,8 +30,8 @@ class Part(NamedTuple):
 class Done(NamedTuple):
     """A part that is written.
 
-    linked, set_aside (int): documents. mentions, links (int): of those that were linked; what is
-        no link is NIL.
+    linked, set_aside (int): documents. mentions, links (int): of the linked documents; mentions
+        without a link are NIL.
     """
 
     number: int

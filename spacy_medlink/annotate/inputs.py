@@ -1,4 +1,4 @@
-"""What can be annotated: the formats of documents, each read as a stream."""
+"""The inputs of bulk annotation: formats of documents, each read as a stream."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,7 +10,7 @@ from .text_inputs import read_folder, read_json_lines, read_table, text_files
 
 
 class Columns(NamedTuple):
-    """Names of the columns; id "" gives documents the number of their place as id."""
+    """Names of the columns; with id "", the id of a document is its number."""
 
     text: str = "text"
     id: str = "doc_id"
@@ -22,8 +22,8 @@ DEFAULT_COLUMNS = Columns()
 class Input(NamedTuple):
     """An input whose format is known.
 
-    total (Optional[int]): number of documents, None where that is not known before reading.
-    state (Dict[str, object]): what changes when the input does; a run is resumed on the same only.
+    total (Optional[int]): number of documents, None where it is not known before reading.
+    state (Dict[str, object]): changes with the input; a run is resumed only with the same state.
     """
 
     path: Path
@@ -39,7 +39,7 @@ KNOWN = (*LINES, *TABLES, PARQUET)
 
 
 def open_input(path: Path, columns: Columns) -> Input:
-    """Find out what an input is; it is read when `read` is called.
+    """Recognise the format of an input; `read` then reads it.
 
     RAISES (MedlinkError): E107 when there is none, E610 for another format, E614 for Parquet
         without pyarrow, E615 for a column that a table lacks.
@@ -60,7 +60,7 @@ def open_input(path: Path, columns: Columns) -> Input:
         return Input(path, lambda: read_json_lines(path, *columns), None, state)
     if name.endswith(tuple(TABLES)):
         delimiter = next(TABLES[suffix] for suffix in TABLES if name.endswith(suffix))
-        next(read_table(path, *columns, delimiter), None)  # a missing column is said now
+        next(read_table(path, *columns, delimiter), None)  # raises now if a column is missing
         return Input(path, lambda: read_table(path, *columns, delimiter), None, state)
     if name.endswith(PARQUET):
         from .parquet import read_parquet, rows_of
@@ -84,7 +84,7 @@ def _state(path: Path) -> dict[str, object]:
 
 
 def _state_of(path: Path) -> dict[str, object]:
-    """Describe a file of a directory; one that cannot be read is set aside later."""
+    """Describe a file of a directory; an unreadable file is set aside later."""
     try:
         return _state(path)
     except OSError:

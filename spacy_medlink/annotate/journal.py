@@ -1,8 +1,8 @@
 """Journal: the parts of a run that are done, in a directory beside its output.
 
 A part is a file that appears whole (written beside, renamed); a document is in exactly one part.
-So a run that is killed at any moment goes on with the parts that are missing, and loses and doubles
-nothing. When all are there they become the output, in one more rename.
+So a run that was killed continues with the missing parts, and no document is lost or doubled. When
+all parts are there, they become the output in one more rename.
 """
 
 import json
@@ -23,8 +23,8 @@ from .documents import Done
 from .output import Output
 from .repeated import IdsSeen, Repeated
 
-LINKED, ASIDE, COUNTS = "+", "-", "="  # what a line of a part begins with
-_END = 200  # bytes of a part in which its last line is, that of the counts
+LINKED, ASIDE, COUNTS = "+", "-", "="  # first character of each line of a part
+_END = 200  # last bytes of a part, which hold its last line, the counts
 _PART = re.compile(r"part-(\d+)\.jsonl")
 _JOB = "job.json"
 
@@ -45,9 +45,9 @@ def part_file(directory: Path, number: int) -> Path:
 
 @contextmanager
 def only_process(output: Path) -> Iterator[None]:
-    """Keep other processes from writing an output; the lock goes with the process, even killed.
+    """Keep other processes from writing an output; the lock ends with the process, even if killed.
 
-    RAISES (MedlinkError): E616 while another has it, E109 where nothing can be written.
+    RAISES (MedlinkError): E616 while another process has the lock, E109 where it cannot be written.
     """
     if sys.platform == "win32":
         yield
@@ -63,7 +63,7 @@ def only_process(output: Path) -> Iterator[None]:
     with opened as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # The one that had it may have removed the file since we opened it.
+            # The process that had the lock may have removed the file after we opened it.
             mine = path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat())
         except BlockingIOError:
             mine = False
@@ -78,8 +78,8 @@ def only_process(output: Path) -> Iterator[None]:
 class Journal:
     """The directory of a run's parts.
 
-    output (Path): what the run writes in the end. job (Dict): what must be the same when it is
-        resumed: input, pipeline and settings, as JSON.
+    output (Path): the output of the run. job (Dict): input, pipeline and settings, as JSON, which
+        must be the same when the run is resumed.
     """
 
     def __init__(self, output: Path, job: dict[str, Any]) -> None:
@@ -89,12 +89,13 @@ class Journal:
         self._job = json.loads(json.dumps(job))
 
     def begin(self, restart: bool = False) -> set[int]:
-        """Make the directory, or find an earlier run's.
+        """Make the directory, or find the directory of an earlier run.
 
-        restart (bool): throw away what an earlier run has done.
+        restart (bool): delete the parts of an earlier run.
         RETURNS (Set[int]): the parts that are done.
         RAISES (MedlinkError): E613 when an earlier run had another job, E109 when the directory
-            cannot be written, E120 or E124 when something else is where documents are set aside.
+            cannot be written, E120 or E124 when another file is in the place of the file of
+            documents set aside.
         """
         check_output(self.aside, ASIDE_FILE)
         if restart:
@@ -120,12 +121,12 @@ class Journal:
         return Done(part, kinds[LINKED.encode()], kinds[ASIDE.encode()], **counts)
 
     def finish(self, parts: int, set_aside: int, output: Output) -> Repeated:
-        """Put the parts together as the output and the file of what was set aside.
+        """Join the parts to the output and the file of documents set aside.
 
-        parts (int): how many there are. set_aside (int): documents that could not be linked.
+        parts (int): number of parts. set_aside (int): documents that could not be linked.
         RETURNS (Repeated): the ids that several documents have.
-        RAISES (MedlinkError): E109 when the output cannot be written, E124 when something else has
-            come there; the parts stay.
+        RAISES (MedlinkError): E109 when the output cannot be written, E124 when another file has
+            taken its place; the parts stay.
         """
         seen = IdsSeen()
         if set_aside:
@@ -146,7 +147,7 @@ class Journal:
             return set()
         names = (_PART.fullmatch(file.name) for file in self.directory.iterdir())
         parts = {int(match[1]) for match in names if match}
-        # One that is damaged is linked again.
+        # A damaged part is linked again.
         return {part for part in parts if _counts(part_file(self.directory, part)) is not None}
 
     def _lines(self, parts: int, kind: str) -> Iterator[bytes]:
@@ -156,7 +157,7 @@ class Journal:
                 yield from (line[1:] for line in file if line.startswith(mark))
 
     def _remove(self) -> None:
-        # Renamed first: what a kill leaves of it is then no run that could be resumed.
+        # Renamed first: if killed now, the rest does not look like a run to resume.
         gone = self.directory.with_name(self.directory.name + ".gone")
         shutil.rmtree(gone, ignore_errors=True)
         with suppress(FileNotFoundError):
@@ -165,7 +166,7 @@ class Journal:
 
 
 def _read_job(path: Path) -> dict[str, Any]:
-    """Read what a run was begun with; {}, which is another job, where that is damaged."""
+    """Read the job of a run; {}, which differs from any job, where the file is damaged."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -174,13 +175,13 @@ def _read_job(path: Path) -> dict[str, Any]:
 
 
 def kept_parts(output: Path) -> int:
-    """Count the parts that a run has done which did not come to its end."""
+    """Count the finished parts of an unfinished run."""
     journal = Journal(output, {})
     return len(journal._done())
 
 
 def _counts(path: Path) -> dict[str, int] | None:
-    """Read the counts in the last line of a part; None where they are not whole."""
+    """Read the counts in the last line of a part; None where the line is not whole."""
     try:
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - _END))

@@ -1,4 +1,4 @@
-"""Links of single texts: `spacy_medlink.link` in one line, a Linker for more of them."""
+"""Links of single texts: `spacy_medlink.link` for one text, a Linker for many."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
@@ -65,9 +65,9 @@ class LinkedText(Sequence[Record]):
         return import_module("pandas").DataFrame(self._records)
 
     def to_format(self, format: str, doc_id: str = "1") -> str:
-        """Write the text and its links as other tools read them.
+        """Write the text and its links in a format of other tools.
 
-        format (str): a name of `annotate.formats.FORMATS`. doc_id (str): what the text is called.
+        format (str): a name of `annotate.formats.FORMATS`. doc_id (str): id of the text.
         RAISES (MedlinkError): E660 for an unknown format.
         """
         record = {"doc_id": doc_id, "text": self.text, "mentions": self._records}
@@ -75,11 +75,11 @@ class LinkedText(Sequence[Record]):
 
 
 class Linker:
-    """Finds and links the mentions of texts, with a pipeline that is opened once.
+    """A pipeline, opened once, that finds and links the mentions of texts.
 
-    nlp (Language): a pipeline with a `medical_linker`. (Of mentions without a text,
-    `linking.Linker` makes links.)
-    RAISES (MedlinkError): E603 for a pipeline without one.
+    nlp (Language): a pipeline with a `medical_linker`. (For mentions without a text, see
+    `linking.Linker`.)
+    RAISES (MedlinkError): E603 for a pipeline without a `medical_linker`.
     """
 
     def __init__(self, nlp: "Language") -> None:
@@ -89,11 +89,11 @@ class Linker:
     def open(
         cls, source: str = STARTER, *, lang: str = "en", device: str | None = None, **settings: Any
     ) -> "Linker":
-        """Open assets or a pipeline; `cui` is the UMLS's, where nothing else is asked for.
+        """Open assets or a pipeline; `cui` is that of the UMLS, unless the settings differ.
 
         source (str): assets, a saved pipeline, an installed package, or "starter".
         lang (str): of the texts, for assets. settings: of the linker, such as `threshold`.
-        device (Optional[str]): where networks compute; None for where spaCy does.
+        device (Optional[str]): device of the networks; None for spaCy's device.
         RAISES (MedlinkError): E201-E204, E305, E603 for the source, E301 for a bad threshold.
         """
         linker = cls(open_pipeline(str(source), lang, device, **settings))

@@ -1,4 +1,4 @@
-"""The local engine: parts are linked in this process, or by several on this machine."""
+"""The local engine: parts are linked in this process, or in several processes of this machine."""
 
 import os
 import threading
@@ -13,7 +13,7 @@ from ..errors import Errors
 from .documents import Done, Part
 from .worker import Job, PartWorker, check
 
-_AHEAD = 2  # parts a process that are read before it asks for them
+_AHEAD = 2  # parts read in advance for each process
 
 _worker: PartWorker | None = None  # of this process, when it is one of a pool
 
@@ -21,13 +21,13 @@ _worker: PartWorker | None = None  # of this process, when it is one of a pool
 def run_local(job: Job, parts: Iterable[Part], n_process: int = 1) -> Iterator[Done]:
     """Link parts and yield each when it is written.
 
-    n_process (int): processes; each opens the pipeline by path, so that they share its pages.
+    n_process (int): processes; each opens the pipeline by path, so that they share its memory.
     RAISES (MedlinkError): what PartWorker raises, E617 when a process dies.
     """
     if n_process == 1:
         yield from map(PartWorker(job), parts)
         return
-    # One thread a process: n processes of n threads each would get in each other's way.
+    # One thread a process, since n processes of n threads each would slow each other down.
     check(job)
     job = replace(job, settings={"n_threads": 1, **job.settings})
     pool = ProcessPoolExecutor(
@@ -36,7 +36,7 @@ def run_local(job: Job, parts: Iterable[Part], n_process: int = 1) -> Iterator[D
     try:
         yield from _in_pool(pool, parts, n_process * _AHEAD)
     except BrokenProcessPool as error:
-        PartWorker(job)  # if it cannot link, that is the reason
+        PartWorker(job)  # raises the reason, if the pipeline is at fault
         raise Errors.worker_died() from error
     finally:
         pool.shutdown(cancel_futures=True)
@@ -57,12 +57,12 @@ def _in_pool(pool: ProcessPoolExecutor, parts: Iterable[Part], ahead: int) -> It
 def _start(job: Job) -> None:
     global _worker
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    warnings.filterwarnings("ignore", message=r"\[W\d+\]")  # said by the parent already
+    warnings.filterwarnings("ignore", message=r"\[W\d+\]")  # the parent has shown them
     _worker = PartWorker(job)
 
 
 def _end_with_parent() -> None:
-    """Leave when the parent is killed: a worker of a pool would wait for work for ever."""
+    """Exit when the parent is killed; else a worker of a pool would wait for work forever."""
     parent = parent_process()
     if parent is not None:
         parent.join()

@@ -1,4 +1,4 @@
-"""Output: what a run writes in the end, of the lines of its records."""
+"""Output: the file or directory of a run, written from the lines of its records."""
 
 import gzip
 import json
@@ -11,16 +11,16 @@ from ..util.files import replacing_directory, replacing_file
 from ..util.outputs import DirectoryKind, FileKind, PathLike, check_output
 from .formats import Format, format_named
 
-SUFFIXES = (".jsonl", ".jsonl.gz", ".parquet")  # of records as they are
-_FILE = FileKind("a file of links")  # nothing in it says who wrote it
+SUFFIXES = (".jsonl", ".jsonl.gz", ".parquet")  # of unchanged records
+_FILE = FileKind("a file of links")  # its content does not tell which program wrote it
 _FOLDER = DirectoryKind("a directory of links")
 
 
 class Output(NamedTuple):
     """A file of links, or a directory where each document has files of its own.
 
-    format (str): a name of FORMATS, "" for records as they are. with_text (bool): whether these
-        have a text.
+    format (str): a name of FORMATS, "" for unchanged records. with_text (bool): whether the
+        records have a text.
     """
 
     path: Path
@@ -29,10 +29,10 @@ class Output(NamedTuple):
     overwrite: bool = False
 
     def check(self, inputs: Iterable[PathLike]) -> None:
-        """Find out before the work what would be met after it.
+        """Check before the work that the output can be written.
 
-        RAISES (MedlinkError): E660 for an unknown format, E611 for a name that no file of it has,
-            E614 without pyarrow, E120-E124 for what is there.
+        RAISES (MedlinkError): E660 for an unknown format, E611 for a name with a wrong suffix, E614
+            without pyarrow, E120-E124 for existing files that may not be replaced.
         """
         suffixes = format_named(self.format).suffixes if self.format else SUFFIXES
         if suffixes and not self.path.name.lower().endswith(suffixes):
@@ -66,7 +66,7 @@ class Output(NamedTuple):
     def _write_text(self, path: Path, pieces: Iterable[bytes]) -> None:
         with path.open("wb") as raw:
             if self.path.name.lower().endswith(".gz"):
-                # Neither name nor time inside: the same links are the same bytes.
+                # Without name and time, so that the same links give the same bytes.
                 with gzip.GzipFile("", "wb", 6, raw, mtime=0) as file:
                     file.writelines(pieces)
             else:

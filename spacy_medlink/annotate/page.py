@@ -1,4 +1,4 @@
-"""A page for the browser: the text with its links as displaCy draws them, and a table of them."""
+"""A page for the browser: the text with its links, drawn by displaCy, and a table of links."""
 
 from collections.abc import Sequence
 from html import escape
@@ -45,7 +45,7 @@ _ENTITY = (
 
 
 def render_page(text: str, links: Sequence[dict[str, Any]], lang: str = "en") -> str:
-    """Render a text and its links as one HTML page that needs nothing else.
+    """Render a text and its links as one HTML page without other files.
 
     text (str): the document. links (Sequence[Dict]): as `record_of_link` makes them.
     RETURNS (str): the page; entities lead to the page of their concept, where one is known.
@@ -80,13 +80,13 @@ def _entity(link: dict[str, Any]) -> dict[str, Any]:
         "label": _kind(link) if link["ids"] else _NIL,
         "kb_id": id,
         "kb_url": escape(url),
-        # Where there is no page to lead to, the id stands without a link.
+        # A concept without a page is shown by its id alone, without a hyperlink.
         "params": params if url else {**params, "kb_link": id},
     }
 
 
 def _kind(link: dict[str, Any]) -> str:
-    """Tell what colours a link: the concept's first type, or the entity's label."""
+    """Get the kind that colours a link: the concept's first type, or the entity's label."""
     types = link["candidates"][0]["types"] if link["candidates"] else []
     return str(types[0] if types else link["type"]).upper()
 
@@ -100,7 +100,7 @@ def _url(link: dict[str, Any]) -> str:
 
 
 def _without_overlaps(links: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Keep the longest of overlapping mentions: displaCy draws them side by side only."""
+    """Keep the longest of overlapping mentions, since displaCy cannot draw overlaps."""
     kept: list[dict[str, Any]] = []
     end = 0
     for link in sorted(links, key=lambda link: (link["start"], -link["end"])):

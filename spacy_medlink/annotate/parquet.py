@@ -64,7 +64,7 @@ def write_parquet(path: Path, records: Iterable[str], with_text: bool) -> None:
 def _row(record: str) -> dict[str, Any]:
     row: dict[str, Any] = json.loads(record)
     for mention in row["mentions"]:
-        mention["codes"] = list(mention["codes"].items())  # how Arrow takes a map
+        mention["codes"] = list(mention["codes"].items())  # Arrow's form of a map
         for candidate in mention["candidates"]:
             candidate |= {name: list(candidate[name].items()) for name in ("scores", "ranks")}
     return row

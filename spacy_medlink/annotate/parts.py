@@ -1,4 +1,4 @@
-"""PartStream: the parts of an input that are still to be linked; it travels to other processes."""
+"""PartStream: the parts of an input that are still to be linked; it can be pickled."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from .inputs import Columns, open_input
 
 @dataclass(frozen=True)
 class PartStream:
-    """The parts of an input, read anew each time it is gone through.
+    """The parts of an input, read anew in each iteration.
 
     size (int): documents a part. done (FrozenSet[int]): parts to leave out.
     """

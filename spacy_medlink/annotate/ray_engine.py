@@ -1,8 +1,7 @@
 """The engine over Ray Data: the same parts, linked by the actors of a cluster.
 
-The input is read as a stream by one task; each part is one row, which an actor links and writes
-into the directory of parts. On several machines, input, output and assets must lie on a file system
-that all of them see.
+One task reads the input as a stream. Each part is one row, which an actor links and writes into the
+directory of parts. On several machines, input, output and assets must lie on a shared file system.
 """
 
 import logging
@@ -20,12 +19,12 @@ from .worker import Job, PartWorker, check
 def run_ray(job: Job, parts: PartStream, n_process: int = 1) -> Iterator[Done]:
     """Link parts on a Ray cluster (that of RAY_ADDRESS, else one on this machine).
 
-    n_process (int): actors, one core each, or one GPU each where the cluster has any and the job
-        is not for processors.
+    n_process (int): actors, one core each, or one GPU each if the cluster has GPUs and the job
+        is not for the CPU.
     RAISES (MedlinkError): E614 without ray; what PartWorker raises.
     """
-    check(replace(job, device=None))  # the machine that asks may have no GPU
-    # Nothing may contact a network that was not asked to.
+    check(replace(job, device=None))  # the machine of the caller may have no GPU
+    # Do not contact a network unless the user asks for it.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
         import ray
@@ -37,14 +36,14 @@ def run_ray(job: Job, parts: PartStream, n_process: int = 1) -> Iterator[Done]:
     from .ray_source import PartSource
 
     if not ray.is_initialized():
-        # What workers print could quote a note.
+        # The output of workers could quote a note.
         ray.init(log_to_driver=False, include_dashboard=False, logging_level=logging.ERROR)
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
-    context.target_max_block_size = 1  # a part a block: or small inputs go to one actor alone
+    context.target_max_block_size = 1  # one part a block, else small inputs go to a single actor
     gpus: float = ray.cluster_resources().get("GPU", 0)
     job, on_gpu = for_actors(job, gpus)
-    # The one that reads takes no core: the actors may have them all, and it would wait for ever.
+    # The reader takes no core: the actors may take all cores, and it would wait forever.
     rows = ray.data.read_datasource(PartSource(parts), override_num_blocks=1, num_cpus=0)
     linked = rows.map_batches(
         _Linking,
@@ -62,16 +61,16 @@ def run_ray(job: Job, parts: PartStream, n_process: int = 1) -> Iterator[Done]:
 
 
 def for_actors(job: Job, gpus: float) -> tuple[Job, bool]:
-    """Say where the actors of a cluster with so many GPUs compute, and whether each reserves one.
+    """Choose the device of actors in a cluster with so many GPUs; tell whether each reserves a GPU.
 
-    An actor sees the GPU that it reserves, and no other: there it is the first one.
+    An actor sees only the GPU that it reserves, as its first GPU.
     """
     on_gpu = gpus > 0 and job.device != "cpu"
     return replace(job, device="cuda" if on_gpu else "cpu"), on_gpu
 
 
 class _Linking:
-    """What an actor runs: a PartWorker, for rows that hold a part each."""
+    """The function of an actor: a PartWorker for rows that each hold a part."""
 
     def __init__(self, job: Job) -> None:
         self._worker = PartWorker(job)
@@ -87,7 +86,7 @@ class _Linking:
 
 
 def _own(error: BaseException | None) -> MedlinkError | None:
-    """Find our own error under what Ray wraps around it."""
+    """Find our own error inside Ray's wrappers."""
     while error is not None:
         if isinstance(error, MedlinkError):
             return error

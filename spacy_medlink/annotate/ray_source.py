@@ -12,16 +12,16 @@ from .parts import PartStream
 
 
 class PartSource(Datasource):
-    """Reads an input in one task, as a stream: a block with one row for each part.
+    """An input, read as a stream in one task: a block with one row for each part.
 
-    One reader feeds hundreds of linkers, and the parts are cut at the same places as anywhere.
+    One reader feeds hundreds of linkers, and the parts are the same as in the local engine.
     """
 
     def __init__(self, parts: PartStream) -> None:
         self._parts = parts
 
     def estimate_inmemory_data_size(self) -> int | None:
-        """Say that the size is not known."""
+        """Return None, since the size is not known."""
         return None
 
     def get_read_tasks(self, *_: Any, **__: Any) -> list[ReadTask]:

@@ -1,4 +1,4 @@
-"""What is written about a document: its mentions with their links, as plain data."""
+"""Records of documents: their mentions with links, as plain data."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -11,18 +11,18 @@ from ..components.pipelines import linked_spans
 from ..text.context import SECTION
 from .documents import Document
 
-_DIGITS = 4  # of scores: those of a batch differ from those of another further down
+_DIGITS = 4  # of scores: further digits differ between batches
 _NIL = ("", "NIL")
-# Attributes that are written as they are; `kb_ents` says less than `candidates`.
+# Attributes that are written unchanged; not `kb_ents`, since `candidates` holds more.
 _SAID = ("kb_ents", "cui", "candidates", "codes", "reason")
 _OTHERS = [name for name in SPAN_ATTRIBUTES if name not in _SAID]
-# What a component for context says of a span: ours and medspaCy's have the same attributes.
+# Attributes of context components: ours have the same names as medspaCy's.
 _SAID_OF = {**ATTRIBUTES, SECTION: SECTION}
 _NEGEX = "negex"  # negspacy's
 
 
 class Shape(NamedTuple):
-    """What a record holds.
+    """The content of a record.
 
     candidates (int): candidates beside each link. with_text (bool): the whole text, too.
     """
@@ -35,17 +35,17 @@ PLAIN = Shape()
 
 
 class Where(NamedTuple):
-    """Where a linker has put its links: span groups or the entities, and under which prefix."""
+    """The place of a linker's links: span groups or entities, and the prefix of attributes."""
 
     spans_key: str | Sequence[str] | None
     prefix: str
 
 
 def record_of(document: Document, doc: Doc, where: Where, shape: Shape) -> dict[str, Any]:
-    """Make the record of a document; it is one of the project's files of mentions.
+    """Make the record of a document, in the project's format of gold files.
 
-    RETURNS (Dict[str, Any]): "doc_id", "text" where asked for, and "mentions" in the order of the
-        text, as `record_of_link` makes them.
+    RETURNS (Dict[str, Any]): "doc_id", "text" if wanted, and "mentions" in the order of the text,
+        as `record_of_link` makes them.
     """
     spans = linked_spans(doc, where.spans_key)
     mentions = [record_of_link(span, where.prefix, shape.candidates) for span in spans]
@@ -59,15 +59,15 @@ def rejection_of(document: Document, problem: str) -> dict[str, Any]:
 
 
 def record_of_link(span: Span, prefix: str = "", kept: int = 0) -> dict[str, Any]:
-    """Make the record of a linked span: the one form of a link as JSON, a gold mention with more.
+    """Make the record of a linked span, a gold mention with more fields. All JSON uses this form.
 
-    prefix (str): of the linker's attributes. kept (int): candidates to hold.
+    prefix (str): of the linker's attributes. kept (int): number of candidates.
     RETURNS (Dict[str, Any]): "start", "end" (characters), "mention", "type" (the entity label),
         "ids" (of the link, none for NIL), "cui", "name", "matched", "score", "prob" (None for NIL),
         "reason" (why it is NIL), "codes", "candidates" (as `_.candidates` has them, scores
         rounded), the other attributes of `extensions.SPAN_ATTRIBUTES` but "kb_ents", and "negated",
-        "historical", "hypothetical", "family", "uncertain" and "section" where a component of the
-        process says so: `medical_context`, medspaCy's ConText or negspacy.
+        "historical", "hypothetical", "family", "uncertain" and "section" if a component has set
+        them: `medical_context`, medspaCy's ConText or negspacy.
     """
     candidates = span._.get(f"{prefix}candidates")
     linked = span.kb_id_ not in _NIL
@@ -92,7 +92,7 @@ def record_of_link(span: Span, prefix: str = "", kept: int = 0) -> dict[str, Any
 
 
 def _said_of(span: Span) -> dict[str, Any]:
-    """Read what the text says of a mention."""
+    """Read the context of a mention."""
     said = {key: span._.get(name) for key, name in _SAID_OF.items() if Span.has_extension(name)}
     if Span.has_extension(_NEGEX):
         said["negated"] = bool(span._.get(_NEGEX) or said.get("negated"))

@@ -1,4 +1,4 @@
-"""Ids that several documents of a run have: counted by hash, shown as they are."""
+"""Ids that several documents of a run have, found by their hashes."""
 
 from array import array
 from collections import Counter
@@ -10,16 +10,16 @@ import numpy as np
 
 from ..text.normalisation import hash_key
 
-_BEFORE = b'{"doc_id": '  # what every record begins with
+_BEFORE = b'{"doc_id": '  # the beginning of every record
 _EXAMPLES = 3
-_COMPARED = 10_000  # ids that are compared as they are, so that memory stays bounded
+_COMPARED = 10_000  # most ids that are compared as texts, so that memory stays bounded
 
 
 class Repeated(NamedTuple):
     """Ids that several documents have.
 
-    documents (int): those with an id that another one has before. examples (Tuple[str, ...]): the
-        first such ids.
+    documents (int): number of documents with the id of an earlier one. examples (Tuple[str, ...]):
+        the first such ids.
     """
 
     documents: int = 0
@@ -27,7 +27,7 @@ class Repeated(NamedTuple):
 
 
 class IdsSeen:
-    """Remembers eight bytes of each id that goes by."""
+    """The ids seen so far, eight bytes of hash each."""
 
     def __init__(self) -> None:
         self._hashes = array("Q")
@@ -36,20 +36,20 @@ class IdsSeen:
         """Pass the lines of records on, and remember their ids."""
         for line in lines:
             id = _id_of(line)
-            if id:  # what was set aside may have none
+            if id:  # documents set aside may have none
                 self._hashes.append(hash_key(id))
             yield line
 
     def repeated(self, lines: Iterable[bytes]) -> Repeated:
         """Find the ids that were seen several times.
 
-        lines (Iterable[bytes]): of the same records once more, read only where there are any.
+        lines (Iterable[bytes]): of the same records again, read only if hashes are repeated.
         """
         values, counts = np.unique(np.array(self._hashes, dtype=np.uint64), return_counts=True)
         many = frozenset(values[counts > 1][:_COMPARED].tolist())
         if not many:
             return Repeated()
-        # A hash may be that of several ids: these are told apart, where there are not too many.
+        # Several ids may have the same hash: they are compared, unless there are too many.
         ids = Counter(id for id in map(_id_of, lines) if id and hash_key(id) in many)
         own = [id for id, count in ids.items() if count > 1]
         compared = sum(ids[id] - 1 for id in own)
@@ -61,7 +61,7 @@ _decoder = JSONDecoder()
 
 
 def _id_of(line: bytes) -> str:
-    """Read the id of a record, which comes first in it, without the rest."""
+    """Read the id at the beginning of a record, without parsing the rest."""
     if not line.startswith(_BEFORE):
         return ""
     id, _ = _decoder.raw_decode(line.decode("utf-8", "replace"), len(_BEFORE))

@@ -1,4 +1,4 @@
-"""One run of bulk annotation: open, resume, link part by part, put together."""
+"""A run of bulk annotation: open, resume, link part by part, join the parts."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, repeat
@@ -26,11 +26,11 @@ _DESCRIBES = ("manifest.json", "config.cfg", "meta.json")  # of assets, of pipel
 
 
 class Annotation(NamedTuple):
-    """What a run has done.
+    """The result of a run.
 
-    linked, set_aside (int): documents, of this run and of those that it resumed.
-    resumed (int): parts that were there already. aside (Optional[Path]): what was set aside.
-    mentions, links (int): of the documents; what is no link is NIL.
+    linked, set_aside (int): documents, of this run and of the runs that it resumed.
+    resumed (int): parts of earlier runs. aside (Optional[Path]): file of documents set aside.
+    mentions, links (int): of the documents; mentions without a link are NIL.
     repeated (Repeated): ids that several documents have.
     """
 
@@ -44,7 +44,7 @@ class Annotation(NamedTuple):
 
     @property
     def nil(self) -> int:
-        """Mentions that are linked to nothing."""
+        """Number of mentions without a link."""
         return self.mentions - self.links
 
 
@@ -69,19 +69,19 @@ def annotate_file(
 ) -> Annotation:
     """Find and link the mentions of many documents.
 
-    A run that was killed goes on where it was; the output appears when all is done. W342 says
-    which ids several documents have.
+    A run that was killed continues where it stopped; the output appears when all is done. W342
+    lists ids that several documents have.
     source (str): assets, a saved pipeline, an installed package, or "starter".
     path (Path): JSON Lines, CSV, TSV (each plain or .gz), Parquet, or a directory of text files.
-    output (Path): `.jsonl`, `.jsonl.gz` or `.parquet`; what cannot be linked is set aside in
+    output (Path): `.jsonl`, `.jsonl.gz` or `.parquet`; documents that cannot be linked go to
         `<output>.bad.jsonl`. lang (str): of the texts, for assets. settings: of the linker.
-    shape (Shape): what a record holds. format (str): "" for records, or a name of
-        `formats.FORMATS`, whose suffixes the output then has.
+    shape (Shape): content of a record. format (str): "" for records, or a name of
+        `formats.FORMATS`, whose suffix the output must have.
     max_length (Optional[int]): of a document, in characters.
     engine (str): "local" or "ray". n_process (int): processes that link.
-    device (Optional[str]): where networks compute, "auto" for a GPU where there is one; None for
-        where spaCy does. part_size (int): documents that are linked and written together.
-    overwrite (bool): replace an output. restart (bool): do not go on with an earlier run.
+    device (Optional[str]): device of the networks, "auto" for a GPU where there is one; None for
+        spaCy's device. part_size (int): documents that are linked and written together.
+    overwrite (bool): replace an output. restart (bool): do not resume an earlier run.
     RAISES (MedlinkError): E610-E617, E660, E107, E109, E165, and what `open_pipeline` raises.
     """
     if path.resolve() == output.resolve():
@@ -119,7 +119,7 @@ def annotate_file(
 
 def _run(engine: str, job: Job, parts: PartStream, n_process: int) -> Iterator[Done]:
     if parts.done and next(iter(parts), None) is None:
-        return iter(())  # only what comes after the parts was missing
+        return iter(())  # all parts are there, only the output is missing
     if engine == "ray":
         from .ray_engine import run_ray
 
@@ -128,9 +128,9 @@ def _run(engine: str, job: Job, parts: PartStream, n_process: int) -> Iterator[D
 
 
 def _shown(finished: Iterable[Done], total: int | None, progress: Progress) -> Done:
-    """Sum up parts, and what is in them, as they are finished; progress counts documents.
+    """Sum up the counts of finished parts; progress counts documents.
 
-    RETURNS (Done): its number is that of the parts.
+    RETURNS (Done): its `number` is the number of parts.
     """
     counts = [0, 0, 0, 0, 0]
 
@@ -146,12 +146,12 @@ def _shown(finished: Iterable[Done], total: int | None, progress: Progress) -> D
 
 
 def _absolute(source: str) -> str:
-    """Give a path that holds in any working directory; names of packages stay."""
+    """Make a path absolute; names of packages stay."""
     return str(Path(source).resolve()) if Path(source).exists() else source
 
 
 def _state_of(source: str) -> str:
-    """Hash what describes a pipeline; manifests and configs change when anything in it does."""
+    """Hash the manifests and configs of a pipeline, which change when other files change."""
     if source == STARTER and not Path(source).exists():
         return STARTER
     directory = Path(source)

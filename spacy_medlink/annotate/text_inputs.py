@@ -1,6 +1,6 @@
 """Documents from JSON Lines, tables and directories of text files.
 
-What cannot be read as a document keeps its place in the stream, with the problem in its stead.
+A document that cannot be read keeps its place in the stream, with the problem instead of its text.
 """
 
 import csv
@@ -109,7 +109,7 @@ def check_columns(path: Path, found: Sequence[str], text_column: str, id_column:
 
 
 def document_of(text: Any, id: Any, place: str) -> Document:
-    """Make a document of two values, or say what is wrong with them."""
+    """Make a document of a text and an id, or describe the problem with them."""
     if isinstance(id, int) and not isinstance(id, bool):
         id = str(id)
     if not isinstance(id, str) or not id:
@@ -130,11 +130,11 @@ def _of_fields(data: Any, text_field: str, id_field: str, place: str, number: st
 
 
 def _rows(rows: Iterator[list[str]]) -> Iterator[list[str] | None]:
-    """Go on after a row that cannot be read, which is None."""
+    """Yield rows, with None for a row that cannot be read."""
     row: list[str] | None
     while True:
-        # Notes are longer than what is taken for a field by default. The limit is the whole
-        # process's, and others count on it.
+        # Notes are longer than the default limit of a field. The limit belongs to the whole
+        # process, so it is restored for other code.
         limit = csv.field_size_limit(_LONGEST)
         try:
             row = next(rows)

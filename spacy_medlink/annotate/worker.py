@@ -1,4 +1,4 @@
-"""PartWorker: links the documents of a part and writes them; every engine runs the same one."""
+"""PartWorker: links the documents of a part and writes them, for every engine."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -26,12 +26,12 @@ _MISREAD = (
 
 @dataclass(frozen=True)
 class Job:
-    """What a process must know to link parts; it travels, pipelines do not.
+    """The data that a process needs to link parts; it is sent instead of a pipeline.
 
     source (str): assets, a saved pipeline, an installed package, or "starter", by path.
     settings (Mapping): of the linker, such as `threshold`. directory (Path): of the parts.
-    max_length (Optional[int]): characters of the longest document; None for the pipeline's own.
-    device (Optional[str]): where networks compute; None for where spaCy does.
+    max_length (Optional[int]): characters of the longest document; None for the pipeline's limit.
+    device (Optional[str]): device of the networks; None for spaCy's device.
     """
 
     source: str
@@ -44,7 +44,7 @@ class Job:
 
 
 def check(job: Job) -> None:
-    """Open the pipeline, but for what is large, before processes are started that need it.
+    """Open the pipeline without its large parts, to find errors before processes start.
 
     RAISES (MedlinkError): what `open_pipeline` raises.
     """
@@ -52,7 +52,7 @@ def check(job: Job) -> None:
 
 
 class PartWorker:
-    """Links parts with a pipeline that it opens itself.
+    """A linker of parts, with a pipeline that it opens itself.
 
     RAISES (MedlinkError): what `open_pipeline` raises.
     """
@@ -63,13 +63,13 @@ class PartWorker:
         if job.max_length is not None:
             self._nlp.max_length = job.max_length
         linker = linker_of(self._nlp)
-        _ = linker.engine  # what is wrong with the assets is said before any document is touched
+        _ = linker.engine  # bad assets raise here, before any document is read
         self._where = Where(linker.spans_key, linker.prefix)
 
     def __call__(self, part: Part) -> Done:
         """Link a part and write its file, whole or not at all.
 
-        RAISES (MedlinkError): E109 when it cannot be written; what is wrong with the assets.
+        RAISES (MedlinkError): E109 when it cannot be written; errors of the assets.
         """
         set_aside = mentions = links = 0
         with (
@@ -90,7 +90,7 @@ class PartWorker:
         return Done(part.number, linked, set_aside, mentions, links)
 
     def _linked(self, documents: list[Document]) -> Iterator[tuple[Document, "Doc | None", str]]:
-        """Link documents: each with its Doc, or with the problem that it has."""
+        """Link documents: each with its Doc, or with its problem."""
         limit = self._nlp.max_length
         problems = [document.problem or _too_long(document.text, limit) for document in documents]
         sound = [
@@ -105,21 +105,21 @@ class PartWorker:
 
 
 def linked_docs(nlp: "Language", texts: list[str]) -> "Iterator[tuple[Doc | None, str]]":
-    """Link texts together; where that fails, one by one, so that only the culprits fail."""
+    """Link texts together; if that fails, one by one, so that only the bad texts fail."""
     done = 0
     try:
         for doc in nlp.pipe(texts):
             yield _as_read(doc, texts[done])
             done += 1
     except MedlinkError:
-        raise  # the assets or the settings are at fault, no document
+        raise  # the assets or the settings are at fault, not a document
     except Exception:
         for text in texts[done:]:
             yield _doc(nlp, text)
 
 
 def _doc(nlp: "Language", text: str) -> "tuple[Doc | None, str]":
-    """Link a text, component by component; an error's own words may quote the text: not told."""
+    """Link a text, component by component; hide the text of errors, which may quote a note."""
     at = "tokenizer"
     try:
         doc = nlp.make_doc(text)
@@ -134,9 +134,9 @@ def _doc(nlp: "Language", text: str) -> "tuple[Doc | None, str]":
 
 
 def _as_read(doc: "Doc", text: str) -> "tuple[Doc | None, str]":
-    """Check what spaCy has read: it takes words with the same 64-bit hash for one.
+    """Check that spaCy has read the text correctly: it confuses words with the same 64-bit hash.
 
-    White space does not count, which some tokenizers do not keep.
+    White space is ignored, since some tokenizers do not keep it.
     """
     own = doc.text
     is_same = own == text or "".join(own.split()) == "".join(text.split())

@@ -1,4 +1,4 @@
-"""build_assets: from a knowledge base and an encoder to the directory of a linker."""
+"""build_assets: builds the assets of a linker from a knowledge base and an encoder."""
 
 import platform
 from collections.abc import Mapping, Sequence
@@ -56,8 +56,8 @@ if TYPE_CHECKING:  # torch and transformers are not needed to build the starter'
     from ..encoders.stored import StoredVectors
     from ..retrieval.tuning import SearchSettings
 
-# Above, the n-gram tier steps aside: a mention takes 20 to 50 ms in a million names, building it
-# 1.2 GB, and both grow with the number (benchmarks/results/kb.md).
+# Above this, the n-gram tier does not compare with all names: in a million names a mention takes
+# 20 to 50 ms and the build 1.2 GB, and both grow with the number (benchmarks/results/kb.md).
 NGRAM_LIMIT = 400_000  # names, up to which comparing with all takes no longer
 TORCH = "torch"
 _LIBRARIES = (
@@ -89,37 +89,36 @@ def build_assets(
     """Build the assets of a linker; assets at `out` are replaced when all is done.
 
     out (Path): directory to write. kb (Path): a file that `medlink kb build` wrote.
-    encoder (Optional[str]): directory or Hub name of a transformer; None takes that of `update`,
-        and builds no dense tier when there is none.
+    encoder (Optional[str]): directory or Hub name of a transformer; None takes the encoder of
+        `update`, and builds no dense tier without one.
     index (Optional[str]): faiss factory string; default: that of `update`, else by the number of
         names, see `default_spec`.
-    pooling (Optional[str]): "mean" or "cls"; default: what was saved with the encoder, else "mean".
+    pooling (Optional[str]): "mean" or "cls"; default: as saved with the encoder, else "mean".
     runtime (Optional[str]): "onnx" or "openvino" to export the encoder, so that linking needs no
-        torch; "torch" not to; default: that of `update`.
-    update (Optional[Path]): assets built before, whose vectors are reused for the names that they
-        have, if the encoder is the same; the manifest's "update" says what was.
-    memory (Sequence[Path]): gold mentions that are to be linked as they are there; without any,
-        what `update` remembers.
-    dev (Optional[Path]): gold mentions on which the fusion is chosen and the calibrator fitted, 50
-        or more; without them the fusion stays as `update` has it, if most names do, else examples
-        made of names choose, and they calibrate. Names that these mentions gave count as new.
+        torch; "torch" for no export; default: that of `update`.
+    update (Optional[Path]): assets built before. If the encoder is the same, their vectors are
+        reused; the manifest's "update" lists the reused parts.
+    memory (Sequence[Path]): gold mentions for the memory; without any, the memory of `update`.
+    dev (Optional[Path]): 50 or more gold mentions on which the fusion is chosen and the calibrator
+        fitted; names from these mentions count as new. Without them, examples made of names are
+        used, but the fusion of `update` stays if most names are the same.
     search (Optional[SearchSettings]): how far a search of the index goes; 0 takes the default.
-    training_sample (int): vectors that train an index which must be trained; 0 takes 262,144.
-    ngram_limit (int): names up to which the n-gram tier compares a text with all of them; above it
-        finds names by their words.
-    calibrate (bool): fit a calibrator and a threshold to names of the knowledge base, so that what
-        is not probably right is NIL.
-    device (str): where the networks of the build and of the new assets compute, see `Assets`.
+    training_sample (int): vectors to train an index that needs training; 0 takes 262,144.
+    ngram_limit (int): most names for which the n-gram tier compares a text with all of them; with
+        more names, it finds names by their words.
+    calibrate (bool): fit a calibrator and a threshold to names of the knowledge base, so that
+        improbable links become NIL.
+    device (str): device of the networks of the build and of the new assets, see `Assets`.
         Where torchrun has started several processes, all of them encode (see `shares`).
-    progress (Progress): shows how far encoding has come.
-    overwrite (bool): lose what `out` holds besides assets. resume (bool): keep vectors beside `out`
-        until it is whole, so that a build after an interruption goes on.
-    vectors (Sequence[Path]): trained encoders beside which vectors of this one may lie, as they do
-        beside an encoder that was trained itself.
+    progress (Progress): shows the progress of encoding.
+    overwrite (bool): delete other files in `out`. resume (bool): keep vectors beside `out` until
+        it is whole, so that an interrupted build can continue.
+    vectors (Sequence[Path]): directories of trained encoders, beside which vectors of this encoder
+        may lie.
     RETURNS (Assets): the new assets, opened.
-    RAISES (MedlinkError): E101-E103 the knowledge base, E201-E204 the old assets, E205-E209 encoder
-        and index, E228 and E229 the export, E4xx the gold files, E508 no such device, E109 the
-        disk, E120-E123 what `out` holds.
+    RAISES (MedlinkError): E101-E103 for the knowledge base, E201-E204 for the old assets, E205-E209
+        for encoder and index, E228 and E229 for the export, E4xx for the gold files, E508 for an
+        unknown device, E109 for the disk, E120-E123 for other files in `out`.
     """
     inputs = [kb, encoder, *memory, dev]
     check_output(out, ASSETS, inputs, improves=update, overwrite=overwrite)
@@ -181,7 +180,7 @@ def _export(
     old: Assets | None,
     path: Path,
 ) -> dict[str, Any] | None:
-    """Export the encoder to a runtime, where one is asked for or older assets have one."""
+    """Export the encoder to a runtime, if one is wanted or older assets have one."""
     made_by = old.manifest["encoder"] if old is not None else None
     runtime = runtime or ((made_by or {}).get("runtime") or {}).get("name")
     if runtime in (None, TORCH) or linker.dense is None:
@@ -194,7 +193,7 @@ def _export(
 def _final(
     engine: Linker, fusion: Mapping[str, Any], encoder: Mapping[str, Any] | None
 ) -> tuple[Linker, dict[str, Any]]:
-    """Make what a linker over these assets will be by default, and what its scores depend on."""
+    """Make the default linker of these assets, and the facts that its scores depend on."""
     weights = fusion["weights"]
     used = [tier for tier in TIERS if weights.get(tier)]
     unused = {tier: None for tier in TIERS if tier not in used}
@@ -210,7 +209,7 @@ def _calibrate(
     fitted_for: Mapping[str, Any],
     names: RetrievedExamples | None,
 ) -> dict[str, Any] | None:
-    """Fit a calibrator to names as a linker over these assets will rank them, and write it."""
+    """Fit a calibrator to names, as ranked by the default linker of these assets, and write it."""
     if names is None:
         return None
     found = fit_on_names(names.of_tiers(fitted_for["tiers"]).asking(final), kb)
@@ -221,8 +220,8 @@ def _calibrate(
 
 
 def _on_gold(made: Assets, dev: str | Path, progress: Progress) -> Assets:
-    """Calibrate on gold mentions; on names, as they are, where these are too few or too hard."""
-    # What the memory learned from the same file would seem surer than it is.
+    """Calibrate on gold mentions; keep the calibrator of names if these are too few or too hard."""
+    # Mentions in the memory from the same file would look more certain than new text.
     train, unseen = (dev, None) if is_remembered(made, dev) else (None, dev)
     try:
         return calibrate_assets(made, made.path, unseen, train=train, progress=progress).assets
@@ -235,7 +234,7 @@ def _on_gold(made: Assets, dev: str | Path, progress: Progress) -> Assets:
 def _open_encoder(
     source: str | Path | None, pooling: str | None, old: Assets | None, device: str
 ) -> tuple["BiEncoder | None", str]:
-    """Load the encoder; the name of where it came from stays when it is that of the old assets."""
+    """Load the encoder; the encoder of the old assets keeps the name of its source."""
     if source is None and (old is None or old.manifest["encoder"] is None):
         return None, ""
     from ..encoders.bi_encoder import BiEncoder
@@ -252,10 +251,10 @@ def _open_encoder(
 def _stored(
     encoder: "BiEncoder | None", directories: Sequence[Path], names: int
 ) -> "StoredVectors | None":
-    """Find vectors beside encoders, where they are those of half of the names or more.
+    """Find vectors beside encoders, if they cover half of the names or more.
 
-    To look names up that are not there only takes time. Several processes encode all names: each
-    meets the others at the end of its share.
+    With fewer, the look-ups cost more time than they save. Several processes encode all names, and
+    each waits for the others at the end of its share.
     """
     if encoder is None or Share.of_process().processes > 1:
         return None

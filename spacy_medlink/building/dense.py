@@ -1,4 +1,4 @@
-"""Building the dense tier: encode all names, index them, and see how good the index is."""
+"""Building the dense tier: encode all names, index them, and measure the recall of the index."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,15 +23,15 @@ _EXHAUSTIVE = "Flat"
 
 @dataclass
 class DenseBuild:
-    """What the dense tier is built from.
+    """The parts that the dense tier is built from.
 
-    encoder (Optional[BiEncoder]): None builds none. spec (str): faiss factory string.
+    encoder (Optional[BiEncoder]): None for no dense tier. spec (str): faiss factory string.
     reuse (Optional[Update]): vectors and training of older assets.
-    stored (Optional[StoredVectors]): what else of the encoder's vectors is there.
+    stored (Optional[StoredVectors]): further vectors of the encoder.
     search (Optional[SearchSettings]): how far a search goes; None takes the defaults.
     training_sample (int): vectors that train the index, 0 for the default.
-    kept (Optional[KeptVectors]): keeps vectors for the case that the build is interrupted.
-    facts (Optional[Dict]): for the manifest, once it is built.
+    kept (Optional[KeptVectors]): keeps vectors in case the build is interrupted.
+    facts (Optional[Dict]): for the manifest, after the build.
     """
 
     encoder: "BiEncoder | None"
@@ -46,7 +46,7 @@ class DenseBuild:
     def build(self, path: Path, kb: KnowledgeBase, progress: Progress) -> "DenseIndex | None":
         """Write encoder and index into the directory of assets.
 
-        RAISES (MedlinkError): E208 for an encoder, E209 for an index that does not work.
+        RAISES (MedlinkError): E208 for a bad encoder, E209 for a bad index.
         """
         if self.encoder is None:
             return None

@@ -1,7 +1,7 @@
-"""Exporting the encoder to a runtime that needs no torch, and comparing what it gives with torch.
+"""Exporting the encoder to a runtime without torch, and comparing the export with torch.
 
-An export is refused where it gives other vectors or other first candidates than torch. In 8 bits it
-is taken only where it is also faster on this processor.
+An export is refused if its vectors or first candidates differ from torch. An export in 8 bits is
+used only if it is also faster on this processor.
 """
 
 import copy
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from ..encoders.bi_encoder import BiEncoder
 
-# What an export may change. Examples are harder than text: most are names with letters or words
-# changed, or without their own concept.
+# Largest changes by an export. Examples are harder than text: most are names with changed letters
+# or words, or names without their own concept.
 LEAST_COSINE = {"fp32": 0.999, "int8": 0.98}  # with torch in fp32, of any example
 MAX_CHANGED = {"fp32": 0.005, "int8": 0.02}  # of the first candidates
 _SAMPLE = 200  # concepts that give examples
@@ -37,7 +37,7 @@ _PIECES = 1024  # in a batch of torch
 
 
 class Checked(NamedTuple):
-    """How an export compares with torch. speed (float): names a second."""
+    """The comparison of an export with torch. speed (float): names a second."""
 
     precision: str
     least_cosine: float
@@ -46,7 +46,7 @@ class Checked(NamedTuple):
 
     @property
     def problem(self) -> str:
-        """Why it is refused; "" where it is not."""
+        """The reason to refuse the export; "" if it is good."""
         least, most = LEAST_COSINE[self.precision], MAX_CHANGED[self.precision]
         if not self.least_cosine >= least:  # NaN, too
             return f"a vector has the cosine {self.least_cosine:.4f}, at least {least} is allowed"
@@ -58,12 +58,12 @@ class Checked(NamedTuple):
 def export(
     encoder: "BiEncoder", linker: Linker, kb: KnowledgeBase, runtime: str, out: Path, saved: Path
 ) -> dict[str, Any]:
-    """Export an encoder, check it, and keep the faster of fp32 and int8 that links as torch does.
+    """Export an encoder, check it, and keep fp32 or int8: the faster one that links as torch does.
 
-    linker (Linker): as it will link, with torch. kb (KnowledgeBase): whose names are examples.
+    linker (Linker): the default linker, with torch. kb (KnowledgeBase): its names are the examples.
     runtime (str): "onnx" or "openvino". out (Path): directory to write. saved (Path): the encoder.
-    RAISES (MedlinkError): E228 what the runtime refuses, E229 vectors or links that differ.
-        (ImportError): a package is not installed.
+    RAISES (MedlinkError): E228 for an encoder that the runtime refuses, E229 for vectors or links
+        that differ. (ImportError): a package is not installed.
     RETURNS (Dict): for the manifest: `name`, `precision` and the figures of the check.
     """
     texts = list(dict.fromkeys(one.text for one in name_examples(kb, _SAMPLE, 0)))

@@ -1,4 +1,4 @@
-"""Vectors on disk until the assets that they are for are whole: an interrupted build goes on."""
+"""Vectors kept on disk until the assets are whole, so that an interrupted build can continue."""
 
 import hashlib
 import re
@@ -20,13 +20,13 @@ _SHARD = re.compile(r"[0-9a-f]{16}-[0-9a-f]{40}-(\d+)\.npy")
 
 
 class KeptVectors:
-    """The vectors of one encoder, in shards named after the texts that they are of.
+    """The vectors of one encoder, in shards named after their texts.
 
-    What names a shard is all that decides about it: a build with other names finds those shards
-    whose names are the same, one with another encoder none.
+    The file name of a shard contains all that identifies it. So a build with other names finds the
+    shards with the same names, and a build with another encoder finds none.
 
     out (Path): the assets to build; the shards lie beside. made_by (str): the encoder's
-        fingerprint. names (int): to encode in all.
+        fingerprint. names (int): number of all names to encode.
     """
 
     def __init__(self, out: Path, made_by: str, names: int) -> None:
@@ -53,12 +53,12 @@ class KeptVectors:
         return sum(int(match[1]) for match in self._shards() if match[0].startswith(self._made_by))
 
     def say_found(self) -> None:
-        """Say that an earlier build is gone on with, if one is."""
+        """Report that an earlier build continues, if one does."""
         if found := self.count():
             tell(Warnings.vectors_found.format(out=self.out, count=found, place=self.place))
 
     def say_kept(self) -> None:
-        """Say what of a build that did not come to its end is kept, and how to go on."""
+        """Report the vectors kept of an interrupted build, and how to continue."""
         count = self.count()
         facts = {"out": self.out, "place": self.place, "names": self.names, "count": count}
         message = Warnings.vectors_kept.format(**facts)
@@ -69,7 +69,7 @@ class KeptVectors:
                 tell(message)
 
     def remove(self) -> None:
-        """Remove what is not needed any more."""
+        """Remove the shards after the build."""
         if not self._problem:
             for match in self._shards():
                 (self.place / match[0]).unlink(missing_ok=True)
@@ -83,13 +83,13 @@ class KeptVectors:
         return [match for name in names if (match := _SHARD.fullmatch(name))]
 
     def _find_problem(self) -> str:
-        """Say why nothing is kept, "" where it is."""
+        """Give the reason why no vectors are kept; "" if they are."""
         try:
             there = files_in(self.place) if self.place.exists() else []
             known = len(self._shards())
         except OSError as error:
             return str(error)
-        # A killed writer may have left a shard in part, in a directory of its own.
+        # A killed writer may have left a part of a shard, in a directory of its own.
         others = [name for name in there if not name.startswith(".")]
         return f"{self.place} is not ours" if len(others) > known else ""
 
@@ -97,16 +97,16 @@ class KeptVectors:
         try:
             with replacing_file(shard, PRIVATE) as path, path.open("wb") as file:
                 np.save(file, vectors, allow_pickle=False)
-        except (MedlinkError, OSError) as error:  # the build itself may well have room
+        except (MedlinkError, OSError) as error:  # the build itself may have enough room
             self._problem = str(error)
 
 
 @contextmanager
 def keeping(out: Path, made_by: str | None, names: int) -> Iterator[KeptVectors | None]:
-    """Keep the vectors that a block encodes until it ends well; else say what is kept.
+    """Keep the vectors of a block until it ends well; if it fails, report what is kept.
 
-    made_by (Optional[str]): the encoder's fingerprint, None without one.
-    RETURNS (Optional[KeptVectors]): None where it is not worth it.
+    made_by (Optional[str]): the encoder's fingerprint, None without an encoder.
+    RETURNS (Optional[KeptVectors]): None where encoding again is fast.
     """
     if made_by is None or names < WORTH_KEEPING:
         yield None
@@ -122,7 +122,7 @@ def keeping(out: Path, made_by: str | None, names: int) -> Iterator[KeptVectors 
 
 
 def _read(shard: Path, count: int) -> Floats2d | None:
-    """Read a shard; None where it is not there, or not whole."""
+    """Read a shard; None where it is missing or not whole."""
     try:
         vectors: Floats2d = np.load(shard, allow_pickle=False)
     except (OSError, ValueError, EOFError):

@@ -1,4 +1,4 @@
-"""learn: all that annotated text teaches without training an encoder, in one go."""
+"""learn: fits all parts that annotated text allows, without training an encoder."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -23,15 +23,14 @@ from ..util.outputs import check_output
 from ..util.progress import no_progress
 from .build import build_assets
 
-# Errors that say that there is too little text for a part, which is then left out.
+# Errors for too little text for a part, which is then left out.
 _TOO_LITTLE = frozenset({"E407", "E413", "E414", "E530"})
 
 
 class Gain(NamedTuple):
-    """Mentions in the text whose concept is known, and how many have the right first candidate.
+    """Mentions of known concepts in the text, and the number with the right first candidate.
 
-    before (int): by the assets as they were. after (int): by what was learned from the other four
-        fifths of the documents.
+    before (int): with the earlier assets. after (int): with assets fitted to the other four folds.
     """
 
     mentions: int
@@ -40,10 +39,10 @@ class Gain(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """assets (Assets): what was written. names (int): mentions that became names.
+    """The result of `learn`. names (int): mentions that became names.
 
-    left_out (Dict[str, str]): "ranker", "calibrator" or "reranker", and why it is not there.
-    gain (Optional[Gain]): what text gains that was not learned from; None where that is not known.
+    assets (Assets): the new assets. left_out (Dict[str, str]): "ranker", "calibrator" or
+    "reranker", with the reason. gain (Optional[Gain]): on folds not fitted to; None if not known.
     """
 
     assets: Assets
@@ -53,7 +52,7 @@ class Learned(NamedTuple):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What the manifest says of them."""
+        """The facts for the manifest."""
         return dict(self.assets.manifest)
 
 
@@ -68,20 +67,20 @@ def learn(
     progress: Progress = no_progress,
     overwrite: bool = False,
 ) -> Learned:
-    """Write assets that know what annotated text says.
+    """Write assets that are fitted to annotated text.
 
-    Its mentions become names of their concepts, and the memory of corrections; they choose the
-    fusion, each as if it were new, where no other text has. Then the ranker and the calibrator are
-    fitted to the same text, each fifth of the documents looked up as if it had not been annotated.
-    The encoder stays as it is, and only new names are encoded.
+    The mentions become names of their concepts, and entries of the memory. If no other text has
+    chosen the fusion, they do, each as if it were new. Then the ranker and the calibrator are
+    fitted to the same text, where each fold is looked up as if it had not been annotated. The
+    encoder does not change, and only new names are encoded.
 
     out (Path): directory to write, which may be that of the assets. train (Path): gold mentions
-        that the encoder was not fine-tuned on. new_concepts (bool): ids that the knowledge base
-        lacks become concepts. top (int): candidates that the ranker orders.
-    target_precision (float): of the links above the threshold. overwrite (bool): lose what `out`
-        holds besides assets.
-    RAISES (MedlinkError): E107, E401-E404 for the file, E220 where the assets remember what it has
-        not, E302 for a top below 2, E109 the disk, E120-E123 what `out` holds.
+        that the encoder was not fine-tuned on. new_concepts (bool): unknown ids become concepts.
+        top (int): candidates that the ranker orders.
+    target_precision (float): of the links above the threshold. overwrite (bool): delete other
+        files in `out`.
+    RAISES (MedlinkError): E107, E401-E404 for the file, E220 if the assets remember mentions that
+        the file lacks, E302 for a top below 2, E109 for the disk, E120-E123 for files in `out`.
     """
     train, out = Path(train), Path(out)
     check_output(out, ASSETS, [train], improves=assets.path, overwrite=overwrite)
@@ -130,7 +129,7 @@ def learn(
 
 
 def _gains(assets: Assets, cases: Sequence[Case], unannotated: Mapping[str, int]) -> Iterator[Gain]:
-    """Compare with the assets as they were; nothing where these have learned: they may know it."""
+    """Compare with the earlier assets; not if these were fitted to text, perhaps the same text."""
     if assets.manifest.get("memory") is not None:
         return
     own = [one for one in cases if one.right and one.mention.text.strip()]
@@ -144,7 +143,7 @@ def _gains(assets: Assets, cases: Sequence[Case], unannotated: Mapping[str, int]
 
 
 def _gate(assets: Assets, cases: Sequence[Case]) -> dict[str, Any] | None:
-    """Fit the gate to the linker that the assets now are; the mentions are what it remembers."""
+    """Fit the gate to the new assets; the mentions are those of the memory."""
     linker = assets.engine(exact_first=False)
     gold = [Mention(one.mention.text, label=one.mention.label) for one in cases]
     return fit_gate(linker, assets.kb, assets.conditions(linker), gold)
@@ -153,7 +152,7 @@ def _gate(assets: Assets, cases: Sequence[Case]) -> dict[str, Any] | None:
 def _or_without(
     fit: Callable[[], Assets], assets: Assets, part: str, missing: dict[str, str]
 ) -> Assets:
-    """Fit a part; without it where there is too little text to learn it from."""
+    """Fit a part; leave it out where there is too little text."""
     try:
         return fit()
     except MedlinkError as error:
@@ -164,7 +163,7 @@ def _or_without(
 
 
 def _has_chosen(assets: Assets) -> bool:
-    """Tell whether text other than what they remember has chosen the fusion."""
+    """Tell whether the fusion was chosen on other text than the memory's."""
     chosen_on = assets.manifest["fusion"].get("chosen_on") or {}
     memory = assets.manifest.get("memory") or {"sources": []}
     learned = {source["sha256"] for source in memory["sources"]}
@@ -172,7 +171,7 @@ def _has_chosen(assets: Assets) -> bool:
 
 
 def _check_memory(assets: Assets, cases: Sequence[Case], train: Path) -> None:
-    """Refuse to forget what the assets remember: the file must have all of it."""
+    """Refuse to shorten the memory: the file must have all of its mentions."""
     if assets.manifest.get("memory") is None:
         return
     said = set(map(key_of, cases))

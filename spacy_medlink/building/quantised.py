@@ -1,9 +1,9 @@
 """quantise: a network in ONNX with weights of 8 bits.
 
-Each piece of a text is scaled by its own largest number. ONNX Runtime's dynamic quantisation takes
-one scale for a whole batch, so that a vector would depend on what else is encoded. Each column of a
-matrix has a scale, too, and 7 of the 8 bits: processors without VNNI add products of two neighbours
-up in 16 bits.
+Each word piece is scaled by its own largest number. ONNX Runtime's dynamic quantisation has one
+scale for a whole batch, so that a vector would depend on the other texts of its batch. Each column
+of a matrix has a scale, too. It uses 7 of the 8 bits, since processors without VNNI add the
+products of two neighbours in 16 bits.
 """
 
 from pathlib import Path
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 _TOP = 63  # of a weight
 _LEAST = 1e-12
-_HALF = 128.5  # of an unsigned byte; a half, since the cast cuts off
+_HALF = 128.5  # middle of an unsigned byte, plus a half, since the cast cuts decimals off
 
 
 def quantise(source: Path, target: Path) -> None:
-    """Write a network again, matrices that multiply and tables that are looked up as int8.
+    """Write a copy of a network with int8 weights in matrix products and look-up tables.
 
     RAISES (ImportError): without the package onnx.
     """
@@ -46,7 +46,7 @@ def quantise(source: Path, target: Path) -> None:
 
 
 class _Writer:
-    """Writes the nodes that take the place of others. arrays (Dict): that they need."""
+    """The writer of quantised nodes. arrays (Dict): the weights and scales of the nodes."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, NDArray[Any]] = {
@@ -56,7 +56,7 @@ class _Writer:
         self._inputs: set[str] = set()
 
     def product(self, node: Any, weights: NDArray[np.float32]) -> list[Any]:
-        """Multiply bytes: rows scaled as they come, columns once and for all."""
+        """Multiply bytes: rows are scaled at run time, columns in advance."""
         (text, matrix), (out,) = node.input, node.output
         self._scaled(matrix, weights, 0)
         own = f"{text}_bytes"
@@ -90,7 +90,7 @@ class _Writer:
         ]
 
     def _scaled(self, name: str, weights: NDArray[np.float32], axis: int) -> None:
-        top = 127 if axis else _TOP  # what is looked up is not multiplied
+        top = 127 if axis else _TOP  # tables are not multiplied, so they use all bits
         scale = np.maximum(np.abs(weights).max(axis=axis, keepdims=True), _LEAST) / top
         self.arrays[f"{name}_bytes"] = np.rint(weights / scale).astype(np.int8)
         self.arrays[f"{name}_scale"] = scale.astype(np.float32)

@@ -1,4 +1,4 @@
-"""How much of what an uncompressed, exhaustive index finds another kind of index finds."""
+"""The recall of an index, compared with an exhaustive index without compression."""
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 _K = 25
 _QUERIES = 500
 _SEED = 0
-# Names with the vector of the k-th name are as good as that one. There may be hundreds: strings
-# that an encoder does not tell apart.
+# Names with the same vector as the k-th name are as good as that name. There may be hundreds of
+# strings that an encoder does not tell apart.
 _SAME = np.float32(1e-5)
 _MOST = 8192  # kept of them
 
 
 class RecallProbe:
-    """Looks at the vectors of all names as they go by, and keeps what is nearest to some of them.
+    """The exact nearest names of a sample, collected from the stream of all vectors.
 
     queries (Floats2d): (n, dim), vectors of length 1.
     """
@@ -50,7 +50,7 @@ class RecallProbe:
             yield chunk
 
     def _keep(self, near: Hits) -> None:
-        """Unite what was nearest with what is, the nearest first."""
+        """Merge new hits with the nearest so far, the nearest first."""
         rows = np.hstack([self._best.rows, near.rows])
         scores = np.hstack([self._best.scores, near.scores])
         order = np.argsort(-scores, axis=1, kind="stable")
@@ -65,7 +65,7 @@ class RecallProbe:
         return self._best.scores[:, k - 1 : k]
 
     def measure(self, index: "DenseIndex") -> dict[str, Any]:
-        """Compare an index with what went by.
+        """Compare an index with the exact nearest names.
 
         RETURNS (Dict[str, Any]): `queries`, and the share of the nearest 1 and 25 names that the
             index finds, `recall@1` and `recall@25`.
@@ -89,7 +89,7 @@ def _kth_best(scores: Floats2d) -> Floats2d:
 
 
 def _nearest(scores: Floats2d, least: Floats2d) -> Hits:
-    """Take from scores (n, m) those that reach a least one (n, 1): (n, most), padded at the end."""
+    """Keep the scores (n, m) that reach a minimum (n, 1): (n, most), padded at the end."""
     query, column = np.nonzero(scores >= least)
     counts = np.bincount(query, minlength=len(scores))
     place = np.arange(len(query)) - np.repeat(np.cumsum(counts) - counts, counts)

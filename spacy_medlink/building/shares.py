@@ -1,8 +1,8 @@
-"""Shares: the processes that torchrun has started encode names together, each its share.
+"""Shares: processes started by torchrun encode names together, each its share.
 
-The vectors meet on disk, where an interrupted build keeps them (`kept`): the first process finds
-those of the others there, and encodes itself what one of them could not write. On several machines
-the assets must lie on a file system that all of them see.
+The processes write vectors to disk, where an interrupted build keeps them (`kept`). The first
+process reads them there, and encodes the missing ones itself. On several machines the assets must
+lie on a shared file system.
 """
 
 import os
@@ -21,7 +21,7 @@ from .vectors import kept_or_encoded, name_chunks
 if TYPE_CHECKING:  # torch and transformers are not needed to build the starter's tiers
     from ..encoders.bi_encoder import BiEncoder
 
-_PATIENCE = timedelta(hours=12)  # an hour or more may lie between the first and the last to end
+_PATIENCE = timedelta(hours=12)  # the last process may end an hour or more after the first
 
 
 class Share(NamedTuple):
@@ -32,10 +32,10 @@ class Share(NamedTuple):
 
     @classmethod
     def of_process(cls) -> "Share":
-        """Read what torchrun says; 0 of 1 where it did not start this process.
+        """Read the variables of torchrun; 0 of 1 if it did not start this process.
 
-        Schedulers of clusters set RANK and WORLD_SIZE too: a build that one of them starts would
-        wait for processes that nobody has started.
+        RANK and WORLD_SIZE alone do not count, since schedulers of clusters set them too: a build
+        would wait for processes that do not exist.
         """
         if "TORCHELASTIC_RUN_ID" not in os.environ:
             return cls()
@@ -57,7 +57,7 @@ def encode_together(
 ) -> None:
     """Encode the share of this process, keep the vectors, and wait for the other processes.
 
-    A process that is alone does nothing. share, wait: default to what torchrun says.
+    A single process does nothing. share, wait: by default from torchrun.
     """
     share = share or Share.of_process()
     if share.processes == 1:
@@ -73,15 +73,16 @@ def encode_together(
 def encode_share(
     out: Path, kb: Path, encoder: str | Path, pooling: str | None = None, device: str = "cpu"
 ) -> None:
-    """Do what a process does that is not the first: encode its share of the names of a build.
+    """Do the work of a process that is not the first: encode its share of the names of a build.
 
-    RAISES (MedlinkError): E101-E103 the knowledge base, E205-E208 the encoder, E508 no such device.
+    RAISES (MedlinkError): E101-E103 for the knowledge base, E205-E208 for the encoder, E508 for an
+        unknown device.
     """
     from ..encoders.bi_encoder import BiEncoder
     from ..util.devices import find_device
 
     knowledge = KnowledgeBase(kb)
-    if knowledge.n_names < kept.WORTH_KEEPING:  # the first process waits for nobody
+    if knowledge.n_names < kept.WORTH_KEEPING:  # the first process encodes alone, without waiting
         return
     own = BiEncoder.load(str(encoder), pooling, device=find_device(device))
     shards = kept.KeptVectors(out, own.fingerprint(), knowledge.n_names)
@@ -89,7 +90,7 @@ def encode_share(
 
 
 def _wait_for_all() -> None:
-    """Wait until every process has come this far."""
+    """Wait until every process has reached this point."""
     import torch.distributed as dist
 
     dist.init_process_group("gloo", timeout=_PATIENCE)

@@ -1,8 +1,8 @@
-"""Vectors of assets built before, so that an update encodes only the names that are new.
+"""Vectors of assets built before, so that an update encodes only new names.
 
-A name is found by the hash of its text, and compared. Its vector is read from the old index, so
-what an index compresses stays compressed: a lossy index is reused only by one of the same kind,
-which takes over its training and makes the same code of the same vector again.
+A name is found by the hash of its text, and then compared. Its vector is read from the old index,
+so a compressed vector stays compressed. A lossy index is therefore reused only by an index of the
+same kind, which takes over its training and makes the same code of the same vector.
 """
 
 import re
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..retrieval.dense import DenseIndex
 
 _CHUNK = 65_536
-# Indices that keep the vectors as they are; a refinement does, whatever it refines.
+# Indices that keep unchanged vectors; an index with a flat refinement does.
 _LOSSLESS = re.compile(r"(Flat|(IDMap2?,)?HNSW\d+(,Flat)?|IVF\d+(_HNSW\d+)?,Flat|.+,RFlat)")
 
 
@@ -35,8 +35,8 @@ class KnownVectors:
 
     Takes 13 bytes a name; the vectors stay on disk.
 
-    hashes (Hashes1d): of the distinct texts, ascending. rows (Ints1d): a name row of each.
-    index (DenseIndex): the vectors of the rows. texts (Callable): gives the names of rows.
+    hashes (Hashes1d): of the distinct texts, ascending. rows (Ints1d): a name row of each hash.
+    index (DenseIndex): the vectors of the rows. texts (Callable): returns the names of rows.
     """
 
     def __init__(
@@ -59,10 +59,10 @@ class KnownVectors:
         return cls(*_distinct(_text_hashes(old)), old.dense, old.kb.texts_at)
 
     def take(self, texts: Sequence[str]) -> tuple[NDArray[np.bool_], Floats2d]:
-        """Get the vectors of those texts that are known.
+        """Get the vectors of the known texts.
 
-        RETURNS (Tuple[NDArray, Floats2d]): which are known, (n,), and the vectors of these,
-            (n_known, dim).
+        RETURNS (Tuple[NDArray, Floats2d]): which texts are known, (n,), and the vectors of the
+            known texts, (n_known, dim).
         """
         place = positions(self._hashes, hash_keys(texts))
         place = np.where(self._are_same(place, texts), place, -1)
@@ -75,7 +75,7 @@ class KnownVectors:
         return is_known, self._index.vectors(rows)
 
     def _are_same(self, place: Ints1d, texts: Sequence[str]) -> NDArray[np.bool_]:
-        """Compare the names that hashes have found: two may have the same hash."""
+        """Compare the names found by hash, since two names may have the same hash."""
         same = place >= 0
         found = np.flatnonzero(same)
         names = self._texts(self._rows[place[found]].tolist())
@@ -85,12 +85,12 @@ class KnownVectors:
 
     @property
     def dropped(self) -> int:
-        """Number of distinct texts that nothing has asked for."""
+        """Number of distinct old texts that the new assets do not have."""
         return int((~self._used).sum())
 
 
 class Update:
-    """What of older assets can be used for new ones, and what was.
+    """The parts of older assets that new assets can reuse, and a count of those reused.
 
     old (Assets): the assets to update. encoder (BiEncoder): of the new assets.
     spec (str): faiss factory string of the new index.
@@ -104,9 +104,9 @@ class Update:
         self.trained: File | None = old.file(DENSE_FILE) if same_spec else None
 
     def as_manifest(self, names: int) -> dict[str, Any]:
-        """List what was used, for the manifest.
+        """List the reused parts, for the manifest.
 
-        names (int): of the new assets.
+        names (int): number of names of the new assets.
         """
         facts = self.old.manifest
         known = self.known
@@ -124,15 +124,15 @@ class Update:
 def kept_fusion(
     old: Assets | None, reuse: Update | None, tiers: Sequence[str]
 ) -> dict[str, Any] | None:
-    """Get the old fusion weights, when they hold for the new assets too.
+    """Get the old fusion weights, if they are valid for the new assets too.
 
-    They do when tiers and encoder are the same and most names are, which only vectors tell: without
-    a dense tier it is taken for granted. Choosing anew would only move every score a little from
-    release to release.
+    They are if tiers, encoder and most names are the same. Only reused vectors show the share of
+    equal names; without a dense tier it is assumed. To choose anew would only change every score a
+    little from release to release.
     """
     if old is None or list(tiers) != old.tiers:
         return None
-    if not old.weights.get("exact"):  # as builds of earlier versions could choose
+    if not old.weights.get("exact"):  # builds of earlier versions could choose this
         return None
     known = reuse.known if reuse is not None else None
     if "dense" in tiers and (known is None or known.reused < known.encoded):
@@ -141,7 +141,7 @@ def kept_fusion(
 
 
 def _why_not(old: dict[str, Any], encoder: "BiEncoder", spec: str) -> str:
-    """Say why the old vectors cannot be used, "" when they can."""
+    """Give the reason why the old vectors cannot be used; "" if they can."""
     made_by = old["encoder"]
     if made_by is None:
         return "they have no vectors"
@@ -160,14 +160,14 @@ def _text_hashes(old: Assets) -> Hashes1d:
     hashes = array("Q")
     texts = old.kb.iter_texts()
     while chunk := list(islice(texts, _CHUNK)):
-        # 64 bits: one update of 15 million names with 150,000 new ones in eight million would take
-        # a new name for an old one.
+        # With 64 bits, one in eight million updates of 15 million names with 150,000 new names
+        # would confuse a new name with an old one.
         hashes.frombytes(hash_keys(chunk).tobytes())
     return np.frombuffer(hashes, dtype=np.uint64)
 
 
 def _distinct(hashes: Hashes1d) -> tuple[Hashes1d, NDArray[np.uint32]]:
-    """Sort hashes, and give the first row of each."""
+    """Sort hashes, and return the first row of each."""
     order = np.argsort(hashes, kind="stable").astype(np.uint32)
     ordered = hashes[order]
     is_new = np.ones(len(ordered), dtype=np.bool_)

@@ -19,16 +19,16 @@ if TYPE_CHECKING:  # torch and transformers are not needed to build the starter'
     from ..encoders.bi_encoder import BiEncoder
 
 _CHUNK = 4096
-_CHUNK_ON_GPU = 65_536  # which is idle while the last batch of a chunk is fetched
+_CHUNK_ON_GPU = 65_536  # large, since a GPU is idle while the last batch of a chunk is fetched
 _CHUNK_OF_KNOWN = 32_768  # larger, so that the few new names of a chunk make a batch
 _AHEAD = 2  # chunks under way on a GPU: it computes one while the next is cut into word pieces
 
 
 class Known(Protocol):
-    """Vectors that need not be made again: of older assets, or stored beside an encoder."""
+    """Vectors made before: of older assets, or stored beside an encoder."""
 
     def take(self, texts: Sequence[str]) -> tuple[NDArray[np.bool_], Floats2d]:
-        """Tell which texts are known, (n,), and give the vectors of these, (n_known, dim)."""
+        """Tell which texts are known, (n,), and return their vectors, (n_known, dim)."""
 
 
 def name_vectors(
@@ -40,8 +40,8 @@ def name_vectors(
 ) -> Iterator[Floats2d]:
     """Stream the vectors of the names chunk by chunk.
 
-    known (Optional[Known]): vectors that need not be made again.
-    kept (Optional[KeptVectors]): keeps those that are made, and has those of an interrupted build.
+    known (Optional[Known]): vectors made before.
+    kept (Optional[KeptVectors]): keeps new vectors, and has the vectors of an interrupted build.
     """
     counted = iter(progress(range(kb.n_names), kb.n_names, "encoding names"))
     if known is None:
@@ -53,18 +53,18 @@ def name_vectors(
         yield vectors
         for _ in islice(counted, len(vectors)):
             pass
-    next(counted, None)  # it is done, so that a bar goes
+    next(counted, None)  # ends the iterator, so that the progress bar disappears
 
 
 def name_chunks(kb: KnowledgeBase, device: "torch.device") -> Iterator[list[str]]:
-    """Divide all names, in the order of rows, into chunks that suit a device."""
+    """Divide all names, in the order of rows, into chunks of a size for the device."""
     return _chunks(kb.iter_texts(), _CHUNK if device.type == "cpu" else _CHUNK_ON_GPU)
 
 
 def kept_or_encoded(
     encoder: "BiEncoder", kept: KeptVectors | None, chunks: Iterable[Sequence[str]]
 ) -> Iterator[Floats2d]:
-    """Find the vectors of each chunk, or make them, in order; on a GPU some chunks at a time."""
+    """Find or make the vectors of each chunk, in order; on a GPU several chunks at a time."""
 
     def make(texts: Sequence[str]) -> Floats2d:
         return _made(encoder, kept, texts)
@@ -80,7 +80,7 @@ def _chunks(texts: Iterator[str], size: int) -> Iterator[list[str]]:
 def _ahead(
     make: Callable[[Sequence[str]], Floats2d], chunks: Iterable[Sequence[str]]
 ) -> Iterator[Floats2d]:
-    """Make vectors in order, with the next chunks under way."""
+    """Make vectors in order, with the next chunks already in work."""
     waiting: deque[Future[Floats2d]] = deque()
     with ThreadPoolExecutor(_AHEAD) as pool:
         try:
@@ -101,7 +101,7 @@ def _made(encoder: "BiEncoder", kept: KeptVectors | None, texts: Sequence[str]) 
 
 
 def _encoded(encoder: "BiEncoder", texts: Sequence[str]) -> Floats2d:
-    """Encode equal strings once."""
+    """Encode texts, equal strings only once."""
     distinct = {text: position for position, text in enumerate(dict.fromkeys(texts))}
     vectors = encoder.encode(list(distinct))
     if len(distinct) == len(texts):
@@ -115,7 +115,7 @@ def _completed(
     known: Known,
     texts: Sequence[str],
 ) -> Floats2d:
-    """Encode only what is not known."""
+    """Encode only the unknown texts."""
     is_known, found = known.take(texts)
     vectors = np.empty((len(texts), encoder.dim), dtype=np.float32)
     vectors[is_known] = found

@@ -1,8 +1,8 @@
-"""The command `medlink`: one verb a file, each a typer function that parses and one that works.
+"""The command `medlink`. Each verb has a file with a typer function that calls a working function.
 
-Exit codes: 0 done, 1 the input or the assets are bad (the message says what and how to mend it),
-2 usage, 130 interrupted. Modules of this package import what is heavy inside functions: `--help`
-must be quick.
+Exit codes: 0 done, 1 the input or the assets are bad (the message says what and how to repair it),
+2 usage, 130 interrupted. Modules of this package import large packages inside functions, so that
+`--help` is quick.
 """
 
 from typing import Annotated

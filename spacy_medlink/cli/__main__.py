@@ -1,4 +1,4 @@
-"""`python -m spacy_medlink.cli`: the command, for whatever starts modules, such as torchrun."""
+"""`python -m spacy_medlink.cli`: the command, for programs that start modules, such as torchrun."""
 
 from . import main
 

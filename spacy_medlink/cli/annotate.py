@@ -15,8 +15,8 @@ from .parsing import choices
 if TYPE_CHECKING:
     from ..annotate import Annotation
 
-SET_ASIDE = 3  # exit code: all was done, but for documents that could not be linked
-_GOES_ON = ("E109", "E617")  # errors that a run may be continued after: disk, processes
+SET_ASIDE = 3  # exit code: done, but some documents could not be linked
+_GOES_ON = ("E109", "E617")  # errors after which a run can be resumed: disk, processes
 
 
 def command(
@@ -124,7 +124,7 @@ def _summary(done: "Annotation", out: Path) -> str:
 
 @contextmanager
 def _saying_what_is_kept(out: Path) -> Iterator[None]:
-    """Say what a run has done that does not come to its end, and how to go on."""
+    """Report the finished parts of a run that stops early, and how to resume it."""
     try:
         yield
     except KeyboardInterrupt as error:

@@ -152,9 +152,9 @@ def _helps_another(
     update: Path | None,
     device: str,
 ) -> bool:
-    """Encode a share of the names, where torchrun started this process beside the one that builds.
+    """Encode a share of the names, if torchrun started this process beside the first one.
 
-    An update encodes little, and the starter nothing: there the first process is not helped.
+    An update encodes little, and the starter nothing, so the first process then works alone.
     """
     from ..building.shares import Share, encode_share
 
@@ -172,7 +172,7 @@ def _device_of_process(device: str) -> str:
 
 
 def _check_dense(is_missing: bool, **settings: object) -> None:
-    """Refuse what would have no effect: settings of the dense tier where there will be none."""
+    """Refuse settings of the dense tier where there will be no dense tier."""
     for name in (name for name, value in settings.items() if value is not None and is_missing):
         hint = f"--{name.replace('_', '-')}"
         raise typer.BadParameter("has no effect without --encoder or --update.", param_hint=hint)
@@ -200,15 +200,15 @@ def build_linker_assets(
     """Build the assets of a linker.
 
     kb (Optional[Path]): the knowledge base; None takes the starter's.
-    encoder (Optional[str]): directory or Hub name; None takes that of `update`, or builds no dense
-        tier. index, pooling, runtime (Optional[str]): see `build_assets`.
+    encoder (Optional[str]): directory or Hub name; None takes the encoder of `update`, or builds no
+        dense tier. index, pooling, runtime (Optional[str]): see `build_assets`.
     update (Optional[Path]): assets built before, whose vectors are reused.
     memory (Sequence[Path]), dev (Optional[Path]): gold mentions to remember, and to choose the
         fusion on. ef_search, nprobe, k_factor, training_sample (int): of the index, 0 for the
-        defaults. device (str): where the encoder computes; under torchrun that of this process.
-    overwrite (bool): lose what `out` holds besides assets.
+        defaults. device (str): device of the encoder; under torchrun, of this process.
+    overwrite (bool): delete other files in `out`.
     RETURNS (Assets): the new assets, opened.
-    RAISES (MedlinkError): E1xx and E2xx, for what is wrong with the parts or the disk.
+    RAISES (MedlinkError): E1xx and E2xx, for errors of the parts or the disk.
     """
     from ..building import build_assets
     from ..retrieval.tuning import SearchSettings
@@ -265,14 +265,14 @@ def _summary(assets: "Assets", seconds: float) -> str:
 
 
 def _encoded(encoder: dict[str, Any] | None) -> list[str]:
-    """Say which device made the vectors."""
+    """Report the device that made the vectors."""
     if encoder is None:
         return []
     return [f"encoder {encoder['source']}, on {encoder['device']}", *_exported(encoder)]
 
 
 def _exported(encoder: dict[str, Any]) -> list[str]:
-    """Say what runs the encoder, and how it compares with torch."""
+    """Report the runtime of the encoder, and its differences from torch."""
     if (own := encoder.get("runtime")) is None:
         return []
     speeds = ", ".join(f"{kind} {speed:,}" for kind, speed in own["names_per_second"].items())
@@ -285,7 +285,7 @@ def _exported(encoder: dict[str, Any]) -> list[str]:
 
 
 def _how_chosen(on: dict[str, Any] | None) -> str:
-    """Say on what the fusion was chosen, and what each tier alone would give."""
+    """Report the data on which the fusion was chosen, and the score of each tier alone."""
     if on is None:
         return "the default"
     if "file" in on:
@@ -300,7 +300,7 @@ def _how_chosen(on: dict[str, Any] | None) -> str:
 
 
 def gate_report(facts: Mapping[str, Any] | None) -> list[str]:
-    """Say where the dense tier is not asked, and how often that changed an example.
+    """Report where the dense tier is not asked, and how often that changed an example.
 
     facts (Optional[Mapping]): "gate" of the manifest of assets.
     """
@@ -317,7 +317,7 @@ def gate_report(facts: Mapping[str, Any] | None) -> list[str]:
 
 
 def _calibrated(facts: dict[str, Any] | None) -> list[str]:
-    """Say from which probability on mentions are linked."""
+    """Report the threshold, the probability from which mentions are linked."""
     if facts is None:
         return ["no calibrator: every mention is linked"]
     on = facts["fitted_on"].get("file", "examples made of names")
@@ -325,7 +325,7 @@ def _calibrated(facts: dict[str, Any] | None) -> list[str]:
 
 
 def _index(facts: dict[str, Any] | None) -> list[str]:
-    """Say how good an index is that is not exhaustive."""
+    """Report the recall of an index that is not exhaustive."""
     if facts is None or "recall" not in facts:
         return []
     recall = facts["recall"]
@@ -336,12 +336,12 @@ def _index(facts: dict[str, Any] | None) -> list[str]:
 
 
 def _memory(facts: dict[str, Any] | None) -> list[str]:
-    """Say what is remembered."""
+    """Report the size of the memory."""
     return [] if facts is None else list(memory_report(facts))
 
 
 def _reused(update: dict[str, Any] | None) -> list[str]:
-    """Say what an update used of the assets before."""
+    """Report the parts of the earlier assets that an update used."""
     if update is None:
         return []
     if update["why_not"]:

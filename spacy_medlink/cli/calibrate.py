@@ -90,12 +90,12 @@ def calibrate_linker(
 ) -> "Calibrated":
     """Calibrate the linker of assets.
 
-    out (Path): directory to write, which may be `assets`. diagram (Optional[Path]): PNG to draw; a
-        warning says where it cannot. overwrite (bool): lose what `out` holds besides assets, and a
-        file at `diagram` that is none. device (str): where networks compute.
+    out (Path): directory to write, which may be `assets`. diagram (Optional[Path]): PNG to draw; if
+        that fails, there is a warning. overwrite (bool): delete other files in `out`, and replace
+        a file at `diagram` that is no diagram. device (str): device of the networks.
         The others: see `calibrate_assets`.
     RAISES (MedlinkError): E201-E204 for the assets, E107 and E4xx for the gold file, E302 for
-        both of them, E413-E414 where nothing can be said, E109 the disk.
+        both of them, E413-E414 where the data do not suffice, E109 for the disk.
     """
     from ..assets import Assets
     from ..evaluation.calibration import (

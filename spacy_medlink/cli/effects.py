@@ -1,4 +1,4 @@
-"""What the command line says of lines that changed nothing."""
+"""Reports of lines without effect, for the command line."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -8,9 +8,9 @@ if TYPE_CHECKING:
 
 
 def effect_report(what: str, found: "NoEffect") -> Iterator[str]:
-    """Say which lines had no effect and why, a line for each reason.
+    """Report which lines had no effect and why, a line for each reason.
 
-    what (str): the name of the file, or what the lines are.
+    what (str): the name of the file, or of the kind of lines.
     """
     for reason, own in found.items():
         count, lines = own["count"], own["lines"]
@@ -19,7 +19,7 @@ def effect_report(what: str, found: "NoEffect") -> Iterator[str]:
 
 
 def memory_report(facts: Mapping[str, Any]) -> Iterator[str]:
-    """Say what is remembered, and which mentions taught nothing.
+    """Report the size of the memory, and mentions that had no effect.
 
     facts (Mapping): "memory" of a manifest.
     """
@@ -34,7 +34,7 @@ def memory_report(facts: Mapping[str, Any]) -> Iterator[str]:
 
 
 def curation_report(name: str, facts: Mapping[str, Any]) -> Iterable[str]:
-    """Say which rules changed nothing.
+    """Report the rules that changed nothing.
 
     name (str): of the file. facts (Mapping): "curation" of the manifest of a knowledge base.
     """

@@ -1,4 +1,4 @@
-"""`medlink evaluate`: how well gold mentions are linked."""
+"""`medlink evaluate`: measures linking against gold mentions."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -189,18 +189,18 @@ def evaluate_linker(
 ) -> dict[str, Any]:
     """Measure linking against gold mentions.
 
-    A pipeline is measured as its config has it: filters, lexicon, composite mentions, back-off,
-    fusion and threshold; assets with the default settings.
+    A pipeline is measured with the settings of its config: filters, lexicon, composite mentions,
+    back-off, fusion and threshold. Assets are measured with the default settings.
 
     source (str): assets, a saved pipeline, an installed package, or "starter".
     gold (Path): file of gold mentions. settings (Optional[Settings]): how to measure.
-    gold_scheme (str): vocabulary that the gold ids are codes of; "" finds them by all they may be.
+    gold_scheme (str): vocabulary of the gold ids; "" tries ids, retired ids and codes.
     against (Optional[Path]): metrics of another system on the same mentions, compared under
         "against".
     end_to_end (bool): run the pipeline over the raw texts too, under "end_to_end".
-    strict (bool): raise where a mention is not what its offsets say, or ids of documents recur.
+    strict (bool): raise if offsets do not match the text of a mention, or document ids recur.
     peers (Sequence[str]): other linkers over the same names, of `peers.PEERS`.
-    device (str): where networks compute.
+    device (str): device of the networks.
     RETURNS (Dict[str, Any]): the metrics of `evaluation.measure`.
     RAISES (MedlinkError): E201-E204, E305 for the source, E107 and E4xx for the gold mentions,
         E410-E411 for the other metrics, E415-E416 for a peer.
@@ -261,7 +261,7 @@ def _one_of(value: str, known: Sequence[str], option: str) -> str:
 
 
 def _check_files(settings: "Settings") -> None:
-    """Find out before the work whether what it will need is there."""
+    """Check before the work that all needed files exist."""
     if settings.train and settings.reference and not settings.by_dictionary:
         raise Errors.reference_given_twice()
     if settings.train_file and not Path(settings.train_file).is_file():
@@ -273,7 +273,7 @@ def _check_files(settings: "Settings") -> None:
 def _pipeline(
     source: str, lang: str, device: str, threshold: float | None, tiers: Sequence[str] = ()
 ) -> "Language":
-    """Open a pipeline, with what the command line says in place of its settings."""
+    """Open a pipeline; options of the command line replace its settings."""
     given: dict[str, Any] = {} if threshold is None else {"threshold": threshold}
     if tiers:
         given["tiers"] = list(tiers)
@@ -286,7 +286,7 @@ def _pipeline(
 
 
 def _warn(gold: "GoldSet", known: str, only_known: bool) -> None:
-    """Say what is odd about the gold mentions: the figures alone would hide it."""
+    """Warn of oddities of the gold mentions, which the figures alone would hide."""
     for bad, message in (
         (gold.mismatches, Warnings.gold_mismatches),
         (gold.repeated, Warnings.repeated_docs),

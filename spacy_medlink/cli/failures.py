@@ -1,4 +1,4 @@
-"""What goes wrong is said in one line on standard error, with exit code 1, for all verbs alike."""
+"""Errors of all verbs: one line on standard error, and exit code 1."""
 
 import warnings
 from typing import Any, TextIO
@@ -9,16 +9,16 @@ from typer.core import TyperGroup
 from ..errors import Errors, MedlinkError, Warnings
 from ..util.extras import missing
 
-_INTERRUPTED = 130  # as shells have it: 128 and the number of SIGINT
+_INTERRUPTED = 130  # as in shells: 128 plus the number of SIGINT
 
 
 class ReportingGroup(TyperGroup):
-    """Runs a verb; what the user can mend becomes a message, everything else stays a traceback."""
+    """The runner of verbs: errors that users can repair become messages, others tracebacks."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the verb that the command line names."""
         with warnings.catch_warnings():
-            # Our own warnings ("[W101] ...") are for the reader of the terminal, not of the code.
+            # Show our own warnings ("[W101] ...") without the place in the code.
             warnings.filterwarnings("default", message=r"\[W\d+\]")
             warnings.showwarning = _show
             try:
@@ -51,5 +51,5 @@ def _show(
     line: str | None = None,
 ) -> None:
     text = str(message)
-    # Said to somebody who types commands and writes no config.
+    # Users of the command line write no config, so the message names the option.
     typer.echo(Warnings.starter_kb_typed if text.startswith("[W101]") else text, err=True)

@@ -1,4 +1,4 @@
-"""`medlink import scispacy-kb`: scispaCy's terminology becomes a knowledge base."""
+"""`medlink import scispacy-kb`: makes a knowledge base of scispaCy's terminology."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`medlink kb add-mentions`: what annotated text calls concepts becomes names of theirs."""
+"""`medlink kb add-mentions`: adds the mentions of annotated text as names of their concepts."""
 
 from pathlib import Path
 from typing import Annotated

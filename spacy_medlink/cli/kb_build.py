@@ -1,4 +1,4 @@
-"""`medlink kb build`: from terminology files to a knowledge base."""
+"""`medlink kb build`: builds a knowledge base from terminology files."""
 
 from pathlib import Path
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""`medlink kb check`: all that is wrong with terminology files, before anything is built."""
+"""`medlink kb check`: lists all problems of terminology files before a build."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -52,7 +52,7 @@ def check_files(
 ) -> "Checked":
     """Check terminology files.
 
-    RAISES (typer.BadParameter): for what is no format, or no list of columns.
+    RAISES (typer.BadParameter): for an unknown format, or a bad list of columns.
     """
     from ..kb.check import check_sources
 

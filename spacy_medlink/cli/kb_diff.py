@@ -1,4 +1,4 @@
-"""`medlink kb diff`: what changed from one knowledge base to the next."""
+"""`medlink kb diff`: compares two knowledge bases."""
 
 import json
 from collections.abc import Iterator
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from ..kb.diff import KbDiff
 
 _FORMAT = "spacy-medlink kb diff"
-# What files begin with, by which the verb knows its own.
+# The beginnings of the verb's own files.
 _JSON_MARK, _HTML_MARK = f'"format": "{_FORMAT}"', f'name="generator" content="{_FORMAT}"'
 _TEXT_MARK = f"{_FORMAT}: "
 _BEGINNING = 4096  # bytes
-# Changes of each kind that a format lists unless told otherwise.
+# Changes of each kind that a format lists by default.
 _LIMITS = {"text": 10, "html": 200, "json": 1000, "jsonl": 0}
 _ENDINGS = {".txt": "text", ".html": "html", ".htm": "html", ".json": "json", ".jsonl": "jsonl"}
 _WIDEST = 60  # characters of a cell
@@ -74,7 +74,7 @@ def command(
 def compare_knowledge_bases(
     *, old: Path, new: Path, gold: Path | None = None, examples: int = 5
 ) -> "KbDiff":
-    """Compare two knowledge bases, and say what becomes of gold links.
+    """Compare two knowledge bases, and report the effect on gold links.
 
     examples (int): changes of each kind to keep.
     RAISES (MedlinkError): E101-E103 for the files, E107, E401-E404 for the gold mentions.
@@ -115,7 +115,7 @@ _DIFF = FileKind("a comparison of knowledge bases", _is_ours)
 
 
 def _stream(old: Path, new: Path, gold: Path | None, output: Path | None, overwrite: bool) -> None:
-    """Write every change, one a line, without keeping any."""
+    """Write every change on a line, without keeping changes in memory."""
     from ..util.files import replacing_file
 
     bases = _open(old), _open(new)

@@ -1,4 +1,4 @@
-"""`medlink kb info`: what a knowledge base holds and where it comes from."""
+"""`medlink kb info`: describes the content and the sources of a knowledge base."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,7 +9,7 @@ from .kb_summary import counted
 from .opening import open_kb
 from .output import echo_json, table
 
-_DIMENSIONS = (384, 768)  # of MiniLM, and of BERT and what is made of it
+_DIMENSIONS = (384, 768)  # of MiniLM, and of BERT and its descendants
 _IDS = 5  # ids of an ambiguous name that are shown
 _FACTS = ("source", "format", "version", "id_scheme", "concepts", "names", "retired")
 
@@ -54,12 +54,12 @@ def command(
 def describe_knowledge_base(
     *, kb: Path, check: bool = False, ambiguous: bool = False
 ) -> dict[str, Any]:
-    """Read what a knowledge base says of itself.
+    """Read the description of a knowledge base.
 
-    check (bool): read everything and check that it is whole. ambiguous (bool): look for names that
-    several concepts share.
+    check (bool): read the whole file and check it. ambiguous (bool): look for names that several
+    concepts share.
     RETURNS (Dict[str, Any]): the manifest, with "path", "bytes" and "by_vocabulary", the number of
-        concepts that have codes of each; "ambiguous", if it was asked for.
+        concepts with codes of each vocabulary; "ambiguous", if wanted.
     RAISES (MedlinkError): E101-E103 when it cannot be opened, E102 when it is damaged.
     """
     from ..kb.ambiguity import ambiguity_of
@@ -76,7 +76,7 @@ def describe_knowledge_base(
 
 
 def _vectors(names: int) -> str:
-    """Say what an index over the names takes for the commonest encoders."""
+    """Report the size of an index over the names for the most common encoders."""
     from ..retrieval.index_size import default_size
 
     sizes = [(dim, default_size(names, dim)) for dim in _DIMENSIONS]

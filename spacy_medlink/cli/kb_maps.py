@@ -1,4 +1,4 @@
-"""`medlink kb maps`: the codes of all concepts as a mapping set."""
+"""`medlink kb maps`: writes the codes of all concepts as a mapping set."""
 
 from pathlib import Path
 from typing import Annotated

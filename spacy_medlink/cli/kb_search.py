@@ -1,4 +1,4 @@
-"""`medlink kb search`: which concepts a text may name."""
+"""`medlink kb search`: finds concepts by name."""
 
 from pathlib import Path
 from typing import Annotated

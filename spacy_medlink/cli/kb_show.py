@@ -1,4 +1,4 @@
-"""`medlink kb show`: one concept with all that is known of it."""
+"""`medlink kb show`: shows all facts of a concept."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -35,10 +35,10 @@ def command(
 def show_concept(*, kb: Path, id: str) -> dict[str, Any]:
     """Read a concept.
 
-    RETURNS (Dict[str, Any]): as `kb.browse.describe_concept`, and "chosen_codes": those that
-        `_.cui` has by the preferred name, where there are several in a vocabulary.
-    RAISES (MedlinkError): E101-E103 for the file, E106 when there is no such concept, E640 when it
-        is retired and the knowledge base has nothing that replaces it.
+    RETURNS (Dict[str, Any]): as `kb.browse.describe_concept`, and "chosen_codes": the codes that
+        `_.cui` has for the preferred name, where a vocabulary has several.
+    RAISES (MedlinkError): E101-E103 for the file, E106 for an unknown concept, E640 for a retired
+        concept that no other replaces.
     """
     from ..kb.browse import describe_concept
 
@@ -84,7 +84,7 @@ def _rows(concept: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _first(title: str, values: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Lay out some values, and how many there are beside them."""
+    """Lay out the first values, and the number of the others."""
     yield from ((title, value) for value in values[:_SHOWN])
     if len(values) > _SHOWN:
         yield title, f"... and {len(values) - _SHOWN:,} more"
@@ -100,7 +100,7 @@ def _mapped(one: dict[str, Any]) -> str:
 
 
 def _related(one: dict[str, Any]) -> str:
-    """Write a relation so that it reads from left to right; ... is the concept that is shown."""
+    """Write a relation from left to right; "..." stands for the shown concept."""
     other = _said(one)
     said = f"{other} {one['relation']} ..." if one["inverse"] else f"{one['relation']} {other}"
     return f"{said} [{one['source']}]" if one["source"] else said

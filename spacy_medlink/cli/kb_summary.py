@@ -1,4 +1,4 @@
-"""What `medlink kb build` prints at its end."""
+"""The summary that `medlink kb build` prints at its end."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ _LABELS_SHOWN = 12
 
 
 def summary(built: "Built") -> str:
-    """Lay out the counts of a build; what is zero is left out, but for the most important."""
+    """Lay out the counts of a build, without zeros except for the most important counts."""
     kb, report = built.kb, built.report
     codes = kb.count_codes()
     rows: list[tuple[str, object]] = [
@@ -42,7 +42,7 @@ def summary(built: "Built") -> str:
 
 
 def bad_line_report(bad_lines: "Sequence[BadLine]") -> Iterator[str]:
-    """Say which lines were skipped and why, the first ten of them."""
+    """Report which lines were skipped and why, the first ten lines only."""
     for bad in bad_lines[:_BAD_LINES_SHOWN]:
         yield f"skipped {bad.path}, line {bad.line}: {bad.problem}"
     if len(bad_lines) > _BAD_LINES_SHOWN:

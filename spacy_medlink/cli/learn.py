@@ -1,4 +1,4 @@
-"""`medlink learn`: all that annotated text teaches without training, in one command."""
+"""`medlink learn`: fits all that annotated text allows without training, in one command."""
 
 from pathlib import Path
 from typing import Annotated

@@ -74,7 +74,7 @@ def command(
     if as_format:
         from ..annotate.formats import format_named
 
-        format_named(as_format)  # a wrong one is said before the work
+        format_named(as_format)  # an unknown format raises before the work
     if verify:
         verify_assets(source)
     text = _typed(text) if file is None else read_text(file)
@@ -87,7 +87,7 @@ def command(
         "force_within_filter": force_within_filter, "overlay": overlay and str(overlay),
     }  # fmt: skip
     given: dict[str, Any] = {name: one for name, one in settings.items() if one is not None}
-    from ..annotate.linked_text import Linker  # which brings spaCy
+    from ..annotate.linked_text import Linker  # imports spaCy
 
     links = Linker.open(source, lang=lang, device=device, **given)(text, explain=explain)
     if html is not None:

@@ -12,7 +12,7 @@ from .parsing import choices
 if TYPE_CHECKING:
     from ..mapping.run import Mapped
 
-SET_ASIDE = 3  # exit code: all was mapped, but for rows that could not be read
+SET_ASIDE = 3  # exit code: done, but some rows could not be read
 _FORMATS = ("csv", "usagi", "omop", "fhir", "sssom")
 
 
@@ -123,7 +123,7 @@ def command(
 
 
 def _tell(mapped: "Mapped", path: Path) -> None:
-    """Say what was wrong with the table."""
+    """Report the problems of the table."""
     from ..errors import Warnings
 
     found = mapped.found

@@ -1,4 +1,4 @@
-"""Opening what the command line names: a knowledge base by its file or by assets that hold it."""
+"""Opening the files that the command line names, such as a knowledge base or assets with one."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -25,7 +25,7 @@ Overlay = Annotated[
     typer.Option(
         exists=True,
         dir_okay=False,
-        resolve_path=True,  # processes may work elsewhere
+        resolve_path=True,  # processes may have another working directory
         help="Rules as of a curation (deny, force, add, retire), in force at once.",
     ),
 ]
@@ -53,7 +53,7 @@ AUTO = "auto"
 
 
 def _check_device(name: str) -> str:
-    """Find out before the work whether a device is there; torch is slow to import, so if need be.
+    """Check before the work that a device exists; torch, slow to import, only if necessary.
 
     RAISES (MedlinkError): E508 when it is not.
     """
@@ -75,10 +75,10 @@ Device = Annotated[
 
 
 def verify_assets(source: str | Path) -> None:
-    """Compare all files of the assets that a verb is given with their checksums.
+    """Compare all files of the assets of a verb with their checksums.
 
-    source (str): assets, or a pipeline or package that has some; others have nothing to compare.
-    RAISES (MedlinkError): E202 for the first file that has another.
+    source (str): assets, or a pipeline or package with assets; other sources are not checked.
+    RAISES (MedlinkError): E202 for the first file with another checksum.
     """
     from ..components.sources import assets_in
 
@@ -87,7 +87,7 @@ def verify_assets(source: str | Path) -> None:
 
 
 def open_kb(path: Path) -> "KnowledgeBase":
-    """Open a knowledge base: the file, or a directory of assets that has it.
+    """Open a knowledge base: its file, or a directory of assets that has one.
 
     RAISES (MedlinkError): E101-E103 when it cannot be opened.
     """

@@ -1,6 +1,6 @@
-"""One order for all verbs: `VERB ASSETS_OR_PIPELINE INPUT --output OUT`.
+"""The order of arguments of all verbs: `VERB ASSETS_OR_PIPELINE INPUT --output OUT`.
 
-An order from before, mostly known by the missing `--output`, is taken for one more release.
+The old order, mostly recognised by the missing `--output`, is accepted for one more release.
 """
 
 import warnings
@@ -19,7 +19,7 @@ def told(old: str, new: str) -> None:
 
 
 def output_missing(what: str) -> typer.BadParameter:
-    """Make the usage error for a verb that is not told where to write."""
+    """Make the usage error for a verb without an output."""
     return typer.BadParameter(f"name {what} to write.", param_hint="--output")
 
 

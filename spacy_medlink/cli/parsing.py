@@ -1,4 +1,4 @@
-"""Turning what was typed into values; what cannot be is a usage error (exit code 2)."""
+"""Parsing arguments into values; a bad argument is a usage error (exit code 2)."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -16,7 +16,7 @@ def comma_list(text: str) -> tuple[str, ...]:
 def choices(text: str, known: Collection[str], option: str) -> tuple[str, ...]:
     """Split a comma list and check its parts.
 
-    RAISES (typer.BadParameter): for a part that is not known.
+    RAISES (typer.BadParameter): for an unknown part.
     """
     parts = comma_list(text)
     for part in parts:
@@ -54,7 +54,7 @@ def pairs(text: str, option: str) -> dict[str, str]:
 
 
 def lines_of(path: Path | None) -> tuple[str, ...]:
-    """Read a file of ids or names, one a line; lines that are empty or begin with # are left out.
+    """Read a file of ids or names, one on each line; empty lines and comments (#) are left out.
 
     RAISES (MedlinkError): E107 without the file, E602 when it is not UTF-8.
     """
@@ -65,13 +65,13 @@ def lines_of(path: Path | None) -> tuple[str, ...]:
 
 
 def read_text(path: Path) -> str:
-    """Read a UTF-8 file, its line ends as they are.
+    """Read a UTF-8 file without changing its line ends.
 
     RAISES (MedlinkError): E107 without the file, E602 when it is not UTF-8.
     """
     if not path.is_file():
         raise Errors.source_missing(path=path)
     try:
-        return path.read_bytes().decode("utf-8-sig")  # line ends as they are: offsets count them
+        return path.read_bytes().decode("utf-8-sig")  # offsets count the line ends
     except UnicodeDecodeError as error:
         raise Errors.not_text(path=path, position=error.start) from error

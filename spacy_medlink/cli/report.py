@@ -1,4 +1,4 @@
-"""`medlink report`: what `medlink evaluate` measured, as pages for people."""
+"""`medlink report`: the metrics of `medlink evaluate` as pages for people."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,8 +31,8 @@ def make_report(
     """Make a report of measured linkers.
 
     metrics (Sequence[Path]): files of metrics, one a linker. output (Path): a directory.
-    title (str): of the report; default: the files' names. overwrite (bool): replace files of its
-        names there that are of no report.
+    title (str): of the report; default: the files' names. overwrite (bool): replace files with the
+        same names that belong to no report.
     RETURNS (List[Path]): the files written, the page first.
     RAISES (MedlinkError): E107, E410 for the metrics, E109, E120-E124 for the directory.
     """

@@ -1,4 +1,4 @@
-"""`medlink serve`: a service and a page."""
+"""`medlink serve`: starts the HTTP service and its page."""
 
 from ipaddress import ip_address
 from pathlib import Path
@@ -73,7 +73,7 @@ def command(
 
 
 def _named(sources: list[str]) -> dict[str, str]:
-    """Give each source a name: that before "=", or of its file."""
+    """Name each source, by the text before "=" or by its file."""
     named: dict[str, str] = {}
     for given in sources:
         name, equals, source = given.partition("=")
@@ -86,7 +86,7 @@ def _named(sources: list[str]) -> dict[str, str]:
 
 
 def _files(given: list[str], names: list[str]) -> dict[str, Path]:
-    """Find the file of each terminology that is corrected: that before "=", or the first one."""
+    """Map terminologies to files of corrections: `NAME=FILE`, or FILE for the first terminology."""
     files: dict[str, Path] = {}
     for one in given:
         name, equals, file = one.partition("=")

@@ -24,10 +24,10 @@ def with_formats(
 ) -> list[tuple[str, Path]]:
     """Pair sources with formats.
 
-    formats (Sequence[str]): one for all or one each; none for what the names end with, or for what
-        a directory holds.
+    formats (Sequence[str]): one for all or one each; without any, the format is found by the suffix
+        of a file or the content of a directory.
     options (Mapping[str, Any]): for the readers.
-    RAISES (typer.BadParameter): for what does not fit.
+    RAISES (typer.BadParameter): for formats or options that do not fit.
     """
     formats = formats or [_by_ending(path) for path in sources]
     for format in dict.fromkeys(formats):

@@ -12,7 +12,7 @@ _CAN_NAME_VALUES = isinstance(getattr(TyperArgument, "display_name_raw", None), 
 
 
 class Verb(TyperCommand):
-    """Shows `--from FORMAT`, not `--from <list[str]>`, and `SOURCE...` in the usage."""
+    """A command that shows `--from FORMAT`, not `--from <list[str]>`, and `SOURCE...` in usage."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
@@ -21,7 +21,7 @@ class Verb(TyperCommand):
 
 
 def name_value(parameter: Any) -> None:
-    """Let the help of an option or argument show one word for its value."""
+    """Set the word that the help of an option or argument shows for its value."""
     if parameter.param_type_name != "argument":
         word = parameter.metavar or _WORDS.get(_element(parameter), "VALUE")
         parameter.display_type_rich = partial(_same, word)

@@ -1,1 +1,1 @@
-"""What a pipeline has: medical_linker, medical_mentions, and what `spacy train` needs of them."""
+"""medical_linker, medical_mentions, medical_context, and what `spacy train` needs of them."""

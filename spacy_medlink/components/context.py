@@ -88,7 +88,7 @@ class MedicalContext(PicklablePipe):
 
     @property
     def cues(self) -> Cues:
-        """The cues and headings that are looked for.
+        """The cues and the headings of sections.
 
         RAISES (MedlinkError): E107 without their file, E311 for a line that is no cue.
         """
@@ -175,7 +175,7 @@ class MedicalContext(PicklablePipe):
 
 
 def register_attributes() -> None:
-    """Register what is said of spans; what another component registered is left alone."""
+    """Register the attributes of spans, unless another component has registered them."""
     for name in ATTRIBUTES.values():
         if not Span.has_extension(name):
             Span.set_extension(name, default=False)
@@ -185,7 +185,7 @@ def register_attributes() -> None:
 
 def _write(span: Span, said: Said) -> None:
     for kind, name in ATTRIBUTES.items():
-        if (is_said := kind in said.kinds) or span._.get(name):  # what is as by default takes room
+        if (is_said := kind in said.kinds) or span._.get(name):  # storing a default would take room
             span._.set(name, is_said)
     if said.section or span._.get(SECTION):
         span._.set(SECTION, said.section)

@@ -128,7 +128,7 @@ def synonym_batcher(size: int, names_per_concept: int = 2) -> Batcher:
 
 
 def _portions(groups: dict[str, list[Example]], least: int) -> Iterator[list[Example]]:
-    """Take so many of each group in turn, until all are used; what would be too few goes along."""
+    """Take `least` Examples of each group in turn until all are used; a smaller rest goes along."""
     waiting = list(groups.values())
     while waiting:
         left = []

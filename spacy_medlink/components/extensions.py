@@ -17,10 +17,10 @@ SPAN_ATTRIBUTES: Mapping[str, Any] = {
     "reason": "",  # why it is NIL
     "backed_off": [],  # ids of near ties that the link stands for, being above them
     "parts": [],  # of a composite mention, each with text, id, cui, name, matched, score
-    "ambiguous_codes": [],  # codes that `cui` was chosen from where no name told them apart
+    "ambiguous_codes": [],  # codes that `cui` was chosen from, where no name tells them apart
 }
 
-READING = "reading"  # what a mention says, where it is written otherwise; set by `medical_mentions`
+READING = "reading"  # a mention's meaning, where the text differs; set by `medical_mentions`
 
 _CUI = "cui"
 # The schemes of the linkers that write under each prefix, in the order of their registration.
@@ -33,7 +33,7 @@ def registered_prefixes() -> list[str]:
 
 
 def register_extensions(prefix: str = "", cui_scheme: str | None = None) -> None:
-    """Register the attributes under a prefix; what is registered already is left alone.
+    """Register the attributes under a prefix, unless they are registered already.
 
     prefix (str): put before each name, so that several linkers do not share attributes.
     cui_scheme (Optional[str]): what the linker's `_.cui` holds; None for the KB's own ids.
@@ -50,7 +50,7 @@ def register_extensions(prefix: str = "", cui_scheme: str | None = None) -> None
 
 
 def register_scheme(prefix: str, cui_scheme: str | None) -> None:
-    """Register what the `_.cui` of a linker holds, which may change while it lives."""
+    """Register the scheme of a linker's `_.cui`; it may change during the life of the linker."""
     _PREFIXES.setdefault(prefix, set()).add(cui_scheme)
 
 
@@ -61,7 +61,7 @@ def register_reading() -> None:
 
 
 def is_stored(name: str) -> bool:
-    """Tell whether an attribute is kept in `doc.user_data` alone, by no setter of a user's."""
+    """Tell whether an attribute is kept in `doc.user_data`: no setter of a user replaces it."""
     if not Span.has_extension(name):
         return False
     setter = Span.get_extension(name)[3]
@@ -71,14 +71,14 @@ def is_stored(name: str) -> bool:
 class Cui(NamedTuple):
     """`span._.cui` of the linkers with a prefix, kept in `doc.user_data` as spaCy keeps it.
 
-    Docs may be stored without their user data (`DocBin()` does so), and keep `kb_id_` alone: where
-    that is what `_.cui` would hold, it is given; else a warning says that it is lost.
+    Docs may be stored without their user data (`DocBin()` does so), but they keep `kb_id_`. Where
+    `_.cui` holds the same id, `kb_id_` is returned; else a warning says that the code is lost.
     """
 
     prefix: str
 
     def get(self, span: Span) -> str | None:
-        """Read the code; None for NIL, and for what no linker has written."""
+        """Read the code; None for NIL, and for spans that no linker has written to."""
         key, data = self._key(span), _data(span)
         if key in data:
             code: str | None = data[key]
@@ -98,7 +98,7 @@ class Cui(NamedTuple):
         return "._.", self.prefix + _CUI, span.start_char, span.end_char
 
     def _has_any(self, doc: Doc) -> bool:
-        """Tell whether a Doc has the codes of any linker: then its user data is not lost."""
+        """Tell whether a Doc has the codes of any linker; if so, its user data is still there."""
         names = {prefix + _CUI for prefix in (*_PREFIXES, self.prefix)}
         keys = (key for key in doc.user_data if isinstance(key, tuple))
         return any(not names.isdisjoint(key[1:2]) for key in keys)

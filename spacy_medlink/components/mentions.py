@@ -1,8 +1,8 @@
 """MedicalMentions, the `medical_mentions` component: finds the KB's names in text.
 
 For pipelines without an NER: every n-gram of tokens is looked up in the memory-mapped exact tier,
-and the longest ones found become entities. It finds what the terminology can say, and what comes
-near to that where the pipeline's linker is asked (`propose`).
+and the longest ones found become entities. With `propose`, the pipeline's linker also finds words
+that are close to a name.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -48,9 +48,9 @@ _WORKED_OUT = (
 class MedicalMentions(DictionaryPipe):
     """Finds names of the knowledge base in a Doc, longest match first.
 
-    A match is a run of tokens whose key (`text.key`: case, punctuation and plural endings aside) is
-    a name's. Stop words, lone digits and single letters never match; short upper-case names match
-    only with the same case.
+    A match is a run of tokens with the key of a name (`text.key`: without case, punctuation and
+    plural endings). Stop words, lone digits and single letters never match; short upper-case names
+    match only with the same case.
 
     settings: of MentionSettings, which says what they mean.
     nlp (Optional[Language]): the pipeline that has it; given by spaCy.
@@ -103,17 +103,17 @@ class MedicalMentions(DictionaryPipe):
             setattr(self, setting, getattr(own, setting))
         self.stop = frozenset(map(key, own.stop or ()))
         self.leave_out = frozenset(own.leave_out)
-        # Given ones take the place of the linker's, [] too, which takes all.
+        # Given filters replace the linker's; [] does too, and lets all names pass.
         self._own_filters = frozenset(
             name for name in ("types", "languages", "within") if getattr(own, name) is not None
         )
         self._nlp = nlp
-        self._linker: Any = None  # of a pipeline that it was taken out of
+        self._linker: Any = None  # of the pipeline from which the component was taken
         asks_itself = own.linker == name
         if own.propose is not None and (asks_itself or not self._may_ask(self._find_linker())):
             rule = "must name a medical_linker, since `propose` is set"
             raise Errors.bad_setting(name="linker", value=own.linker, rule=rule)
-        self._lexicon = Lexicon()  # of a pipeline that it was taken out of
+        self._lexicon = Lexicon()  # of the pipeline from which the component was taken
         self._forget()
         register_reading()
 
@@ -164,7 +164,7 @@ class MedicalMentions(DictionaryPipe):
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
-        # Not the pipeline, which has this component: what it needs of it.
+        # Keep parts of the pipeline only, since the pipeline itself contains this component.
         linker = self._find_linker()
         followed = self.linker_filters and self._followed.selection(linker)
         asks = self.propose is not None or self.nested == "kinds"
@@ -211,7 +211,7 @@ class MedicalMentions(DictionaryPipe):
         return [self._wanted(doc, own) for doc, own in zip(docs, found, strict=True)]
 
     def _overlaid(self) -> "OverlaidNames | None":
-        """Make what finds the names of the overlay that the linker has now, if it has one."""
+        """Make the finder for the linker's current overlay; None without an overlay."""
         linker = self._find_linker()
         assets = self._followed.overlaid(linker)
         if assets is None or not self._followed.has_same_names(linker, self.exact):
@@ -223,7 +223,7 @@ class MedicalMentions(DictionaryPipe):
         return self._overlay
 
     def _wanted(self, doc: Doc, matches: Sequence[Match]) -> list[Match]:
-        """Leave out headings, stop texts and what is too ambiguous; sort the rest."""
+        """Leave out headings, stop texts and matches that are too ambiguous; sort the rest."""
         if HEADINGS in self.leave_out:
             matches = without_headings(doc, matches, heading_words(self.lang))
         wanted = (one for one in matches if self._is_wanted(doc, one))
@@ -239,7 +239,7 @@ class MedicalMentions(DictionaryPipe):
         return most is None or self.facts.count_concepts(match.rows) <= most
 
     def _kept(self) -> Kept:
-        """Say which names are found now: the linker's filters may change at any time."""
+        """Get the names that may be found now; the linker's filters may change at any time."""
         linker: Any = self._find_linker() if self.linker_filters else None
         selection = self._followed.selection(linker)
         assets = linker.assets if selection else None
@@ -263,7 +263,7 @@ class MedicalMentions(DictionaryPipe):
         return self._kept_now
 
     def _forget(self) -> None:
-        """Forget what was worked out for another dictionary, or in another process."""
+        """Forget values computed for another dictionary, or in another process."""
         self._followed = LinkerFilters("" if self.label_by else self.label, self._own_filters)
         self._kept_for = None
         self._kept_now = Kept()
@@ -316,7 +316,7 @@ class MedicalMentions(DictionaryPipe):
         return spans
 
     def _asked(self, mask: Mask | None) -> "Proposer":
-        """Make what asks the linker, at the first use and where other names may be found."""
+        """Make the Proposer at the first use, and again when other names may be found."""
         if self._proposer is None or self._proposes_from is not mask:
             self._proposer, self._proposes_from = self._make_proposer(mask), mask
         return self._proposer
@@ -337,7 +337,7 @@ class MedicalMentions(DictionaryPipe):
         return Proposer(linker.engine, texts, allowed, self.propose, self.max_tokens, self.label)
 
     def _linker_with_names(self, setting: str) -> Any:
-        """Get the linker, whose names must be those of the dictionary, as a setting needs it."""
+        """Get the linker for a setting; its names must be the names of the dictionary."""
         linker = self._find_linker()
         if not hasattr(type(linker), "engine"):
             rule = f"needs the linker {self.linker!r} in the pipeline"
@@ -379,6 +379,6 @@ make_medical_mentions = Language.factory(
     func=factory_of(MentionSettings, _make),
     assigns=["doc.ents", "token.ent_iob", "token.ent_type"],
     default_config=DEFAULT_CONFIG,
-    # Shown by `spacy train`, which chooses by what it trains.
+    # `spacy train` shows these scores, but chooses by the scores of the components it trains.
     default_score_weights=dict.fromkeys(SCORES, 0.0),
 )

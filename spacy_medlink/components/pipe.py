@@ -1,4 +1,4 @@
-"""What the components have in common: they pickle by what their state says, and work in batches."""
+"""PicklablePipe, the base class of the components: pickles by state, and works in batches."""
 
 import time
 import weakref
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
 Finish = Callable[[Doc], None]
 
-MUCH = 2048  # mentions: more of them together are not faster, and whoever reads waits longer
+MUCH = 2048  # mentions: larger batches are not faster, and the reader waits longer
 PATIENCE = 1.0  # seconds for which Docs are collected from a slow stream
 
-# What a config says of assets that were loaded with a pipeline: it can name them by no path.
+# The config's value for assets that were loaded with a pipeline and have no path of their own.
 SAVED_ASSETS = "saved with the pipeline"
 
 
 class PicklablePipe(Pipe):
     """A Pipe that pickles through `__getstate__` and `__setstate__`.
 
-    spaCy's Pipe is a Cython class, whose generated `__reduce__` copies the `__dict__` as it is and
-    never asks `__getstate__`: locks and open files would be pickled with it.
+    spaCy's Pipe is a Cython class. Its generated `__reduce__` copies the `__dict__` and ignores
+    `__getstate__`, so it would also pickle locks and open files.
     """
 
     name: str
@@ -35,13 +35,13 @@ class PicklablePipe(Pipe):
         self._home = weakref.ref(nlp)
 
     def home(self) -> "Language | None":
-        """Get the pipeline; None where it is not known, or is gone."""
+        """Get the pipeline; None where it is not known, or no longer exists."""
         return self._home() if self._home is not None else None
 
     def _say_own_assets(self) -> None:
-        """Let the pipeline's config say that this component has assets of its own.
+        """Write into the pipeline's config that this component has assets of its own.
 
-        A pipeline made of the config alone would else take the built-in starter in their place.
+        Else a pipeline made from the config alone would use the built-in starter instead.
         """
         nlp = self.home()
         if nlp is None:
@@ -68,12 +68,12 @@ class PicklablePipe(Pipe):
         work: Callable[[list[Doc]], Finish | None],
         weigh: Callable[[Doc], int] = lambda doc: 0,
     ) -> Iterator[Doc]:
-        """Work on the Docs of a stream, so many at a time; those that fail are not passed on.
+        """Work on the Docs of a stream in batches; Docs that fail are not passed on.
 
-        size (int): Docs at a time, at most. weigh (Callable): says how much work a Doc is; there
-            are fewer at a time where that is MUCH.
-        work (Callable): on a batch. What it returns, if anything, is called with each Doc in turn
-            when it is passed on, so that no more is written than what somebody wants to read.
+        size (int): Docs of a batch, at most. weigh (Callable): returns the amount of work of a Doc;
+            a batch ends when the sum reaches MUCH.
+        work (Callable): works on a batch. If it returns a function, that is called with each Doc
+            in turn when the Doc is passed on, so that only Docs that are read are written to.
         """
         docs, waiting = iter(stream), list[list[Doc]]()
         while waiting or (batch := _batch(docs, size, weigh)):
@@ -83,18 +83,18 @@ class PicklablePipe(Pipe):
                 while own:
                     if finish is not None:
                         finish(own[0])
-                    # Let go at once: a batch that held on to what was passed on would make the
-                    # garbage collector go through all of it, time and again.
+                    # Release each Doc at once: else the garbage collector would go through all Docs
+                    # of the batch again and again.
                     yield own.pop(0)
             except Exception as error:
                 if len(own) == 1:
                     self.get_error_handler()(self.name, self, own, error)
-                else:  # one by one, so that only the bad ones are lost
+                else:  # one by one, so that only the bad Docs are lost
                     waiting = [[doc] for doc in reversed(own)]
 
 
 def _batch(docs: Iterator[Doc], size: int, weigh: Callable[[Doc], int]) -> list[Doc]:
-    """Take the next Docs: enough to work on together, or those that a slow stream has brought."""
+    """Take the next Docs: a full batch, or the Docs that a slow stream has brought so far."""
     batch, weight = list[Doc](), 0
     late = time.monotonic() + PATIENCE
     for doc in docs:

@@ -1,4 +1,4 @@
-"""Opening the pipeline that a user names: a saved one, a package, or assets with a blank one."""
+"""Opening the pipeline that a user names: a saved pipeline, a package, or assets."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,19 +33,19 @@ def open_pipeline(
 ) -> "Language":
     """Make the pipeline that finds and links mentions.
 
-    source (str): a saved pipeline or an installed package; or assets, or "starter", over which a
-        blank pipeline gets `medical_mentions`, `medical_linker` and, in a language that has cues,
+    source (str): a saved pipeline or an installed package; or assets, or "starter". For these a
+        blank pipeline gets `medical_mentions`, `medical_linker` and, in a language with cues,
         `medical_context`.
     lang (str): of the blank pipeline. settings: of the linker, such as `top_k`.
-    device (Optional[str]): where networks compute, "auto" for a GPU where there is one; None for
-        where spaCy does. spaCy's own networks follow where it can use the GPU.
+    device (Optional[str]): device of the networks, "auto" for a GPU where there is one; None for
+        spaCy's device. spaCy's own networks use it too, if spaCy can use the GPU.
     RAISES (MedlinkError): E201-E204, E305 for the assets, E603 for a pipeline without a linker,
         E604 for a language that spaCy cannot tokenise, E301, E302 for settings out of range, E508
         for a device that is not there.
     """
     from .linker.settings import LinkerSettings
 
-    LinkerSettings.of(settings)  # spaCy would refuse some of them without a code
+    LinkerSettings.of(settings)  # checked here, since spaCy's errors have no code
     if device is not None and not is_processor(device):
         from ..util.devices import prefer_for_spacy
 
@@ -79,7 +79,7 @@ def _opened(source: str, lang: str, settings: dict[str, Any]) -> "Language":
 
 
 def linker_of(nlp: "Language") -> "MedicalLinker":
-    """Get the linker whose links end up in `kb_id_`: the last one of a pipeline."""
+    """Get the linker whose links end up in `kb_id_`: the last linker of a pipeline."""
     return cast("MedicalLinker", nlp.get_pipe(_linkers(nlp)[-1]))
 
 
@@ -92,7 +92,7 @@ def linked_spans(doc: "Doc", spans_key: str | Sequence[str] | None) -> "list[Spa
 
 
 def pipeline_directory(source: str) -> "str | Path":
-    """Find the directory that spaCy loads: inside the outer one of a package, else the source."""
+    """Find the directory that spaCy loads: the inner directory of a package, else the source."""
     path = Path(source)
     if not path.is_dir() or (path / "config.cfg").is_file():
         return source

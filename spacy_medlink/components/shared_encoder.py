@@ -1,6 +1,6 @@
-"""A bi-encoder over the transformer of a pipeline: it reads mentions where they stand.
+"""A bi-encoder over the transformer of a pipeline: it reads mentions in their context.
 
-Names go through the same network, as short texts, and both through one projection.
+Names go through the same network as short texts. Mentions and names share one projection.
 """
 
 import copy
@@ -18,10 +18,10 @@ from .shared_network import is_trained
 
 
 class InContext(NamedTuple):
-    """What a shared encoder is trained on.
+    """The input of a shared encoder in training.
 
-    docs (Sequence[Doc]): all of a batch. spans (Sequence[Span]): mentions in them.
-    texts (Sequence[str]): names; the vectors are those of the spans, then those of the texts.
+    docs (Sequence[Doc]): all Docs of a batch. spans (Sequence[Span]): mentions in the Docs.
+    texts (Sequence[str]): names. The output has the vectors of the spans, then of the texts.
     """
 
     docs: Sequence[Doc]
@@ -34,8 +34,8 @@ def shared_bi_encoder(
 ) -> Model[InContext, Any]:
     """Make `spacy-medlink.SharedBiEncoder.v1`: mentions where they stand, and names, to vectors.
 
-    The network is the pipeline's `transformer` (spacy-transformers), trained together with what
-    else listens to it; a projection is all that this adds.
+    The network is the pipeline's `transformer` (spacy-transformers), trained together with its
+    other listeners. This function adds only a projection.
 
     tok2vec (Model): `spacy-transformers.TransformerListener.v1`; with `reduce_sum.v1` as pooling a
         mention is the mean of its word pieces, as a name is.
@@ -51,7 +51,7 @@ def shared_bi_encoder(
 class SharedShim(BiEncoderShim):
     """The projection of a shared encoder, which is trained here, and the encoder itself.
 
-    The transformer belongs to its component; `pipe` is that, once it is known.
+    The transformer belongs to its own component; `pipe` is that component, once it is known.
     """
 
     def __init__(self, encoder: Any = None) -> None:
@@ -65,23 +65,23 @@ class SharedShim(BiEncoderShim):
         return self._model
 
     def set_encoder(self, encoder: Any) -> None:
-        """Put an encoder in; it computes where the transformer does."""
+        """Set the encoder; it computes on the device of the transformer."""
         self.encoder = encoder.move(encoder.device)
         self._model = encoder.projection
 
     def place(self, device: Any) -> None:
-        """Stay where the transformer is, whatever `device` is asked for."""
+        """Stay on the device of the transformer; `device` is ignored."""
 
     def copy(self) -> "SharedShim":
         """Copy the projection; the transformer stays the same."""
         return _shim_of(self.to_bytes(), self.pipe)
 
     def to_bytes(self) -> bytes:
-        """Write the projection; nothing before there is one."""
+        """Write the projection; b"" without one."""
         return b"" if self._model is None else dumped(self._model)
 
     def from_bytes(self, bytes_data: bytes) -> "SharedShim":
-        """Read what `to_bytes` wrote."""
+        """Read the projection that `to_bytes` wrote."""
         if bytes_data:
             self._model, self.encoder = parsed(bytes_data, "bytes"), None
         return self
@@ -107,7 +107,7 @@ def _forward(
     with torch.set_grad_enabled(trained), dropping(encoder.module, rate):
         if batch.texts:
             names = encoder.pooled(encoder.module, encoder.tokenize(batch.texts))
-    # Cut here: what comes before goes back on ways of its own.
+    # Detached here: the transformer and the names have backward passes of their own.
     pooled = torch.cat([*(one[None] for one in sums), names.detach()]).requires_grad_()
     with torch.set_grad_enabled(is_train):
         output = encoder.projected(pooled)
@@ -115,13 +115,13 @@ def _forward(
     def backprop(gradient: Any) -> Any:
         torch.autograd.backward(output, xp2torch(gradient, device=output.device))
         slopes: Any = pooled.grad
-        # Where no word piece was read, the sum is 0 and has no direction.
+        # A span without word pieces has the sum 0, which has no direction.
         slopes[~pooled.any(dim=1)] = 0
         d_states = [model.ops.xp.zeros_like(one) for one in states]
         for (row, tokens), own in zip(places, slopes, strict=False):
             d_states[row][tokens] += torch2xp(own)
-        # Always, and before the names: other listeners wait for it, and in mixed precision the
-        # transformer divides all gradients that its weights have by then.
+        # Always, and before the names: other listeners wait for this call, and in mixed precision
+        # the transformer divides all gradients that its weights have at that moment.
         d_docs = back(d_states)
         if names.requires_grad:
             torch.autograd.backward(names, slopes[len(sums) :] * _grad_factor(model))
@@ -131,13 +131,13 @@ def _forward(
 
 
 def _places(batch: InContext) -> list[tuple[int, slice]]:
-    """Say of each span which Doc it is in, and which tokens it has."""
+    """Return the Doc of each span, by number, and its tokens, as a slice."""
     row_of = {id(doc): row for row, doc in enumerate(batch.docs)}
     return [(row_of[id(span.doc)], slice(span.start, span.end)) for span in batch.spans]
 
 
 def _grad_factor(model: Model[Any, Any]) -> float:
-    """Get by what the listener multiplies gradients: those of names are multiplied by it, too."""
+    """Get the factor of the listener's gradients, which applies to the names' gradients, too."""
     found = (node.attrs["grad_factor"] for node in model.walk() if "grad_factor" in node.attrs)
     return next(found, 1.0)
 

@@ -1,4 +1,4 @@
-"""The network of a shared encoder: finding it, and reading Docs with it."""
+"""The network of a shared encoder: to find it, and to read Docs with it."""
 
 import copy
 from collections.abc import Iterable, Sequence
@@ -18,13 +18,13 @@ from ..errors import Errors
 from ..types import Floats2d
 from ..util import devices
 
-_LIKE = 0.01  # how far two runs of one network may differ, relative to the largest number
+_LIKE = 0.01  # largest difference between two runs of a network, relative to the largest number
 
 
 def load_saved(model: Model[Any, Any], directory: Path) -> None:
-    """Read what of a shared encoder was saved with its linker: all but the pipeline's transformer.
+    """Read the saved parts of a shared encoder: all but the pipeline's transformer.
 
-    RAISES (MedlinkError): E206 files that cannot be read.
+    RAISES (MedlinkError): E206 for files that cannot be read.
     """
     shim: Any = model.shims[0]
     if (directory / PROJECTION_FILE).is_file():
@@ -39,8 +39,8 @@ def load_saved(model: Model[Any, Any], directory: Path) -> None:
 def connect(model: Model[Any, Any], pipes: Iterable[Any] | None, name: str) -> BiEncoder:
     """Get the encoder over the weights of the transformer that a model listens to.
 
-    pipes (Optional[Iterable[Any]]): components of the pipeline, of which one should be that
-        transformer; None where it is not known, for the one that was found before.
+    pipes (Optional[Iterable[Any]]): components of the pipeline, one of which should be the
+        transformer; None where the pipeline is not known, for the transformer found before.
     name (str): of the component that listens, for messages.
     RAISES (MedlinkError): E225 when there is no transformer, or none with weights.
     """
@@ -65,15 +65,15 @@ def connect(model: Model[Any, Any], pipes: Iterable[Any] | None, name: str) -> B
 
 
 def own_transformer(model: Model[Any, Any]) -> Any:
-    """Get the transformer that `nlp.replace_listeners` has put in; None for one that listens."""
+    """Get the transformer that `nlp.replace_listeners` has put in; None for a listener."""
     return next((node for node in model.walk() if "set_transformer" in node.attrs), None)
 
 
 def mark_of(encoder: BiEncoder) -> tuple[int, bytes]:
-    """Summarise weights in less than a millisecond: another mark after each step of a training.
+    """Summarise weights in less than a millisecond; the mark changes with each training step.
 
-    A step moves all norms and biases, in whatever way an optimiser writes them; what else writes
-    into weights raises their versions.
+    A step changes all norms and biases, however the optimiser writes them. Other writes into
+    weights raise their version numbers.
     """
     parameters = list(encoder.module.parameters())
     small = torch.cat([one.detach().flatten() for one in parameters if one.dim() == 1])
@@ -82,9 +82,9 @@ def mark_of(encoder: BiEncoder) -> tuple[int, bytes]:
 
 
 def _states_of(model: Model[Any, Any], doc: Doc) -> Any:
-    """Get the vectors of the tokens of a Doc, (n_tokens, dim): 0 for what nothing was read of.
+    """Get the vectors of the tokens of a Doc, (n_tokens, dim); 0 for tokens without word pieces.
 
-    A Doc that the transformer has not seen is read now, without being changed.
+    A Doc that the transformer has not read is read now, and does not change.
     """
     if own_transformer(model) is not None:
         return model.layers[0].predict([doc])[0]
@@ -93,9 +93,9 @@ def _states_of(model: Model[Any, Any], doc: Doc) -> Any:
 
 
 def check_reader(model: Model[Any, Any], doc: Doc, name: str) -> bool:
-    """Check that the transformer of a model is the one that has read a Doc.
+    """Check that a Doc was read by the transformer of this model.
 
-    RETURNS (bool): whether the Doc could tell. RAISES (MedlinkError): E227.
+    RETURNS (bool): whether the Doc has data to check this. RAISES (MedlinkError): E227 if not.
     """
     known = doc._.trf_data if Doc.has_extension("trf_data") else None
     if own_transformer(model) is not None or known is None:
@@ -108,7 +108,7 @@ def check_reader(model: Model[Any, Any], doc: Doc, name: str) -> bool:
 
 
 def vectors_in_context(model: Model[Any, Any], doc: Doc, spans: Sequence[Span]) -> list[bytes]:
-    """Make the vectors of spans of a Doc where they stand; b"" where nothing was read of one.
+    """Make the vectors of spans in the context of their Doc; b"" for spans without word pieces.
 
     RAISES (MedlinkError): E208 when the transformer gives numbers that are not finite.
     """
@@ -125,7 +125,7 @@ def vectors_in_context(model: Model[Any, Any], doc: Doc, spans: Sequence[Span]) 
 
 
 def is_trained(model: Model[Any, Any]) -> bool:
-    """Tell whether the transformer takes part in this step: a frozen one sends nothing."""
+    """Tell whether the transformer is trained in this step: a frozen one sends no gradients."""
     listener = _listener(model)
     return listener is None or listener._batch_id is not None
 
@@ -155,7 +155,7 @@ def _aligned(model: Model[Any, Any], data: Any) -> Any:
 
 
 def _own_tokenizer(tokenizer: Any) -> Any:
-    """Copy a tokenizer: spacy-transformers lets its own one pad."""
+    """Copy a tokenizer, since spacy-transformers sets its own tokenizer to pad."""
     if not tokenizer.is_fast:
         reason = "its tokenizer is a slow one; let `tokenizer_config` say `use_fast = true`"
         raise Errors.encoder_damaged(path=tokenizer.name_or_path, reason=reason)
@@ -166,7 +166,7 @@ def _own_tokenizer(tokenizer: Any) -> Any:
 
 
 def _view(network: torch.nn.Module) -> torch.nn.Module:
-    """Make a module of the same weights, which has a mode and a dropout of its own.
+    """Make a module with the same weights, but its own mode and dropout.
 
     thinc leaves the transformer in training mode, and switches it while other threads run.
     """

@@ -1,4 +1,4 @@
-"""Where a component's assets come from: a directory, a pipeline, a package, or the starter."""
+"""The sources of a component's assets: a directory, a pipeline, a package, or the starter."""
 
 from pathlib import Path
 
@@ -18,9 +18,9 @@ def open_assets(source: str | Path | None, device: str = CPU) -> Assets:
 
     source (Optional[str]): a directory of assets; a saved pipeline, or the name of an installed
         pipeline package, that has a medical_linker; None for the built-in starter.
-    device (str): where networks compute, see `Assets`.
-    Checksums are compared where the assets are within an installed package.
-    RAISES (MedlinkError): E201-E204 for the assets, E305 when there are none to be found.
+    device (str): device of the networks, see `Assets`.
+    Checksums are compared if the assets are within an installed package.
+    RAISES (MedlinkError): E201-E204 for the assets, E305 when none are found.
     """
     if source is None:
         from ..building.starter import starter_assets
@@ -31,7 +31,7 @@ def open_assets(source: str | Path | None, device: str = CPU) -> Assets:
     path = Path(source)
     try:
         exists = path.exists()
-    except (OSError, ValueError) as error:  # too long, or nothing that a file could be called
+    except (OSError, ValueError) as error:  # too long, or not possible as a file name
         raise Errors.unknown_assets_source(value=str(source)[:80]) from error
     if not exists and is_package(str(source)):
         path = get_package_path(str(source))
@@ -46,7 +46,7 @@ def open_assets(source: str | Path | None, device: str = CPU) -> Assets:
 
 
 def assets_in(source: str | Path) -> list[Assets]:
-    """Open all assets that a source has: it may be some, or a pipeline with several linkers."""
+    """Open all assets of a source: a directory of assets, or a pipeline with several linkers."""
     path = Path(source)
     if not path.exists() and is_package(str(source)):
         path = get_package_path(str(source))
@@ -56,5 +56,5 @@ def assets_in(source: str | Path) -> list[Assets]:
 
 
 def is_installed(path: Path) -> bool:
-    """Tell whether a path is within an installed package: its files came from elsewhere."""
+    """Tell whether a path is within an installed package, whose files others have made."""
     return not _INSTALLED.isdisjoint(path.resolve().parts)

@@ -1,1 +1,1 @@
-"""Tables of local terms, or another knowledge base, in; the concepts they are mapped to, out."""
+"""Mapping local terms, from a table or another knowledge base, to concepts."""

@@ -1,4 +1,4 @@
-"""Mapper: from terms to mappings, by the names and the codes that terms and concepts share."""
+"""Mapper: maps terms to concepts, by shared names and shared codes."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -28,9 +28,9 @@ _HIGHEST = 64  # steps up the hierarchy
 class Target(NamedTuple):
     """A concept that a term is, or may be, mapped to.
 
-    match (str): what the concept is to the term. matched (str): its name that was found.
-    prob (Optional[float]): of being right, where the assets have a calibrator and the concept came
-        first. score (Optional[float]): None where codes alone led here.
+    match (str): relation of the concept to the term. matched (str): the concept's name found.
+    prob (Optional[float]): probability of being right, if the assets have a calibrator and the
+        concept is the first candidate. score (Optional[float]): None where only codes match.
     """
 
     id: str
@@ -42,11 +42,11 @@ class Target(NamedTuple):
 
 
 class Mapping(NamedTuple):
-    """What a term is mapped to.
+    """The mapping of a term.
 
     targets (Tuple[Target, ...]): usually one; () for none. others (Tuple[Target, ...]): further
-        candidates. status, comment (str): what people say of it. extra: (header, cell) of each
-        column that they added.
+        candidates. status, comment (str): of the reviewers. extra: (header, cell) of each column
+        that reviewers added.
     """
 
     term: Term
@@ -60,8 +60,8 @@ class Mapping(NamedTuple):
 class _Answer(NamedTuple):
     """A concept that the linker found for a name.
 
-    is_link (bool): it is the link. is_name (bool): it has the name, or corrections say so.
-    is_above (bool): it stands for the near ties below it.
+    is_link (bool): whether it is the link. is_name (bool): whether it has the name, or corrections
+        say so. is_above (bool): whether it stands for the near ties below it.
     """
 
     row: int
@@ -74,18 +74,18 @@ class _Answer(NamedTuple):
 
 
 class Mapper:
-    """Maps terms to the concepts of a linker's knowledge base.
+    """A mapper of terms to the concepts of a linker's knowledge base.
 
-    A name is looked up as a document of its own, where it is followed by the context; equal ones
-    are linked once. Of a term with several names the concept counts that most of them are linked
-    to. Concepts that share a code with the term go before all others.
+    A name is linked as a document of its own, followed by the context; equal names are linked
+    once. A term with several names gets the concept that most of the names are linked to. Concepts
+    that share a code with the term go before all others.
 
-    What a concept is to the term (`Target.match`):
-        exact: it has the term's name, letter case, accents and plural aside, or corrections say
-            so; or a code says so.
-        broader, narrower: a code says so; it is above or below an exact one in the hierarchy; or
-            it is above the near ties that it stands for (broader).
-        close: it is the link, or shares a code of which nothing is said.
+    Relation of a concept to the term (`Target.match`):
+        exact: it has the term's name (without case, accents and plural), or corrections say so, or
+            a code says so.
+        broader, narrower: a code says so; it is above or below an exact concept in the hierarchy;
+            or it is above the near ties that it stands for (broader).
+        close: it is the link, or shares a code without a relation.
         related: it is a further candidate.
 
     linker (Linker): has the knowledge base. k (int): candidates of a term, at most.
@@ -100,7 +100,7 @@ class Mapper:
         self._above = lru_cache(_KEPT)(self._read_above)
 
     def map(self, terms: Sequence[Term]) -> list[Mapping]:
-        """Map terms; the more at once, the fewer calls of the tiers."""
+        """Map terms; more terms at once need fewer calls of the tiers."""
         mentions = [self._mentions(term) for term in terms]
         found = self._answers([one for own in mentions for one in own])
         return [
@@ -145,7 +145,7 @@ class Mapper:
         coded = self._coded(term.codes)
         named = [row for row, own in by_row.items() if any(one.is_name for one in own)]
         exact = frozenset(named) | {row for row, relation in coded.items() if relation == EXACT}
-        order = sorted(  # stable: otherwise as the linker has them
+        order = sorted(  # stable: else in the linker's order
             dict.fromkeys((*by_row, *coded)),
             key=lambda row: (
                 -sum(one.is_link for one in by_row.get(row, ())),
@@ -164,13 +164,13 @@ class Mapper:
     def _chosen(
         self, order: Sequence[int], by_row: dict[int, list[_Answer]], coded: dict[int, str]
     ) -> list[int]:
-        """Choose the concepts that a term is mapped to: by codes, then by names."""
+        """Choose the concepts of a term: by codes, then by names."""
         linked = [row for row in order if any(one.is_link for one in by_row.get(row, ()))]
         if not coded:
             return linked[:1]
         said = [row for row in order if coded.get(row) == EXACT]
         among = said or [row for row in order if row in coded]
-        # A code that several concepts share is that of the concept with the name, if there is one.
+        # A code that several concepts share stands for the concept with the name, if there is one.
         return [row for row in linked if row in among][:1] or among
 
     def _target(
@@ -198,7 +198,7 @@ class Mapper:
         return Target(id, name, match, best.matched, best.prob, best.score)
 
     def _coded(self, codes: Iterable[CodeMap]) -> dict[int, str]:
-        """Find the concepts that share a code with a term, and what they are to it."""
+        """Find the concepts that share a code with a term, and their relations to the term."""
         found: dict[int, str] = {}
         for code in codes:
             wanted = code_of(f"{code.vocabulary}:{code.code}")
@@ -211,7 +211,7 @@ class Mapper:
         return found
 
     def _relation(self, row: int, vocabulary: str, code: str) -> str | None:
-        """Say what a code is to a concept; None where only another vocabulary's is spelled so."""
+        """Find the relation of a code to a concept; None where only another vocabulary has it."""
         id = self.kb.brief_at(row)[0]
         said = {
             one.relation
@@ -221,7 +221,7 @@ class Mapper:
         own = code_of(id) or code_of(f"{scheme_of(self.kb[id])}:{id}")
         if EXACT in said or (vocabulary, code) == own:
             return EXACT
-        if self.kb.resolve(f"{vocabulary}:{code}") == id:  # what became of a retired id
+        if self.kb.resolve(f"{vocabulary}:{code}") == id:  # a retired id that this id replaces
             return ""
         return min(said - {""}, default="") if said else None
 
@@ -237,7 +237,7 @@ class Mapper:
 
 
 def _between(to_term: str, to_concept: str) -> str:
-    """Say what a concept is to a term, by what their code is to both; "" where that is not said."""
+    """Get the relation of a concept to a term, by their code's relations; "" where not known."""
     if to_concept == EXACT:
         return to_term
     if to_term == EXACT:

@@ -24,7 +24,7 @@ _OMOP_COLUMNS = (
     "target_concept_id", "target_vocabulary_id", "valid_start_date", "valid_end_date",
     "invalid_reason",
 )  # fmt: skip
-# How long texts may be in the tables of OMOP.
+# Largest lengths of texts in the tables of OMOP.
 _CODE, _VOCABULARY, _DESCRIPTION = 50, 20, 255
 _BY = "Made by medlink map (spacy-medlink)"
 _EQUIVALENCES = {EXACT: "equivalent", BROADER: "wider", NARROWER: "narrower"}
@@ -33,10 +33,10 @@ _CANDIDATE = ("id", "name", "match", "probability")
 
 @dataclass
 class Facts:
-    """What writers want to know beside the mappings.
+    """The data that writers need beside the mappings.
 
     kb (KnowledgeBase): of the targets. vocabulary (str): of the terms' codes, or a name for them.
-    context (Sequence[str]): columns of context. extra (Sequence[str]): that people added.
+    context (Sequence[str]): context columns. extra (Sequence[str]): columns of reviewers.
     k (int): candidates of a term.
     """
 
@@ -54,8 +54,8 @@ Write = Callable[[IO[str], Iterable[Mapping], Facts], None]
 class Format:
     """A format of mappings.
 
-    kind (FileKind): of its files. has_status (bool): these say what people decided.
-    needs_omop (bool): targets have ids of OMOP's vocabularies.
+    kind (FileKind): of its files. has_status (bool): whether the files hold reviewers' decisions.
+    needs_omop (bool): whether targets must have ids of OMOP's vocabularies.
     """
 
     kind: FileKind
@@ -92,7 +92,7 @@ def write_own(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> None:
 
 
 def write_usagi(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> None:
-    """Write what Usagi saves and opens: a row for each target."""
+    """Write a file in Usagi's format: a row for each target."""
     own = list(USAGI)
     header = [*own[:4], *(f"ADD_INFO:{one}" for one in facts.context), *own[4:]]
     write = _table(file, header, facts.extra)
@@ -111,7 +111,7 @@ def write_usagi(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> Non
 
 
 def write_omop(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> None:
-    """Write OMOP's SOURCE_TO_CONCEPT_MAP; what is not mapped has the concept 0."""
+    """Write OMOP's SOURCE_TO_CONCEPT_MAP; terms without a target have the concept 0."""
     write = _table(file, _OMOP_COLUMNS, ())
     for mapping in mappings:
         term = mapping.term
@@ -125,7 +125,7 @@ def write_omop(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> None
 
 
 def write_sssom(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> None:
-    """Write a mapping set; what is not mapped is not in it."""
+    """Write a mapping set; terms without a target are left out."""
     more = ("object_label", "confidence", "comment")
     file.write("\t".join((*COLUMNS, *more)) + "\n")
     for mapping in mappings:
@@ -170,7 +170,7 @@ def write_fhir(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> None
 
 
 def _table_of(name: str, columns: Iterable[str]) -> FileKind:
-    """Describe tables by their columns, whatever a spreadsheet made of the file."""
+    """Recognise tables by their columns, even after a spreadsheet has saved the file."""
 
     def is_ours(path: Path) -> bool:
         try:
@@ -192,9 +192,9 @@ _ENDINGS = {".usagi.csv": "usagi", ".csv": "csv", ".json": "fhir", ".tsv": "ssso
 
 
 def format_of(path: Path, kb: KnowledgeBase, wanted: str = "") -> Format:
-    """Find the format of a file, by what is wanted or how it ends.
+    """Find the format of a file, by the wanted name or by its suffix.
 
-    RAISES (MedlinkError): E633 where nothing tells, E634 where concepts have no ids of OMOP.
+    RAISES (MedlinkError): E633 for an unknown suffix, E634 if concepts have no ids of OMOP.
     """
     ending = next((one for one in _ENDINGS if path.name.lower().endswith(one)), "")
     name = wanted or _ENDINGS.get(ending, "")
@@ -209,10 +209,10 @@ def format_of(path: Path, kb: KnowledgeBase, wanted: str = "") -> Format:
 def _table(
     file: IO[str], header: Sequence[str], extra: Sequence[str]
 ) -> Callable[[Sequence[str], Sequence[tuple[str, str]]], None]:
-    """Write the header, and give what writes a row of cells and of columns that people added."""
+    """Write the header. RETURNS: a function that writes a row of cells and reviewers' columns."""
     header = [*header, *(one for one in extra if one not in header)]
     place_of = {one: place for place, one in enumerate(header)}
-    # Each cell is quoted: one that holds another separator would otherwise be taken for two.
+    # Each cell is quoted, so that one with another separator is not read as two.
     out = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n")
     out.writerow(map(escaped, header))
 
@@ -246,7 +246,7 @@ def _elements(mapping: Mapping, facts: Facts) -> Iterator[tuple[str, dict[str, A
 
 
 def _comment(mapping: Mapping, target: Target | None = None) -> str:
-    """Say who thinks so, and how sure; of what is narrower FHIR asks why."""
+    """Join comment, status, matched name and probability; FHIR needs it for narrower targets."""
     said = [mapping.comment] if mapping.comment else []
     said.append(mapping.status)
     if target is not None and target.matched:

@@ -1,4 +1,4 @@
-"""What people have said of mappings: read from a file that was written here, or by Usagi."""
+"""Decisions of reviewers on mappings, read from our own file or from Usagi's."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from .terms import CONTEXT, Term
 
 Key = tuple[str, str]
 INVALID = "INVALID_TARGET"
-# The word of this project for each header: those of its own files, and those of Usagi.
+# The project's word for each header of our own files, and of Usagi's.
 OWN = {
     "source_code": "code", "source_name": "name", "source_frequency": "frequency",
     "status": "status", "match_type": "match", "concept_id": "id", "concept_name": "concept",
@@ -37,7 +37,7 @@ _MACHINES = frozenset({"", UNCHECKED, "AUTO_MAPPED", "AUTO_MAPPED_TO_1"})
 
 
 class _Row(NamedTuple):
-    """A row: the cells that have a word, those that people added, and the context by its column."""
+    """A row: the cells with a known header, the reviewers' cells, and the context by column."""
 
     said: dict[str, str]
     extra: tuple[tuple[str, str], ...]
@@ -45,22 +45,22 @@ class _Row(NamedTuple):
 
     @property
     def id(self) -> str:
-        """The concept, "" for none."""
+        """The id of the concept, "" for none."""
         id = self.said.get("id", "")
-        return "" if id == "0" else id  # which is none in OMOP
+        return "" if id == "0" else id  # OMOP writes 0 for none
 
 
 class Reviewed:
-    """What a file says of terms.
+    """The decisions of reviewers on terms.
 
-    Of rows that have a status other than those of machines the concept is kept, too; of the others
-    comments and added columns are. A term that was decided may have several rows.
+    From all rows the comments and added columns are kept. From rows with a status that a reviewer
+    has set, the concept is kept, too. A term that was decided may have several rows.
 
-    path (Optional[Path]): None for no file. kb (KnowledgeBase): tells what concepts are called now;
-        a mapping to one that it no longer has gets the status INVALID_TARGET.
-    extra (List[str]): the added columns. kept, gone, invalid, same, changed, new (int): terms that
-        people decided, those among them that nobody asks for any more, and those whose concept is
-        gone; others that are mapped as before, that are not, and that were not in the file.
+    path (Optional[Path]): None for no file. kb (KnowledgeBase): has the current names; a mapping
+        to a concept that it no longer has gets the status INVALID_TARGET.
+    extra (List[str]): the added columns. kept (int): decided terms; gone, invalid (int): decided
+        terms that are no longer in the table, or whose concept no longer exists. same, changed,
+        new (int): other terms: mapped as before, mapped otherwise, not in the file.
     RAISES (MedlinkError): E636 for a table of something else; as `read_table`.
     """
 
@@ -76,7 +76,7 @@ class Reviewed:
                 own.append(row)
 
     def updated(self, new: Mapping) -> Mapping:
-        """Give a new mapping what people said of its term."""
+        """Add the reviewers' decision, comment and columns to a new mapping."""
         key = new.term.key
         rows = self._rows.get(key, [])
         self._seen.add(key)
@@ -92,7 +92,7 @@ class Reviewed:
         return new._replace(comment=rows[0].said.get("comment", ""), extra=rows[0].extra)
 
     def rest(self, context: Sequence[str]) -> Iterator[Mapping]:
-        """Stream what people decided about terms that are not asked for; context: its columns."""
+        """Stream decided terms that are no longer in the table. context: the context columns."""
         for key, rows in self._rows.items():
             decided = [row for row in rows if row.said["status"] not in _MACHINES]
             if key not in self._seen and decided:
@@ -119,7 +119,7 @@ class Reviewed:
         name = self._kb[id].name if id in self._kb else said.get("concept", "")
         match = _MATCHES.get(said.get("match", ""), said.get("match", "").lower())
         new = (found or {}).get(id, Target(id, name, match))
-        if name != said.get("concept", name):  # another one than the row was about
+        if name != said.get("concept", name):  # the row was about another concept
             return new
         prob, score = (_number(said.get(word, "")) for word in ("prob", "score"))
         return Target(id, name, match or new.match, said.get("matched", ""), prob, score)

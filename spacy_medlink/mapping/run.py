@@ -1,4 +1,4 @@
-"""From a table of terms, or a knowledge base, to a file of mappings."""
+"""A run of mapping: from a table of terms, or a knowledge base, to a file of mappings."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -20,16 +20,16 @@ from .terms import Columns, Term, Terms, terms_of
 
 APPROVED = "APPROVED"
 _TOGETHER = 512  # terms that are mapped at once
-_SHOWN = 10  # terms that several concepts are exact for
+_SHOWN = 10  # examples of terms with several exact concepts
 
 
 @dataclass
 class Mapped:
-    """What became of the terms.
+    """The counts of a run.
 
-    exact, probable, without (int): terms mapped to a concept that is exact, to another, to none.
-    several (int): terms that several concepts are exact for, or that are mapped to several;
-    shared (int): concepts that several terms are mapped to. examples (List[str]): of the former.
+    exact, probable, without (int): terms mapped to an exact concept, to another, to none.
+    several (int): terms with several exact concepts, or mapped to several concepts; examples
+    (List[str]): some of these. shared (int): concepts that several terms are mapped to.
     """
 
     found: Found
@@ -43,7 +43,7 @@ class Mapped:
 
     @property
     def shared(self) -> int:
-        """How many concepts several terms are mapped to."""
+        """Number of concepts that several terms are mapped to."""
         return sum(count > 1 for count in self.terms_of.values())
 
     def count(self, mapping: Mapping) -> None:
@@ -80,17 +80,17 @@ def map_terms(
     overwrite: bool = False,
     progress: Progress = no_progress,
 ) -> Mapped:
-    """Map terms to the concepts of a linker, and write what they are mapped to.
+    """Map terms to the concepts of a linker, and write the mappings.
 
     terms (Union[Path, KnowledgeBase]): a table, or the concepts of another knowledge base.
-    columns (Optional[Columns]): of the table; guessed by their headers by default.
-    vocabulary (str): that the codes of the table are from; "" where nobody knows it.
+    columns (Optional[Columns]): of the table; by default found by their headers.
+    vocabulary (str): of the codes of the table; "" where it is not known.
     lang (str): of the names of the other knowledge base; "" for all.
-    form (str): of `outputs.FORMATS`; "" for what the output ends in.
-    reviewed (Optional[Path]): what people decided; by default the output, where it is there.
-    approved (bool): write approved mappings alone.
-    inputs, overwrite: what may not be replaced, and what may; see `outputs.check_output`.
-    RAISES (MedlinkError): E630-E637 for terms, output and what was reviewed; as `read_table`.
+    form (str): of `outputs.FORMATS`; "" for the format of the output's suffix.
+    reviewed (Optional[Path]): file with reviewers' decisions; default: the output, if it exists.
+    approved (bool): write approved mappings only.
+    inputs, overwrite: files that may not, or may, be replaced; see `outputs.check_output`.
+    RAISES (MedlinkError): E630-E637 for terms, output and reviewed file; as `read_table`.
     """
     mapper, found = Mapper(linker, candidates), Found()
     written = format_of(output, mapper.kb, form)
@@ -123,7 +123,7 @@ def map_terms(
 def _mappings(
     terms: Iterator[Term], mapper: Mapper, mapped: Mapped, approved: bool, context: list[str]
 ) -> Iterator[Mapping]:
-    """Stream what is written: in the order of the terms, then what is no longer asked for."""
+    """Stream mappings in the order of the terms, then decided terms that the table has no more."""
     for mapping in chain(_in_order(terms, mapper, mapped), mapped.reviewed.rest(context)):
         if not approved or mapping.status == APPROVED:
             yield mapping

@@ -16,15 +16,15 @@ _PLAIN = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")
 _PARQUET, _WORKBOOK = ".parquet", ".xlsx"
 KNOWN = (*_PLAIN, _PARQUET, _WORKBOOK)
 _ROWS = 1000
-# Cells that begin like this are computed by spreadsheets, some of which take wide letters too.
+# Beginnings of cells that spreadsheets compute; some also accept full-width characters.
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
 
 
 @dataclass
 class Found:
-    """What was found on the way, to be told when a table was read.
+    """Problems found while a table was read.
 
-    aside (Counter[str]): rows that were set aside, by what is wrong with them.
+    aside (Counter[str]): rows that were set aside, by problem.
     first (Dict[str, int]): the first row of each kind. western (List[int]): lines that are not
         UTF-8, read as Windows-1252.
     """
@@ -34,17 +34,17 @@ class Found:
     western: list[int] = field(default_factory=list)
 
     def note(self, problem: str, row: int) -> None:
-        """Count a row that is set aside."""
+        """Count a row that was set aside."""
         self.aside[problem] += 1
         self.first.setdefault(problem, row)
 
 
 def read_table(path: Path, found: Found) -> Iterator[Row]:
-    """Stream (number, cells) of each row that is not blank; of a workbook those of the first sheet.
+    """Stream (number, cells) of each row that is not blank; of a workbook, of the first sheet.
 
-    Of rows that `escaped` wrote the cells are as they were.
+    Cells that `escaped` wrote are given unescaped.
     RAISES (MedlinkError): E107 for no file, E632 for another format, E614 for Parquet without
-        pyarrow, E165 and E105 for what cannot be read.
+        pyarrow, E165 and E105 for files that cannot be read.
     """
     if not path.is_file():
         raise Errors.source_missing(path=path)
@@ -63,13 +63,13 @@ def read_table(path: Path, found: Found) -> Iterator[Row]:
 
 
 def escaped(cell: str) -> str:
-    """Write a cell so that no spreadsheet executes it: an apostrophe before what looks so."""
+    """Put an apostrophe before a cell that a spreadsheet would execute."""
     text = cell.replace("\0", "").replace("\r\n", "\n")
     return f"'{text}" if _FORMULA.match(text) else text
 
 
 def unescaped(cell: str) -> str:
-    """Read a cell that `escaped` wrote; others are as they are."""
+    """Remove the apostrophe that `escaped` wrote; other cells do not change."""
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
@@ -103,5 +103,5 @@ def _parquet(path: Path) -> Iterator[Row]:
 def _text(value: object) -> str:
     if value is None:
         return ""
-    # A column of whole numbers with gaps is one of floats in many programs.
+    # Many programs write a column of whole numbers with gaps as floats.
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

@@ -1,4 +1,4 @@
-"""Terms: what is to be mapped, read from a table or from another knowledge base."""
+"""Terms to be mapped, read from a table or from another knowledge base."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from ..kb.rekey import scheme_of
 from ..types import CodeMap
 from .tables import Found, read_table
 
-# Headers that are understood, without what is neither letter nor digit.
+# Known headers, written with letters and digits only.
 _NAMES = (
     "sourcename", "name", "term", "label", "display", "description", "sourcecodedescription",
     "preferredname", "canonicalname", "conceptname", "text", "bezeichnung", "libelle", "nombre",
@@ -20,19 +20,19 @@ _NAMES = (
 _CODES = ("sourcecode", "code", "localcode", "id", "sourceid", "codigo", "kode", "conceptid")
 _FREQUENCIES = ("sourcefrequency", "frequency", "freq", "count", "n", "records")
 CONTEXT = re.compile("^(?:context|ADD_INFO):")
-"""What the headers of context columns begin with in files that are written here, and in Usagi's."""
+"""The beginnings of the headers of context columns, in our own files and in Usagi's."""
 
 
 _OPTIONS = ("--name", "--code", "--frequency")
 
 
 class Term(NamedTuple):
-    """Something to be mapped.
+    """A term to be mapped.
 
-    name, code, frequency (str): as the table has them, "" where it has none.
-    context (Tuple[str, ...]): what else it says of the term, a cell for each context column.
-    names (Tuple[str, ...]): further names. codes (Tuple[CodeMap, ...]): in vocabularies that a
-        knowledge base may know, and what each is to the term.
+    name, code, frequency (str): cells of the table, "" where there is none.
+    context (Tuple[str, ...]): further cells, one for each context column.
+    names (Tuple[str, ...]): further names. codes (Tuple[CodeMap, ...]): codes in vocabularies that
+        a knowledge base may know, with their relations to the term.
     """
 
     name: str
@@ -44,12 +44,12 @@ class Term(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str]:
-        """What tells it from other terms of its table."""
+        """The key of the term in its table."""
         return self.code, self.name
 
 
 class Columns(NamedTuple):
-    """Headers of a table's columns; "" for one that is guessed by its header."""
+    """Headers of a table's columns; "" to find a column by its usual headers."""
 
     name: str = ""
     code: str = ""
@@ -60,10 +60,10 @@ class Columns(NamedTuple):
 class Terms:
     """The terms of a table.
 
-    columns (Columns): how they are called. vocabulary (str): of their codes, "" for no known one.
-    found (Found): gets what is wrong with rows, while the terms are read.
-    context (List[str]): the context columns, as they are called.
-    RAISES (MedlinkError): as `read_table`, E630 for a column that it lacks, E637 for an empty file.
+    columns (Columns): headers of the columns. vocabulary (str): of the codes, "" if not known.
+    found (Found): collects the problems of rows, while the terms are read.
+    context (List[str]): headers of the context columns.
+    RAISES (MedlinkError): as `read_table`, E630 for a missing column, E637 for an empty file.
     """
 
     def __init__(self, path: Path, columns: Columns, vocabulary: str, found: Found) -> None:
@@ -84,7 +84,7 @@ class Terms:
         rows = read_table(self._path, self._found)
         next(rows, None)
         for number, cells in rows:
-            # The last cell, which is "", is that of a column that there is not.
+            # The last cell is "" and stands for a missing column (place -1).
             own = [*map(str.strip, cells[:width]), *[""] * (width - len(cells)), ""]
             name, code, frequency = (own[place] for place in self._places)
             if any(cells[width:]) or not name:
@@ -96,7 +96,7 @@ class Terms:
             yield Term(name, code, frequency, context, (), codes)
 
     def _place(self, wanted: str, option: str, usual: Sequence[str]) -> int:
-        """Find a column by what it is called, or by what such columns usually are; -1 for none."""
+        """Find a column by the wanted header, or by the usual headers; -1 for none."""
         plain = [re.sub(r"[\W_]", "", one.lower()) for one in self._header]
         if wanted in self._header:
             return self._header.index(wanted)
@@ -109,9 +109,9 @@ class Terms:
 
 
 def terms_of(kb: KnowledgeBase, lang: str = "") -> Iterator[Term]:
-    """Stream the concepts of a knowledge base, with all names, or those of a language, and codes.
+    """Stream the concepts of a knowledge base as terms, with codes and the names of a language.
 
-    Each name is there once; obsolete ones are left out, unless there are no others.
+    Each name is there once; obsolete names are left out, unless there are no others.
     """
     for concept in kb:
         fit = [one for one in concept.names if lang in ("", one.lang)]

@@ -1,4 +1,4 @@
-"""The service: what is asked by HTTP, as FastAPI has it. No text of a request is logged or kept."""
+"""The HTTP service, made with FastAPI. No text of a request is logged or kept."""
 
 import asyncio
 import hmac
@@ -33,7 +33,7 @@ _FILES = {
     "corrections.js": "text/javascript",
 }
 _SHOWN = 200  # of children, relations and the like
-# Nothing but our own files runs in the page, whatever stands in a note or in a terminology.
+# Only our own files run in the page, even if a note or a terminology contains scripts.
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
     "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
@@ -49,9 +49,10 @@ _STATUS = {
 
 
 class Limits(NamedTuple):
-    """What the service takes.
+    """The limits of requests.
 
-    length (int): characters of a text. texts (int): of a request. seconds (float): for a request.
+    length (int): characters of a text. texts (int): texts of a request. seconds (float): time for
+        a request.
     """
 
     length: int = 100_000
@@ -94,9 +95,9 @@ def make_app(
 ) -> FastAPI:
     """Make the service.
 
-    desks (Sequence[Desk]): the terminologies, the first one by default.
-    token (str): that requests must have in their header Authorization, as Bearer; "" for none.
-    hosts (Sequence[str]): names that requests may call the machine; "*" for any.
+    desks (Sequence[Desk]): the terminologies; the first is the default.
+    token (str): the Bearer token that requests must send in Authorization; "" for none.
+    hosts (Sequence[str]): host names that requests may use; "*" for any.
     """
     by_name = {desk.name: desk for desk in desks}
     meters = _Meters(desks)
@@ -122,7 +123,7 @@ def make_app(
             raise Errors.too_much_text(texts=limits.texts, length=limits.length)
 
     def refused(_: Request, error: Exception) -> JSONResponse:
-        """Say what is wrong, by its code; where files are on this machine is told to nobody."""
+        """Answer with the code and the message of an error, without paths of this machine."""
         assert isinstance(error, MedlinkError)
         message = str(error)
         for desk in desks:
@@ -173,7 +174,7 @@ def make_app(
             "terminology": desk.name,
             "documents": [{"mentions": [_with_url(one) for one in own]} for own in documents],
         }
-        # As it is: FastAPI would look at each of its thousands of values again.
+        # As a Response, since FastAPI would check each of its thousands of values again.
         return Response(srsly.json_dumps(answer), media_type="application/json")
 
     @app.post("/explain", **api)
@@ -236,7 +237,7 @@ def make_app(
 
 
 class _Meters:
-    """What /metrics says: of requests only their path, status and time."""
+    """The counters of /metrics; of requests only path, status and time."""
 
     def __init__(self, desks: Sequence[Desk]) -> None:
         self.registry = CollectorRegistry()
@@ -262,7 +263,7 @@ Next = Callable[[Request], Awaitable[Response]]
 
 
 def _guard(limits: Limits, meters: _Meters) -> Callable[[Request, Next], Awaitable[Response]]:
-    """Make what looks at each request: its size before, its time and headers behind."""
+    """Make the middleware that checks the size of requests, and adds times and headers."""
     most = 4 * limits.texts * limits.length + 65_536  # bytes; a character has at most four
 
     async def guard(request: Request, call_next: Next) -> Response:
@@ -290,7 +291,7 @@ def _as_json(code: str, message: str) -> JSONResponse:
 
 
 def _invalid(_: Request, error: Exception) -> JSONResponse:
-    """Say which part of a request is not as it should be, without its value."""
+    """Name the invalid part of a request, without its value."""
     assert isinstance(error, RequestValidationError)
     wrong = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5]]
     error = Errors.bad_request(wrong="; ".join(wrong))

@@ -1,4 +1,4 @@
-"""What is corrected in the page: kept as gold in a file, which is the overlay of the linker."""
+"""Corrections made in the page: kept as gold in a file, which is the overlay of the linker."""
 
 import asyncio
 import json
@@ -27,14 +27,14 @@ from ..util.outputs import PRIVATE
 
 _AROUND = 300  # characters of a sentence that are kept before and behind a mention
 _UNKNOWN = 0.5  # doubt of a mention without any candidate
-_MARK = "correction"  # the key of what gold does not have: who, when, from what
+_MARK = "correction"  # key of the fields beyond gold: author, time, link before
 
 
 class CorrectionFile:
-    """A gold file that several people, also by several services, write into at once.
+    """A gold file that several people, and several services, write into at the same time.
 
-    path (Path): it is made where it is not there.
-    RAISES (MedlinkError): E109 where it cannot be written, E653 where it holds something else.
+    path (Path): made if it does not exist.
+    RAISES (MedlinkError): E109 where it cannot be written, E653 where it is another kind of file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -46,7 +46,7 @@ class CorrectionFile:
                 raise Errors.no_corrections(path=path)
 
     def add(self, line: Mapping[str, Any]) -> None:
-        """Append a line: it is on the disk, whole, or not at all.
+        """Append a line to the file on disk, whole or not at all.
 
         RAISES (MedlinkError): E109 when the disk is full.
         """
@@ -65,9 +65,9 @@ class CorrectionFile:
                 raise
 
     def remove(self, id: str) -> None:
-        """Take a correction out of the file; the other lines stay as they are.
+        """Remove a correction from the file; the other lines do not change.
 
-        RAISES (MedlinkError): E651 where there is none with this id, E109 when the disk is full.
+        RAISES (MedlinkError): E651 for an unknown id, E109 when the disk is full.
         """
         with self._alone():
             lines = self.path.read_bytes().splitlines(keepends=True)
@@ -77,11 +77,11 @@ class CorrectionFile:
             state = self.path.stat()
             with replacing_file(self.path, PRIVATE, improves=self.path) as new:
                 new.touch()
-                new.chmod(state.st_mode & 0o7777)  # before it holds anything
+                new.chmod(state.st_mode & 0o7777)  # while it is still empty
                 new.write_bytes(b"".join(kept))
 
     def corrections(self) -> list[dict[str, Any]]:
-        """List the corrections, the last one first; gold lines from elsewhere are left out."""
+        """List the corrections, the last first; other gold lines are left out."""
         with self._alone():
             lines = self.path.read_bytes().splitlines()
         return [own for line in reversed(lines) if (own := _mark_of(line)) is not None]
@@ -123,7 +123,7 @@ class _Notes(BaseModel):
 def corrections_router(
     desk_of: Callable[[str], Any], check: Callable[..., None], waited: Callable[..., Any]
 ) -> APIRouter:
-    """Make what is asked of corrections by HTTP.
+    """Make the HTTP routes of corrections.
 
     desk_of (Callable): finds the desk of a terminology. check (Callable): refuses texts that
     are too long. waited (Callable): waits for futures.
@@ -197,10 +197,10 @@ def _line(
 
 
 def _excerpt(text: str, start: int, end: int, long_form: str) -> tuple[str, int]:
-    """Cut the sentence of a mention out of its document, the least that teaches.
+    """Cut the sentence of a mention out of its document, to keep no more text than fitting needs.
 
     Rerankers read 64 characters around a mention, and an abbreviation needs its definition.
-    RETURNS (Tuple[str, int]): the text, and what to take from offsets in the document.
+    RETURNS (Tuple[str, int]): the text, and the number to subtract from offsets in the document.
     """
     starts = [0, *sentence_starts(text), len(text)]
     begin = max(starts[bisect_right(starts, start) - 1], start - _AROUND)
@@ -215,7 +215,7 @@ def _excerpt(text: str, start: int, end: int, long_form: str) -> tuple[str, int]
 
 
 def _doubtful(record: Mapping[str, Any]) -> Doubtful:
-    """Describe a linked mention; what corrections decided already is beyond doubt."""
+    """Describe a linked mention; mentions that corrections have decided have no doubt."""
     key = memory_key(record["mention"])
     best = next(iter(record["candidates"]), None)
     if record["reason"] == NOT_A_CONCEPT or (best and best["scores"].get(MEMORY)):
@@ -235,7 +235,7 @@ def _shown(line: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _mark_of(line: bytes, id: str | None = None) -> dict[str, Any] | None:
-    """Read a line that is a correction, the one with an id; None for others."""
+    """Read a line that is a correction, with this id if given; None for other lines."""
     try:
         data = json.loads(line)
         is_ours = isinstance(data, dict) and isinstance(data[_MARK], dict) and data["mentions"][0]

@@ -1,4 +1,4 @@
-"""Desk: one terminology of the service; a thread of its own links what waits, together."""
+"""Desk: one terminology of the service, with a thread that links waiting texts together."""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ Filters = tuple[tuple[str, Any], ...]
 
 
 class _Job(NamedTuple):
-    """What a request waits for: links of a text, or another piece of work."""
+    """The work that a request waits for: links of a text, or another function."""
 
     done: "Future[Any]"
     text: str = ""
@@ -33,14 +33,14 @@ class _Job(NamedTuple):
 
 
 class Desk:
-    """A pipeline, and the thread that alone uses it.
+    """A pipeline, and the only thread that uses it.
 
-    While it works, requests wait and become the next batch: so batches grow with the traffic, and
-    nobody waits for a batch to fill.
+    While the thread works, requests wait and become the next batch. So batches grow with the
+    traffic, and no request waits for a batch to fill.
 
     name (str): of the terminology. source (str): assets, a pipeline, a package or "starter".
-    waiting (int): requests that may wait; one more is refused (E622).
-    corrections (Optional[CorrectionFile]): what was corrected is in force, and followed.
+    waiting (int): most requests that may wait; further ones are refused (E622).
+    corrections (Optional[CorrectionFile]): corrections, which apply as soon as they are made.
     RAISES (MedlinkError): what `open_pipeline` raises, E652 for a pipeline with another overlay.
     """
 
@@ -55,7 +55,7 @@ class Desk:
             if self._linker.opened.overlay.is_used:
                 raise Errors.overlay_taken(source=source)
             self._linker.configure(overlay=str(corrections.path))
-        _ = self._linker.engine  # what is wrong with the assets is said before the first request
+        _ = self._linker.engine  # bad assets raise here, before the first request
         self._jobs: Queue[_Job | None] = Queue(waiting)
         self._thread = threading.Thread(target=self._run, name=f"desk {name}", daemon=True)
         self._thread.start()
@@ -67,13 +67,13 @@ class Desk:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """Where its files are."""
+        """The paths of its files."""
         own = () if self.corrections is None else (str(self.corrections.path),)
         return str(self.kb.path), str(self._linker.assets.path), *own
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What is said of the terminology: names and numbers."""
+        """The description of the terminology: names and numbers."""
         kb, assets = self.kb, self._linker.assets
         return {
             "name": self.name,
@@ -87,7 +87,7 @@ class Desk:
 
     @property
     def n_waiting(self) -> int:
-        """Requests that wait."""
+        """Number of waiting requests."""
         return self._jobs.qsize()
 
     def link(self, text: str, filters: Mapping[str, Any], candidates: int) -> "Future[Any]":
@@ -114,18 +114,18 @@ class Desk:
     def locate(
         self, text: str, start: int, end: int, instead: Sequence[int], ids: Sequence[str]
     ) -> "Future[Any]":
-        """Ask for what a correction needs to know of its mention.
+        """Ask for the data of a mention that a correction needs.
 
-        instead (Sequence[int]): start and end of the mention whose place it takes, or none.
+        instead (Sequence[int]): start and end of the mention that it replaces, or none.
         RETURNS (Future): of "start" and "end" of whole words, the "ids", "type" (the entity
-            label), "lang", "long_form", and "before": the mention and link that were there.
+            label), "lang", "long_form", and "before": the replaced mention and its link.
         RAISES (MedlinkError): E622 where too many wait; the future E106, E625, E627.
         """
         place, old = (start, end), tuple(instead)
         return self._ask(_Job(Future(), work=lambda: self._locate(text, place, old, ids)))
 
     def close(self) -> None:
-        """Finish what has been asked for, and stop."""
+        """Finish all waiting requests, and stop."""
         self._jobs.put(None)
         self._thread.join()
 
@@ -146,7 +146,7 @@ class Desk:
             self._answer([job for job in batch if job is not None])
 
     def _answer(self, jobs: list[_Job]) -> None:
-        """Answer jobs: those with the same filters together. Who has gone away is left out."""
+        """Answer jobs, with equal filters together; cancelled jobs are left out."""
         groups: dict[Filters, list[_Job]] = {}
         for job in jobs:
             if not job.done.set_running_or_notify_cancel():
@@ -164,7 +164,7 @@ class Desk:
                         job.done.set_exception(error)
 
     def _link(self, jobs: list[_Job], filters: dict[str, Any]) -> None:
-        # What spaCy remembers of the words of notes is forgotten with them.
+        # Words of notes must not stay in spaCy's memory.
         with self._nlp.memory_zone():
             found = list(linked_docs(self._nlp, [job.text for job in jobs]))
             docs = [doc for doc, _ in found if doc is not None]
@@ -212,7 +212,7 @@ class Desk:
 
 
 def _span(doc: "Doc", start: int, end: int) -> "Span":
-    """Get the words of a Doc that characters are in."""
+    """Get the span of whole words around characters of a Doc."""
     span = doc.char_span(start, end, alignment_mode="expand") if start < end else None
     if span is None or not span.text.strip():
         raise Errors.no_such_span(start=start, end=end, length=len(doc.text))

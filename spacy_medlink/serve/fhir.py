@@ -1,4 +1,4 @@
-"""FHIR's terminology operations over a knowledge base, in the resources of R4."""
+"""FHIR's terminology operations (R4) over a knowledge base."""
 
 from collections.abc import Callable
 from datetime import datetime, timezone
@@ -19,7 +19,7 @@ from .desk import Desk
 _MEDIA = "application/fhir+json"
 _LONGEST = 200  # characters of a code
 _CODES = {"E663": ("required", 400), "E664": ("not-found", 404), "E620": ("not-found", 404)}
-# What the target is to the source, by what a code is to its concept; and the other way round.
+# Relation of the target to the source, by the relation of a code to its concept; and its inverse.
 _TO_CODE = {"exact": "equivalent", "broader": "wider", "narrower": "narrower"}
 _TO_CONCEPT = {"exact": "equivalent", "broader": "narrower", "narrower": "wider"}
 _Json = dict[str, Any]
@@ -84,7 +84,7 @@ def _asked(system: str, code: str) -> Coded:
 
 
 def _id_of(kb: KnowledgeBase, asked: Coded) -> str | None:
-    """Find the concept whose id is a code; None where there is none."""
+    """Find the concept whose id, not another of its codes, is a code; None where there is none."""
     ids = (asked.code, f"{vocabulary_of(asked.system)}:{asked.code}")
     return next((id for id in ids if id in kb and codings(id, kb[id].codes)[0] == asked), None)
 

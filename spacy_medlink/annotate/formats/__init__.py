@@ -1,4 +1,4 @@
-"""Formats of other fields for what was linked: each a function from records to text, by name."""
+"""Formats of other tools for links: each is a function from records to text, with a name."""
 
 from collections.abc import Mapping
 

@@ -11,7 +11,7 @@ from .shared import SYSTEM, Record, as_json, framed, kinds_of, links_of, said_in
 
 
 def write(records: Iterable[Record]) -> Iterator[str]:
-    """Write a collection; infons, which are texts, hold ids ("identifier") and what is said."""
+    """Write a collection; infons, which are texts, hold ids ("identifier") and the context."""
     facts = {"source": SYSTEM, "date": date.today().isoformat(), "key": "", "version": "1.0",
              "infons": {"offsets": "Unicode code points"}}  # fmt: skip
     yield from framed(as_json(facts)[:-1] + ',"documents":[', map(_document, records), "]}")

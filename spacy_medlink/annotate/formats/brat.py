@@ -12,14 +12,14 @@ from urllib.parse import quote
 from ...text.context import KINDS
 from .shared import Record, kinds_of, links_of, said_in, section_of
 
-# A line of `.ann` ends where any program might end a line; a tab divides its columns.
+# Characters that some program takes for the end of a line of `.ann`; a tab divides its columns.
 _PIECE = re.compile("[^\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]+")
 _NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 _LONGEST = 180  # characters of a file's name
 
 
 def write(records: Iterable[Record]) -> Iterator[str]:
-    """Write what `.ann` files hold."""
+    """Write the lines of `.ann` files."""
     return (_annotations(record) for record in records)
 
 
@@ -40,7 +40,7 @@ def write_folder(records: Iterable[Record], folder: Path) -> None:
 
 
 def _annotations(record: Record) -> str:
-    """Write mentions as T lines, links as N, what is said as A, probabilities as notes."""
+    """Write mentions as T lines, links as N lines, context as A lines, probabilities as notes."""
     lines: dict[str, list[str]] = {"T": [], "N": [], "A": [], "#": []}
     for number, mention in enumerate(record["mentions"], 1):
         own, section = f"T{number}", _word(section_of(mention))
@@ -60,7 +60,7 @@ def _annotations(record: Record) -> str:
 
 
 def _place(record: Record, mention: Record) -> str:
-    """Write the offsets and the text of a mention; one that goes over lines is discontinuous."""
+    """Write the offsets and the text of a mention; on several lines it is discontinuous."""
     pieces = list(_PIECE.finditer(said_in(record, mention)))
     spans = [f"{mention['start'] + one.start()} {mention['start'] + one.end()}" for one in pieces]
     return f"{';'.join(spans)}\t{' '.join(one[0] for one in pieces)}"

@@ -1,9 +1,9 @@
 """FHIR R4: a Bundle with a Parameters resource for each document.
 
-What a note says is no Condition yet: somebody has to decide that. So a mention is a parameter with
-its CodeableConcept, which can be put where it belongs. What makes it another thing than a finding
-of the patient now ("negated", "family" ...) is a modifierExtension: FHIR's readers must not pass it
-over. The codes of a concept come after its id, by vocabulary.
+A mention in a note is not yet a Condition: a person has to decide that. So a mention is a parameter
+with a CodeableConcept, which can be copied into other resources. A context that changes the meaning
+("negated", "family" ...) is a modifierExtension, which readers of FHIR must not ignore. The codes
+of a concept come after its id, by vocabulary.
 """
 
 import re
@@ -17,7 +17,7 @@ from .shared import Linked, Record, framed, kinds_of, links_of, said_in, section
 _BUNDLE = '{"resourceType":"Bundle","type":"collection","entry":['
 CONFIDENCE = "urn:spacy-medlink:confidence"  # extension of a CodeableConcept: 0..1
 CONTEXT = "urn:spacy-medlink:context"  # modifierExtension of a mention
-_NO_TEXT = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f]")  # which FHIR's strings do not have
+_NO_TEXT = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f]")  # not allowed in FHIR's strings
 
 
 def write(records: Iterable[Record]) -> Iterator[str]:
@@ -27,7 +27,7 @@ def write(records: Iterable[Record]) -> Iterator[str]:
 
 
 def string(text: str) -> str:
-    """Write a string; control characters become U+FFFD, so that it is as long as before."""
+    """Write a string; control characters become U+FFFD, so that the length stays the same."""
     return _NO_TEXT.sub("\ufffd", text)
 
 
@@ -36,7 +36,7 @@ def codeable_concept(
 ) -> dict[str, Any]:
     """Make a CodeableConcept of a link.
 
-    confidence (Optional[float]): the probability that it is right, where one was fitted.
+    confidence (Optional[float]): the probability that the link is right, if there is one.
     """
     sure = [] if confidence is None else [{"url": CONFIDENCE, "valueDecimal": confidence}]
     coded = [

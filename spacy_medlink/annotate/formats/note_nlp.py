@@ -19,13 +19,13 @@ _COLUMNS = (
 _LONGEST = 249  # characters of `snippet` and `lexical_variant`, without an apostrophe
 _AROUND = 60  # before and behind a mention in its snippet
 _OMOP = "OMOP"
-# Which of what is said makes that the patient has it not, by the rules of the column.
+# Contexts in which the patient does not have the condition, by the rules of the column.
 _ABSENT = ("negated", "hypothetical", "family")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet executes begins with
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet executes cells that begin with these
 
 
 def write(records: Iterable[Record]) -> Iterator[str]:
-    """Write the table, a row a link or NIL; W248 says that ids of documents are no integers."""
+    """Write the table, one row for each link or NIL; W248 warns of document ids not integer."""
     yield _line(_COLUMNS)
     today, number, odd, first = date.today().isoformat(), 0, 0, ""
     for record in records:
@@ -69,7 +69,7 @@ def _line(cells: Iterable[object]) -> str:
 
 
 def _cell(cell: object) -> object:
-    """Make a cell that databases take, which have no NUL, and that no spreadsheet executes."""
+    """Make a cell without NUL, which databases refuse, and that no spreadsheet executes."""
     if not isinstance(cell, str):
         return cell
     return ("'" if cell.startswith(_FORMULA) else "") + cell.replace("\0", "\ufffd")

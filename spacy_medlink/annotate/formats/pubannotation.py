@@ -12,7 +12,7 @@ _NIL = "NIL"
 
 
 def write(records: Iterable[Record]) -> Iterator[str]:
-    """Write a list of documents; a denotation is a concept, or NIL, at a place."""
+    """Write a list of documents; a denotation is a span with its concept or NIL."""
     return framed("[", map(_document, records), "]")
 
 

@@ -1,4 +1,4 @@
-"""What the formats share: records, the links of a mention, and JSON that is written as a stream."""
+"""Shared parts of the formats: records, the links of a mention, and streamed JSON."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ class Format(NamedTuple):
 
     write (Callable): from a stream of records to the pieces of a text.
     suffixes (Tuple[str, ...]): of its files; () where every document has files of its own.
-    write_folder (Optional[Callable]): writes these into an empty directory.
+    write_folder (Optional[Callable]): writes the files of documents into an empty directory.
     """
 
     write: Callable[[Iterable[Record]], Iterator[str]]
@@ -37,33 +37,33 @@ class Linked(NamedTuple):
 
     @property
     def curie(self) -> str:
-        """Its id with the vocabulary before it: "MESH:D003920"."""
+        """The id with the vocabulary before it: "MESH:D003920"."""
         return curie(self.id, self.codes)
 
 
 def links_of(mention: Record) -> list[Linked]:
-    """List what a mention is linked to: a composite one to several concepts, NIL to none."""
+    """List the links of a mention: several of a composite one, none of NIL."""
     pairs = [(part["id"], part["name"]) for part in mention["parts"]]
     pairs = pairs or [(id, mention["name"] or "") for id in mention["ids"]]
     codes = mention["codes"]
     first = [Linked(id, name, codes) for id, name in pairs[:1]]
-    # Of further parts only this is known: their ids are from the same vocabulary.
+    # A record gives no more of further parts; their ids are from the same vocabulary.
     vocabulary = vocabulary_of_id(pairs[0][0], codes) if pairs else ""
     return first + [Linked(id, name, {vocabulary: [id]}) for id, name in pairs[1:]]
 
 
 def kinds_of(mention: Record) -> list[str]:
-    """List what the text says of a mention: "negated", "family" ..."""
+    """List the contexts of a mention: "negated", "family" ..."""
     return [kind for kind in KINDS if mention.get(kind)]
 
 
 def section_of(mention: Record) -> str:
-    """Name the section that a mention is in, "" for none."""
+    """Name the section of a mention, "" for none."""
     return mention.get(SECTION) or ""
 
 
 def said_in(record: Record, mention: Record) -> str:
-    """Cut a mention out of its text."""
+    """Get the text of a mention."""
     text: str = record["text"]
     return text[mention["start"] : mention["end"]]
 
@@ -74,7 +74,7 @@ def as_json(value: object) -> str:
 
 
 def framed(begin: str, items: Iterable[object], end: str) -> Iterator[str]:
-    """Write a JSON list of many items, one a line, with what stands before and behind it."""
+    """Write a JSON list of many items, one on each line, between two pieces of text."""
     yield begin
     for number, item in enumerate(items):
         yield f"{',' if number else ''}\n{as_json(item)}"

@@ -24,7 +24,7 @@ def write(records: Iterable[Record]) -> Iterator[str]:
 
 def _annotations(record: Record) -> Iterator[dict[str, Any]]:
     text, id = record["text"], record["doc_id"]
-    # An id that is no address is one relative to the file, as the name of a text beside it.
+    # An id that is no address is relative to the file, as the name of a text beside the file is.
     source = id if _ADDRESS.fullmatch(id) else quote(id)
     for number, mention in enumerate(record["mentions"]):
         start, end = mention["start"], mention["end"]
@@ -44,7 +44,7 @@ def _annotations(record: Record) -> Iterator[dict[str, Any]]:
 
 
 def _bodies(mention: Record) -> list[dict[str, Any]]:
-    """List the concepts by address, their names, and as tags what is said of the mention."""
+    """List the concepts by address, their names, and the contexts of the mention as tags."""
     tags = [mention["type"], section_of(mention), *kinds_of(mention)]
     bodies: list[dict[str, Any]] = []
     for link in links_of(mention):

@@ -24,8 +24,8 @@ SOURCE = "starter"
 def starter_assets() -> Assets:
     """Build the starter assets (exact and n-gram tiers, no model) in a temporary directory.
 
-    They are built anew in each process that asks, which takes a fraction of a second, so that
-    nothing is left in anybody's home directory.
+    Each process builds them anew, which takes a fraction of a second, so that no files are left in
+    a home directory.
     RAISES (MedlinkError): E304 when the installation lacks the file.
     """
     from .. import build_assets
@@ -85,18 +85,18 @@ _NONE: frozenset[str] = frozenset()
 
 
 def code_chooser(kb: KnowledgeBase) -> CodeChooser:
-    """Make what chooses among several codes of a concept, for all who show or link one."""
+    """Make the chooser among several codes of a concept, for all code that shows or links one."""
     return CodeChooser(kb, keys_of_code)
 
 
 def keys_of_code(vocabulary: str, code: str) -> frozenset[str]:
-    """Get the keys of the names of a code, none where the starter does not know it."""
+    """Get the keys of the names of a code; none if the starter does not have the code."""
     return _by_cui().get(code, _NONE) if vocabulary == _VOCABULARY else _NONE
 
 
 @lru_cache(maxsize=1)
 def _by_cui() -> dict[str, frozenset[str]]:
-    if not KB_LINES.is_file():  # an installation without data, which only E304 says aloud
+    if not KB_LINES.is_file():  # an installation without data, which E304 reports elsewhere
         return {}
     concepts = (one for one in read("jsonl", KB_LINES) if isinstance(one, Concept))
     return {one.id: frozenset(key(name.text) for name in one.names) for one in concepts}

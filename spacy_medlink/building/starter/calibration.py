@@ -29,7 +29,7 @@ def with_calibrator(assets: Assets, out: Path) -> Assets:
 
 
 def fit_starter() -> dict[str, Any]:
-    """Fit the calibrator: `facts` for the manifest, and the `calibrator` as its file has it."""
+    """Fit the calibrator. RETURNS: `facts` for the manifest, and `calibrator` for its file."""
     from .. import build_assets
     from . import build_starter_kb
 

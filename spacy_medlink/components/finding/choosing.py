@@ -1,4 +1,4 @@
-"""Which of the mentions found are kept: those within others, and one entity for each word."""
+"""Choosing among matches: without those inside others, and one entity for each word."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -9,13 +9,13 @@ IsKind = Callable[[Sequence[int], Sequence[int]], bool]
 
 
 def without_nested(matches: Sequence[Match], is_kind: IsKind | None = None) -> list[Match]:
-    """Leave out what says only a part of what another says.
+    """Leave out matches that say only a part of what another match says.
 
-    "plantar pits" stays within "palmar and plantar pits", which says "palmar pits". Nor are names
-    left out for what is less certain, readings and proposals.
+    "plantar pits" stays within "palmar and plantar pits", which says "palmar pits". A name also
+    stays within a less certain match (a reading or a proposal).
 
-    is_kind (Optional[IsKind]): tells whether some names are of a kind of what others name; names
-        at the end of a kind of theirs stay, then.
+    is_kind (Optional[IsKind]): tells whether some names are of kinds of the concepts of others. If
+        given, a name stays where it ends a longer name of its kind.
     """
 
     def takes_in(other: Match, match: Match) -> bool:
@@ -38,7 +38,7 @@ def without_nested(matches: Sequence[Match], is_kind: IsKind | None = None) -> l
 def apart(matches: Iterable[Match], taken: Iterable[int] = ()) -> list[Match]:
     """Choose matches that share no token: the longest first, then the first.
 
-    Readings of coordinations come last, since they overlap with what they share words with.
+    Readings of coordinations come last, since they overlap with the names that share their words.
     taken (Iterable[int]): tokens that may not be used.
     """
     used = set(taken)

@@ -1,8 +1,8 @@
-"""Coordinations: "palmar and plantar pits" says "palmar pits", which does not stand there.
+"""Readings of coordinations: "palmar and plantar pits" says "palmar pits".
 
-`linking.composite` takes a given mention apart; here the mention is still to be found. A reading
-leaves out what lies between an element of the coordination and the end, or the beginning, that it
-shares with another. Whether a reading means anything the dictionary says.
+`linking.composite` takes a given mention apart; here the mention is still to be found. Elements of
+a coordination share an end or a beginning. A reading joins an element to the shared words and
+leaves out the words between. The dictionary decides whether a reading is a name.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from .words import clause_ends, says
 
 _CONJUNCTIONS = frozenset("and or and/or und oder y e et ou & /".split())
 _WORDS = 4  # most words that elements share at their end or beginning
-_OWN = 3  # most tokens that another element does not share
+_OWN = 3  # most tokens of an element that are not shared
 _LONGEST = 16  # tokens from beginning to end
 _BESIDE = 3  # least tokens of a reading outside of the gap between its two elements
 
@@ -24,8 +24,8 @@ _BESIDE = 3  # least tokens of a reading outside of the gap between its two elem
 class Reading(NamedTuple):
     """One way to read a coordination.
 
-    tokens (Tuple[int, ...]): in their order; those between are left out.
-    is_whole (bool): whether no other word follows, so that its end is the end of what is named.
+    tokens (Tuple[int, ...]): places of its tokens, in order; the tokens between are left out.
+    is_whole (bool): whether no content word follows, so that it does not end within a name.
     """
 
     tokens: tuple[int, ...]
@@ -81,7 +81,7 @@ def _elements(doc: Doc, start: int, end: int) -> list[_Element]:
 
 
 def _partners(doc: Doc, elements: list[_Element], last: int, shortest: bool) -> Iterator[_Element]:
-    """List the elements that may share words with the last; those between must be short."""
+    """List the elements that may share words with the last; elements between must be short."""
     for number in range(last - 1, -1, -1):
         if elements[last].start - elements[number].end + _BESIDE > _LONGEST:
             return  # every reading would be too long: without this, long lists take quadratic time
@@ -99,7 +99,7 @@ def _partners(doc: Doc, elements: list[_Element], last: int, shortest: bool) -> 
 def _sharing_the_end(
     doc: Doc, speaks: list[bool], first: _Element, last: _Element
 ) -> Iterator[Reading]:
-    """ "palmar and plantar pits": the end of the last is the first's, too."""
+    """Share the end of the last element: "palmar and plantar pits"."""
     if not speaks[first.end - 1]:
         return
     for begin in range(first.end - 1, max(first.start, first.end - _WORDS) - 1, -1):
@@ -117,7 +117,7 @@ def _sharing_the_end(
 def _sharing_the_beginning(
     doc: Doc, speaks: list[bool], first: _Element, last: _Element
 ) -> Iterator[Reading]:
-    """ "hypoplasia of the thumb and radius": the beginning of the first is the last's, too."""
+    """Share the beginning of the first element: "hypoplasia of the thumb and radius"."""
     links = [place for place in range(first.start, first.end) if is_link(doc[place].lower_)]
     while links and links[-1] - 1 in links:
         links.pop()  # "of the": the words before "of" are shared

@@ -1,4 +1,4 @@
-"""A component that has a dictionary: opened when first needed, saved with it, shared by path."""
+"""DictionaryPipe: a component with a dictionary, which is opened when first needed."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -31,12 +31,12 @@ Self = TypeVar("Self", bound="DictionaryPipe")
 
 
 class DictionaryPipe(PicklablePipe):
-    """Holds an exact tier, and facts of its names: which may be found, and how they are labelled.
+    """A component with an exact tier and facts of its names: which may be found, with which label.
 
     source (Optional[str]): where the assets are, as `sources.open_assets` takes it.
     choice (Choice): what may be found. lang (str): of the pipeline.
-    label_by (Optional[str]): what names are labelled by, as `NameFacts.of` takes it.
-    facts_for (str): name of the setting that cannot do without `facts`; "" where none is set.
+    label_by (Optional[str]): the source of labels, as `NameFacts.of` takes it.
+    facts_for (str): name of the setting that needs `facts`; "" where none is set.
     """
 
     def __init__(
@@ -74,10 +74,10 @@ class DictionaryPipe(PicklablePipe):
 
     @property
     def facts(self) -> "NameFacts":
-        """What is known of the names, opened at the first use.
+        """The facts of the names, opened at the first use.
 
         RAISES (MedlinkError): E201-E204, E305 when they cannot be, E302 when the dictionary was
-            saved without what the settings ask for, or with other labels.
+            saved without the facts that the settings need, or with other labels.
         """
         if self._facts is None:
             with self._lock:
@@ -94,7 +94,7 @@ class DictionaryPipe(PicklablePipe):
         self._is_saved = self._unpacked = False
 
     def reload(self) -> None:
-        """Take what is at the place of the assets, or of the saved dictionary, now.
+        """Open the assets, or the saved dictionary, again from the same place.
 
         RAISES (MedlinkError): E201-E204, E305 when it cannot be opened; nothing changes then.
         """
@@ -119,7 +119,7 @@ class DictionaryPipe(PicklablePipe):
             its names.
         """
         if _EXACT not in exclude:
-            facts = self.facts  # read first: it may be mapped from the files that are written
+            facts = self.facts  # read first: they may be mapped from the files to be replaced
             check_output(Path(path) / _FACTS, _SAVED_FACTS)
             # Not in place, since the old files may still be mapped.
             with replacing_directory(Path(path) / _EXACT, _SAVED) as directory:
@@ -189,7 +189,7 @@ class DictionaryPipe(PicklablePipe):
             self.from_bytes(data)
 
     def _say_if_own(self) -> None:
-        """Let the config say that it lacks the names, where it would mean those of the starter."""
+        """Mark the config where it does not name the dictionary, which is not the starter's."""
         from ...building.starter import has_starter_names
 
         if self.source in (None, SAVED_ASSETS) and not has_starter_names(self.exact):
@@ -209,7 +209,7 @@ class DictionaryPipe(PicklablePipe):
             exact.save_names(directory)
 
     def _own_files(self) -> "HeldFiles | None":
-        """Get the files that hold the dictionary as it is; None where no files do."""
+        """Get the files that hold the current dictionary; None where it is in no files."""
         if self._is_saved and self._saved is not None:
             return self._saved
         if self._assets is not None and self.source is not None and not self.choice.any_order:
@@ -233,7 +233,7 @@ class DictionaryPipe(PicklablePipe):
         return self._assets
 
     def _load(self, path: Path) -> "tuple[ExactIndex, NameFacts | None]":
-        """Open what was saved in a directory."""
+        """Open the dictionary that was saved in a directory."""
         from ...retrieval.exact import ExactIndex
         from .name_facts import NameFacts
 
@@ -258,7 +258,7 @@ class DictionaryPipe(PicklablePipe):
         return facts
 
     def _saved_facts(self) -> "NameFacts":
-        _ = self.exact  # which opens both, where it is unpickled
+        _ = self.exact  # opens both the exact tier and the facts
         if self._facts is not None:
             return self._facts
         value = getattr(self, self.facts_for)

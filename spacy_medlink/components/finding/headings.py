@@ -1,7 +1,7 @@
-"""Headings of sections: "ONCOLOGY" and "FAMILY HISTORY:", with which lines begin, are no mentions.
+"""Headings of sections: "ONCOLOGY" or "FAMILY HISTORY:" at the start of a line is no mention.
 
-A heading of a problem, such as "Diabetes:", is a mention: only lines that are made of the words of
-headings, which a list has, are left out.
+A heading that names a problem, such as "Diabetes:", is a mention. So only headings made of words
+of a list are left out.
 """
 
 from bisect import bisect_right
@@ -38,7 +38,7 @@ def without_headings(doc: Doc, matches: Sequence[Match], words: frozenset[str]) 
 
 
 def _heading_end(doc: Doc, line: int, words: frozenset[str]) -> int:
-    """Find where the heading ends that a line begins with; its beginning where it has none."""
+    """Find the end of the heading at the start of a line; the start of the line without any."""
     has_words, is_upper = False, True
     for place in range(line, min(line + _LONGEST + 1, len(doc))):
         token = doc[place]

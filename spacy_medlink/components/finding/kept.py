@@ -1,4 +1,4 @@
-"""Kept: which names of a dictionary are found."""
+"""Kept: the names of a dictionary that a finder keeps."""
 
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,13 +16,13 @@ _MOST_CONCEPTS = 6  # of a single word; the fewest that lose no gold mention in 
 
 
 class Kept(NamedTuple):
-    """What a finder keeps of the names that it meets.
+    """The names of a dictionary that a finder keeps.
 
     mask (Optional[Mask]): the names that may be found; None for all.
     common (FrozenSet[int]): places in the dictionary of words that are common in general language;
-        of them only short upper-case forms are found.
-    facts (Optional[NameFacts]): for what follows.
-    general (bool): whether single words stay out that are of no concept of clinical interest.
+        of these only short upper-case forms are found.
+    facts (Optional[NameFacts]): of the names, needed for `general` and `most`.
+    general (bool): whether to leave out single words without a concept of clinical interest.
     most (Optional[int]): concepts that a single word may be a name of; None for any number.
     """
 
@@ -33,7 +33,7 @@ class Kept(NamedTuple):
     most: int | None = None
 
     def rows(self, rows: Sequence[int], is_word: bool = False) -> tuple[int, ...]:
-        """Keep the rows of the names of one text that are found. is_word (bool): it is one word."""
+        """Keep the rows of the names that are found. is_word (bool): their text is one word."""
         mask = self.mask
         kept = tuple(rows) if mask is None else tuple(row for row in rows if row in mask)
         if not (is_word and kept and self.facts is not None):
@@ -56,12 +56,12 @@ def make_kept(
     any_type: bool = False,
     any_number: bool = False,
 ) -> Kept:
-    """Say what a finder keeps.
+    """Make the Kept of a finder.
 
     leave_out (Collection[str]): of `LEAVE_OUT`. lang (str): of the pipeline.
     followed (Optional[Mask]): the names that the linker's filters let pass.
-    any_language, any_type, any_number (bool): whether settings say already which languages and
-        types are wanted, and how many concepts a name may have.
+    any_language, any_type, any_number (bool): whether the settings already choose the languages
+        and the types, and how many concepts a name may have.
     """
     masks = [
         facts.allowed, followed, facts.native if FOREIGN in leave_out and not any_language else None

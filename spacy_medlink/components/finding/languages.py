@@ -1,4 +1,4 @@
-"""The language of the pipeline: which names are in it, its common words, and its headings."""
+"""The language of the pipeline: its names, its common words, and the words of its headings."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -17,11 +17,11 @@ _ANY = frozenset(["", "xx", "mul", "und", "zxx"])  # of names in no language, or
 
 
 def native_names(facets: "Facets", lang: str) -> Mask | None:
-    """Find the names in a language, and those whose language nobody says.
+    """Find the names in a language, and the names without a language.
 
     lang (str): of the pipeline.
-    RETURNS (Optional[Mask]): None where all may be found: if the language is "xx", or no name is in
-        it, since then the terminology's languages are wrong, or the user wants others.
+    RETURNS (Optional[Mask]): None where all may be found: if the language is "xx", or has no name.
+        In the latter case the terminology's languages are wrong, or the user wants others.
     """
     langs = [_primary(one) for one in facets.langs]
     if _primary(lang) in _ANY or _primary(lang) not in langs:

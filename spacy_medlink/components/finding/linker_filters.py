@@ -1,4 +1,4 @@
-"""LinkerFilters: what the filters of the pipeline's linker let pass, for a dictionary."""
+"""LinkerFilters: the names of a dictionary that pass the filters of the pipeline's linker."""
 
 from collections.abc import Collection, Sequence
 from functools import lru_cache
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class Kinds:
-    """Tells which concepts are kinds of others, by the hierarchy of a linker.
+    """The hierarchy of a linker, which says which concepts are kinds of others.
 
-    linker (MedicalLinker): whose names have the rows of the dictionary's.
+    linker (MedicalLinker): a linker whose names have the same rows as the dictionary's.
     """
 
     def __init__(self, linker: Any) -> None:
@@ -27,7 +27,7 @@ class Kinds:
         self._above = lru_cache(maxsize=4096)(self._find_above)
 
     def is_kind(self, own: Sequence[int], others: Sequence[int]) -> bool:
-        """Tell whether some name is of a kind of what one of the others names, by their rows."""
+        """Tell whether a concept of some names is a kind of a concept of others, by name rows."""
         wanted = {int(self._concept[row]) for row in others}
         return any(not wanted.isdisjoint(self._above(int(self._concept[row]))) for row in own)
 
@@ -37,10 +37,10 @@ class Kinds:
 
 
 class LinkerFilters:
-    """Reads the filters of a linker, which may change at any time.
+    """The filters of a linker, read anew each time, since they may change.
 
-    label (str): entity label of what is found, "" where labels differ.
-    but (Collection[str]): filters that are not taken, since the finder has its own.
+    label (str): entity label of the mentions, "" where labels differ.
+    but (Collection[str]): filters that are ignored, since the finder has its own.
     """
 
     def __init__(self, label: str, but: Collection[str]) -> None:
@@ -48,7 +48,7 @@ class LinkerFilters:
         self._same: tuple[Any, Any, bool] | None = None
 
     def selection(self, linker: Any) -> "Selection":
-        """Get the filters that hold now; () for anything but a medical_linker."""
+        """Get the current filters; () for anything but a medical_linker."""
         from ..linker.component import MedicalLinker
 
         if not isinstance(linker, MedicalLinker):
@@ -58,9 +58,9 @@ class LinkerFilters:
     def mask(self, linker: Any, selection: "Selection", exact: "ExactIndex") -> Mask | None:
         """Make the mask of a selection over the names of a dictionary.
 
-        RETURNS (Optional[Mask]): None for all names: without a filter, where the linker has other
-            assets, whose rows are not those of the dictionary, and where no name passes, since
-            the linker then says so of every mention.
+        RETURNS (Optional[Mask]): None for all names: without a filter; where the linker has other
+            assets, whose rows differ from the dictionary's; and where no name passes, since the
+            linker then says so of every mention.
         """
         if not (selection and self.has_same_names(linker, exact)):
             return None

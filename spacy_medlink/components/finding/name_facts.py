@@ -1,4 +1,4 @@
-"""NameFacts: which names of a dictionary may be found, their concepts, and their labels."""
+"""NameFacts: the concepts and the labels of names, and which names may be found."""
 
 import io
 import json
@@ -28,22 +28,22 @@ _MASKS = ("allowed", "native", "general")
 _ARRAYS = ("label", "concept", *_MASKS)
 _NO_LABELS = np.zeros(0, dtype=np.uint16)
 
-# Semantic groups and types that say nothing of a patient's health: "study", "Monday", "Spain".
+# Semantic groups and types that do not describe a patient's health: "study", "Monday", "Spain".
 _GENERAL_GROUPS = ("ACTI", "CONC", "GEOG", "OCCU", "ORGA")
 _GENERAL_TYPES = "T016 T067 T068 T069 T070 T071 T072 T073 T096 T097 T098 T099 T100 T101".split()
 
 
 class NameFacts:
-    """What is known of names by row, beside their keys.
+    """Facts of names by row, beside their keys.
 
     concept (NDArray[int32]): row of the concept of each name, (n_names,).
     label (NDArray[uint16]): of each name, a position in `labels`; (n_names,), or (0,) without any.
-    labels (Sequence[str]): the first one is "", of what has none. by (Optional[str]): what they
-        are, as for `of`.
+    labels (Sequence[str]): the first is "", for names without a label. by (Optional[str]): the
+        source of the labels, as for `of`.
     masks (Mapping[str, Optional[Mask]]): "allowed", the names that the choice takes; "native", the
-        names in the language of the pipeline, and in none; "general", the concepts (by row) all of
-        whose types are of no clinical interest. None for all names, or for no concept.
-    forms (Forms): of the words of names, if these are found in any order.
+        names in the language of the pipeline, and in none; "general", the concepts (by row) whose
+        types are all of no clinical interest. None for all names, or for no concept.
+    forms (Forms): of the words of names, if words may be in any order.
     """
 
     def __init__(
@@ -70,11 +70,12 @@ class NameFacts:
     ) -> "NameFacts":
         """Read the facts of the names of assets.
 
-        by (Optional[str]): what names are labelled by: the semantic "group" or "type" of their
-            concepts, of several the first one in the alphabet; None for no labels.
-        choice (Choice): what may be found. lang (str): of the pipeline.
+        by (Optional[str]): the source of the labels: the semantic "group" or "type" of the
+            concepts, of several the first in the alphabet; None for no labels.
+        choice (Choice): which names may be found. lang (str): of the pipeline.
         forms (Optional[Forms]): of the words of names; None to learn those that the choice needs.
-        RAISES (MedlinkError): E106, E162, E213 for a choice that names what there is not.
+        RAISES (MedlinkError): E106, E162, E213 for a choice with an unknown concept, type,
+            group or language.
         """
         concept = assets.filters.name_concept
         chosen = choice._replace(any_order=False)
@@ -137,20 +138,20 @@ class NameFacts:
             return cls._of({name: arrays[name] for name in _ARRAYS}, described)
 
     def label(self, rows: Sequence[int]) -> str:
-        """Tell the label of names that one mention may be: of the first that has one; or ""."""
+        """Get the label of a mention's names: that of the first name with a label; else ""."""
         if self.by is None:
             return ""
         numbers = (int(self._label[row]) for row in rows)
         return self._labels[next(filter(None, numbers), 0)]
 
     def count_concepts(self, rows: Sequence[int]) -> int:
-        """Count the concepts that names are of; 0 where nobody knows."""
+        """Count the concepts of names; 0 where they are not known."""
         if not len(self._concept):
             return 0
         return len(set(self._concept[list(rows)].tolist()))
 
     def are_general(self, rows: Sequence[int]) -> bool:
-        """Tell whether names are of no concept of clinical interest, by its types."""
+        """Tell whether no concept of the names is of clinical interest, by its types."""
         general = self._general
         return general is not None and all(int(self._concept[row]) in general for row in rows)
 
@@ -202,7 +203,7 @@ def _labels(facets: "Facets", by: str) -> tuple[NDArray[np.uint16], list[str]]:
 
 
 def _general_concepts(facets: "Facets") -> Mask | None:
-    """Find the concepts that have types, and none of clinical interest."""
+    """Find the concepts whose types are all of no clinical interest."""
     from ...kb.semantic_groups import types_of
 
     general = types_of(_GENERAL_GROUPS).union(_GENERAL_TYPES)

@@ -1,4 +1,4 @@
-"""Names of the dictionary in a Doc: as they are written, joined up, and in any order."""
+"""NameFinder: finds names of the dictionary in a Doc, as written, joined up, and in any order."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -31,18 +31,18 @@ from .words import (
 )
 
 _ONE_WORD_MORE = 2  # tokens: a hyphen and the word behind it
-# Keys that are looked up together: those of a whole long document take a hundred times its memory.
+# Keys looked up together: all keys of a long document take a hundred times its memory.
 _TOGETHER = 1 << 16
 
 Item = TypeVar("Item")
 
 
 class NameFinder:
-    """Finds names of a dictionary.
+    """The finder of the names of a dictionary.
 
     exact (ExactIndex): the dictionary. longest (int): words of a match at most.
-    any_order (bool): names by their words in any order, too; the dictionary must have such keys.
-    kept (Kept): which of its names are found. forms (Forms): of the words of such keys.
+    any_order (bool): also find names by their words in any order; needs a dictionary with such
+        keys. kept (Kept): which names are found. forms (Forms): of the words of such keys.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class NameFinder:
     def find(self, doc: Doc) -> list[Match]:
         """Find all matches, overlapping ones too, each span once.
 
-        None begins after the hyphen of a word: "pre-auricular pit" is no "auricular pit".
+        No match begins after the hyphen of a word: "pre-auricular pit" is no "auricular pit".
         """
         found = {(match.start, match.end): match for match in self._as_written(doc)}
         for match in self._joined(doc):
@@ -142,7 +142,7 @@ class NameFinder:
                 yield Match(start, end, saying(doc, range(start, end)), rows, text)
 
     def _around(self, doc: Doc, hyphens: list[int]) -> Iterator[tuple[int, int]]:
-        """List the spans around hyphens, each once: at the first hyphen within it."""
+        """List the spans around hyphens, each once, for the first hyphen in the span."""
         is_punct = [token.is_punct for token in doc]
         ends = [not (punct or token.is_space) for punct, token in zip(is_punct, doc, strict=True)]
         for before, place in pairwise([-1, *hyphens]):
@@ -154,7 +154,7 @@ class NameFinder:
                         yield start, end
 
     def _in_any_order(self, doc: Doc, found: set[tuple[int, int]]) -> Iterator[Match]:
-        """Find what is a name's words in another order, within a clause."""
+        """Find names whose words stand in another order, within a clause."""
         words = [name_words(token.text) for token in doc]
         keys = (
             ((start, end), self._any_order_key([one for own in words[start:end] for one in own]))
@@ -172,14 +172,14 @@ class NameFinder:
     def _with_keys(
         self, readings: Iterable[tuple[Reading, str]]
     ) -> Iterator[tuple[tuple[Reading, str, bool], str]]:
-        """Make the keys of readings: (reading, its text, whether the key is of any order), key."""
+        """Make the keys of readings: ((reading, text, whether words may be in any order), key)."""
         for one, text in readings:
             yield (one, text, False), key(text)
             if self._any_order and one.is_whole:
                 yield (one, text, True), any_order_key(text.split(), self._forms)
 
     def _known(self, asked: Iterable[tuple[Item, str]]) -> Iterator[tuple[Item, str, int]]:
-        """List what has a key whose hash the dictionary has, with the key and its place there."""
+        """List the items whose key the dictionary has by its hash, with the key and its place."""
         waiting = (one for one in asked if one[1])
         while batch := list(islice(waiting, _TOGETHER)):
             found = self._exact.find(hash_keys(own for _, own in batch))
@@ -190,19 +190,19 @@ class NameFinder:
         return any_order_key_of(parts, self._forms)
 
     def _having(self, own: str) -> Callable[[str], bool]:
-        """Make what tells whether a name has a key."""
+        """Make the function that tells whether a name has a key."""
         return lambda name: name_has_key(name, own, self._forms)
 
     def _rows(self, place: int, text: str, own: str, as_written: bool = False) -> tuple[int, ...]:
-        """List the rows of the names that a text is and that are found.
+        """List the rows of the kept names that a text may be.
 
-        own (str): the key that was found at the place. as_written (bool): only names of the very
-            same text.
+        own (str): the key that was found at the place. as_written (bool): only names of exactly
+            the same text.
         """
         if place in self._kept.common:
             if not is_short_form(text):
                 return ()
-            as_written = True  # "WAS" is a syndrome where a name is written so
+            as_written = True  # "WAS" is a syndrome only where a name is written the same
         least = SAME_STRING if as_written else 0.0
         found = self._exact.rows_of(place, text, self._having(own))
         return self._kept.rows(
@@ -212,7 +212,7 @@ class NameFinder:
 
 
 def _nearest(words: set[str], names: dict[int, str]) -> tuple[int, ...]:
-    """Choose the rows of the names that have most words in common with a mention."""
+    """Choose the rows of the names with the most words of a mention."""
     common = {row: len(words.intersection(name_words(name))) for row, name in names.items()}
     most = max(common.values())
     return tuple(row for row, count in common.items() if count == most)

@@ -9,7 +9,7 @@ from thinc.api import HashEmbed, Maxout, Model, chain, concatenate, with_array
 from thinc.types import Floats2d
 
 _OUTSIDE, _FIRST, _INSIDE, _LAST, _ALONE = range(5)
-_ROWS = 64  # more than there are values, so that each has a vector of its own
+_ROWS = 64  # more rows than values, so that each value has a vector of its own
 _WIDTH = 16
 
 Docs = list[Doc]
@@ -27,8 +27,8 @@ def with_names(
 
     tok2vec (Model): what else is known of tokens, such as `spacy.MultiHashEmbed.v2`.
     width (int): of the vectors, (n_tokens, width).
-    hidden (float): share of the names that training does not show, so that the words and what is
-        around them must tell; needed where the labels are the dictionary's own.
+    hidden (float): share of the names that training hides, so that the network learns from the
+        words and their context; needed where the labels are the dictionary's own.
     """
     features: Model[Docs, list[Any]] = Model(
         "names_of_dictionary", _forward, attrs={"spans_key": spans_key, "hidden": hidden}
@@ -43,7 +43,7 @@ def with_names(
 def _forward(
     model: Model[Docs, list[Any]], docs: Docs, is_train: bool
 ) -> tuple[list[Any], Callable[[list[Any]], Docs]]:
-    """Say of each token where in a name it is: (n_tokens, 1) for each Doc."""
+    """Return the place of each token in a name: (n_tokens, 1) for each Doc."""
     found = []
     hidden = model.attrs["hidden"] if is_train else 0.0
     for doc in docs:

@@ -1,4 +1,4 @@
-"""OverlaidNames: names that the linker's overlay adds, found in a Doc, and those that it takes."""
+"""OverlaidNames: the names that the linker's overlay adds to a dictionary or removes from it."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class OverlaidNames:
-    """Finds names of an overlay, as a dictionary of their own.
+    """The names of an overlay, as a dictionary of their own.
 
-    assets (OverlaidAssets): of the linker, whose names have the rows of the dictionary's.
+    assets (OverlaidAssets): of a linker whose names have the same rows as the dictionary's.
     longest (int): words of a match, at most.
     """
 
@@ -27,10 +27,10 @@ class OverlaidNames:
         self.assets = assets
         self._concepts = [concept for concept, _ in assets.overlay.added]
         self._finder = NameFinder(exact_index(assets.overlay.names), longest, False)
-        self._left: tuple[Kept, Kept] | None = None  # what is left, what it is left of
+        self._left: tuple[Kept, Kept] | None = None  # last argument of `left_of`, its result
 
     def left_of(self, kept: Kept) -> Kept:
-        """Leave out the names that are taken away; the same again where the same is asked."""
+        """Leave out the names that the overlay removes; equal calls return the same object."""
         dropped = list(self.assets.overlay.dropped)
         if not dropped:
             return kept
@@ -42,9 +42,9 @@ class OverlaidNames:
         return self._left[1]
 
     def added_to(self, doc: Doc, found: Sequence[Match], kept: Kept) -> list[Match]:
-        """Add the new names to what was found in a Doc.
+        """Add the overlay's names to the matches of a Doc.
 
-        kept (Kept): what of the dictionary is found, taken away or not.
+        kept (Kept): the names of the dictionary that are found, removed or not.
         """
         places = {(one.start, one.end) for one in found}
         new = (one for one in self._finder.find(doc) if (one.start, one.end) not in places)
@@ -52,7 +52,7 @@ class OverlaidNames:
         return [*found, *(one for one in named if one.rows)]
 
     def _rows(self, added: Sequence[int], mask: Mask | None) -> Iterator[int]:
-        """Let a row of the dictionary stand for each name: the first of its concept that may."""
+        """List a row of the dictionary for each name: the first allowed one of its concept."""
         for place in added:
             rows = self.assets.kb.name_rows(self._concepts[place])
             yield from [row for row in rows if mask is None or row in mask][:1]

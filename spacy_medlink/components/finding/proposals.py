@@ -1,9 +1,9 @@
 """Proposals: runs of words that no dictionary has, but that the linker finds close to a name.
 
 As in PhenoTagger (Luo et al. 2021), whose classifier judges every n-gram of a text. Here the
-linker's own ranking judges, and only runs all of whose words are words of names, and that end as
-names do, are asked about: that leaves out most of what there is, and of what would be wrong
-("showed myopia", "abnormal clavicular").
+linker's own ranking judges. It is asked only about runs whose words are all words of names, and
+that end as names do. This leaves out most runs, and most wrong ones ("showed myopia", "abnormal
+clavicular").
 """
 
 import re
@@ -30,7 +30,7 @@ _Proposal = tuple[float, int, Match]
 
 
 class Proposer:
-    """Proposes runs of words as mentions.
+    """The maker of proposals: runs of words as mentions.
 
     engine (Linker): of the linker; with a dense tier. texts (Sequence[str]): of all names of
         its knowledge base, in the order of rows. allowed (NDArray): rows of the names that may be
@@ -54,9 +54,9 @@ class Proposer:
         self._heads = Heads(text for text, one in zip(texts, self._allowed, strict=True) if one)
 
     def propose(self, docs: Sequence[Doc], found: Sequence[Sequence[Match]]) -> list[list[Match]]:
-        """Propose mentions beside those that were found; the runs of all Docs are encoded together.
+        """Propose mentions beside those found; the runs of all Docs are encoded together.
 
-        RETURNS (List[List[Match]]): the new ones, for each Doc.
+        RETURNS (List[List[Match]]): the new matches of each Doc.
         """
         asked = [list(self._runs(doc, own)) for doc, own in zip(docs, found, strict=True)]
         texts = list(
@@ -77,7 +77,7 @@ class Proposer:
         ]
 
     def _runs(self, doc: Doc, found: Sequence[Match]) -> Iterator[tuple[int, int]]:
-        """List the runs worth a question."""
+        """List the runs to ask the linker about."""
         fits = [
             is_link(token.lower_) or (not token.is_stop and self._is_known(token.text))
             for token in doc
@@ -109,11 +109,11 @@ class Proposer:
                 yield score, candidate.row, match
 
     def _is_part(self, text: str, row: int) -> bool:
-        """Tell whether a name says more: vectors do not tell "Schwann cell" from "... tumour"."""
+        """Tell whether a name says more: vectors confuse "Schwann cell" and "... tumour"."""
         return set(name_words(text)) < set(name_words(self._texts[row]))
 
     def _chosen(self, found: Sequence[Match], proposals: Iterable[_Proposal]) -> list[Match]:
-        """Choose, the nearest first, what neither crosses nor repeats what was found."""
+        """Choose proposals that neither cross nor repeat a match, the nearest first."""
         near = _by_word(found)
         chosen: list[Match] = []
         taken: set[int] = set()
@@ -137,7 +137,7 @@ def _by_word(matches: Iterable[Match]) -> dict[int, list[Match]]:
 
 
 def _may_stand(words: frozenset[int], near: dict[int, list[Match]]) -> bool:
-    """Tell whether a run says more than each of the matches that it meets, and crosses none.
+    """Tell whether a run says more than each match that it overlaps, and crosses none.
 
     Readings of coordinations may be crossed.
     """
@@ -148,10 +148,10 @@ def _may_stand(words: frozenset[int], near: dict[int, list[Match]]) -> bool:
     )
 
 
-# "Abnormal clavicular" is near to a name, and the beginning of "abnormal clavicular shape". Hardly
-# any name with "clavicular" ends with it.
+# "Abnormal clavicular" is near to a name, but only the beginning of "abnormal clavicular shape".
+# Hardly any name with "clavicular" ends with it.
 _SHARE = 1 / 3  # of the names that have the word
-# What follows one of these says more of what is before; "of" and its like are links.
+# Words after one of these describe the words before it; "of" and the like are links.
 _FURTHER = frozenset(
     "with without due to in from by for con sin por en avec sans dans par pour di da mit ohne bei "
     "von durch van".split()
@@ -159,13 +159,13 @@ _FURTHER = frozenset(
 
 
 class Heads:
-    """Knows the words that a third of the names they are in end with, or more.
+    """The words that names end with: at least a third of all names that have the word.
 
-    The share is Laplace's, (ends + 1) / (names + 2): of few names it is not known. What follows a
-    preposition does not count: "anomaly" ends "anomaly of the ribs". Nor does the order of an
-    index: "failure" ends "Failure, Renal, Acute". Nor a tag: "Myopia (disorder)".
+    The share is Laplace's, (ends + 1) / (names + 2), since few names say little. Words after a
+    preposition do not count: "anomaly" ends "anomaly of the ribs". The order of an index does not
+    count: "failure" ends "Failure, Renal, Acute". Nor does a tag: "Myopia (disorder)".
 
-    texts (Iterable[str]): names. words (FrozenSet[str]): all words of these.
+    texts (Iterable[str]): names. words (FrozenSet[str]): all words of the names.
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
@@ -181,7 +181,7 @@ class Heads:
         )
 
     def ends(self, text: str) -> bool:
-        """Tell whether names end as a text does."""
+        """Tell whether names end with the last word of a text."""
         return _head(text) in self._heads
 
 
@@ -196,5 +196,5 @@ def _head(text: str) -> str:
 
 @lru_cache(maxsize=65536)
 def _keys(word: str) -> tuple[str, ...]:
-    """Make the keys of a word, none of a link, however it is written."""
+    """Make the keys of a word, however it is written; none for a link such as "of"."""
     return () if is_link(word.lower()) else tuple(key(word).split())

@@ -1,4 +1,4 @@
-"""What `spacy evaluate` and `spacy train` say of the mentions that were found."""
+"""Scores of the mentions that were found, for `spacy evaluate` and `spacy train`."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -15,7 +15,7 @@ SCORES = ("mentions_p", "mentions_r", "mentions_f")
 
 
 def score_mentions(examples: Sequence[Example], spans_key: str | None, name: str) -> dict[str, Any]:
-    """Measure the mentions found against those of the gold Docs.
+    """Measure the mentions found against the mentions of the gold Docs.
 
     spans_key (Optional[str]): the group that is compared; None for `doc.ents`.
     name (str): of the component, for the warning that no label of the gold Docs is one of its own.

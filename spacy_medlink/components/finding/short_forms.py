@@ -1,7 +1,7 @@
-"""Short forms in a Doc: those that it defines itself, and those of a lexicon.
+"""Short forms in a Doc: those that the document defines, and those of a lexicon.
 
-A short form that the document defines means its long form everywhere in it: where the long form is
-a mention, it is one, and where the long form is none, a name that is written alike is none.
+A short form that the document defines means its long form in the whole document. If the long form
+is a mention, so is the short form; if not, a name with the same text is no mention either.
 """
 
 import re
@@ -23,9 +23,9 @@ _Places = dict[tuple[int, int], Match | None]
 
 
 class ShortForms:
-    """Finds short forms, and corrects what was found in their places.
+    """The finder of short forms, which corrects the matches in their places.
 
-    exact (ExactIndex): the dictionary. lexicon (Lexicon): of the linker, which reads them alike.
+    exact (ExactIndex): the dictionary. lexicon (Lexicon): of the linker, so that both agree.
     kept (Kept): which names of the dictionary are found.
     """
 
@@ -33,9 +33,9 @@ class ShortForms:
         self._exact, self._lexicon, self._kept = exact, lexicon, kept
 
     def corrected(self, doc: Doc, found: list[Match]) -> list[Match]:
-        """Add the short forms to what was found, without names that they do not mean here.
+        """Add the short forms to the matches, and remove names that they do not mean here.
 
-        A short form of the lexicon is left as it is where nothing tells what it means.
+        A short form of the lexicon stays as it is where its meaning is not clear.
         """
         around = _Text(doc.text)
         new = self._of_lexicon(doc, around) | _of_document(doc, around, found)
@@ -45,7 +45,7 @@ class ShortForms:
         return [*kept, *filter(None, new.values())]
 
     def _of_lexicon(self, doc: Doc, around: "_Text") -> _Places:
-        """Find the short forms of the lexicon, None where one is a name of something else."""
+        """Find the short forms of the lexicon; None where one means something else."""
         new: _Places = {}
         if not len(self._lexicon):
             return new
@@ -65,7 +65,7 @@ class ShortForms:
         return new
 
     def _rows(self, sense: Sense) -> tuple[int, ...]:
-        """List the rows of the names that the first long form that is a name is."""
+        """List the name rows of the first long form that the dictionary has."""
         longs = sense.expansions
         places = self._exact.find(hash_keys(map(key, longs))).tolist() if longs else []
         for long, place in zip(longs, places, strict=True):
@@ -77,7 +77,7 @@ class ShortForms:
 
 
 def _of_document(doc: Doc, around: "_Text", found: Sequence[Match]) -> _Places:
-    """Find the short forms that a document defines, None where the long form was not found."""
+    """Find the short forms that a document defines; None where the long form was not found."""
     new: _Places = {}
     if not around.defined:
         return new
@@ -88,7 +88,7 @@ def _of_document(doc: Doc, around: "_Text", found: Sequence[Match]) -> _Places:
     meant = {short: by_key.get(key(long)) for short, long in around.defined.items()}
     for start, end, short in _occurrences(around.text, meant):
         span = doc.char_span(start, end)
-        # "As" begins sentences, whatever "(As)" says; "AS" does not.
+        # "As" at the beginning of a sentence is a word, even if the text defines "(As)".
         if span is not None and (span.text.isupper() or not span[0].is_stop):
             own = meant[short]
             new[span.start, span.end] = own and _match(span, own.rows, own.reading)
@@ -96,9 +96,9 @@ def _of_document(doc: Doc, around: "_Text", found: Sequence[Match]) -> _Places:
 
 
 def _occurrences(text: str, shorts: Collection[str]) -> Iterator[tuple[int, int, str]]:
-    """Find where short forms stand in a text, in the plural, too: (start, end, short form).
+    """Find the short forms in a text, also in the plural: (start, end, short form).
 
-    One look into a dictionary for each word and length: a document may define thousands.
+    One look-up for each word and length, since a document may define thousands.
     """
     lengths = sorted({len(short) for short in shorts})
     for word in _WORD.finditer(text):
@@ -114,7 +114,7 @@ def _match(span: Span, rows: tuple[int, ...], reading: str = "") -> Match:
 
 
 class _Text(Surroundings):
-    """A document whose definitions are looked for when there is a short form to ask about."""
+    """A document whose definitions are read at the first question about a short form."""
 
     def defines(self, short: str) -> bool:
         return short in self.defined or short.removesuffix("s") in self.defined

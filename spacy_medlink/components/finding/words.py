@@ -1,4 +1,4 @@
-"""The words of a Doc: which say something, where a clause ends, and the runs of words between."""
+"""The words of a Doc: content words, the ends of clauses, and the runs of words within."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -20,13 +20,12 @@ class Match(NamedTuple):
     """A mention that was found.
 
     start, end (int): its tokens, as in `doc[start:end]`.
-    words (FrozenSet[int]): the tokens that say what it is; not all, if others lie between.
+    words (FrozenSet[int]): the tokens that carry its meaning; not all, if others lie between.
     rows (Tuple[int, ...]): rows of the names that it may be.
-    reading (str): what it says, where it is written otherwise: "palmar pits" for "palmar and
-        plantar pits", "preauricular pit" for "pre-auricular pit", "kidney cyst" for "renal cysts";
-        else "".
-    is_name (bool): whether it is a name as it stands, neither a reading nor a proposal.
-    label (str): that it was given; "" where its names decide.
+    reading (str): its meaning, where the text differs: "palmar pits" for "palmar and plantar pits",
+        "preauricular pit" for "pre-auricular pit", "kidney cyst" for "renal cysts"; else "".
+    is_name (bool): whether the text itself is a name, neither a reading nor a proposal.
+    label (str): a given label; "" where the names decide.
     """
 
     start: int
@@ -39,13 +38,13 @@ class Match(NamedTuple):
 
 
 def says(doc: Doc) -> list[bool]:
-    """Tell of each token whether it says something: no stop word, punctuation or white space."""
+    """Tell for each token whether it is a content word: no stop word, punctuation or space."""
     flags = doc.to_array(["IS_STOP", "IS_PUNCT", "IS_SPACE"]).reshape(len(doc), 3)
     return [not any(own) for own in flags.tolist()]
 
 
 def saying(doc: Doc, tokens: Sequence[int]) -> frozenset[int]:
-    """Take the tokens that say something."""
+    """Keep the tokens that are content words."""
     return frozenset(
         place
         for place in tokens
@@ -62,7 +61,7 @@ def is_hyphen(doc: Doc, place: int) -> bool:
 
 
 def clause_ends(doc: Doc) -> list[bool]:
-    """Tell of each token whether no name goes on after it."""
+    """Tell for each token whether a clause ends there, so that no name continues after it."""
     return [
         (is_punct and token.text != "-") or "\n" in token.text
         for token, is_punct in zip(doc, doc.to_array("IS_PUNCT").tolist(), strict=True)
@@ -70,7 +69,7 @@ def clause_ends(doc: Doc) -> list[bool]:
 
 
 def falls_apart(doc: Doc, start: int, end: int) -> bool:
-    """Tell whether words do not belong together: two sentences, or half of what brackets hold.
+    """Tell whether words do not belong together: of two sentences, or with half a bracket pair.
 
     Punctuation is no part of a key: "... (G6PD) deficiency" has the key of a name, from within the
     brackets on, and so has "... spondylitis. Ankylosing ...", of "Spondylitis, Ankylosing".
@@ -82,7 +81,7 @@ def falls_apart(doc: Doc, start: int, end: int) -> bool:
 
 
 def with_brackets(doc: Doc, start: int, end: int) -> tuple[int, int]:
-    """Take the brackets before and after that belong to those within: "(R)-salbutamol"."""
+    """Include brackets outside that pair with brackets inside: "(R)-salbutamol"."""
     closed, opened = _unpaired(doc[start:end].text)
     while opened and end < len(doc) and doc[end].text in _OPENING:
         end, opened = end + 1, opened - 1
@@ -92,7 +91,7 @@ def with_brackets(doc: Doc, start: int, end: int) -> tuple[int, int]:
 
 
 def _unpaired(text: str) -> tuple[int, int]:
-    """RETURNS: how many brackets close that were not opened, how many stay open."""
+    """Count the closing brackets without an opening one, and the opening ones left open."""
     closed, opened = 0, []
     for sign in text:
         if sign in _CLOSING:
@@ -105,7 +104,7 @@ def _unpaired(text: str) -> tuple[int, int]:
 
 
 def clause_runs(doc: Doc, longest: int) -> Iterator[tuple[int, int]]:
-    """List the runs of two words and more that begin and end in one that says something."""
+    """List the runs of two or more words that begin and end with a content word."""
     ends = clause_ends(doc)
     speaks = says(doc)
     for start in (place for place, one in enumerate(speaks) if one):
@@ -134,6 +133,6 @@ def runs(words: Sequence[str], longest: int) -> tuple[list[str], list[int]]:
 
 @lru_cache(maxsize=65536)
 def part(text: str) -> tuple[str, bool]:
-    """Make the key of a token, and tell whether alone it is too little to be a mention."""
+    """Make the key of a token, and tell whether it is too short to be a mention alone."""
     own = key(text)
     return own, len(own) < 2 or own.replace(" ", "").isdigit()

@@ -1,4 +1,4 @@
-"""Links as plain data."""
+"""Links of mentions as plain data."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -19,13 +19,13 @@ _DIGITS = 6
 
 
 class Link(NamedTuple):
-    """What is written on a span.
+    """A link, as it is written on a span.
 
-    ambiguous (List[str]): ids that nothing tells apart but their order, the link's among them; [].
-    reason (str): why it is NIL. backed_off (List[str]): ids that the link stands for, being above
-        them. parts (List[Dict]): of a composite mention, each with `text`, `id`, `cui`, `name`,
-        `matched`, `score`; the first is the link. ambiguous_codes (List[str]): codes that `cui` was
-        chosen from where no name told them apart, itself first; [].
+    ambiguous (List[str]): ids that differ only in their order, the link's among them; or [].
+    reason (str): why it is NIL. backed_off (List[str]): ids of near ties below the linked concept,
+        which stands for them. parts (List[Dict]): of a composite mention, each with `text`, `id`,
+        `cui`, `name`, `matched`, `score`; the first is the link. ambiguous_codes (List[str]): codes
+        that `cui` was chosen from, where no name tells them apart, the chosen one first; or [].
     """
 
     id: str
@@ -41,7 +41,7 @@ class Link(NamedTuple):
 
 
 class _Linked(NamedTuple):
-    """What is said of a concept that is linked, and of no mere candidate."""
+    """Facts of a concept that are needed only if it is linked."""
 
     id: str
     name: str
@@ -51,14 +51,14 @@ class _Linked(NamedTuple):
 
 
 class LinkWriter:
-    """Makes links of decisions, with what the knowledge base says of their concepts.
+    """The maker of links from decisions, with the facts of their concepts in the knowledge base.
 
     kb (KnowledgeBase): of the candidates. cui_scheme (Optional[str]): see MedicalLinker.
     """
 
     def __init__(self, kb: "KnowledgeBase", cui_scheme: str | None) -> None:
         self.kb, self.cui_scheme = kb, cui_scheme
-        # Tuples of texts, which the garbage collector need not look into.
+        # Tuples of texts, since the garbage collector does not follow them.
         self._brief: Callable[[int], _Brief] = lru_cache(_FACTS_KEPT)(kb.brief_at)
         self._name: Callable[[int], str] = lru_cache(_FACTS_KEPT)(kb.text_at)
         self._linked: Callable[[int, int], _Linked] = lru_cache(_FACTS_KEPT)(self._read)
@@ -88,7 +88,7 @@ class LinkWriter:
         return self._brief(row)[0]
 
     def _candidate(self, candidate: Candidate) -> dict[str, Any]:
-        # Candidates are remembered by the engine: what never changes of one is made once.
+        # The engine remembers candidates, so the constant part of each is made once.
         plain = candidate.plain
         if plain is None:
             plain = candidate.plain = self._plain(candidate)
@@ -110,7 +110,7 @@ class LinkWriter:
         return (*self._brief(candidate.row), matched, score, scores)
 
     def _composite(self, parts: "Sequence[Part]") -> Link:
-        """The first part is the link; the best of each part come first among the candidates."""
+        """Make the link of the first part; candidates begin with the best of each part."""
         best = [self._candidate(part.ranking[0]) for part in parts]
         others = {
             item["id"]: item

@@ -103,14 +103,13 @@ class MedicalLinker(PicklablePipe):
     def pipe(self, stream: Iterable[Doc], *, batch_size: int | None = None) -> Iterator[Doc]:
         """Link a stream of Docs; the mentions of a batch are encoded together.
 
-        A batch ends with the Doc that brings it to 2,048 mentions, and after a second: a slow
-        stream is not held back.
+        A batch ends with the Doc that brings it to 2,048 mentions, or after a second, so that a
+        slow stream does not wait.
 
-        batch_size (Optional[int]): documents a batch, at most; spaCy's value gives way to a larger
-            setting of the component, since one call of the encoder for many short notes is what is
-            fast.
-        RETURNS (Iterator[Doc]): in order; as with spaCy's own components without the Docs that
-            failed, which the error handler is given one by one.
+        batch_size (Optional[int]): documents a batch, at most; a larger setting of the component
+            replaces spaCy's value, since one call of the encoder for many short notes is faster.
+        RETURNS (Iterator[Doc]): the Docs in order. As in spaCy's own components, Docs that fail are
+            left out; the error handler gets them one by one.
         """
         size = max(batch_size or 0, self.batch_size)
         return self._in_batches(stream, size, self._annotate, self.span_writer.count)
@@ -124,12 +123,12 @@ class MedicalLinker(PicklablePipe):
     ) -> list[list[Link]]:
         """Link the mentions of Docs without changing them.
 
-        force_within_filter (Optional[bool]): of this call; None for what the settings say.
+        force_within_filter (Optional[bool]): of this call; None for the value of the settings.
         filters: `types`, `sources`, `languages`, `allow`, `deny`, `within` of this call, beside the
             settings.
         RETURNS (List[List[Link]]): for each Doc, a link for each of its spans, in their order.
-        RAISES (MedlinkError): E162, E213 for a filter that names what the knowledge base has not,
-            E106, E224 for an expression.
+        RAISES (MedlinkError): E162, E213 for a filter with a value that the knowledge base does not
+            have, E106, E224 for an expression.
         """
         self.rebuild_index()
         mentions, counts = self.preparer.batch(docs)
@@ -150,11 +149,10 @@ class MedicalLinker(PicklablePipe):
         force_within_filter: bool | None = None,
         **filters: Sequence[str] | None,
     ) -> list[Link]:
-        """Link mentions that stand in no document.
+        """Link mentions without a document.
 
-        label (str): entity label of all. force_within_filter, filters: of this call, as for
-            `predict`.
-        RAISES (MedlinkError): E162, E213 for a filter that names what the knowledge base has not.
+        label (str): entity label of all mentions. force_within_filter, filters: of this call, as
+            for `predict`. RAISES (MedlinkError): as `predict`.
         """
         self.rebuild_index()
         mentions = [self.preparer.bare(text, label) for text in texts]
@@ -175,12 +173,12 @@ class MedicalLinker(PicklablePipe):
         force_within_filter: bool | None = None,
         **filters: Sequence[str] | None,
     ) -> "Explanation":
-        """Say why a span is linked as it is.
+        """Explain the link of a span.
 
         span (Span): any span of a Doc; or a mention's text, without context.
         force_within_filter, filters: of this call, as for `predict`.
-        RETURNS (Explanation): `str()` of it is to be read, `as_dict()` is plain data.
-        RAISES (MedlinkError): E162, E213 for a filter that names what the knowledge base has not.
+        RETURNS (Explanation): with `str()` as text to read, with `as_dict()` as plain data.
+        RAISES (MedlinkError): as `predict`.
         """
         self.rebuild_index()
         prepare = self.preparer
@@ -227,16 +225,15 @@ class MedicalLinker(PicklablePipe):
         nlp: Language | None = None,
         assets: str | Path | None = None,
     ) -> None:
-        """Open the assets, so that what is wrong with them is said before any work.
+        """Open the assets, so that errors in them show before any work.
 
-        assets (Optional[str]): take these instead, from `[initialize.components.medical_linker]`:
-            the place to name a directory that is needed only now, since a saved pipeline carries
-            its own copy.
+        assets (Optional[str]): other assets, named in `[initialize.components.medical_linker]`.
+            Name a directory there if it is needed only now: a saved pipeline has its own copy.
         RAISES (MedlinkError): E308 for a prefix that another linker of the pipeline has.
         """
         if nlp is not None:
             self.check_prefix(nlp)
-            self.set_home(nlp)  # another one, where the linker comes from elsewhere
+            self.set_home(nlp)  # may differ, where the linker comes from another pipeline
         if assets is not None:
             self._use(str(assets))
         if self.is_trainable:
@@ -245,7 +242,7 @@ class MedicalLinker(PicklablePipe):
 
     @property
     def model(self) -> Any:
-        """A network that is trained, as a thinc model; None for a linker that cannot be trained."""
+        """The network to train, as a thinc model; None for a linker that cannot be trained."""
         return next(iter(self.trainer.models), None)
 
     @property
@@ -263,7 +260,7 @@ class MedicalLinker(PicklablePipe):
     ) -> dict[str, float]:
         """Learn from the gold mentions of Examples: spans of `reference` with a `kb_id`.
 
-        drop (float): share of the networks' numbers that are left out.
+        drop (float): dropout rate of the networks.
         losses (Optional[Dict[str, float]]): the loss is added under the component's name.
         RAISES (MedlinkError): E307 when the assets have no dense tier to train for.
         """
@@ -280,27 +277,26 @@ class MedicalLinker(PicklablePipe):
         return losses
 
     def finish_update(self, sgd: Any) -> None:
-        """Let the optimiser change the networks; `rebuild_index` lets the index follow."""
+        """Let the optimiser change the networks; `rebuild_index` updates the index later."""
         self.trainer.finish_update(sgd)
 
     def rebuild_index(self) -> bool:
-        """Make the assets anew for the networks as training has left them, if it has changed them.
+        """Rebuild the assets if training has changed the networks, and read a changed overlay.
 
-        Whatever links, scores or saves calls this first; nothing else does. So the overlay is
-        taken as its file is now, too.
+        All methods that link, score or save call this first, and no others.
         RETURNS (bool): whether it was necessary.
         """
         self.opened.follow()
         return self.opened.is_stale and self.trainer.rebuild()
 
     def lesson(self, examples: Sequence[Example]) -> Lesson | None:
-        """Make of Examples what the encoder learns from them; None where that is nothing."""
+        """Make the Lesson of Examples for the encoder; None where there is nothing to learn."""
         return self.trainer.lesson(self.preparer.gold(examples))
 
     def get_loss(self, examples: Iterable[Example], scores: Floats2d) -> tuple[float, Floats2d]:
         """Compute the loss of the encoder's vectors and its gradient.
 
-        scores (Floats2d): (n, dim), vectors of `lesson(examples).texts`.
+        scores (Floats2d): vectors of `lesson(examples).texts`, (n, dim).
         RETURNS (Tuple[float, Floats2d]): the loss, and the gradient, (n, dim).
         """
         lesson = self.lesson(list(examples))
@@ -315,14 +311,14 @@ class MedicalLinker(PicklablePipe):
     def score(self, examples: Iterable[Example], **settings: Any) -> dict[str, Any]:
         """Measure on Examples: `acc@1`, `acc@5`, and the links' `nel_micro_p`, `_r` and `_f`.
 
-        See `scoring.score_examples`. With `use_gold_ents` the gold mentions are linked, whatever
-        entities the pipeline finds; else those of `predicted`.
+        See `scoring.score_examples`. With `use_gold_ents` the gold mentions are linked, else the
+        entities that the pipeline found (`predicted`).
         """
         return score_examples(self, list(examples))
 
     @property
     def scorer(self) -> Callable[..., dict[str, Any]]:
-        """What scores: `spacy find-threshold` takes only components that have it."""
+        """The scorer; `spacy find-threshold` takes only components with this attribute."""
         return self.score
 
     # Saving
@@ -374,7 +370,7 @@ class MedicalLinker(PicklablePipe):
         self.store = Store(self.opened)
 
     def _use(self, assets: str) -> None:
-        """Take the assets of another place than the config names."""
+        """Take assets from another place than the config names."""
         if assets != self.opened.source:
             self._say_own_assets()
         self.opened.source = assets
@@ -386,9 +382,9 @@ class MedicalLinker(PicklablePipe):
         return self
 
     def _annotate(self, docs: Sequence[Doc]) -> Callable[[Doc], None]:
-        """Decide on the mentions of Docs; what is returned writes the links on each, in order.
+        """Decide on the mentions of Docs. RETURNS: what writes the links of each Doc, in order.
 
-        Links are made late: one holds about 40 containers, a decision shares the cached candidates.
+        Links are made late: a link holds about 40 containers, a decision shares cached candidates.
         """
         self.rebuild_index()
         mentions, counts = self.preparer.batch(docs)

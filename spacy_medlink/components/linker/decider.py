@@ -17,15 +17,15 @@ if TYPE_CHECKING:  # opened lazily: spaCy imports this module with every `spacy.
     from ...linking.explanation import Explanation
     from ...retrieval.filters import Only, Selection
 
-_MENTIONS_TOGETHER = 16_384  # of long documents; those of ordinary ones are linked at once
+_MENTIONS_TOGETHER = 16_384  # limits memory for long documents; most Docs stay below
 
 
 class Within(NamedTuple):
-    """What may be an answer in one call.
+    """The limits of links in one call.
 
-    only (Only): the filters of the call, beside those of the settings. force (bool): whether
-        a mention that a concept outside says better is linked within all the same; None for what
-        the settings say.
+    only (Only): the filters of the call, beside those of the settings. force (bool): whether to
+        link within the filters even if a concept outside fits better; None for the value of the
+        settings.
     """
 
     only: "Only" = None
@@ -33,7 +33,7 @@ class Within(NamedTuple):
 
 
 class Decider:
-    """Decides what mentions are linked to.
+    """The part of a linker that decides on mentions.
 
     opened (OpenedLinker): engine, knowledge base and settings.
     """
@@ -43,16 +43,16 @@ class Decider:
         self._selected: tuple[Any, Selection] | None = None
 
     def within(self, call: Mapping[str, Sequence[str] | None], force: bool | None) -> Within:
-        """Make what holds in one call of its filters.
+        """Make the limits of one call from its filters.
 
-        RAISES (MedlinkError): E302 for a filter that there is not.
+        RAISES (MedlinkError): E302 for an unknown filter.
         """
         return Within(make_filter(call) if call else None, force)
 
     def links(self, mentions: Sequence[Mention], within: Within) -> Iterator[Link]:
         """Decide on mentions; a link is made when it is asked for, since it is large."""
         if len(mentions) > _MENTIONS_TOGETHER:
-            # What is known of a candidate takes more memory than what is kept of it.
+            # A full candidate takes more memory than the part of it that a link keeps.
             starts = range(0, len(mentions), _MENTIONS_TOGETHER)
             parts = (mentions[start : start + _MENTIONS_TOGETHER] for start in starts)
             return chain.from_iterable(self.links(part, within) for part in parts)
@@ -62,18 +62,18 @@ class Decider:
         while True:
             assets, writer, linker = opened.assets, opened.writer, opened.linker
             decisions = linker.decide(mentions, *within)
-            if opened.assets is assets:  # else another build was loaded meanwhile
+            if opened.assets is assets:  # else another build was loaded in the meantime
                 break
         self._warn_filtered_out(linker, mentions, decisions, within.only)
         return map(writer.link, decisions)
 
     def explain(self, mention: Mention, within: Within) -> "Explanation":
-        """Say why a mention is linked as it is."""
+        """Explain the link of a mention."""
         opened = self.opened
         return opened.in_one_build(lambda: opened.linker.explain(mention, *within))
 
     def selection(self, label: str = "", but: Collection[str] = ()) -> "Selection":
-        """Get the filters of the settings as they are now; see MedicalLinker.selection."""
+        """Get the current filters of the settings; see MedicalLinker.selection."""
         from ...retrieval.filters import Filter, select
 
         if self.settings.force_within_filter:
@@ -81,7 +81,7 @@ class Decider:
         given = {name: getattr(self.settings, name) for name in FILTERS if name not in but}
         own = {name: copy(values) for name, values in given.items() if values}
         types = () if "types" in but else tuple((self.settings.labels or {}).get(label, ()))
-        # To make filters of 100,000 ids takes long, to see that they are the same ones does not.
+        # To make filters of 100,000 ids is slow, to compare them with the last ones is fast.
         asked = (own, types)
         if self._selected is None or self._selected[0] != asked:
             self._selected = (asked, select(make_filter(own), Filter.of(types=types)))

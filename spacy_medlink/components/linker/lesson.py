@@ -1,4 +1,4 @@
-"""Lesson: what a batch of Examples teaches, as texts to encode and the concepts they stand for."""
+"""Lesson: a batch of Examples as texts to encode, and the concepts that they stand for."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,15 +20,15 @@ _NAMES_OF_CONCEPT = 4  # names that a mention is pulled to, the preferred one fi
 
 
 def gold_spans(spans: Iterable[Span]) -> list[Span]:
-    """List the spans of a reference Doc that have an id: those that say what is right."""
+    """List the spans of a reference Doc that have an id: the gold mentions."""
     return [span for span in spans if span.kb_id_ and span.kb_id_ != "NIL"]
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """Texts, and what they stand for.
+    """Texts, and the concepts that they stand for.
 
-    texts (List[str]): mentions and names. spans (List[Span]): where the first of them stand, for an
+    texts (List[str]): mentions and names. spans (List[Span]): spans of the first texts, for an
     encoder that reads the context. labels (Ints1d): (n,), equal where two texts stand for
     the same concept. strings (Ints1d): (n,), equal where two texts have the same key.
     """
@@ -41,7 +41,7 @@ class Lesson:
     def loss(self, objective: "Objective", vectors: Any, ops: Ops) -> tuple[float, Any]:
         """Compute the loss of the texts' vectors, and its gradient.
 
-        vectors (Floats2d): (n, dim), as `ops` has arrays. RETURNS: the loss; (n, dim), the same.
+        vectors (Floats2d): (n, dim), arrays of `ops`. RETURNS: the loss; the gradient, (n, dim).
         """
         import torch
         from thinc.api import torch2xp, xp2torch
@@ -66,12 +66,12 @@ def make_lesson(
     near: Sequence[tuple[int, int]] = (),
     spans: Sequence[Span] = (),
 ) -> Lesson:
-    """Put names beside mentions: of their concepts, and of others that lie near.
+    """Put names beside mentions: names of their concepts, and of other concepts nearby.
 
     mentions (Sequence[Tuple[str, FrozenSet[int]]]): texts with their right concept rows.
-    near (Sequence[Tuple[int, int]]): other names worth telling apart: name and concept rows.
-    spans (Sequence[Span]): of the mentions, where these are read in their context: each is a text
-        of its own then, which the same words as a name do not say yet.
+    near (Sequence[Tuple[int, int]]): names of other concepts nearby: name and concept rows.
+    spans (Sequence[Span]): spans of the mentions, if the encoder reads them in their context. Then
+        a mention is a text of its own, even if a name has the same words.
     """
     label_of = _labels([rows for _, rows in mentions])
     texts: dict[tuple[str, int], str] = {}  # by key and label: each once
@@ -90,7 +90,7 @@ def make_lesson(
 
 
 def _labels(rights: Sequence[frozenset[int]]) -> Mapping[int, int]:
-    """Label concept rows; those that one mention may mean are never told apart."""
+    """Label concept rows; all concepts that one mention may mean have the same label."""
     labels: dict[int, int] = {}
     for rows in rights:
         joined = {labels.get(row, row) for row in rows}

@@ -21,7 +21,7 @@ def document_of(
     beside: Iterable[Span] = (),
     warn: Callable[[str], None] = tell,
 ) -> "Document":
-    """Read what there is to know of the spans of a Doc.
+    """Make a document with mentions of the spans of a Doc.
 
     resolve_abbreviations (bool): read `doc._.abbreviations` and `span._.long_form`, where a
         component has written them.
@@ -31,7 +31,7 @@ def document_of(
 
     text = doc.text
     definitions = _definitions(doc) if resolve_abbreviations else {}
-    has_meaning = bool(doc.user_data) and Span.has_extension(READING)  # which is where it is kept
+    has_meaning = bool(doc.user_data) and Span.has_extension(READING)  # kept in the user data
     has_long_form = resolve_abbreviations and Span.has_extension("long_form")
 
     def place(span: Span) -> "Place":
@@ -71,7 +71,7 @@ def _definitions(doc: Doc) -> dict[str, str]:
 
 
 def _pair(found: Any) -> tuple[str, str]:
-    """Read an entry of `doc._.abbreviations`: a span, or what is left of it when serialized."""
+    """Read an entry of `doc._.abbreviations`: a span, or its serialized form."""
     if isinstance(found, dict):
         return str(found.get("short_text", "")), str(found.get("long_text", ""))
     if isinstance(found, Span):

@@ -1,4 +1,4 @@
-"""OpenedLinker: the assets of a linker and what is made of them, opened when first needed."""
+"""OpenedLinker: the assets of a linker and the objects made of them, opened when first needed."""
 
 import copy
 import threading
@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
     from ...text.lexicon import Lexicon
 
 Made = TypeVar("Made")
-# Settings that hold from the next document on, whatever was opened before; the filters do, too.
+# Settings that take effect with the next document, without opening anew; so do the filters.
 _CHANGEABLE = (
     "top_k",
     "threshold",
@@ -44,7 +44,7 @@ _CHANGEABLE = (
 
 
 class _Made(NamedTuple):
-    """A linker, the engine that it was made of, and the values of settings that it has."""
+    """A linker, the engine that it was made of, and the values of its settings."""
 
     engine: "Linker"
     settings: list[list[Any]]
@@ -52,7 +52,7 @@ class _Made(NamedTuple):
 
 
 class OpenedLinker:
-    """Opens what a linker links with.
+    """The opened parts of a linker: assets, engine, lexicon and networks.
 
     name (str): of the component, for messages. lang (str): of the pipeline.
     settings (LinkerSettings): of the component; they may change until something is opened.
@@ -64,7 +64,7 @@ class OpenedLinker:
         self.source = settings.assets
         self.lexicon: Lexicon | None = None
         self.overlay = OverlayPlace(settings)
-        self.device = _spacy_device()  # now: spaCy keeps it for each thread
+        self.device = _spacy_device()  # read now, since spaCy keeps the device by thread
         self.shared = SharedTransformer(name, settings, home)
         self.reset()
 
@@ -82,9 +82,9 @@ class OpenedLinker:
         self.is_stale = False  # whether training has changed a network since the assets were made
 
     def take(self, assets: "Assets", saved: bool = False) -> None:
-        """Take assets, opened.
+        """Take opened assets.
 
-        saved (bool): they came with the component.
+        saved (bool): whether they came with the component.
         """
         from ...building.starter import is_starter
 
@@ -94,17 +94,17 @@ class OpenedLinker:
             tell(Warnings.starter_kb.format(name=self.name, concepts=concepts))
 
     def put(self, assets: "Assets") -> None:
-        """Take other assets in place of those that are open.
+        """Replace the open assets by others.
 
-        In this order, and an engine is made under the same lock: whoever sees the new assets never
-        sees the old engine, see `in_one_build`.
+        The order matters, and an engine is made under the same lock: no thread sees the new assets
+        with the old engine, see `in_one_build`.
         """
         with self.lock:
             self._engine = self._linker = self._writer = None
             self._assets = self.overlay.over(assets.move(self.device))
 
     def follow(self) -> None:
-        """Take the overlay as its file is now; whoever links or saves calls this first.
+        """Read the overlay again if its file has changed; called before linking and saving.
 
         RAISES (MedlinkError): E105, E107, E167 when a file that was just named cannot be read, E225
             when there is no transformer to share.
@@ -116,7 +116,7 @@ class OpenedLinker:
                     self.put(self.base)
 
     def use_device(self, device: str) -> None:
-        """Let the networks compute elsewhere than spaCy does: "cpu", "cuda:1", "auto" ...
+        """Set another device for the networks than spaCy's: "cpu", "cuda:1", "auto" ...
 
         RAISES (MedlinkError): E508 when this machine does not have the device.
         """
@@ -131,7 +131,7 @@ class OpenedLinker:
                 self.put(self.base)
 
     def reload(self) -> None:
-        """Take the assets that are now at the place of those that are open.
+        """Open the assets again from the place of the open ones.
 
         RAISES (MedlinkError): E201-E204 when they cannot be opened; nothing changes then.
         """
@@ -176,7 +176,7 @@ class OpenedLinker:
 
     @property
     def overlaid(self) -> "OverlaidAssets | None":
-        """The assets with the overlay as its file is now; None without one, and nothing is opened.
+        """The assets with the current overlay; None without an overlay, and nothing is opened.
 
         RAISES (MedlinkError): as `assets`, and E105, E107, E167 when the file cannot be read.
         """
@@ -195,7 +195,7 @@ class OpenedLinker:
 
     @property
     def ids(self) -> "IdResolver":
-        """What finds the concepts of gold ids."""
+        """The resolver of gold ids to concepts."""
         if self._ids is None or self._ids.kb is not self.kb:
             from ...kb.resolve import IdResolver
 
@@ -216,7 +216,7 @@ class OpenedLinker:
 
     @property
     def engine(self) -> "Linker":
-        """The linker over the assets, made at the first use; its settings are those of then."""
+        """The linker over the assets, made at the first use with the settings of that moment."""
         engine = self._engine  # read once: another thread may take it away
         if engine is None:
             with self.lock:
@@ -231,11 +231,11 @@ class OpenedLinker:
 
     @property
     def linker(self) -> "Linker":
-        """The linker as the settings are now: what `pipe` links with, and evaluation measures."""
+        """The linker with the current settings, used by `pipe` and by evaluation."""
         engine, own, last = self.engine, self.settings, self._linker
         now = [getattr(own, name) for name in _CHANGEABLE]
         filters = [getattr(own, name) for name in FILTERS]
-        # To make filters of 100,000 ids takes long, to see that they are the same ones does not.
+        # To make filters of 100,000 ids is slow, to compare them with the last ones is fast.
         if last is None or last.engine is not engine or last.settings != [now, filters]:
             changed = dict(zip(_CHANGEABLE, now, strict=True))
             linker = engine.using(only=own_filter(own), **changed)
@@ -244,7 +244,7 @@ class OpenedLinker:
 
     @property
     def writer(self) -> LinkWriter:
-        """What makes links of decisions."""
+        """The maker of links from decisions."""
         writer, kb, scheme = self._writer, self.kb, self.settings.cui_scheme
         if writer is None or writer.cui_scheme != scheme or writer.kb is not kb:
             register_scheme(self.settings.prefix, scheme)
@@ -252,7 +252,7 @@ class OpenedLinker:
         return writer
 
     def in_one_build(self, make: Callable[[], Made]) -> Made:
-        """Make something of the parts of one build; anew, where another was loaded meanwhile."""
+        """Make something of the parts of one build; again if another was loaded in the meantime."""
         while True:
             assets = self.assets
             made = make()
@@ -260,20 +260,20 @@ class OpenedLinker:
                 return made
 
     def tell_once(self, message: str, about: str = "") -> None:
-        """Warn, unless the same was said before. about (str): what it says, if not the message."""
+        """Warn once. about (str): key of the warning, if not the message."""
         if (about or message) not in self._told:
             self._told.add(about or message)
             tell(message)
 
     def _follow_transformer(self) -> None:
-        """See whether the weights that are shared have moved: the engine is checked anew then."""
+        """Check the engine anew if the shared weights have changed."""
         moved = self.shared.is_used and self.shared.has_moved(self.encoder())
         if moved and not self.is_stale:
             with self.lock:
                 self._engine = self._linker = None
 
     def in_context(self, doc: "Doc", spans: "Sequence[Span]") -> "list[bytes]":
-        """Get the vectors of spans of a Doc where they stand, from a transformer that is shared.
+        """Get the vectors of spans in the context of their Doc, from the shared transformer.
 
         RAISES (MedlinkError): E227 when another transformer has read the Doc.
         """
@@ -303,9 +303,9 @@ class OpenedLinker:
         return own
 
     def reranker(self) -> "CrossEncoder":
-        """Get the reranker of the config; of a linker that was saved after training, that one.
+        """Get the reranker of the config; of a linker saved after training, the saved one.
 
-        RAISES (MedlinkError): E217 when it was made for others.
+        RAISES (MedlinkError): E217 when it was made for other assets.
         """
         from ...assets.layout import RERANKER
         from ...encoders.architectures import encoder_of
@@ -348,7 +348,7 @@ class OpenedLinker:
         elif unsure and assets.manifest.get("calibrator") is None:
             tell(Warnings.not_calibrated.format(path=assets.path, name=self.name))
         if (only := own_filter(settings)) is not None:
-            engine.scopes.of("", only)  # what is wrong should be met here
+            engine.scopes.of("", only)  # so that errors in the settings are raised here
         if engine.dense is not None and settings.index:
             from ...retrieval.tuning import SearchSettings
 
@@ -356,7 +356,7 @@ class OpenedLinker:
         return engine
 
     def _checked_encoder(self) -> "BiEncoder | None":
-        """Get the encoder of the config, if there is one, and it made the index."""
+        """Get the encoder of the config, if there is one; check that it made the index."""
         assets, tiers = self.assets, self.settings.tiers
         if self.settings.encoder is None or "dense" not in (tiers or assets.used_tiers):
             return None

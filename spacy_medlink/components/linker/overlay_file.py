@@ -1,4 +1,4 @@
-"""The overlay of a linker: rules or corrections of a file, read again whenever it changes."""
+"""The overlay of a linker: rules or corrections in a file, read again when the file changes."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,10 +17,10 @@ OVERLAY = "overlay.jsonl"  # of a saved linker
 
 
 class OverlayPlace:
-    """Where the overlay of a linker is: the file that the config names, or the one that was saved.
+    """The place of a linker's overlay: the file that the config names, or the saved file.
 
-    settings (LinkerSettings): of the component. The attribute `saved` is the file that came with it
-    (Optional[Path]); `is_copy` says that it came as bytes, so that nobody else can change it.
+    settings (LinkerSettings): of the component. The attribute `saved` is the file that came with
+    the component (Optional[Path]). If it came as bytes, `is_copy` is true and no user changes it.
     """
 
     def __init__(self, settings: LinkerSettings) -> None:
@@ -41,7 +41,7 @@ class OverlayPlace:
 
     @property
     def file(self) -> "OverlayFile | None":
-        """The file in force; the one that the config names goes first, where it is there.
+        """The file in force: the file that the config names, if it exists, else the saved one.
 
         RAISES (MedlinkError): E105, E107, E167 when it cannot be read.
         """
@@ -55,7 +55,7 @@ class OverlayPlace:
         return self._file
 
     def has_changed(self) -> bool:
-        """Tell whether another file is in force than when this was last asked, or other rules."""
+        """Tell whether the file in force or its rules have changed since the last call."""
         before, now = self._file, self.file
         return now is not before or (now is not None and now.follow())
 
@@ -64,7 +64,7 @@ class OverlayPlace:
         return assets if self.file is None else self.file.over(assets)
 
     def load(self, path: Path) -> None:
-        """Take the file that was saved in a directory; none where it is not there."""
+        """Take the file that was saved in a directory, if there is one."""
         self.saved, self._owner = (path if path.is_file() else None), None
 
     def dump(self) -> bytes | None:
@@ -72,7 +72,7 @@ class OverlayPlace:
         return None if self.file is None else self.file.rules.dump().encode()
 
     def parse(self, content: bytes | None) -> None:
-        """Take what `dump` wrote, and put it where it can be read and followed."""
+        """Take the bytes that `dump` wrote, and write them to a file that can be followed."""
         self.saved = self._owner = None
         if content is not None:
             self._owner = OwnedDirectory("spacy-medlink-")
@@ -81,7 +81,7 @@ class OverlayPlace:
 
 
 class OverlayFile:
-    """Rules, or corrections as gold mentions, that hold without a build.
+    """Rules, or corrections as gold mentions, that take effect without a build.
 
     path (Path): of the file.
     RAISES (MedlinkError): E105, E107, E167 when it cannot be read. Later the rules stay as they
@@ -94,7 +94,7 @@ class OverlayFile:
         self.rules = self._read()
 
     def follow(self) -> bool:
-        """Read the file again if it has changed. RETURNS whether the rules are others now."""
+        """Read the file again if it has changed. RETURNS: whether the rules have changed."""
         state = self._stat()
         if state == self._state:
             return False
@@ -110,7 +110,7 @@ class OverlayFile:
         return True
 
     def over(self, assets: "Assets") -> "Assets":
-        """Lay the rules over assets, and say which of them change nothing."""
+        """Lay the rules over assets, and warn of rules that change nothing."""
         from ...assets.overlaid import OverlaidAssets
         from ...kb.curation import Curation
 
@@ -138,7 +138,7 @@ class OverlayFile:
         return read_curation(self.path)
 
     def _stat(self) -> tuple[int, int, int] | None:
-        """Get what changes with the file; None where it is not there."""
+        """Get values that change with the file; None without the file."""
         try:
             found = self.path.stat()
         except OSError:

@@ -1,4 +1,4 @@
-"""Preparer: from Docs to the mentions that are to be linked, as the settings say."""
+"""Preparer: makes the mentions of Docs that are to be linked."""
 
 from collections.abc import Iterable, Sequence
 
@@ -19,18 +19,18 @@ _DOCS_BEFORE_WARNING = 20
 
 
 class Preparer:
-    """Makes mentions of the spans of Docs.
+    """The part of a linker that makes mentions of the spans of Docs.
 
     opened (OpenedLinker): lexicon, knowledge base and settings.
     """
 
     def __init__(self, opened: OpenedLinker) -> None:
         self.opened, self.settings = opened, opened.settings
-        self._docs_without_spans = 0  # so far; -1 once there were any, or it was said
+        self._docs_without_spans = 0  # so far; -1 after the first span or the warning
 
     @property
     def span_writer(self) -> SpanWriter:
-        """What finds the spans to link and writes links on them, as the settings are now."""
+        """The finder of the spans to link and writer of their links, with the current settings."""
         own = self.settings
         discard = frozenset(own.labels_discard or ())
         return SpanWriter(keys_of(own.spans_key), own.prefix, discard, own.overwrite, own.merge)
@@ -45,7 +45,7 @@ class Preparer:
         return self._of(doc, self.spans(doc), left)
 
     def batch(self, docs: Sequence[Doc]) -> tuple[list[Mention], list[int]]:
-        """Make the mentions of Docs. RETURNS: all of them, and how many are of each Doc."""
+        """Make the mentions of Docs. RETURNS: all mentions, and their number for each Doc."""
         found = [self.mentions(doc) for doc in docs]
         flat = [mention for own in found for mention in own]
         self.note(len(docs), len(flat))
@@ -56,7 +56,7 @@ class Preparer:
         return self._of(doc, spans, self.span_writer.every(doc))
 
     def bare(self, text: str, label: str = "") -> Mention:
-        """Make a mention that stands in no document."""
+        """Make a mention without a document."""
         from ...linking.prepare import bare_mention
 
         return bare_mention(text, label, self.opened.abbreviations)
@@ -90,7 +90,7 @@ class Preparer:
         return [one._replace(vector=own) for one, own in zip(mentions, vectors, strict=True)]
 
     def _alone(self, doc: Doc, spans: Sequence[Span], beside: Iterable[Span]) -> list[Mention]:
-        """Make mentions whose texts are encoded without what stands around them."""
+        """Make mentions whose texts are encoded without context."""
         own, opened = self.settings, self.opened
         return mentions_of(
             doc,

@@ -1,4 +1,4 @@
-"""What `spacy evaluate` and `spacy train` say of a linker."""
+"""Scores of a linker for `spacy evaluate` and `spacy train`."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
@@ -13,7 +13,7 @@ SCORES = ("acc@1", "acc@5", "nel_micro_p", "nel_micro_r", "nel_micro_f")
 
 
 class _Links(Protocol):
-    """A linker, as far as it is measured."""
+    """The methods of a linker that scoring needs."""
 
     prefix: str
     use_gold_ents: bool
@@ -24,7 +24,7 @@ class _Links(Protocol):
 
 
 class _Judged(NamedTuple):
-    """A gold mention: the right ids, the ids proposed, best first, and the link that was made."""
+    """A gold mention: the right ids, the ids of the candidates, best first, and the link."""
 
     right: frozenset[str]
     proposed: list[str]
@@ -34,9 +34,9 @@ class _Judged(NamedTuple):
 def score_examples(linker: _Links, examples: Sequence[Example]) -> dict[str, Any]:
     """Measure the links of gold mentions.
 
-    acc@k: share of gold mentions whose concept is among the first k candidates, whatever the
-    threshold says. nel_micro: precision of the links that were made, recall over all gold mentions
-    (spaCy's own score leaves out those that were missed).
+    acc@k: share of gold mentions whose concept is among the first k candidates, without regard to
+    the threshold. nel_micro: precision of the links made, recall over all gold mentions (spaCy's
+    own score leaves out missed mentions).
 
     RETURNS (Dict[str, Any]): in 0..1; None throughout where no mention has a gold id.
     """

@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # imported when something is linked: spaCy imports this with 
     from ...retrieval.filters import Filter, Only
 
 _CANDIDATES = 10_000  # of a mention; memory and time grow with it
-_FAVOURED = 254  # places of a tie rule, which has a byte for them
+_FAVOURED = 254  # places of a tie rule, which are stored in one byte
 _SEARCH = {"ef_search": 1_000_000, "nprobe": 1_000_000, "k_factor": 10_000}
 _MODEL = "must be a model of an architecture, or null"
 _LABELS = "must be lists of types by label, in characters that can be written, or null"
@@ -310,13 +310,13 @@ def make_filter(values: Mapping[str, Sequence[str] | None]) -> "Filter":
 
 
 def own_filter(settings: LinkerSettings) -> "Only":
-    """Make the filter of the settings as they are now; None without any."""
+    """Make the filter of the current settings; None without any."""
     own = {name: values for name in FILTERS if (values := getattr(settings, name))}
     return make_filter(own) if own else None
 
 
 def scope_settings(settings: LinkerSettings) -> "ScopeSettings":
-    """Collect what holds by label, and the rule for ties."""
+    """Collect the settings by label, and the rule for ties."""
     from ...linking.scopes import ScopeSettings
 
     return ScopeSettings(

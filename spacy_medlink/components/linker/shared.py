@@ -1,4 +1,4 @@
-"""SharedTransformer: what a linker has to do with the transformer of its pipeline."""
+"""SharedTransformer: a linker's use of the transformer of its pipeline."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -18,25 +18,25 @@ Home = Callable[[], "Language | None"]
 class SharedTransformer:
     """The transformer of a pipeline, which a linker's encoder may share.
 
-    name (str): of the component. settings (LinkerSettings): have the encoder.
-    home (Callable): gives the pipeline, where that is known.
+    name (str): of the component. settings (LinkerSettings): name the encoder.
+    home (Callable): returns the pipeline, where it is known.
     """
 
     def __init__(self, name: str, settings: LinkerSettings, home: Home) -> None:
         self.name, self.settings, self.home = name, settings, home
-        self._mark: Any = None  # of the weights at the last look
-        self._has_checked = False  # whether they are those that read the documents
+        self._mark: Any = None  # mark of the weights at the last check
+        self._has_checked = False  # whether these weights have read the documents
 
     @property
     def is_used(self) -> bool:
-        """Whether the encoder shares it."""
+        """Whether the encoder shares the transformer."""
         model = self.settings.encoder
         return model is not None and bool(model.attrs.get("shared"))
 
     def encoder(self, saved: "Assets | None") -> "BiEncoder":
-        """Get the encoder over its weights as they are now.
+        """Get the encoder over the current weights of the transformer.
 
-        saved (Optional[Assets]): those that were saved with the component.
+        saved (Optional[Assets]): assets that were saved with the component.
         RAISES (MedlinkError): E225 when there is no transformer.
         """
         from ...assets.layout import ENCODER
@@ -51,7 +51,7 @@ class SharedTransformer:
         return shared_network.connect(model, pipes, self.name)
 
     def has_moved(self, encoder: "BiEncoder") -> bool:
-        """Tell whether its weights are other ones than when this was last asked."""
+        """Tell whether the weights have changed since the last call."""
         from ..shared_network import mark_of
 
         mark = mark_of(encoder)
@@ -62,7 +62,7 @@ class SharedTransformer:
         return True
 
     def vectors(self, doc: "Doc", spans: "Sequence[Span]") -> list[bytes]:
-        """Make the vectors of spans of a Doc where they stand; b"" where nothing was read.
+        """Make the vectors of spans in the context of their Doc; b"" where nothing was read.
 
         RAISES (MedlinkError): E227 when another transformer has read the Doc, E208 for numbers that
             are not finite.

@@ -1,4 +1,4 @@
-"""Store: saves and loads a linker; its assets go with it, whole."""
+"""Store: saves and loads a linker together with its assets."""
 
 import json
 import os
@@ -25,11 +25,11 @@ REFERENCE = "reference.json"
 
 @dataclass(frozen=True)
 class Reference:
-    """Shared assets, and how to know that they are the same ones.
+    """A reference to shared assets, with a checksum to recognise them.
 
-    path (str): the directory, absolute. relative (str): from the saved component to the directory,
-        so that both can move together; "" where there is no such way. manifest (str): SHA-256 of
-        the manifest, which itself has that of every file.
+    path (str): the directory, absolute. relative (str): path from the saved component to the
+        directory, so that both can move together; "" where there is none. manifest (str): SHA-256
+        of the manifest, which has the SHA-256 of every file.
     """
 
     path: str
@@ -64,11 +64,11 @@ class Reference:
         return json.dumps(asdict(self), indent=2) + "\n"
 
     def open(self, saved: Path | None, source: str | None) -> "Assets":
-        """Open the assets: where they were, where they should have moved to, or at `source`.
+        """Open the assets at the old place, at the relative path, or at `source`.
 
         saved (Optional[Path]): directory of the component that refers; None for bytes.
         source (Optional[str]): what the config calls `assets`.
-        RAISES (MedlinkError): E309 when they are nowhere to be found, or others.
+        RAISES (MedlinkError): E309 when the assets are not found, or are not the same.
         """
         from ..sources import open_assets
 
@@ -118,9 +118,9 @@ _OVERLAY_FILE = FileKind("the overlay of a saved linker", _is_overlay)
 
 
 class Store:
-    """Saves what of a linker can be saved: the assets, and the lexicon of abbreviations.
+    """The part of a linker that saves and loads its assets and its lexicon of abbreviations.
 
-    opened (OpenedLinker): what is saved, and where what is loaded is put.
+    opened (OpenedLinker): the parts to save; loaded parts are put there.
     """
 
     def __init__(self, opened: OpenedLinker) -> None:
@@ -202,28 +202,28 @@ class Store:
             self.opened.lexicon = Lexicon.parse(lexicon.decode())
 
     def state(self, limit: int) -> dict[str, Any]:
-        """Get what travels to another process: the assets by their path, if they have one."""
+        """Get the state to send to another process: the assets by their path, if they have one."""
         from ...building.starter import is_starter
 
         opened = self.opened
         assets = None if opened.opened is None else opened.base
         overlay = opened.overlay
         state: dict[str, Any] = {
-            # Followed in the other process too, but for one that came as bytes.
+            # The other process follows the file too, unless it came as bytes.
             "overlay": None if overlay.is_copy else overlay.saved,
             "overlay_bytes": overlay.dump(),
             "source": opened.source,
-            "lexicon": opened.abbreviations,  # which may not be there to be read in the other
+            "lexicon": opened.abbreviations,  # its file may be out of reach of the other process
             "is_saved": opened.is_saved,
         }
         if assets is not None and assets.keep_alive is None:
             state["assets"] = assets
         elif assets is not None and not (opened.source is None and is_starter(assets)):
-            state["bytes"] = self.to_bytes((), limit)  # what came as bytes travels as bytes
-        return state  # the starter is made anew
+            state["bytes"] = self.to_bytes((), limit)  # assets that came as bytes have no path
+        return state  # without assets: the other process builds the starter again
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Take what `state` gave."""
+        """Take the state that `state` returned."""
         opened = self.opened
         opened.source, opened.lexicon = state["source"], state["lexicon"]
         if state["overlay"] is None:
@@ -252,7 +252,7 @@ class Store:
 
     @property
     def _is_referring(self) -> bool:
-        """Whether saving refers to the assets: only what has a place of its own can be."""
+        """Whether saving writes a reference, which only assets with a path of their own allow."""
         return not self.opened.settings.copy_assets and self.opened.assets.keep_alive is None
 
     def _save_assets(self, path: Path) -> None:

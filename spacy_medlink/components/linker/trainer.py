@@ -1,4 +1,4 @@
-"""Trainer: what `spacy train` changes of a linker, and how its assets follow."""
+"""Trainer: trains the networks of a linker, and rebuilds its assets."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,13 +19,13 @@ if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
     from ...objectives.protocol import Objective
     from ...ranking.reranking import CandidateTexts
 
-_NEAR = 4  # names near a mention that it is told apart from
+_NEAR = 4  # names near a mention that serve as negatives
 
 
 class Gold(NamedTuple):
-    """A mention, the rows of the concepts that are right for it, and where it stands.
+    """A mention, the rows of its right concepts, and its place in a Doc.
 
-    span (Optional[Span]): of the Doc that is read; None where that has other words.
+    span (Optional[Span]): of the predicted Doc; None where that Doc has another text.
     """
 
     mention: Mention
@@ -34,12 +34,12 @@ class Gold(NamedTuple):
 
 
 class Trainer:
-    """Trains the networks of a linker: an `encoder`, and a `reranker` with `reranker_objective`.
+    """The part of a linker that trains its `encoder`, and with `reranker_objective` its `reranker`.
 
-    Weights change with every step. The vectors of the names, and whatever else was made with the
-    networks, are made anew by `rebuild`.
+    Weights change with every step. `rebuild` makes the vectors of the names, and all else that
+    depends on the networks, anew.
 
-    opened (OpenedLinker): its settings have the networks and their objectives.
+    opened (OpenedLinker): its settings name the networks and their objectives.
     """
 
     def __init__(self, opened: OpenedLinker) -> None:
@@ -49,7 +49,7 @@ class Trainer:
 
     @property
     def models(self) -> list[Any]:
-        """The networks that are trained, as thinc models: encoder, reranker."""
+        """The networks to train, as thinc models: encoder, reranker."""
         found = [] if self.settings.encoder is None else [self.settings.encoder]
         return [*found, self.settings.reranker] if self.trains_reranker else found
 
@@ -61,8 +61,8 @@ class Trainer:
     def start(self) -> None:
         """Load the networks; assets that were made with another encoder are made anew.
 
-        RAISES (MedlinkError): E302 for an objective that there is not, E217 for a reranker that
-            was made for others, E205, E206 for files that cannot be read.
+        RAISES (MedlinkError): E302 for an unknown objective, E217 for a reranker that was made for
+            other assets, E205, E206 for files that cannot be read.
         """
         self.objective()
         if self.settings.reranker_objective is not None:
@@ -74,9 +74,9 @@ class Trainer:
             self.rebuild()
 
     def objective(self) -> "Objective":
-        """Get what the encoder is trained for: what the config says, else SAP.
+        """Get the objective of the encoder: the one of the config, else SAP.
 
-        RAISES (MedlinkError): E302 for a loss or a miner that there is not.
+        RAISES (MedlinkError): E302 for an unknown loss or miner.
         """
         if self._objective is None:
             from ...objectives.registered import batch_objective
@@ -87,7 +87,7 @@ class Trainer:
     def update(self, gold: Sequence[Gold], docs: Sequence[Doc], drop: float) -> float:
         """Compute the gradients of all networks.
 
-        docs (Sequence[Doc]): that the pipeline has read. drop (float): dropout.
+        docs (Sequence[Doc]): Docs that the pipeline has read. drop (float): dropout rate.
         RETURNS (float): the sum of the losses.
         """
         loss = 0.0
@@ -98,13 +98,13 @@ class Trainer:
         return loss
 
     def finish_update(self, sgd: Any) -> None:
-        """Let an optimiser change the networks; the assets are of the past from now on."""
+        """Let an optimiser change the networks; from then on the assets are stale."""
         for model in self.models:
             model.finish_update(sgd)
         self.opened.is_stale = True
 
     def lesson(self, gold: Sequence[Gold]) -> Lesson | None:
-        """Make of gold mentions what the encoder learns from them; None where that is nothing.
+        """Make the Lesson of gold mentions; None where there is nothing to learn.
 
         RAISES (MedlinkError): E307 when the assets have no dense tier to train for.
         """
@@ -126,10 +126,10 @@ class Trainer:
         return make_lesson(mentions, opened.kb, near, spans)
 
     def rebuild(self) -> bool:
-        """Make the assets anew for the networks as they are, if those have changed.
+        """Make the assets anew if the networks have changed.
 
-        Vectors are encoded, what is fitted to scores is fitted to names. RETURNS: whether it was
-        necessary.
+        Names are encoded, and the models over scores (ranker, calibrator) are fitted to names.
+        RETURNS: whether it was necessary.
         """
         opened = self.opened
         with opened.lock:
@@ -137,7 +137,7 @@ class Trainer:
                 return False
             made = self._rebuilt(opened.base)
             opened.put(made)
-            self._texts = None  # those of the earlier assets' knowledge base
+            self._texts = None  # were the names of the earlier assets' knowledge base
             opened.is_saved, opened.is_stale = True, False
             if opened.shared.is_used:
                 _ = opened.engine  # checked before the next step changes the weights
@@ -157,7 +157,7 @@ class Trainer:
         set_dropout_rate(model, drop)
         vectors, backprop = model.begin_update(given)
         if lesson is None:
-            backprop(vectors)  # the others wait for it, see `components.shared_encoder`
+            backprop(vectors)  # other listeners wait for it, see `components.shared_encoder`
             return 0.0
         loss, gradient = lesson.loss(self.objective(), vectors, model.ops)
         backprop(gradient)
@@ -206,7 +206,7 @@ class Trainer:
                 directory.path / "trained",
                 index=index["spec"] if index else None,
                 update=old.path,
-                runtime="torch",  # which the component links with
+                runtime="torch",  # the component links with torch
                 device=self.opened.device,
                 progress=show_progress,
                 resume=False,

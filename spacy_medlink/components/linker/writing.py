@@ -1,4 +1,4 @@
-"""How links are put on the spans of a Doc, and what becomes of links that are there already."""
+"""SpanWriter: writes links on the spans of a Doc, beside or over links of other components."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -10,13 +10,13 @@ from .annotation import NIL, Link
 
 
 class SpanWriter(NamedTuple):
-    """Writes links on spans.
+    """The writer of links on spans.
 
     keys (Optional[Sequence[str]]): the span groups that are linked; None for `doc.ents`.
     prefix (str): put before the attributes' names.
-    discard (FrozenSet[str]): labels of the spans that are left as they are.
-    overwrite (bool): whether spans that have a `kb_id` already are touched at all.
-    merge (str): which `kb_id` such a span has then: "replace", "fill", "better" or "leave".
+    discard (FrozenSet[str]): labels of the spans that are not linked.
+    overwrite (bool): whether to link spans that have a `kb_id` already.
+    merge (str): which `kb_id` such a span gets: "replace", "fill", "better" or "leave".
     """
 
     keys: Sequence[str] | None
@@ -26,15 +26,15 @@ class SpanWriter(NamedTuple):
     merge: str
 
     def spans(self, doc: Doc) -> list[Span]:
-        """List the spans of a Doc that are to be linked: of each group in turn."""
+        """List the spans of a Doc that are to be linked, group by group."""
         return [span for span in self.every(doc) if self._is_wanted(span)]
 
     def every(self, doc: Doc) -> list[Span]:
-        """List the spans of the groups that are linked, those that are left as they are, too."""
+        """List all spans of the linked groups, also those that are not to be linked."""
         return [span for group in self._groups(doc) for span in group]
 
     def count(self, doc: Doc) -> int:
-        """Count what `every` lists."""
+        """Count the spans that `every` lists."""
         return sum(map(len, self._groups(doc)))
 
     def write(self, doc: Doc, links: Sequence[Link]) -> None:
@@ -59,7 +59,7 @@ class SpanWriter(NamedTuple):
         return span.label_ not in self.discard
 
     def _write_ents(self, doc: Doc, links: Iterator[Link], set_attributes: "_Setter") -> None:
-        # What is set on a span of `doc.ents` is lost: the tokens have it.
+        # Values set on a span of `doc.ents` are lost, since the tokens hold them.
         for ent in filter(self._is_wanted, doc.ents):
             link = next(links)
             if self._is_left(ent):
@@ -105,7 +105,7 @@ _Setter = Callable[[Span, Link], None]
 
 
 def _setter(prefix: str) -> _Setter:
-    """Make what sets the attributes of a span; a link has them in their order, behind its id."""
+    """Make the function that sets the attributes of a span, in the order of Link's fields."""
     names = [prefix + name for name in SPAN_ATTRIBUTES]
     own_setters = not all(map(is_stored, names))
 
@@ -115,7 +115,7 @@ def _setter(prefix: str) -> _Setter:
             own.set(name, value)
 
     def set_all(span: Span, link: Link) -> None:
-        # What `span._.set` does where there is no setter of a user's, in a fifth of the time.
+        # As `span._.set` without a user's setter, in a fifth of the time.
         data: dict[Any, Any] = span.doc.user_data
         start, end = span.start_char, span.end_char
         for name, value in zip(names, link[1:], strict=True):
@@ -125,9 +125,9 @@ def _setter(prefix: str) -> _Setter:
 
 
 def _is_better(link: Link, span: Span) -> bool:
-    """Compare a link with that of a linker before: by probability if both have one, else by score.
+    """Compare a link with the link on a span: by probability if both have one, else by score.
 
-    What no linker has written has neither, and stays.
+    A `kb_id` that no linker has written has neither, and stays.
     """
     own = link.candidates[0] if link.candidates else None
     others = [
@@ -140,7 +140,7 @@ def _is_better(link: Link, span: Span) -> bool:
         return False
     from ...text.identifiers import is_identified
 
-    if is_identified(own["scores"]):  # nothing knows better than the document
+    if is_identified(own["scores"]):  # an id in the document itself is certain
         return True
     if any(is_identified(other["scores"]) for other in others):
         return False

@@ -7,8 +7,8 @@
     @misc = "spacy-medlink.KBFromMedlink.v1"
     path = "assets"
 
-The loader fills the component when it is trained; the empty knowledge base is what a saved pipeline
-loads its own copy into.
+The loader fills the component before training. A saved pipeline loads its own copy into the empty
+knowledge base.
 """
 
 from .adapter import MedlinkKB

@@ -42,12 +42,12 @@ class MedlinkKB(SpacyKB):  # type: ignore[misc]  # spaCy's class is Cython, with
     """A terminology as spaCy's knowledge base, read from disk.
 
     Candidates are the concepts that have a name with the mention's key (`text.key`), as in the
-    exact tier. Their prior probabilities are equal shares, but for a small lead of the identical
-    string: a terminology does not count texts. Concept vectors are those of the preferred names,
-    from the dense index of assets; without one, `NameProjections`.
+    exact tier. Their prior probabilities are equal, with a small lead for the identical string,
+    since a terminology has no counts of texts. Concept vectors are those of the preferred names,
+    from the dense index of assets; without an index, `NameProjections`.
 
-    vocab (Vocab): the pipeline's. entity_vector_length (int): length of the vectors, where no index
-        gives it.
+    vocab (Vocab): the pipeline's. entity_vector_length (int): length of the vectors, without an
+        index.
     """
 
     def __init__(self, vocab: Vocab, entity_vector_length: int = WIDTH) -> None:
@@ -59,10 +59,10 @@ class MedlinkKB(SpacyKB):  # type: ignore[misc]  # spaCy's class is Cython, with
         self._keep_alive: object = None
 
     def open(self, path: str | Path) -> "MedlinkKB":
-        """Take a knowledge base, or the one of assets with its vectors.
+        """Open a knowledge base, or the knowledge base of assets with its vectors.
 
         path (Path): a file that `medlink kb build` wrote, or a directory of `medlink build`.
-        RAISES (MedlinkError): E101-E103 the knowledge base, E201-E204 the assets.
+        RAISES (MedlinkError): E101-E103 for the knowledge base, E201-E204 for the assets.
         """
         if not Path(path).is_dir():
             from ...kb import KnowledgeBase
@@ -84,13 +84,13 @@ class MedlinkKB(SpacyKB):  # type: ignore[misc]  # spaCy's class is Cython, with
         return self._candidates(mention.text)
 
     def get_candidates_batch(self, mentions: Iterable[Span]) -> list[list[Candidate]]:
-        """List the candidates of each mention; those of equal texts are looked up once."""
+        """List the candidates of each mention; equal texts are looked up once."""
         texts = [mention.text for mention in mentions]
         found = {text: self._candidates(text) for text in dict.fromkeys(texts)}
         return [found[text] for text in texts]
 
     def get_vector(self, entity: str) -> list[float]:
-        """Get a concept's vector; zeros for an id that is not known, as spaCy's own base has it."""
+        """Get a concept's vector; zeros for an unknown id, as in spaCy's own knowledge base."""
         id = self.kb.resolve(entity) if self.kb is not None else None
         if self.kb is None or id is None:
             return [0.0] * self.entity_vector_length
@@ -143,7 +143,7 @@ class MedlinkKB(SpacyKB):  # type: ignore[misc]  # spaCy's class is Cython, with
         return self
 
     def __reduce__(self) -> tuple[Callable[..., "MedlinkKB"], tuple[Any, ...]]:
-        # By path where that lasts; what came as bytes travels as bytes.
+        # By path if the files last; files that came as bytes are sent as bytes.
         lasts = self._keep_alive is None
         content = (self.kb, self._index and self._index.path) if lasts else self.to_bytes()
         return _rebuild, (self.vocab, self._settings(), content)
@@ -158,7 +158,7 @@ class MedlinkKB(SpacyKB):  # type: ignore[misc]  # spaCy's class is Cython, with
                 problem = f"{index.path.name} is not of these {kb.n_names} names"
                 raise Errors.assets_mismatch(path=index.path.parent, problem=problem)
             self._vectors = IndexVectors(loaded)
-            SpacyKB.__init__(self, self.vocab, self._vectors.width)  # the one way to set the width
+            SpacyKB.__init__(self, self.vocab, self._vectors.width)  # the only way to set the width
         return self
 
     def _restore(self, settings: dict[str, Any], files: dict[str, Path]) -> "MedlinkKB":
@@ -206,7 +206,7 @@ class MedlinkKB(SpacyKB):  # type: ignore[misc]  # spaCy's class is Cython, with
 
 
 def _score(concept: Concept, text: str) -> float:
-    """Score a concept's best name as the exact tier would, 0 when case forbids them all."""
+    """Score a concept's best name as the exact tier does; 0 when case excludes all names."""
     wanted = key(text)
     same_key = [name.text for name in concept.names if key(name.text) == wanted]
     if text in same_key:

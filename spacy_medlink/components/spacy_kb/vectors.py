@@ -1,4 +1,4 @@
-"""Vectors of concepts for spaCy's entity_linker: from a dense index, or from names at random."""
+"""Vectors of concepts for spaCy's entity_linker: from a dense index, or random projections."""
 
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,7 +15,7 @@ _DIGEST = 16  # bytes of a 128-bit hash
 
 
 class EntityVectors(Protocol):
-    """What gives a concept its vector."""
+    """The source of concept vectors."""
 
     @property
     def width(self) -> int:
@@ -48,11 +48,11 @@ class IndexVectors:
 
 
 class NameProjections:
-    """Sums of a random direction for each word of the preferred name, and one for the id.
+    """Sums of random directions, one for each word of the preferred name and one for the id.
 
     A random projection keeps angles: concepts whose names share words have similar vectors, all
-    others nearly orthogonal ones. That makes them fit targets for a linker to learn, where vectors
-    of zeros, which have no direction, would teach it nothing and make it divide by zero.
+    others nearly orthogonal ones. So a linker can learn them as targets. Vectors of zeros have no
+    direction: a linker would learn nothing from them, and divide by zero.
 
     width (int): number of dimensions.
     """
@@ -71,5 +71,5 @@ class NameProjections:
         data = word.encode("utf-8", "surrogatepass")
         rounds = range(-(-self.width // _DIGEST))
         digest = b"".join(xxhash.xxh3_128_digest(data, seed=seed) for seed in rounds)
-        # Half a step up from signed bytes, so that no direction is all zeros.
+        # Signed bytes plus a half, so that no direction is all zeros.
         return np.frombuffer(digest, dtype=np.int8)[: self.width].astype(np.float32) + 0.5
