@@ -84,7 +84,9 @@ class Errors:
         "`--skip-bad-lines` to count and report such lines.",
     )
     unknown_concept = Message(
-        "E106", "The knowledge base {path} has no concept {id!r}. `medlink kb search` finds ids."
+        "E106",
+        "The knowledge base {path} has no concept {id!r}. Find the right id with `medlink kb "
+        "search`.",
     )
     source_missing = Message("E107", "The source {path} does not exist. Check the path.")
     unknown_format = Message("E108", "Unknown terminology format {format!r}. Known: {known}.")
@@ -96,8 +98,9 @@ class Errors:
     # 12x: what a writer must not replace
     output_is_foreign = Message(
         "E120",
-        "{path} is not {kind} that this command wrote before: it is, or holds, {found}. Nothing "
-        "was touched. Give a place that does not exist, or move away what is there.",
+        "{path} is in the way: it is, or holds, {found}, and is not {kind} that this command "
+        "wrote. Nothing was touched. Give a path that does not exist yet, or move away what is "
+        "there.",
     )
     output_has_more = Message(
         "E121",
@@ -111,8 +114,8 @@ class Errors:
     )
     output_is_protected = Message(
         "E123",
-        "{path} is {what}, and all of a directory is replaced that is written to. Nothing was "
-        "touched. Give a directory of its own, such as one that does not exist yet.",
+        "{path} is {what}, and this command would replace the whole directory. Nothing was "
+        "touched. Give a directory that does not exist yet.",
     )
     output_file_exists = Message(
         "E124",
@@ -127,9 +130,9 @@ class Errors:
     )
     no_header = Message(
         "E131",
-        "{path} seems to have no header: its first line, {found}, holds no name of a column that "
-        "is known, such as id and name. Say which column is which by number, such as `--columns "
-        "id=1,name=2`, or put a line with the names of the columns first.",
+        "{path} seems to have no header: its first line, {found}, has no known column name, such "
+        "as id or name. Add a first line with the names of the columns, or give their numbers: "
+        "`--columns id=1,name=2`.",
     )
     # 15x: UMLS and MeSH
     unsorted_rows = Message(
@@ -144,9 +147,9 @@ class Errors:
     )
     one_sided_relations = Message(
         "E152",
-        "{path} names children (CHD, isa) but no parents (PAR, inverse_isa), though a release has "
-        "each relation from both sides. Use the whole MRREL.RRF, or take it away to build without "
-        "a hierarchy.",
+        "{path} names children (CHD, isa) but no parents (PAR, inverse_isa). A release has each "
+        "relation from both sides, so some rows are missing. Use the whole MRREL.RRF, or remove "
+        "it to build without a hierarchy.",
     )
     no_mesh = Message(
         "E153",
@@ -155,8 +158,8 @@ class Errors:
     )
     xml_entity = Message(
         "E154",
-        "{path}, line {line}: the document declares or needs the entity {name!r}, which no release "
-        "does and which can hide any amount of text. Get the file from its publisher.",
+        "{path}, line {line}: the document declares or uses the entity {name!r}. No release has "
+        "one, and an entity can hide any amount of text. Get the file again from its publisher.",
     )
     reader_died = Message(
         "E155",
@@ -176,9 +179,13 @@ class Errors:
         "`--columns id=CODE,name=TERM`, or give their numbers from 1.",
     )
     unknown_group = Message(
-        "E162", "Unknown semantic group {group!r}. The groups of the UMLS are: {known}."
+        "E162",
+        "Unknown semantic group {group!r}. Use one of the groups of the UMLS: {known}.",
     )
-    bad_filter = Message("E163", "Nothing can pass the filters: {problem}. Change them.")
+    bad_filter = Message(
+        "E163",
+        "No name can pass the filters: {problem}. Change or remove one of these filters.",
+    )
     scratch_failed = Message(
         "E164",
         "Temporary files cannot be written ({reason}). Free some space, or let the environment "
@@ -192,12 +199,14 @@ class Errors:
         "{path}, line {line}: {problem}. Remove one of the two rules.",
     )
     unknown_field = Message(
-        "E168", "A concept has no field {field!r} that a column could fill. Known: {known}."
+        "E168",
+        "A concept has no field {field!r} that a column could fill. Use one of these in "
+        "`--columns`: {known}.",
     )
     omop_incomplete = Message(
         "E170",
-        "{path} is not of an OMOP vocabulary: {problem}. Give the directory of an unpacked "
-        "download from Athena, the one that holds CONCEPT.csv.",
+        "{path} is not a directory with an OMOP vocabulary: {problem}. Give the directory of an "
+        "unpacked download from Athena, the one that holds CONCEPT.csv.",
     )
 
     # 2xx: assets, encoders, retrieval
@@ -223,9 +232,9 @@ class Errors:
     )
     encoder_missing = Message(
         "E205",
-        "No encoder at {path}: {problem}. Give a directory with config.json and model.safetensors; "
-        "to fetch a model of the Hugging Face Hub, give its name (such as "
-        "'cambridgeltl/SapBERT-from-PubMedBERT-fulltext') and a network.",
+        "No encoder at {path}: {problem}. Give a directory with config.json and "
+        "model.safetensors. Or connect to a network and give the name of a model of the Hugging "
+        "Face Hub, such as 'cambridgeltl/SapBERT-from-PubMedBERT-fulltext'.",
     )
     encoder_damaged = Message(
         "E206", "The encoder at {path} cannot be loaded: {reason}. Check or replace the files."
@@ -233,7 +242,8 @@ class Errors:
     bad_pooling = Message("E207", "Unknown pooling {pooling!r}. Use 'mean' or 'cls'.")
     bad_preparation = Message(
         "E250",
-        "Unknown Unicode normalisation {value!r} in the settings of an encoder. Known: {known}.",
+        "Unknown Unicode normalisation {value!r} in the settings of an encoder. Use one of these: "
+        "{known}.",
     )
     vectors_not_finite = Message(
         "E208",
@@ -248,7 +258,7 @@ class Errors:
     encoder_needed = Message(
         "E210",
         "The assets at {path} have no encoder, so the dense tier cannot run. Build assets with "
-        "`medlink build --encoder MODEL`, or leave the dense tier out.",
+        "`medlink build --encoder MODEL`, or leave 'dense' out of `tiers`.",
     )
     wrong_checksum = Message(
         "E211",
@@ -285,15 +295,15 @@ class Errors:
 
     memory_lost = Message(
         "E220",
-        "The assets at {path} remember {count} mentions that {train} has not, such as {example!r}, "
-        "and would forget them. Give one file that has all annotated text, or start from assets "
-        "that have not learned yet.",
+        "The assets at {path} remember {count} mentions that are missing from {train}, such as "
+        "{example!r}. To learn from this file would lose them. Give one file with all annotated "
+        "text, or start from assets that have not learned yet.",
     )
 
     kb_replaced = Message(
         "E221",
-        "The knowledge base at {path} is not the one that was opened: another has taken its place. "
-        "Open it anew, and whatever was made from it.",
+        "The knowledge base at {path} was replaced by another one after it was opened. Open it "
+        "again, and load again what uses it, such as the pipeline.",
     )
 
     encoder_unfit = Message(
@@ -304,8 +314,8 @@ class Errors:
 
     index_damaged = Message(
         "E223",
-        "The vector index found name {row} among {names}: it is damaged. Build the assets again "
-        "with `medlink build`.",
+        "The vector index is damaged: it gave name {row}, but there are only {names} names. Build "
+        "the assets again with `medlink build`.",
     )
     bad_expression = Message(
         "E224",
@@ -315,21 +325,21 @@ class Errors:
 
     no_transformer = Message(
         "E225",
-        "{name} shares the transformer of its pipeline, and hears none that has weights. Put a "
-        "`transformer` of spacy-transformers before it, keep that in the pipeline (it may be "
-        "disabled), and load or initialise both.",
+        "{name} shares the transformer of its pipeline, but finds none with weights. Put a "
+        "`transformer` of spacy-transformers before it and keep it in the pipeline (it may be "
+        "disabled). Then load or initialise both.",
     )
     transformer_changed = Message(
         "E226",
-        "The transformer that {name} shares is not as it was when the vectors of the names were "
-        "made (assets at {path}). Load the transformer that they were made with, or let them "
-        "follow: `nlp.get_pipe({name!r}).initialize(list, nlp=nlp)`. In training, do not freeze "
-        "one of the two alone.",
+        "The transformer that {name} shares has changed since it made the vectors of the names "
+        "(assets at {path}). Load the transformer of that time, or make the vectors anew: "
+        "`nlp.get_pipe({name!r}).initialize(list, nlp=nlp)`. In training, freeze both components "
+        "or neither.",
     )
     foreign_transformer = Message(
         "E227",
-        "The Doc was read by another transformer (`doc._.trf_data`) than the one whose vectors "
-        "{name} compares. Take both components from the same pipeline.",
+        "This Doc was read by another transformer (`doc._.trf_data`) than the one that made the "
+        "vectors of {name}. Take both components from the same pipeline.",
     )
 
     export_refused = Message(
@@ -387,14 +397,15 @@ class Errors:
     )
     reference_lost = Message(
         "E309",
-        "{path} refers to assets that it was saved without (`copy_assets = false`), and these are "
-        "not to be found ({problems}). Put them back, or say where they are: `spacy.load(..., "
+        "The assets of {path} are not found ({problems}): they were not saved with it "
+        "(`copy_assets = false`). Put them back, or say where they are: `spacy.load(..., "
         "config={{'components': {{NAME: {{'assets': DIRECTORY}}}}}})`.",
     )
 
     bad_cue = Message(
         "E311",
-        "{path}, line {line}: no cue. Expected {expected}. See docs/context.md; mend the line.",
+        "{path}, line {line}: this is not a cue. Expected {expected}. Mend the line; "
+        "docs/context.md shows how.",
     )
     assets_stayed_behind = Message(
         "E330",
@@ -415,8 +426,9 @@ class Errors:
     )
     gold_mismatch = Message(
         "E403",
-        "{path}, line {line}: mention {place} is not what its offsets {start}-{end} point at "
-        "({hint}). Mend the line, or leave `--strict` out to count and report such mentions.",
+        "{path}, line {line}: the text of mention {place} is not what stands at its offsets "
+        "{start}-{end} ({hint}). Mend the line, or leave `--strict` out to count and report such "
+        "mentions.",
     )
     no_gold = Message("E404", "{path} holds no mention at all. Check that it is the file you mean.")
     tier_not_built = Message(
@@ -430,7 +442,9 @@ class Errors:
         "of documents, or leave `--end-to-end` out.",
     )
     nothing_left = Message(
-        "E407", "No mention of {path} has a gold id to look for: all are NIL. Use another file."
+        "E407",
+        "No mention of {path} has a gold id to look for: all are NIL. Use a file whose mentions "
+        "have ids.",
     )
     repeated_doc = Message(
         "E408",
@@ -473,8 +487,8 @@ class Errors:
     )
     no_adapters = Message(
         "E216",
-        "A {model} has no layers of the kind that takes bottleneck adapters. Take a BERT, RoBERTa "
-        'or XLM-R, or choose kind = "lora" in [adapter].',
+        "The model has no layers that bottleneck adapters fit: it is a {model}. Take a BERT, "
+        'RoBERTa or XLM-R, or choose kind = "lora" in [adapter].',
     )
     # 5xx: training
     unknown_key = Message(
@@ -503,7 +517,8 @@ class Errors:
         "E506", "There is no checkpoint at {path} to resume from. Start without `--resume`."
     )
     bad_holdout = Message(
-        "E507", "The hold-out {path} {problem}. Delete its directory to have it made again."
+        "E507",
+        "The hold-out {path} {problem}. Delete its directory: the next run makes it again.",
     )
     not_a_recipe = Message(
         "E510",
@@ -512,8 +527,8 @@ class Errors:
     )
     no_mentions = Message(
         "E515",
-        "{path} has no mention to train on; left out were: {left_out}. Is it the gold file that "
-        "belongs to this knowledge base?",
+        "{path} has no mention to train on. Left out were: {left_out}. Check that it is the gold "
+        "file that belongs to this knowledge base.",
     )
     bad_bitext = Message(
         "E516",
@@ -527,8 +542,8 @@ class Errors:
     )
     bitext_unused = Message(
         "E518",
-        "{path} is given as a bitext, and the recipe does not say what to do with it: set order = "
-        '"mixed" or "after" in [bitext], or leave `--bitext` out.',
+        '{path} is given as a bitext, but the recipe does not use one. Set order = "mixed" or '
+        '"after" in [bitext], or leave `--bitext` out.',
     )
     no_relations = Message(
         "E519",
@@ -564,8 +579,8 @@ class Errors:
 
     too_few_rows = Message(
         "E530",
-        "Only {found} {what} came out of {path}, and at least {wanted} are needed. Check that it "
-        "is the file you mean, and what was left out.",
+        "{path} gives only {found} {what}, but at least {wanted} are needed. Check that it is the "
+        "file you mean, or give more of them.",
     )
     no_text_to_label = Message(
         "E532",
@@ -575,7 +590,7 @@ class Errors:
     no_weak_labels = Message(
         "E533",
         "No name of {assets} was found in {path}, so there is nothing to learn. Check that the "
-        "names and the text are in one language, and `--branch`.",
+        "names and the text are in one language, and that `--branch` is not too narrow.",
     )
     drawing_missing = Message(
         "E531",
@@ -595,7 +610,8 @@ class Errors:
         "E601", "The system refused: {reason}. Check the path, its permissions and the disk."
     )
     not_text = Message(
-        "E602", "{path} is not UTF-8 text (byte {position}). Convert it, then try again."
+        "E602",
+        "{path} is not UTF-8 text (byte {position}). Convert it to UTF-8, then try again.",
     )
     no_linker = Message(
         "E603",
@@ -603,7 +619,9 @@ class Errors:
         "`nlp.add_pipe('medical_linker', config={{'assets': DIRECTORY}})` and save it again.",
     )
     unknown_language = Message(
-        "E604", "spaCy cannot tokenise the language {lang!r} ({reason}). Use its ISO code, or xx."
+        "E604",
+        "spaCy cannot tokenise the language {lang!r} ({reason}). Give its ISO code, such as en, "
+        "or xx for any language.",
     )
 
     # 61x: bulk annotation
@@ -613,15 +631,16 @@ class Errors:
         "text files (.txt).",
     )
     unknown_output = Message(
-        "E611", "{path} says no format to write. Give a file ending in {known}."
+        "E611",
+        "The name of {path} does not say which format to write. Give a file ending in {known}.",
     )
     output_exists = Message(
         "E612", "{path} exists already. Give another place, or `--overwrite` to replace it."
     )
     other_job = Message(
         "E613",
-        "{path} holds parts of an earlier run with {what} than now. Run it again as it was begun, "
-        "or with `--restart` to throw these parts away.",
+        "{path} holds parts of an earlier run with {what} than now. Use the options of that run "
+        "to finish it, or `--restart` to throw these parts away.",
     )
     extra_missing = Message(
         "E614",
@@ -644,11 +663,18 @@ class Errors:
     # 66x: formats of other fields
     unknown_format = Message("E660", "There is no format {value!r}. Name one of {known}.")
     one_document_a_file = Message(
-        "E661", "{format} has files for each document. Send one text, or use `medlink annotate`."
+        "E661",
+        "{format} makes a file for each document, so a request can have one text only. Send one, "
+        "or use `medlink annotate`.",
     )
-    no_coding = Message("E663", "An operation on a code needs `code` and its `system` (or `url`).")
+    no_coding = Message(
+        "E663",
+        "The request does not say which code it is about. Send both `code` and its `system` (or "
+        "`url`).",
+    )
     no_such_code = Message(
-        "E664", "There is no code {value!r} of {system} here. `ValueSet/$expand` finds others."
+        "E664",
+        "There is no code {value!r} of {system} here. Find the right one with `ValueSet/$expand`.",
     )
     pandas_missing = Message("E662", "A table needs pandas: `pip install pandas`.")
 
@@ -657,23 +683,31 @@ class Errors:
         "E620", "There is no terminology {name!r} here, only {names}. Ask for one of these."
     )
     wrong_token = Message(
-        "E621", "The header Authorization has not the right token. Send `Bearer` and the token."
+        "E621",
+        "The header Authorization does not have the right token. Send `Authorization: Bearer "
+        "TOKEN`.",
     )
-    busy = Message("E622", "{count} requests are waiting already. Ask again in a while.")
+    busy = Message(
+        "E622",
+        "{count} requests are waiting already. Send this one again in a few seconds.",
+    )
     not_linked = Message("E625", "The text could not be linked: {problem}. Send another one.")
-    bad_request = Message("E623", "The request is not as it should be: {wrong}. Correct it.")
+    bad_request = Message(
+        "E623",
+        "The request has errors: {wrong}. Correct them and send it again.",
+    )
     too_much_text = Message(
         "E624",
-        "A request may have {texts} texts of {length:,} characters, and must say its length. Send "
-        "less, or start the service with other limits.",
+        "A request may have {texts} texts of {length:,} characters, and must have a "
+        "Content-Length. Send less, or start `medlink serve` with a larger `--max-length`.",
     )
     too_slow = Message(
         "E626", "There was no answer within {seconds:g} seconds. Send less text, or ask again."
     )
     no_such_span = Message(
         "E627",
-        "{start}-{end} is no mention of the text, which has {length} characters. Correct the "
-        "offsets.",
+        "The offsets {start}-{end} are no mention of the text, which has {length} characters. "
+        "Correct them: they count characters from 0.",
     )
     open_to_others = Message(
         "E628",
@@ -685,18 +719,23 @@ class Errors:
     )
     not_corrected = Message(
         "E650",
-        "Corrections of {name} are kept nowhere. Start `medlink serve` with --corrections FILE.",
+        "`medlink serve` keeps no corrections of {name}. Start it with --corrections FILE.",
     )
     no_such_correction = Message(
-        "E651", "There is no correction {id!r}; another one may have taken it back. List them anew."
+        "E651",
+        "There is no correction {id!r}; somebody may have taken it back. Get the list again with "
+        "`GET /corrections`.",
     )
     overlay_taken = Message(
         "E652",
-        "{source} has an overlay already, so corrections cannot be in force. Build its rules into "
-        "the assets (`medlink kb build --curation`), and save the pipeline without it.",
+        "{source} has an overlay already, so `--corrections` cannot take effect. Build the rules "
+        "of that overlay into the assets (`medlink kb build --curation`), and save the pipeline "
+        "without it.",
     )
     no_corrections = Message(
-        "E653", "{path} holds no gold mentions, so no corrections are put there. Name a new file."
+        "E653",
+        "{path} is not a file of gold mentions, so no corrections are put there. Give "
+        "`--corrections` a new file.",
     )
 
     # 63x: mapping of local terms
@@ -711,7 +750,8 @@ class Errors:
     )
     unknown_mapping_format = Message(
         "E633",
-        "{path} says no format of mappings. Give a file ending in {known}, or --as with a format.",
+        "The name of {path} does not say which format to write. Give a file ending in {known}, or "
+        "name the format with `--as`.",
     )
     no_omop_ids = Message(
         "E634",
@@ -749,7 +789,10 @@ class Errors:
         "{path}, line {line}: {problem}. Mend the file, or leave `--strict` out to count and "
         "report such places.",
     )
-    unknown_corpus = Message("E704", "Unknown corpus {name!r}. Known: {known}.")
+    unknown_corpus = Message(
+        "E704",
+        "Unknown corpus {name!r}. Use one of these: {known}.",
+    )
     corpus_empty = Message(
         "E705",
         "No mention came out of {path}: nothing was written. Check that it holds the corpus "
@@ -770,8 +813,8 @@ class Errors:
     )
     behind_form = Message(
         "E713",
-        "{name} is not given out by a link: {how} ({homepage}). Put what you get into {folder}, or "
-        "run `python -m training.download {name} --file FILE`.",
+        "{name} cannot be fetched by a link: {how} ({homepage}). Put what you get into {folder}, "
+        "or run `python -m training.download {name} --file FILE`.",
     )
     bad_archive = Message(
         "E714",
@@ -780,8 +823,8 @@ class Errors:
     )
     no_api_key = Message(
         "E715",
-        "{name} needs the key of your UMLS account in the environment variable {variable}. It is "
-        "on your profile at https://uts.nlm.nih.gov/uts/profile.",
+        "{name} needs the key of your UMLS account. Copy it from your profile "
+        "(https://uts.nlm.nih.gov/uts/profile) into the environment variable {variable}.",
     )
     release_needed = Message(
         "E716", "{name} has a release twice a year: say which, such as `--release 2024AB`."
@@ -798,14 +841,14 @@ class Errors:
     )
     first_checksum = Message(
         "E261",
-        "{path} has sha256 {found}, and {expected} when it first came ({date}): its publisher has "
-        "changed it, or it is damaged. Nothing was put in place. Delete it to get it again; to "
-        "trust it, delete the entry {key!r} of {record}.",
+        "{path} differs from the file that first came ({date}): its sha256 was {expected} and is "
+        "now {found}. Its publisher has changed it, or it is damaged. Nothing was put in place. "
+        "Delete the file to get it again, or delete the entry {key!r} of {record} to trust it.",
     )
     bad_record = Message(
         "E262",
-        "{path} is no record of checksums ({problem}). Mend it, or delete it to trust what comes "
-        "next.",
+        "{path} is no record of checksums ({problem}). Mend it, or delete it: the next downloads "
+        "are then trusted as they come.",
     )
     sources_missing = Message(
         "E263",
@@ -814,15 +857,15 @@ class Errors:
     )
     not_a_download = Message(
         "E718",
-        "{path} exists and is no download of this command, which would replace it. Give another "
-        "`--output`, or move it away.",
+        "{path} exists, but this command did not download it and does not replace it. Give "
+        "another `--output`, or move it away.",
     )
     bad_plan = Message("E721", "{path} is no plan of a paper's tables: {problem}. Correct it.")
     unknown_bitext = Message("E723", "{format!r} is no format of translations; there are {known}.")
     bitext_empty = Message(
         "E724",
-        "No file of {path} has translations between English and {languages}. Files are named after "
-        "their languages, such as en-de.txt.",
+        "No file of {path} has translations between English and {languages}. Name each file after "
+        "its languages, such as en-de.txt.",
     )
     nothing_to_measure = Message(
         "E722",
@@ -851,23 +894,23 @@ class Warnings:
     )
     no_code = (
         "[W103] No concept of the knowledge base has a code of the scheme {scheme!r}, so `_.cui` "
-        "is None throughout. Schemes it has: {schemes}."
+        "is always None. Set `cui_scheme` to one that it has: {schemes}."
     )
     filtered_out = (
         "[W104] {name}: no name of the knowledge base passes the filter ({filter}), so every "
-        "mention it holds for is NIL. Change the setting."
+        "mention under this filter is NIL. Correct the filter."
     )
     many_abbreviations = (
-        "[W340] A document has so many mentions that what its abbreviations stand for was looked "
-        "for among the first {shorts:,} abbreviations and the first {longs:,} mentions alone. "
-        "Split it into its notes."
+        "[W340] A document has too many mentions to compare them all with its abbreviations. Only "
+        "the first {shorts:,} abbreviations and the first {longs:,} mentions were compared. Split "
+        "the document into its notes."
     )
     long_mention = (
-        "[W341] A mention has more than {longest:,} characters: its abbreviations are not written "
-        "out. Check what makes the entities."
+        "[W341] A mention has more than {longest:,} characters, so its abbreviations are not "
+        "written out. Check the component that finds the mentions."
     )
     repeated_ids = (
-        "[W342] {count:,} documents of {path} have an id that another one has before ({examples}): "
+        "[W342] {count:,} documents of {path} have the id of an earlier one ({examples}), so "
         "their links cannot be told apart by it. Mend the ids, or number the documents with "
         '`--id-column ""`.'
     )
@@ -878,20 +921,20 @@ class Warnings:
         "the config keeps linking everything, without this warning."
     )
     no_cues = (
-        "[W244] {name} has no cues for the language {lang!r}, so nothing is said of mentions. Name "
-        "a file of your own as `cues`."
+        "[W244] {name} has no cues for the language {lang!r}, so it says nothing of mentions. Set "
+        "`cues` to a file of your own."
     )
     note_ids = (
         "[W248] {count:,} documents have ids that are no integers (such as {id!r}), as OMOP's "
         "note_id must be. Name the column of NOTE's ids with `--id-column`, or replace them."
     )
     out_of_reach = (
-        "[W242] The transformer did not read all of a document, so {name} links a mention in it "
-        "without its context. Let it read in windows (`strided_spans` as `get_spans`)."
+        "[W242] The transformer did not read the whole document, so {name} links a mention in it "
+        "without its context. Set the transformer's `get_spans` to `strided_spans`."
     )
     runtime_missing = (
-        "[W243] The assets at {path} have an encoder for {runtime}, which is not installed: torch "
-        "runs it. `pip install 'spacy-medlink[{runtime}]'` for what the assets were built for."
+        "[W243] The assets at {path} have an encoder for {runtime}, which is not installed, so "
+        "torch runs it. To run it as built, `pip install 'spacy-medlink[{runtime}]'`."
     )
     western_lines = (
         "[W247] {count:,} lines of {path} are not UTF-8 (the first is line {line}) and were read "
@@ -903,8 +946,8 @@ class Warnings:
         "`calibrator = false` to go on without this warning."
     )
     off_tokens = (
-        "[W105] {count:,} of the {n:,} mentions of {path} do not fall on the pipeline's tokens, or "
-        "overlap with another, and are left out."
+        "[W105] {count:,} of the {n:,} mentions of {path} are left out: they do not fall on the "
+        "pipeline's tokens, or overlap with another. Check their offsets."
     )
     cui_lost = (
         "[W330] {text!r} has the kb_id {id!r} and no other attribute of a linker: its Doc was not "
@@ -918,7 +961,8 @@ class Warnings:
     )
     gold_not_in_kb = (
         "[W401] {missing:,} of {n:,} gold mentions have no id that the knowledge base knows (such "
-        "as {example}; its own are like {known}): they count as wrong. Is it the right one?"
+        "as {example}; its own are like {known}): they count as wrong. Check that it is the right "
+        "knowledge base."
     )
     gold_unknown_left_out = (
         "[W405] {missing:,} of {n:,} gold mentions have no id that the knowledge base knows (such "
@@ -941,8 +985,8 @@ class Warnings:
         "`pip install 'spacy-medlink[train]'`."
     )
     calibrated_on_memory = (
-        "[W407] The memory of corrections learned from {path}, too, so its links are right more "
-        "often than those of other text will be. Say that it did (`--train` instead of `--dev`)."
+        "[W407] The memory of corrections learned from {path}, so its links are right more often "
+        "there than in other text. Give the file as `--train` instead of `--dev`."
     )
     vectors_found = (
         "[W120] An earlier build of {out} was interrupted. The vectors of {count:,} names that it "
@@ -958,7 +1002,7 @@ class Warnings:
         "be kept for another try: {reason}"
     )
     overlay_unread = (
-        "[W130] The overlay {path} has changed and cannot be read, so its rules of before stay in "
+        "[W130] The overlay {path} has changed, but cannot be read, so the old rules stay in "
         "force: {reason}"
     )
     overlay_idle = (
@@ -966,7 +1010,7 @@ class Warnings:
         "`medlink kb show KB ID` shows the names that a concept has."
     )
     without_context = (
-        "[W408] {source} reads mentions in their context, and these figures are of gold mentions "
-        "without it. `--end-to-end` and `spacy evaluate` measure it as it links."
+        "[W408] {source} reads mentions in their context, but these figures are of gold mentions "
+        "without it. To measure it as it links, use `--end-to-end` or `spacy evaluate`."
     )
     baseline_left_out = "[W404] The baseline {name} is left out: {reason}."
