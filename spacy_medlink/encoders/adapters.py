@@ -31,7 +31,7 @@ class Bottleneck(torch.nn.Module):
         torch.nn.init.zeros_(self.up.bias)
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
-        """Compute the adapter's output, (batch, length, dim)."""
+        """Compute the change that is added to a layer's output, (batch, length, dim)."""
         change: torch.Tensor = self.up(torch.relu(self.down(hidden)))
         return change
 

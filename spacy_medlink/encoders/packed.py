@@ -5,8 +5,8 @@ padding to equal length there.
 
 Here candidates attend to the mention, but the mention does not attend to them. The mention is then
 the same for all its candidates, and runs once. In re-ranking, "query tokens do not need to attend
-to the passage"
-(Schlatt et al. 2024, "Investigating the Effects of Sparse Attention on Cross-Encoders", section 5).
+to the passage" (Schlatt et al. 2024, "Investigating the Effects of Sparse Attention on
+Cross-Encoders", section 5).
 """
 
 from collections.abc import Iterator, Sequence
