@@ -26,7 +26,7 @@ _Batch = tuple[
     list[tuple[Any, ...]], _Columns, _Columns, list[tuple[str, int, str, str]], tuple[str, ...]
 ]
 """Records without names and relations, names by column, relations by column, bad lines, and how it
-ends: () not yet, ("",) well, (code, message) with an error."""
+ends: () if more batches follow, ("",) for success, (code, message) for an error."""
 
 _SIZE = struct.Struct("<Q")
 _NAMES = 10_000

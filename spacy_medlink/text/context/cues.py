@@ -23,7 +23,7 @@ from typing import NamedTuple
 from ...errors import Errors
 
 KINDS = ("negated", "historical", "hypothetical", "family", "uncertain")
-SECTION = "section"  # of a mention: the name of the section that it is in
+SECTION = "section"  # the attribute with the name of a mention's section
 END = "end"
 _PSEUDO, _SECTION, _SET = "pseudo", "section", "set"
 _WAYS = ("forward", "backward", "both")
@@ -34,7 +34,7 @@ _YEAR, _NUMBER = "1999", "0"
 _YEARS = re.compile(r"(?:19|20)\d\d")
 _DIRECTORY = Path(__file__).parent
 
-Words = str | frozenset[str]  # of a place in a phrase: one word, or any of several
+Words = str | frozenset[str]  # a place in a phrase: one word, or any of several
 
 
 class Cue(NamedTuple):

@@ -67,9 +67,9 @@ def release_of(path: Path) -> str:
 def read_rows(path: Path, kind: str, bad_lines: list[BadLine] | None) -> Iterator[Row]:
     """Stream (line, fields) of a file, whose first fields are the columns of its kind.
 
-    RAISES (MedlinkError): E160 for a header of another kind of file; E105 for a row with too few
-        columns, a bad effective time, or an `active` other than 0 or 1, unless `bad_lines` collects
-        it.
+    RAISES (MedlinkError): E160 for a header of another kind of file; E105 for a row with another
+        number of columns, a bad effective time, or an `active` other than 0 or 1, unless
+        `bad_lines` collects it.
     """
     lines = numbered_lines(path, bad_lines)
     number, header = next(lines, (0, ""))
