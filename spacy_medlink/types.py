@@ -1,4 +1,4 @@
-"""The words of the project as types, each named once: records, results, and protocols."""
+"""The types that all packages share: records, results, and protocols."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -39,10 +39,10 @@ ISA = "isa"  # the relation of a concept to its parents, whatever its source cal
 
 
 class Relation(NamedTuple):
-    """What a concept is to another one: the concept `relation` `id`, as in "asthma isa disease".
+    """A relation of a concept to another: the concept `relation` `id`, "asthma isa disease".
 
-    source (str): vocabulary that says so, "" when nothing is said.
-    inverse (bool): the other one is this to the concept: `id` `relation` the concept.
+    source (str): the vocabulary that states the relation, "" when unknown.
+    inverse (bool): the relation runs the other way: `id` `relation` the concept.
     """
 
     relation: str
@@ -52,11 +52,11 @@ class Relation(NamedTuple):
 
 
 class CodeMap(NamedTuple):
-    """How a code of another vocabulary is meant.
+    """A code of another vocabulary, with its relation to the concept.
 
-    relation (str): what the code is to the concept: "exact", "broader" (it means more), "narrower",
-        "related"; "" where nothing is said.
-    source (str): vocabulary that says so. note (str): for which cases, as the source puts it.
+    relation (str): relation of the code to the concept: "exact", "broader" (the code means more),
+        "narrower", "related"; "" when unknown.
+    source (str): the vocabulary that states it. note (str): the source's note on when it applies.
     """
 
     vocabulary: str
@@ -70,10 +70,10 @@ class CodeMap(NamedTuple):
 class Concept:
     """An entry of the knowledge base; `names[0]` is the preferred name.
 
-    relations (Tuple[Relation, ...]): what the source says, of parents too where it tells whose they
-        are. maps (Tuple[CodeMap, ...]): of the codes of which more is said. Both are () where a
-        concept is read from a knowledge base, which has methods for them.
-    row (int): position in the knowledge base, -1 before it is built in.
+    relations (Tuple[Relation, ...]): the relations that the source states, also to parents if their
+        source is known. maps (Tuple[CodeMap, ...]): the codes with a relation or note. Both are ()
+        in a concept that was read from a knowledge base, which has methods for them.
+    row (int): position in the knowledge base, -1 before the build.
     first_name (int): row of `names[0]`; the names of a concept have consecutive rows.
     """
 
@@ -99,7 +99,7 @@ class Retired(NamedTuple):
 
 
 class BadLine(NamedTuple):
-    """A line of a source that was skipped, why, and what was expected instead."""
+    """A skipped line of a source, the reason, and what was expected instead."""
 
     path: str
     line: int
@@ -114,17 +114,16 @@ class Mention(NamedTuple):
     """A span of text to be linked.
 
     text (str): the span as it stands in the document.
-    long_form (str): what the document defines the text to abbreviate, "" if nothing.
+    long_form (str): the long form that the document defines for an abbreviation, "" if none.
     label (str): the entity label, "" if none.
     left, right (str): context before and after, for rerankers.
-    expansions (Tuple[str, ...]): what a lexicon says the text may abbreviate, where the document
-        does not.
-    verbatim (Tuple[str, ...]): where a lexicon knows the text, the forms of it that are looked up
-        as names: of these the first that is a name is the link. Apart from `expansions` nothing
-        else is looked up then, not the text either unless it is among them.
-    identifiers (Tuple[str, ...]): what the document writes beside it, such as "OMIM:301500".
-    vector (bytes): of the text where it stands, float32, from an encoder that reads the context;
-        b"" where the text alone is encoded.
+    expansions (Tuple[str, ...]): long forms from a lexicon, where the document defines none.
+    verbatim (Tuple[str, ...]): the forms to look up as names, where a lexicon knows the text: the
+        first form that is a name becomes the link. Then only these and `expansions` are looked up;
+        the text itself is not, unless it is one of them.
+    identifiers (Tuple[str, ...]): identifiers that stand beside the mention, such as "OMIM:301500".
+    vector (bytes): vector of the text in its context, float32, from an encoder that reads the
+        context; b"" where the text alone is encoded.
     """
 
     text: str
@@ -146,16 +145,16 @@ class Candidate:
     score (float): fused score, higher is better.
     scores (Dict[str, float]): the score of each tier that saw the concept.
     prob (float): probability of being right, where a calibrator was fitted, else None.
-    ranks (Dict[str, int]): the concept's place in the answer of each tier that proposed it, from 1.
-    form (str): what was looked up: the mention's own text, or a form of it that says more.
-    decided (str): what put it before the next one of equal score: "memory", "exact", "type",
-        "source", "preferred", "id"; "identifier" where the document writes it, whatever the score;
-        "" where the score did.
-    tied (Tuple[int, ...]): rows of all concepts that only the order of ids put behind it, itself
-        first; () where there are none.
-    plain (Any): for whoever writes it down: what need not be made again while it is remembered.
-    rated (Any): for whoever decides: the same of the ranking that it is the first of. A copy by
-        `dataclasses.replace` has neither.
+    ranks (Dict[str, int]): the concept's rank in each tier that proposed it, from 1.
+    form (str): the form that was looked up: the mention's text, or a more specific form of it.
+    decided (str): the criterion that put it before the next candidate of equal score: "memory",
+        "exact", "type", "source", "preferred", "id"; "identifier" where the document writes the
+        concept's identifier, whatever the score; "" where the score was enough.
+    tied (Tuple[int, ...]): rows of the concepts that are equal but for the order of ids, this one
+        first; () without a tie.
+    plain (Any): cache for the writer: its result for this candidate.
+    rated (Any): cache for the decision: its result for the ranking with this candidate first. A
+        copy by `dataclasses.replace` has neither cache.
     """
 
     row: int
@@ -172,7 +171,7 @@ class Candidate:
 
 
 class Hits(NamedTuple):
-    """What a retriever returns: for each query its best names, padded with row -1, score -inf.
+    """The result of a retriever: the best names of each query, padded with row -1, score -inf.
 
     rows (Ints2d): name rows, shape (n_queries, k). scores (Floats2d): same shape, descending.
     """
@@ -183,7 +182,7 @@ class Hits(NamedTuple):
 
 @runtime_checkable
 class Encoder(Protocol):
-    """Text to vector."""
+    """A model that turns texts into vectors."""
 
     @property
     def dim(self) -> int:
@@ -197,7 +196,7 @@ class Encoder(Protocol):
 
 @runtime_checkable
 class Retriever(Protocol):
-    """Mention text to names."""
+    """A tier that finds names for the texts of mentions."""
 
     def search(self, texts: Sequence[str], k: int) -> Hits:
         """Find the k best names of each text."""
@@ -214,15 +213,15 @@ class RescoringRetriever(Retriever, Protocol):
 
 
 class Fusion(Protocol):
-    """The tiers' scores to one."""
+    """A function that fuses the scores of all tiers into one."""
 
     @property
     def weights(self) -> Mapping[str, float] | None:
-        """Weight of each tier; None where they are still to be set."""
+        """Weight of each tier; None while the weights are not set."""
         ...
 
     def __call__(self, scores: Mapping[str, Floats2d]) -> Floats2d:
-        """Fuse the scores (n, m) of the same names by each tier; first everywhere scores 1.0."""
+        """Fuse the tiers' scores (n, m) of the same names; a name first in all tiers scores 1.0."""
         ...
 
     def with_weights(self, weights: Mapping[str, float]) -> "Fusion":
@@ -236,23 +235,23 @@ class Rescorer(Protocol):
 
     @property
     def top(self) -> int:
-        """How many of the first candidates it looks at."""
+        """The number of first candidates that it reorders."""
         ...
 
     @property
     def reads_context(self) -> bool:
-        """Whether what stands around a mention makes a difference."""
+        """Whether the scores depend on the context of a mention."""
         ...
 
     @property
     def fingerprint(self) -> str:
-        """What scores depend on: another one gives others."""
+        """Identifies everything that the scores depend on: other scores, other fingerprint."""
         ...
 
     def rescore(
         self, mentions: Sequence[Mention], rankings: Sequence[Sequence[Candidate]]
     ) -> list[list[Candidate]]:
-        """Reorder each mention's candidates; what was given must not be changed."""
+        """Reorder each mention's candidates, without changing the lists that were given."""
         ...
 
 
@@ -262,16 +261,16 @@ class Calibrator(Protocol):
 
     @property
     def threshold(self) -> float:
-        """The probability below which it recommends NIL, 0..1."""
+        """The probability below which a mention is NIL, 0..1."""
         ...
 
     def probabilities(self, rankings: Sequence[Sequence[Candidate]]) -> list[float]:
-        """Estimate for each ranking, which is not empty, the probability, 0..1."""
+        """Estimate the probability of each ranking's first candidate, 0..1; no ranking is empty."""
         ...
 
 
 class Progress(Protocol):
-    """Something to tell how far long work has come."""
+    """A function that shows the progress of long work."""
 
     def __call__(self, items: Iterable[Any], total: int | None, what: str) -> Iterable[Any]:
         """Pass the items on, showing how many have gone by."""

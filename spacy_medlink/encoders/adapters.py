@@ -1,7 +1,7 @@
 """Bottleneck adapters: small layers inside a transformer, trained while its own weights stay.
 
-The configuration of Pfeiffer et al. 2021 ("AdapterFusion", section 4.2): one after the feed-forward
-block of every layer, with the layer norm before and after it.
+The configuration of Pfeiffer et al. 2021 ("AdapterFusion", section 4.2): one adapter after the
+feed-forward block of every layer, with the layer norm before and after it.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ _KEY = ".adapter."
 class Bottleneck(torch.nn.Module):
     """x + up(relu(down(x))), which is x at the start: `up` begins as zeros.
 
-    dim (int): of x. reduction (int): how many times narrower the middle is.
+    dim (int): dimensions of x. reduction (int): dim divided by the width of the middle.
     """
 
     def __init__(self, dim: int, reduction: int) -> None:
@@ -31,7 +31,7 @@ class Bottleneck(torch.nn.Module):
         torch.nn.init.zeros_(self.up.bias)
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
-        """Compute what is added to a layer's output, (batch, length, dim)."""
+        """Compute the change that is added to a layer's output, (batch, length, dim)."""
         change: torch.Tensor = self.up(torch.relu(self.down(hidden)))
         return change
 
@@ -66,7 +66,7 @@ def add_adapters(module: torch.nn.Module, reduction: int) -> None:
 
 
 def adapter_reduction(module: torch.nn.Module) -> int | None:
-    """Tell by how much the adapters of a transformer narrow; None when it has none."""
+    """Return the reduction of a transformer's adapters; None when it has none."""
     for part in module.modules():
         if isinstance(part, AdaptedOutput):
             down = part.adapter.down

@@ -1,8 +1,8 @@
-"""Bert: the forward pass of BERT and RoBERTa, with nothing around it.
+"""Bert: the forward pass of BERT and RoBERTa, without the rest of `transformers`.
 
-Importing the model classes of `transformers` takes seconds and 200 MB (they bring torch's compiler
-and much else that linking does not use). This is what encoding needs of them: the same arithmetic
-(Devlin et al. 2019, section 3; Vaswani et al. 2017, section 3), over weights with the same names.
+Importing the model classes of `transformers` takes seconds and 200 MB, because they import torch's
+compiler and much else that linking does not use. This module has only the part for encoding: the
+same arithmetic (Devlin et al. 2019, section 3; Vaswani et al. 2017, section 3) and weight names.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ _LAYER = "encoder.layer.{}."
 
 
 class Output(NamedTuple):
-    """What a pass gives: the last layer, (n, length, dim)."""
+    """The result of a forward pass: the last layer, (n, length, dim)."""
 
     last_hidden_state: torch.Tensor
 
@@ -32,10 +32,10 @@ class Output(NamedTuple):
 class Bert(torch.nn.Module):
     """A transformer for inference.
 
-    config (Mapping): of config.json. weights (Weights): as `AutoModel` names them.
-    dtype (torch.dtype): what to compute in; weights of that type are used where they are, without
-        a copy but for queries, keys and values, which become one matrix.
-    RAISES (KeyError): for a weight that is not there. See `can_run`.
+    config (Mapping): content of config.json. weights (Weights): by the names of `AutoModel`.
+    dtype (torch.dtype): the type of the computation. Weights of this type are not copied, except
+        those of queries, keys and values, which become one matrix.
+    RAISES (KeyError): for a missing weight. See `can_run`.
     """
 
     def __init__(self, config: Mapping[str, Any], weights: Weights, dtype: torch.dtype) -> None:
@@ -67,7 +67,7 @@ class Bert(torch.nn.Module):
         hidden = hidden + (types[0] if token_type_ids is None else embedding(token_type_ids, types))
         hidden = self._norm(hidden, "first_norm")
         bias = None
-        # On a GPU a look at the mask would wait for all that was asked of it before.
+        # On a GPU, reading the mask would wait for all computations before.
         if not hidden.is_cpu or not bool(attention_mask.all()):
             least = torch.finfo(hidden.dtype).min
             bias = (1 - attention_mask[:, None, None, :]).type(hidden.dtype) * least

@@ -42,11 +42,11 @@ class BiEncoder:
 
     tokenizer (PreTrainedTokenizerFast): the model's own. module (torch.nn.Module): transformer.
     pooling (str): "mean" over the words' pieces (special tokens left out), or "cls".
-    max_length (int): in word pieces, at most what the model can take; what is longer is cut.
-    preparation (Preparation): what is done to texts before they are cut into pieces.
-    projection (Optional[Linear]): what vectors go through at last, where the module is shared.
-    sparse_weight (Optional[float]): of the score by spelling beside the cosine, where training has
-        learned it (BioSyn); a build takes it for the fusion.
+    max_length (int): in word pieces, within the model's limit; longer texts are cut.
+    preparation (Preparation): changes to texts before they are cut into pieces.
+    projection (Optional[Linear]): last layer over the vectors, where the module is shared.
+    sparse_weight (Optional[float]): weight of the sparse score beside the cosine, where training
+        has learned it (BioSyn); a build uses it for the fusion.
     """
 
     def __init__(
@@ -81,8 +81,8 @@ class BiEncoder:
         """Load from a directory, or from the Hugging Face Hub by name.
 
         source (str): a directory with config.json and weights as safetensors, or a Hub name.
-        pooling, max_length: default to what was saved with the model, else "mean" and 64.
-        device (torch.device): where it encodes, as `util.devices` finds it.
+        pooling, max_length: default to the values saved with the model, else "mean" and 64.
+        device (torch.device): the device for encoding, as `util.devices` finds it.
         RAISES (MedlinkError): E205 no such directory, E206 files that cannot be read.
         """
         tokenizer, module = load_transformer(source, devices.attention_for(device))
@@ -108,7 +108,7 @@ class BiEncoder:
         return made.move(device)
 
     def over(self, module: torch.nn.Module) -> "BiEncoder":
-        """Make an encoder with another module and everything else as here."""
+        """Make an encoder with another module and the same other parts."""
         return BiEncoder(
             self.tokenizer, module, self.pooling, self.max_length, self.preparation, self.projection
         )
@@ -149,7 +149,7 @@ class BiEncoder:
 
     @property
     def device(self) -> torch.device:
-        """Where the module is."""
+        """The device of the module."""
         return devices.device_of(self.module)
 
     def move(self, device: torch.device) -> "BiEncoder":
@@ -162,7 +162,7 @@ class BiEncoder:
         return self
 
     def fingerprint(self) -> str:
-        """Identify what decides about the vectors: weights, vocabulary and settings."""
+        """Identify everything that the vectors depend on: weights, vocabulary and settings."""
         return fingerprint_of(self, self.module.state_dict().items())
 
     def encode(self, texts: Sequence[str], batch_pieces: int | None = None) -> Floats2d:
@@ -197,7 +197,7 @@ class BiEncoder:
         return self.projected(self.pooled(self.module, pieces))
 
     def projected(self, vectors: torch.Tensor) -> torch.Tensor:
-        """Project vectors, (n, dim), where there is a projection; rows keep the length 1."""
+        """Project vectors, (n, dim), if there is a projection; rows keep the length 1."""
         if self.projection is None:
             return vectors
         return torch.nn.functional.normalize(self.projection(vectors), dim=1)
@@ -219,14 +219,14 @@ class BiEncoder:
         return vectors
 
     def refresh(self) -> None:
-        """Encode with the weights as they are now: to be called where `param.data` was replaced."""
+        """Encode with the current weights from now on; call it after replacing `param.data`."""
         with self._lock:
             self._fast = None
 
     def halve(self) -> None:
-        """Keep only the weights that encoding uses: bf16 where that is native. For inference only.
+        """Keep only the weights for encoding: bf16 where it is native. For inference only.
 
-        Saving, training and the fingerprint want the full weights: call this after them.
+        Saving, training and the fingerprint need the full weights: call this after them.
         """
         self.module = self.inference_module()
 
@@ -305,7 +305,7 @@ def pad(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Pad id lists to a rectangle, and send it to a device in one transfer.
 
-    most (int): the longest that the module takes, up to which a GPU may ask for more padding.
+    most (int): the module's greatest length; a GPU may get padding up to it.
     RETURNS (Tuple[Tensor, Tensor]): ids and attention mask, each (n, longest), int64.
     """
     width = devices.padded_length(max(map(len, pieces)), most, device)
@@ -316,10 +316,10 @@ def pad(
 
 
 def unseen(mask: torch.Tensor, module: torch.nn.Module) -> torch.Tensor:
-    """Give an attention mask, (n, length), the shape in which nobody looks at its values.
+    """Give an attention mask, (n, length), a shape whose values `transformers` does not read.
 
-    With fused attention, `transformers` asks of each mask in two dimensions whether it is all 1,
-    which on a GPU waits for all that was asked of it before. Of (n, 1, length) it does not.
+    With fused attention, `transformers` tests whether a mask of two dimensions is all 1. On a GPU,
+    this waits for all computations before. A mask (n, 1, length) is not tested.
     """
     config = module.config
     fused = getattr(config, "_attn_implementation", "") == "sdpa"
@@ -362,7 +362,7 @@ def load_transformer(source: str | Path, attention: str = "eager") -> tuple[Any,
 def says_pooling(source: str | Path) -> bool:
     """Tell whether the pooling was saved with a model.
 
-    RAISES (MedlinkError): E206 where what was saved cannot be read.
+    RAISES (MedlinkError): E206 where the saved settings cannot be read.
     """
     return "pooling" in _read_settings(Path(source))
 

@@ -1,7 +1,7 @@
 """CrossEncoder: reads a mention in its context and a candidate together (no spaCy).
 
 ClinLinker (Gallego et al. 2024, section 3.2) and BLINK (Wu et al. 2020, section 4.2): a bi-encoder
-proposes, and a transformer that sees both texts at once orders what was proposed.
+proposes candidates, and a transformer that reads both texts at once orders them anew.
 """
 
 import copy
@@ -28,8 +28,8 @@ from .pooling import pool
 
 SETTINGS_FILE, HEAD_FILE = "medlink_cross_encoder.json", "medlink_head.safetensors"
 _BATCH_PIECES = 4096
-# Pairs run beside others of their own length alone, rounded up: what they are batched with changes
-# nothing about the arithmetic of a pair.
+# A batch holds only pairs of the same length, rounded up, so that the other pairs of a batch do not
+# change the arithmetic of a pair.
 _STEP = 8
 ACTIVATIONS = ("softmax", "softmax_nil", "sigmoid")
 FULL, ONE_WAY = "full", "one_way"
@@ -40,14 +40,14 @@ POOLINGS = (MEAN, LAST)
 
 @dataclass(frozen=True)
 class CrossSettings:
-    """How pairs are read, and how the scores are used.
+    """The settings for reading pairs and using their scores.
 
-    max_length (int): of a pair, in word pieces. context (int): word pieces on each side of the
-        mention. definitions (bool): read the definitions of candidates too.
+    max_length (int): length of a pair, in word pieces. context (int): word pieces on each side of
+        the mention. definitions (bool): read the definitions of candidates too.
     activation (str): from logits to 0..1: "softmax" over the candidates of a mention,
-        "softmax_nil" with a logit of 0 for "none of them" beside, or "sigmoid".
-    weight (float): of these scores beside those of retrieval, 0..1. top (int): candidates that are
-        read, at most.
+        "softmax_nil" with an added logit of 0 for "none of them", or "sigmoid".
+    weight (float): weight of these scores against those of retrieval, 0..1. top (int): the greatest
+        number of candidates that are read.
     encoder, kb (str): fingerprints of the bi-encoder and the knowledge base that it was made for.
     attention (str): "full": mention and candidate read each other; "one_way": the candidate reads
         the mention, which then runs once for all its candidates, and the candidate's pieces are
@@ -69,9 +69,9 @@ class CrossSettings:
 
 
 class PairScorer(torch.nn.Module):
-    """A transformer with a linear head: what is trained.
+    """The trained network: a transformer with a linear head.
 
-    The head begins with zeros, so that an untrained one prefers no candidate.
+    The head begins with zeros, so that without training no candidate is preferred.
     """
 
     def __init__(self, transformer: torch.nn.Module) -> None:
@@ -120,7 +120,7 @@ class CrossEncoder:
     ) -> "CrossEncoder":
         """Begin with the weights of a bi-encoder, which stays as it is.
 
-        layers (Optional[int]): take only the first so many.
+        layers (Optional[int]): take only this number of first layers.
         RAISES (MedlinkError): E302 for layers that it has not.
         """
         module = copy.deepcopy(encoder.module)
@@ -178,7 +178,7 @@ class CrossEncoder:
         return CrossEncoder(self.base, replace(self.settings, **changes), self.module.head)
 
     def fingerprint(self) -> str:
-        """Identify what decides about the order: weights, vocabulary and settings."""
+        """Identify everything that the order depends on: weights, vocabulary and settings."""
         digest = xxhash.xxh3_128(self.base.fingerprint().encode())
         for _, tensor in sorted(self.module.head.state_dict().items()):
             digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
@@ -236,7 +236,7 @@ class CrossEncoder:
         return self
 
     def refresh(self) -> None:
-        """Score with the weights as they are now: to be called where `param.data` was replaced."""
+        """Score with the current weights from now on; call it after replacing `param.data`."""
         self.base.refresh()
 
     def _scored(

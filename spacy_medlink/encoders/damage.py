@@ -1,4 +1,4 @@
-"""What damaged or hostile encoders do to the libraries that read them."""
+"""Protection against damaged or hostile encoder files, which make libraries fail or hang."""
 
 import json
 from collections.abc import Iterator
@@ -22,13 +22,13 @@ _MOST: dict[str, int] = {
 
 
 def is_failure(error: BaseException) -> bool:
-    """Tell an error from what should end the program; Rust's panics look like the latter."""
+    """Tell whether an exception is an error, also a panic of Rust, and not the program's end."""
     return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 
 @contextmanager
 def running() -> Iterator[None]:
-    """Give a code to what a model says of inputs that it cannot take, whatever class it has.
+    """Turn any exception of a running model into an error with a code.
 
     RAISES (MedlinkError): E222.
     """

@@ -1,8 +1,8 @@
-"""Opening an encoder to encode with it, and for nothing else: in a tenth of the time and memory.
+"""Opens an encoder for encoding only, in a tenth of the time and memory.
 
-What `BiEncoder.save` wrote is read without `transformers`: the tokenizer is the Rust one that it
-wraps, the weights are memory-mapped, and the model is Bert. Anything unusual is left to
-`BiEncoder.load`, which also says what is wrong with a directory.
+The files of `BiEncoder.save` are read without `transformers`: with the Rust tokenizer that
+`transformers` wraps, memory-mapped weights, and Bert as the model. Unusual encoders are left to
+`BiEncoder.load`, which also reports the errors of a directory.
 """
 
 from pathlib import Path
@@ -62,7 +62,7 @@ def _load(path: Path, device: torch.device) -> tuple[BiEncoder, str]:
 
 
 def _open_light(directory: Directory, device: torch.device) -> tuple[BiEncoder, str] | None:
-    """Open without `transformers`; None where that cannot be, or something is not as expected."""
+    """Open without `transformers`; None where that is impossible, or something is unexpected."""
     try:
         config = read_json(directory, "config.json")
         settings = read_json(directory, SETTINGS_FILE)
@@ -95,7 +95,7 @@ def _open_light(directory: Directory, device: torch.device) -> tuple[BiEncoder, 
 
 
 def _problem_of(encoder: BiEncoder) -> str:
-    """Say what of a tokenizer does not fit its model; "" where it fits."""
+    """Return why a tokenizer does not fit its model; "" where it fits."""
     known = encoder.module.get_parameter(_embeddings(encoder.module)).shape[0]
     highest = max(encoder.tokenizer.get_vocab().values(), default=-1)
     if not 0 <= highest < known:

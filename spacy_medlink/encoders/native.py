@@ -1,4 +1,4 @@
-"""Which number formats a device computes itself, and does not merely imitate."""
+"""Finds the number formats that a device computes natively, without emulation."""
 
 import torch
 
@@ -9,11 +9,11 @@ _BF16_BEFORE = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
 
 
 def has_native_bf16(device: torch.device) -> bool:
-    """Tell whether a device computes bf16 itself.
+    """Tell whether a device computes bf16 natively.
 
-    oneDNN says that it supports bf16 on any processor with AVX-512, where it imitates it, five
-    times as slow as fp32. What torch says of the processor decides; with a torch that does not say
-    it, fp32 is used.
+    oneDNN claims bf16 on any processor with AVX-512, but emulates it there, five times as slow as
+    fp32. Therefore the processor's capabilities in torch decide. A release of torch without them
+    uses fp32.
     """
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))

@@ -1,11 +1,12 @@
-"""Packed reading: the pieces of many texts laid end to end, none of them padding.
+"""Packed reading: the word pieces of many texts end to end, without padding.
 
-Everything in a transformer's layer but attention works on each word piece by itself, so that texts
-need no rectangle there.
+All parts of a transformer's layer but attention work on single word pieces, so texts need no
+padding to equal length there.
 
-Here candidates read the mention, and the mention does not read them: it is then the same for all of
-its candidates, and runs once. In re-ranking, "query tokens do not need to attend to the passage"
-(Schlatt et al. 2024, "Investigating the Effects of Sparse Attention on Cross-Encoders", section 5).
+Here candidates attend to the mention, but the mention does not attend to them. The mention is then
+the same for all its candidates, and runs once. In re-ranking, "query tokens do not need to attend
+to the passage" (Schlatt et al. 2024, "Investigating the Effects of Sparse Attention on
+Cross-Encoders", section 5).
 """
 
 from collections.abc import Iterator, Sequence
@@ -93,7 +94,7 @@ def shared(pieces: Sequence[Pieces], batch_pieces: int) -> Iterator[list[int]]:
 
 
 def pack(pieces: Sequence[Pieces], device: torch.device) -> Packing:
-    """Lay pairs end to end; mentions that are the same in every piece are laid once."""
+    """Lay pairs end to end; mentions with the same word pieces are laid once."""
     heads: dict[tuple[int, ...], int] = {}
     mention_of = _integers(
         heads.setdefault(tuple(one.ids[: one.second]), len(heads)) for one in pieces

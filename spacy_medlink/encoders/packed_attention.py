@@ -1,8 +1,8 @@
-"""Attention of packed texts: what a piece reads in its own text, and what it reads in its mention.
+"""Attention of packed texts: of a word piece to its own text, and to its mention.
 
-The two are computed apart, each without padding, and put together by the sums of their weights,
-which is exact (Milakov & Gimelshein 2018, "Online normalizer calculation for softmax", section
-3.1). A mention is then the same matrix for all pieces of all its candidates.
+The two are computed separately, each without padding, and joined by the sums of their weights. This
+is exact (Milakov & Gimelshein 2018, "Online normalizer calculation for softmax", section 3.1). A
+mention is then the same matrix for all pieces of all its candidates.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,14 +17,14 @@ _LEAST = 8
 
 
 class Run(NamedTuple):
-    """Texts of the same length, one behind the other: how many, and how many pieces each."""
+    """Consecutive texts of the same length: the number of texts, and of word pieces of each."""
 
     texts: int
     length: int
 
 
 class Readers(NamedTuple):
-    """A mention, and who reads it.
+    """A mention, and the candidates that attend to it.
 
     start, stop (int): its packed pieces. begin, end (int): the pieces of its candidates, in the
         order of mentions.
@@ -37,7 +37,7 @@ class Readers(NamedTuple):
 
 
 class Read(NamedTuple):
-    """What n pieces read of one thing.
+    """The attention of n word pieces to one text.
 
     values (Tensor): (n, heads, width). level (Tensor): binary logarithm of the sum of the weights,
         float32, (n, heads).
@@ -99,7 +99,7 @@ def read_mentions(projected: torch.Tensor, readers: Sequence[Readers], order: to
 
 
 def together(one: Read, other: Read) -> torch.Tensor:
-    """Join what the same pieces read of two things, as if these were one: (n, heads, width)."""
+    """Join the attention of pieces to two texts, as if to one text: (n, heads, width)."""
     # The share of one in the sum of the weights: 2^a / (2^a + 2^b).
     share = torch.sigmoid((one.level - other.level) * log(2)).type(one.values.dtype)
     return torch.lerp(other.values, one.values, share[..., None])
@@ -113,7 +113,7 @@ def _read(
     RETURNS (Tuple[Tensor, Tensor]): weighted mean, (m, n, width), and level, (m, n).
     """
     scores = torch.bmm(queries, keys.transpose(1, 2))
-    # Whatever is taken off cancels out, so that no gradient goes through it.
+    # The subtracted maximum cancels out, so it needs no gradient.
     most = scores.detach().amax(-1)
     weights = scores.sub_(most[..., None]).exp2_()
     total = weights.sum(-1)

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 from ..types import Mention
 from .preparation import AS_IT_IS, Preparation
 
-# The mention stands between these; both are words of any vocabulary, so that none need be added.
+# The mention stands between these marks; every vocabulary has both, so no token need be added.
 _OPEN, _CLOSE = "[", "]"
 _LONGEST = 200  # characters of a mention that are read
 
 
 class Pair(NamedTuple):
-    """mention (Mention): with its context. candidate (str): what is known of a concept."""
+    """mention (Mention): with its context. candidate (str): the text about a concept."""
 
     mention: Mention
     candidate: str
@@ -28,7 +28,7 @@ class Pieces(NamedTuple):
 
 @dataclass(frozen=True)
 class Template:
-    """How a tokenizer puts two texts together.
+    """The template by which a tokenizer joins two texts.
 
     before, between, after (List[int]): the special tokens around them.
     max_length (int): of the whole. context (int): on each side of the mention; in word pieces.
@@ -99,7 +99,7 @@ class Template:
 
 
 def _parts(mention: Mention) -> tuple[str, str, str]:
-    """Get what stands left, within and right of the marks."""
+    """Return the texts left of the marks, between them, and right of them."""
     text = mention.text[:_LONGEST]
     if mention.long_form and mention.long_form != mention.text:
         text = f"{text} ({mention.long_form[:_LONGEST]})"

@@ -1,6 +1,6 @@
-"""Where an encoder is: a directory, or a model of the Hugging Face Hub; told before any work.
+"""Checks before any work whether an encoder is a directory or a model of the Hugging Face Hub.
 
-Left to themselves, the libraries ask for a model that is not there a dozen times, for minutes.
+Without this check, the libraries request a missing model a dozen times, for minutes.
 """
 
 import re
@@ -14,7 +14,7 @@ _PATIENCE = 10.0  # seconds that the Hub has to answer
 
 
 def is_path(source: str | Path) -> bool:
-    """Tell a path from the name of a model: it exists, in part at least, or is no such name."""
+    """Tell whether a source is a path: it exists, at least in part, or is no name of a model."""
     path = Path(source)
     in_part = len(path.parts) > 1 and Path(path.parts[0]).is_dir()
     return path.exists() or in_part or not _HUB_NAME.fullmatch(str(source))
@@ -38,7 +38,7 @@ def is_here(source: str | Path) -> bool:
 
 
 def _unavailable(name: str) -> str:
-    """Say why the Hub does not give a model, "" where it does."""
+    """Return why a model cannot be had from the Hub, "" where it can."""
     from huggingface_hub import HfApi, constants
     from huggingface_hub.errors import RepositoryNotFoundError
 

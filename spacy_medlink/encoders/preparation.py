@@ -1,4 +1,4 @@
-"""How an encoder wants its texts: letter case, Unicode normalisation, and a prefix."""
+"""The preparation of texts for an encoder: letter case, Unicode normalisation, and a prefix."""
 
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ NORMALISATIONS = ("", "NFC", "NFKC")
 
 @dataclass(frozen=True)
 class Preparation:
-    """What is done to a text before it is cut into word pieces.
+    """The changes to a text before it is cut into word pieces.
 
     It is saved with the encoder and applied wherever the encoder encodes, so that training and
     linking cannot differ.
@@ -51,7 +51,7 @@ class Preparation:
         return replace(self, prefix="")
 
     def as_settings(self) -> dict[str, Any]:
-        """List what differs from doing nothing, as it is saved beside the weights."""
+        """List the settings that differ from the defaults, as saved beside the weights."""
         return {name: value for name, value in asdict(self).items() if value}
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Projection: a linear map between what a shared network says of a text and what is compared."""
+"""Projection: a linear map from the vectors of a shared network to those that are compared."""
 
 from pathlib import Path
 

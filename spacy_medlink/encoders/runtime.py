@@ -27,10 +27,9 @@ Session = Callable[[Mapping[str, NDArray[Any]]], Floats2d]
 
 
 class RuntimeEncoder:
-    """Encodes as the `BiEncoder` does that was exported; see `building.export`.
+    """Encodes with the same vectors as the exported `BiEncoder`; see `building.export`.
 
-    Safe to call from threads. The session of a process is not the one of its forked children: these
-    open their own.
+    Safe to call from threads. Forked children open sessions of their own.
 
     runtime (str): "onnx" or "openvino". files (Directory): of the export.
     encoder (Directory): what `BiEncoder.save` wrote: tokenizer and settings are read there.
@@ -87,7 +86,7 @@ class RuntimeEncoder:
             raise Errors.encoder_unfit(reason=str(error).partition("\n")[0]) from error
 
     def _weights(self, ids: NDArray[np.int64], mask: NDArray[np.bool_]) -> NDArray[np.float32]:
-        """Say which pieces are averaged, as `pooling.pool` does: (n, length)."""
+        """Compute the weights of pieces in the mean, as `pooling.pool` does: (n, length)."""
         if self.pooling == "cls":
             words = np.arange(ids.shape[1])[None] == np.zeros((len(ids), 1))
         else:

@@ -1,4 +1,4 @@
-"""StoredVectors: vectors that a training made, beside its encoder: nobody makes them again."""
+"""StoredVectors: vectors made in training and saved beside the encoder, to be used again."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -17,12 +17,12 @@ _KEY = 16  # bytes
 
 
 class StoredVectors:
-    """Finds vectors by what an encoder sees of a text: its word pieces.
+    """Finds vectors by the word pieces of a text.
 
-    They lie in the directory of a trained encoder, one file for each encoder that made some, named
-    after its fingerprint: vectors of other weights are never taken.
+    They are in the directory of a trained encoder, one file for each encoder that made vectors. The
+    file is named after the encoder's fingerprint, so vectors of other weights are never used.
 
-    encoder (BiEncoder): made the vectors. path (Path): of the file.
+    encoder (BiEncoder): the encoder that made the vectors. path (Path): path of the file.
     RAISES (MedlinkError): E206 when it cannot be read.
     """
 

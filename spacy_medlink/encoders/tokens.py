@@ -1,4 +1,4 @@
-"""Texts to word pieces, as encoders want them; needs neither torch nor `transformers`."""
+"""Cuts texts into word pieces for encoders, without torch or `transformers`."""
 
 import json
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from .preparation import Preparation
 
 @dataclass(frozen=True)
 class LightTokenizer:
-    """What encoding needs to know of a tokenizer, under the names that `transformers` uses."""
+    """The part of a tokenizer that encoding needs, under the names of `transformers`."""
 
     _tokenizer: Tokenizer
     all_special_ids: list[int]

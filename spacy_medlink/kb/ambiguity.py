@@ -16,15 +16,20 @@ class AmbiguousName(NamedTuple):
 
 
 class Ambiguity(NamedTuple):
-    """names (int): of several concepts. worst (List[AmbiguousName]): those of most concepts."""
+    """The ambiguous names of a knowledge base.
+
+    names (int): how many names several concepts share. worst (List[AmbiguousName]): the names that
+        most concepts share.
+    """
 
     names: int
     worst: list[AmbiguousName]
 
 
 def ambiguity_of(kb: KnowledgeBase, most: int = 20) -> Ambiguity:
-    """Find the names of several concepts, case, accents and plural aside; the `most` worst ones.
+    """Find the names that several concepts share; case, accents and plural make no difference.
 
+    most (int): the number of names to list, those with the most concepts first.
     RAISES (MedlinkError): E102 when the file is damaged.
     """
     flat = np.fromiter(chain.from_iterable(kb.lookup_table()), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Looking around in a knowledge base: search by name, and all that is known of a concept."""
+"""Browsing a knowledge base: search by name, and everything known about a concept."""
 
 import heapq
 import string
@@ -45,16 +45,16 @@ def search_concepts(kb: KnowledgeBase, text: str, limit: int = 20) -> list[Found
 
 
 def describe_concept(kb: KnowledgeBase, id: str) -> dict[str, Any]:
-    """Read all that is known of a concept.
+    """Read everything known about a concept.
 
-    RETURNS (Dict[str, Any]): "id", "retired" (of a retired id what became of it, step by step, each
+    RETURNS (Dict[str, Any]): "id", "retired" (the steps from a retired id to its successor, each
         with "id", "replaced_by", "reason"), "name", "names" (with language, source, term type),
-        "types", "definition", "codes", "maps" (codes of which more is said: "relation", "source",
-        "note"), "parents", "children", "ancestors" (id, name, levels up) and "relations" (id, name,
-        relation, source, and whether it is what the other one is to the concept, "inverse"; of the
-        hierarchy only those to parents).
+        "types", "definition", "codes", "maps" (codes with a "relation", "source" or "note"),
+        "parents", "children", "ancestors" (id, name, levels up) and "relations" (id, name,
+        relation, source, and "inverse": True where the other concept is the subject; from the
+        hierarchy only the relations to parents).
     RAISES (MedlinkError): E106 when there is no such concept, E640 when it is retired and the
-        knowledge base has nothing that replaces it.
+        knowledge base has no successor.
     """
     steps = kb.history(id)
     found = steps[-1].replaced_by if steps else id
@@ -103,17 +103,17 @@ def _missing(kb: KnowledgeBase, id: str, steps: Sequence[Retired]) -> MedlinkErr
 
 
 def _named(kb: KnowledgeBase, id: str) -> dict[str, Any]:
-    # A parent may be outside of what the filters kept.
+    # The filters may have left a parent out.
     return {"id": id, "name": kb[id].name if id in kb else ""}
 
 
 _SCANNED = 1_000_000  # names that are compared one by one, in about two seconds
-_LIKE = 80.0  # of 100, the least similarity (insertions and deletions by length)
+_LIKE = 80.0  # the least similarity, of 100 (insertions and deletions by length)
 _LONGEST = 200  # characters of a text that may be a misspelled name
 
 
 class Near(NamedTuple):
-    """A concept with its name that is most like a text."""
+    """A concept and the one of its names that is most similar to a text."""
 
     concept: Concept
     name: str
@@ -122,10 +122,10 @@ class Near(NamedTuple):
 def near_names(kb: KnowledgeBase, text: str, limit: int = 20) -> list[Near]:
     """Find names that differ from a text in a few letters, the most similar first.
 
-    In a large knowledge base, where comparing all names would take too long, only names that are
-    one edit away are found: a letter more, less or other, or two that changed places.
+    In a large knowledge base, comparing all names would take too long. There, only names that are
+    one edit away are found: one letter added, deleted or replaced, or two neighbours swapped.
 
-    limit (int): at most so many concepts.
+    limit (int): the greatest number of concepts.
     """
     text = text.strip()
     if not 3 <= len(text) <= _LONGEST:
@@ -137,7 +137,7 @@ def near_names(kb: KnowledgeBase, text: str, limit: int = 20) -> list[Near]:
 
 
 def one_edit_away(text: str) -> set[str]:
-    """List the texts that are one edit away from a text, in its own and in Latin letters."""
+    """List the texts that are one edit away, with the text's own letters and with Latin ones."""
     letters = {*string.ascii_lowercase, *text, " "}
     halves = [(text[:place], text[place:]) for place in range(len(text) + 1)]
     return {
@@ -155,7 +155,7 @@ def _scan(kb: KnowledgeBase, text: str, limit: int) -> Iterator[Near]:
         text, kb.iter_texts(), scorer=fuzz.ratio, processor=utils.default_process,
         score_cutoff=_LIKE,
     )  # fmt: skip
-    # A concept may have several such names: more than wanted, in proportion.
+    # A concept may have several such names, so more names than concepts are asked for.
     best = heapq.nsmallest(
         10 * limit, ((-score, len(name), row, name) for name, score, row in like)
     )

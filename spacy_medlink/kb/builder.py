@@ -27,8 +27,8 @@ class KnowledgeBaseBuilder:
 
     path (Path): the file to write.
     manifest (Mapping): facts to keep with it, JSON-able (sources, checksums, filters).
-    inputs (Iterable[Path]): what the records are read from. improves (Optional[Path]): the
-        knowledge base before this one, whose place it may take.
+    inputs (Iterable[Path]): the files that the records are read from. improves (Optional[Path]):
+        the previous knowledge base, which the new one may replace.
     overwrite (bool): replace a file that is no knowledge base.
     """
 
@@ -49,7 +49,7 @@ class KnowledgeBaseBuilder:
 
     @property
     def report(self) -> BuildReport:
-        """What was written so far; complete after the block."""
+        """The counts so far; complete after the block."""
         return self._writer.report
 
     def __enter__(self) -> "KnowledgeBaseBuilder":
@@ -101,7 +101,7 @@ class KnowledgeBaseBuilder:
         self._writer.finish(self.manifest)
 
     def _merge(self) -> None:
-        """Write everything once more, the pieces of each id united."""
+        """Write everything once more, with the pieces of each id merged."""
         pieces = self._writer
         whole = self._temporary.with_name(self._temporary.name + ".whole")
         self._stack.callback(whole.unlink, missing_ok=True)
@@ -130,8 +130,8 @@ def build_kb(
 
     RETURNS (BuildReport): counts of what was written.
     overwrite (bool): replace a file that is no knowledge base.
-    RAISES (MedlinkError): E104 without any concept, E109 when it cannot be written, E120-E124 for
-        what is there.
+    RAISES (MedlinkError): E104 without any concept, E109 when it cannot be written, E120-E124 when
+        an existing file must not be replaced.
     """
     with KnowledgeBaseBuilder(path, manifest, overwrite=overwrite) as builder:
         for record in records:

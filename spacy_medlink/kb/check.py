@@ -1,4 +1,4 @@
-"""check_sources: all that is wrong with terminology files, at once and before anything is built."""
+"""check_sources: finds every problem of terminology files before anything is built."""
 
 import re
 import sqlite3
@@ -26,9 +26,10 @@ _LONGEST = 8  # ids named of a cycle
 def rings(db: sqlite3.Connection) -> Iterator[tuple[list[str], int]]:
     """Find a cycle in each part of the hierarchy that has one.
 
-    db (Connection): of `check`, with the tables `piece` and `above`. Takes some 40 bytes an edge.
-    RETURNS (Iterator): ids of the cycle, the first again at its end (or "..." where it is long),
-        and where its first one stands: number of the file * PLACE + line.
+    db (Connection): the database of `check`, with the tables `piece` and `above`. Memory: some 40
+        bytes an edge.
+    RETURNS (Iterator): the ids of the cycle, the first repeated at the end ("..." in a long one),
+        and the place of the first id: number of the file * PLACE + line.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
@@ -97,7 +98,7 @@ _ORPHANS = (
     " (SELECT 1 FROM piece WHERE piece.id = parent) ORDER BY rowid"
 )
 _ALIKE = "SELECT id FROM piece WHERE folded = ? ORDER BY id LIMIT 1"
-_MOST = 0.9  # share of ids that must look alike before the first line is judged by them
+_MOST = 0.9  # share of ids that must look alike before the first line is compared with them
 _SAMPLE = 1_000  # ids
 _HALF = 1 << 63
 
@@ -106,8 +107,8 @@ class Problem(NamedTuple):
     """Something wrong with a source.
 
     severity (str): "error": a build would stop; "warning": it would not.
-    line (int): 0 where it is of no line, or where the format does not tell.
-    kind (str): what it is, the same words for the same thing. text (str): what is wrong here.
+    line (int): 0 where the problem has no line, or the format does not give it.
+    kind (str): the kind of problem, always in the same words. text (str): the details.
     """
 
     path: str
@@ -118,9 +119,9 @@ class Problem(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """What was found: problems by file and line, and how much was read.
+    """The result of a check: the problems by file and line, and how much was read.
 
-    concepts (int): distinct ids. names (int): as the files have them.
+    concepts (int): distinct ids. names (int): names in the files, with repeats.
     """
 
     problems: list[Problem]
@@ -136,12 +137,12 @@ class Checked(NamedTuple):
 def check_sources(
     sources: Sequence[tuple[str, Path]], options: Mapping[str, Any] | None = None
 ) -> Checked:
-    """Read terminology files and list all that is wrong with them, each file and all together.
+    """Read terminology files and list the problems of each file and of all files together.
 
     sources (Sequence[Tuple[str, Path]]): format and path of each. options (Optional[Mapping[str,
         Any]]): passed to the readers, such as `columns`.
-    RAISES (MedlinkError): E108 for an unknown format, E164 without room for temporary files; what
-        is wrong with the files is among the problems.
+    RAISES (MedlinkError): E108 for an unknown format, E164 without room for temporary files.
+        Errors in the files are listed as problems instead.
     """
     options = options or {}
     problems: list[Problem] = []
@@ -179,7 +180,7 @@ def _noted(
     format: str,
     counts: Counter[str],
 ) -> Iterator[Problem]:
-    """Put what is compared later into the tables; give what a record shows by itself."""
+    """Note in the tables what is compared later; return the problems of the record itself."""
     for line, record in records:
         if not isinstance(record, Concept):
             continue
@@ -211,7 +212,7 @@ def _further_names(concept: Concept) -> list[tuple[str, str]]:
 
 
 def _stray(path: str, line: int, concept: Concept) -> Iterator[Problem]:
-    """Find quotation marks that belong to no pair, and what they did: line ends within a name."""
+    """Find unpaired quotation marks, and their effect: line breaks within a name."""
     for text in dict.fromkeys((concept.id, *(name.text for name in concept.names))):
         if text.count('"') % 2:
             said = f"a quotation mark without its other half in {text[:60]!r}"
@@ -256,7 +257,7 @@ def _shape(id: str) -> str:
 
 
 def _together(db: sqlite3.Connection, paths: Sequence[str]) -> Iterator[Problem]:
-    """Find what only all records together show."""
+    """Find the problems that only all records together show."""
     first: tuple[str, str] = ("", "")
     for folded, id, place in db.execute(_CASE):
         file, line = divmod(place, PLACE)

@@ -10,7 +10,7 @@ from .concept_urls import canonical, concept_url
 from .rekey import scheme_of
 
 _OBO = ("MONDO", "DOID", "UBERON", "GO", "CHEBI", "CL", "MP")
-# Of the tables of FHIR R4 and terminology.hl7.org; what stands behind "http:" is an identifier.
+# From the tables of FHIR R4 and terminology.hl7.org. The addresses are identifiers, not pages.
 _ADDRESSES = {
     "SNOMEDCT_US": "http://snomed.info/sct",
     "LNC": "http://loinc.org",
@@ -39,31 +39,31 @@ _ADDRESSES = {
 }
 _VOCABULARIES = {address: name for name, address in _ADDRESSES.items()}
 _WITH_PREFIX = frozenset({"HP", *_OBO})
-_LOCAL = "urn:spacy-medlink:vocabulary:"  # of what has no address
+_LOCAL = "urn:spacy-medlink:vocabulary:"  # for vocabularies without an address
 _ICD = re.compile(r"^ICD-(\d+)-?")
 
 
 class Coded(NamedTuple):
-    """A code, and the address of the code system that it is from."""
+    """A code and the address of its code system."""
 
     system: str
     code: str
 
 
 def system_of(vocabulary: str) -> str:
-    """Give the address of a vocabulary; a URN with its name where FHIR knows none."""
+    """Return the address of a vocabulary; a URN with the vocabulary's name where FHIR has none."""
     name = canonical(vocabulary)
     return _ADDRESSES.get(name) or _LOCAL + quote(vocabulary, safe="")
 
 
 def vocabulary_of(system: str) -> str:
-    """Name the vocabulary of a code system's address, or else the last part of it, "ICD10AM"."""
+    """Return the vocabulary of a code system's address, or the last part of an unknown address."""
     last = re.split(r"[/:#]", system.rstrip("/"))[-1].upper()
     return _VOCABULARIES.get(system) or _ICD.sub(r"ICD\1", last)
 
 
 def coded(vocabulary: str, code: str) -> Coded:
-    """Write a code as its code system does: those of OBO have the prefix, others have none."""
+    """Write a code as its code system does: OBO codes with the prefix, others without."""
     name = canonical(vocabulary)
     for prefix in (name, vocabulary):
         code = code.removeprefix(f"{prefix}:")
@@ -71,7 +71,7 @@ def coded(vocabulary: str, code: str) -> Coded:
 
 
 def vocabulary_of_id(id: str, codes: Mapping[str, Sequence[str]]) -> str:
-    """Say which vocabulary the id of a concept is from, as far as it and the codes tell."""
+    """Return the vocabulary of a concept's id, as far as the id and the codes tell."""
     own = {vocabulary: tuple(values) for vocabulary, values in codes.items()}
     return scheme_of(Concept(id, "", codes=own))
 
@@ -82,7 +82,7 @@ def curie(id: str, codes: Mapping[str, Sequence[str]]) -> str:
 
 
 def address_of(id: str, codes: Mapping[str, Sequence[str]]) -> str:
-    """Give an address that stands for a concept: of OBO, its web page, or a URN."""
+    """Return an address that identifies a concept: from OBO, its web page, or a URN."""
     prefix, _, local = id.partition(":")
     if prefix in _WITH_PREFIX:
         return f"http://purl.obolibrary.org/obo/{prefix}_{quote(local, safe='')}"
@@ -90,7 +90,7 @@ def address_of(id: str, codes: Mapping[str, Sequence[str]]) -> str:
 
 
 def codings(id: str, codes: Mapping[str, Sequence[str]]) -> list[Coded]:
-    """List all that a concept is coded as: its id first, then by vocabulary, each once."""
+    """List the codings of a concept: its id first, then its codes by vocabulary, each once."""
     own = coded(vocabulary_of_id(id, codes), id)
     others = (coded(vocabulary, code) for vocabulary in sorted(codes) for code in codes[vocabulary])
     return list(dict.fromkeys([own, *others]))

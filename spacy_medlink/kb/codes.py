@@ -1,4 +1,4 @@
-"""Which code of a concept is meant, where it has several in one vocabulary."""
+"""Choosing one code of a concept that has several codes in one vocabulary."""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -7,15 +7,15 @@ from ..text.normalisation import key
 from .knowledge_base import KnowledgeBase
 
 KeysOfCode = Callable[[str, str], frozenset[str]]
-"""Of a vocabulary and a code: the keys (`text.key`) of the code's own names, as far as known."""
+"""(vocabulary, code) -> keys (`text.key`) of the code's own names, as far as known."""
 
 
 class ChosenCode(NamedTuple):
     """The code that was chosen.
 
     code (Optional[str]): None where the concept has none in the vocabulary.
-    among (Tuple[str, ...]): all codes that it was chosen from, itself first, where no name told
-        them apart; () where the choice is clear.
+    among (Tuple[str, ...]): all codes that were equally good, the chosen one first, where no name
+        told them apart; () where the choice is clear.
     """
 
     code: str | None
@@ -25,15 +25,15 @@ class ChosenCode(NamedTuple):
 class CodeChooser:
     """Chooses one code of a concept.
 
-    Of several codes in a vocabulary it takes the first that one of these rules tells from the
-    others: the code is the concept's id; the name that matched is among the code's own names; the
-    concept's preferred name is; fewest concepts of the knowledge base share the code; the
-    terminology lists it first (readers list exact maps before others).
+    Among several codes in a vocabulary, these rules choose, the first that applies: the code is the
+    concept's id; the name that matched is one of the code's own names; the concept's preferred name
+    is one of them; the fewest concepts of the knowledge base share the code; the terminology lists
+    the code first (readers list exact maps before others).
 
-    The names of a code are those of the concept whose id it is, of the concepts that have no other
-    code in the vocabulary, and what `known` adds.
+    The names of a code are the names of the concept whose id it is, the names of concepts without
+    another code in the vocabulary, and those that `known` adds.
 
-    kb (KnowledgeBase): of the concepts.
+    kb (KnowledgeBase): the knowledge base of the concepts.
     known (Optional[KeysOfCode]): names of codes from elsewhere.
     """
 
@@ -45,7 +45,7 @@ class CodeChooser:
     ) -> ChosenCode:
         """Choose the code of a concept.
 
-        row (int): the concept. codes: all of it, by vocabulary. name (str): that matched.
+        row (int): the concept. codes: all its codes, by vocabulary. name (str): the matched name.
         """
         own = codes.get(vocabulary, ())
         if len(own) < 2:
@@ -63,7 +63,7 @@ class CodeChooser:
         return ChosenCode(ordered[0], tuple(ordered))
 
     def _keys(self, vocabulary: str, code: str, but: int) -> frozenset[str]:
-        """Collect the keys of a code's names, without what the concept `but` calls itself."""
+        """Collect the keys of a code's names, without the names of the concept `but`."""
         concepts = [self._kb[id] for id in (code, f"{vocabulary}:{code}") if id in self._kb]
         for row in self._kb.shared_codes(vocabulary).get(code, ()):
             concept = self._kb.concept_at(row)

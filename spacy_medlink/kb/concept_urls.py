@@ -31,7 +31,7 @@ _SPELLINGS = {
     "SNOMED": "SNOMEDCT_US", "SNOMED_CT": "SNOMEDCT_US", "NCI": "NCIT", "ICD-10": "ICD10",
     "LOINC": "LNC",
 }  # fmt: skip
-# Ids that tell their vocabulary by their shape; six digits are OMIM's, eight may be anybody's.
+# Ids whose shape gives their vocabulary: six digits are OMIM; eight digits are ambiguous.
 _SHAPES = (
     (re.compile(r"C\d{7}"), "UMLS"),
     (re.compile(r"[CD]\d{6}|[CD]\d{9}"), "MESH"),
@@ -43,8 +43,8 @@ _SHAPES = (
 def concept_url(id: str, codes: Mapping[str, Sequence[str]] | None = None) -> str:
     """Find the web page of a concept.
 
-    The id's prefix tells the vocabulary ("HP:0001250"), else the codes that hold the id do, else
-    its shape; an id without a page gets that of a code which has one.
+    The vocabulary is that of the id's prefix ("HP:0001250"), else that of the codes which include
+    the id, else that of the id's shape. An id without a page gets the page of one of its codes.
 
     codes (Optional[Mapping[str, Sequence[str]]]): the concept's codes by vocabulary.
     RETURNS (str): "" when no page is known.
@@ -66,17 +66,17 @@ def concept_url(id: str, codes: Mapping[str, Sequence[str]] | None = None) -> st
 
 
 class ConceptPages:
-    """What displaCy takes for its option `kb_url_template`: each id has the page of its concept.
+    """The pages of concepts, for displaCy's option `kb_url_template`.
 
     codes_of (Callable[[str], Mapping[str, Sequence[str]]]): the codes of an id by vocabulary, none
-        for one that is unknown.
+        for an unknown id.
     """
 
     def __init__(self, codes_of: Callable[[str], Mapping[str, Sequence[str]]]) -> None:
         self._codes_of = codes_of
 
     def format(self, id: str) -> str:
-        """Give the address of a concept's page for an attribute of HTML; "#" without one."""
+        """Return the address of a concept's page, escaped for HTML; "#" without a page."""
         return escape(concept_url(id, self._codes_of(id))) or "#"
 
 
@@ -97,6 +97,6 @@ def _page(vocabulary: str, code: str) -> str:
 
 
 def canonical(vocabulary: str) -> str:
-    """Name a vocabulary by one of its spellings."""
+    """Return the standard name of a vocabulary for one of its spellings."""
     name = vocabulary.upper()
     return _SPELLINGS.get(name, name)

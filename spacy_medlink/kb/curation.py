@@ -1,6 +1,6 @@
-"""Curation: names that experts deny, force to a concept or add, and concepts that they retire.
+"""Curation: experts' rules that deny, force or add names, and retire concepts.
 
-`apply` does so while a knowledge base is built, an `Overlay` while it is used.
+`apply` uses the rules while a knowledge base is built, an `Overlay` while one is in use.
 """
 
 import json
@@ -38,7 +38,7 @@ class Rule:
 
     name (str): "" where a concept is retired. id (str): "" in a denial means every concept.
     lang (str): "" in a denial means every language.
-    no_effect (str): why it changed nothing; "" where it did, or was not applied yet.
+    no_effect (str): why the rule changed nothing; "" if it did, or has not been applied yet.
     """
 
     line: int
@@ -50,7 +50,7 @@ class Rule:
     no_effect: str = ""
 
     def matches(self, name: Name) -> bool:
-        """Tell whether the rule's language is the name's."""
+        """Tell whether the rule applies to the name's language."""
         return not self.lang or self.lang == name.lang
 
 
@@ -59,12 +59,12 @@ class Curation:
     """The rules of a curation file.
 
     - `deny`: the concept, or every concept if no id is given, loses the name;
-    - `force`: every other concept loses it, and this one has it;
-    - `add`: this concept has it, others may;
-    - `retire`: there is no such concept.
+    - `force`: only this concept has the name;
+    - `add`: this concept has the name, and others may have it too;
+    - `retire`: the concept is removed.
 
-    Names are compared without regard to case, accents and punctuation, but "ALL" is not "all"; so
-    a name that the concept has in another spelling is not added.
+    Names are compared without regard to case, accents and punctuation, but "ALL" is not "all". A
+    name that the concept has in another spelling is therefore not added.
     Denials count before additions, so that a name can be denied everywhere and added once.
     """
 
@@ -98,7 +98,7 @@ class Curation:
             said.add(same)
 
     def apply(self, records: Iterable[Record]) -> Iterator[Record]:
-        """Stream the records as curated; `as_manifest` then tells what was done.
+        """Stream the curated records; afterwards `as_manifest` lists the effects.
 
         A concept that loses its last name is left out, and listed.
         """
@@ -133,7 +133,7 @@ class Curation:
     def as_manifest(self) -> dict[str, object]:
         """List each rule with how often it was applied, and what went wrong.
 
-        emptied: concepts that lost all their names. missing: concepts to get one that never came.
+        emptied: concepts that lost all their names. missing: concepts of rules that never came.
         no_effect: rules that changed nothing, by reason, see `effects`.
         """
         rules = [
@@ -146,7 +146,7 @@ class Curation:
         }  # fmt: skip
 
     def unused(self) -> list[Rule]:
-        """List the rules that changed nothing, or not what they should: see `no_effect` of each."""
+        """List the rules without the intended effect; `no_effect` of each gives the reason."""
         return [rule for rule in self.rules if rule.no_effect]
 
     @cached_property
@@ -191,7 +191,7 @@ def read_curation(path: Path, bad_lines: list[BadLine] | None = None) -> Curatio
     """Read a curation file: `.jsonl`, or tab-separated with or without a header.
 
     A line has an action, a name, an id and perhaps a language, as keys or in this order.
-    RAISES (MedlinkError): E105 for a bad line, unless `bad_lines` collects them; E107 without the
+    RAISES (MedlinkError): E105 for a bad line, unless `bad_lines` collects it; E107 without the
         file; E167 for a name that is forced to two concepts.
     """
     if not path.exists():

@@ -1,8 +1,8 @@
-"""The SQLite file of a knowledge base: opened read-only, and every error of it coded in one place.
+"""The SQLite file of a knowledge base, opened read-only; its errors get their codes here.
 
-SQLite opens files by path alone, and each thread and forked child needs a connection of its own.
-Where another file has taken the place of the one that was opened first, they get a private copy of
-that one: concepts of one build must not meet names of another.
+SQLite opens files by path only, and each thread and forked child needs its own connection. If
+another file has meanwhile been put at the path, they get a private copy of the file that was opened
+first: concepts of one build must not be mixed with names of another.
 """
 
 import sqlite3
@@ -32,7 +32,7 @@ class Connection(sqlite3.Connection):
     place: Path
 
     def execute(self, query: str, values: Any = ()) -> Any:
-        """Execute a statement. RAISES (MedlinkError): E102, and so does reading what it gives."""
+        """Execute a statement. RAISES (MedlinkError): E102, also when its rows are read."""
         return self.cursor(_Cursor).execute(query, values)
 
 
@@ -80,8 +80,8 @@ _Faults = (sqlite3.DatabaseError, OverflowError)
 class Database:
     """The file, held open, and how connections to it are made.
 
-    path (Path): of the file, for messages. file (Optional[HeldFile]): the file, where it is open
-        already. RAISES (MedlinkError): E101 no file.
+    path (Path): the file's path, for messages. file (Optional[HeldFile]): the file, if already
+        open. RAISES (MedlinkError): E101 no file.
     """
 
     def __init__(self, path: Path, file: HeldFile | None = None) -> None:
@@ -91,12 +91,12 @@ class Database:
         self._lock = ForkSafeLock()
 
     def connect(self) -> Connection:
-        """Make a connection to the file that was opened, whatever has taken its place.
+        """Make a connection to the file that was opened, even if another is now at its path.
 
         RAISES (MedlinkError): E102 not a knowledge base, E103 of another schema, E204 where the
             file was replaced and cannot be copied.
         """
-        # Must be the same before and after: then SQLite has opened this very file.
+        # If the path has the same file before and after, SQLite has opened this file.
         if self.file.is_in_place():
             try:
                 connection = _connect(self.file.path, self.path, self.file.size)
@@ -134,7 +134,7 @@ def _hold(path: Path) -> HeldFile:
 
 
 def _connect(file: Path, path: Path, size: int) -> Connection:
-    """Connect to a file. path (Path): what messages call it."""
+    """Connect to a file. path (Path): the path for messages."""
     # immutable: no locks and no journal look-ups, so read-only file systems work too; a new
     # build replaces the file instead of changing it.
     uri = file.absolute().as_uri() + "?mode=ro&immutable=1"
@@ -160,7 +160,7 @@ def _connect(file: Path, path: Path, size: int) -> Connection:
 
 
 def _odd_table(connection: sqlite3.Connection) -> str:
-    """Find a table that is not as `schema` makes it, such as a view that never ends; "" if none."""
+    """Find a table that differs from the schema, such as a view without end; "" if none."""
     expected = schema.columns()
     found: dict[str, list[tuple[str, str]]] = {}
     for table, column, type in connection.execute(_COLUMNS):

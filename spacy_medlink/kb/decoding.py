@@ -1,6 +1,6 @@
-"""What the rows of a knowledge base say, for all to whom damaged rows are errors with a code.
+"""Decoding of rows of a knowledge base into concepts, names and facts.
 
-RAISES (ValueError, TypeError, LookupError): for rows that the writer cannot have written.
+RAISES (ValueError, TypeError, LookupError): for damaged rows; callers turn these into coded errors.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""What changed between two knowledge bases, in bounded memory.
+"""The differences between two knowledge bases, found in bounded memory.
 
-Concepts are compared by joins over the two files; of names, only those that one concept has lost or
-gained are noted, in a temporary file, to see which have moved to another.
+Joins over the two files compare the concepts. Names that a concept has lost or gained are noted in
+a temporary file, to see which of them have moved to another concept.
 """
 
 import sqlite3
@@ -28,7 +28,7 @@ _INDICES = """
 CREATE INDEX gone_name ON gone (text, lang);
 CREATE INDEX come_name ON come (text, lang);
 """
-# Ids of one that the other lacks, in the order of their rows.
+# The ids that only one of the knowledge bases has, in the order of their rows.
 _ONLY_IN = (
     "SELECT id, name, first_name, n_names FROM {one}.concept AS mine"
     " WHERE NOT EXISTS (SELECT 1 FROM {other}.concept AS theirs WHERE theirs.id = mine.id)"
@@ -64,7 +64,7 @@ _UNMATCHED = (
 
 @dataclass(frozen=True)
 class Total:
-    """A number that both knowledge bases have.
+    """A count of something in both knowledge bases.
 
     what (str): "concepts", "names", "retired ids", "names by language", "names by source",
         "concepts with codes", "relations". label (str): the language, source, vocabulary or
@@ -81,8 +81,8 @@ class Total:
 class KbDiff:
     """Counts of changes by kind, and the first of each kind.
 
-    totals (List[Total]): of both. labels (Dict[str, Counter[str]]): changes of a kind by language
-        of the name, or by vocabulary of the codes.
+    totals (List[Total]): counts of both. labels (Dict[str, Counter[str]]): changes of a kind by
+        language of the name, or by vocabulary of the codes.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -143,13 +143,13 @@ def changes(old: KnowledgeBase, new: KnowledgeBase) -> Iterator[Change]:
 
 
 def _totals(old: KnowledgeBase, new: KnowledgeBase) -> Iterator[Total]:
-    """List the numbers of both, those that are the same too."""
+    """List the counts of both, including equal ones."""
     yield Total("concepts", "", len(old), len(new))
     yield Total("names", "", old.n_names, new.n_names)
     retired = [int(base.manifest.get("retired", 0)) for base in (old, new)]
     yield Total("retired ids", "", *retired)
     before, after = (base.manifest.get("by_relation") for base in (old, new))
-    if before is None or after is None:  # files of earlier versions do not say what they lack
+    if before is None or after is None:  # files of earlier versions lack these tables
         before = after = {}
     for what, one, other in (
         ("names by language", old.manifest.get("by_lang", {}), new.manifest.get("by_lang", {})),
@@ -215,7 +215,7 @@ def _names(
 def _related(
     db: sqlite3.Connection, base: str, labels: _Labels, row: int
 ) -> dict[str, dict[str, None]]:
-    """List what a concept is to others, by relation; `parents changed` tells of the hierarchy."""
+    """List a concept's relations without those of the hierarchy (see "parents changed")."""
     found: dict[str, dict[str, None]] = {}
     for relation, other in db.execute(_RELATED.format(base=base), (row,)):
         found.setdefault(labels[base][relation], {})[other] = None
@@ -226,7 +226,7 @@ def _related(
 def _mapped(
     db: sqlite3.Connection, base: str, labels: _Labels, row: int
 ) -> dict[str, dict[str, None]]:
-    """List what codes are to a concept ("E11 broader"), by vocabulary."""
+    """List a concept's mapped codes with their relation ("E11 broader"), by vocabulary."""
     found: dict[str, dict[str, None]] = {}
     for vocabulary, code, relation in db.execute(_MAPPED.format(base=base), (row,)):
         said = f"{code} {labels[base][relation]}"

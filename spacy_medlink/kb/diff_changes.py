@@ -14,14 +14,14 @@ class Change(NamedTuple):
     """One difference.
 
     kind (str): "concept new", "concept retired", "concept merged", "concept vanished" (gone, and
-        the new base says nothing of it), "concept renamed", "codes changed", "types changed",
-        "parents changed", "definition changed", "relations changed" (but the hierarchy) and "maps
-        changed" (both only where both bases know them); "name new", "name dropped", "name moved",
-        and of names that stay "name source changed", "name term type changed", "name obsolete
+        the new base has no history of it), "concept renamed", "codes changed", "types changed",
+        "parents changed", "definition changed", "relations changed" (without the hierarchy) and
+        "maps changed" (both only if both bases have them); "name new", "name dropped", "name
+        moved"; for names that stay "name source changed", "name term type changed", "name obsolete
         changed", "name language changed"; "successor changed" (of a retired id); "gold merged",
         "gold lost", "gold gained" (an id found again), "gold unknown" (in neither), "gold findable"
-        and "gold unfindable" (an exact match of the mention has a gold id, now or no more).
-    id, other (str): the concept, and the one that it or its name went to.
+        and "gold unfindable" (an exact match of the mention has a gold id only now, or no longer).
+    id, other (str): the concept, and the concept that replaces it or now has its name.
     text, lang (str): the name, or the mention; the preferred name where a fact has changed.
     label (str): the vocabulary of codes that have changed, or the relation.
     before, after (str): what has changed; values of a list are joined with ", ".
@@ -47,7 +47,7 @@ class Facts(NamedTuple):
 
 
 def fact_changes(id: str, name: str, old: Facts, new: Facts) -> Iterator[Change]:
-    """List what has changed of a concept; the order of values is no change.
+    """List the changes of a concept's facts; another order of values is no change.
 
     name (str): its preferred name now.
     """
@@ -71,8 +71,8 @@ def name_changes(
 ) -> tuple[list[Change], list[tuple[str, str]], list[tuple[str, str]]]:
     """Compare the names of a concept.
 
-    RETURNS: what has changed of names that stay; names (text, language) that have gone; that have
-        come.
+    RETURNS: the changes of names that stay; the names (text, language) that were dropped; the names
+        that are new.
     """
     before = {name[:2]: name for name in had}
     after = {name[:2]: name for name in has}
@@ -102,7 +102,7 @@ def value_changes(
     old: Mapping[str, Collection[str]],
     new: Mapping[str, Collection[str]],
 ) -> Iterator[Change]:
-    """List the labels whose values are not the same set, such as vocabularies and their codes."""
+    """List the labels whose sets of values differ, such as vocabularies and their codes."""
     for label in sorted({*old, *new}):
         before, after = old.get(label, ()), new.get(label, ())
         if set(before) != set(after):

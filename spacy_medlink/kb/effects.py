@@ -1,4 +1,4 @@
-"""Lines of a user's file that changed nothing: counted by reason, so that none is silent."""
+"""Lines of a user's file that changed nothing, counted by reason, so that each is reported."""
 
 from collections.abc import Iterable
 from typing import Any

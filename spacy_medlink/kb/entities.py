@@ -7,7 +7,7 @@ from ..types import Concept
 
 
 class _Concepts(Protocol):
-    """A knowledge base, as far as it is read here."""
+    """The methods of a knowledge base that are used here."""
 
     def __getitem__(self, id: str) -> Concept: ...
     def __contains__(self, id: object) -> bool: ...
@@ -32,7 +32,7 @@ class Entity(NamedTuple):
 class EntitiesById(Mapping[str, Entity]):
     """The concepts of a knowledge base by id; each is read when it is asked for.
 
-    RAISES (KeyError): for an id that there is not.
+    RAISES (KeyError): for an unknown id.
     """
 
     def __init__(self, kb: _Concepts) -> None:

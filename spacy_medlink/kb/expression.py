@@ -1,4 +1,4 @@
-"""Expressions that name a part of the hierarchy, in the manner of SNOMED CT's ECL.
+"""Expressions for a part of the hierarchy, modelled on SNOMED CT's ECL.
 
 `ID`, `<< ID` (it and all below), `< ID` (all below), `>> ID` and `> ID` (above), joined by AND, OR
 and MINUS, with parentheses; `|term|` after an id is for people.
@@ -17,7 +17,7 @@ from .hierarchy import Hierarchy
 from .knowledge_base import KnowledgeBase
 
 Concepts = NDArray[np.bool_]
-"""Which concepts are meant: (n_concepts,)."""
+"""A mask of the selected concepts: (n_concepts,)."""
 
 _TOKEN = re.compile(r"<<|>>|[<>()]|\|[^|]*\||[^\s()<>|]+|\|")
 _SIGNS = ("<", "<<", ">", ">>")
@@ -30,7 +30,7 @@ _DEEPEST = 100  # parentheses
 
 
 class _Of(NamedTuple):
-    """A concept and those around it. sign (str): "", "<", "<<", ">" or ">>"."""
+    """A concept and those below or above it. sign (str): "", "<", "<<", ">" or ">>"."""
 
     sign: str
     id: str
@@ -44,7 +44,7 @@ class _Joined(NamedTuple):
 
 
 def concepts_of(expression: str, kb: KnowledgeBase, hierarchy: Hierarchy) -> Concepts:
-    """Find the concepts that an expression names; retired ids are followed: (n_concepts,).
+    """Find the concepts that an expression selects; retired ids are followed: (n_concepts,).
 
     RAISES (MedlinkError): E224 for what is no expression, with the place; E106 for an unknown id.
     """
@@ -108,11 +108,11 @@ class _Parser:
 
     @property
     def _token(self) -> str:
-        """What stands where the reader is; "" at the end."""
+        """Return the token at the current place; "" at the end."""
         return self._tokens[-1][0] if self._tokens else ""
 
     def _take(self) -> str:
-        """Go on, and get what was passed."""
+        """Return the current token and move to the next."""
         return self._tokens.pop()[0]
 
     def _error(self, expected: str) -> Exception:

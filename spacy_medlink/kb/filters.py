@@ -18,18 +18,18 @@ Verdict = Callable[[Name], str]
 
 @dataclass(frozen=True)
 class Filters:
-    """What to keep. A filter that is not given keeps everything; all that are given must agree.
+    """The concepts and names to keep: all that pass every given filter.
 
-    languages (Tuple[str, ...]): of names. sources (Tuple[str, ...]): vocabularies of names; a name
-        that several have keeps the ones wanted.
-    types (Tuple[str, ...]): of concepts, such as "T047". groups (Tuple[str, ...]): of types, such
-        as "DISO"; a concept needs one of the types or groups.
-    term_types (Tuple[str, ...]): of names, such as "PT".
+    languages (Tuple[str, ...]): languages of names. sources (Tuple[str, ...]): vocabularies of
+        names; a name of several vocabularies keeps only these.
+    types (Tuple[str, ...]): types of concepts, such as "T047". groups (Tuple[str, ...]): groups of
+        types, such as "DISO"; a concept needs one of the types or groups.
+    term_types (Tuple[str, ...]): term types of names, such as "PT".
     include_obsolete (bool): whether to keep names that are obsolete or suppressed.
-    min_length, max_length (int): of names, in characters; 0 is no limit.
+    min_length, max_length (int): length of names, in characters; 0 is no limit.
     allow_ids, deny_ids (Tuple[str, ...]): the only concepts to keep; concepts to leave out.
     allow_names, deny_names (Tuple[str, ...]): the same for names, compared without regard to case,
-        accents and punctuation, but with regard to what is a short form ("ALL" is not "all").
+        accents and punctuation, except that short forms keep their case ("ALL" is not "all").
     RAISES (MedlinkError): E162 for an unknown group, E163 when nothing could pass.
     """
 
@@ -57,11 +57,11 @@ class Filters:
     def apply(
         self, records: Iterable[Record], removed: Counter[str] | None = None
     ) -> Iterator[Record]:
-        """Stream what passes. Retired ids do, unless they are denied.
+        """Stream the records that pass. Retired ids pass unless they are denied.
 
-        The preferred name of a concept that loses its own is the first one left that is in use.
+        A concept whose preferred name is removed gets the first remaining name that is in use.
 
-        removed (Optional[Counter[str]]): counts what does not pass, by reason ("name: language",
+        removed (Optional[Counter[str]]): counts what is removed, by reason ("name: language",
             "concept: no name left").
         """
         removed = Counter() if removed is None else removed
@@ -130,7 +130,7 @@ class Filters:
         return name._replace(source="|".join(wanted))
 
     def _verdict(self) -> Verdict:
-        """Make the function that says why a name is left out, "" when it is not."""
+        """Make the function that returns why a name is left out, "" for a name to keep."""
         languages, sources = frozenset(self.languages), frozenset(self.sources)
         term_types = frozenset(self.term_types)
         allowed = frozenset(map(name_identity, self.allow_names))
@@ -158,7 +158,7 @@ class Filters:
 
 
 def names_of(concept: Concept) -> tuple[Name, ...]:
-    """List a concept's names with the preferred one among them."""
+    """List a concept's names, the preferred one included."""
     names = concept.names
     if names and (names[0].text == concept.name or concept.name in {name.text for name in names}):
         return names
@@ -166,7 +166,7 @@ def names_of(concept: Concept) -> tuple[Name, ...]:
 
 
 def with_names(concept: Concept, names: list[Name]) -> Concept:
-    """Give a concept other names; the preferred one stays if it is among them."""
+    """Copy a concept with other names; the preferred name stays if it is among them."""
     if any(name.text == concept.name for name in names):
         return replace(concept, names=tuple(names))
     preferred = next((name for name in names if not name.obsolete), names[0])
@@ -174,5 +174,5 @@ def with_names(concept: Concept, names: list[Name]) -> Concept:
 
 
 def name_identity(text: str) -> tuple[str, bool]:
-    """Make what two spellings share that filters and curation take for the same name."""
+    """Make the key by which filters and curation compare names: equal keys are one name."""
     return normalise(text) or text, is_short_form(text)

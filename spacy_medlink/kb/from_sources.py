@@ -57,17 +57,17 @@ def build_knowledge_base(
     filters (Optional[Filters]): what to keep; by default all but obsolete names.
     id_scheme (str): vocabulary whose codes become the ids; "" keeps the ids.
     curation (Optional[Path]): file of rules, applied last.
-    maps (Sequence[Path]): mapping sets (SSSOM), whose codes concepts get, by the ids of the
-        sources; `id_scheme` may name a vocabulary of theirs.
+    maps (Sequence[Path]): mapping sets (SSSOM) that give concepts codes, by the ids of the sources;
+        `id_scheme` may be one of their vocabularies.
     options (Optional[Mapping[str, Any]]): passed to the readers, such as `lang`.
-    update (Optional[Path]): the knowledge base before this one, whose ids stay known.
-    skip_bad_lines (bool): collect bad lines in the report; otherwise they are an error, which
-        lists the first of them and their number.
-    overwrite (bool): replace a file that is no knowledge base. inputs (Sequence[Path]): what else
-        the caller has read, which must not be replaced.
+    update (Optional[Path]): the previous knowledge base, whose ids stay known.
+    skip_bad_lines (bool): collect bad lines in the report; otherwise they are an error that lists
+        the first of them and their number.
+    overwrite (bool): replace a file that is no knowledge base. inputs (Sequence[Path]): other files
+        that the caller has read, which must not be replaced.
     RETURNS (Built): the knowledge base, opened.
-    RAISES (MedlinkError): E105 and E130 for bad lines, E1xx for what else is wrong with a source,
-        the disk, or what is at `out`.
+    RAISES (MedlinkError): E105 and E130 for bad lines, E1xx for other errors of a source, of the
+        disk, or of the file at `out`.
     """
     read = [*(path for _, path in sources), curation, *maps, *inputs]
     check_output(out, KB, read, improves=update, overwrite=overwrite)
@@ -118,7 +118,7 @@ def _existing(path: Path) -> Path:
 
 
 def _all_sound(records: Iterator[Record], bad_lines: list[BadLine]) -> Iterator[Record]:
-    """Stream records up to the first bad line; then only look for others, and raise.
+    """Stream records up to the first bad line; then count the other bad lines, and raise.
 
     RAISES (MedlinkError): E105 for a single bad line, E130 for several.
     """
@@ -140,7 +140,7 @@ def _all_sound(records: Iterator[Record], bad_lines: list[BadLine]) -> Iterator[
 def facts_of(
     sources: Sequence[tuple[str, Path]], filters: Filters, id_scheme: str
 ) -> dict[str, Any]:
-    """List where the knowledge base comes from: names without their directories, which differ."""
+    """List the sources of the knowledge base, without directories, which differ by machine."""
     described = [_describe(format, path) for format, path in sources]
     facts: dict[str, Any] = {
         "source": ", ".join(one["name"] for one in described),

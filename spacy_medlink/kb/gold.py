@@ -1,8 +1,8 @@
-"""Gold mentions: reads the annotated files that evaluation, training and comparison share.
+"""Gold mentions: reads the annotated files of evaluation, training and comparison.
 
 One JSON object a line, `.gz` accepted: a document
 `{"doc_id", "lang", "text", "mentions": [{"start", "end", "mention", "ids", "type"}]}`,
-whose text may be absent, or a bare mention `{"mention", "ids", "lang", "type"}`.
+whose text may be missing, or a bare mention `{"mention", "ids", "lang", "type"}`.
 """
 
 import gzip
@@ -23,7 +23,7 @@ _DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
 
 
 class GoldMention(NamedTuple):
-    """A mention and what it means.
+    """A mention and its gold ids.
 
     text (str): the mention as its file writes it.
     ids (Tuple[str, ...]): acceptable ids; () means that no concept is right (NIL).
@@ -40,8 +40,8 @@ class GoldMention(NamedTuple):
 class GoldDocument(NamedTuple):
     """A document with its mentions; a bare mention is a document without a text.
 
-    doc_id (str): as the file has it; the number of the line where it has none (`named` is False).
-    text (Optional[str]): None when the file leaves it out. line (int): in the file, from 1.
+    doc_id (str): the document's id in the file, else its line number (then `named` is False).
+    text (Optional[str]): None when the file leaves it out. line (int): line in the file, from 1.
     """
 
     doc_id: str
@@ -53,7 +53,7 @@ class GoldDocument(NamedTuple):
 
 
 class _ProblemError(Exception):
-    """What is wrong with a line."""
+    """A problem of a line."""
 
 
 def read_gold(
@@ -66,11 +66,11 @@ def read_gold(
     """Stream the documents of a file of gold mentions.
 
     path (Path): a `.jsonl` or `.jsonl.gz` file.
-    strict (bool): raise where a mention's text is not what its offsets point at, or two documents
-        have one id; otherwise the mention's text counts, and the documents are told apart by line.
-    mismatches (Optional[List[BadLine]]): collects such mentions, one entry each; what they say is
-        not among it, for notes are private.
-    repeated (Optional[List[BadLine]]): collects documents whose id came before.
+    strict (bool): raise if a mention's text differs from the text at its offsets, or two documents
+        have the same id; otherwise the mention's text counts, and the documents differ by line.
+    mismatches (Optional[List[BadLine]]): collects such mentions, one entry each, without their
+        text, because notes are private.
+    repeated (Optional[List[BadLine]]): collects documents with the id of an earlier document.
     RAISES (MedlinkError): E107 no file, E401 a line that cannot be read, E402 offsets past the
         text, E403 a mismatch when `strict`, E404 no mention in the whole file, E408 a repeated id
         of documents when `strict`.
@@ -174,7 +174,7 @@ def _check_id(
     strict: bool,
     repeated: list[BadLine] | None,
 ) -> None:
-    """Check that no document before has the same id; bare mentions need none."""
+    """Check that no earlier document has the same id; bare mentions need no id."""
     if not document.named or (document.text is None and len(document.mentions) < 2):
         return
     first = lines.setdefault(document.doc_id, document.line)
@@ -197,7 +197,7 @@ def _check_offsets(
     strict: bool,
     mismatches: list[BadLine] | None,
 ) -> None:
-    """Check offsets against the text; a mention without any is a bare one."""
+    """Check offsets against the text; a mention without offsets is a bare mention."""
     text, start, end = document.text, mention.start, mention.end
     if (start, end) == (-1, -1):
         return
@@ -219,7 +219,7 @@ def _check_offsets(
 
 
 def _hint(text: str, mention: GoldMention) -> str:
-    """Say where a mention stands instead, without saying what it is."""
+    """Give the right offsets of a mention for a message, without its text."""
     if text[mention.start : mention.end].casefold() == mention.text.casefold():
         return "they differ in case only"
     after = text.find(mention.text, mention.start) if mention.text else -1

@@ -1,7 +1,7 @@
-"""Hierarchy: which concepts are above and below others, for questions about very many of them.
+"""Hierarchy: the concepts above and below others, in arrays for very many concepts at a time.
 
-`KnowledgeBase.descendants` asks the file level by level; of millions of concepts that takes many
-times as long as to follow arrays.
+`KnowledgeBase.descendants` queries the file level by level. For millions of concepts, that takes
+many times as long as following arrays.
 """
 
 from functools import cached_property
@@ -20,21 +20,21 @@ _CHILD = (1 << 32) - 1
 
 
 class Hierarchy:
-    """The hierarchy of a knowledge base in arrays: 4 bytes a step and 8 a concept, twice.
+    """The hierarchy of a knowledge base in arrays: 4 bytes an edge and 8 a concept, twice.
 
-    The first question about a direction reads those of it.
-    RAISES (MedlinkError): E102, with the first question, for a damaged file.
+    The arrays of a direction are read when they are first needed.
+    RAISES (MedlinkError): E102 for a damaged file, at the first call of a method.
     """
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self._kb = kb
 
     def below(self, rows: Ints1d) -> NDArray[np.bool_]:
-        """Tell which concepts are some of these or below one; cycles do no harm: (n_concepts,)."""
+        """Mark these concepts and all below them; cycles do no harm: (n_concepts,)."""
         return _reached(rows, *self._down)
 
     def above(self, rows: Ints1d) -> NDArray[np.bool_]:
-        """Tell which concepts are some of these or above one: (n_concepts,)."""
+        """Mark these concepts and all above them; cycles do no harm: (n_concepts,)."""
         return _reached(rows, *self._up)
 
     @cached_property
@@ -70,12 +70,12 @@ def _checked(edges: Ints1d, n_concepts: int) -> Ints1d:
 
 
 def _starts(rows: Ints1d, n_concepts: int) -> Ints1d:
-    """Say where the part of each concept begins among steps by concept: (n_concepts + 1,)."""
+    """Find where each concept's edges begin in the array sorted by concept: (n_concepts + 1,)."""
     return np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=n_concepts))))
 
 
 def _reached(rows: Ints1d, starts: Ints1d, ends: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Follow steps from some rows, each once, a level at a time: (n_concepts,)."""
+    """Follow the edges from some rows level by level, each row once: (n_concepts,)."""
     found = np.zeros(len(starts) - 1, dtype=np.bool_)
     place_of = np.empty(len(found), dtype=np.int64)
     found[rows] = True
@@ -85,7 +85,7 @@ def _reached(rows: Ints1d, starts: Ints1d, ends: NDArray[np.int32]) -> NDArray[n
         rows = ends[places]
         rows = rows[~found[rows]]
         found[rows] = True
-        # Where several steps reach a row, the last one counts. Sorting them would take longer.
+        # Keep one edge for each row that several edges reach. Sorting them would take longer.
         place_of[rows] = np.arange(len(rows))
         rows = rows[place_of[rows] == np.arange(len(rows))]
     return found

@@ -1,7 +1,7 @@
 """Carrying the history of ids from one release of a terminology to the next.
 
-A release says what became of some of its old ids, and forgets others. What the knowledge base
-before knew must not be lost by an update: annotations and links outlive releases.
+A release lists the successors of some old ids and omits other ids. An update must keep what the
+previous knowledge base knew, because annotations and links outlive releases.
 """
 
 from array import array
@@ -25,9 +25,9 @@ _FACTS = ("version", "concepts", "names", "retired")
 
 
 class History:
-    """What the knowledge base before this one knew about ids.
+    """The history of ids in the previous knowledge base.
 
-    old (KnowledgeBase): the one to update.
+    old (KnowledgeBase): the knowledge base to update.
     """
 
     def __init__(self, old: KnowledgeBase) -> None:
@@ -35,11 +35,11 @@ class History:
         self.counts = Counter(dict.fromkeys(_FATES, 0))
 
     def apply(self, records: Iterable[Record]) -> Iterator[Record]:
-        """Stream the records, then what they do not say about ids of the old knowledge base.
+        """Stream the records, then the history of old ids that the records do not mention.
 
-        Ids that were in use and are no longer mentioned are retired with the reason "gone". Ids
-        that were retired before stay so, unless they are in use again; where both have a word on
-        an id, the new one counts. Memory: 8 bytes a concept (the ids' hashes).
+        Ids that were in use and are no longer mentioned are retired with the reason "gone". Retired
+        ids stay retired, unless they are in use again. If the old and the new knowledge base differ
+        about an id, the new one counts. Memory: 8 bytes a concept (the ids' hashes).
         """
         live, retired = array("Q"), array("Q")
         ids: list[str] = []
@@ -58,7 +58,7 @@ class History:
         yield from self._forgotten(_sorted(live), _sorted(retired))
 
     def as_manifest(self) -> dict[str, object]:
-        """List what was updated and how many ids came through, for the manifest."""
+        """List the updated knowledge base and the counts of kept ids, for the manifest."""
         facts = {name: self.old.manifest[name] for name in _FACTS if name in self.old.manifest}
         return {
             "name": self.old.path.name,
@@ -87,7 +87,7 @@ class History:
 
 
 def _has_name(concept: Concept) -> bool:
-    # A concept without a name is not written, so that its id is not in use.
+    # A concept without a name is not written, so its id is not in use.
     return bool(concept.name.strip()) or any(name.text.strip() for name in concept.names)
 
 
@@ -103,7 +103,7 @@ def _sorted(hashes: "array[int]") -> Hashes1d:
 
 
 def _are_in(ascending: Hashes1d, chunk: list[Retired]) -> NDArray[np.bool_]:
-    # With 64 bits, one update in a million takes two of 4 million ids for the same.
+    # With 64-bit hashes, one update of 4 million ids in a million confuses two of them.
     return positions(ascending, hash_keys(record.id for record in chunk)) >= 0
 
 

@@ -43,7 +43,7 @@ _SEARCH = (
     " WHERE text LIKE ? ESCAPE '\\')) WHERE place = 1 ORDER BY begins DESC, size, row LIMIT ?"
 )
 _LONGEST_SEARCH = 5000
-_FEW_ROWS = 3  # up to so many are read one by one, which is quicker
+_FEW_ROWS = 3  # up to this number of rows, reading one by one is quicker
 _load_types = lru_cache(4096)(schema.load_list)  # many concepts share few lists
 
 Read = TypeVar("Read")
@@ -53,13 +53,13 @@ class KnowledgeBase:
     """A terminology on disk, opened read-only; the file stays the one that was opened.
 
     Safe to share between threads (each gets its own connection), to use after a fork (children
-    connect anew) and to pickle (where it is unpickled, the same file must be at the path). A file
-    that takes its place meanwhile is seen by whoever opens it, and by nobody who had it open.
+    connect anew) and to pickle (the same file must be at the path when it is unpickled). If another
+    file replaces the one at the path, only knowledge bases opened later read the new file.
 
-    path (Path): a file that `medlink kb build` wrote. file (Optional[HeldFile]): the file, where it
-        is open already.
+    path (Path): a file that `medlink kb build` wrote. file (Optional[HeldFile]): the file, if it is
+        already open.
     RAISES (MedlinkError): E101 no file, E102 not a knowledge base, E103 of another schema, E221
-        unpickled where another one is.
+        unpickled where the path has another file.
 
     EXAMPLE:
         >>> kb = KnowledgeBase("hpo.kb")
@@ -145,7 +145,7 @@ class KnowledgeBase:
         return self._concept(found) if names else self._decoded(concept_of, found, ())
 
     def brief_at(self, row: int) -> tuple[str, str, tuple[str, ...]]:
-        """Get (id, preferred name, types) of the concept of a row, sooner than `concept_at`."""
+        """Get (id, preferred name, types) of the concept of a row, faster than `concept_at`."""
         query = "SELECT id, name, types FROM concept WHERE row = ?"
         id, name, types = self._row(query, row)
         return id, name, self._decoded(_load_types, types)
@@ -160,7 +160,7 @@ class KnowledgeBase:
         return str(self._row("SELECT CAST(text AS TEXT) FROM name WHERE row = ?", row)[0])
 
     def texts_at(self, rows: Sequence[int]) -> list[str]:
-        """Get the texts of the names of many rows, sooner than one by one."""
+        """Get the texts of the names of many rows, faster than one by one."""
         if len(rows) <= _FEW_ROWS:
             return [self.text_at(row) for row in rows]
         found = dict(self._db.execute(_TEXTS, (json.dumps(list(rows)),)).fetchall())
@@ -205,7 +205,7 @@ class KnowledgeBase:
         return dict(self._db.execute("SELECT row, text FROM label").fetchall())
 
     def name_concepts(self) -> Ints1d:
-        """Make the concept row of every name row: (n_names,)."""
+        """Return the concept row of every name row: (n_names,)."""
         counts = self._db.execute("SELECT n_names FROM concept ORDER BY row")
         per_concept = np.fromiter((count for (count,) in counts), dtype=np.int64)
         if (per_concept < 0).any() or per_concept.astype(np.float64).sum() != self.n_names:
@@ -222,11 +222,11 @@ class KnowledgeBase:
         return [self.concept_at(row) for row in concepts]
 
     def rows_named(self, text: str) -> list[tuple[int, int]]:
-        """Find names like a text, as `find` does: (name row, concept row), in this order."""
+        """Find the names that equal a text, as `find` does: sorted (name row, concept row)."""
         own = key(text)
         value = hash_key(own)
         found = self._db.execute(_NAMED, (value - (value >> 63 << 64),)).fetchall()
-        # Two keys may have one hash: it finds the names, and the key itself decides.
+        # Two keys may have the same hash, so the names found by hash are compared by key.
         return [(row, concept) for row, concept, name in found if key(name) == own]
 
     def name_rows(self, row: int) -> range:
@@ -235,11 +235,11 @@ class KnowledgeBase:
         return range(first, first + count)
 
     def search(self, text: str, limit: int = 20) -> list[tuple[Concept, Name]]:
-        """Find names that hold a text, those that begin with it first, shorter ones before longer.
+        """Find names that contain a text: first those that begin with it, then by length.
 
-        For a look by eye: it reads all names, and folds only the case of ASCII letters.
+        Meant for interactive use: it reads all names and ignores only the case of ASCII letters.
 
-        limit (int): at most so many concepts, each with its best such name.
+        limit (int): the greatest number of concepts, each with its best matching name.
         """
         if not 0 < len(text) <= _LONGEST_SEARCH:  # SQLite refuses patterns of more than 50 kB
             return []
@@ -262,13 +262,13 @@ class KnowledgeBase:
         return (Retired(*row) for row in self._db.execute(query))
 
     def resolve(self, id: str) -> str | None:
-        """Follow retired and merged ids to the one in use; None when nothing replaces the id."""
+        """Follow retired and merged ids to the id in use; None when there is no successor."""
         steps = self.history(id)
         last = steps[-1].replaced_by if steps else id
         return last if last in self else None
 
     def history(self, id: str) -> list[Retired]:
-        """List what became of a retired id, one step after the other; [] for one in use."""
+        """List the steps from a retired id to its successor; [] for an id in use."""
         query = "SELECT id, replaced_by, reason FROM retired WHERE id = ?"
         steps: dict[str, Retired] = {}
         while id not in self and id not in steps:
@@ -284,12 +284,12 @@ class KnowledgeBase:
         return tuple(self[id].codes.get(vocabulary, ()))
 
     def maps(self, id: str) -> list[CodeMap]:
-        """List a concept's codes in their order, with what is said of each."""
+        """List a concept's codes in their order, with relation, source and note of each."""
         row = self.row_of(id)
         return related.maps_of(self._db, row, self.codes_at(row))
 
     def names(self, id: str, lang: str = "") -> tuple[str, ...]:
-        """List a concept's names in a language, such as "es"; in all of them without one."""
+        """List a concept's names in a language, such as "es"; "" for all languages."""
         return tuple(name.text for name in self[id].names if lang in ("", name.lang))
 
     def groups(self, id: str) -> tuple[str, ...]:
@@ -301,19 +301,19 @@ class KnowledgeBase:
         return related.children(self._db, self.row_of(id)) if id in self else []
 
     def ancestors(self, id: str) -> dict[str, int]:
-        """Map every concept above to the length of the shortest way up; cycles do no harm."""
+        """Map the id of every ancestor to its distance in levels; cycles do no harm."""
         self.row_of(id)  # raises KeyError for an unknown id
         return related.ancestors(self._db, id)
 
     def descendants(self, id: str) -> dict[str, int]:
-        """Map every concept below to the length of the shortest way down, nearest first."""
+        """Map the id of every descendant to its distance in levels, nearest first."""
         return related.descendants(self._db, self.row_of(id)) if id in self else {}
 
     def relations(self, id: str, relation: str = "", inverse: bool = False) -> list[Relation]:
-        """List what a concept is to others, as its sources say: by relation, then by row.
+        """List a concept's relations to other concepts, sorted by relation, then by row.
 
-        relation (str): only this one, such as "isa" (to its parents, in all sources).
-        inverse (bool): what others are to the concept, instead.
+        relation (str): only this relation, such as "isa" (to its parents, in all sources).
+        inverse (bool): list the relations of other concepts to this one instead.
         RAISES (KeyError): when there is no such concept.
         """
         found = related.relations_of(self._db, self.row_of(id), inverse)
@@ -336,7 +336,7 @@ class KnowledgeBase:
     def shared_codes(self, vocabulary: str) -> Mapping[str, tuple[int, ...]]:
         """Map the codes that several concepts share to the rows of these concepts.
 
-        The first question about a vocabulary reads the codes of all concepts; the answer is kept.
+        The first call for a vocabulary reads the codes of all concepts; the result is kept.
         """
         if vocabulary not in self._shared:
             self._shared[vocabulary] = related.shared_codes(self._db, vocabulary)
@@ -355,7 +355,7 @@ class KnowledgeBase:
 
     @property
     def connection(self) -> Connection:
-        """This thread's connection, for what there is no method for."""
+        """This thread's connection, for queries without a method here."""
         return self._db
 
     @property
@@ -366,7 +366,7 @@ class KnowledgeBase:
         return self._database.file
 
     def _check_expected(self) -> None:
-        """Refuse another file than the one that was pickled."""
+        """Raise an error unless the file is the one that was pickled."""
         expected, self._expected = self._expected, ""
         if expected and kb_fingerprint(self.manifest) != expected:
             self._local.pid, self._database, self._expected = None, None, expected
@@ -393,7 +393,7 @@ class KnowledgeBase:
         return self._decoded(concept_of, row, tuple(own))
 
     def _names_of(self, concept: int, rows: range) -> Iterable[Name]:
-        """Read the names of a concept, by its row and theirs."""
+        """Read the names of a concept, by the row of the concept and the rows of the names."""
         query = f"{_NAME} WHERE row >= ? AND row < ? ORDER BY row"
         names, labels = self._db.execute(query, (rows.start, rows.stop)), self.labels
         return (self._decoded(name_of, name, labels) for name in names)

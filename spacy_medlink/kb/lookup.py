@@ -1,8 +1,8 @@
-"""The exact tier's table while it is made: key hashes of all names, sorted on disk by buckets.
+"""Builds the exact tier's table: key hashes of all names, sorted on disk in buckets.
 
-Making the keys is a quarter of the work of a build, so a second process does it once there are
-many names. It gets names through a pipe and leaves buckets, files that each hold one range of
-hashes; sorting them one by one takes little memory, whatever the number of names.
+Making the keys is a quarter of the work of a build, so a second process does it for many names.
+It gets the names through a pipe and writes buckets: files that each hold one range of hashes.
+Sorting them one by one takes little memory, whatever the number of names.
 """
 
 import shutil
@@ -30,9 +30,9 @@ _MANY = 100_000
 
 
 class LookupSorter:
-    """Collects the key hashes of names and gives them back sorted, in bounded memory.
+    """Collects the key hashes of names and sorts them, in bounded memory.
 
-    directory (Path): where the buckets are put; made with the first names, removed by `close`.
+    directory (Path): directory of the buckets; made with the first names, removed by `close`.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -46,7 +46,7 @@ class LookupSorter:
         RAISES (OSError): when the disk is full or the second process has died.
         """
         if self._process is None and self._buckets is None:
-            shutil.rmtree(self._directory, ignore_errors=True)  # of a killed build
+            shutil.rmtree(self._directory, ignore_errors=True)  # left by a killed build
             self._directory.mkdir()
             self._buckets = Buckets(self._directory)
         if self._buckets is not None and first + len(texts) > _MANY:
@@ -66,7 +66,7 @@ class LookupSorter:
         for path in _bucket_paths(self._directory):
             if path.exists():
                 entries = np.fromfile(path, dtype=ENTRY)
-                # Rows were added in rising order, and a stable sort leaves them so.
+                # Rows were added in rising order, and a stable sort keeps that order.
                 yield entries[np.argsort(entries["hash"], kind="stable")]
                 path.unlink()
 
@@ -82,7 +82,7 @@ class LookupSorter:
             shutil.rmtree(self._directory, ignore_errors=True)
 
     def _hand_over(self) -> None:
-        """Let a second process go on with the buckets, if one can be had."""
+        """Let a second process continue with the buckets, if one can be started."""
         self._process = start(__name__, "serve", str(self._directory), stdin=subprocess.PIPE)
         if self._process is not None:
             self._close_buckets()
@@ -125,8 +125,8 @@ class Buckets:
             file.write(part.tobytes())
 
     def close(self) -> None:
-        """Write out what waits."""
-        with ExitStack() as stack:  # closes all, even if the disk is too full for one
+        """Write the buffered entries and close the files."""
+        with ExitStack() as stack:  # closes all files, even if the disk is too full for one
             for file in self._files:
                 stack.callback(file.close)
 
@@ -141,7 +141,7 @@ def hashed(first: int, texts: Sequence[str]) -> Entries:
 
 
 def serve(directory: str) -> None:
-    """Be the second process: put names from standard input into buckets until it ends."""
+    """Run the second process: put names from standard input into buckets until the input ends."""
     try:
         buckets = Buckets(Path(directory))
         while header := sys.stdin.buffer.read(_HEADER.size):

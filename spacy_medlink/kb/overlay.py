@@ -1,4 +1,4 @@
-"""Overlay: curation rules in force over a knowledge base that is in use, without a build."""
+"""Overlay: curation rules applied to a knowledge base in use, without a build."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,11 +13,11 @@ from .knowledge_base import KnowledgeBase
 
 @dataclass(frozen=True, eq=False)
 class Overlay:
-    """What curation rules change of one knowledge base: as if it had been built with them.
+    """The changes of curation rules to a knowledge base, as if it had been built with the rules.
 
-    rules (Tuple[Rule, ...]): those of the file, each with its effect. added: (concept row, name),
-    by concept row; their name rows follow those of the knowledge base. dropped (Tuple[int, ...]):
-    name rows that are no names any more. retired (FrozenSet[str]): ids of no concept any more.
+    rules (Tuple[Rule, ...]): the rules of the file, each with its effect. added: (concept row,
+    name), by concept row; their name rows follow those of the knowledge base. dropped (Tuple[int,
+    ...]): rows of removed names. retired (FrozenSet[str]): ids of removed concepts.
     """
 
     rules: tuple[Rule, ...] = ()
@@ -27,7 +27,7 @@ class Overlay:
 
     @classmethod
     def of(cls, curation: Curation, kb: KnowledgeBase) -> "Overlay":
-        """Find what rules mean for a knowledge base; each is told what it changed."""
+        """Find the changes of rules to a knowledge base, and note in each rule what it changed."""
         rules = Curation([replace(rule, applied=0, no_effect="") for rule in curation.rules])
         rows = sorted(_concerned(rules.rules, kb))
         curated = {one.id: one for one in rules.apply(map(kb.concept_at, rows))}
@@ -46,7 +46,7 @@ class Overlay:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many rules are in force, by action, and how many changed nothing."""
+        """Count the rules in force, by action, and those that changed nothing."""
         counted: dict[str, int] = {}
         for rule in self.rules:
             what = "no_effect" if rule.no_effect else rule.action
@@ -60,7 +60,7 @@ class Overlay:
 
     @cached_property
     def gone(self) -> frozenset[int]:
-        """`dropped`, to be asked about single rows."""
+        """`dropped` as a set, to look up single rows."""
         return frozenset(self.dropped)
 
     @cached_property
@@ -73,12 +73,12 @@ class Overlay:
 
 
 class OverlaidKb(KnowledgeBase):
-    """A knowledge base with an overlay: its concepts have the names that the rules leave and add.
+    """A knowledge base with an overlay: names are added and removed as the rules say.
 
-    The names that were added have the rows from `n_names` on. Streams (`iter_names`, `len`) and
-    `search` stay those of the file.
+    The added names have the rows from `n_names` on. Streams (`iter_names`), `len` and `search` use
+    the file without the overlay.
 
-    base (KnowledgeBase): without the overlay.
+    base (KnowledgeBase): the knowledge base without the overlay.
     """
 
     def __init__(self, base: KnowledgeBase, overlay: Overlay) -> None:
@@ -119,7 +119,7 @@ class OverlaidKb(KnowledgeBase):
         return [self.concept_at(row) for row in sorted(set(rows))]
 
     def history(self, id: str) -> list[Retired]:
-        """List what became of a retired id, one step after the other; [] for one in use."""
+        """List the steps from a retired id to its successor; [] for an id in use."""
         if id in self.overlay.retired:
             return [Retired(id, "", SOURCE)]
         return super().history(id)
@@ -137,7 +137,7 @@ class OverlaidKb(KnowledgeBase):
 
 
 def _concerned(rules: Iterable[Rule], kb: KnowledgeBase) -> set[int]:
-    """List the rows of the concepts that rules may change: by their ids and by their names."""
+    """List the rows of the concepts that rules may change, found by id and by name."""
     rows = {kb.row_of(id) for id in {rule.id for rule in rules} if id in kb}
     every = {rule.name for rule in rules if rule.action == "force" or not rule.id}
     return rows.union(row for name in every for _, row in kb.rows_named(name))

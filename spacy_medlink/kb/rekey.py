@@ -35,15 +35,15 @@ def rekey(
 ) -> Iterator[Record]:
     """Stream the records with the codes of a scheme as their ids.
 
-    A concept with several codes gives one record for each; one without is dropped, and what lies
-    below it then lies below its parents. Old ids become codes of the old vocabulary. Retired ids
-    stay, and lead to the new ids. Everything passes through a temporary file, since the parents'
-    new ids are known only at the end.
+    A concept with several codes gives one record for each code. A concept without a code is
+    dropped, and its children move to its parents. Old ids become codes of the old vocabulary.
+    Retired ids stay, and lead to the new ids. All records pass through a temporary file, because
+    the parents' new ids are known only at the end.
 
     scheme (str): vocabulary of the codes, such as "UMLS".
     old_scheme (str): vocabulary of the old ids; "" takes the prefix of each ("HP"), "UMLS" for a
         CUI, else the source of the preferred name.
-    dropped (Optional[Counter[str]]): counts concepts "without UMLS", distinct ids.
+    dropped (Optional[Counter[str]]): counts dropped concepts ("without UMLS") by distinct ids.
     RAISES (MedlinkError): E164 when there is no room for the temporary file.
     """
     with scratch(_TABLES) as db:
@@ -65,7 +65,7 @@ def rekey(
 def _spooled(
     db: sqlite3.Connection, records: Iterable[Record], scheme: str, old_scheme: str
 ) -> Iterator[tuple[str]]:
-    """Note the ids of each record, then hand it on as text."""
+    """Note the ids of each record and stream the record as text."""
     for record in records:
         if isinstance(record, Retired):
             db.execute("INSERT INTO gone VALUES (?)", (record.id,))
@@ -82,7 +82,7 @@ def _spooled(
 
 
 def _count_dropped(db: sqlite3.Connection) -> int:
-    # A concept may come in several records, of which one has the code.
+    # A concept may come in several records, only one of which has the code.
     query = "SELECT count(DISTINCT id) FROM uncoded WHERE id NOT IN (SELECT old FROM renamed)"
     (count,) = db.execute(query).fetchone()
     return int(count)
@@ -111,7 +111,7 @@ def _new_related(db: sqlite3.Connection, relation: Relation) -> Iterable[str]:
 
 
 def _new_parents(db: sqlite3.Connection, parents: Iterable[str]) -> Iterator[str]:
-    """Find the new ids above, climbing past concepts that have none."""
+    """Find the new ids of the nearest ancestors that have a new id."""
     seen: dict[str, None] = {}
     waiting = list(dict.fromkeys(parents))
     found: dict[str, None] = {}
@@ -134,7 +134,7 @@ def _new_ids(db: sqlite3.Connection, id: str) -> list[str]:
 
 
 def _successor(db: sqlite3.Connection, id: str) -> str:
-    """Find what a successor is called now: a new id, or itself where it is retired in turn."""
+    """Find the new id of a successor; its old id if the successor is retired too."""
     ids = _new_ids(db, id)
     if ids:
         return ids[0]
@@ -143,7 +143,7 @@ def _successor(db: sqlite3.Connection, id: str) -> str:
 
 
 def scheme_of(concept: Concept) -> str:
-    """Say which vocabulary the id of a concept is from, as far as id, codes and source tell."""
+    """Return the vocabulary of a concept's id, as far as id, codes and source tell."""
     prefixed = _PREFIXED.fullmatch(concept.id)
     if prefixed:
         return prefixed[1]

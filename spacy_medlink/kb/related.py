@@ -1,4 +1,4 @@
-"""What concepts are to each other and to codes: relations, maps, the hierarchy above and below."""
+"""Queries for relations between concepts: relations, code maps, and the hierarchy."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -50,12 +50,12 @@ _SHARED = (
 
 
 def knows_relations(db: Connection) -> bool:
-    """Tell whether a file has relations beside the hierarchy, which earlier ones do not."""
+    """Tell whether a file has relations beside the hierarchy; earlier files have none."""
     return db.execute(_IS_THERE).fetchone() is not None
 
 
 def relations_of(db: Connection, row: int, inverse: bool) -> list[Relation]:
-    """List what a concept is to others, or others are to it; see KnowledgeBase.relations."""
+    """List a concept's relations, or the inverse ones; see KnowledgeBase.relations."""
     if knows_relations(db):
         own, other = ("object", "subject") if inverse else ("subject", "object")
         found = _rows(db, _OF_ONE.format(own=own, other=other), row)
@@ -73,12 +73,12 @@ def all_relations(db: Connection) -> Iterator[tuple[int, str, int, str]]:
 
 
 def maps_of(db: Connection, row: int, codes: Mapping[str, Sequence[str]]) -> list[CodeMap]:
-    """List the codes of a concept, with what is said of each; see KnowledgeBase.maps."""
+    """List the codes of a concept with relation, source and note; see KnowledgeBase.maps."""
     said: dict[tuple[str, str], list[CodeMap]] = {
         (vocabulary, code): [] for vocabulary, own in codes.items() for code in own
     }
     for vocabulary, code, *rest in _rows(db, _MAPS, row) if knows_relations(db) else ():
-        # A code that became the id of its concept is no longer among its codes.
+        # A code that became the concept's id is no longer among the concept's codes.
         said.get((vocabulary, code), []).append(CodeMap(vocabulary, code, *rest))
     return [one for pair, own in said.items() for one in own or [CodeMap(*pair)]]
 
@@ -89,7 +89,7 @@ def children(db: Connection, row: int) -> list[str]:
 
 
 def ancestors(db: Connection, id: str) -> dict[str, int]:
-    """Map every id above, of concepts elsewhere too, to the length of the shortest way up."""
+    """Map every ancestor's id to its distance in levels, including ids without a concept here."""
     found, level, depth = {id: 0}, [id], 0
     while level:
         depth += 1
@@ -101,7 +101,7 @@ def ancestors(db: Connection, id: str) -> dict[str, int]:
 
 
 def descendants(db: Connection, row: int) -> dict[str, int]:
-    """Map every id below to the length of the shortest way down, nearest first."""
+    """Map every descendant's id to its distance in levels, nearest first."""
     found, seen, level, depth = dict[str, int](), {row}, [row], 0
     while level:
         depth += 1

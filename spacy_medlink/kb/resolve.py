@@ -1,4 +1,4 @@
-"""Which concepts of a knowledge base the ids of annotated text stand for."""
+"""Resolving the ids of annotated text to concepts of a knowledge base."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
@@ -21,8 +21,8 @@ _KEPT = 65_536  # answers that are remembered
 class Found(NamedTuple):
     """The concepts of an id.
 
-    rows (FrozenSet[int]): all that it may mean. way (str): how they were found: "own" id of a
-        concept, a retired one ("history"), or its "code" in another vocabulary.
+    rows (FrozenSet[int]): the rows of all concepts that the id may mean. way (str): how they were
+        found: by a concept's "own" id, by a retired id ("history"), or by a "code".
     """
 
     rows: frozenset[int]
@@ -32,11 +32,11 @@ class Found(NamedTuple):
 class IdResolver:
     """Finds the concepts that ids stand for: the one place where gold ids are read.
 
-    An id may be a concept's own, a retired one that leads to it, or its code in any vocabulary;
-    with the vocabulary before it ("MESH:D012878", "OMIM:114500") or without.
+    An id may be a concept's own id, a retired id that leads to it, or its code in any vocabulary.
+    The vocabulary may stand before it ("MESH:D012878", "OMIM:114500").
 
     kb (KnowledgeBase): its codes are read once, at the first id; 12 bytes a code are kept.
-    scheme (str): the vocabulary that the ids are codes of, where they could be taken for others.
+    scheme (str): the vocabulary of the ids, in case another vocabulary has the same codes.
     """
 
     def __init__(self, kb: KnowledgeBase, scheme: str = "") -> None:
@@ -47,7 +47,7 @@ class IdResolver:
     def find(self, id: str) -> Found | None:
         """Find the concepts of an id; None where there are none."""
         if id not in self._known:
-            if len(self._known) >= _KEPT:  # a service is asked for ever
+            if len(self._known) >= _KEPT:  # keeps the memory of a long-running service bounded
                 self._known.clear()
             self._known[id] = self._look_up(id)
         return self._known[id]
@@ -83,7 +83,7 @@ class IdResolver:
 
     @cached_property
     def _codes(self) -> tuple[Hashes1d, NDArray[np.int32]]:
-        """The hashes of all ids and codes without their vocabularies, ascending, and their rows."""
+        """The sorted hashes of all ids and codes without vocabulary, and their concept rows."""
         hashes, rows = [np.empty(0, np.uint64)], [np.empty(0, np.int32)]
         waiting = (
             (row, text) for row, id, codes in self.kb.iter_codes() for text in _bare(id, codes)
@@ -99,7 +99,7 @@ class IdResolver:
 def find_ids(kb: KnowledgeBase, ids: Collection[str], scheme: str = "") -> dict[str, Found]:
     """Find the concepts that ids stand for, as IdResolver does.
 
-    RETURNS (Dict[str, Found]): those found alone.
+    RETURNS (Dict[str, Found]): only the ids that were found.
     """
     resolver = IdResolver(kb, scheme)
     found = {id: resolver.find(id) for id in ids}
@@ -115,7 +115,7 @@ def _bare(id: str, codes: Mapping[str, Iterable[str]]) -> Iterator[str]:
 
 
 def _spellings(id: str, codes: Mapping[str, Iterable[str]]) -> Iterator[str]:
-    """List what a concept may be called: its id and codes, each with and without vocabulary."""
+    """List the spellings of a concept's id and codes, each with and without vocabulary."""
     local = id.partition(":")[2]
     yield from (local, id) if local else ()
     for vocabulary, values in codes.items():

@@ -1,12 +1,12 @@
-"""The tables of a knowledge base, and how its few structured columns are written.
+"""The tables of a knowledge base, and the encoding of its few structured columns.
 
-Names of one concept have consecutive rows, so a concept finds them by (first_name, n_names) and
-no index over 15 million names is needed. `lookup` is the exact tier in the order in which the
-assets want it: sorted by key hash. Strings that repeat (languages, sources, term types) are
-interned in `label`. `edge` is the hierarchy alone, which most questions are about; `relation` has
-all that sources say, of the hierarchy too. `hierarchy` has `edge` once more as one array, which is
-read a hundred times as fast. `map` has the codes of which more is said than that they are there.
-Files of earlier versions lack `relation`, `hierarchy` and `map`.
+The names of a concept have consecutive rows, so (first_name, n_names) finds them without an index
+over 15 million names. `lookup` is the exact tier, sorted by key hash as the assets need it.
+Repeated strings (languages, sources, term types) are interned in `label`. `edge` is the hierarchy
+alone, which most queries need; `relation` has all relations of the sources, including the
+hierarchy. `hierarchy` holds `edge` again as one array, which is read a hundred times as fast. `map`
+has the codes with a relation or a note. Files of earlier versions lack `relation`, `hierarchy` and
+`map`.
 """
 
 import hashlib
@@ -64,10 +64,10 @@ def _is_ours(path: Path) -> bool:
     return head.startswith(_HEADER) and head[_ID_AT:] == _APPLICATION_ID.to_bytes(4, "big")
 
 
-KB = FileKind("a knowledge base", _is_ours)  # what a writer of one may replace
+KB = FileKind("a knowledge base", _is_ours)  # the files that a writer may replace
 CONCEPT_INDEX = "CREATE UNIQUE INDEX concept_id ON concept (id)"
 EDGES = "SELECT parent << 32 | child FROM edge ORDER BY parent, child"
-EDGE = "<i8"  # of the array: the row of a parent, and in the lower half that of its child
+EDGE = "<i8"  # an edge in the array: upper half the row of a parent, lower half that of a child
 RELATION_INDEX = "CREATE INDEX relation_object ON relation (object, relation)"
 
 
@@ -79,7 +79,7 @@ def create(connection: sqlite3.Connection) -> None:
 
 
 def found_version(connection: sqlite3.Connection) -> int | None:
-    """Read the schema version; None when the file is a database of something else."""
+    """Read the schema version; None when the database is no knowledge base."""
     (application_id,) = connection.execute("PRAGMA application_id").fetchone()
     if application_id != _APPLICATION_ID:
         return None
@@ -89,7 +89,7 @@ def found_version(connection: sqlite3.Connection) -> int | None:
 
 def dump_list(values: Sequence[str]) -> str:
     """Write a list of strings as JSON, "" for an empty one (the common case)."""
-    # As json.dumps writes it, which takes ten times as long.
+    # The same text as json.dumps, which takes ten times as long.
     return f"[{','.join(map(encode_basestring, values))}]" if values else ""
 
 

@@ -1,4 +1,4 @@
-"""Room on disk for what a reader or filter must sort or look up while it streams."""
+"""Temporary databases for readers and filters that must sort or look up records."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -11,13 +11,13 @@ from ..errors import Errors
 def scratch(tables: str) -> Iterator[sqlite3.Connection]:
     """Open an empty database that lasts as long as the block.
 
-    SQLite keeps it in a nameless temporary file and only what is in use in memory, so a million
-    rows cost little and a killed process leaves nothing behind.
+    SQLite keeps it in an unnamed temporary file and only the pages in use in memory. A million rows
+    therefore cost little memory, and a killed process leaves no file.
 
     tables (str): the SQL that creates its tables.
     RAISES (MedlinkError): E164 when the temporary space is full or cannot be written.
     """
-    # The thread that goes on with a generator may not be the one that started it.
+    # A generator may be continued by another thread than the one that started it.
     db = sqlite3.connect("", uri=True, isolation_level=None, check_same_thread=False)
     try:
         db.execute("PRAGMA journal_mode = OFF")

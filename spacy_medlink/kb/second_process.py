@@ -1,10 +1,10 @@
-"""Starting Python a second time, for work that can go on beside a build."""
+"""Starting a second Python process, for work beside a build."""
 
 import os
 import subprocess
 import sys
 
-# The list of paths is handed over so that the process finds the package where this one did.
+# The second process gets the list of paths, so that it finds the same package.
 _CODE = (
     "import sys; sys.path[:] = {paths!r}; "
     "from {module} import {function}; {function}(*{arguments!r})"
@@ -34,6 +34,6 @@ def start(
 
 
 def last_words(problem: bytes) -> str:
-    """Make the reason why a process failed out of what it wrote to its standard error."""
+    """Extract the reason of a failure from a process's standard error."""
     lines = problem.decode(errors="replace").split("\n")
     return next((line.strip() for line in reversed(lines) if line.strip()), "it was killed")

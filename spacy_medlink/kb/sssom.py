@@ -1,4 +1,4 @@
-"""SSSOM: mapping sets, which give the concepts of a knowledge base codes and what these mean."""
+"""SSSOM mapping sets: files that map concepts to codes, with the relation of each code."""
 
 import re
 import sqlite3
@@ -38,7 +38,7 @@ _HEADER = 1 << 20  # characters of the comments that come first
 _PREDICATES = {"equivalentClass": "exact", "sameAs": "exact", "hasDbXref": ""}
 _INVERSE = {"broader": "narrower", "narrower": "broader"}
 COLUMNS = ("subject_id", "subject_label", "predicate_id", "object_id", "mapping_justification")
-KIND = marked("a mapping set", "\t".join(COLUMNS))  # what a writer of one may replace
+KIND = marked("a mapping set", "\t".join(COLUMNS))  # the files that a writer may replace
 _NAMED = {
     "exact": "exactMatch", "broader": "broadMatch", "narrower": "narrowMatch",
     "close": "closeMatch",
@@ -48,7 +48,7 @@ _Pair = tuple[str, str]
 
 
 class _Row(NamedTuple):
-    """One mapping: the object is this to the subject, both as (vocabulary, code)."""
+    """One mapping: the relation of the object to the subject, both as (vocabulary, code)."""
 
     line: int
     subject: _Pair
@@ -60,12 +60,12 @@ class _Row(NamedTuple):
 
 @dataclass
 class MappingSets:
-    """Files of mappings, put on concepts while a knowledge base is built.
+    """Files of mappings that give concepts codes while a knowledge base is built.
 
-    A mapping is a code of its subject with the meaning of its predicate, and one of its object with
-    the inverse; where both are concepts, both get one. A concept is meant by its id, or where this
-    has no prefix by it and the vocabulary that it comes from ("SCTID:73211009"). Mappings that are
-    denied, or with predicates that are no match ("has phenotype"), are passed over.
+    A mapping gives its subject the object's code, with the relation of the predicate, and its
+    object the subject's code, with the inverse relation. A mapping names a concept by its id, or by
+    its vocabulary and id ("SCTID:73211009") where the id has no prefix. Denied mappings, and those
+    whose predicate is no match ("has phenotype"), are skipped.
 
     paths (Sequence[Path]): `.sssom.tsv` files, also `.gz`.
     """
@@ -77,9 +77,9 @@ class MappingSets:
     def apply(
         self, records: Iterable[Record], bad_lines: list[BadLine] | None = None
     ) -> Iterator[Record]:
-        """Stream the records with their maps; `as_manifest` then tells what was used.
+        """Stream the records with their maps; afterwards `as_manifest` lists what was used.
 
-        RAISES (MedlinkError): E105 for a bad line, unless `bad_lines` collects them.
+        RAISES (MedlinkError): E105 for a bad line, unless `bad_lines` collects it.
         """
         with scratch(_TABLES) as db:
             self.lines = [_load(db, file, path, bad_lines) for file, path in enumerate(self.paths)]
@@ -90,7 +90,7 @@ class MappingSets:
             self.used = [used.get(file, 0) for file in range(len(self.paths))]
 
     def as_manifest(self) -> list[dict[str, object]]:
-        """List the files with the number of their mappings, and of those that met a concept."""
+        """List the files with the numbers of all mappings and of those used for a concept."""
         return [
             {"name": path.name, "sha256": sha256_of(path), "lines": lines, "used": used}
             for path, lines, used in zip(self.paths, self.lines, self.used, strict=True)
@@ -98,11 +98,12 @@ class MappingSets:
 
 
 def write_sssom(kb: KnowledgeBase, path: Path, *, overwrite: bool = False) -> int:
-    """Write the codes of all concepts as a mapping set, and give their number.
+    """Write the codes of all concepts as a mapping set, and return their number.
 
-    Codes of which nothing is said are cross-references (oboInOwl:hasDbXref).
-    overwrite (bool): replace a file that no such function wrote.
-    RAISES (MedlinkError): E109 when it cannot be written, E122 and E124 for what is there.
+    Codes without a relation are written as cross-references (oboInOwl:hasDbXref).
+    overwrite (bool): replace a file that is no mapping set.
+    RAISES (MedlinkError): E109 when it cannot be written, E122 and E124 when an existing file must
+        not be replaced.
     """
     count = 0
     with (
@@ -122,12 +123,12 @@ def write_sssom(kb: KnowledgeBase, path: Path, *, overwrite: bool = False) -> in
 
 
 def predicate_of(relation: str) -> str:
-    """Name the predicate of a match, such as "skos:broadMatch" for "broader"."""
+    """Return the predicate of a relation, such as "skos:broadMatch" for "broader"."""
     return f"skos:{_NAMED.get(relation, 'relatedMatch')}"
 
 
 def curie(concept: Concept) -> str:
-    """Write the id of a concept with the vocabulary that it comes from."""
+    """Write the id of a concept with its vocabulary."""
     return concept.id if ":" in concept.id else f"{scheme_of(concept)}:{concept.id}"
 
 
@@ -146,7 +147,7 @@ def _mapped(db: sqlite3.Connection, concept: Concept) -> Concept:
 
 
 def _pair_of(concept: Concept) -> _Pair | None:
-    """Say which code a concept is; None where its own codes say that it is another one."""
+    """Return a concept's id as (vocabulary, code); None where its own codes contradict it."""
     if ":" in concept.id:
         return code_of(concept.id)
     scheme = scheme_of(concept)
@@ -204,7 +205,7 @@ def _header(lines: Iterator[tuple[int, str]]) -> tuple[list[str], int, list[str]
 
 
 def _facts(comments: list[str], path: Path) -> tuple[Mapping[str, str], str]:
-    """Read what prefixes stand for, and what the set is called."""
+    """Read the vocabularies of the prefixes, and the name of the set."""
     try:
         facts: Any = srsly.yaml_loads("\n".join(comments)) if comments else {}
     except (ValueError, RecursionError) as error:
@@ -222,7 +223,7 @@ def _facts(comments: list[str], path: Path) -> tuple[Mapping[str, str], str]:
 def _row(
     number: int, cells: list[str], columns: list[str], prefixes: Mapping[str, str]
 ) -> _Row | None:
-    """Read a line; None where it maps nothing."""
+    """Read a line; None for a line without a usable mapping."""
     if cells == [""]:
         return None
     if len(cells) != len(columns):

@@ -29,7 +29,7 @@ _OF_RELATIONS = (
 
 
 def verify(kb: KnowledgeBase) -> None:
-    """Read everything and check that it is whole; minutes for the largest terminologies.
+    """Read the whole file and check it; takes minutes for the largest terminologies.
 
     RAISES (MedlinkError): E102 with what is wrong.
     """

@@ -16,7 +16,7 @@ from . import schema
 from .lookup import LookupSorter
 
 _CHUNK = 20_000
-# Relations wait for the rows of the concepts that they lead to, in a temporary file of SQLite.
+# Relations wait in a temporary SQLite file until the rows of their target concepts are known.
 _WAITING = (
     "CREATE TEMP TABLE waiting (concept INTEGER, relation INTEGER, id TEXT, source INTEGER,"
     " inverse INTEGER)"
@@ -31,7 +31,7 @@ _RELATE = (
 
 @dataclass
 class BuildReport:
-    """What a build wrote and what it left out."""
+    """The counts of what a build wrote and left out."""
 
     concepts: int = 0
     names: int = 0
@@ -54,7 +54,7 @@ class _Numbers(dict[str, int]):
 
 
 class TableWriter:
-    """Writes one database file. Ids may repeat until `index_ids` says whether they did."""
+    """Writes one database file. Ids may repeat; `index_ids` tells whether they did."""
 
     def __init__(self, path: Path) -> None:
         self.report = BuildReport()
@@ -65,7 +65,7 @@ class TableWriter:
         self._maps: list[tuple[int, CodeMap]] = []
         self._retired: list[tuple[str, str, str]] = []
         self._db = sqlite3.connect(path, isolation_level=None)
-        # The file is built beside and fsynced before the swap: a journal would only cost time.
+        # The new file is complete and fsynced before the swap, so a journal would only cost time.
         self._db.execute("PRAGMA journal_mode = OFF")
         self._db.execute("PRAGMA synchronous = OFF")
         self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -77,7 +77,7 @@ class TableWriter:
         self._lookup = LookupSorter(path.with_name(path.name + ".lookup"))
 
     def add_concept(self, concept: Concept) -> None:
-        """Add a concept; one without any name is counted and left out."""
+        """Add a concept; a concept without any name is counted and left out."""
         names = distinct_names(concept)
         if not names:
             self.report.without_names += 1
@@ -101,7 +101,7 @@ class TableWriter:
             self.flush()
 
     def add_retired(self, retired: Retired) -> None:
-        """Add the history of an id; the first word about an id counts."""
+        """Add the history of an id; the first record of an id counts."""
         self._retired.append((retired.id, retired.replaced_by, retired.reason))
         self.report.retired += 1
         if len(self._retired) >= _CHUNK:
@@ -156,7 +156,7 @@ class TableWriter:
     def index_ids(self) -> bool:
         """Index the ids.
 
-        RETURNS (bool): False when an id occurs twice, so that pieces must be merged.
+        RETURNS (bool): False when an id occurs twice, so that its records must be merged.
         """
         self.flush()
         try:
@@ -166,7 +166,7 @@ class TableWriter:
         return True
 
     def merged(self) -> Iterator[Concept]:
-        """Read the concepts back, pieces of one id united, in the order of their first pieces."""
+        """Read the concepts back, records of one id merged, in the order of their first records."""
         labels = {row: text for text, row in self._labels.items()}
         self._db.execute("CREATE INDEX temp.waiting_concept ON waiting (concept)")
         pieces = self._db.execute(
@@ -230,7 +230,7 @@ class TableWriter:
         self._db.execute("COMMIT")
 
     def close(self) -> None:
-        """Close the database; what was not finished is worthless."""
+        """Close the database; without `finish` the file is incomplete."""
         self._lookup.close()
         self._db.close()
 
@@ -272,7 +272,7 @@ class TableWriter:
 def distinct_names(concept: Concept) -> list[Name]:
     """List a concept's names, the preferred one first, each (text, language) once.
 
-    Sources of equal names are united, so that a filter by source keeps the name for each of them.
+    Equal names get the sources of all of them, so that a filter by any of these sources keeps them.
     """
     names = concept.names
     if _is_plain(concept):
@@ -294,7 +294,7 @@ def distinct_names(concept: Concept) -> list[Name]:
 
 
 def _is_plain(concept: Concept) -> bool:
-    """Tell fast, for most concepts, that there is nothing to do to their names."""
+    """Tell quickly whether a concept's names need no change, as those of most concepts."""
     names = concept.names
     if not names or names[0].text != concept.name:
         return False
@@ -309,12 +309,12 @@ def _is_plain(concept: Concept) -> bool:
 
 def _tidied(text: str) -> str:
     text = " ".join(text.split())
-    # Half a surrogate pair, which JSON can spell, is no character and cannot be stored.
+    # JSON can contain half a surrogate pair, which is no character and cannot be stored.
     return text if text.isprintable() else text.encode(errors="replace").decode()
 
 
 def unite(pieces: list[Concept]) -> Concept:
-    """Make one concept of several with one id: the first one's name, all their names and codes."""
+    """Merge records of one id: the preferred name of the first, the names and codes of all."""
     if len(pieces) == 1:
         return pieces[0]
     codes: dict[str, tuple[str, ...]] = {}
@@ -335,7 +335,7 @@ def unite(pieces: list[Concept]) -> Concept:
 
 
 def _relations(concept: Concept, parents: Iterable[str]) -> list[Relation]:
-    """List the relations of a concept, with those to parents of which no source is told."""
+    """List the relations of a concept, including those to parents without a stated source."""
     told = {one.id for one in concept.relations if one.relation == ISA}
     untold = [Relation(ISA, parent) for parent in parents if parent not in told]
     return [*concept.relations, *untold]

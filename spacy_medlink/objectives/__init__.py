@@ -1,1 +1,1 @@
-"""Objectives: what a batch of vectors or of candidates is trained for; torch, no spaCy."""
+"""Objectives: the training losses of a batch of vectors or of candidates; torch, no spaCy."""

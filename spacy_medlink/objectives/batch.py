@@ -1,4 +1,4 @@
-"""What a batch is trained for: a miner picks pairs, a loss weighs them, both by name from PML.
+"""Objectives of a batch: a miner picks pairs, a loss weighs them, both by name from PML.
 
 Defaults are those of the papers (SapBERT, appendix B.2 and table 9) where they give any.
 """

@@ -14,7 +14,7 @@ _MARGIN = 1.0
 
 
 def listwise(logits: torch.Tensor, right: Flags, nil: bool = False) -> torch.Tensor:
-    """Softmax over the candidates of each mention: -log of what the right ones get together.
+    """Softmax over the candidates of each mention: -log of the right candidates' probability.
 
     right (Sequence): for each mention, which of its candidates are right.
     nil (bool): "none of them" is one more class, with a logit of 0.
@@ -34,7 +34,7 @@ def listwise_nil(logits: torch.Tensor, right: Flags) -> torch.Tensor:
 
 
 def binary(logits: torch.Tensor, right: Flags) -> torch.Tensor:
-    """Each candidate by itself, right or not; every mention weighs the same."""
+    """Binary cross-entropy of each candidate, right or wrong; all mentions weigh the same."""
     losses = [
         torch.nn.functional.binary_cross_entropy_with_logits(own, flags.float())
         for own, flags in _parts(logits, right)

@@ -1,4 +1,4 @@
-"""Which pairs of a batch a loss looks at."""
+"""Miners: choose the pairs or triplets of a batch that a loss uses."""
 
 import torch
 from pytorch_metric_learning.utils.loss_and_miner_utils import get_random_triplet_indices
@@ -47,7 +47,7 @@ class HardPairMiner:
 
 
 class RandomTripletMiner:
-    """For every anchor so many triplets with a random positive and a random negative."""
+    """A fixed number of triplets for each anchor, with a random positive and a random negative."""
 
     def __init__(self, negatives: float) -> None:
         self._negatives = int(negatives)

@@ -1,4 +1,4 @@
-"""What an objective is: the loss of a batch of vectors, made by the name that a recipe gives."""
+"""The protocol of objectives: the loss of a batch of vectors, named in a recipe."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -38,20 +38,20 @@ class Objective(Protocol):
         ...
 
     def after_step(self) -> None:
-        """Take note that the weights were changed."""
+        """React to a change of the weights."""
         ...
 
     def state(self) -> Weights:
-        """Get what a checkpoint must hold."""
+        """Return the state for a checkpoint."""
         ...
 
     def load_state(self, state: Weights) -> None:
-        """Put back what `state` gave."""
+        """Restore the state that `state` returned."""
         ...
 
 
 class Stateless:
-    """What an objective that remembers and learns nothing says of itself; to be inherited."""
+    """Base class of objectives without a state or weights of their own."""
 
     def parameters(self) -> list[torch.nn.Parameter]:
         """List nothing."""
@@ -70,12 +70,12 @@ class Stateless:
 
 @dataclass(frozen=True)
 class Choice:
-    """Something that a recipe names: how it is made, its settings, and what it needs."""
+    """A choice that a recipe names: how to make it, its settings, and its requirements."""
 
     make: Callable[..., Any]
     settings: Settings
     needs: Needs = "pairs"
 
     def with_settings(self, settings: Settings, *arguments: Any) -> Any:
-        """Make it; what is not set has its default."""
+        """Make the object; settings that are not given have their defaults."""
         return self.make(*arguments, **{**self.settings, **settings})

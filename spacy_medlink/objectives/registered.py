@@ -30,7 +30,7 @@ class BatchChoice:
     def make(self) -> Objective:
         """Make the objective.
 
-        RAISES (MedlinkError): E302 for a loss, a miner or a setting that there is not.
+        RAISES (MedlinkError): E302 for an unknown loss, miner or setting.
         """
         from .batch import BatchObjective
 
@@ -53,7 +53,7 @@ class ListChoice:
     def make(self) -> ListLoss:
         """Get the loss.
 
-        RAISES (MedlinkError): E302 for a loss that there is not.
+        RAISES (MedlinkError): E302 for an unknown loss.
         """
         from .lists import LOSSES
 

@@ -1,4 +1,4 @@
-"""Headings of sections: what begins a line and ends with a colon, or has a line of its own."""
+"""Headings of sections: text from the start of a line to a colon, or alone on a line."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ class Heading(NamedTuple):
 
 
 def find_headings(text: str, titles: bool = False) -> Iterator[Heading]:
-    """Find what may be the heading of a section, from left to right.
+    """Find possible headings of sections, from left to right.
 
     titles (bool): lines like "Past Medical History" are headings, too, whatever they say.
     """

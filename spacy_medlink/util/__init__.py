@@ -1,1 +1,1 @@
-"""What every room may use and that is about no room in particular."""
+"""Utilities that every package may use."""

@@ -1,8 +1,8 @@
-"""A directory of ours beside a target, on the target's disk: where things are built before a swap.
+"""A temporary directory beside a target, on the same disk, for building before a swap.
 
-Its name is drawn at random and exists only once, so that writers with one process number (threads,
-containers on a shared disk) never meet. Its owner holds a lock in it; what a killed owner left is
-known by the lock being free, and removed by the next writer of the same target.
+Its name is random and unique, so that writers with the same process number (threads, containers on
+a shared disk) never collide. Its owner holds a lock in it. If the lock is free, the owner was
+killed, and the next writer of the same target removes the directory.
 """
 
 import glob
@@ -27,7 +27,7 @@ _STALE = 2 * 24 * 3600.0  # seconds without a change, where there are no locks
 
 @contextmanager
 def beside(target: Path) -> Iterator[Path]:
-    """Make a directory beside a target; it is gone when the block ends, in whatever way.
+    """Make a directory beside a target; it is removed when the block ends, also by an error.
 
     RAISES (OSError): where it cannot be made.
     """
@@ -38,7 +38,7 @@ def beside(target: Path) -> Iterator[Path]:
     try:
         yield place
     finally:
-        if os.getpid() == owner:  # a forked child must not remove what is its parent's
+        if os.getpid() == owner:  # a forked child must not remove its parent's directory
             _dissolve(place, lock)
 
 
@@ -57,7 +57,7 @@ def remove_leftovers(target: Path) -> None:
 
 
 def find_old(target: Path) -> Path | None:
-    """Find what a writer, killed between the two steps of a swap, has moved out of the way."""
+    """Find the old output that a writer moved away before it was killed in the middle of a swap."""
     for place in _places(target):
         with _looking(place) as abandoned:
             if abandoned and os.path.lexists(place / OLD):
@@ -67,10 +67,10 @@ def find_old(target: Path) -> Path | None:
 
 @contextmanager
 def only_one(directory: Path, patience: float = 60.0) -> Iterator[None]:
-    """Keep other swaps in a directory waiting, those of other threads and processes.
+    """Make swaps by other threads and processes in a directory wait.
 
-    patience (float): seconds after which the block is entered all the same: whoever holds the lock
-        so long is none of ours. So it is where directories cannot be locked.
+    patience (float): seconds after which the block is entered without the lock, because only a
+        foreign program holds it so long. Where directories cannot be locked, there is no waiting.
     """
     if sys.platform == "win32":
         yield
@@ -86,9 +86,9 @@ def only_one(directory: Path, patience: float = 60.0) -> Iterator[None]:
 
 
 def try_lock(file: BinaryIO | int) -> bool | None:
-    """Lock a file for as long as it is open; the lock goes with the process, even a killed one.
+    """Lock a file while it is open; the lock ends with the process, even a killed one.
 
-    RETURNS (Optional[bool]): whether it is ours now; None where there are no locks.
+    RETURNS (Optional[bool]): whether this process has the lock; None where there are no locks.
     """
     if sys.platform == "win32":
         return None
@@ -145,7 +145,7 @@ def _hold(place: Path) -> BinaryIO | None:
 
 @contextmanager
 def _looking(place: Path) -> Iterator[bool]:
-    """Tell whether the owner of a directory is gone; for the block, nobody else can have it."""
+    """Tell whether the owner of a directory is gone; during the block nobody else can lock it."""
     try:
         file = (place / _LOCK).open("r+b")
     except OSError:  # not locked yet, or none of ours
@@ -161,7 +161,7 @@ def _looking(place: Path) -> Iterator[bool]:
 
 
 def _dissolve(place: Path, lock: BinaryIO | None) -> None:
-    """Remove a directory, the lock last: of a kill in between it is known as abandoned."""
+    """Remove a directory, the lock last, so that after a kill it is known as abandoned."""
     with suppress(OSError):
         for path in place.iterdir():
             if path.name != _LOCK:

@@ -1,4 +1,4 @@
-"""Devices: where tensors are made, moved and kept. No other module decides that.
+"""Devices: the only module that decides where tensors are made, moved and kept.
 
 A name is "auto" (CUDA where torch finds it, else the processor), "cpu", "cuda", "cuda:1" or "mps",
 or an id as spaCy's `--gpu-id` has them: "0", and "-1" for the processor.
@@ -21,7 +21,7 @@ CPU = torch.device("cpu")
 _PIECES_ON_CPU = 1024
 _LEAST_PIECES, _MOST_PIECES = 4096, 1 << 17
 _GPU_BLOCK = 8
-# What a word piece takes in memory while its layer runs, in numbers of the size of a vector.
+# Memory of a word piece while its layer runs, as a multiple of the size of a vector.
 _WIDTHS = 64
 
 # On a CPU, torch has no exception class for a lack of memory.
@@ -74,7 +74,7 @@ def prefer_for_spacy(name: str) -> None:
 
 
 def rank_device(name: str = AUTO) -> str:
-    """Name the device of this process: of "auto" or "cuda", the GPU that torchrun means for it."""
+    """Name this process's device: for "auto" or "cuda", the GPU that torchrun assigned to it."""
     local = os.environ.get("LOCAL_RANK", "")
     chosen = find_device(name).type if name == AUTO else name
     return f"cuda:{local}" if chosen == "cuda" and local else name
@@ -96,7 +96,7 @@ def known_devices() -> list[str]:
 
 
 def device_of(module: torch.nn.Module) -> torch.device:
-    """Tell where a module is."""
+    """Return the device of a module."""
     return next(module.parameters()).device
 
 
@@ -108,7 +108,7 @@ def moved(what: Movable, device: torch.device) -> Movable:
 def sent(array: NDArray[Any], device: torch.device) -> torch.Tensor:
     """Make a tensor of an array; on a processor it shares the array's memory.
 
-    To a GPU it goes through pinned memory, so that the copy waits for nothing.
+    It is copied to a GPU through pinned memory, so that the call does not wait for the copy.
     """
     tensor = torch.from_numpy(np.ascontiguousarray(array))
     if device.type == "cuda":
@@ -125,9 +125,9 @@ def fetched(tensor: torch.Tensor) -> NDArray[Any]:
 def gathered(
     blocks: Iterable[NDArray[np.float32]], rows: int, width: int, device: torch.device
 ) -> torch.Tensor:
-    """Put blocks of vectors together on a device: (rows, width), zeros where they are fewer.
+    """Join blocks of vectors on a device: (rows, width), with zeros in missing rows.
 
-    RAISES (RuntimeError): when they do not fit; see `is_out_of_memory`.
+    RAISES (RuntimeError): when the memory is too small; see `is_out_of_memory`.
     """
     whole = torch.zeros((rows, width), dtype=torch.float32, device=device)
     start = 0
@@ -138,9 +138,9 @@ def gathered(
 
 
 def fits(n_bytes: int, device: torch.device) -> bool:
-    """Tell whether a GPU can hold so many bytes and still compute: three quarters of what is free.
+    """Tell whether a GPU has room for this many bytes: at most three quarters of its free memory.
 
-    Other devices share the memory of the processor, which has the vectors already: never there.
+    False for other devices: they share the processor's memory, which already has the vectors.
     """
     if device.type != "cuda":
         return False
@@ -149,9 +149,9 @@ def fits(n_bytes: int, device: torch.device) -> bool:
 
 
 def batch_pieces(device: torch.device, width: int) -> int:
-    """Say how many word pieces a batch may have, padding included.
+    """Return the number of word pieces that a batch may have, padding included.
 
-    width (int): of the vectors; a GPU takes what fits into half of its free memory.
+    width (int): width of the vectors; batches may take half of a GPU's free memory.
     """
     if device.type == "cpu":
         return _PIECES_ON_CPU
@@ -163,9 +163,9 @@ def batch_pieces(device: torch.device, width: int) -> int:
 
 
 def padded_length(length: int, most: int, device: torch.device) -> int:
-    """Round the length of a batch up to one that the device computes well, at most `most`.
+    """Round the length of a batch up to one that is fast on the device, at most `most`.
 
-    A GPU multiplies by blocks, and prepares its kernels anew for each shape that it has not seen.
+    A GPU multiplies in blocks, and prepares its kernels again for each new shape.
     """
     rounded = -(-length // _GPU_BLOCK) * _GPU_BLOCK
     return max(length, min(rounded, most)) if device.type == "cuda" else length
@@ -188,6 +188,6 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def free_memory() -> None:
-    """Give back what torch keeps of a GPU's memory, after it ran out."""
+    """Release the GPU memory that torch caches, after the memory ran out."""
     if torch.cuda.is_available():
         torch.cuda.empty_cache()

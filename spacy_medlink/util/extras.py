@@ -1,4 +1,4 @@
-"""What an installation may lack: packages that come with an extra, and how to get them."""
+"""Optional packages that come with an extra, and the message that one is missing."""
 
 from importlib.util import find_spec
 
@@ -6,7 +6,7 @@ from ..errors import Errors, MedlinkError
 
 CPU = "cpu"
 _AUTO = "auto"
-# Which extra brings a module that code imports when it needs it.
+# The extra that installs a module; such modules are imported only when needed.
 _EXTRAS = {
     "onnxruntime": "onnx",
     "openvino": "openvino",
@@ -19,7 +19,7 @@ _EXTRAS = {
 
 
 def is_installed(module: str) -> bool:
-    """Tell whether a module can be imported, without doing so."""
+    """Tell whether a module can be imported, without importing it."""
     try:
         return find_spec(module) is not None
     except ValueError:  # it is marked as missing
@@ -32,9 +32,10 @@ def is_processor(device: str) -> bool:
 
 
 def missing(error: ImportError, what: str) -> MedlinkError:
-    """Say which extra brings the package that could not be imported.
+    """Make the error that names the extra with a missing package.
 
-    what (str): needs it. RAISES (ImportError): the error, where no extra brings it.
+    what (str): the feature that needs it. RAISES (ImportError): the error itself, if no extra has
+        the package.
     """
     package = (error.name or "").partition(".")[0]
     if package not in _EXTRAS:

@@ -1,4 +1,4 @@
-"""Writing that is all or nothing: build beside, fsync, swap in whole; and checksums."""
+"""Atomic writing: build a file or directory beside its target, fsync, swap; and checksums."""
 
 import ctypes
 import hashlib
@@ -38,10 +38,10 @@ def replacing_file(
     improves: PathLike | None = None,
     overwrite: bool = False,
 ) -> Iterator[Path]:
-    """Give a temporary path beside `path`; when the block ends well, it takes its place.
+    """Yield a temporary path beside `path`; when the block succeeds, its file replaces `path`.
 
-    A crash or an error at any moment leaves the old file, or the new one, never a part. Of several
-    writers the last one to finish stays.
+    After a crash or an error, the old file or the new file is there, never a part. If several
+    writers finish, the file of the last one stays.
 
     kind, inputs, improves, overwrite: what may be replaced; see `outputs.check_output`.
     RAISES (MedlinkError): E109 when the disk is full or the place cannot be written, E120-E124
@@ -59,9 +59,9 @@ def replacing_file(
 
 
 def save_text(path: Path, kind: FileKind, text: str | None) -> None:
-    """Write a file; without a text, take away that of an earlier saving, which would be loaded.
+    """Write a file; for None remove the file of an earlier save, which would be loaded instead.
 
-    RAISES (MedlinkError): as `replacing_file`, also where what is to be taken away is not ours.
+    RAISES (MedlinkError): as `replacing_file`, also where the file to remove is the user's.
     """
     if text is None:
         check_output(path, kind)
@@ -80,7 +80,7 @@ def replacing_directory(
     improves: PathLike | None = None,
     overwrite: bool = False,
 ) -> Iterator[Path]:
-    """Give an empty directory beside `path`; when the block ends well, it takes its place whole.
+    """Yield an empty directory beside `path`; when the block succeeds, it replaces `path`.
 
     kind, inputs, improves, overwrite: what may be replaced; see `outputs.check_output`.
     RAISES (MedlinkError): E109 when the disk is full or the place cannot be written, E120-E124
@@ -102,11 +102,11 @@ def replacing_directory(
 
 
 class OwnedDirectory:
-    """A temporary directory that goes when its owner does.
+    """A temporary directory that is removed together with its owner.
 
-    Beyond `TemporaryDirectory`, the end of a forked child does not take it from the parent.
+    Unlike with `TemporaryDirectory`, the end of a forked child does not remove it.
 
-    prefix (str): beginning of its name.
+    prefix (str): beginning of the directory's name.
     RAISES (MedlinkError): E164 when it cannot be made.
     """
 
@@ -120,7 +120,7 @@ class OwnedDirectory:
 
 @contextmanager
 def working_directory(path: Path) -> Iterator[Path]:
-    """Give an empty directory beside `path`, on its disk, that is gone when the block ends.
+    """Yield an empty directory beside `path`, on the same disk; the end of the block removes it.
 
     RAISES (MedlinkError): E109 when the disk is full or the place cannot be written.
     """
@@ -149,7 +149,7 @@ def recover(path: Path) -> None:
 
 
 def _named(path: Path) -> Path:
-    """Give a path a last part, which "." has not and ".." only seems to have."""
+    """Write a path with a real last part: "." has none, and ".." is no name."""
     return path if path.name not in ("", "..") else path.resolve()
 
 
@@ -175,7 +175,7 @@ def _sync(path: Path) -> None:
 
 
 def _swap(new: Path, path: Path) -> None:
-    """Put a directory in the place of another, or of none; the old one stays where it was built."""
+    """Swap a new directory with the old one at a path; the old one moves to the new one's place."""
     if _exchange(new, path):
         return
     with only_one(path.parent):

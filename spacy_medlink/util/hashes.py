@@ -1,8 +1,8 @@
-"""Finding 64-bit hashes in a sorted array of them: where one stands can be told from its value.
+"""Interpolation search for 64-bit hashes in a sorted array.
 
-Hashes are spread evenly, so a hash of a third of the largest value stands near a third of the way.
-A few such guesses end within a cache line or two, where a binary search over millions would touch
-twenty: 3,000 hashes among 12 million take 1.6 ms, by `np.searchsorted` 8.4.
+Hashes are spread evenly, so a hash's value predicts its position in the array. A few guesses touch
+a cache line or two, where a binary search over millions would touch twenty. Finding 3,000 hashes
+among 12 million takes 1.6 ms; `np.searchsorted` takes 8.4 ms.
 """
 
 import numpy as np
@@ -20,8 +20,8 @@ def positions(ascending: Hashes1d, wanted: Hashes1d) -> NDArray[np.int64]:
     """Find hashes in a sorted array.
 
     ascending (Hashes1d): hashes, ascending. wanted (Hashes1d): any hashes, (n,).
-    RETURNS (NDArray): (n,) where each stands (one of the places, where it stands several times),
-        -1 where it does not occur.
+    RETURNS (NDArray): position of each hash, (n,) (one of several for a repeated hash), -1 for a
+        hash that does not occur.
     """
     if len(ascending) <= _FEW:
         return _by_bisection(ascending, wanted)

@@ -1,8 +1,8 @@
-"""Files that stay what they were when they were opened, whatever takes their place.
+"""Open files that keep their content even if other files replace them at their paths.
 
-A build replaces a file or a directory whole, while linkers have the old one open. A descriptor
-goes on naming the old file after that, in every thread and in forked children, where a path would
-name the new one. So all files of a build are opened at one moment, and read through descriptors.
+A build replaces a whole file or directory while linkers have the old one open. A descriptor still
+refers to the old file afterwards, in every thread and in forked children; a path would refer to the
+new file. Therefore all files of a build are opened together and read through descriptors.
 """
 
 import errno
@@ -29,9 +29,9 @@ Identity = tuple[int, int]
 
 
 class HeldFile:
-    """A file, opened; its descriptor is closed when nobody refers to it any more.
+    """An open file; its descriptor is closed when no reference to the object is left.
 
-    path (Path): where it was found: for messages, and for what must be opened by a path.
+    path (Path): the path of the file, for messages, and for libraries that need a path.
     within (Optional[int]): descriptor of the directory that `name` is relative to.
     RAISES (OSError): when it is not there, cannot be opened, or is no ordinary file.
     """
@@ -56,9 +56,9 @@ class HeldFile:
             return False
 
     def view(self) -> mmap | bytes:
-        """Map the content into memory, writable for whoever insists, but never written back.
+        """Map the content into memory, writable but never written back to the file.
 
-        The map keeps the file by itself: the descriptor is given back.
+        The map itself keeps the file open, so the descriptor is closed.
         """
         if self._view is None and self.size:
             self._check()
@@ -78,7 +78,7 @@ class HeldFile:
         return digest.hexdigest()
 
     def source(self) -> Path:
-        """Give a path by which this very file can be opened in this process.
+        """Return a path by which this very file can be opened in this process.
 
         RAISES (OSError): where the system has no such path and another file is in place.
         """
@@ -117,7 +117,7 @@ class HeldFile:
                     yield block
 
     def _check(self) -> None:
-        """Refuse a descriptor that somebody closed: another file may have its number."""
+        """Raise an error if the descriptor was closed: another file may now have its number."""
         if not _is_open(self._fd, self.identity):
             raise OSError(errno.EBADF, "its descriptor was closed", str(self.path))
 
@@ -151,7 +151,7 @@ class HeldFiles:
 
     @contextmanager
     def directory(self) -> Iterator[Path]:
-        """Give a directory of these files, for libraries that ask for one; it goes with the block.
+        """Yield a directory with these files, for libraries that need one; the block's end ends it.
 
         RAISES (OSError): where they are no longer in place, and there is no other way.
         """
@@ -243,9 +243,9 @@ def is_same_directory(path: Path, within: int | None) -> bool:
 
 
 def _descriptor(name: str | Path, within: int | None) -> int:
-    """Open a file; where the process has too many open, after a look for those in garbage.
+    """Open a file; if the process has too many open files, collect garbage and try again.
 
-    Components and their pipelines refer to each other: what they hold goes with the collector.
+    Components and their pipelines refer to each other, so only the collector closes their files.
     """
     try:
         return os.open(name, _FLAGS, dir_fd=within)

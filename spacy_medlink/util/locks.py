@@ -1,4 +1,4 @@
-"""A lock that no forked child waits for in vain."""
+"""A lock on which a forked child never waits forever."""
 
 import os
 import threading
@@ -8,9 +8,9 @@ from weakref import WeakSet
 class ForkSafeLock:
     """A reentrant lock that is free in a forked child, unless the thread that forked holds it.
 
-    Of all threads only the one that forked goes on in the child: a lock that another one held at
-    that moment would never be released there. So the child gets a new one. What the lock guards
-    must be whole at every moment, as it is where it is set in one step.
+    Only the thread that forked continues in the child. A lock that another thread held at that
+    moment would never be released there, so the child gets a new lock. The guarded data must be
+    consistent at every moment, for example by being set in one step.
     """
 
     def __init__(self) -> None:

@@ -10,9 +10,9 @@ Value = TypeVar("Value")
 
 
 class Lru(Generic[Key, Value]):
-    """A mapping that forgets what has not been asked for the longest.
+    """A mapping that drops the least recently used value when it is full.
 
-    size (int): how many values are kept.
+    size (int): the number of values that are kept.
     """
 
     def __init__(self, size: int) -> None:

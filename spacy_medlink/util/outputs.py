@@ -1,7 +1,7 @@
-"""What a writer may replace: only what the same verb wrote, never an input, never a whole home.
+"""Checks what a writer may replace: only earlier output of the same kind, never an input.
 
-Every writer says of which kind its output is. A kind knows the files of a directory, or a file,
-that it wrote before. Whatever else is there belongs to the user, and stays.
+Every writer names the kind of its output. A kind recognises a file, or the files of a directory,
+that it wrote before. All other files belong to the user, and stay.
 """
 
 import filecmp
@@ -29,8 +29,8 @@ PathLike = str | Path
 class FileKind:
     """A file that a verb writes.
 
-    name (str): what it is, for messages. is_ours (Optional[Callable]): tells by its content whether
-        such a verb wrote a file; None where nothing tells, so that only equal bytes are replaced.
+    name (str): the kind, for messages. is_ours (Optional[Callable]): tells by the content whether
+        a file is of this kind; None if the content cannot tell: then only equal bytes are replaced.
     """
 
     name: str
@@ -41,9 +41,9 @@ class FileKind:
 class DirectoryKind:
     """A directory that a verb writes.
 
-    name (str): what it is, for messages. files_of (Optional[Callable]): lists the files that such
-        a verb wrote there, relative to it, None in a directory of something else; without it, the
-        list that `seal` writes tells.
+    name (str): the kind, for messages. files_of (Optional[Callable]): lists the files of this kind
+        in a directory, relative to it; None for a directory of another kind. Without `files_of`,
+        the list that `seal` writes is used.
     """
 
     name: str
@@ -77,7 +77,7 @@ def marked(name: str, mark: str) -> FileKind:
 
 
 def companion(name: str, of: FileKind, path: Path) -> FileKind:
-    """Describe files that are always written together with another one, which tells."""
+    """Describe files that are always written together with another file, which identifies them."""
     return FileKind(name, lambda _: _is_known(of, path))
 
 
@@ -93,13 +93,13 @@ def check_output(
     overwrite: bool = False,
     new: Path | None = None,
 ) -> None:
-    """Refuse to replace what is the user's.
+    """Raise an error if a path holds files of the user.
 
-    inputs (Iterable[Optional[Path]]): what the same call reads; what does not exist is no file.
-    improves (Optional[Path]): an input that the output may take the place of, being the next of it.
-    overwrite (bool): replace a file of something else, or lose what lies within a directory of ours
-        besides, but no input. new (Optional[Path]): what is to be put there, where it is known.
-    RAISES (MedlinkError): E120-E124, E109 where nobody may look.
+    inputs (Iterable[Optional[Path]]): files that the same call reads; missing files are ignored.
+    improves (Optional[Path]): an input that the output may replace as its next version.
+    overwrite (bool): replace a file of another kind, or lose other files within a directory of this
+        kind, but never an input. new (Optional[Path]): the new content, where it is known.
+    RAISES (MedlinkError): E120-E124, E109 without the permission to look.
     """
     path = Path(path)
     given = [Path(one) for one in inputs if one is not None and os.path.lexists(one)]
@@ -137,7 +137,7 @@ def _check_settled(path: Path, kind: DirectoryKind, may_lose: bool) -> None:
 
 
 def _identity(path: Path) -> tuple[int, int, int] | None:
-    """Tell a directory from the next one; the number alone may be given out again."""
+    """Identify a directory; the inode number alone may be used again."""
     try:
         found = path.lstat()  # of a link itself, which may lead nowhere
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""How far long work has come: a bar on a terminal, a line a minute in a log."""
+"""Progress of long work: a bar on a terminal, a line a minute in a log."""
 
 import sys
 import time
@@ -17,7 +17,7 @@ def no_progress(items: Iterable[Any], total: int | None, what: str) -> Iterable[
 
 
 def show_progress(items: Iterable[Any], total: int | None, what: str) -> Iterable[Any]:
-    """Show on standard error how far work has come: how much of it, how fast, how long still."""
+    """Show progress on standard error: the share done, the speed and the time left."""
     if not sys.stderr.isatty():
         return in_lines(items, total, what)
     bar: Iterable[Any] = tqdm(items, total=total, desc=what, leave=False, smoothing=0.1)
@@ -25,7 +25,7 @@ def show_progress(items: Iterable[Any], total: int | None, what: str) -> Iterabl
 
 
 class Log:
-    """Writes a line a minute, and none before the first minute is over.
+    """Writes a line every minute, the first one after a minute.
 
     clock (Callable): gives seconds. write (Optional[Callable]): takes a line; default: standard
         error.
@@ -40,7 +40,7 @@ class Log:
         self._began = self._told = clock()
 
     def tell(self, text: Callable[[float], str]) -> None:
-        """Write a line if it is time. text (Callable): makes it of the seconds since the start."""
+        """Write a line if it is time. text (Callable): seconds since the start to the line."""
         now = self._clock()
         if now - self._told >= EVERY:
             self._told = now
@@ -58,7 +58,7 @@ def in_lines(
 
 
 def line(what: str, number: int, total: int | None, seconds: float) -> str:
-    """Say how far work has come: "encoding names: 120,000 of 400,000 (30 %), 950/s, 4:55 left"."""
+    """Write a progress line: "encoding names: 120,000 of 400,000 (30 %), 950/s, 4:55 left"."""
     rate = number / max(seconds, 1e-9)
     parts = [f"{number:,} of {total:,} ({number / total:.0%})" if total else f"{number:,}"]
     parts.append(f"{rate:,.0f}/s" if rate >= 10 else f"{60 * rate:,.1f} a minute")

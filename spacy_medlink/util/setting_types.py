@@ -1,6 +1,6 @@
-"""The settings of components: models of pydantic, from which factories and reference are made.
+"""The settings of components: pydantic models, the source of factories and of the reference.
 
-A field has the type, the default and the limits of a setting; its description says what it does.
+A field has the type, the default, the limits and the description of a setting.
 """
 
 import os
@@ -26,7 +26,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from ..errors import Errors, Message
 
-MOST = 2**31 - 1  # what libraries in C take
+MOST = 2**31 - 1  # the greatest int of libraries in C
 _PATH, _PART = 4_096, 255  # bytes of a path and of each of its names, on the common systems
 
 
@@ -35,7 +35,7 @@ Made = TypeVar("Made", bound="Settings")
 
 
 class Settings(BaseModel):
-    """The settings of a component; a value is what it says, and not what could be made of it."""
+    """The settings of a component; values are not converted to another type."""
 
     # Built when first used: spaCy imports the components' settings with every `spacy.blank`.
     model_config = ConfigDict(
@@ -45,14 +45,13 @@ class Settings(BaseModel):
         arbitrary_types_allowed=True,
         defer_build=True,
     )
-    CODES: ClassVar[Mapping[str, Message]] = {}  # errors of settings that have one of their own
+    CODES: ClassVar[Mapping[str, Message]] = {}  # settings with an error of their own
 
     @classmethod
     def of(cls: type[Made], given: Mapping[str, Any]) -> Made:
-        """Make settings; what is not given has its default.
+        """Make settings; those that are not given have their defaults.
 
-        RAISES (MedlinkError): E302 for the first setting that is not what it may be, or its own
-            error.
+        RAISES (MedlinkError): E302 for the first invalid setting, or the setting's own error.
         """
         try:
             return cls.model_validate({name: _plain(value) for name, value in given.items()})
@@ -66,7 +65,7 @@ class Settings(BaseModel):
             raise Errors.bad_setting(name=name, value=value, rule=rule) from error
 
     def change(self, values: Mapping[str, Any]) -> None:
-        """Change some settings, or none if one of them is not what it may be.
+        """Change some settings, or none if one of them is invalid.
 
         RAISES (MedlinkError): as `of` does.
         """
@@ -79,7 +78,7 @@ class Settings(BaseModel):
 
     @classmethod
     def rule_of(cls, name: str) -> str:
-        """Say what a setting may be."""
+        """Return the rule of a setting: the values that are allowed."""
         field = cls.model_fields.get(name)
         extra = field.json_schema_extra if field is not None else None
         return str(extra["rule"]) if isinstance(extra, dict) else "there is no such setting"
@@ -90,7 +89,7 @@ def factory_of(
 ) -> Callable[..., Component]:
     """Make a factory of spaCy, which reads the names and types of its arguments.
 
-    make (Callable): makes the component of a pipeline, a name and the values of all settings.
+    make (Callable): (pipeline, name, values of all settings) -> component.
     """
 
     def factory(nlp: Any, name: str, **values: Any) -> Component:
@@ -106,7 +105,7 @@ def factory_of(
 
 
 def setting_property(name: str) -> property:
-    """Make the property of a component that is one of its `settings`; what is set is checked."""
+    """Make a component's property for one of its `settings`; new values are checked."""
 
     def change(component: Any, value: Any) -> None:
         component.settings.change({name: value})
@@ -115,14 +114,14 @@ def setting_property(name: str) -> property:
 
 
 def types_of(settings: type[Settings]) -> dict[str, Any]:
-    """List the types of settings as spaCy reads them: without what limits their values."""
+    """List the types of settings as spaCy reads them, without the limits of their values."""
     return {name: _bare(field.annotation) for name, field in settings.model_fields.items()}
 
 
 def setting(default: Any, rule: str, help: str, **limits: Any) -> Any:
     """Make the field of a setting.
 
-    rule (str): what it may be, for messages. help (str): what it does, for the reference.
+    rule (str): the allowed values, for messages. help (str): the effect, for the reference.
     """
     return Field(default, description=help, json_schema_extra={"rule": rule}, **limits)
 
@@ -145,7 +144,7 @@ def flag(default: bool | None, help: str) -> Any:
 
 
 def _bare(annotation: Any) -> Any:
-    """Take the limits off a type: of Annotated what is annotated, of Literal the kind of values."""
+    """Return a type without limits: the base of an Annotated, the type of a Literal's values."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _bare(inner[0])
@@ -167,7 +166,7 @@ def is_weight(value: object) -> bool:
 
 
 def _plain(value: Any) -> object:
-    """Take numbers of numpy for what they are."""
+    """Convert numpy numbers to Python numbers."""
     if type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0:
         return value.item()
     return value

@@ -1,4 +1,4 @@
-"""tell: a warning at the line of the user's own code, however deep within libraries it arises."""
+"""tell: shows a warning at the line of the user's own code, not at a line of a library."""
 
 import sys
 import warnings
@@ -8,7 +8,7 @@ _BETWEEN = frozenset({__name__.partition(".")[0], "spacy", "thinc", "confection"
 
 
 def tell(message: str) -> None:
-    """Warn, naming the innermost line that is neither ours nor spaCy's."""
+    """Warn with the innermost line that is neither in this package nor in spaCy."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and _package_of(frame.f_globals) in _BETWEEN:
         frame, level = frame.f_back, level + 1

@@ -1,4 +1,4 @@
-"""Threads: how many one call of the linker may use, and a cap on them."""
+"""Threads: the number that one call of the linker may use, and a cap on it."""
 
 import os
 import sys
@@ -8,14 +8,14 @@ from multiprocessing import parent_process
 from threadpoolctl import ThreadpoolController
 
 _here = threading.local()  # `cap`: as OpenMP does, the number is kept for each calling thread
-# OpenMP's threads do not survive a fork: a forked child has its own one alone.
+# OpenMP's threads do not survive a fork: a forked child has only one thread.
 _forked = threading.Event()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forked.set)
 
 
 def threads() -> int:
-    """Tell how many threads a call from this thread may use: all that OpenMP would, or the cap.
+    """Return the number of threads for a call from this thread: OpenMP's number, or the cap.
 
     RETURNS (int): 1 in a child process, so that children do not crowd each other out.
     """
@@ -27,8 +27,8 @@ def threads() -> int:
 def cap_threads(number: int) -> None:
     """Cap the threads of torch, OpenMP (faiss too) and BLAS, for calls from this thread.
 
-    It is lowered, never raised: in a forked child it is 1, since the parent's threads are not there
-    and waiting for them would never end.
+    The cap is only ever lowered. In a forked child it is 1, because the parent's threads do not
+    exist there and waiting for them would never end.
     """
     _here.cap = min(number, getattr(_here, "cap", number))
     torch = sys.modules.get("torch")  # only what the tiers have loaded

@@ -9,7 +9,7 @@ from ...errors import Errors
 from ...types import BadLine, Record
 
 BadLines = list[BadLine] | None
-"""Where skipped lines are reported; None makes the first bad line an error (E105)."""
+"""Collects skipped lines; None makes the first bad line an error (E105)."""
 
 Reader = Callable[[Path, BadLines], Iterator[Record]]
 
@@ -35,7 +35,7 @@ FORMATS = {
 def get_reader(format: str) -> Reader:
     """Get the reader of a format.
 
-    RAISES (MedlinkError): E108 for a format that is not known.
+    RAISES (MedlinkError): E108 for an unknown format.
     """
     if format not in FORMATS:
         raise Errors.unknown_format(format=format, known=", ".join(sorted(FORMATS)))
@@ -59,9 +59,9 @@ def read(format: str, path: str | Path, bad_lines: BadLines = None) -> Iterator[
 def read_numbered(
     format: str, path: Path, bad_lines: BadLines = None, **options: Any
 ) -> Iterator[tuple[int, Record]]:
-    """Stream records with the number of the line that each stands in; 0 where nobody knows.
+    """Stream records with their line numbers; 0 if the line is unknown.
 
-    A concept that several lines speak of may come in as many pieces.
+    A concept on several lines may come in as many records.
     RAISES (MedlinkError): as `read`.
     """
     reader = get_reader(format)

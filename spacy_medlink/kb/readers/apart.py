@@ -1,7 +1,7 @@
-"""A reader in a process of its own, so that reading and writing go on at the same time.
+"""Runs a reader in a second process, so that reading and writing go on at the same time.
 
-Records cross the pipe as plain tuples and lists of strings: marshal does that several times as
-fast as pickle, and both ends are the same Python.
+Records cross the pipe as plain tuples and lists of strings. marshal writes these several times as
+fast as pickle, and is safe because both ends are the same Python.
 """
 
 import gc
@@ -26,7 +26,7 @@ _Batch = tuple[
     list[tuple[Any, ...]], _Columns, _Columns, list[tuple[str, int, str, str]], tuple[str, ...]
 ]
 """Records without names and relations, names by column, relations by column, bad lines, and how it
-ends: () not yet, ("",) well, (code, message) with an error."""
+ends: () if more batches follow, ("",) for success, (code, message) for an error."""
 
 _SIZE = struct.Struct("<Q")
 _NAMES = 10_000
@@ -40,7 +40,7 @@ _new_relation = partial(tuple.__new__, Relation)
 def read_apart(
     reader: str, path: Path, bad_lines: list[BadLine] | None, **options: object
 ) -> Iterator[Record]:
-    """Stream what a reader reads, from another process if one can be had.
+    """Stream the records of a reader, from a second process if one can be started.
 
     reader (str): module and function, such as "spacy_medlink.kb.readers.obo:read".
     path, bad_lines, options: the reader's arguments; the options must be literals.
@@ -72,8 +72,8 @@ def read_apart(
 
 
 def serve(reader: str, path: str, collect: bool, options: dict[str, object]) -> None:
-    """Be the other process: write batches of records to standard output."""
-    gc.disable()  # readers make no cycles, and looking for them takes long
+    """Run the second process: write batches of records to standard output."""
+    gc.disable()  # readers make no reference cycles, and the search for them takes long
     bad_lines: list[BadLine] | None = [] if collect else None
     batches = _Batches(sys.stdout.buffer, bad_lines)
     try:
@@ -96,7 +96,7 @@ class _Batches:
         self._relations: list[Relation] = []
 
     def add(self, record: Record) -> None:
-        """Add a record, and write a batch when there are many."""
+        """Add a record, and write the batch when it is full."""
         if isinstance(record, Retired):
             self._records.append(tuple(record))
         else:
@@ -111,7 +111,7 @@ class _Batches:
             self.send(())
 
     def send(self, end: tuple[str, ...]) -> None:
-        """Write what waits, and how it ends."""
+        """Write the batch, with its end."""
         names, relations = _columns(self._names, Name), _columns(self._relations, Relation)
         bad = [tuple(line) for line in self._bad_lines or ()]
         data = marshal.dumps((self._records, names, relations, bad, end), _MARSHAL)
@@ -146,7 +146,7 @@ def _records(
 
 
 def _receive(file: IO[bytes]) -> _Batch | None:
-    """Read the next batch; None when there is no whole one."""
+    """Read the next batch; None when the batch is incomplete."""
     header = file.read(_SIZE.size)
     if len(header) < _SIZE.size:
         return None

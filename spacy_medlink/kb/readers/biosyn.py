@@ -17,13 +17,13 @@ _EXPECTED = "`id||name`, or `id|id||name`"
 def read(
     path: Path, bad_lines: list[BadLine] | None = None, *, lang: str = "en", source: str = ""
 ) -> Iterator[Record]:
-    """Stream the concepts of a BioSyn dictionary; lines of one id that follow each other are one.
+    """Stream the concepts of a BioSyn dictionary; consecutive lines of one id make one concept.
 
-    The first of several ids is the concept's; the others become codes, and retired ids that lead
-    to it. The name of the first line is the preferred one.
+    The first of several ids is the concept's id. The others become codes, and retired ids that lead
+    to the concept. The first line has the preferred name.
 
-    lang, source (str): what is said of every name, since the format does not.
-    RAISES (MedlinkError): E105 for a bad line, unless `bad_lines` collects them.
+    lang, source (str): language and source of all names, because the format has neither.
+    RAISES (MedlinkError): E105 for a bad line, unless `bad_lines` collects it.
     """
     lines = _parsed(path, bad_lines)
     for _, group in groupby(lines, key=lambda line: line[0][0]):

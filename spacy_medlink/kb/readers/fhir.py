@@ -47,15 +47,15 @@ _OWN = ("code", "display", "definition", "designation", "property", "system", "i
 _DEEPEST = 100  # levels of concepts in concepts
 _MEANINGS = "http://hl7.org/fhir/concept-properties#"
 _GONE = frozenset({"retired", "inactive"})
-# What a designation is for, by the codes of SNOMED CT and of FHIR's own code system.
+# The use of a designation, by the codes of SNOMED CT and of FHIR's own code system.
 _USES = {"900000000000003001": "FSN", "900000000000013009": "SY", "display": "PT", "": "SY"}
 _Property = tuple[str, str, bool]
-"""Its name, its value, and whether that is the code of a concept."""
+"""The name of a property, its value, and whether the value is the code of a concept."""
 
 
 @dataclass
 class _Resource:
-    """What a resource says of itself, in whatever order. expanded (bool): it has an expansion."""
+    """The header fields of a resource, in any order. expanded (bool): it has an expansion."""
 
     facts: dict[str, str] = field(default_factory=dict)
     meanings: dict[str, str] = field(default_factory=dict)
@@ -64,7 +64,7 @@ class _Resource:
 
 @dataclass
 class _Section:
-    """Concepts that stand together. of (str): the kind of resource that they belong to."""
+    """Concepts of one list. of (str): the kind of resource that the list belongs to."""
 
     resource: _Resource
     of: str
@@ -73,7 +73,7 @@ class _Section:
 
     @property
     def counts(self) -> bool:
-        """Tell whether the concepts are what the resource has; an expansion is more than a plan."""
+        """Tell whether the list counts; `compose` does not where the resource has an expansion."""
         fits = self.resource.facts.get("resourceType") == self.of
         return fits and (self.is_expansion or not self.resource.expanded)
 
@@ -83,17 +83,17 @@ def read(
 ) -> Iterator[Record]:
     """Stream the concepts of a CodeSystem, a ValueSet or a Bundle, inactive ones as retired ids.
 
-    The id is the code; where the file has several code systems, their names come before it
-    ("ICD10GM:E11"). Names are the display ("PT") and the designations, with their use as term type.
-    Concepts within concepts, and the properties "parent" and "child", are the hierarchy, or
-    "part_of" where the code system says so; other properties that are codes are relations. Of a
-    value set the expansion counts, or without one what its `compose` lists. A code without any name
-    is passed over. The file goes through a temporary one, and is never held.
+    The id is the code, with the name of its code system before it ("ICD10GM:E11") where the file
+    has several. Names are the display ("PT") and the designations, with their use as term type.
+    Nested concepts and the properties "parent" and "child" make the hierarchy, or "part_of" where
+    the code system says so; other properties with codes become relations. A value set is read from
+    its expansion, or from `compose` if it has none. A code without any name is skipped. Concepts
+    pass through a temporary file; the whole file is never in memory.
 
-    path (Path): `.json` or `.json.gz`. lang (str): of names where neither resource nor designation
-        has a language.
-    RAISES (MedlinkError): E105 for a bad concept, unless `bad_lines` collects them; E105 too where
-        the file is not JSON, always.
+    path (Path): `.json` or `.json.gz`. lang (str): language of names for which neither resource
+        nor designation has a language.
+    RAISES (MedlinkError): E105 for a bad concept, unless `bad_lines` collects it; always E105 where
+        the file is not JSON.
     """
     with scratch(_TABLES) as db:
         spool = _Spool(db, path, bad_lines)
@@ -137,7 +137,7 @@ class _Spool:
         self._hierarchy()
 
     def records(self, lang: str) -> Iterator[Record]:
-        """Stream what was read."""
+        """Stream the concepts and retired ids that were read."""
         rows = self._db.execute("SELECT DISTINCT section, system FROM concept").fetchall()
         found = [(self._sections[place], system) for place, system in rows]
         systems = {system or section.system for section, system in found if section.counts}
@@ -256,7 +256,7 @@ class _Spool:
 
     def _store(self, number: int, place: int, parent: int, line: int, data: dict[str, Any]) -> None:
         storable(data)
-        # What only groups others in an expansion has no code.
+        # An entry of an expansion without a code only groups other entries.
         if "code" not in data and self._sections[place].is_expansion:
             return
         code = identifier(_text(data, "code"), "code")
@@ -276,7 +276,7 @@ class _Spool:
         for index in _INDICES:
             self._db.execute(index)
         for place, section in enumerate(self._sections):
-            if not section.is_expansion:  # there the order is for the eye alone
+            if not section.is_expansion:  # nesting in an expansion is for display only
                 self._db.execute(_NESTED, (place,))
             meanings = {"parent": "parent", "child": "child", **section.resource.meanings}
             for kind, meaning in meanings.items():
@@ -318,7 +318,7 @@ def _property(one: dict[str, Any]) -> _Property:
 
 
 def _meanings(declared: Any) -> dict[str, str]:
-    """Read which of a code system's own properties are those that FHIR defines."""
+    """Map a code system's own properties to the FHIR properties that they stand for."""
     found = declared if isinstance(declared, list) else []
     return {
         str(one.get("code")): _plain(one["uri"]).removeprefix(_MEANINGS)
@@ -332,7 +332,7 @@ def _is_gone(kind: str, value: str) -> bool:
 
 
 def _related(properties: list[_Property]) -> Iterator[tuple[str, str]]:
-    """List the properties that lead to other concepts, as far as they are not the hierarchy."""
+    """List the properties that lead to other concepts, without those of the hierarchy."""
     return (
         (kind, value)
         for kind, value, is_code in properties
@@ -345,7 +345,7 @@ def _language(code: str) -> str:
 
 
 def _plain(value: Any) -> str:
-    """Take a text that is to be a name of something; "" for anything else."""
+    """Return a value that is a text to be used as a name; "" for any other value."""
     return value.strip() if isinstance(value, str) and value.isprintable() else ""
 
 

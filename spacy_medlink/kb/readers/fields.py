@@ -1,4 +1,4 @@
-"""What every reader asks of ids and names, whatever format they come in."""
+"""Checks of ids and names, for the readers of all formats."""
 
 from dataclasses import replace
 from typing import Any
@@ -7,7 +7,7 @@ from ...types import Concept
 
 
 class FieldError(Exception):
-    """What is wrong with a line, and what was expected instead."""
+    """The problem of a line, and what was expected instead."""
 
     def __init__(self, problem: str, expected: str) -> None:
         super().__init__(problem, expected)
@@ -16,9 +16,9 @@ class FieldError(Exception):
 
 
 def identifier(text: str, what: str = "id") -> str:
-    """Check an id, and take the white space around it off.
+    """Check an id, and strip the white space around it.
 
-    Ids are compared, typed and pasted by people: what cannot be seen has no place in them.
+    People compare, type and paste ids, so an id must not hold invisible characters.
     RAISES (FieldError): when it is empty, or holds a control or invisible character.
     """
     text = text.strip()
@@ -32,7 +32,7 @@ def identifier(text: str, what: str = "id") -> str:
 
 
 def surface(text: str, what: str = "name") -> str:
-    """Check that a name holds something; its inner white space is the builder's business.
+    """Check that a name is not blank; the builder normalises its inner white space.
 
     RAISES (FieldError): when it is empty.
     """
@@ -43,17 +43,17 @@ def surface(text: str, what: str = "name") -> str:
 
 
 def has_blank_names(concept: Concept) -> bool:
-    """Tell whether some name of a concept holds nothing."""
+    """Tell whether some name of a concept is blank."""
     return not all(name.text and not name.text.isspace() for name in concept.names)
 
 
 def without_blank_names(concept: Concept) -> Concept:
-    """Take out the names that hold nothing: no reason to lose the rest of the concept."""
+    """Remove the blank names, so that the rest of the concept is kept."""
     return replace(concept, names=tuple(name for name in concept.names if name.text.strip()))
 
 
 def storable(value: Any) -> None:
-    """Check the strings of decoded JSON: its escapes can spell what no text file can hold.
+    """Check the strings of decoded JSON, whose escapes can make characters that are not allowed.
 
     RAISES (FieldError): for half of a surrogate pair, and for NUL.
     """

@@ -13,7 +13,7 @@ from .fields import FieldError, identifier, surface
 from .lines import report
 from .rows import Row, read_rows
 
-# The columns, and what they are called in the corpora (and in other releases of them).
+# The columns, and their headers in the corpora and in other releases of these.
 _HEADERS = {
     "code": ("code", "codigo", "código"),
     "term": ("term", "description", "descripcion", "descripción", "name"),
@@ -35,14 +35,14 @@ def read(
 ) -> Iterator[Record]:
     """Stream the concepts of a gazetteer: `code language term semantic_tag mainterm`, with tabs.
 
-    The columns may come in any order; without a header, a line is `code term`, which is how the
-    ICD-O-3 lists of CANTEMIST look. The semantic tag is the type; a main term is the preferred
-    name of its code, else the first one is.
+    The columns may come in any order; without a header, a line is `code term`, as in the ICD-O-3
+    lists of CANTEMIST. The semantic tag is the type. The main term of a code is the preferred name,
+    or the first term if there is no main term.
 
-    lang (str): of terms whose row does not say. source (str): vocabulary of the names; "" for
-        ICDO3 where a code is a morphology, else SNOMEDCT.
+    lang (str): language of terms in rows without one. source (str): vocabulary of the names; ""
+        means ICDO3 for a code of morphology, else SNOMEDCT.
     RAISES (MedlinkError): E161 without a header that has code and term, unless there are just two
-        columns; E105 for a bad line, unless `bad_lines` collects them.
+        columns; E105 for a bad line, unless `bad_lines` collects it.
     """
     rows = read_rows(path, bad_lines, "\t")
     first = next(rows, None)
@@ -101,7 +101,7 @@ def _entry(row: dict[str, str], lang: str, source: str) -> _Entry:
 
 
 def _united(entries: list[_Entry]) -> Concept:
-    """Unite the entries of a code; its main term goes first."""
+    """Merge the entries of a code, the main term first."""
     concept = unite([entry.concept for entry in entries])
     main = next((entry.concept for entry in entries if entry.main), None)
     if main is None or main.name == concept.name:

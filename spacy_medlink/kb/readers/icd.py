@@ -47,18 +47,18 @@ _Entries = Callable[[Path, list[BadLine] | None], Iterator[_Entry]]
 def read(
     path: Path, bad_lines: list[BadLine] | None = None, *, lang: str = "en", source: str = ""
 ) -> Iterator[Record]:
-    """Stream the codes of a list as concepts, each below the longest code that begins it.
+    """Stream the codes of a list as concepts; the parent is the longest code that is a prefix.
 
-    ICD-10-CM files write codes without their dot; it is put back (A00.0), since that is how the
-    codes stand everywhere else. Categories that cannot be reported have the type "category", others
-    "code", where the file says so.
+    ICD-10-CM files write codes without the dot; it is put back (A00.0), because all other sources
+    write the dot. Where the file says so, categories that cannot be reported have the type
+    "category", other codes the type "code".
 
-    lang (str): of the descriptions. source (str): vocabulary; "" for what the file looks like:
+    lang (str): language of the descriptions. source (str): vocabulary; "" guesses it from the file:
         ICD10CM, ICD10PCS, ICDO3 or ICD10.
     RAISES (MedlinkError): E161 for a table that needs a header and has none, E105 for a bad line,
-        unless `bad_lines` collects them.
+        unless `bad_lines` collects it.
     """
-    # Several lines are looked at, since the first one may be damaged.
+    # Several lines are tested, because the first one may be damaged.
     entries, found = _layout(path, [line for _, line in islice(_filled(path, []), 20)])
     family = _Family(source or found, lang, found in ("ICD10CM", "ICD10"))
     yield from united(_concepts(entries(path, bad_lines), family))
@@ -141,7 +141,7 @@ def _table(path: Path, bad_lines: list[BadLine] | None) -> Iterator[_Entry]:
                 raise FieldError(f"{len(cells)} columns", f"{width} columns as in the first line")
             kind_of = "" if kind is None else cells[kind].strip().lower()
             if kind_of not in _REMARKS:
-                # Levels of the topography are numbers; its other kinds are inclusions.
+                # In the topography, levels are numbers; rows of other kinds are inclusions.
                 tty = "PT" if kind_of in ("", "title") or kind_of.isdigit() else "SY"
                 id = identifier(cells[code or 0], "code")
                 yield _Entry(id, surface(cells[name]), tty=tty)

@@ -1,4 +1,4 @@
-"""A pull parser for JSON documents that are too large to hold, with line numbers."""
+"""A pull parser, with line numbers, for JSON documents that are too large for memory."""
 
 import gzip
 import json
@@ -21,12 +21,12 @@ _DECODE = json.JSONDecoder().raw_decode
 class JsonStream:
     """Walks a JSON file from its start to its end.
 
-    The caller goes through objects with `items` and lists with `elements`, and must take each value
-    that they announce: with `value`, with `skip`, or by going through it in turn.
+    The caller iterates over objects with `items` and over lists with `elements`. Each value that
+    these announce must be consumed: with `value`, with `skip`, or by iterating over it.
 
     path (Path): UTF-8, plain or `.gz`.
-    RAISES (MedlinkError): E105, from any method, where the file is not JSON. What follows cannot
-        be read, so there is no skipping it.
+    RAISES (MedlinkError): E105, from any method, where the file is not JSON. The rest cannot be
+        read, so this error cannot be skipped.
     """
 
     def __init__(self, path: Path) -> None:
@@ -45,7 +45,7 @@ class JsonStream:
         self._file.close()
 
     def items(self) -> Iterator[str]:
-        """Go through an object: yield each key, whose value is next."""
+        """Iterate over an object: yield each key; its value is next."""
         for _ in self._members("{", "}"):
             key = self.value()
             if not isinstance(key, str):
@@ -54,13 +54,13 @@ class JsonStream:
             yield key
 
     def elements(self) -> Iterator[int]:
-        """Go through a list: yield the line where each element begins, which is next."""
+        """Iterate over a list: yield the line where each element begins; the element is next."""
         for _ in self._members("[", "]"):
             self._peek()
             yield self.line
 
     def value(self) -> Any:
-        """Decode the value that is next, whole."""
+        """Decode the next value."""
         self._peek()
         ask = _CHUNK
         while True:
@@ -81,9 +81,9 @@ class JsonStream:
             ask *= 2
 
     def skip(self, depth: int = 0) -> None:
-        """Pass over the value that is next; large lists are never held whole.
+        """Skip the next value, without ever holding a whole large list.
 
-        depth (int): of lists around it that are passed over, too.
+        depth (int): the number of lists around it that are being skipped.
         """
         if self._peek() == "[" and depth < _DEEPEST:
             for _ in self.elements():
@@ -92,7 +92,7 @@ class JsonStream:
             self.value()
 
     def is_next(self, start: str) -> bool:
-        """Tell whether the value that is next begins with a character, such as "["."""
+        """Tell whether the next value begins with a character, such as "["."""
         return self._peek() == start
 
     def finish(self) -> None:
@@ -101,7 +101,7 @@ class JsonStream:
             raise self.error("text after the end of the JSON value", "one JSON value")
 
     def error(self, problem: str, expected: str) -> Exception:
-        """Make the E105 for where the parser stands."""
+        """Make the error E105 for the current place."""
         return Errors.bad_line(path=self.path, line=self.line, problem=problem, expected=expected)
 
     def _members(self, opening: str, closing: str) -> Iterator[None]:
@@ -124,7 +124,7 @@ class JsonStream:
         self._at += 1
 
     def _peek(self) -> str:
-        """Pass over blanks; give the next character, "" at the end."""
+        """Skip blanks and return the next character, "" at the end."""
         while True:
             blanks = _BLANKS.match(self._text, self._at)
             self._pass(blanks.end() if blanks else self._at)

@@ -17,15 +17,15 @@ EXPECTED = (
 def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]:
     """Stream the concepts of a `.jsonl` or `.jsonl.gz` file.
 
-    A line whose `replaced_by` is an id, or "" where there are no names, tells of a retired id.
-    RAISES (MedlinkError): E105 for a bad line, unless `bad_lines` collects them; where just a name
-        is empty, the rest of the line is kept.
+    A line is a retired id if its `replaced_by` is an id, or is "" and the line has no names.
+    RAISES (MedlinkError): E105 for a bad line, unless `bad_lines` collects it; if only a name is
+        empty, the rest of the line is kept.
     """
     return (record for _, record in numbered(path, bad_lines))
 
 
 def numbered(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[tuple[int, Record]]:
-    """Stream what `read` does, each record with the number of its line."""
+    """Stream the records of `read`, each with its line number."""
     for number, line in numbered_lines(path, bad_lines):
         if not line.strip():
             continue
@@ -43,7 +43,7 @@ def numbered(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[tup
 def record_of(data: Any) -> Record:
     """Make the record of one decoded object.
 
-    RAISES (FieldError): when it is none.
+    RAISES (FieldError): when the object is no valid record.
     """
     if not isinstance(data, dict):
         raise _bad("not an object")
@@ -52,7 +52,7 @@ def record_of(data: Any) -> Record:
     names = (*_names(data), *map(Name, aliases))
     spelled = (name.text for name in names if name.text.strip())
     preferred = _string(data, "canonical_name") or next(spelled, "")
-    successor = _string(data, "replaced_by")  # null is what exports write for concepts in use
+    successor = _string(data, "replaced_by")  # exports write null for concepts in use
     if successor:
         return Retired(id, identifier(successor, '"replaced_by"'), "replaced")
     if data.get("replaced_by") == "" and not preferred:
@@ -76,7 +76,7 @@ def record_of(data: Any) -> Record:
 def _decode(line: str) -> Any:
     try:
         data = json.loads(line)
-    # A number of more than 4,300 digits raises a ValueError, too.
+    # A number of more than 4,300 digits also raises a ValueError.
     except (ValueError, RecursionError) as error:
         raise FieldError(f"not JSON ({error})", EXPECTED) from error
     if "\\u" in line:

@@ -1,4 +1,4 @@
-"""Languages as the vocabularies of the NLM abbreviate them (ISO 639-2/B), and as we do."""
+"""Language codes: from those of the NLM's vocabularies (ISO 639-2/B) to ISO 639-1."""
 
 _CODES = {
     "ARA": "ar", "BAQ": "eu", "BUL": "bg", "CAT": "ca", "CHI": "zh", "CZE": "cs", "DAN": "da",

@@ -1,4 +1,4 @@
-"""Text lines of a source, plain or gzip, with their numbers; and what to do with bad ones."""
+"""Numbered text lines of a source, plain or gzip, and the report of bad lines."""
 
 import gzip
 import zlib
@@ -17,12 +17,12 @@ def numbered_lines(
 ) -> Iterator[tuple[int, str]]:
     """Stream (line number from 1, line without its end) of a UTF-8 file, plain or `.gz`.
 
-    A byte-order mark and CRLF ends are taken off. Lines that are not UTF-8 or hold a NUL are bad.
+    A byte-order mark and CRLF ends are stripped. Lines that are not UTF-8 or hold a NUL are bad.
 
     western (Optional[List[int]]): collects the numbers of lines that are not UTF-8, which are then
         read as Windows-1252.
-    RAISES (MedlinkError): E105 at the first bad line, unless `bad_lines` collects them; E105 too
-        when a gzip file is cut off or damaged, always; E165 when the file cannot be opened.
+    RAISES (MedlinkError): E105 at the first bad line, unless `bad_lines` collects it; always E105
+        when a gzip file is cut off or damaged; E165 when the file cannot be opened.
     """
     with open_source(path) as file:
         number = 0
@@ -30,7 +30,7 @@ def numbered_lines(
             block = block.removesuffix(b"\n")
             if number == 0:
                 block = block.removeprefix(b"\xef\xbb\xbf")
-            # Most blocks are sound: they are checked and split at once.
+            # Most blocks have no bad line, so a block is first checked and split as a whole.
             text = _decoded(block)
             if text is not None:
                 for line in text.split("\n"):
@@ -83,7 +83,7 @@ def _problem(line: bytes) -> str:
 def report(
     path: Path, line: int, problem: str, expected: str, bad_lines: list[BadLine] | None
 ) -> None:
-    """Collect a bad line, or raise it (E105) when nobody collects."""
+    """Collect a bad line, or raise it (E105) when there is no list to collect it."""
     if bad_lines is None:
         raise Errors.bad_line(path=path, line=line, problem=problem, expected=expected)
     bad_lines.append(BadLine(str(path), line, problem, expected))

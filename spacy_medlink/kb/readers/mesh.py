@@ -13,14 +13,14 @@ from .xml_records import XmlRecord, xml_records
 
 _SOURCE = "MESH"
 _DESCRIPTOR, _SUPPLEMENT = "DescriptorRecord", "SupplementalRecord"
-# Elements that take up half of the files and say nothing about names.
+# Elements that take up half of the files and have no names.
 _WITHOUT = frozenset({
     "ActiveMeSHYearList", "AllowableQualifiersList", "ConceptRelationList", "DateCreated",
     "DateEstablished", "DateRevised", "EntryCombinationList", "IndexingInformationList",
     "PharmacologicalActionList", "PreviousIndexingList", "RelatedRegistryNumberList",
     "SeeRelatedList", "SourceList", "ThesaurusIDlist",
 })  # fmt: skip
-# Supplementary records stand in no tree: the trees that their classes belong to.
+# Supplementary records are in no tree; these are the trees of their classes.
 _CLASSES = {"1": "D", "2": "E", "3": "C", "4": "B", "5": "M", "6": "A"}
 _REGISTRIES = (
     ("CAS", re.compile(r"(\d{2,7}-\d\d-\d)")),
@@ -32,15 +32,15 @@ _REGISTRIES = (
 def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]:
     """Stream the concepts of a MeSH XML file, or of a directory with both files.
 
-    Parents are the descriptors one step up in the trees, or those that a supplementary record is
-    mapped to; types are the letters of the trees ("C" for diseases). Term types are as in the
-    UMLS: MH and NM for the preferred names of descriptors and supplementary records, PEP and ET
-    for other concepts' and other terms, PM for permuted ones.
+    Parents are the descriptors one level up in the trees, or the descriptors that a supplementary
+    record is mapped to. Types are the letters of the trees ("C" for diseases). Term types are as in
+    the UMLS: MH and NM for the preferred names of descriptors and supplementary records, PEP for
+    preferred terms of other concepts, ET for other terms, PM for permuted ones.
 
-    path (Path): descYYYY.xml or suppYYYY.xml, plain or `.gz`, or a directory, of which the last
-        year is taken.
-    RAISES (MedlinkError): E105 for a record without id or name, unless `bad_lines` collects them,
-        and for a document that is not well-formed; E153 without files; E154 for entities.
+    path (Path): descYYYY.xml or suppYYYY.xml, plain or `.gz`, or a directory, whose latest year is
+        read.
+    RAISES (MedlinkError): E105 for a record without id or name, unless `bad_lines` collects it, and
+        for a document that is not well-formed; E153 without files; E154 for entities.
     """
     for file in _files(path):
         trees: dict[str, str] | None = None
@@ -60,7 +60,7 @@ def release_of(path: Path) -> str:
 
 
 class _BadRecordError(Exception):
-    """What is wrong with a record."""
+    """The problem of a record."""
 
 
 def _files(path: Path) -> list[Path]:

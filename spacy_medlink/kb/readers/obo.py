@@ -17,8 +17,8 @@ _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(.*)')
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {"n": "\n", "t": "\t", "W": " "}
 _SCOPES = frozenset({"EXACT", "BROAD", "NARROW", "RELATED"})
-# Comments run to the end of the line; a "!" inside an identifier has no space before it. The
-# look-behind keeps a long run of spaces from being tried from each of its spaces.
+# Comments run to the end of the line; a "!" inside an identifier has no space before it. Because of
+# the look-behind, a long run of spaces is tried only once, not from each space.
 _COMMENT = re.compile(r"(?<!\s)\s+!.*$")
 _STANZA = re.compile(r"\[(\w+)\](?:\s*!.*)?")
 _STANZAS = frozenset({"Term", "Typedef", "Instance", "Annotation"})
@@ -43,11 +43,11 @@ class _Term:
 def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]:
     """Stream the live terms of an OBO file as concepts, obsolete and alternative ids as retired.
 
-    Synonyms keep their scope and type as term type ("EXACT", "RELATED layperson"); the namespace
-    becomes the type; cross-references and SKOS matches become codes by vocabulary, exact ones (also
-    those that Mondo marks as equivalent) before others; relationships become relations, with `is_a`
-    as "isa". The source of all this is the ontology's own id, in capitals ("HP").
-    RAISES (MedlinkError): E105 for a bad line, unless `bad_lines` collects them.
+    Synonyms keep their scope and type as term type ("EXACT", "RELATED layperson"). The namespace
+    becomes the type. Cross-references and SKOS matches become codes by vocabulary, exact ones (also
+    those that Mondo marks as equivalent) before others. Relationships become relations, with `is_a`
+    as "isa". The source of names and relations is the ontology's id, in capitals ("HP").
+    RAISES (MedlinkError): E105 for a bad line, unless `bad_lines` collects it.
     """
     header: dict[str, str] = {}
     term: _Term | None = None

@@ -1,4 +1,4 @@
-"""OBO graphs: the JSON that ROBOT and the OBO Foundry make of OWL ontologies."""
+"""OBO graphs: the JSON format into which ROBOT and the OBO Foundry convert OWL ontologies."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ _RELATED = (
     " ON property.id = relation WHERE child = ? ORDER BY line, parent"
 )
 _IS_A = frozenset({"is_a", "http://www.w3.org/2000/01/rdf-schema#subClassOf"})
-# Where nodes keep what has no key of its own, by the last part of the property's IRI.
+# Properties of nodes without a key of their own, by the last part of the property's IRI.
 _REPLACED_BY = frozenset({"IAO_0100001", "term_replaced_by"})
 _OTHER_ID = "hasAlternativeId"
 _NAMESPACE = "hasOBONamespace"
@@ -33,13 +33,13 @@ _NAMESPACE = "hasOBONamespace"
 def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]:
     """Stream the live classes of an OBO graph file as concepts, other ids as retired.
 
-    The file is read twice, first for the hierarchy, and never held. Ids are shortened to their
-    usual form ("HP:0001250"), synonyms have their scope and type as term type, as in OBO files.
-    Properties, individuals, and classes that are only referred to are no concepts. Edges are
-    relations, called as the label of their property, with underscores as in OBO ("part_of"). The
-    source of names and relations is the ontology's own id, in capitals ("HP").
-    RAISES (MedlinkError): E105 for a bad node or edge, unless `bad_lines` collects them; E105 too
-        where the file is not JSON, always.
+    The file is read twice, first for the hierarchy, and is never in memory as a whole. Ids are
+    shortened to their usual form ("HP:0001250"). Synonyms have their scope and type as term type,
+    as in OBO files. Properties, individuals, and classes that are only referred to are no concepts.
+    Edges become relations with the label of their property, with underscores as in OBO ("part_of").
+    The source of names and relations is the ontology's id, in capitals ("HP").
+    RAISES (MedlinkError): E105 for a bad node or edge, unless `bad_lines` collects it; always E105
+        where the file is not JSON.
     """
     with scratch(_TABLES) as db:
         _load_hierarchy(db, path, bad_lines)
@@ -177,7 +177,7 @@ def _synonyms(meta: dict[str, Any], source: str) -> Iterator[Name]:
 
 
 def _matches(meta: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Read what cross-references are to the node: qualifiers such as "MONDO:equivalentTo"."""
+    """Read the qualifiers of a node's cross-references, such as "MONDO:equivalentTo"."""
     for xref in _objects(meta, "xrefs"):
         said = _properties(_object(xref.get("meta") or {}, "meta"))
         words = [value.partition(":")[2] for _, value in said if value.startswith("MONDO:")]

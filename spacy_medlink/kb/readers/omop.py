@@ -1,4 +1,4 @@
-"""OMOP: the vocabularies of a download from Athena, files of tabs in spite of their `.csv`."""
+"""OMOP: the vocabularies of a download from Athena, tab-separated in spite of their `.csv`."""
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
@@ -27,7 +27,7 @@ _LANGUAGES = {
 _KEPT, _OTHER, _INVALID = range(3)  # what becomes a concept, what is no longer valid
 _MAPS_TO, _REPLACED_BY, _IS_A = range(3)
 _KINDS = {"Maps to": _MAPS_TO, "Concept replaced by": _REPLACED_BY, "Is a": _IS_A}
-# The same once more, from the other side.
+# The same relationships from the other side.
 _INVERSE = frozenset({"Mapped from", "Concept replaces", "Subsumes"})
 _TABLES = """
 CREATE TABLE concept (
@@ -51,7 +51,7 @@ _CONCEPTS = (
     "SELECT id, name, domain, vocabulary, class, code FROM concept"
     f" WHERE state = {_KEPT} ORDER BY id"
 )
-_OMOP = "OMOP"  # says what no vocabulary says by itself, and gives the ids
+_OMOP = "OMOP"  # the vocabulary of the ids, and the source of facts without another source
 _OWN, _MAPPED = "SY", "MAPPED"
 _NAMES = f"""
 SELECT id, text, lang, vocabulary, '{_OWN}', 0, 0 AS place, synonym.rowid AS line FROM synonym
@@ -86,20 +86,20 @@ def read(
 ) -> Iterator[Record]:
     """Stream the standard concepts of a download, and the other ids as retired ones.
 
-    Types are the domain and the concept class; codes the id itself ("OMOP"), that of the concept
-    and those of all concepts that map to it, by `vocabulary_id`; "Is a" leads to parents, other
-    relationships are relations, named as in "has_finding_site". A concept that maps to this
-    standard concept alone gives it its names, with its own vocabulary as source, the term type
-    "MAPPED", and obsolete where it is not valid; its id is retired and leads here, as that of an
-    invalid concept leads to what replaces it. Rows about concepts that CONCEPT.csv does not have
-    are passed over, and so is what repeats an id.
+    Types are the domain and the concept class. Codes are the id ("OMOP"), the concept's code, and
+    the codes of all concepts that map to it, by `vocabulary_id`. "Is a" leads to parents; other
+    relationships become relations, named as in "has_finding_site". A concept that maps only to this
+    standard concept adds its names, with its vocabulary as source, the term type "MAPPED", and
+    obsolete if the concept is invalid. Its id is retired and leads to the standard concept; the id
+    of an invalid concept leads to the concept that replaces it. Rows about concepts that are not in
+    CONCEPT.csv, and rows that repeat an id, are skipped.
 
     path (Path): directory with CONCEPT.csv; CONCEPT_SYNONYM.csv, CONCEPT_RELATIONSHIP.csv and
-        VOCABULARY.csv add what they know; each may be `.gz`.
-    lang (str): of the names of concepts; those of synonyms is told.
-    standard (bool): False makes every valid concept one of its own, whether standard or not.
+        VOCABULARY.csv are optional; each may be `.gz`.
+    lang (str): language of the concepts' names; synonyms have their own.
+    standard (bool): False makes every valid concept a concept here, whether standard or not.
     RAISES (MedlinkError): E170 for another directory or header; E105 for a bad line, unless
-        `bad_lines` collects them.
+        `bad_lines` collects it.
     """
     files = _files(path)
     with scratch(_TABLES) as db:
@@ -123,7 +123,7 @@ def files_of(path: Path) -> list[Path]:
 
 
 def _files(path: Path) -> dict[str, Path]:
-    """Find the files by their names, in whatever case.
+    """Find the files by their names, in upper or lower case.
 
     RAISES (MedlinkError): E170 without CONCEPT.csv.
     """
@@ -158,7 +158,7 @@ def _rows(
 def _load(
     db: sqlite3.Connection, files: dict[str, Path], standard: bool, bad_lines: list[BadLine] | None
 ) -> Iterable[str]:
-    """Fill the tables; give the kinds of relationships in the order of their numbers."""
+    """Fill the tables; return the kinds of relationships in the order of their numbers."""
     kinds = dict(_KINDS)
 
     def relation(cells: tuple[str, ...]) -> tuple[object, ...] | None:
@@ -261,7 +261,7 @@ def _concepts(db: sqlite3.Connection, lang: str, kinds: list[str]) -> Iterator[C
 
 
 def _retired(id: str, invalid: int, heir: int | None, targets: str | None) -> Iterator[Retired]:
-    """Say where an id leads; a valid one that leads nowhere was never one of these concepts."""
+    """Yield the history of an id; none for a valid id that leads to no concept."""
     if invalid and heir is not None:
         yield Retired(id, str(heir), "replaced")
     elif targets:

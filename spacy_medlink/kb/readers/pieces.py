@@ -9,9 +9,9 @@ from ..writer import unite
 
 
 def united(pieces: Iterable[Concept]) -> Iterator[Concept]:
-    """Unite the pieces of one id that follow each other.
+    """Merge consecutive pieces of one id.
 
-    Pieces that lie apart are left to the builder, so that memory stays bounded.
+    The builder merges pieces that are not consecutive, so that memory stays bounded here.
     """
     for _, group in groupby(pieces, key=attrgetter("id")):
         yield unite(list(group))

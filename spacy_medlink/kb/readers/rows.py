@@ -20,12 +20,12 @@ def read_rows(
 ) -> Iterator[Row]:
     """Stream (number of its first line, cells) of each row that is not blank.
 
-    With a tab between the cells, a line is a row and quotation marks are text, unless they stand
-    around a whole cell. With anything else, cells may be quoted and hold line ends (RFC 4180).
+    In tab-separated files, a line is a row, and quotation marks are text unless they enclose a
+    whole cell. With other delimiters, cells may be quoted and hold line breaks (RFC 4180).
 
-    delimiter (str): what separates cells; "" takes the one most frequent in the first line.
+    delimiter (str): what separates cells; "" takes the most frequent one of the first line.
     western (Optional[List[int]]): as for `numbered_lines`.
-    RAISES (MedlinkError): E105 for a bad line, unless `bad_lines` collects them.
+    RAISES (MedlinkError): E105 for a bad line, unless `bad_lines` collects it.
     """
     delimiter = delimiter or _guess(path)
     lines = numbered_lines(path, bad_lines, western)
@@ -56,9 +56,9 @@ def _unquoted(cell: str) -> str:
 
 
 class _Feed:
-    """Hands lines to the csv module and remembers which ones it took for a row.
+    """Passes lines to the csv module and remembers those of the current row.
 
-    What a row takes is bounded by the longest cell that the csv module reads, 128 KB.
+    The lines of a row are bounded by the longest cell that the csv module reads, 128 KB.
     """
 
     def __init__(self, lines: Iterator[tuple[int, str]]) -> None:
@@ -81,7 +81,7 @@ class _Feed:
         self._taken.clear()
 
     def give_back(self) -> None:
-        """Read the lines of this row again, but for its first."""
+        """Read all lines of this row but the first again."""
         self._again.extendleft(reversed(self._taken[1:]))
 
     def __iter__(self) -> "_Feed":

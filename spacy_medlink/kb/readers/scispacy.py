@@ -15,8 +15,8 @@ def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]
 
     Concepts have `concept_id`, `canonical_name`, `aliases`, `types` and `definition`, and may have
     the other fields of the format `jsonl`.
-    RAISES (MedlinkError): E105 for a bad concept, unless `bad_lines` collects them; E105 too where
-        a list is not JSON, always.
+    RAISES (MedlinkError): E105 for a bad concept, unless `bad_lines` collects it; always E105 where
+        a list is not JSON.
     """
     with JsonStream(path) as stream:
         is_list = stream.is_next("[")

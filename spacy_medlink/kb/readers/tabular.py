@@ -1,4 +1,4 @@
-"""Tables of names, TSV or CSV: columns are found by their headers, or told by a column map."""
+"""Tables of names, TSV or CSV, with columns found by header or given by a column map."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from .lines import report
 from .pieces import united
 from .rows import Row, read_rows
 
-# The fields that a column can fill, and what such columns are usually called, in lower case with
-# "_" for blanks.
+# The fields that a column can fill, and the usual headers of such columns, in lower case with "_"
+# for blanks.
 FIELDS = {
     "id": ("id", "concept_id", "conceptid", "code", "cui", "curie", "identifier", "ui", "codigo"),
     "name": (
@@ -41,9 +41,9 @@ _CODE = "code:"
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the fields are: positions from 0; codes by vocabulary.
+    """The columns of the fields: positions from 0; codes by vocabulary.
 
-    width (int): number of columns. has_header (bool): whether the first row is one.
+    width (int): number of columns. has_header (bool): whether the first row is a header.
     """
 
     fields: Mapping[str, int]
@@ -64,17 +64,17 @@ def read(
 ) -> Iterator[Record]:
     """Stream the concepts of a table: a row has an id and a name, and may have more.
 
-    Rows with one id are united; the first row's name is the preferred one.
+    Rows with one id are merged; the first row has the preferred name.
 
     columns (Optional[Mapping[str, str | int]]): field to header or number from 1 ("2" is the
         second column). Fields: id, name, synonyms, lang, type, source, tty, definition, parents,
         and "code:ICD10CM" for codes. None finds them by usual headers. With numbers alone, the
         first row is data unless it holds usual headers.
-    delimiter (str): between cells; "" for what the first line has most of.
-    separator (str): between the values of synonyms, type, parents and codes.
-    lang, source (str): of names in rows that do not say.
+    delimiter (str): separates cells; "" takes the most frequent one of the first line.
+    separator (str): separates the values of synonyms, type, parents and codes.
+    lang, source (str): language and source of names in rows that have none.
     RAISES (MedlinkError): E131 without a header, E161 without a column of ids or names; E105 for a
-        bad line, unless `bad_lines` collects them.
+        bad line, unless `bad_lines` collects it.
     """
     pieces = numbered(
         path, bad_lines, columns=columns, delimiter=delimiter, separator=separator, lang=lang,
@@ -93,7 +93,7 @@ def numbered(
     lang: str = "en",
     source: str = "",
 ) -> Iterator[tuple[int, Concept]]:
-    """Stream what each row says of a concept, with the number of the row's line; see `read`."""
+    """Stream the record of each row with the row's line number; see `read`."""
     rows = read_rows(path, bad_lines, delimiter)
     first = next(rows, None)
     if first is None:
@@ -108,7 +108,7 @@ def layout_of(
 ) -> tuple[Layout, list[str]] | None:
     """Find the columns of a table.
 
-    RETURNS: where they are, and the cells of the first row; None for an empty table.
+    RETURNS: the layout and the cells of the first row; None for an empty table.
     RAISES (MedlinkError): E131, E161 as `read` does.
     """
     first = next(read_rows(path, [], delimiter), None)
@@ -188,7 +188,7 @@ def _mapped(path: Path, first: list[str], columns: Mapping[str, str | int]) -> d
 
 
 def _number(column: str | int, width: int) -> int:
-    """Read a number from 1, which the command line gives as text; -1 where it is none."""
+    """Read a column number from 1, which may be text; -1 where it is no number."""
     if isinstance(column, str) and not (column.isascii() and column.isdigit()):
         return -1
     return int(column) - 1 if 1 <= int(column) <= width else -1

@@ -1,4 +1,4 @@
-"""Sheets of a workbook (.xlsx): a zip of XML files, of which the cells' values are read."""
+"""Reads the cells' values from the sheets of a workbook (.xlsx), a zip of XML files."""
 
 import re
 import shutil
@@ -14,7 +14,7 @@ from ...errors import Errors
 from .rows import Row
 from .xml_records import xml_records
 
-_LARGEST = 1 << 30  # bytes of one part, unpacked: far more than any table of people has
+_LARGEST = 1 << 30  # bytes of one part, unpacked: far more than any table made by people
 _BOOK, _LINKS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
 _STRINGS = "xl/sharedStrings.xml"
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
@@ -24,7 +24,7 @@ _DAMAGED = (BadZipFile, OSError, zlib.error, EOFError, NotImplementedError, Runt
 def read_sheets(path: Path) -> Iterator[tuple[str, Iterator[Row]]]:
     """Stream (name, rows) of the sheets; a row is its number and its cells, gaps filled with "".
 
-    The rows of a sheet are read before the next sheet is asked for, or not at all.
+    The rows of a sheet must be read before the next sheet is taken.
 
     RAISES (MedlinkError): E165 when it is not a workbook, E105 for bad XML in it, E154 for
         entities.
@@ -72,7 +72,7 @@ class _Parts:
 
 
 def _relation(sheet: Element) -> str:
-    # Expat leaves prefixes as they are written; "r:id" is what all programs write.
+    # Expat does not resolve prefixes; all programs write "r:id".
     return sheet.get("r:id") or sheet.get(_RELATION) or ""
 
 

@@ -1,7 +1,7 @@
-"""Records of a large XML file, one at a time and without ever having the whole document.
+"""Streams the records of a large XML file, without ever holding the whole document.
 
-Expat is used directly, since that is where entities can be refused: an entity declared in the
-document can blow it up without limit, and an undeclared one would be missing from the text.
+Expat is used directly, because it can refuse entities. An entity declared in the document can
+expand without limit; an undeclared entity would be missing from the text.
 """
 
 import gzip
@@ -37,9 +37,9 @@ def xml_records(
     """Stream the elements of a file, plain or `.gz`, that have one of the tags.
 
     path (Path): the file. tags (Collection[str]): elements that are records.
-    without (Collection[str]): elements inside of records that are left out, with all they hold.
-    RAISES (MedlinkError): E105 where the document is not well-formed, which ends it, so that the
-        error cannot be skipped; E154 when it declares or needs entities.
+    without (Collection[str]): elements inside of records that are left out, with their content.
+    RAISES (MedlinkError): E105 where the document is not well-formed; this error cannot be skipped;
+        E154 when the document declares or needs entities.
     """
     parser = _Parser(path, tags, without)
     with open_source(path) as file:
@@ -55,7 +55,7 @@ def xml_records(
 
 
 class _Parser:
-    """Builds the records out of what expat finds."""
+    """Builds the records from the events of expat."""
 
     def __init__(self, path: Path, tags: Collection[str], without: Collection[str]) -> None:
         self._path = path
@@ -76,22 +76,22 @@ class _Parser:
         self._expat.SkippedEntityHandler = self._refuse
 
     def feed(self, data: bytes) -> None:
-        """Take the next bytes in; none at the end."""
+        """Parse the next bytes; none at the end."""
         try:
             self._expat.Parse(data, not data)
         except MedlinkError:
             raise
-        # An encoding that Python does not know or cannot map is a LookupError or a ValueError.
+        # An unknown or unsupported encoding is a LookupError or a ValueError.
         except (expat.ExpatError, LookupError, ValueError) as error:
             self.fail(f"not well-formed XML ({error})", error)
 
     def taken(self) -> list[XmlRecord]:
-        """Hand over the records that are whole."""
+        """Return the complete records, and forget them."""
         done, self._done = self._done, []
         return done
 
     def fail(self, problem: str, error: Exception) -> NoReturn:
-        """Raise an error about the place that was reached."""
+        """Raise an error with the current place."""
         line = self._expat.CurrentLineNumber
         raise Errors.bad_line(
             path=self._path, line=line, problem=problem, expected="a well-formed XML document"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ...types import CodeMap
 
-# How ontologies spell the vocabularies; what is not here stays as it is.
+# Spellings of vocabularies in ontologies; others stay as they are.
 _VOCABULARIES = {
     "ICD-10": "ICD10", "ICD10": "ICD10", "ICD10WHO": "ICD10", "ICD10CM": "ICD10CM",
     "ICD-10-CM": "ICD10CM", "ICD9": "ICD9", "ICD9CM": "ICD9CM", "ICD-O": "ICDO", "ICDO": "ICDO",
@@ -18,7 +18,7 @@ _VOCABULARIES = {
     "OMIM": "OMIM", "MIM": "OMIM",
 }  # fmt: skip
 Match = tuple[str, str]
-"""A cross-reference, and what it is to the concept, as `CodeMap.relation` has it."""
+"""A cross-reference and its relation to the concept, as in `CodeMap.relation`."""
 
 # Ids that tell their vocabulary by their shape.
 _SHAPES = (
@@ -65,15 +65,15 @@ def compact(iri: str) -> str:
 
 
 def source_of(ontology: str, id: str, path: Path) -> str:
-    """Name the source of an ontology's names: by what it calls itself, whatever its file is called.
+    """Return the source of an ontology's names: its own id, whatever the name of the file.
 
     ontology (str): its id, such as "hp", "hp/hp-base.owl" or a web address; "" for none.
-    id (str): of a term, whose prefix counts where the ontology has no id. path (Path): of the file,
-        which counts where neither has.
+    id (str): id of a term, whose prefix is used if the ontology has no id. path (Path): path of the
+        file, whose name is used if there is no prefix either.
     """
     own = _FILE.sub("", ontology.strip().rstrip("/"))
     if own.startswith(("http://", "https://")):
-        # The foundry's addresses begin with the ontology behind /obo/, others end with it.
+        # In the foundry's addresses the ontology follows /obo/; other addresses end with it.
         own = own.partition("/obo/")[2] or own.rpartition("/")[2]
     prefix, colon, local = id.partition(":")
     named = own.partition("/")[0] or (prefix if colon and not local.startswith("//") else "")
@@ -81,18 +81,18 @@ def source_of(ontology: str, id: str, path: Path) -> str:
 
 
 def relation_of_match(words: Iterable[str]) -> str:
-    """Say what a code is to a concept, by the words of the source; "" where these do not say."""
+    """Return the relation of a code to a concept from the source's words; "" if they give none."""
     return next((_MATCHES[word] for word in words if word in _MATCHES), "")
 
 
 def skos_match(word: str, target: str) -> list[Match]:
-    """Read a property of a concept, a match if it is one to an id of a known vocabulary."""
+    """Read a property of a concept as matches; [] unless its target has a known vocabulary."""
     relation, xref = relation_of_match([word]), compact(target)
     return [(xref, relation)] if relation and (code_of(xref) or ("URL",))[0] != "URL" else []
 
 
 def maps_of(matches: Iterable[Match], source: str) -> tuple[CodeMap, ...]:
-    """Make maps of matches; cross-references without a vocabulary are left."""
+    """Make maps of matches; cross-references without a vocabulary are left out."""
     pairs = ((code_of(xref), relation) for xref, relation in matches)
     return tuple(CodeMap(*code, relation, source) for code, relation in pairs if code)
 
@@ -104,7 +104,7 @@ def codes_of(xrefs: Iterable[str], matches: Sequence[Match]) -> dict[str, tuple[
 
 
 def collect(xrefs: list[str]) -> dict[str, tuple[str, ...]]:
-    """Sort cross-references by vocabulary, each code once; those without a vocabulary are left."""
+    """Sort cross-references by vocabulary, each code once; those without one are left out."""
     codes: dict[str, dict[str, None]] = {}
     for xref in xrefs:
         found = code_of(xref)

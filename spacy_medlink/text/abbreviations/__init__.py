@@ -1,4 +1,4 @@
-"""Abbreviations: what a document defines or shows them to mean, and mentions written out by that.
+"""Abbreviations: their definitions in a document, and the expansion of mentions.
 
 definitions: "atrial septal defect (ASD)".
 implied: "congestive heart failure" in one place of a document and "CHF" in another.

@@ -1,8 +1,8 @@
 """Abbreviations that a document defines itself: "atrial septal defect (ASD)".
 
 The algorithm is that of Schwartz & Hearst, "A simple algorithm for identifying abbreviation
-definitions in biomedical text", Pacific Symposium on Biocomputing 2003, sections 3.1-3.2. What goes
-beyond it is said where it stands.
+definitions in biomedical text", Pacific Symposium on Biocomputing 2003, sections 3.1-3.2.
+Extensions are marked "Beyond the paper".
 """
 
 import re
@@ -18,7 +18,7 @@ _JOINT = re.compile(r"[-\u2010\u2011]")
 _FUNCTION_WORDS = frozenset("a an and as at by for from in is of on or the to was with".split())
 _BRACKET = re.compile(r"[()]")
 _PART_END = re.compile(r"[;,]\s")
-_WORD_CHARS = 40  # that are looked at for the word before a parenthesis
+_WORD_CHARS = 40  # characters that are searched for the word before a parenthesis
 _MAX_SHORT_CHARS = 10
 _MAX_SHORT_WORDS = 2
 
@@ -50,7 +50,7 @@ def find_definitions(text: str) -> dict[str, str]:
 
 
 def _may_define(inside: str, text: str, start: int) -> bool:
-    """Tell whether there is a short form at all, within a parenthesis or right before it."""
+    """Tell whether a short form stands within a parenthesis or right before it."""
     if _is_short_form(inside):
         return True
     word = _BRACKET.sub(" ", text[max(0, start - _WORD_CHARS) : start]).split()[-1:]
@@ -58,7 +58,7 @@ def _may_define(inside: str, text: str, start: int) -> bool:
 
 
 def _defined(inside: str, before: str) -> _Definition:
-    """Say what a parenthesis and the words before it define; ("", "") if nothing."""
+    """Return the definition made by a parenthesis and the words before it; ("", "") if none."""
     if not _is_short_form(inside):
         short = before.split()[-1] if before.split() else ""
         return (short, _long_form(short, inside)) if _is_short_form(short) else ("", "")
@@ -70,15 +70,15 @@ def _defined(inside: str, before: str) -> _Definition:
 def _derived(
     inside: str, before: str, long: str, known: Mapping[str, str]
 ) -> Iterator[_Definition]:
-    """List what follows from a definition, or from what looks like one.
+    """List the further definitions that follow from a definition or a similar phrase.
 
-    long (str): the long form of what is inside, "" if there is none. known: so far.
+    long (str): the long form of the text inside, "" if none. known: the definitions so far.
     """
     if two := _TWO.fullmatch(inside):
         yield from _coordinated(two[1], two[2], before)
     elif long and _is_short_form(inside):
         yield from _by_joints(inside, long)
-        # An s at the end may be a plural's or a word's: the s of "HBs" is that of "surface".
+        # A final s may mark a plural or stand for a word: the s of "HBs" is that of "surface".
         plural = _is_plural(inside) and (long[-1] == "s" or not _long_form(inside, long))
         if plural and _long_form(inside[:-1], long) == long:
             yield inside[:-1], long
@@ -92,7 +92,7 @@ def _long_form_before(short: str, before: str) -> str:
 
 
 def _is_plural(short: str) -> bool:
-    """Tell "VSDs", which defines "VSD", too."""
+    """Tell whether a short form is a plural: "VSDs" also defines "VSD"."""
     return len(short) > 2 and short[-1] == "s" and short[:-1].isupper()
 
 
@@ -128,7 +128,7 @@ def _by_joints(short: str, long: str) -> Iterator[_Definition]:
 
 
 def _last_joint(short: str, before: str, known: Mapping[str, str]) -> Iterator[_Definition]:
-    """Beyond the paper: behind a part that is known, "(ATT)-associated liver failure (ATT-LF)"."""
+    """Beyond the paper: after a known part, "(ATT)-associated liver failure (ATT-LF)"."""
     *first, last = _JOINT.split(short)
     behind = first and all(part in known for part in first) and _is_short_form(last)
     if behind and (long := _long_form_before(last, before)):
@@ -149,7 +149,7 @@ def _coordinated(first: str, second: str, before: str) -> Iterator[_Definition]:
 def _is_short_form(text: str) -> bool:
     """Section 3.1: 2 to 10 characters, at most two words, a letter, alphanumeric at the start.
 
-    Beyond the paper at least one upper-case letter or digit is asked for: "(see below)" is prose.
+    Beyond the paper, at least one upper-case letter or digit is required: "(see below)" is prose.
     """
     return (
         2 <= len(text) <= _MAX_SHORT_CHARS
@@ -171,7 +171,7 @@ def _clause_before(text: str, end: int) -> str:
 
 
 def _last_words(text: str, short: str) -> str:
-    """Section 3.1: the long form has at most min(|A| + 5, 2 |A|) words, |A| the short's length."""
+    """Section 3.1: a long form has at most min(|A| + 5, 2 |A|) words; |A|: short form's length."""
     limit = min(len(short) + 5, 2 * len(short))
     parts = text.rsplit(None, limit)
     return text[len(parts[0]) :].lstrip() if len(parts) > limit else text
@@ -190,7 +190,7 @@ def _long_form(short: str, text: str) -> str:
 
 
 def _matched(short: str, text: str) -> tuple[int, int]:
-    """Find where the match begins, and where the word of its last character ends; -1 if nowhere."""
+    """Find the start of the match and the end of the word of its last character; -1 if none."""
     position, end, lowered = len(text), -1, _lowered(text)
     for index in range(len(short) - 1, -1, -1):
         char = short[index].lower()
@@ -208,7 +208,7 @@ def _matched(short: str, text: str) -> tuple[int, int]:
 
 
 def _lowered(text: str) -> str:
-    """Fold case without moving a character: that of a dotted capital I is two."""
+    """Lower the case and keep all positions: a dotted capital I would become two characters."""
     lowered = text.lower()
     if len(lowered) == len(text):
         return lowered

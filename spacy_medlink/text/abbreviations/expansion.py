@@ -3,20 +3,20 @@
 import re
 from collections.abc import Iterable, Mapping
 
-LONGEST = 1_000  # characters of a mention, and of what it is written out to
-_NESTED = 2  # levels of long forms within long forms, since definitions may go in circles
+LONGEST = 1_000  # characters of a mention, and of its expansion
+_NESTED = 2  # levels of long forms within long forms, because definitions may be circular
 
 
 def written_out(text: str, defined: Mapping[str, str]) -> str:
-    """Write one mention's abbreviations out, as LongForms does."""
+    """Write out the abbreviations of one mention, as LongForms does."""
     return LongForms(defined).written_out(text)
 
 
 class LongForms:
     """Writes mentions out: "SJS type 2" is "Schwartz-Jampel syndrome type 2".
 
-    A short form in parentheses behind its own long form is dropped, and a plural is its singular.
-    Abbreviations within a long form are written out, too: "attenuated FAP (AFAP)".
+    A short form in parentheses after its long form is dropped, and a plural counts as its singular.
+    Abbreviations within a long form are also written out: "attenuated FAP (AFAP)".
 
     defined (Mapping[str, str]): long form of each short form of a document.
     """
@@ -25,12 +25,12 @@ class LongForms:
         self._defined = defined
         self._order = {short: number for number, short in enumerate(defined)}
         self._lengths = sorted({len(short) for short in defined})
-        self._known: dict[str, str] = {}  # a document says most of its mentions many times
+        self._known: dict[str, str] = {}  # most mentions of a document occur many times
 
     def written_out(self, text: str) -> str:
         """Write a mention out.
 
-        RETURNS (str): "" where nothing is abbreviated, or where the mention is or becomes longer
+        RETURNS (str): "" if nothing is abbreviated, or if the mention or its expansion has more
             than LONGEST characters.
         """
         if not self._defined or len(text) > LONGEST:
@@ -41,7 +41,7 @@ class LongForms:
         return self._known[text]
 
     def _written_out(self, text: str, but: frozenset[str], nested: int) -> str:
-        """Write out by all definitions but some."""
+        """Write out with all definitions but some."""
         stripped = text.strip()
         if stripped in self._defined and stripped not in but:
             return self._whole(stripped, but, nested)
@@ -59,7 +59,7 @@ class LongForms:
         return "" if written == stripped else " ".join(written.split())
 
     def _whole(self, short: str, but: frozenset[str], nested: int) -> str:
-        """Look up a long form, and write out by the others what it abbreviates itself."""
+        """Look up a long form, and write out its abbreviations with the other definitions."""
         long, but = self._defined[short], but | {short}
         if not nested or len(long) > LONGEST:
             return long
@@ -69,7 +69,7 @@ class LongForms:
     def _inside(self, text: str) -> list[str]:
         """List the short forms that occur in a text, in the order of their definitions.
 
-        Asking for each of them would take a time that grows with the square of a long document.
+        Testing every short form would take time quadratic in the length of the document.
         """
         lengths = [length for length in self._lengths if length <= len(text)]
         if len(self._defined) <= len(lengths) * len(text):
@@ -93,6 +93,6 @@ def _undefined(text: str, shorts: Iterable[str], defined: Mapping[str, str]) -> 
 
 
 def _without_next(long: str, following: str | None) -> str:
-    """Leave its last word to the text where that says it: "SJS syndrome" has one syndrome."""
+    """Drop the last word of a long form if the text repeats it: "SJS syndrome" has one syndrome."""
     rest, _, last = long.rpartition(" ")
     return rest if rest and following and last.lower() == following.lower() else long

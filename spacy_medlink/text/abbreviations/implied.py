@@ -1,8 +1,8 @@
-"""Abbreviations that a document uses beside their long form and never defines.
+"""Abbreviations whose long form occurs elsewhere in the document, without a definition.
 
-"congestive heart failure" in one line of a note and "CHF" in another. Of 235 undefined
-abbreviations among the mentions of two training corpora (NCBI disease, BC5CDR), 30, in eleven
-abstracts, have such a partner, and it means the same in every case.
+Example: "congestive heart failure" in one line of a note and "CHF" in another. Two training corpora
+(NCBI disease, BC5CDR) have 235 undefined abbreviations among their mentions. Of these, 30, in
+eleven abstracts, have such a long form, which means the same in every case.
 """
 
 import re
@@ -13,7 +13,7 @@ from ..normalisation import key
 from .expansion import LongForms
 
 _SHORT = re.compile(r"[^\W\d_]{3,6}")
-_SHORTS, _LONGS = 500, 2_000  # different ones of a document that are compared
+_SHORTS, _LONGS = 500, 2_000  # different short and long forms of a document that are compared
 _LONGEST = 120  # characters of a long form
 _Lent = tuple[frozenset[str], ...]
 
@@ -25,14 +25,14 @@ def implied_definitions(
 ) -> dict[str, str]:
     """Find mentions that abbreviate another mention of their document.
 
-    An abbreviation has three to six capitals, which are the initials of the other mention's words,
-    or of the parts that these are made of ("OAB", "overactive bladder"). Other letters from inside
-    words are not enough, as they are where a document defines: "PNA" is not "peanut allergy".
+    An abbreviation has three to six capitals: the initials of the other mention's words, or of the
+    parts of these words ("OAB", "overactive bladder"). Unlike in a definition, other letters from
+    inside words do not count: "PNA" is not "peanut allergy".
 
     mentions (Iterable[str]): the texts of a document's mentions.
-    defined (Mapping[str, str]): what is defined already: the long form of each short form.
+    defined (Mapping[str, str]): the long forms of short forms that the document defines.
     warn (Optional[Callable]): is called with W340 where not all mentions are compared.
-    RETURNS (Dict[str, str]): further short forms; none that two different mentions would explain.
+    RETURNS (Dict[str, str]): further short forms to long forms, without ambiguous short forms.
     """
     shorts: dict[str, None] = {}
     texts, known = dict.fromkeys(mentions), LongForms(defined)
@@ -77,8 +77,8 @@ _COMBINING = (
     "utero vaso ventriculo vesico"
 ).split()
 _PREFIX = re.compile("|".join(sorted(_COMBINING, key=len, reverse=True)))
-_LEAST = 4  # letters behind a combining form; fewer are its ending, as in "autopsy" and "neuron"
-# Of the languages that European terminologies are written in; no abbreviation needs their letters.
+_LEAST = 4  # letters after a combining form; fewer are an ending, as in "autopsy" and "neuron"
+# Function words of the languages of European terminologies; abbreviations may skip their letters.
 _FUNCTION_WORDS = frozenset(
     "a and as at by for from in is of on or the to was with "
     "à al avec com con da das de del della delle der des di die do dos du e el en et la las le "
@@ -89,13 +89,13 @@ _FUNCTION_WORDS = frozenset(
 def abbreviates(short: str, words: _Lent) -> bool:
     """Tell whether a short form has the first letters of a text's words, in their order.
 
-    Parts of a word behind a combining form may lend their first letter, too, and function words
-    need not. Case is not regarded.
+    The part of a word after a combining form may add its first letter, and function words may be
+    skipped. Case is ignored.
 
-    words (Tuple[FrozenSet[str], ...]): of `letters_of`.
+    words (Tuple[FrozenSet[str], ...]): the result of `letters_of`.
     """
     short = short.lower()
-    ends = {0}  # how much of the short form the words so far may have spelled
+    ends = {0}  # the lengths of the short form's beginning that the words so far may spell
     for lent in words:
         ends = {
             end + len(letters) for end in ends for letters in lent if short.startswith(letters, end)
@@ -106,12 +106,12 @@ def abbreviates(short: str, words: _Lent) -> bool:
 
 
 def letters_of(text: str) -> _Lent:
-    """List what each word of a text may lend."""
+    """List the letters that each word of a text may add to an abbreviation."""
     return tuple(map(_initials, _WORD.findall(text.lower())))
 
 
 def _initials(word: str) -> frozenset[str]:
-    """List what a word may lend: "gastroesophageal" lends "g" or "ge"."""
+    """List the letters that a word may add: "gastroesophageal" adds "g" or "ge"."""
     lent = {word[0]}
     if word in _FUNCTION_WORDS:
         lent.add("")

@@ -1,4 +1,4 @@
-"""What a document says of its mentions: negated, past, feared, uncertain, of a relative."""
+"""The context of mentions: negated, past, feared, uncertain, or about a relative."""
 
 from .cues import KINDS, SECTION, Cues, languages, read_cues, shipped_cues
 from .scopes import Part, Said, find_sections, said_of

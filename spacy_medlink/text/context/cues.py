@@ -1,15 +1,15 @@
-"""Cues: words that say of a mention that it is negated, past, feared, uncertain, or a relative's.
+"""Cues: phrases that mark mentions as negated, past, feared, uncertain, or about a relative.
 
 A file has three columns: kind, way, and phrases with ";" between them. In a phrase, "[a|b|]" stands
 for each of these words or for none, "{name}" for the words of the `set` of that name, 1999 for any
 year, and another number for any number. Kinds:
 
-- one of KINDS. Its way is "forward", "backward" or "both". A number behind it, as in "forward 4",
-  is that of the words that it reaches, up to a comma; otherwise it reaches to the end of its
-  sentence. "." in a phrase is the end of a sentence, too.
-- "end": cues reach no further. Its way lists the kinds of these cues, none for all.
-- "pseudo": a phrase that contains a cue and says nothing: "no increase in".
-- "section": a heading. Its way is the name of the section, and what is said of all mentions in it:
+- one of KINDS. Its way is "forward", "backward" or "both". A number after the way, as in "forward
+  4", limits the cue to that many words, up to a comma; otherwise the cue reaches to the end of its
+  sentence. "." in a phrase is the end of a sentence.
+- "end": a phrase at which cues end. Its way lists the kinds of these cues; empty means all kinds.
+- "pseudo": a phrase that contains a cue but has no effect: "no increase in".
+- "section": a heading. Its way is the name of the section, and the kinds of all mentions in it:
   "family_history: family".
 """
 
@@ -23,7 +23,7 @@ from typing import NamedTuple
 from ...errors import Errors
 
 KINDS = ("negated", "historical", "hypothetical", "family", "uncertain")
-SECTION = "section"  # of a mention: the name of the section that it is in
+SECTION = "section"  # the attribute with the name of a mention's section
 END = "end"
 _PSEUDO, _SECTION, _SET = "pseudo", "section", "set"
 _WAYS = ("forward", "backward", "both")
@@ -34,14 +34,15 @@ _YEAR, _NUMBER = "1999", "0"
 _YEARS = re.compile(r"(?:19|20)\d\d")
 _DIRECTORY = Path(__file__).parent
 
-Words = str | frozenset[str]  # of a place in a phrase: one word, or any of several
+Words = str | frozenset[str]  # a place in a phrase: one word, or any of several
 
 
 class Cue(NamedTuple):
-    """What a phrase says.
+    """The effect of a phrase.
 
-    kind (str): one of KINDS, "end" or "pseudo". forward, backward (bool): where it reaches.
-    reach (int): how many words; 0 for the sentence. ends (FrozenSet[str]): kinds, of an "end".
+    kind (str): one of KINDS, "end" or "pseudo". forward, backward (bool): direction of the cue.
+    reach (int): number of words; 0 for the sentence. ends (FrozenSet[str]): the kinds of cues that
+        an "end" stops.
     """
 
     kind: str
@@ -52,20 +53,20 @@ class Cue(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A section of a note: its name, and what is said of all mentions in it."""
+    """A section of a note: its name, and the kinds of all mentions in it."""
 
     name: str
     said: frozenset[str] = frozenset()
 
 
 class Phrase(NamedTuple):
-    """A phrase, place by place, and what it says."""
+    """A phrase, place by place, and its effect."""
 
     places: tuple[Words, ...]
     cue: Cue
 
     def is_at(self, words: list[str], start: int) -> bool:
-        """Tell whether some words have this phrase at a place."""
+        """Tell whether the phrase stands at a place in a list of words."""
         if start + len(self.places) > len(words):
             return False
         return all(
@@ -89,9 +90,9 @@ class Cues:
 
     @classmethod
     def parse(cls, text: str, path: str | Path = "cues") -> "Cues":
-        """Read the lines of a file; those that are empty or begin with # are left out.
+        """Read the lines of a file; empty lines and lines that begin with # are skipped.
 
-        RAISES (MedlinkError): E311 for a line that is none.
+        RAISES (MedlinkError): E311 for an invalid line.
         """
         made, sets = cls(), dict[str, str]()
         for number, line in enumerate(text.splitlines(), 1):
@@ -137,7 +138,7 @@ def read_cues(path: Path) -> str:
 
 @cache
 def shipped_cues(language: str) -> Cues:
-    """Read the cues that the package has for a language; none where it has none."""
+    """Read the package's cues for a language; empty for a language without any."""
     path = _DIRECTORY / f"{language.lower().replace('_', '-').partition('-')[0]}.tsv"
     return Cues.parse(read_cues(path), path) if path.is_file() else Cues()
 
@@ -153,7 +154,7 @@ def find_words(text: str, start: int = 0, end: int | None = None) -> Iterator[re
 
 
 def plain(word: str) -> str:
-    """Write a word as phrases have it: in small letters, and any year, any number, as one."""
+    """Write a word as in phrases: lower case, one form for all years and one for numbers."""
     if word[0].isdigit():
         return _YEAR if _YEARS.fullmatch(word) else _NUMBER
     return word.lower().replace("’", "'")
@@ -180,7 +181,7 @@ def _section(way: str) -> Section:
 
 
 def _expand(phrase: str, sets: dict[str, str]) -> Iterator[tuple[Words, ...]]:
-    """List what a phrase stands for, place by place."""
+    """List the phrases that a pattern stands for, place by place."""
     options: list[list[tuple[Words, ...]]] = []
     last = 0
     for group in _GROUP.finditer(phrase):
@@ -197,7 +198,7 @@ def _expand(phrase: str, sets: dict[str, str]) -> Iterator[tuple[Words, ...]]:
 
 
 def _alternatives(listed: str, sets: dict[str, str]) -> list[tuple[Words, ...]]:
-    """List what may stand at a place of a phrase: single words are one alternative together."""
+    """List the alternatives at a place of a phrase; single words together form one alternative."""
     filled = re.sub(r"\{(\w+)\}", lambda name: sets.get(name[1], name[0]), listed)
     all = [_plain_words(one) for one in filled.split("|")]
     singles = frozenset(str(one[0]) for one in all if len(one) == 1)

@@ -1,7 +1,7 @@
-"""What is said of mentions, by ConText: cues reach over their sentence until something ends it.
+"""The context of mentions by ConText: a cue reaches over its sentence until an end phrase.
 
 Harkema et al. 2009, "ConText: an algorithm for determining negation, experiencer, and temporal
-status from clinical reports"; sections are ours.
+status from clinical reports". Sections are an addition of this package.
 """
 
 import re
@@ -19,7 +19,7 @@ _BORDER = re.compile(
     r"(?:[.!]|(?<=\w)\?)(?=\s+[^\sa-zß-öø-ÿ])|;|\n\s*\n|\n(?=\s*(?:[-*•+>]|\d+[.)]))"
     r"|(?<![^\n]{60})\n(?=\s*[^\sa-zß-öø-ÿ])|(?<=[.:])\s*\n"
 )
-# A full stop behind these, or behind a single letter, ends no sentence.
+# A full stop after these, or after a single letter, ends no sentence.
 _SHORTENED = re.compile(
     r"\b(?:[^\W\d_]|dr|mr|mrs|ms|vs|st|hr|fr|sr|sra|prof|pat|ca|bzw|ggf|resp|approx|no|nr)$", re.I
 )
@@ -29,7 +29,7 @@ _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 
 
 class Said(NamedTuple):
-    """What is said of a mention.
+    """The context of a mention.
 
     kinds (FrozenSet[str]): some of KINDS. section (str): the name of its section, "" for none.
     """
@@ -39,21 +39,22 @@ class Said(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A section of a document: its first and last character, and what it is."""
+    """A section of a document: its first and last character, and its kind."""
 
     start: int
     end: int
     section: Section
 
 
-_Found = tuple[int, int, Cue]  # the first word of a cue, the one behind it, and the cue
+_Found = tuple[int, int, Cue]  # the first word of a cue, the word after the cue, and the cue
 
 
 def find_sections(text: str, cues: Cues) -> list[Part]:
     """Find the sections of a document whose headings the cues know, in order.
 
-    A section ends at the next one. One that says something of all its mentions, or whose heading
-    shares its line with text, ends with its first paragraph: what it says of others would be wrong.
+    A section ends where the next one begins. A section ends after its first paragraph if its kinds
+    apply to all its mentions, or if its heading shares a line with text: later mentions may not
+    belong to it.
     """
     known: list[tuple[Heading, Section]] = []
     for heading in find_headings(text, titles=True):
@@ -75,10 +76,10 @@ def find_sections(text: str, cues: Cues) -> list[Part]:
 def said_of(
     text: str, mentions: Sequence[tuple[int, int]], cues: Cues, parts: Sequence[Part] = ()
 ) -> list[Said]:
-    """Tell what a document says of its mentions.
+    """Find the context of each mention of a document.
 
-    mentions (Sequence[Tuple[int, int]]): first character and the one behind, of each.
-    parts (Sequence[Part]): what `find_sections` has found.
+    mentions (Sequence[Tuple[int, int]]): first and last character + 1 of each mention.
+    parts (Sequence[Part]): the result of `find_sections`.
     RETURNS (List[Said]): in the order of the mentions.
     """
     borders = sentence_starts(text) if mentions else []
@@ -104,7 +105,7 @@ def said_of(
 
 
 class _Sentence:
-    """The words of a sentence, the cues among them, and how far these reach."""
+    """The words of a sentence, the cues among them, and the reach of the cues."""
 
     def __init__(
         self, text: str, begin: int, stop: int, mentions: Sequence[tuple[int, int]], cues: Cues
@@ -122,7 +123,7 @@ class _Sentence:
         }
 
     def said_of(self, start: int, end: int) -> frozenset[str]:
-        """Tell what cues say of a mention."""
+        """Return the kinds of the cues that reach a mention."""
         first, last = self._words(start, end)
         kinds = []
         for kind, (begins, furthest) in self._reaches.items():
@@ -132,19 +133,19 @@ class _Sentence:
         return frozenset(kinds)
 
     def implied(self, kinds: frozenset[str], start: int) -> frozenset[str]:
-        """Leave out what a section says of all its mentions, if something before one ends it."""
+        """Return the section's kinds without those that an end phrase before the mention stops."""
         first, _ = self._words(start, start + 1)
         ended = {kind for _, end, cue in self._found if end <= first for kind in cue.ends}
         return kinds - ended
 
     def _words(self, start: int, end: int) -> tuple[int, int]:
-        """Find the first word of a mention and the one behind it."""
+        """Find the first word of a mention and the word after it."""
         first = max(bisect_right(self._starts, start) - 1, 0)
         return first, max(bisect_left(self._starts, end), first + 1)
 
 
 def sentence_starts(text: str) -> list[int]:
-    """Find where sentences begin, but for the first one."""
+    """Find the starts of all sentences but the first."""
     borders = []
     for one in _BORDER.finditer(text):
         if one[0] == "." and _SHORTENED.search(text, max(0, one.start() - 8), one.start()):
@@ -154,7 +155,7 @@ def sentence_starts(text: str) -> list[int]:
 
 
 def _find_cues(words: list[str], cues: Cues) -> list[_Found]:
-    """Find cues from left to right, the longest at each place, which then is the only one there."""
+    """Find cues from left to right, the longest at each place; cues do not overlap."""
     found: list[_Found] = []
     place = 0
     while place < len(words):
@@ -174,9 +175,9 @@ def _reaches(
 ) -> tuple[list[int], list[int]] | None:
     """Tell which words the cues of a kind reach.
 
-    commas (Sequence[int]): places that those with a limit do not go beyond.
-    RETURNS (Optional[Tuple[List[int], List[int]]]): where they begin, in order, and how far any
-        that begins there or before goes; None where there are none.
+    commas (Sequence[int]): places of commas, where cues with a limit end.
+    RETURNS (Optional[Tuple[List[int], List[int]]]): the starts of the reaches, in order, and for
+        each the farthest end of the reaches up to it; None without any.
     """
     cues = [one for one in found if one[2].kind == kind]
     if not cues:
@@ -200,12 +201,12 @@ def _reaches(
 
 
 def _next(places: Sequence[int], start: int, count: int) -> int:
-    """Find the first of some places from a word on; the end of the sentence without any."""
+    """Find the first of some places at or after a word, else the end of the sentence."""
     number = bisect_left(places, start)
     return places[number] if number < len(places) else count
 
 
 def _last(places: Sequence[int], start: int) -> int:
-    """Find the last of some places up to a word; the beginning of the sentence without any."""
+    """Find the last of some places up to a word, else the beginning of the sentence."""
     number = bisect_right(places, start) - 1
     return places[number] if number >= 0 else 0

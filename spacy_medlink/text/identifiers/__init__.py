@@ -1,8 +1,8 @@
-"""Identifiers that a document writes itself, as in "Fabry disease (OMIM 301500)".
+"""Identifiers written in a document, as in "Fabry disease (OMIM 301500)".
 
-found: where they stand in a text, and of which vocabulary they are.
-attached: which mentions they are written for.
-spelling: how identifiers of texts and of knowledge bases compare.
+found: finds identifiers in a text, with their vocabulary.
+attached: assigns identifiers to mentions.
+spelling: compares identifiers of texts with those of knowledge bases.
 """
 
 from .attached import identifiers_of

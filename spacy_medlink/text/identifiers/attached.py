@@ -1,9 +1,9 @@
-"""Which mentions of a document its identifiers are written for.
+"""Assigns the identifiers of a document to its mentions.
 
-An identifier stands behind its mention, or begins a line or an item of a list before it. "Fabry
-disease (FD; OMIM 301500)" says it of both mentions, but "recessive dysplasia (EDM4, OMIM 226900)"
-of EDM4 alone; "Fabry disease (FD) is an X-linked disorder (OMIM 301500)" of its subject, too. Who
-looks mentions up decides by what they may be at all.
+An identifier stands after its mention, or begins a line or an item of a list before it. In "Fabry
+disease (FD; OMIM 301500)" it belongs to both mentions, in "recessive dysplasia (EDM4, OMIM 226900)"
+only to EDM4, and in "Fabry disease (FD) is an X-linked disorder (OMIM 301500)" also to the subject.
+The linker decides by the candidates whether an identifier fits its mention.
 """
 
 import re
@@ -54,12 +54,12 @@ def identifiers_of(
 ) -> list[tuple[str, ...]]:
     """List the identifiers that a document writes for each of its mentions.
 
-    What is written for one mention holds for those that mean the same, unless others are written
-    for them. Two of one vocabulary are none: nobody knows which is meant.
+    The identifiers of a mention also hold for mentions of the same meaning, unless these have their
+    own. Two identifiers of one vocabulary are ambiguous, so neither counts.
 
-    found (Sequence[Identifier]): where the text writes identifiers.
+    found (Sequence[Identifier]): the identifiers of the text.
     places (Sequence[Tuple[int, int]]): first character and last character + 1 of each mention.
-    meanings (Sequence[str]): the key of each, abbreviations written out.
+    meanings (Sequence[str]): the key of each mention, with abbreviations written out.
     RETURNS (List[Tuple[str, ...]]): such as ("OMIM:301500",), () for most.
     """
     mentions = [(*place, meaning) for place, meaning in zip(places, meanings, strict=True)]
@@ -101,9 +101,9 @@ def _written(own: Iterable[Identifier]) -> tuple[str, ...]:
 def _shared(
     written: Sequence[tuple[str, ...]], has_own: Sequence[bool], meanings: Sequence[str]
 ) -> list[tuple[str, ...]]:
-    """Give what is written for one mention to all that mean the same, if it is one thing.
+    """Copy the identifiers of a mention to all mentions of the same meaning, if unambiguous.
 
-    has_own (Sequence[bool]): whether anything is written for a mention, if only what is none.
+    has_own (Sequence[bool]): whether a mention has identifiers of its own, even ambiguous ones.
     """
     by_meaning: dict[str, set[tuple[str, ...]]] = {}
     for meaning, its in zip(meanings, written, strict=True):
@@ -117,7 +117,7 @@ def _shared(
 
 
 def _mention_behind(text: str, one: Identifier, near: Sequence[_Spot], named: Set[_Spot]) -> _Spots:
-    """Find the mention that an identifier stands before, at the begin of a line or an item."""
+    """Find the mention after an identifier at the beginning of a line or an item."""
     next_ones = frozenset(
         spot
         for spot in near
@@ -139,9 +139,9 @@ def _mention_behind(text: str, one: Identifier, near: Sequence[_Spot], named: Se
 def _meant(
     text: str, one: Identifier, last: int, near: Sequence[_Spot], named: Set[_Spot]
 ) -> _Spots:
-    """List the mentions that an identifier stands behind.
+    """List the mentions before an identifier that it belongs to.
 
-    last (int): where the identifier before it ends. named: have an identifier already.
+    last (int): end of the previous identifier. named: mentions that already have an identifier.
     """
     if around := frozenset(
         spot for spot in near if spot.start <= one.start and one.end <= spot.end
@@ -167,9 +167,9 @@ def _fits(pattern: re.Pattern[str], text: str, start: int, end: int) -> bool:
 
 
 def _begins(pattern: re.Pattern[str], text: str, place: int) -> bool:
-    """Tell whether nothing but what a pattern allows stands before a place on its line.
+    """Tell whether the text between the start of a line and a place matches a pattern.
 
-    Lines that begin further away than _REACH are not looked at: a document may be one long line.
+    Only _REACH characters are read, because a document may be one long line.
     """
     nearest = max(0, place - _REACH)
     begin = text.rfind("\n", nearest, place) + 1
@@ -177,7 +177,7 @@ def _begins(pattern: re.Pattern[str], text: str, place: int) -> bool:
 
 
 def _ends_before(text: str, place: int, spots: Iterable[_Spot], gap: re.Pattern[str]) -> _Spots:
-    """Find the mentions between which and a place nothing but a gap is."""
+    """Find the mentions that only a gap separates from a place."""
     return frozenset(
         spot for spot in spots if spot.end <= place and _fits(gap, text, spot.end, place)
     )
@@ -194,9 +194,9 @@ def _opened(text: str, place: int) -> int:
 
 
 def _with_heads(text: str, spots: _Spots, near: Sequence[_Spot]) -> _Spots:
-    """Add what stands before the brackets around mentions and means the same.
+    """Add the mentions of the same meaning before the brackets around mentions.
 
-    But for words before it, where brackets hold an abbreviation: "hereditary Fabry disease (FD)".
+    Before an abbreviation, further words may precede: "hereditary Fabry disease (FD)".
     """
     heads: _Spots = _NONE
     for spot in spots:
@@ -217,9 +217,9 @@ def _is_abbreviation(spot: _Spot) -> bool:
 
 
 def _subject(text: str, place: int, said: _Spots, near: Sequence[_Spot]) -> _Spots:
-    """Find what a sentence says to be what is identified: "Fabry disease is a rare disorder".
+    """Find the subject that a sentence defines: "Fabry disease is a rare disorder (OMIM ...)".
 
-    said: the mentions that end before the identifier; where there are none, words may.
+    said: the mentions right before the identifier; () if only words stand there.
     """
     begin = min((spot.start for spot in said), default=place)
     earlier = [spot for spot in near if begin - _REACH <= spot.end <= begin]

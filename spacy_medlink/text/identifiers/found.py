@@ -1,4 +1,4 @@
-"""Where a text writes identifiers: "OMIM 301500", "ICD-10: E11.9", "HP:0001250"."""
+"""Finds the identifiers in a text: "OMIM 301500", "ICD-10: E11.9", "HP:0001250"."""
 
 import re
 from collections.abc import Iterator
@@ -10,8 +10,8 @@ from .spelling import canonical
 class Identifier(NamedTuple):
     """An identifier in a text.
 
-    start, end (int): its characters, the vocabulary's name among them. vocabulary, code (str): in
-        the spelling that all are compared in; "" for the vocabulary where the text names none.
+    start, end (int): its characters, including the vocabulary's name. vocabulary, code (str): in
+        the canonical spelling; vocabulary is "" where the text names none.
     """
 
     start: int
@@ -93,7 +93,7 @@ def find_identifiers(text: str) -> list[Identifier]:
 
 
 def _unnamed(text: str) -> Iterator[Identifier]:
-    """List what is an identifier by its looks."""
+    """List the identifiers that are known by their form, without a vocabulary's name."""
     for match in _NUMBER.finditer(text):
         prefix = _PREFIX.search(text, max(0, match.start() - _BEFORE), match.start())
         if prefix and _begins(text, prefix.start()):

@@ -1,4 +1,4 @@
-"""How identifiers are compared: a text says "MIM #301500", a knowledge base OMIM: 301500."""
+"""Compares identifiers of different spelling: "MIM #301500" of a text with OMIM: 301500."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -22,21 +22,21 @@ _SIGNS = re.compile(r"[^0-9A-Z]+")
 
 
 def is_identified(scores: Mapping[str, float]) -> bool:
-    """Tell by its scores whether the document says that a mention is a candidate, and no other."""
+    """Tell by a candidate's scores whether the document identifies it, and no other candidate."""
     return scores.get(IDENTIFIER) == 1
 
 
 def canonical(vocabulary: str, code: str) -> tuple[str, str]:
-    """Write an identifier as it is compared: ("OMIM", "301500") for "McK", "301, 500"."""
+    """Write an identifier in canonical spelling: ("OMIM", "301500") for "McK", "301, 500"."""
     family = _TRANSLATED.sub("ICD", _SIGNS.sub("", vocabulary.upper()))
     family = next((stem for stem in _STEMS if family.startswith(stem)), family)
     return _FAMILIES.get(family, family), _SIGNS.sub("", code.upper())
 
 
 def spellings(id: str, codes: Mapping[str, Sequence[str]]) -> frozenset[str]:
-    """List the identifiers of a concept as texts' are written, for `identifies`.
+    """List the canonical identifiers of a concept, for `identifies`.
 
-    id (str): its own, with a vocabulary before it or without. codes: those in other vocabularies.
+    id (str): the concept's id, with or without its vocabulary. codes: its codes by vocabulary.
     """
     own, _, local = id.rpartition(":")
     pairs = [canonical(own, local)] + [
@@ -47,9 +47,9 @@ def spellings(id: str, codes: Mapping[str, Sequence[str]]) -> frozenset[str]:
 
 
 def identifies(identifier: str, own: frozenset[str]) -> bool:
-    """Tell whether an identifier, "OMIM:301500", is among the spellings of a concept's.
+    """Tell whether an identifier such as "OMIM:301500" is among a concept's spellings.
 
-    An id without a vocabulary may be of any that people write codes of.
+    An id without a vocabulary matches any vocabulary whose codes people write.
     """
     vocabulary, _, code = identifier.rpartition(":")
     return identifier in own or (vocabulary in _WELL_KNOWN and f":{code}" in own)

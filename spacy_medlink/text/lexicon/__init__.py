@@ -1,8 +1,7 @@
-"""Lexicons: what short forms mean that documents use without defining them.
+"""Lexicons: the meanings of short forms that documents use without a definition.
 
-entries: a line of a file, and how files are read. conditions: what decides between meanings.
-lexicon: what a short form means where it stands. clinical: the lexicons that come with the package,
-one TSV file a language.
+entries: reads the lines of a file. conditions: decide between meanings. lexicon: finds the meaning
+of a short form in its place. clinical: the lexicons of the package, one TSV file a language.
 """
 
 from .clinical import CLINICAL, languages, open_lexicon

@@ -1,4 +1,4 @@
-"""The clinical lexicons that come with the package, and what a setting names."""
+"""The clinical lexicons of the package, and opening the lexicons of a setting."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -18,10 +18,10 @@ def languages() -> list[str]:
 
 
 def open_lexicon(names: str | Sequence[str] | None, language: str) -> Lexicon:
-    """Read the lexicons that a setting names; what a later one says of a short form holds.
+    """Read the lexicons that a setting names; for each short form the last lexicon counts.
 
-    names: paths of files; "clinical" for the one that comes with the package in the language, none
-        where it has none; "clinical-de" for that of another language.
+    names: paths of files; "clinical" for the package's lexicon of the language, if there is one;
+        "clinical-de" for that of another language.
     RAISES (MedlinkError): E107 without a file, E306 for a line that is no entry, E310 for a
         language that has no clinical lexicon.
     """

@@ -1,6 +1,6 @@
-"""Conditions: what of the text around a short form speaks for one of its meanings.
+"""Conditions: evidence in the text around a short form for one of its meanings.
 
-A field of a lexicon such as `near: mitral, valv*; before: on; section: medications; mixed`.
+Example of such a field: `near: mitral, valv*; before: on; section: medications; mixed`.
 """
 
 import re
@@ -13,7 +13,7 @@ from ..headings import find_headings
 
 _WINDOW = 64  # characters on each side of a short form
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d+(?:[.,]\d+)?|[%+]")
-# Where what stands beside a short form ends: sentences, paragraphs, items of a list, headings.
+# The borders of the text beside a short form: sentences, paragraphs, items of a list, headings.
 _BORDER = re.compile(r"[.!?]\s+(?=[A-Z])|\n\s*\n|\n(?=[ \t]*(?:[-*•]|\d+[.)]|[A-Z][\w /&]{0,40}:))")
 _LABEL, _MIXED, _HEADED = "label", "mixed", "heading"
 # The weight of each word or phrase, by its kind.
@@ -23,7 +23,7 @@ KINDS = (*_WEIGHTS, *_FLAGS)
 
 
 class Surroundings:
-    """A document, or what is known of one, in which short forms stand.
+    """The document around short forms, or the known part of it.
 
     text (str): the document; "" where a mention has none.
     """
@@ -33,11 +33,11 @@ class Surroundings:
         self._spelled: dict[str, bool] = {}
 
     def at(self, start: int, end: int, label: str = "") -> "Place":
-        """Point at a short form: characters of the text, and its entity label."""
+        """Return the place of a short form, by its characters and its entity label."""
         return Place(self, start, end, label)
 
     def spells_out(self, phrase: str) -> bool:
-        """Tell whether the document has a phrase somewhere, in whatever letters."""
+        """Tell whether the document has a phrase somewhere, in upper or lower case."""
         if phrase not in self._spelled:
             self._spelled[phrase] = phrase.lower() in self._lowered
         return self._spelled[phrase]
@@ -57,9 +57,9 @@ class Surroundings:
 
 
 class Place:
-    """Where a short form stands: the words beside it, each side ending with its sentence.
+    """The place of a short form: the words on each side, up to the border of its sentence.
 
-    Words are those of `_words`: small letters, " " at both ends, numbers as "#".
+    Words are those of `_words`: lower case, " " at both ends, numbers as "#".
     """
 
     def __init__(self, around: Surroundings, start: int, end: int, label: str) -> None:
@@ -72,7 +72,7 @@ class Place:
 
     @cached_property
     def right(self) -> str:
-        """The words behind."""
+        """The words after."""
         return _words(self._right)
 
     @cached_property
@@ -86,7 +86,7 @@ class Place:
 
     @property
     def is_heading(self) -> bool:
-        """Whether it stands at the beginning of a line with a colon behind it."""
+        """Whether the short form begins a line and a colon follows."""
         text, begin = self._around.text, max(0, self._start - _WINDOW)
         *above, line = text[begin : self._start].split("\n")
         at_start = not line.strip() and (begin == 0 or bool(above))
@@ -94,7 +94,7 @@ class Place:
 
     @property
     def is_mixed(self) -> bool:
-        """Whether small letters stand beside it, or no letters at all."""
+        """Whether lower-case letters stand beside the short form, or no letters at all."""
         beside = self._left + self._right
         return beside.upper() == beside.lower() or any(map(str.islower, beside))
 
@@ -116,10 +116,10 @@ class Place:
 
 
 class Conditions(NamedTuple):
-    """Conditions of one meaning; any of them is enough, more of them say more.
+    """The conditions of one meaning; one is enough, and each further one adds evidence.
 
     parts (Tuple[Tuple[str, Tuple[str, ...]], ...]): kind and phrases, none for `mixed` and
-        `heading`. patterns (Tuple[Tuple[str, ...], ...]): what the phrases of each must equal.
+        `heading`. patterns (Tuple[Tuple[str, ...], ...]): the patterns of each part's phrases.
     """
 
     parts: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -129,7 +129,7 @@ class Conditions(NamedTuple):
     def parse(cls, text: str) -> "Conditions":
         """Read a field of a lexicon.
 
-        RAISES (ValueError): for a kind that there is not, or one without phrases.
+        RAISES (ValueError): for an unknown kind, or a kind without its phrases.
         """
         parts = tuple(_part(part) for part in text.split(";") if part.strip())
         return cls(parts, tuple(tuple(map(_pattern, phrases)) for _, phrases in parts))
@@ -141,7 +141,7 @@ class Conditions(NamedTuple):
         )
 
     def weigh(self, place: Place) -> int:
-        """Tell how much speaks for the meaning at a place; 0 where no condition is met."""
+        """Return the weight of the evidence at a place; 0 where no condition is met."""
         parts = zip(self.parts, self.patterns, strict=True)
         return sum(_weight(kind, phrases, own, place) for (kind, phrases), own in parts)
 
@@ -176,7 +176,7 @@ def _is_met(kind: str, pattern: str, place: Place) -> bool:
 
 
 def _pattern(phrase: str) -> str:
-    """Make what a phrase must equal: whole words, or with "*" behind it words that begin so."""
+    """Make the pattern of a phrase: whole words, or with a final "*" words with this beginning."""
     words = _words(phrase.rstrip("*").replace("#", " 0 "))
     return words[:-1] if phrase.endswith("*") else words
 

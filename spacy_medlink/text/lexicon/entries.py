@@ -18,11 +18,11 @@ _MOST, _LEAST = 4, 2
 class Entry(NamedTuple):
     """One meaning of a short form.
 
-    shorts (Tuple[str, ...]): as it is written, "AF", "afib", "A. fib".
-    longs (Tuple[str, ...]): what it means, the phrase that is tried first first.
+    shorts (Tuple[str, ...]): the spellings of the short form, "AF", "afib", "A. fib".
+    longs (Tuple[str, ...]): the long forms, in the order in which they are tried.
     label (str): entity label that mentions must have, "" for any.
-    conditions (Conditions): what speaks for the meaning; without any it holds where no other does.
-    is_concept (bool): False for what is nothing to be linked, such as "room air".
+    conditions (Conditions): the evidence for the meaning; without any, it holds if no other does.
+    is_concept (bool): False for a meaning that is never linked, such as "room air".
     """
 
     shorts: tuple[str, ...]
@@ -57,7 +57,7 @@ def read_entries(path: Path) -> Iterator[Entry]:
 
 
 def parse_entries(text: str, path: str | Path) -> Iterator[Entry]:
-    """Read the lines of a text; those that are empty or begin with # are left out.
+    """Read the lines of a text; empty lines and lines that begin with # are skipped.
 
     RAISES (MedlinkError): E306 for a line that is no entry.
     """
@@ -71,7 +71,7 @@ def parse_entries(text: str, path: str | Path) -> Iterator[Entry]:
 
 
 def _entry(line: str) -> Entry | str:
-    """Make the entry of a line, or say what was expected."""
+    """Make the entry of a line, or return what was expected."""
     fields = [field.strip() for field in line.split("\t")]
     if not _LEAST <= len(fields) <= _MOST:
         return _EXPECTED

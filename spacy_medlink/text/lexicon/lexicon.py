@@ -1,4 +1,4 @@
-"""Lexicon: what a short form means where it stands."""
+"""Lexicon: finds the meaning of a short form in its place."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,12 +14,12 @@ _NOWHERE = Surroundings().at(0, 0)
 
 
 class Sense(NamedTuple):
-    """What a lexicon says about a short form.
+    """The meaning of a short form in a lexicon.
 
-    longs (Tuple[str, ...]): long forms, the one that is tried first first; () where several
-        meanings are known and nothing decides.
-    is_concept (bool): whether it is anything to be linked. is_only (bool): whether the lexicon
-        knows no other meaning, so that a name of the knowledge base with these letters is it.
+    longs (Tuple[str, ...]): long forms, in the order in which they are tried; () where several
+        meanings are possible and nothing decides.
+    is_concept (bool): whether the meaning is to be linked. is_only (bool): whether the lexicon has
+        no other meaning, so that a name of the knowledge base with these letters has this meaning.
     """
 
     longs: tuple[str, ...]
@@ -28,13 +28,13 @@ class Sense(NamedTuple):
 
     @property
     def expansions(self) -> tuple[str, ...]:
-        """What is looked up like the text itself: see `Mention.expansions`."""
+        """The forms that are looked up like the text itself: see `Mention.expansions`."""
         return self.longs if self.is_concept else ()
 
     def verbatim(self, text: str) -> tuple[str, ...]:
-        """List what is looked up as a name alone: see `Mention.verbatim`.
+        """List the forms that are looked up only as names: see `Mention.verbatim`.
 
-        A word, unlike a short form, is a name of what it means, should there be no longer one.
+        A word, unlike a short form, counts as a name itself if no long form is a name.
         """
         is_word = text[1:].islower()
         own = self.is_concept and (self.is_only or is_word or not self.longs)
@@ -65,7 +65,7 @@ class Lexicon:
 
     @classmethod
     def read(cls, path: str | Path) -> "Lexicon":
-        """Read a file, one entry a line; lines that are empty or begin with # are left out.
+        """Read a file, one entry a line; empty lines and lines that begin with # are skipped.
 
         RAISES (MedlinkError): E107 without the file, E306 for a line that is no entry.
         """
@@ -84,7 +84,7 @@ class Lexicon:
         return "".join(f"{entry.line}\n" for entry in self.entries)
 
     def updated(self, other: "Lexicon") -> "Lexicon":
-        """Make a lexicon with what another says; of the short forms of both, only that."""
+        """Add the entries of another lexicon; short forms of both get only the other's entries."""
         kept = []
         for entry in self.entries:
             shorts = tuple(short for short in entry.shorts if short not in other._by_short)
@@ -96,10 +96,10 @@ class Lexicon:
         return self._known(text) != ()
 
     def sense(self, text: str, place: Place = _NOWHERE) -> Sense | None:
-        """Tell what a text means at a place, None where the lexicon has nothing to say.
+        """Return the meaning of a text at a place, None if the lexicon does not have it.
 
-        The meaning for which most speaks; where nothing speaks for any, the only one that the
-        document spells out somewhere; else the meanings without conditions, those for the entity
+        The meaning with the most evidence counts. Without evidence it is the only meaning that the
+        document spells out somewhere, else the meanings without conditions, those for the entity
         label first.
         """
         known = self._known(text)
@@ -122,8 +122,8 @@ class Lexicon:
     def occurrences(self, text: str) -> Iterator[tuple[int, int]]:
         """Find where short forms stand in a text, from left to right, the longest at each place.
 
-        One look into a dictionary for each word of the text. Parts of words are none: "STEMI" in
-        "non-STEMI".
+        Takes one dictionary look-up for each word of the text. Parts of words do not count: "STEMI"
+        in "non-STEMI".
         """
         last = 0
         for word in _WORD.finditer(text) if self._by_word else ():
@@ -145,7 +145,7 @@ class Lexicon:
 
 
 def _spelled_out(entries: Sequence[Entry], place: Place) -> list[Entry]:
-    """Take the one of several entries that the document spells out, none where it does so twice."""
+    """Return the only entry that the document spells out; [] if it spells out several."""
     if len(entries) < 2:
         return []
     chosen = [one for one in entries if place.spells_out(one.longs)]
@@ -153,7 +153,7 @@ def _spelled_out(entries: Sequence[Entry], place: Place) -> list[Entry]:
 
 
 def _unconditional(entries: Sequence[Entry]) -> list[Entry]:
-    """Take the entries without conditions, those for a label first."""
+    """Return the entries without conditions, those for a label first."""
     chosen = [one for one in entries if not one.conditions.parts]
     return sorted(chosen, key=lambda one: not one.label)
 

@@ -36,8 +36,8 @@ _ASSOCIATIONS = (
     "SELECT concept, place, kind, target FROM association ORDER BY concept, kind, time DESC, target"
 )
 _TIES = tuple(ASSOCIATIONS.values())
-# "Same as" and "replaced by" name the successor; of the looser ties up to this one a single target
-# is taken for it; the rest name concepts of another meaning.
+# "Same as" and "replaced by" name the successor. Of the weaker associations up to this one, a
+# single target counts as the successor. The other associations name concepts of another meaning.
 _SURE, _LOOSE = 2, 5
 
 
@@ -51,20 +51,20 @@ def read(
 ) -> Iterator[Record]:
     """Stream the active concepts of an RF2 snapshot, and the inactive ones as retired ids.
 
-    Names come in every language that is there. The preferred name is the one that a language
-    reference set prefers; the semantic tag of the fully specified name ("disorder") is the type;
-    inactive descriptions are obsolete names; targets of maps are codes, with correlation and
-    advice, in the order of priorities; relationships are relations, called as their type
-    ("finding_site", "isa"); a retired concept is replaced by its "same as" or "replaced by", or by
-    its only possible equivalent.
+    All languages of the release are read. A language reference set decides the preferred name. The
+    semantic tag of the fully specified name ("disorder") is the type. Inactive descriptions are
+    obsolete names. Targets of maps are codes, with correlation and advice, in the order of
+    priorities. Relationships become relations, named after their type ("finding_site", "isa"). A
+    retired concept is replaced by its "same as" or "replaced by", or by its only possible
+    equivalent.
 
     path (Path): directory of an unpacked release, or of an edition and its extensions together.
-    language (str): in which to take preferred name and definition, where there is a choice.
-    language_refsets (Sequence[str]): ids of the reference sets that count most; then the American
-        and the British ones.
+    language (str): the language of preferred name and definition, where there is a choice.
+    language_refsets (Sequence[str]): ids of the reference sets that count first; the American and
+        the British ones follow.
     source (str): vocabulary of the names.
     RAISES (MedlinkError): E160 when files are missing; E105 for a bad line, unless `bad_lines`
-        collects them.
+        collects it.
     """
     files = find_files(path)
     with scratch(TABLES) as db:
@@ -114,7 +114,7 @@ def _records(store: Store, language: str, source: str) -> Iterator[Record]:
 
 
 def _relation_names(store: Store) -> dict[int, str]:
-    """Call relationship types by their names, in the manner of the UMLS: "finding_site"."""
+    """Map relationship types to their names, spelled as in the UMLS: "finding_site"."""
     names: dict[int, str] = {}
     for type, term in store.db.execute(_TYPES, (FSN,)):
         tag = _TAG.fullmatch(term)
@@ -143,7 +143,7 @@ class _Rows:
         return found
 
     def finish(self) -> None:
-        """Report what belongs to no concept at all."""
+        """Report the rows that belong to no concept."""
         while self._next is not None:
             self._stray()
             self._next = self._rows.fetchone()
@@ -194,9 +194,9 @@ def _bare(names: list[tuple[Name, int]]) -> list[tuple[Name, int]]:
 
 
 def _order(name: Name, rank: int, language: str) -> tuple[bool, bool, str, int, int]:
-    """Say how good a preferred name this would be, the least being the best.
+    """Make the sort key of a name: the best preferred name is the least.
 
-    Within each language too, so that whatever is filtered out, the first one left is the best.
+    It also orders the names of each language, so that after any filter the first name is the best.
     """
     kind = {"PT": 0, "FSN": 1, "SY": 2}[name.tty]
     return name.obsolete, name.lang != language, name.lang, kind, rank

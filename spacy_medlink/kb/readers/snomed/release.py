@@ -1,4 +1,4 @@
-"""Where the files of an RF2 snapshot are, and their rows."""
+"""The files of an RF2 snapshot: finding them and reading their rows."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from ..fields import FieldError
 from ..lines import numbered_lines, report
 
 # File names: sct2_Description_SpanishExtensionSnapshot-es_INT_20240930.txt, with an "x" before it
-# in beta releases; old releases say ExtendedMapReferenceSet for ExtendedMap.
+# in beta releases; old releases have ExtendedMapReferenceSet instead of ExtendedMap.
 _PREFIX, _SUFFIX = r"x?(?:sct2|der2)_", r"[^_]*Snapshot[^/]*\.txt(?:\.gz)?"
 _REFSET = "effectiveTime active moduleId refsetId referencedComponentId"
 KINDS = {
@@ -42,7 +42,7 @@ Row = tuple[int, list[str]]
 
 
 def find_files(path: Path) -> dict[str, list[Path]]:
-    """Find the snapshot files below a directory: kind to files, those of all editions there.
+    """Map kinds to the snapshot files below a directory, of all editions there.
 
     RAISES (MedlinkError): E160 without concepts or descriptions.
     """
@@ -67,9 +67,9 @@ def release_of(path: Path) -> str:
 def read_rows(path: Path, kind: str, bad_lines: list[BadLine] | None) -> Iterator[Row]:
     """Stream (line, fields) of a file, whose first fields are the columns of its kind.
 
-    RAISES (MedlinkError): E160 for a header of another kind of file; E105 for a row without that
-        many columns, or without an effective time or 0 or 1 where they belong, unless `bad_lines`
-        collects them.
+    RAISES (MedlinkError): E160 for a header of another kind of file; E105 for a row with another
+        number of columns, a bad effective time, or an `active` other than 0 or 1, unless
+        `bad_lines` collects it.
     """
     lines = numbered_lines(path, bad_lines)
     number, header = next(lines, (0, ""))

@@ -9,7 +9,7 @@ from ..fields import FieldError, surface
 from ..lines import report
 from .release import Row, read_rows, sctid
 
-# `place` tells file and line, for reports of rows that lead to nothing.
+# `place` is file and line, for reports of rows without a concept.
 TABLES = """
 CREATE TABLE concept (id INTEGER PRIMARY KEY, time INTEGER, active INTEGER, place INTEGER);
 CREATE TABLE description (
@@ -42,11 +42,11 @@ _MAPS = {
     "447562003": "ICD10", "6011000124106": "ICD10CM", "447563008": "ICD9CM", "446608001": "ICDO3",
     "900000000000497000": "CTV3", "900000000000498005": "SNOMEDID",
 }  # fmt: skip
-# What a target is to the concept: with "narrow to broad", the concept is the narrow one.
+# Relation of a target to the concept: with "narrow to broad", the concept is the narrow one.
 _CORRELATIONS = {
     "447557004": "exact", "447558009": "broader", "447559001": "narrower", "447560006": "related",
 }  # fmt: skip
-# How retired concepts are tied to others, the surest ties first.
+# Associations of retired concepts with others, the most certain first.
 ASSOCIATIONS = {
     "900000000000527005": "same as",
     "900000000000526001": "replaced by",
@@ -65,7 +65,7 @@ _Select = Callable[[list[str], int], _Values | None]
 class Store:
     """Fills the tables of a scratch database from RF2 files.
 
-    db (Connection): with TABLES.
+    db (Connection): a database with TABLES.
     language_refsets (Sequence[str]): ids of the reference sets whose preferred names count most.
     bad_lines (Optional[List[BadLine]]): collects bad lines; None makes the first one an error.
     """
@@ -136,9 +136,9 @@ class Store:
 
 
 def _latest(table: str, columns: str) -> str:
-    """Write the SQL that inserts a version of a component, unless a later one is there.
+    """Write the SQL that inserts a version of a component unless the table has a later version.
 
-    Editions and their extensions may each hold a component; the effective time tells.
+    An edition and its extensions may hold the same component; the later effective time counts.
     """
     names = columns.split()
     changes = ", ".join(f"{name} = excluded.{name}" for name in names[1:])

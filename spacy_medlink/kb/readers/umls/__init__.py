@@ -20,7 +20,7 @@ from .select import Ids, Row, Select
 from .sources import Kinds
 from .trade import TradeNames
 
-_LARGE = 1 << 26  # bytes of MRCONSO from which a process of its own pays
+_LARGE = 1 << 26  # bytes of MRCONSO above which a second process is worth its start
 _TABLES = ("MRCONSO", "MRSTY", "MRDEF", "MRREL", "MRCUI", "MRRANK", "MRSAB", "MRMAP")
 _TYPE_COLUMNS = "CUI TUI STN STY ATUI CVF"
 _DEFINITION_COLUMNS = "CUI AUI ATUI SATUI SAB DEF SUPPRESS CVF"
@@ -33,17 +33,17 @@ def read(
 ) -> Iterator[Record]:
     """Stream the concepts of a release, then its retired ids.
 
-    Names keep their source vocabularies and term type; suppressed ones are obsolete. Types are the
-    semantic types (TUIs). Relations are named by RELA, or by REL without it; PAR and inverse_isa
-    are "isa", and siblings are left out. Maps give a concept the codes that its codes map to.
-    Only MRCONSO must be there; MRSTY, MRDEF, MRREL, MRCUI, MRRANK, MRSAB and MRMAP add what they
-    know. Rows about ids without a name in MRCONSO are passed over.
+    Names keep their source vocabularies and term type; suppressed names are obsolete. Types are the
+    semantic types (TUIs). Relations have the name in RELA, else in REL; PAR and inverse_isa become
+    "isa", and siblings are left out. Maps give a concept the codes that its codes map to. Only
+    MRCONSO is required; MRSTY, MRDEF, MRREL, MRCUI, MRRANK, MRSAB and MRMAP are optional. Rows
+    about ids without a name in MRCONSO are skipped.
 
     path (Path): the META directory (or one above it) with `.RRF` or `.RRF.gz` files, or the
         directory or archive of a release that was never unpacked.
     bad_lines (Optional[List[BadLine]]): collects bad lines; None makes the first one an error.
-    trade_names (bool): whether drugs get the names of their brands too, with term type "TRADE";
-        costs a second look at two files.
+    trade_names (bool): whether drugs also get their brand names, with term type "TRADE"; reads two
+        files twice.
     RAISES (MedlinkError): E105 for a bad line, E150 for a file that is not sorted by id, E151 when
         there is no release, E152 when MRREL has only one side of the hierarchy.
     """
@@ -56,12 +56,12 @@ def read(
 def read_here(
     path: Path, bad_lines: list[BadLine] | None = None, *, trade_names: bool = True
 ) -> Iterator[Record]:
-    """Do what `read` does, and be sure to do it in this process."""
+    """Read as `read` does, but always in this process."""
     return _Release(find_tables(path), bad_lines).records(trade_names)
 
 
 def release_of(path: Path) -> str:
-    """Read which release it is, such as "2026AA"; "" when MRSAB does not say."""
+    """Read the name of the release, such as "2026AA"; "" when MRSAB has none."""
     rows = _Release(find_tables(path), []).sources()
     return max((row[9] for row in rows), default="")
 
@@ -83,7 +83,7 @@ class _Release:
     def __init__(self, tables: dict[str, list[Piece]], bad_lines: list[BadLine] | None) -> None:
         self._tables = tables
         self._bad_lines = bad_lines
-        # What is read more than once, each time for other rows, reports a bad line once.
+        # A table that is read several times must report a bad line only once.
         self._reported: dict[str, set[int]] = defaultdict(set)
 
     def sources(self) -> list[Row]:
@@ -183,7 +183,7 @@ def _types(rows: list[Row]) -> tuple[str, ...]:
 
 
 def _definition(rows: list[Row], kinds: Kinds) -> str:
-    """Choose the first definition in use, one of an English source before others."""
+    """Choose the first definition in use, English sources first."""
     if not rows:
         return ""
     used = [row for row in rows if row[6] not in sources.OBSOLETE]
@@ -193,7 +193,7 @@ def _definition(rows: list[Row], kinds: Kinds) -> str:
 
 
 def _fate(cui: str, rows: list[Row]) -> Retired:
-    """Say what became of a CUI. Broader, narrower and related concepts do not replace it."""
+    """Return the history of a CUI. Broader, narrower and related concepts do not replace it."""
     heirs = [row for row in rows if row[2] == "SY" and row[5]]
     # MAPIN: whether the heir itself is still in use.
     heir = next((row for row in heirs if row[6] == "Y"), heirs[0] if heirs else None)

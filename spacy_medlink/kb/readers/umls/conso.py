@@ -1,4 +1,4 @@
-"""MRCONSO: the names of a concept, which of them is preferred, and its codes."""
+"""MRCONSO: the names, preferred name and codes of a concept."""
 
 from collections.abc import Iterable
 from operator import itemgetter
@@ -21,10 +21,11 @@ Atoms = tuple[tuple[Name, ...], dict[str, tuple[str, ...]]]
 
 
 def read_atoms(rows: Iterable[Row], kinds: Kinds) -> Atoms:
-    """Unite the rows of a concept: each (text, language) once, each code once.
+    """Merge the rows of a concept: each (text, language) once, each code once.
 
-    The preferred name is the highest in English, in use, by MRRANK; of equals the one that is
-    marked as preferred form (TS, STT, ISPREF), then the first. Codes of names in use come first.
+    The preferred name is the English name in use with the highest rank in MRRANK. Among equal
+    ranks, the form marked as preferred (TS, STT, ISPREF) comes first, then the first row. Codes of
+    names in use come first.
     """
     names: dict[tuple[str, str], Name] = {}
     codes: dict[str, dict[str, None]] = {}
@@ -36,7 +37,7 @@ def read_atoms(rows: Iterable[Row], kinds: Kinds) -> Atoms:
         key = text, lang
         known = names.get(key)
         if known is None:
-            # Name(...) would cost twice the time of this, 15 million times.
+            # Name(...) would take twice as long, 15 million times.
             names[key] = _new(Name, (text, lang, sab, tty, obsolete))
         else:
             names[key] = _united(known, sab, tty, obsolete)

@@ -1,7 +1,7 @@
-"""MRREL: relations and trade names. A row says what its second concept is to its first.
+"""MRREL: relations and trade names. A row gives the relation of its second concept to its first.
 
-Every relation stands in the file twice, once from each side, so the rows of a child name all of
-its parents (PAR, inverse_isa) and those of a substance all of its brands (tradename_of).
+The file has every relation twice, once from each side. The rows of a child therefore name all its
+parents (PAR, inverse_isa), and the rows of a substance all its brands (tradename_of).
 """
 
 from collections.abc import Iterable
@@ -16,16 +16,16 @@ _REL, _RELA, _SAB, _SUPPRESS = 3, 7, 10, 14
 PARENTS = AnyOf({_REL: "PAR", _RELA: "inverse_isa"})
 CHILDREN = AnyOf({_REL: "CHD", _RELA: "isa"})
 BRANDS = AnyOf({_RELA: "tradename_of"})
-# Siblings follow from the parents, and their number from its square; "isa" is told from the other
-# side, by "inverse_isa".
+# Siblings follow from the parents, and would be very many; "isa" is read from the other side, as
+# "inverse_isa".
 SAID = NoneOf({_REL: "SIB", _RELA: "isa"})
 _UP, _INVERSE_ISA = ("PAR", "CHD"), "inverse_isa"
 
 
 def relations_of(rows: list[Row]) -> tuple[Relation, ...]:
-    """List what rows of a concept say that it is to others, and others are to it, each once.
+    """List the relations in the rows of a concept, in both directions, each once.
 
-    Relations have the name of RELA, or that of REL where there is none.
+    A relation is named by RELA, or by REL where RELA is empty.
     """
     found: dict[Relation, None] = {}
     for row in rows:
@@ -40,7 +40,7 @@ def relations_of(rows: list[Row]) -> tuple[Relation, ...]:
 
 
 def brands_of(rows: Iterable[Row]) -> dict[str, list[str]]:
-    """Map substances to the brands that rows name, both CUIs, each once and in order."""
+    """Map substances to their brands (both CUIs), each brand once, in the order of the rows."""
     brands: dict[str, dict[str, None]] = {}
     for row in rows:
         if _counts(row):

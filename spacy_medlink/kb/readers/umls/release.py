@@ -1,4 +1,4 @@
-"""Where the RRF files of a UMLS release are: a META directory, or the archives it comes in."""
+"""Finds the RRF files of a UMLS release, in a META directory or in the release's archives."""
 
 import gzip
 import re
@@ -73,7 +73,7 @@ def _tables_of(files: list[Path]) -> dict[str, list[Piece]]:
             if match is not None:
                 order, gz = match["piece"] or "", bool(match["gz"])
                 pieces = found.setdefault(match["table"], {})
-                # Where a file lies packed and unpacked, or whole and in pieces, the first will do.
+                # Of copies of a table (packed and unpacked, whole and in pieces), one is enough.
                 if not gz or order not in pieces:
                     pieces[order] = Piece(path, member, order, gz)
     return {

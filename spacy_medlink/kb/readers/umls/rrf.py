@@ -17,27 +17,27 @@ from .release import Piece
 from .select import Bars, Row, Select, row_starts
 
 Check = Callable[[Row], str]
-"""A row to what is wrong with it, "" if nothing."""
+"""Row -> its problem, "" if there is none."""
 
 _BLOCK = 1 << 16  # rows split from more would fall out of the processor's cache
 _LONGEST = 1 << 24
 _BAR, _END = 124, 10
 _NO_GROUP: tuple[str, tuple[Row, ...]] = ("\U0010ffff", ())  # after every id
-# zipfile raises a bare RuntimeError for what is encrypted or packed in a way that it cannot read.
+# zipfile raises a bare RuntimeError for encryption or compression that it does not support.
 _UNREADABLE = (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError)
 
 
 class Table:
-    """An RRF file to be read from its start, as often as one likes.
+    """An RRF file that can be read several times, each time from its start.
 
-    pieces (List[Piece]): the files that make it up, in order; none for a table that is not there.
+    pieces (List[Piece]): the files of the table, in order; none for a missing table.
     columns (str): names of the columns, separated by spaces.
     required (Sequence[int]): columns that must not be empty.
     by_id (bool): whether the first column is an id, by which the rows must be sorted.
-    select (Optional[Select]): the rows that are wanted; of the others, only the form is checked.
+    select (Optional[Select]): the rows that are wanted; other rows are only checked for form.
     check (Optional[Check]): a further test of every row, for small tables.
     bad_lines (Optional[List[BadLine]]): collects bad lines; None makes the first one an error.
-    reported (Optional[Set[int]]): numbers of lines that have been reported; added to.
+    reported (Optional[Set[int]]): numbers of lines already reported; new ones are added.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Table:
                 yield rows
 
     def _raw_blocks(self) -> Iterator[tuple[int, int, bytes]]:
-        """Read (number of the first line, number of lines, lines); marks and "\\r" taken off."""
+        """Read (number of the first line, number of lines, lines), without marks and "\\r"."""
         number, rest = 1, b""
         try:
             for data in self._read():
@@ -108,7 +108,7 @@ class Table:
                     yield data
 
     def _split(self, block: bytes, count: int) -> list[Row] | None:
-        """Split the lines of a block, those wanted; None when some line is not well-formed."""
+        """Split the wanted lines of a block; None when some line is not well-formed."""
         bars = self._bars(block, count)
         if bars is None:
             return None
@@ -127,8 +127,8 @@ class Table:
         width = len(self._columns)
         data = np.frombuffer(block, np.uint8)
         bars = np.flatnonzero(data == _BAR)
-        # As many bars as there should be, and each line's last one right before its end: then no
-        # line can have more or fewer of them than the others.
+        # If the number of bars is right and a bar stands at the place where each line must end,
+        # no line has more or fewer bars than the others.
         if len(bars) != count * width or b"\0" in block:
             return None
         table: Bars = bars.reshape(count, width)
@@ -137,7 +137,7 @@ class Table:
         return table
 
     def _is_clean(self, rows: list[Row], last: str) -> bool:
-        """Tell fast whether nothing is wrong with the rows of a block."""
+        """Tell quickly whether all rows of a block are valid."""
         for column in self._required:
             if not all(map(str.strip, map(itemgetter(column), rows))):
                 return False
@@ -146,7 +146,7 @@ class Table:
         return not self._by_id or _are_clean_ids([row[0] for row in rows], last)
 
     def _split_slowly(self, block: bytes, first: int, last: str) -> list[Row]:
-        """Split the lines of a block one by one, and report those that are bad."""
+        """Split the lines of a block one by one, and report bad lines."""
         rows = []
         for number, raw in enumerate(block.split(b"\n")[:-1], start=first):
             if not raw.strip():
@@ -199,7 +199,7 @@ class Table:
 
 
 class Groups:
-    """Rows sorted by id, of which those of rising ids are taken; the others are passed over."""
+    """Rows sorted by id, taken id by id in rising order; rows of other ids are skipped."""
 
     def __init__(self, rows: Iterator[Row]) -> None:
         self._groups = groupby(rows, key=itemgetter(0))
@@ -207,19 +207,19 @@ class Groups:
         self._rows: list[Row] = []
 
     def take(self, id: str) -> list[Row]:
-        """Get the rows of an id, which must be higher than the one before."""
+        """Get the rows of an id, which must be higher than the previous id."""
         while self._id < id:
             self._id, rows = next(self._groups, _NO_GROUP)
             self._rows = list(rows)
         return self._rows if self._id == id else []
 
     def finish(self) -> None:
-        """Pass over what is left, whose form is checked like that of the rest."""
+        """Skip the remaining rows, whose form is still checked."""
         deque(self._groups, maxlen=0)
 
 
 def _are_clean_ids(ids: list[str], last: str) -> bool:
-    """Tell whether ids are there, visible, and sorted."""
+    """Tell whether the ids are sorted, and none is empty or holds invisible characters."""
     joined = "".join(ids)
     if " " in joined or not joined.isprintable() or not all(ids):
         return False

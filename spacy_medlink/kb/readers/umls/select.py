@@ -1,4 +1,4 @@
-"""Selections of rows, made on the bytes of a block before rows are split, or on a single row."""
+"""Selections of rows, from the bytes of a block before it is split, or row by row."""
 
 from collections.abc import Iterable
 from typing import Protocol
@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-_WIDTH = 16  # more than a CUI has, less than any row
+_WIDTH = 16  # bytes: longer than a CUI, shorter than any row
 Row = list[str]
 Bytes1d = NDArray[np.uint8]
 Bars = NDArray[np.int64]
@@ -14,10 +14,10 @@ Bars = NDArray[np.int64]
 
 
 class Select(Protocol):
-    """Which rows are wanted."""
+    """A selection of rows."""
 
     def block(self, data: Bytes1d, bars: Bars) -> NDArray[np.bool_]:
-        """Tell which rows of a block may be wanted: (n_rows,); some more than `row` is no harm."""
+        """Mark the rows of a block that may be wanted: (n_rows,); may mark more than `row`."""
         ...
 
     def row(self, row: Row) -> bool:
@@ -26,9 +26,9 @@ class Select(Protocol):
 
 
 class AnyOf:
-    """Rows that have one of some values.
+    """The rows that have at least one of some values.
 
-    values (Dict[int, str]): columns, not the first one, to values.
+    values (Dict[int, str]): columns (never the first) to values.
     """
 
     def __init__(self, values: dict[int, str]) -> None:
@@ -50,7 +50,7 @@ class AnyOf:
 
 
 class NoneOf:
-    """Rows that have none of some values; arguments as for `AnyOf`."""
+    """The rows that have none of some values; arguments as for `AnyOf`."""
 
     def __init__(self, values: dict[int, str]) -> None:
         self._any = AnyOf(values)
@@ -74,7 +74,7 @@ class Ids:
         self._starts = np.unique(np.array([id[:width] for id in raw], dtype=f"S{width}"))
 
     def block(self, data: Bytes1d, bars: Bars) -> NDArray[np.bool_]:
-        """Tell which rows begin like one of the ids."""
+        """Mark the rows that begin like one of the ids."""
         offsets = row_starts(bars)[:, None] + np.arange(self._starts.itemsize)
         found = data[np.minimum(offsets, len(data) - 1)].view(self._starts.dtype)[:, 0]
         places = np.minimum(np.searchsorted(self._starts, found), len(self._starts) - 1)

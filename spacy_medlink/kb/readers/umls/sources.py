@@ -1,4 +1,4 @@
-"""What MRSAB and MRRANK say of the source vocabularies: versions, languages, rank of a name."""
+"""MRSAB and MRRANK: versions and languages of the source vocabularies, and ranks of names."""
 
 import re
 from collections.abc import Iterable
@@ -15,16 +15,16 @@ SOURCE_COLUMNS = (
 # Vocabularies whose codes have a customary name that is not the abbreviation of the UMLS.
 _CODE_SCHEMES = {"MSH": "MESH", "MDR": "MEDDRA", "NCI": "NCIT", "ORPHANET": "ORPHA"}
 OBSOLETE = frozenset("OEY")
-# What the Metathesaurus itself puts in the place of a code identifies nothing.
+# Placeholders of the Metathesaurus for a missing code, which identify nothing.
 _WITHOUT_CODES = frozenset({"MTH", "SRC"})
 
 
 class Kind(NamedTuple):
-    """What rows of MRCONSO with the same language, source, term type and SUPPRESS share.
+    """The common properties of MRCONSO rows with equal language, source, term type and SUPPRESS.
 
-    lang (str): ISO 639-1 code. score (int): higher is a better preferred name; even.
+    lang (str): ISO 639-1 code. score (int): higher is a better preferred name; always even.
     obsolete (bool): whether the name is obsolete or suppressed.
-    scheme (str): the vocabulary of its code, "" when it has none.
+    scheme (str): the vocabulary of the row's code, "" when it has none.
     """
 
     lang: str
@@ -34,7 +34,7 @@ class Kind(NamedTuple):
 
 
 class Kinds(dict[tuple[str, ...], Kind]):
-    """Looks up the kind of a row by (LAT, SAB, TTY, SUPPRESS), made when first met.
+    """The kinds of rows by (LAT, SAB, TTY, SUPPRESS), each made when it is first needed.
 
     ranks (Iterable[Row]): rows of MRRANK. sources (Iterable[Row]): rows of MRSAB.
     """
@@ -45,7 +45,7 @@ class Kinds(dict[tuple[str, ...], Kind]):
         self._top = max(self._ranks.values(), default=0) + 1
         rows = {row[3]: row for row in sources}
         self._roots = {row[2]: sab for sab, row in rows.items()}
-        # Translations keep the codes of their original: MSHSPA is of the family MSH.
+        # Translations have the codes of their original: MSHSPA those of MSH.
         self._families = {sab: row[5] for sab, row in rows.items() if row[5] in rows}
         self.english = {sab for sab, row in rows.items() if row[19] in ("ENG", "")}
 
@@ -73,5 +73,5 @@ class Kinds(dict[tuple[str, ...], Kind]):
 
 
 def check_rank(row: Row) -> str:
-    """Say what is wrong with a row of MRRANK."""
+    """Return the problem of a row of MRRANK, "" if there is none."""
     return "" if row[0].isdecimal() and len(row[0]) < 10 else f"RANK is {row[0][:40]!r}"

@@ -1,4 +1,4 @@
-"""Trade names: what the brands of a substance are called, as names of the substance."""
+"""Trade names: the brand names of a substance, added to the names of the substance."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
@@ -16,8 +16,8 @@ class TradeNames:
     """Gives a substance the names of its brands.
 
     brands (Mapping[str, Sequence[str]]): CUIs of substances to CUIs of their brands.
-    rows (Iterable[Row]): rows of MRCONSO, at least those of the brands. kinds (Kinds): what the
-        rows mean.
+    rows (Iterable[Row]): rows of MRCONSO, at least those of the brands. kinds (Kinds): the kinds
+        of the rows.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class TradeNames:
         return cui in self._brands
 
     def added_to(self, cui: str, names: Sequence[Name]) -> tuple[Name, ...]:
-        """Append the names of its brands to the names of a substance, where they are new to it."""
+        """Append the names of a substance's brands to its names, where they are new."""
         known = {(name.text, name.lang) for name in names}
         more = [
             name
