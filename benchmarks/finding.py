@@ -1,5 +1,4 @@
-"""Mentions that `medical_mentions` leaves out, and their cost: `python -m benchmarks.finding
-ASSETS`.
+"""The effect of `leave_out` of `medical_mentions`: `python -m benchmarks.finding ASSETS...`.
 
 The texts are those of the NCBI disease corpus and of BC5CDR in the data directory (MEDLINK_DATA).
 The rules of `leave_out` are measured each alone, and all together. Counted are the spans that a

@@ -2,8 +2,7 @@
 
 ASSETS are over MEDIC, with an encoder and without a memory of corrections. `medlink learn` fits
 them to the training part of each corpus; the development part is linked before and after. Figures
-go to
-OUTPUT as JSON, and to a Markdown table beside it.
+go to OUTPUT as JSON, and to a Markdown table beside it.
 """
 
 from pathlib import Path

@@ -57,8 +57,7 @@ print(json.dumps({
 def speeds(encoder: BiEncoder, texts: Sequence[str], work: Path) -> dict[str, float]:
     """Encode the same names with all runtimes, in turn. RETURNS names per second of CPU time.
 
-    With OMP_NUM_THREADS=1 no thread waits for another, and other load on the machine hardly
-    matters.
+    With OMP_NUM_THREADS=1 no thread waits for another, and other load hardly matters.
     """
     encoder.save(work / "encoder")
     pieces = encoder.tokenize(texts)

@@ -48,8 +48,7 @@ _GROUPS = {
 def measure(work: Path, pairs: int, seconds: float, device: str) -> dict[str, Any]:
     """Measure all ways.
 
-    work (Path): for base and knowledge base. pairs (int): in a batch. seconds (float): for each
-    way.
+    work (Path): for base and knowledge base. pairs (int): a batch. seconds (float): for each way.
     """
     base, kb = material(work)
     experiment, ways = ways_of(kb, base, pairs, device)
