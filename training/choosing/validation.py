@@ -15,8 +15,7 @@ from ..loop.encoding import encode_names
 from ..loop.precision import Precision
 
 KS = (1, 5, 20)
-# Vectors of a string differ by less than this between batches. Such concepts tie: the lower row
-# wins.
+# Vectors of a string differ by less between batches. Such concepts tie, and the lower row wins.
 _TIE = 1e-4
 _BLOCK = 256
 

@@ -86,8 +86,7 @@ class Yardstick:
         nearest: int,
         precision: Precision,
     ) -> "Yardstick":
-        """Measure on the mentions of a gold file: all ("dev"), and those not in training
-        ("unseen").
+        """Measure on the mentions of a gold file: all ("dev"), and "unseen" (not in training).
 
         Ranks count concepts, by the dense tier alone; every mention of the file counts.
 

@@ -2,8 +2,7 @@
 
 `trainX.tsv`, `devX.tsv`, `testX.tsv` have no header: file, DIAGNOSTICO or PROCEDIMIENTO, code,
 words, places ("12 20;25 31"). CodiEsp-D has only the diagnoses; its `trainD.tsv` is not read, since
-it gives codes of whole documents, not of mentions. Codes in lower case become upper case, as in
-ICD-10.
+it gives codes of whole documents, not of mentions. Codes become upper case, as in ICD-10.
 """
 
 from collections.abc import Iterator
