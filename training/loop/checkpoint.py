@@ -63,7 +63,7 @@ def save_checkpoint(
     """Write a checkpoint in place of the one before.
 
     made_with (str): identifies recipe, names and base; a checkpoint fits no others.
-    RAISES (MedlinkError): E109 when it cannot be written; the one before stays whole.
+    RAISES (MedlinkError): E109 when it cannot be written; the previous one stays complete.
     """
     state = parts.optimizer.state_dict()
     facts = {
@@ -81,7 +81,7 @@ def save_checkpoint(
 
 
 def load_checkpoint(directory: Path, parts: Parts, made_with: str) -> tuple[Weights, Progress]:
-    """Put everything back as it was when the checkpoint was written.
+    """Restore the state of a checkpoint.
 
     RETURNS (Tuple[Weights, Progress]): the best weights so far, and how far training had come.
     RAISES (MedlinkError): E505 unreadable, or of another recipe, knowledge base or base model;
@@ -150,5 +150,5 @@ def _set_random_state(tensors: Weights) -> None:
 
 
 def _contiguous(tensors: dict[str, Any]) -> Weights:
-    # A copy each: tied weights share memory, which safetensors refuses.
+    # Copies, since tied weights share memory, which safetensors refuses.
     return {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
