@@ -1,4 +1,4 @@
-"""Students: smaller encoders that are to learn what a teacher does."""
+"""Students: smaller encoders that learn from a teacher."""
 
 import copy
 
@@ -20,7 +20,7 @@ _UNUSED = ("embeddings.position_embeddings", "embeddings.token_type_embeddings",
 
 
 def make_student(teacher: BiEncoder, student: str, names: TokenTable) -> BiEncoder:
-    """Make what is to be trained, where its teacher is.
+    """Make the student, on the device of its teacher.
 
     student (str): a number of the teacher's layers, "static", or the directory of an encoder.
     names (TokenTable): texts that say how frequent word pieces are.
