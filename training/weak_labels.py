@@ -116,7 +116,7 @@ class Labeller:
         return list(self._finder.pipe(docs))
 
     def _ask(self, words: set[str]) -> None:
-        """Ask the linker about words that it has not been asked about."""
+        """Ask the linker about new words."""
         new = sorted(words.difference(self._probabilities))
         for word, link in zip(new, self._linker.link_texts(new), strict=True):
             best = link.candidates[0] if link.candidates else {"prob": 0.0}

@@ -1,4 +1,4 @@
-"""Names of invented concepts, made of invented words; its number determines a name.
+"""Names of invented concepts, made of invented words; the number of a name determines it.
 
 A name has up to five pieces: prefix, head, joint, site, suffix. An example is
 "acute velandritis of the tromidum, sarbal". Names of a concept share head and site.

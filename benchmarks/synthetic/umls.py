@@ -22,7 +22,7 @@ _BLOCK = 8192  # concepts at a time; even, since pairs of neighbours are related
 _MOST_CONCEPTS = 4_990_000  # a CUI has seven digits, and every other one is used
 _KIND, _TYPE, _DEFINED, _DEATH, _MOVED = range(10, 15)  # streams of random numbers
 # Parts of a yearly change of 1 % of the names: names of new concepts, names with another text, and
-# # names that move to another concept. Concepts that end take the rest.
+# names that move to another concept. Concepts that end take the rest.
 _BORN, _REDRAWN, _MOVES, _DEATHS = 0.4, 0.1, 0.2, 0.4
 _FIRST_REDRAWN = 50_000_000  # above the atoms of the largest release
 

@@ -1,5 +1,4 @@
-"""Writing documents of a corpus as lines of gold mentions, with offsets checked against the
-text."""
+"""Writing documents of a corpus as lines of gold mentions, with checked offsets."""
 
 from itertools import pairwise
 from typing import Any

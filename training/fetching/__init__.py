@@ -1,3 +1,3 @@
-"""Downloads: `sources` lists them, `fetch` gets a file, `unpack` opens it, `place` puts all into a
-directory.
+"""Downloads: `sources` lists them, `fetch` gets a file, `unpack` opens it.
+`place` puts all files of a source into a directory.
 """

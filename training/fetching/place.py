@@ -30,8 +30,7 @@ class Settings(NamedTuple):
     """How to download.
 
     release (str): for sources with several. key (str): the user's, for the server.
-    overwrite (bool): replace an earlier download even if it holds other files. tries (int): for
-    each file.
+    overwrite (bool): lose other files in an earlier download. tries (int): for each file.
     """
 
     release: str = ""

@@ -21,9 +21,10 @@ LOG = marked("the log of a training", '{"step": ')
 
 
 class MetricsLog:
-    """A log in JSON lines: losses ({"step", "loss", "mined", "rate", "names_per_s"}, means of 10
-    steps)
-    and evaluations ({"step", "dev": {...}}).
+    """A log in JSON lines of losses and evaluations.
+
+    Losses, means of 10 steps: {"step", "loss", "mined", "rate", "names_per_s"}. Evaluations:
+    {"step", "dev": {...}}.
 
     path (Optional[Path]): the file, None for a rank that does not write.
     step (int): lines after this step are dropped, since a resumed training repeats them.

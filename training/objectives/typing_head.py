@@ -10,8 +10,7 @@ _NONE = -1
 
 
 class TypeHead:
-    """The cross-entropy of a linear classifier of a name's semantic type (its concept's first
-    type).
+    """The cross-entropy of a linear classifier of a name's semantic type, its concept's first.
 
     types (Tensor): number of the type of every concept row, -1 for none.
     """

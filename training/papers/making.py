@@ -132,8 +132,7 @@ class Maker:
         return place
 
     def _encoder(self, key: str, corpus: str, fold: int, seed: int) -> Path:
-        """Train a system, its base first. RETURNS its encoder, or assets for an order of
-        candidates.
+        """Train a system, its base first. RETURNS an encoder, or assets with a reranker.
 
         RAISES (MedlinkError): as the verbs that train do.
         """

@@ -73,7 +73,7 @@ def measure_systems(
     device: str = AUTO,
     baselines: bool = True,
 ) -> Iterator[Row]:
-    """Measure the baselines, each encoder alone, and whole linkers.
+    """Measure the baselines, each encoder alone, and complete linkers.
 
     work (Path): keeps the assets; those that are there for the same encoder and KB are taken.
     device (str): where networks compute.
