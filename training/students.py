@@ -38,8 +38,8 @@ def make_student(teacher: BiEncoder, student: str, names: TokenTable) -> BiEncod
 def static_of(teacher: BiEncoder, names: TokenTable) -> BiEncoder:
     """Make a student without layers: a table of word pieces, whose vectors are averaged.
 
-    As in model2vec (Tulkens and van Dongen 2024): the teacher encodes each piece by itself, the mean
-    of all is subtracted, and frequent pieces get less weight. The student is a BERT without layers,
+    As in model2vec (Tulkens and van Dongen 2024): the teacher encodes each piece alone, the mean
+    of all is subtracted, frequent pieces get less weight. The student is a BERT without layers,
     so that any code for a BERT runs it.
 
     names (TokenTable): texts that say how frequent pieces are.
