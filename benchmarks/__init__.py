@@ -1,1 +1,1 @@
-"""Scripts that measure spacy-medlink, and the generators of the data they measure it on."""
+"""Scripts that measure spacy-medlink, and generators of invented data for them."""

@@ -1,4 +1,4 @@
-"""The benchmarks that need nothing but the checkout, at a size that takes minutes: `make bench`."""
+"""The benchmarks that need only the checkout, at a size that takes minutes: `make bench`."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory

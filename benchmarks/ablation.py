@@ -1,10 +1,10 @@
-"""What losses and mining are worth: `python -m benchmarks.ablation WORK`.
+"""The effect of each loss and of mining on accuracy: `python -m benchmarks.ablation WORK`.
 
-all-MiniLM-L6-v2 on the names of the Human Phenotype Ontology, each loss with mining and without, at
-its default settings and one learning rate, for the same number of steps over the same batches. The
-trained weights are measured as they are, not mixed with the base's, on names held out. Figures go
-to OUTPUT as JSON, and to a Markdown table beside it. What WORK has from a run that was cut off is
-taken as it is.
+all-MiniLM-L6-v2 is trained on the names of the Human Phenotype Ontology by each loss, with mining
+and without. Settings are the defaults; learning rate, number of steps and batches are the same for
+all. The trained weights are measured on held-out names, and are not mixed with those of the base.
+Figures go to OUTPUT as JSON, and to a Markdown table beside it. A run that was cut off continues
+with the results in WORK.
 """
 
 import json
@@ -33,7 +33,7 @@ def measure(work: Path, steps: int, pairs: int, rate: float, among: int) -> dict
     """Train with every loss, with mining and without.
 
     steps (int): of training. pairs (int): a batch. rate (float): the learning rate.
-    among (int): names that the held-out ones are looked for among.
+    among (int): number of names to search for the held-out ones.
     RETURNS (Dict): by loss, with mining and without, acc@k in per cent on the held-out names.
     """
     base, kb = material(work)
@@ -68,7 +68,7 @@ def measure(work: Path, steps: int, pairs: int, rate: float, among: int) -> dict
         own = own.model_copy(update={"training": training})
         experiment = _experiment(own, base, kb, work)
         if loss != _REMEMBERED:  # which learns from the vectors of all names
-            # The same names, vectors and shortlist; to make them takes as long as to train.
+            # Names, vectors and shortlist are shared: making them takes as long as training.
             experiment.__dict__["yardstick"] = yardstick
         trainer = experiment.trainer(work / "run")
         trainer.train()

@@ -1,8 +1,8 @@
-"""Which of several concepts that share a name is meant.
+"""Rules that choose between concepts that share a name.
 
-`python -m benchmarks.ambiguity KB GOLD...` counts the mentions that are exactly a name of several
-concepts, of which one is right, and how many of them each rule links rightly, after the rule that a
-preferred name comes before a synonym.
+`python -m benchmarks.ambiguity KB GOLD...` counts the mentions that equal a name of several
+concepts, of which one is right. It also counts how many of them each rule links rightly, after the
+rule that a preferred name comes before a synonym.
 """
 
 from collections import Counter, defaultdict

@@ -1,9 +1,9 @@
-"""What defaults link in five clinical notes: `python -m benchmarks.clinical_notes NAME=DIR`.
+"""Links at default settings in five clinical notes: `python -m benchmarks.clinical_notes NAME=DIR`.
 
-The notes (`benchmarks/notes`) were written for this, and every link in them was judged by hand:
-`verdicts.json` has, by assets, note and place, "" for a link to what the text means, or why it is
-wrong. A NAME is "starter" (which needs no DIR), or that of assets that were judged. A link that
-nobody has judged yet is listed, and ends the command with exit code 1.
+The notes (`benchmarks/notes`) were written for this benchmark, and every link in them was judged by
+hand. `verdicts.json` has, by assets, note and place, "" for a right link, or why a link is wrong.
+NAME is "starter" (which needs no DIR), or the name of assets that were judged. Links that nobody
+has judged yet are listed, and make the exit code 1.
 """
 
 import json

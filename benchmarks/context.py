@@ -1,10 +1,11 @@
-"""What is said of mentions, and what they mean where they stand: invented sentences.
+"""Invented sentences that test the context of mentions, and their meaning in context.
 
 `python -m benchmarks.context` reads benchmarks/sentences/said.jsonl with `medical_context`, and
-with medspaCy's ConText where that is installed (English). A mention is right if all is right that
-is said of it. Who wrote the sentences knew no rules. The cues were written without them; then the
-part "dev" was looked at, and "test" never. The mentions of senses.jsonl are linked, each alone
-and in its sentence: those for the built-in starter, and with `--hpo ASSETS` those for the HPO.
+with medspaCy's ConText where that is installed (English). A mention is right if all of its context
+attributes are right. The author of the sentences did not know the rules. The cues were written
+without the sentences, then improved with the part "dev"; the part "test" was never looked at. Each
+mention of senses.jsonl is linked alone and in its sentence: those for the built-in starter, and
+with `--hpo ASSETS` those for the HPO.
 """
 
 import json
@@ -35,7 +36,7 @@ def read_sentences(name: str) -> list[dict[str, Any]]:
 
 
 def reader(lang: str, *components: str) -> Reader:
-    """Make what reads a sentence by some components of spaCy."""
+    """Make a function that reads a sentence with some components of spaCy."""
     nlp = spacy.blank(lang)
     for component in components:
         nlp.add_pipe(component)
@@ -54,7 +55,7 @@ def reader(lang: str, *components: str) -> Reader:
 
 
 def measure(sentences: Iterable[dict[str, Any]], read: Reader) -> Counts:
-    """Count mentions, those that are right in all, and by kind what was said rightly or not."""
+    """Count mentions, those right in everything, and right and wrong attributes by kind."""
     counts = Counts()
     for sentence in sentences:
         for mention, said in zip(sentence["mentions"], read(sentence), strict=True):
@@ -69,7 +70,7 @@ def measure(sentences: Iterable[dict[str, Any]], read: Reader) -> Counts:
 
 
 def link_alone_and_within(kb: str, assets: str | None) -> tuple[int, int, int]:
-    """Count the mentions of a terminology, those linked rightly alone, and in their sentences."""
+    """Count the mentions of a terminology, and those linked rightly alone and in sentences."""
     nlp = spacy.blank("en")
     nlp.add_pipe("medical_linker", config={"assets": assets})
     counts = [0, 0, 0]

@@ -1,9 +1,9 @@
-"""What corrections are worth in the order of the review queue: `python -m benchmarks.corrections`.
+"""Accuracy after corrections in the order of the review queue: `python -m benchmarks.corrections`.
 
 ASSETS are over MEDIC, with an encoder and without a memory of corrections. Mentions of the training
 part of the NCBI disease corpus are corrected, some at a time, in the order of the queue or at
-random; then the development part is linked with what is in force. Figures go to OUTPUT as JSON, and
-to a Markdown table beside it.
+random. Then the development part is linked with these corrections. Figures go to OUTPUT as JSON,
+and to a Markdown table beside it.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ _SEEDS = (0, 1, 2)
 
 
 def queue(assets: Assets, gold: GoldSet) -> list[int]:
-    """Order mentions as the review queue does; their numbers, one for each name."""
+    """Return the numbers of mentions in the order of the review queue, one for each name."""
     cases = list(gold.cases())
     decisions = assets.engine().decide([case.mention for case in cases])
     doubtful = []

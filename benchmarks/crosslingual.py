@@ -1,12 +1,12 @@
 """Names in six languages linked to English names alone: `python -m benchmarks.crosslingual WORK`.
 
-Orphanet (in the data directory, MEDLINK_DATA): the names of 2,000 concepts that no training sees,
-in German, Spanish, French, Italian, Dutch and Polish, are looked for among the English names of all
-concepts. Compared are the base, and the variants of Liu et al. 2021 (cross-lingual): trained on
-English names, on those of all languages, and on these with general translations among them.
-Orphanet has one name a language of each concept, so that the English synonyms are MEDIC's. Which
-mixture of base and trained weights is shipped is chosen on names of the other concepts. Figures go
-to OUTPUT as JSON, and to a Markdown table beside it.
+The terminology is Orphanet (in the data directory, MEDLINK_DATA). 2,000 concepts are kept out of
+training. Their German, Spanish, French, Italian, Dutch and Polish names are queries, and the
+English names of all concepts are searched. The base is compared with the variants of Liu et al.
+2021 (cross-lingual): trained on English names, on names in all languages, and on these with general
+translations. Orphanet has one name of each concept in a language, so the English synonyms are
+MEDIC's. The mixture of base and trained weights is chosen on names of the other concepts. Figures
+go to OUTPUT as JSON, and to a Markdown table beside it.
 """
 
 import os
@@ -40,7 +40,7 @@ _OVERRIDES = {
     "optimizer.decay": "linear",
     "sampler.batch_pairs": 128,
     "training.eval_every": 100_000,
-    # What is shipped is chosen among near names only; to encode all takes as long as to train.
+    # Weights are chosen among near names only: encoding all names takes as long as training.
     "holdout.among": 10_000,
     "holdout.most": 1_000,
     "selection.interpolation": [0.5, 0.75, 1.0],
@@ -49,9 +49,9 @@ _OVERRIDES = {
 }
 _VARIANTS: dict[str, tuple[str, Mapping[str, Any]]] = {
     "en_syn": ("xling_en_syn.cfg", {}),
-    # English names alone are most of all, and most of a few minutes.
+    # Most names are English, and take most of a few minutes.
     "all_syn": ("xling_all_syn.cfg", {"sampler.balance_languages": True}),
-    # The budget is one of minutes, which a second stage would not come into.
+    # The budget is in minutes, and leaves no time for a second stage.
     "all_syn + bitext": (
         "xling_all_syn_bitext.cfg",
         {"sampler.balance_languages": True, "bitext.order": "mixed"},
@@ -99,7 +99,7 @@ def measure(work: Path, minutes: float, count: int) -> dict[str, Any]:
 
 
 class CrossLingualTask:
-    """The names that are looked for, by language, and the English ones among which."""
+    """Queries by language, and the English names that are searched."""
 
     def __init__(self, kb: KnowledgeBase, held: list[str]) -> None:
         self._texts: list[str] = []
@@ -117,16 +117,16 @@ class CrossLingualTask:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Count the names that are looked for."""
+        """Count the queries."""
         return {lang: len(own) for lang, own in self._queries.items()}
 
     @property
     def candidates(self) -> int:
-        """Count the names among which."""
+        """Count the English names that are searched."""
         return len(self._texts)
 
     def accuracy(self, encoder: BiEncoder) -> dict[str, dict[str, float]]:
-        """Link with an encoder. RETURNS (Dict): by language, and on average of the languages."""
+        """Link with an encoder. RETURNS (Dict): acc@k by language, and their mean."""
         names = encoder.encode(self._texts)
         found = {}
         for lang, queries in self._queries.items():
@@ -150,7 +150,7 @@ class CrossLingualTask:
 
 def _knowledge_base(path: Path, sources: Sequence[Path], filters: Filters) -> KnowledgeBase:
     given = [("jsonl", source) for source in sources]
-    # Some lines of Orphanet have a name that is empty.
+    # Some lines of Orphanet have an empty name.
     return build_knowledge_base(out=path, sources=given, filters=filters, skip_bad_lines=True).kb
 
 

@@ -10,7 +10,7 @@ CORPORA = {"ncbi_disease": "the NCBI disease corpus", "bc5cdr": "BC5CDR (disease
 
 
 def diseases(corpus: str, part: str, workplace: Path) -> Path:
-    """Write a part of a corpus with its diseases alone: MEDIC has nothing else."""
+    """Write the disease mentions of a part of a corpus: MEDIC has only diseases."""
     with gzip.open(DATA / f"{corpus}.{part}.jsonl.gz", "rt", encoding="utf-8") as file:
         documents = [json.loads(line) for line in file]
     path = workplace / f"{corpus}.{part}.jsonl"

@@ -1,10 +1,9 @@
 """How long an evaluation takes: `python -m benchmarks.evaluation WORK`.
 
-10,000 mentions against the names of the open ontologies in the data directory (MEDLINK_DATA), by
-`medlink evaluate` in a process of its own: all tiers and baselines, bootstrap intervals, grouping,
-reading and writing of files included. WORK keeps knowledge base, assets and mentions; what is there
-already is taken as it is, so that a second run only evaluates. Figures go to OUTPUT as JSON, and to
-a Markdown table beside it.
+`medlink evaluate` links 10,000 mentions to the open ontologies in the data directory
+(MEDLINK_DATA), in a fresh process. The time includes all tiers and baselines, bootstrap intervals,
+grouping, and reading and writing files. WORK keeps knowledge base, assets and mentions, so that a
+second run only evaluates. Figures go to OUTPUT as JSON, and to a Markdown table beside it.
 """
 
 import json
@@ -38,10 +37,10 @@ _RUNS = {
 
 
 def measure(work: Path, mentions: int) -> dict[str, Any]:
-    """Evaluate in each of the ways, each in a process of its own.
+    """Evaluate in each of the ways, each in a fresh process.
 
-    work (Path): keeps what is built. mentions (int): how many there are to link.
-    RETURNS (Dict[str, Any]): `runs`: by way seconds, processor's seconds, memory, and the seconds
+    work (Path): keeps what is built. mentions (int): how many to link.
+    RETURNS (Dict[str, Any]): `runs`: by way seconds, CPU seconds, memory, and the seconds
         of ranking by each system; sizes and the machine.
     """
     kb, assets = _material(work)
@@ -58,7 +57,7 @@ def measure(work: Path, mentions: int) -> dict[str, Any]:
 
 
 def _material(work: Path) -> tuple[Path, Path]:
-    """Build what is not there."""
+    """Build the knowledge base and the assets, unless they are there."""
     kb, encoder, assets = work / "umls.kb", work / "encoder", work / "umls.assets"
     work.mkdir(parents=True, exist_ok=True)
     if not kb.exists():
@@ -92,7 +91,7 @@ def _told(name: str, chance: random.Random) -> str:
 def _evaluate(assets: Path, gold: Path, options: tuple[str, ...], work: Path) -> dict[str, Any]:
     output = work / "metrics.json"
     before = _processor_seconds()
-    # Every tier, though an untrained encoder adds nothing to n-grams: a trained one would.
+    # All tiers are timed. This untrained encoder adds nothing to n-grams; a trained one would.
     tiers = ("--tiers", ",".join(Assets(assets).tiers))
     run = run_command("evaluate", str(assets), str(gold), *tiers, *options, "--output", str(output))
     spent = _processor_seconds() - before
@@ -108,7 +107,7 @@ def _evaluate(assets: Path, gold: Path, options: tuple[str, ...], work: Path) ->
 
 
 def _processor_seconds() -> float:
-    """Seconds that processes have spent which this one started and waited for."""
+    """Return the CPU seconds of the child processes that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

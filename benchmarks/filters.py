@@ -1,11 +1,11 @@
-"""How much better a concept outside a filter must be: `python -m benchmarks.filters ASSETS`.
+"""Margins for concepts outside a filter: `python -m benchmarks.filters ASSETS`.
 
 ASSETS are over MEDIC, with an encoder. The mentions are those of the NCBI disease corpus and the
-diseases of BC5CDR in the data directory (MEDLINK_DATA). Filters let pass a random half of the
-concepts (twice), those whose preferred name says that they are tumours, and the others. A mention
-whose concept is outside should be NIL, and one whose concept is within should not. Of margins from
-0 to 0.3 this counts right links within that are lost, and links of mentions whose concept is
-outside; "as before" links whatever is best within. Figures go to OUTPUT as JSON, and to a Markdown
+diseases of BC5CDR in the data directory (MEDLINK_DATA). The filters pass a random half of the
+concepts (twice), concepts whose preferred name says that they are tumours, and all others. A
+mention should be NIL if its concept is outside the filter, and linked if it is within. For margins
+from 0 to 0.3 this counts the lost right links within, and the links of mentions whose concept is
+outside. "as before" links the best concept within. Figures go to OUTPUT as JSON, and to a Markdown
 table beside it.
 """
 
@@ -57,7 +57,7 @@ def measure(
     mask = engine.scopes.of("", only).mask
     mentions = [mention for mention, _ in gold]
     within = [any(engine.tiers.has_name(row, mask) for row in rows) for _, rows in gold]
-    engine.rank(mentions[:8], 1, only)  # what is mapped is read once
+    engine.rank(mentions[:8], 1, only)  # reads the memory-mapped files before the clock starts
     engine.retrieval.clear()
     start = time.process_time()
     engine.retrieve(mentions, 1, only, force=True)

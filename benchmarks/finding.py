@@ -1,10 +1,11 @@
-"""What `medical_mentions` leaves out, and at what price: `python -m benchmarks.finding ASSETS...`.
+"""The effect of `leave_out` of `medical_mentions`: `python -m benchmarks.finding ASSETS...`.
 
 The texts are those of the NCBI disease corpus and of BC5CDR in the data directory (MEDLINK_DATA).
-Each rule of `leave_out` is counted alone, and all together: the spans that a linker at its default
-settings links, those of them that overlap no gold mention, the gold mentions that a linked span
-overlaps, and those that one equals. What gold does not annotate need not be wrong: neither corpus
-annotates organs. Figures go to OUTPUT as JSON, and to a Markdown table beside it.
+The rules of `leave_out` are measured each alone, and all together. Counted are the spans that a
+linker at its default settings links, and those of them that overlap no gold mention; further the
+gold mentions that a linked span overlaps, and those that it equals. A span without a gold mention
+may be right: neither corpus annotates organs. Figures go to OUTPUT as JSON, and to a Markdown table
+beside it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,10 +32,10 @@ Place = tuple[int, int]
 
 
 class Counts(NamedTuple):
-    """What one way finds in all texts.
+    """Counts of one way of finding mentions, over all texts.
 
     linked, beside (int): linked spans, and those that overlap no gold mention. found, whole (int):
-        gold mentions that a linked span overlaps, or equals. wholes (Set): the latter, as
+        gold mentions that a linked span overlaps, or equals. wholes (Set): the equal ones, as
         (number of the text, start, end).
     """
 
@@ -76,7 +77,7 @@ def _linked(
 
 
 def measure(assets: Path, documents: Sequence[GoldDocument]) -> Iterator[dict[str, Any]]:
-    """Count what each way links in documents with a text."""
+    """Count the links of each way in documents with a text."""
     linker = spacy.blank("en")
     linker.add_pipe("medical_linker", config={"assets": str(assets)})
     texts = [document.text or "" for document in documents]

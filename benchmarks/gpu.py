@@ -3,8 +3,8 @@
     python -m benchmarks.gpu WORK            # on the GPU of this machine
     python -m benchmarks.gpu WORK --small --device cpu --output /tmp/gpu.json
 
-The small one measures nothing worth keeping: it shows in a minute or two that all of it runs.
-WORK keeps encoders and knowledge bases; the large one takes 30 GB there.
+`--small` shows in a minute or two that everything runs; its figures mean nothing. WORK keeps
+encoders and knowledge bases; the full benchmark takes 30 GB there.
 """
 
 from pathlib import Path

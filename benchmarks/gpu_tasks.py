@@ -1,4 +1,4 @@
-"""What `benchmarks.gpu` measures: encoding, training, flat search, and a build, on one device."""
+"""The tasks of `benchmarks.gpu`: encoding, training, flat search, and a build, on one device."""
 
 import time
 from collections.abc import Iterator
@@ -59,7 +59,7 @@ def write_random_bert(path: Path, tokenizer: str, **changes: int) -> str:
 
 
 def encoding(encoder: str, kb: Path, device: str) -> dict[str, Any]:
-    """Encode all names as a build does: names a second."""
+    """Encode all names as a build does. RETURNS names a second."""
     place = find_device(device)
     model, knowledge = BiEncoder.load(encoder, device=place), KnowledgeBase(kb)
     model.encode([text for text, _ in zip(knowledge.iter_texts(), range(_WARM), strict=False)])
@@ -71,7 +71,7 @@ def encoding(encoder: str, kb: Path, device: str) -> dict[str, Any]:
 
 
 def training(encoder: str, kb: Path, pairs: int, seconds: float, device: str) -> dict[str, Any]:
-    """Train as SAP does, our way and the reference way in turn: names a second."""
+    """Train as SAP does, our way and the reference way in turn. RETURNS names a second."""
     forget_memory()
     experiment, ways = ways_of(kb, encoder, pairs, str(find_device(device)))
     speeds = take_turns(ways, seconds)
@@ -88,7 +88,7 @@ def training(encoder: str, kb: Path, pairs: int, seconds: float, device: str) ->
 
 
 def flat(names: int, dim: int, queries: int, device: str) -> dict[str, Any]:
-    """Bring invented vectors to the device, and search among them: queries a second."""
+    """Move invented vectors to the device, and search them. RETURNS queries a second."""
     place = find_device(device)
     forget_memory()
     start = time.perf_counter()
@@ -108,7 +108,7 @@ def flat(names: int, dim: int, queries: int, device: str) -> dict[str, Any]:
 
 
 def building(encoder: str, kb: Path, out: Path, device: str) -> dict[str, Any]:
-    """Build assets as `medlink build` does: minutes."""
+    """Build assets as `medlink build` does. RETURNS minutes."""
     forget_memory()
     start = time.perf_counter()
     made = build_assets(out, kb, encoder, device=device, resume=False)
@@ -118,14 +118,14 @@ def building(encoder: str, kb: Path, out: Path, device: str) -> dict[str, Any]:
 
 
 def forget_memory() -> None:
-    """Count a GPU's memory from now on."""
+    """Reset the peak of the GPU's memory."""
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats()
 
 
 def memory() -> dict[str, float]:
-    """Tell how much memory was needed since: of the GPU at most, of the process now."""
+    """Return the GPU's peak memory since `forget_memory`, and the present memory of the process."""
     found: dict[str, float] = {"resident_mb": round(resident() / 1e6)}
     if torch.cuda.is_available():
         found["gpu_mb"] = round(torch.cuda.max_memory_allocated() / 1e6)
@@ -133,7 +133,7 @@ def memory() -> dict[str, float]:
 
 
 def _invented(names: int, dim: int, seed: int = 0) -> Iterator[Floats2d]:
-    """Make vectors: a block of random ones, and again with its columns moved, which is quick."""
+    """Make vectors: one random block, then the block with its columns moved, which is quick."""
     block = np.random.default_rng(seed).standard_normal((_BLOCK, dim), dtype=np.float32)
     block /= np.linalg.norm(block, axis=1, keepdims=True)
     for number, start in enumerate(range(0, names, _BLOCK)):

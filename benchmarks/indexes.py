@@ -1,4 +1,4 @@
-"""Kinds of faiss indices: how much of Flat they find, how large and how fast they are.
+"""Kinds of faiss indices: recall against Flat, size and speed.
 
 `python -m benchmarks.indexes KB --encoder MODEL`: names of KB are encoded once and kept in VECTORS
 (an .npy), so that another run only builds the indices. Queries are a sample of the names. Figures
@@ -32,12 +32,12 @@ from spacy_medlink.types import Floats2d
 
 _CHUNK = 8192
 _DIM = 384  # of invented vectors
-_K = 64  # names that the linker asks of a tier
+_K = 64  # names that the linker asks a tier for
 _REPEATS = 3
 _SEED = 0
-_REFINED = ((32, 4), (64, 4), (64, 8), (96, 8))  # lists read, times as many names scored anew
+_REFINED = ((32, 4), (64, 4), (64, 8), (96, 8))  # lists to read, k times names to score anew
 _DEEPER = ((64, 8), (128, 8), (256, 8), (512, 8), (512, 16))  # the same for a kind not listed here
-# Factory string, and the settings of the search that are measured.
+# By factory string, the measured settings of the search.
 _KINDS: tuple[tuple[str, tuple[SearchSettings, ...]], ...] = (
     ("Flat", (SearchSettings(),)),
     ("SQ8", (SearchSettings(),)),
@@ -50,7 +50,7 @@ _KINDS: tuple[tuple[str, tuple[SearchSettings, ...]], ...] = (
 
 
 class Vectors(Protocol):
-    """Vectors of names, all or some of them; `encoded` and `InventedVectors` make them."""
+    """Vectors of names, as `encoded` and `InventedVectors` make them."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -58,7 +58,7 @@ class Vectors(Protocol):
         ...
 
     def __getitem__(self, rows: Any) -> Floats2d:
-        """Get those of some names, (n, dim)."""
+        """Get the vectors of some names, (n, dim)."""
         ...
 
 
@@ -84,7 +84,7 @@ class InventedVectors:
         self._words: Floats2d = counts @ directions
 
     def __getitem__(self, rows: Any) -> Floats2d:
-        """Add up the words of each name; vectors have length 1."""
+        """Add up the vectors of the words of each name, and scale to length 1."""
         rows = np.arange(self.shape[0])[rows]
         lists = self._lists.taken(rows, _CHUNK)
         ones = np.ones(len(lists.items), dtype=np.float32)
@@ -99,8 +99,8 @@ def measure(
 ) -> list[dict[str, Any]]:
     """Build each kind of index over vectors and search it.
 
-    queries (int): how many of the vectors play the queries. kinds (Sequence[str]): factory strings
-        to measure, of those known here, or any other with the default settings.
+    queries (int): how many of the vectors are queries. kinds (Sequence[str]): factory strings to
+        measure: known here, or any other with the default settings.
     RETURNS (List[Dict]): a row for each kind and setting.
     """
     known = dict(_KINDS)

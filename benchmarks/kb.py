@@ -2,8 +2,8 @@
 
     python -m benchmarks.kb --concepts 4200000 --names 15000000 --output benchmarks/results/kb.json
 
-Every figure comes from a process of its own. Memory is that of the process and its children
-together, sampled 20 times a second. Figures go to OUTPUT as JSON and to a Markdown table beside it.
+Every figure comes from a fresh process. Memory is that of the process and its children together,
+sampled 20 times a second. Figures go to OUTPUT as JSON and to a Markdown table beside it.
 """
 
 import shutil
@@ -22,7 +22,7 @@ from spacy_medlink.building.build import NGRAM_LIMIT
 
 _TASKS = "benchmarks.kb_tasks"
 _NGRAM_SIZE = 200_000  # beside all names
-# What is shown: a label, how to find it, and the figure that is wanted.
+# Rows of the table: a label, how to find the figure, and its target.
 _ROWS: list[tuple[str, Callable[[dict[str, Any]], str], str]] = [
     ("build from RRF", lambda found: f"{found['build']['wall_s']:.0f} s", "300 s"),
     ("build, peak memory", lambda found: f"{found['build']['peak_rss_mb']:,.0f} MB", "1,000 MB"),
@@ -52,7 +52,7 @@ _ROWS: list[tuple[str, Callable[[dict[str, Any]], str], str]] = [
 def measure(work: Path, concepts: int, names: int) -> dict[str, Any]:
     """Measure everything but updates.
 
-    work (Path): directory for data; a release or knowledge base that is there is taken as it is.
+    work (Path): directory for data; a release or knowledge base in it is used again.
     concepts, names (int): size of the release. RETURNS (Dict[str, Any]): figures by task.
     """
     release, kb, exact = work / "META", work / "umls.kb", work / "exact"

@@ -1,4 +1,4 @@
-"""What is measured of a knowledge base, each in a fresh process (`measured.run_task`)."""
+"""The measured tasks of a knowledge base, each in a fresh process (`measured.run_task`)."""
 
 import pickle
 import random
@@ -37,7 +37,7 @@ def open_kb(kb: str) -> dict[str, Any]:
 
 
 def read_concepts(kb: str, count: int) -> dict[str, Any]:
-    """Read concepts by id, drawn at random, twice: what the system has to fetch, and what not."""
+    """Read random concepts by id, twice: first from disk, then from the system's cache."""
     base = KnowledgeBase(kb)
     rng = random.Random(0)
     ids = [base.concept_at(rng.randrange(len(base))).id for _ in range(count)]
@@ -65,7 +65,7 @@ def build_exact(kb: str, out: str) -> dict[str, Any]:
 
 
 def look_up(kb: str, exact: str, count: int) -> dict[str, Any]:
-    """Look up names in the exact tier: the first time, and the best of three others."""
+    """Look up names in the exact tier: the first time, and the best of three more."""
     from spacy_medlink.retrieval.exact import ExactIndex
 
     texts = _names(KnowledgeBase(kb), count)
@@ -78,7 +78,7 @@ def look_up(kb: str, exact: str, count: int) -> dict[str, Any]:
 
 
 def find_mentions(kb: str, exact: str, notes: int) -> dict[str, Any]:
-    """Find mentions in notes of 300 words, of which about a tenth belongs to names."""
+    """Find mentions in notes of 300 words, about a tenth of which belong to names."""
     import spacy
 
     from spacy_medlink.components.mentions import MedicalMentions

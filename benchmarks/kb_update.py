@@ -21,7 +21,7 @@ def measure_update(work: Path, concepts: int, fraction: float = _FRACTION) -> di
     """Build a release and its assets, then next year's: once in full, once as an update.
 
     work (Path): directory for data. concepts (int): of the release.
-    fraction (float): of the names, how many change.
+    fraction (float): share of the names that change.
     RETURNS (Dict[str, Any]): seconds of each, counts of names.
     """
     for year in (0, 1):

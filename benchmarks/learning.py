@@ -1,8 +1,8 @@
-"""What annotated text teaches without training: `python -m benchmarks.learning ASSETS`.
+"""Accuracy before and after `medlink learn`: `python -m benchmarks.learning ASSETS`.
 
-ASSETS are over MEDIC, with an encoder and without a memory of corrections. `medlink learn` is given
-the training part of each corpus, and its development part is linked before and after. Figures go to
-OUTPUT as JSON, and to a Markdown table beside it.
+ASSETS are over MEDIC, with an encoder and without a memory of corrections. `medlink learn` fits
+them to the training part of each corpus; the development part is linked before and after. Figures
+go to OUTPUT as JSON, and to a Markdown table beside it.
 """
 
 from pathlib import Path
@@ -36,7 +36,7 @@ def measure(path: Path, workplace: Path) -> dict[str, Any]:
         train, dev = (diseases(corpus, part, workplace) for part in ("train", "dev"))
         before = _metrics(assets, train, dev)
         start = perf_counter()
-        # What BC5CDR speaks of and this release of MEDIC lacks becomes a concept.
+        # Concepts of BC5CDR that this release of MEDIC lacks are added.
         learned = learn(assets, workplace / corpus, train, new_concepts=True).assets
         seconds = perf_counter() - start
         found[corpus] = {

@@ -1,7 +1,7 @@
 """How fast a linker starts and links: `python -m benchmarks.linking PIPELINE --mentions FILE`.
 
 PIPELINE is a saved pipeline or the name of an installed one; FILE has mentions in the project's
-format (JSON Lines), any gold ids in it do not matter. Figures go to OUTPUT as JSON, and to a
+format (JSON Lines); gold ids are ignored. Figures go to OUTPUT as JSON, and to a
 Markdown table beside it.
 """
 

@@ -1,15 +1,15 @@
 """How well and how fast local terms are mapped: `python -m benchmarks.mapping WORK --medic KB ...`.
 
-Lists whose right concepts are known; no list has a name or a code in the assets that gives it away.
+The right concepts of these lists are known, but no name or code in the assets gives them away.
 
-- MEDIC: 10,000 of its names, which the assets do not have; right is the concept that lost them.
-- Orphanet to the open UMLS names, without those that these have from Orphanet; right is the CUI
-  that had most of the names of a disease from there.
+- MEDIC: 10,000 of its names, which the assets lack; right is the concept that had them.
+- Orphanet to the open UMLS names without their names from Orphanet; right is the CUI that had most
+  of these names of a disease.
 - The Disease Ontology to MEDIC by names alone; right are the concepts with its MeSH or OMIM code.
-- ICD-O-3 in Spanish to the open UMLS names: no code is in both, so that only shares are told.
+- ICD-O-3 in Spanish to the open UMLS names: no code is in both, so only shares are reported.
 
-Each is one run of `medlink map`, from the start of the process to its end; the assets have the
-exact and the n-gram tier, or those of `--encoder` besides.
+Each list is one run of `medlink map`, from the start of the process to its end. The assets have the
+exact and the n-gram tier, and with `--encoder` the dense tier.
 """
 
 import csv
@@ -54,9 +54,9 @@ def write_kb(kb: KnowledgeBase, out: Path, keep: Callable[[Concept, Name], bool]
 
 
 def held_out(kb: KnowledgeBase) -> tuple[set[tuple[str, str]], list[tuple[str, str]], Gold]:
-    """Take names out of a knowledge base; each concept keeps one, and no other name like them.
+    """Take names out of a knowledge base; each concept keeps a name, and none like those taken out.
 
-    RETURNS: (id, key) of what is to be left out; the terms; what is right.
+    RETURNS: (id, key) of the names to leave out; the terms; their right concepts.
     """
     every = [
         (concept.id, one.text)
@@ -71,7 +71,7 @@ def held_out(kb: KnowledgeBase) -> tuple[set[tuple[str, str]], list[tuple[str, s
 
 
 def orphanet_gold(orphanet: KnowledgeBase, umls: KnowledgeBase) -> Gold:
-    """Find the CUI that has most names of each disease from Orphanet; ties have none."""
+    """Find the CUI that has most of the Orphanet names of each disease; ties have no CUI."""
     known = defaultdict(set)
     for concept in umls:
         for one in concept.names:
@@ -87,7 +87,7 @@ def orphanet_gold(orphanet: KnowledgeBase, umls: KnowledgeBase) -> Gold:
 
 
 def code_gold(source: KnowledgeBase, target: KnowledgeBase) -> Gold:
-    """Find the concepts that have the MeSH or OMIM code of those of another list."""
+    """Find the concepts of `target` with a MeSH or OMIM code of each concept of `source`."""
     having = defaultdict(set)
     for concept in target:
         for vocabulary in ("MESH", "OMIM"):
@@ -106,7 +106,7 @@ def code_gold(source: KnowledgeBase, target: KnowledgeBase) -> Gold:
 
 
 def measure(work: Path, assets: Path, terms: Terms, gold: Gold, lang: str) -> dict[str, Any]:
-    """Map terms by the command, and compare with what is right."""
+    """Map terms by the command, and compare them with gold."""
     place = work / "terms.csv"
     with place.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("code", "name"), *terms])

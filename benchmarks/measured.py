@@ -1,4 +1,4 @@
-"""Running a piece of work in a process of its own: how long it took, how much memory it had."""
+"""Time and peak memory of a piece of work, measured in a fresh process."""
 
 import importlib
 import json
@@ -16,27 +16,27 @@ from spacy_medlink.util.files import replacing_file
 from spacy_medlink.util.outputs import FileKind
 
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
-_RESULTS = FileKind("results of a benchmark")  # in git: the old ones are not lost
-# Of what makes products of matrices fast.
+_RESULTS = FileKind("results of a benchmark")  # may be overwritten: git keeps the old ones
+# Processor features that speed up products of matrices.
 _TOLD = {"avx2", "avx512f", "avx512_bf16", "avx512_vnni", "avx_vnni", "amx_bf16", "amx_int8"}
-_EVERY = 0.05  # seconds between two looks at the memory
+_EVERY = 0.05  # seconds between two samples of the memory
 
 
 def run_task(function: str, **arguments: Any) -> dict[str, Any]:
     """Call a function in a fresh process.
 
-    function (str): such as "benchmarks.kb_tasks.open_kb"; it takes the arguments, JSON-able, and
+    function (str): such as "benchmarks.kb_tasks.open_kb"; it takes the arguments (JSON) and
         returns a dict.
-    RETURNS (Dict[str, Any]): what it returned, with `wall_s` of the whole process and
-        `peak_rss_mb`, the most that it and its children had resident together.
-    RAISES (RuntimeError): with what the process said, when it failed.
+    RETURNS (Dict[str, Any]): the function's dict, with `wall_s` of the whole process and
+        `peak_rss_mb`, the peak resident memory of the process and its children together.
+    RAISES (RuntimeError): with the output of the process, when it failed.
     """
     command = [sys.executable, "-m", __name__, function, json.dumps(arguments)]
     return _run(command)
 
 
 def run_command(*command: str) -> dict[str, Any]:
-    """Run the command `medlink`; gives `wall_s`, `peak_rss_mb`, and its `output`."""
+    """Run the command `medlink`. RETURNS `wall_s`, `peak_rss_mb`, and its `output`."""
     code = "from spacy_medlink.cli import main; main()"
     return _run([sys.executable, "-c", code, *command])
 
@@ -57,7 +57,7 @@ def _run(command: list[str]) -> dict[str, Any]:
 
 
 class _Watch(threading.Thread):
-    """Looks at the memory of a process and its children until it ends."""
+    """A thread that samples the memory of a process and its children until the process ends."""
 
     def __init__(self, pid: int) -> None:
         super().__init__(daemon=True)
@@ -65,7 +65,7 @@ class _Watch(threading.Thread):
         self.peak = 0
 
     def run(self) -> None:
-        """Look, note, wait."""
+        """Sample until stopped."""
         while (now := sum(map(resident, family(self._pid)))) or Path(f"/proc/{self._pid}").exists():
             self.peak = max(self.peak, now)
             time.sleep(_EVERY)
@@ -120,7 +120,7 @@ def machine() -> dict[str, Any]:
 
 
 def _of_processor(fact: str) -> str:
-    """Read what Linux says of the first processor; "" where it says nothing."""
+    """Read a fact about the first processor from Linux; "" where it is not known."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -129,7 +129,7 @@ def _of_processor(fact: str) -> str:
 
 
 def _main() -> None:
-    """Be the fresh process."""
+    """Run the function of `run_task` in the fresh process."""
     module, _, function = sys.argv[1].rpartition(".")
     found = getattr(importlib.import_module(module), function)(**json.loads(sys.argv[2]))
     print(json.dumps(found))

@@ -1,10 +1,10 @@
-"""The n-gram tier at any size: what it costs, and what it finds of what comparing with all finds.
+"""The n-gram tier at any size: its cost, and its recall against a comparison with all names.
 
     python -m benchmarks.ngrams KB --gold ncbi_disease.dev.jsonl --grow 15000000
 
 Texts are names of KB with a letter too few, too many or wrong, and the mentions of gold files.
-`--grow` adds names put together from pieces of names of KB, some with words put together from
-pieces of words, so that words are as frequent as in KB. Figures go to OUTPUT as JSON, and to a
+`--grow` adds names made of pieces of names of KB, some with words made of pieces of words, so that
+words are as frequent as in KB. Figures go to OUTPUT as JSON, and to a
 Markdown table beside it.
 """
 
@@ -30,8 +30,8 @@ from spacy_medlink.retrieval.word_ngram import WordNgramIndex
 from spacy_medlink.types import Floats2d
 
 _KINDS: dict[str, Any] = {"all": NgramIndex, "words": WordNgramIndex}
-_K, _RECALL = 64, 20  # names that the linker asks for, and of how many the recall is measured
-_TEXTS, _PRODUCTS = 400, 100  # texts to time, and to compare with all names where these are many
+_K, _RECALL = 64, 20  # names that the linker asks for, and names whose recall is measured
+_TEXTS, _PRODUCTS = 400, 100  # texts to time, and to compare with all names
 _MANY = 2_000_000
 _LONG = 5  # letters of words that new words are made of
 
@@ -40,7 +40,7 @@ def measure(kind: str, kb: str, out: str, names: int, grow: int, gold: list[str]
     """Build one kind of index and search it.
 
     kind (str): "all" or "words". names (int): how many of the KB, 0 for all. grow (int): how many
-    there are with those put together. RETURNS (Dict[str, Any]): seconds, sizes and recall.
+    in total with the made ones. RETURNS (Dict[str, Any]): seconds, sizes and recall.
     """
     base = KnowledgeBase(kb)
     start = time.perf_counter()
@@ -93,7 +93,7 @@ def _search(index: Any, texts: Sequence[str]) -> dict[str, Any]:
 
 
 def _recall(index: WordNgramIndex, texts: Sequence[str]) -> float:
-    """Share of the names that are as similar as the 20 most similar ones, of all names."""
+    """Compute the share of found names that are as similar as the 20 most similar of all names."""
     is_large = len(index._ranks) > _MANY
     texts = list(texts)[:: max(1, len(texts) // _PRODUCTS)] if is_large else texts
     shares = []
@@ -106,7 +106,7 @@ def _recall(index: WordNgramIndex, texts: Sequence[str]) -> float:
 
 
 def _products(index: WordNgramIndex, text: str) -> Floats2d:
-    """Compare a text with all names: the highest cosines, descending."""
+    """Compare a text with all names. RETURNS the highest cosines, descending."""
     grams, names = index._words.grams, index._names
     words = sparse.csr_matrix((len(grams), BUCKETS), dtype=np.float32)
     words.data, words.indices, words.indptr = grams.weights, grams.items, grams.offsets
@@ -134,7 +134,7 @@ def misspelt(base: KnowledgeBase) -> list[str]:
 
 
 def grown(base: KnowledgeBase, count: int) -> Iterator[str]:
-    """Give the names of a KB, then names put together from pieces of them, `count` in all."""
+    """Yield the names of a KB, then names made of pieces of them, `count` in all."""
     names = list(base.iter_texts())
     yield from islice(names, count)
     rng = random.Random(3)

@@ -1,9 +1,9 @@
-"""How far links can be trusted by default: `python -m benchmarks.nil NAME=ASSETS ...`.
+"""Precision and coverage of links at default settings: `python -m benchmarks.nil NAME=ASSETS ...`.
 
-Each ASSETS is asked as it stands, with the threshold that it recommends. The mentions are the
-development mentions of the NCBI disease corpus, of BC5CDR (diseases; `--corpus bc5cdr`), both over
-MEDIC, or of GSC+ (`--corpus gsc_plus`, over the HPO), in the data directory (MEDLINK_DATA). A fifth
-of their concepts is removed from the knowledge base, drawn anew five times. Figures go to OUTPUT as
+Each ASSETS links with its recommended threshold. The mentions are the development mentions of the
+NCBI disease corpus, of BC5CDR (diseases; `--corpus bc5cdr`), both over MEDIC, or of GSC+ (`--corpus
+gsc_plus`, over the HPO), in the data directory (MEDLINK_DATA). Five times, a random fifth of their
+concepts is removed from the knowledge base. Figures go to OUTPUT as
 JSON, and to a Markdown table beside it.
 """
 
@@ -32,10 +32,10 @@ _CORPORA = {**CORPORA, "gsc_plus": "GSC+"}
 
 
 class Draw(NamedTuple):
-    """Examples of which some concepts are removed.
+    """Examples after some concepts were removed.
 
-    right (List[FrozenSet[int]]): concept rows that are left of those that are right.
-    named (List[bool]): whether the text is a name of one concept that is left, which is right.
+    right (List[FrozenSet[int]]): rows of the right concepts that are left.
+    named (List[bool]): whether the text is a name of only one concept that is left, the right one.
     """
 
     decisions: list[Decision]
@@ -48,8 +48,8 @@ def measure(assets: Assets, gold: Path, draws: int = _DRAWS) -> dict[str, Any]:
 
     RETURNS (Dict): `threshold`; by measure its mean, least and most over the draws: `precision` of
         links, `coverage` (links, right or wrong, of the mentions whose concept is left), `lost`
-        (mentions that are verbatim an unambiguous name and are NIL) of `verbatim` ones, `ece`
-        (calibration error), `acc@1` (without a threshold), `nil` (share that nothing is right for).
+        (NIL, though the mention is an unambiguous name) of the `verbatim` mentions, `ece`
+        (calibration error), `acc@1` (without a threshold), `nil` (share without a right concept).
     """
     examples = gold_examples(gold, assets.kb)
     counts = np.asarray([one.count for one in examples], dtype=np.float64)
@@ -65,9 +65,9 @@ def measure(assets: Assets, gold: Path, draws: int = _DRAWS) -> dict[str, Any]:
 
 
 class _Remembering:
-    """An encoder that encodes each text once: the draws ask for the same ones.
+    """An encoder that remembers its vectors, since all draws have the same texts.
 
-    encoder (Encoder): encodes them.
+    encoder (Encoder): encodes new texts.
     """
 
     def __init__(self, encoder: Encoder) -> None:
@@ -75,7 +75,7 @@ class _Remembering:
         self._known: dict[str, Floats1d] = {}
 
     def encode(self, texts: Sequence[str]) -> Floats2d:
-        """Encode: (n, dim)."""
+        """Encode texts: (n, dim)."""
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
         if new:
             self._known.update(zip(new, self._encoder.encode(new), strict=True))
@@ -83,7 +83,7 @@ class _Remembering:
 
 
 def _draw(assets: Assets, engine: Linker, examples: Sequence[Example], draw: int) -> Draw:
-    """Remove a fifth of the concepts that are asked for, and decide."""
+    """Remove a fifth of the right concepts, and link."""
     concepts = sorted({row for one in examples for row in one.right})
     gone = np.random.default_rng(draw).permutation(concepts)[: round(NIL_SHARE * len(concepts))]
     removed = np.zeros(int(engine.name_concept.max()) + 1, dtype=np.bool_)
@@ -106,9 +106,9 @@ def _is_named(
     right: frozenset[int],
     removed: NDArray[np.bool_],
 ) -> bool:
-    """Tell whether a text is a name of one concept alone, and that is right.
+    """Tell whether a text is a name of exactly one concept, and this concept is right.
 
-    Names that annotated mentions gave do not count: the terminology does not vouch for them.
+    Names from annotated mentions do not count: they are not in the terminology.
     """
     rows = assets.exact.search([text]).rows[0]
     concepts = {

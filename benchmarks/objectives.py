@@ -1,12 +1,12 @@
-"""Objectives compared at the same number of names: `python -m benchmarks.objectives WORK`.
+"""Training objectives compared at the same number of names: `python -m benchmarks.objectives WORK`.
 
-Each recipe starts from all-MiniLM-L6-v2 and is trained on as many names as the others. What it
-makes of them is measured by the encoder alone: on names that were held out, and on mentions of
-annotated text. The terminologies are HPO (from a package), MEDIC and the names of open ontologies
-in twelve languages (both in the data directory, MEDLINK_DATA). Of the latter, the foreign names of
-2,000 concepts that no training sees are looked for among all English names, and Spanish mentions
-among the Spanish names of another terminology. Figures go to OUTPUT as JSON, and to a Markdown
-table beside it. On a GPU all of it takes minutes, on two cores hours.
+Each recipe starts from all-MiniLM-L6-v2 and trains on the same number of names. The encoder alone
+is measured: on held-out names, and on mentions of annotated text. The terminologies are HPO (from a
+package), MEDIC and open ontologies in twelve languages (both in the data directory, MEDLINK_DATA).
+For the open ontologies, the foreign names of 2,000 concepts outside training are searched for among
+all English names, and Spanish mentions among the Spanish names of another terminology. Figures go
+to OUTPUT as JSON, and to a Markdown table beside it. Everything takes minutes on a GPU, hours on
+two cores.
 """
 
 import gzip
@@ -60,7 +60,7 @@ class Gold(NamedTuple):
 
 
 class Task(NamedTuple):
-    """Queries, and the names that they are looked for among, by ascending row of the concept."""
+    """Queries, and the names to search, by ascending row of the concept."""
 
     queries: Sequence[Gold]
     names: Sequence[str]
@@ -68,10 +68,10 @@ class Task(NamedTuple):
 
 
 class Terminology(NamedTuple):
-    """What encoders are trained on, and on how many names.
+    """A terminology to train encoders on.
 
     kb (KnowledgeBase): to train on. names (int): how many each recipe encodes.
-    tasks (Mapping): by what is said of them. recipes (Mapping): those of RECIPES, and its own.
+    tasks (Mapping): by description. recipes (Mapping): RECIPES, and more for this terminology.
     """
 
     kb: KnowledgeBase
@@ -80,7 +80,7 @@ class Terminology(NamedTuple):
     recipes: Mapping[str, tuple[Stage, ...]]
 
 
-# By name: the stages, one after the other.
+# The stages of each recipe, in order.
 RECIPES: dict[str, tuple[Stage, ...]] = {
     "SAP": (Stage({**_SAP, "sampler.batch_pairs": 64}),),
     "SAP, 256 pairs a batch": (Stage({**_SAP, "sampler.batch_pairs": 256}),),
@@ -91,7 +91,7 @@ RECIPES: dict[str, tuple[Stage, ...]] = {
         Stage(_ALL_NAMES, 0.75),
     ),
 }
-# What is for several languages takes half as many names again as the others.
+# Recipes for several languages train on half as many names again.
 _CROSSLINGUAL = {
     "crosslingual.cfg": (Stage({}, 1.5, "crosslingual.cfg"),),
     "crosslingual.cfg, smaller steps": (
@@ -107,9 +107,9 @@ def measure(
 ) -> Iterator[dict[str, Any]]:
     """Train on each terminology by each recipe, and measure.
 
-    recipes (Iterable[str]): none for all that the terminology has.
-    YIELDS (Dict): after each training all results so far: by terminology and recipe: by task acc@k
-        in per cent and the interval of acc@1.
+    recipes (Iterable[str]): empty for all recipes of the terminology.
+    YIELDS (Dict): all results so far, after each training. By terminology, recipe and task:
+        acc@k in per cent and the interval of acc@1.
     """
     work.mkdir(parents=True, exist_ok=True)
     base = work / "base"
@@ -133,7 +133,7 @@ def measure(
 def train(
     own: Terminology, stages: Sequence[Stage], base: Path, place: Path, device: str
 ) -> dict[str, Any]:
-    """Train by all stages. RETURNS: names, names a second, and part of the weights of the last."""
+    """Train all stages. RETURNS: names, names a second, last stage's part of trained weights."""
     for number, stage in enumerate(stages, start=1):
         last = number == len(stages)
         output = place if last else place.with_name(f"{place.name}_{number}")
@@ -151,7 +151,7 @@ def train(
 
 
 def accuracies(encoder: Path, own: Terminology, trained: Path, device: str) -> dict[str, Any]:
-    """Measure an encoder on the names that `trained` held out, and on the tasks."""
+    """Measure an encoder on the held-out names of `trained`, and on the tasks."""
     model = BiEncoder.load(encoder, device=find_device(device))
     holdout = Holdout.load(trained / HOLDOUT, own.kb)
     return {
@@ -185,7 +185,7 @@ def accuracy(model: BiEncoder, task: Task) -> dict[str, Any]:
 
 
 def held_out_task(kb: KnowledgeBase, holdout: Holdout) -> Task:
-    """Look for the held-out names of the test half among all names that were not held out."""
+    """Make a task of the held-out test names; all other names are searched."""
     left_out = set(holdout.rows)
     kept = [(text, row) for number, (text, row) in enumerate(_named(kb)) if number not in left_out]
     queries = [Gold(query.text, (query.concept,), query.id) for query in holdout.test]
@@ -193,9 +193,9 @@ def held_out_task(kb: KnowledgeBase, holdout: Holdout) -> Task:
 
 
 def mention_task(kb: KnowledgeBase, corpus: str) -> Task:
-    """Look for the mentions of a corpus among all names of a terminology.
+    """Make a task of the mentions of a corpus; all names of a terminology are searched.
 
-    Mentions of no concept of it are left out.
+    Mentions whose concept is not in the terminology are left out.
     """
     queries, ids = [], IdResolver(kb)
     with gzip.open(DATA / f"{corpus}.jsonl.gz", "rt", encoding="utf-8") as file:
@@ -211,7 +211,7 @@ def mention_task(kb: KnowledgeBase, corpus: str) -> Task:
 
 
 def foreign_task(kb: KnowledgeBase, ids: Sequence[str], source: str = "") -> Task:
-    """Look for the foreign names of some concepts among the English names of all."""
+    """Make a task of the foreign names of some concepts; the English names of all are searched."""
     wanted, names, queries = set(ids), [], []
     for concept in kb:
         english = {name.text for name in concept.names if name.lang == "en"}

@@ -1,8 +1,8 @@
-"""Names to pre-train on, of MEDIC and open ontologies: `python -m benchmarks.open_names OUT`.
+"""Write names of MEDIC and open ontologies for pre-training: `python -m benchmarks.open_names OUT`.
 
-OUT is JSON Lines for `medlink kb build --from jsonl`. A concept of the ontologies joins the one of
-MEDIC that it shares most names with; one that shares none stays by itself. Short names, and those
-of several concepts, do not say which it is.
+OUT is JSON Lines for `medlink kb build --from jsonl`. A concept of the ontologies joins the MEDIC
+concept that it shares most names with; without a shared name it stays by itself. Short names and
+names of several concepts do not count.
 """
 
 import gzip
@@ -17,7 +17,7 @@ import typer
 from benchmarks.diseases import DATA
 from spacy_medlink.text.normalisation import is_short_form, key
 
-_SHORT = 5  # characters of names that many things are called
+_SHORT = 5  # characters of names that are often ambiguous
 
 
 def join(medic: list[dict[str, Any]], others: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -49,7 +49,7 @@ def join(medic: list[dict[str, Any]], others: list[dict[str, Any]]) -> Iterator[
 
 
 def _english(concept: dict[str, Any]) -> Iterator[str]:
-    """Give the English names; some of the lists there hold several in one."""
+    """Yield the English names; some entries hold several names."""
     for name in concept["names"]:
         if name["lang"] == "en" and "|" not in name["name"]:
             yield name["name"]

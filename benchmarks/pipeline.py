@@ -1,12 +1,12 @@
-"""What linking costs in a spaCy pipeline over HPO: `python -m benchmarks.pipeline WORK`.
+"""The cost of linking in a spaCy pipeline over HPO: `python -m benchmarks.pipeline WORK`.
 
-What linking adds to `nlp.pipe`, by mention and by document; a cold start, in its parts, with its
-memory; and scispaCy's linker over the same terminology and mentions, where it is installed or
-`--scispacy` names a directory that has it (`pip install --no-deps --target DIR scispacy==0.6.2
-nmslib-metabrainz==2.1.3 conllu pysbd`).
+Measured are the time that linking adds to `nlp.pipe`, by mention and by document; the time and
+memory of a cold start, part by part; and scispaCy's linker over the same terminology and mentions.
+scispaCy must be installed, or be in the directory of `--scispacy` (`pip install --no-deps --target
+DIR scispacy==0.6.2 nmslib-metabrainz==2.1.3 conllu pysbd`).
 
-WORK keeps what is made once: the pipeline, and scispaCy's index. Mentions are those of
-MEDLINK_DATA, where it is there, or names with two letters swapped. Figures go to OUTPUT as JSON,
+WORK keeps the pipeline and scispaCy's index for later runs. Mentions come from MEDLINK_DATA where
+it exists, otherwise they are names with two letters swapped. Figures go to OUTPUT as JSON,
 and to a Markdown table beside it.
 """
 
@@ -38,9 +38,9 @@ _TARGETS = {
 
 
 def measure(work: Path, scispacy: str | None) -> dict[str, Any]:
-    """Measure all; `prepare` and `write_documents` have been called.
+    """Measure everything, after `prepare` and `write_documents`.
 
-    scispacy (Optional[str]): where it is installed; "" for here, None leaves it out.
+    scispacy (Optional[str]): where scispaCy is installed; "" for here, None leaves it out.
     """
     documents = str(work / "documents.json")
     results: dict[str, Any] = {

@@ -1,8 +1,8 @@
-"""scispaCy's linker over the same terminology and mentions, in processes of its own.
+"""scispaCy's linker over the same terminology and mentions, in fresh processes.
 
-Its builder of indices refuses scipy 1.11 and later for the sake of a file format (half precision);
-`build` makes the same files with the same settings in single precision. Loading and linking are
-scispaCy's own code: `EntityLinker.from_kb` and the component.
+scispaCy cannot build its index with scipy 1.11 and later, which refuse its file format (half
+precision). `build` makes the same files with the same settings in single precision. Loading and
+linking are scispaCy's code: `EntityLinker.from_kb` and the component.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ _INDEX = {"M": 100, "efConstruction": 2000, "post": 0}
 
 
 def build(directory: str, kb: str, packages: str) -> dict[str, Any]:
-    """Write scispaCy's files, once. packages (str): where it is installed; "" for here."""
+    """Write scispaCy's files, unless they exist. packages (str): its directory; "" for here."""
     _find(packages)
     import numpy as np
     import scipy.sparse
@@ -59,10 +59,10 @@ def build(directory: str, kb: str, packages: str) -> dict[str, Any]:
 
 
 def link(directory: str, documents: str, packages: str) -> dict[str, Any]:
-    """Load its linker as a user does, and link; as `pipeline_tasks.ours`.
+    """Load scispaCy's linker as a user does, and link as `pipeline_tasks.ours` does.
 
-    Once with its own settings, which drop concepts without a definition, and once without
-    filters and threshold. Abbreviations are resolved by its detector, whose time is not counted.
+    It links once with its defaults, which drop concepts without a definition, and once without
+    filters and threshold. Its detector resolves abbreviations; that time is not counted.
     """
     _find(packages)
     hide_plug_ins()

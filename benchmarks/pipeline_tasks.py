@@ -1,4 +1,4 @@
-"""What benchmarks.pipeline does in processes of their own; nothing heavy is imported at the top."""
+"""The tasks of benchmarks.pipeline in fresh processes; nothing heavy is imported at the top."""
 
 import gc
 import json
@@ -22,7 +22,7 @@ _OURS = {"spacy", "spacy-legacy", "spacy-loggers", "thinc", "confection", "spacy
 
 
 class Document(TypedDict):
-    """ents: [start, end] of each mention, in characters. ids: of each, where they are known."""
+    """ents: [start, end] of each mention, in characters. ids: of each mention, where known."""
 
     text: str
     ents: list[list[int]]
@@ -32,12 +32,12 @@ class Document(TypedDict):
 def cold_start(pipeline: str, alone: bool, torch: bool) -> dict[str, Any]:
     """Start a saved pipeline and link.
 
-    alone (bool): without the plug-ins of others. torch (bool): let it be imported at all.
+    alone (bool): without plug-ins of other packages. torch (bool): False makes its import fail.
     RETURNS (Dict): `parts`, each with seconds and the resident memory after it; their sum `s`;
-        `rss_mb`, and of it `private_mb`, which no other process can share.
+        `rss_mb`, and its part `private_mb`, which no other process can share.
     """
     if not torch:
-        # None makes `import torch` fail as where it is not installed.
+        # None makes `import torch` fail, as if torch were not installed.
         sys.modules["torch"] = None  # type: ignore[assignment]  # the stubs know modules only
     if alone:
         hide_plug_ins()
@@ -93,7 +93,7 @@ def speed(pipeline: str, documents: str) -> dict[str, Any]:
 
     def forget() -> None:
         linker.engine.retrieval.clear()
-        linker.opened._writer = None  # which remembers what the terminology says of concepts
+        linker.opened._writer = None  # its cache would make the repeats faster
 
     found = {
         "distinct mentions, nothing cached": added(nlp, linker.name, sets["distinct"], forget),
@@ -116,7 +116,7 @@ def speed(pipeline: str, documents: str) -> dict[str, Any]:
 
 
 def ours(pipeline: str, documents: str) -> dict[str, Any]:
-    """Load our linker as a user does, and link what has gold ids."""
+    """Load our linker as a user does, and link the mentions with gold ids."""
     hide_plug_ins()
     rss, start = resident(), time.perf_counter()
     import spacy
@@ -141,7 +141,7 @@ def added(
 ) -> dict[str, float]:
     """Measure by how much a component lengthens `nlp.pipe`.
 
-    documents: none of their mentions is linked yet. before: called before each repeat.
+    documents: their mentions are not linked yet. before: called before each repeat.
     RETURNS (Dict): the median of the repeats: `ms_a_mention`, `ms_a_document`, `mentions_per_s`;
         nothing without documents.
     """
@@ -177,7 +177,7 @@ def make_docs(nlp: "Language", documents: Sequence[Document]) -> Iterator["Doc"]
 
 
 def _seconds(nlp: "Language", documents: Sequence[Document]) -> float:
-    # As a stream: a list of all Docs would be gone through by the garbage collector time and again.
+    # As a stream, since the garbage collector would visit a list of all Docs again and again.
     gc.collect()
     start = time.perf_counter()
     for _ in nlp.pipe(make_docs(nlp, documents)):
@@ -186,7 +186,7 @@ def _seconds(nlp: "Language", documents: Sequence[Document]) -> float:
 
 
 def accuracy(nlp: "Language", documents: Sequence[Document]) -> dict[str, float]:
-    """Measure by what `_.kb_ents` says, which both linkers write."""
+    """Measure accuracy by `_.kb_ents`, which both linkers write."""
     ranks = []
     docs = make_docs(nlp, documents)
     for doc, one in zip(nlp.pipe(docs), documents, strict=True):
@@ -204,7 +204,7 @@ def accuracy(nlp: "Language", documents: Sequence[Document]) -> dict[str, float]
 
 
 def loaded(start: float, rss: int) -> dict[str, float]:
-    """Say how long loading took since `start`, and how much memory since `rss` bytes."""
+    """Return the seconds since `start`, and the growth of memory since `rss` bytes."""
     return {
         "load_s": round(time.perf_counter() - start, 3),
         "rss_mb": round(resident() / 1e6, 1),
@@ -223,7 +223,7 @@ def _private() -> float:
 
 
 def hide_plug_ins() -> None:
-    """Let spaCy see its own and our entry points only, as where nothing else is installed."""
+    """Hide the entry points of other packages from spaCy, as if they were not installed."""
     from importlib import import_module
     from importlib.metadata import EntryPoints, distributions
 

@@ -1,4 +1,4 @@
-"""What benchmarks.pipeline works on: pipelines over HPO, and documents with mentions in them."""
+"""The material of benchmarks.pipeline: pipelines over HPO, and documents with mentions."""
 
 import json
 import random
@@ -23,10 +23,10 @@ _SEED = 0
 
 
 def prepare(work: Path, assets: Path | None, encoder: Path | None) -> None:
-    """Make what is not there yet: `pipeline` and `light` (no encoder), saved pipelines over HPO.
+    """Save the pipelines over HPO, `pipeline` and `light` (no encoder), unless they exist.
 
-    assets (Optional[Path]): take these in place of new ones, which take minutes. encoder
-        (Optional[Path]): for new ones; None for the embedded one.
+    assets (Optional[Path]): used in place of new assets, which take minutes to build. encoder
+        (Optional[Path]): for new assets; None for the embedded encoder.
     """
     work.mkdir(parents=True, exist_ok=True)
     if not (work / "pipeline").exists():
@@ -41,12 +41,12 @@ def prepare(work: Path, assets: Path | None, encoder: Path | None) -> None:
 
 
 def write_documents(work: Path, data: Path, limit: int) -> dict[str, Any]:
-    """Write `documents.json`: by set, documents.
+    """Write `documents.json`: documents by set.
 
     stream: abstracts with all their mentions. distinct: mentions that occur once. names: names of
     the terminology. gold: mentions with ids, if there is a corpus of HPO. Without data there is no
-    stream, and the distinct ones are names with two letters swapped.
-    limit (int): distinct mentions, at most. RETURNS (Dict): facts of the sets.
+    stream, and the distinct mentions are names with two letters swapped.
+    limit (int): distinct mentions, at most. RETURNS (Dict): facts about the sets.
     """
     kb = Assets(_own(work / "pipeline")).kb
     step = max(1, kb.n_names // _NAMES)
@@ -86,9 +86,9 @@ def _pipeline(assets: Path, target: Path) -> None:
 
 
 def _abstracts(paths: Iterable[Path], limit: int, repeats: bool = False) -> list[Document]:
-    """Keep the documents, and of their mentions those that none before has had.
+    """Read documents, and keep only mentions that did not occur before.
 
-    limit (int): distinct mentions, at most. repeats (bool): keep mentions that were there, too.
+    limit (int): distinct mentions, at most. repeats (bool): keep repeated mentions too.
     """
     seen: set[str] = set()
     found: list[Document] = []
@@ -119,7 +119,7 @@ def _gold(document: GoldDocument, kb: KnowledgeBase) -> Document:
 
 
 def _of_texts(texts: Sequence[str]) -> list[Document]:
-    """Make documents that list mentions."""
+    """Make documents that are lists of mentions."""
     found: list[Document] = []
     for start in range(0, len(texts), _A_DOCUMENT):
         text, ents = "Findings:", []

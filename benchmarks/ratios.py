@@ -3,9 +3,9 @@
     python -m benchmarks.ratios
     python -m benchmarks.ratios --most 1.5      # exit code 1 where a figure is worse by more
 
-Figures are compared where both runs were of one size; on another machine a ratio says little, and
-the table says so. Only names that tell which way is better are compared: `..._s`, `..._ms`,
-`..._us`, `..._mb` and such are better when low, `..._per_s`, `acc@...` and such when high.
+Figures are compared where both runs had the same size. The table warns where the machines differ,
+since a ratio says little then. Only names that tell which way is better are compared: low for
+`..._s`, `..._ms`, `..._us`, `..._mb` and such, high for `..._per_s`, `acc@...` and such.
 """
 
 import json
@@ -25,7 +25,7 @@ _HIGH = re.compile(
     r"per_s\b|acc@|recall|precision|coverage|mrr|accuracy|\bratio\b|speed-?up|\bwhole$"
 )
 _LOW = re.compile(r"(_|^)(s|ms|us|mb|seconds|bytes|ece)$|^starts\b|\bbeside$")
-# Facts about the run and not about the code: what must be equal, and what does not matter.
+# Facts about the run, not about the code: those that must be equal, and those that do not matter.
 _SIZES = ("concepts_asked", "names_asked", "mentions", "names", "queries", "distinct", "candidates",
           "pairs_a_batch", "dim")  # fmt: skip
 _MACHINE = "machine"
@@ -34,7 +34,7 @@ _IGNORED = ("wanted", "machine", "profile")
 
 
 class Figure(NamedTuple):
-    """A figure of two runs. factor (float): how many times worse ours is; below 1 it is better."""
+    """A figure of two runs. factor (float): how many times worse now; below 1 it is better."""
 
     name: str
     before: float
@@ -43,7 +43,7 @@ class Figure(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """A benchmark: its figures, or why there are none; a note where a ratio says little."""
+    """A benchmark's figures, or why there are none; a note where ratios say little."""
 
     benchmark: str
     figures: list[Figure]
@@ -89,7 +89,7 @@ def worst(comparisons: list[Comparison]) -> float:
 
 
 def table(comparisons: list[Comparison]) -> str:
-    """Write comparisons as Markdown; a ratio is that of now to before."""
+    """Write comparisons as Markdown; a ratio is now divided by before."""
     lines = [
         "| benchmark | figure | committed | now | now / committed | |",
         "|---|---|---:|---:|---:|---|",
@@ -123,7 +123,7 @@ def _figures(value: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[str, flo
 
 
 def _way(place: tuple[str, ...]) -> int:
-    """Tell whether high (1) or low (-1) is better; 0 where the name does not say. The last wins."""
+    """Tell whether high (1) or low (-1) is better; 0 if unknown. The last part of the name wins."""
     for part in reversed(place):
         if _HIGH.search(part):
             return 1
@@ -147,7 +147,7 @@ def _word(factor: float) -> str:
 
 
 def _committed(root: Path, path: Path, revision: str) -> dict[str, Any] | None:
-    """Read a file as a revision has it; None where it has none."""
+    """Read a file of a revision; None where the revision lacks it."""
     place = path.relative_to(root).as_posix()
     shown = subprocess.run(
         ["git", "show", f"{revision}:{place}"], cwd=root, capture_output=True, check=False

@@ -1,10 +1,11 @@
 """From raw text to links without an encoder: `python -m benchmarks.raw_text HPO MEDIC`.
 
-HPO and MEDIC are assets of `medlink build` over these terminologies, without an encoder; the texts
+HPO and MEDIC are assets of `medlink build` over these terminologies, without an encoder. The texts
 are GSC+, the NCBI disease corpus and BC5CDR (diseases), in the data directory (MEDLINK_DATA). Each
-way of `medical_mentions` is measured with the linker at its defaults, and alone for its speed. With
-`--other FILE` stands in the table what another program links in GSC+, such as FastHPOCR: the
-documents of the corpus with its mentions. Figures go to OUTPUT as JSON, a Markdown table beside it.
+way of `medical_mentions` is measured with the linker at its defaults, and alone for its speed.
+`--other FILE` adds the links of another program in GSC+, such as FastHPOCR, to the table: FILE has
+the documents of the corpus with the program's mentions. Figures go to OUTPUT as JSON, and to a
+Markdown table beside it.
 """
 
 import tempfile
@@ -68,7 +69,7 @@ def _figures(scores: dict[str, Any]) -> dict[str, Any]:
 
 
 def measure_other(path: Path, kb: KnowledgeBase, gold: GoldSet) -> dict[str, Any]:
-    """Measure what another program links; the file is named after it."""
+    """Measure the links of another program; the file is named after the program."""
     other = load_gold(path, kb)
     return {"way": path.stem, **_figures(link_scores(_links(gold), _links(other)))}
 

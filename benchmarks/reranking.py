@@ -1,9 +1,9 @@
-"""How fast candidates are read: `python -m benchmarks.reranking --assets DIR --mentions FILE`.
+"""Speed of rerankers: `python -m benchmarks.reranking --assets DIR --mentions FILE`.
 
-The cross-encoders have the weights of the assets' encoder, which speed does not depend on being
-trained: with full attention, and with a mention that does not read the candidates ("one way"), by
-all layers and by fewer. Reading alone is measured; retrieval is done before. Figures go to OUTPUT
-as JSON, and to a Markdown table beside it.
+The cross-encoders have the weights of the assets' encoder, since training does not change speed.
+They have all layers or fewer, and full attention or "one way" (the mention does not read the
+candidates). Only the reranker is timed; retrieval is done before. Figures go to OUTPUT as JSON, and
+to a Markdown table beside it.
 """
 
 import time
@@ -35,7 +35,7 @@ _FEW = 20  # mentions that are read one by one
 
 
 class Kind(NamedTuple):
-    """A cross-encoder. layers (float): share of the encoder's layers that it has."""
+    """A kind of cross-encoder. layers (float): share of the encoder's layers."""
 
     name: str
     attention: str
@@ -56,8 +56,8 @@ def measure(assets: Assets, mentions: Path, top: int, limit: int) -> dict[str, A
     """Measure mentions a second, all together and one by one.
 
     top (int): candidates a mention. limit (int): distinct mentions, at most.
-    RETURNS (Dict[str, Any]): `mentions_per_s` by kind and case, with the time of all processors for
-        a mention, which does not depend on who else uses them, and what they were measured on.
+    RETURNS (Dict[str, Any]): `mentions_per_s` by kind and case, the CPU time for a mention, which
+        does not depend on other users of the machine, and the machine.
     """
     cases = load_gold(mentions, assets.kb).cases()
     asked = list(dict.fromkeys(case.mention for case in cases))[:limit]

@@ -1,9 +1,9 @@
 """Encoders in torch, ONNX Runtime and OpenVINO: `python -m benchmarks.runtimes WORK KB ENCODER`.
 
-Names a second of a processor's time, in turn, in one process (`OMP_NUM_THREADS=1`); how many first
-candidates of gold mentions are others than with torch; and what an environment takes on disk and
-until its first link. An environment is named by its Python (`--python`): one with
-`spacy-medlink[onnx]` alone, or with `[torch]`. WORK keeps the assets, which are built once.
+Measured are names per second of CPU time, in turn, in one process (`OMP_NUM_THREADS=1`); how many
+first candidates of gold mentions differ from torch's; and the disk space of an environment, and its
+time until the first link. `--python` is the Python of an environment with `spacy-medlink[onnx]`
+alone, or with `[torch]`. WORK keeps the assets, which are built once.
 """
 
 import json
@@ -55,9 +55,9 @@ print(json.dumps({
 
 
 def speeds(encoder: BiEncoder, texts: Sequence[str], work: Path) -> dict[str, float]:
-    """Encode the same names by all runtimes, in turn: names a second of a processor's time.
+    """Encode the same names with all runtimes, in turn. RETURNS names per second of CPU time.
 
-    With OMP_NUM_THREADS=1 no thread waits for another, and others on the machine matter little.
+    With OMP_NUM_THREADS=1 no thread waits for another, and other load hardly matters.
     """
     encoder.save(work / "encoder")
     pieces = encoder.tokenize(texts)
@@ -81,7 +81,7 @@ def speeds(encoder: BiEncoder, texts: Sequence[str], work: Path) -> dict[str, fl
 
 
 def changed(assets: Assets, encoder: Encoder, gold: Sequence[Path]) -> dict[str, Any]:
-    """Compare the first candidates of gold mentions with those that torch gives."""
+    """Compare the first candidates of gold mentions with torch's."""
     found = {}
     for path in gold:
         mentions = [one.mention for one in load_gold(path, assets.kb, nil_only=True).cases()]
@@ -96,7 +96,7 @@ def changed(assets: Assets, encoder: Encoder, gold: Sequence[Path]) -> dict[str,
 
 
 def start(python: Path, assets: Path) -> dict[str, Any]:
-    """Start a process several times until it has linked; the run with the median time."""
+    """Start a process several times until it has linked. RETURNS the run with the median time."""
     runs = []
     for _ in range(_STARTS):
         command = [str(python), "-I", "-c", _START, str(assets)]
@@ -174,7 +174,7 @@ def main(
 
 
 def _shown(argument: str) -> str:
-    """Leave the directories out of an argument."""
+    """Remove the directories from an argument."""
     return "=".join(Path(part).name for part in argument.split("="))
 
 

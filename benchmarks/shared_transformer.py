@@ -1,9 +1,9 @@
-"""What linking adds to a document where the linker shares the pipeline's transformer.
+"""The time that linking adds where the linker shares the pipeline's transformer.
 
-`python -m benchmarks.shared_transformer TRANSFORMER KB GOLD` lets `transformer -> ner` read the
-documents of a gold file, gives them the gold mentions as entities, and links them: by a linker on
-that transformer, and by one with the same network as an encoder of its own. Times are those of a
-processor, with one thread, the least of three runs: others may be using the machine.
+`python -m benchmarks.shared_transformer TRANSFORMER KB GOLD` runs `transformer -> ner` on the
+documents of a gold file, and sets the gold mentions as entities. They are linked by a linker on
+that transformer, and by a linker with the same network as a separate encoder. Times are CPU times
+with one thread, the least of three runs, since others may use the machine.
 """
 
 import time
@@ -27,7 +27,7 @@ _MS = 1000
 
 
 def pipeline(transformer: Path) -> Language:
-    """Make `transformer -> ner`, whose NER has learned nothing."""
+    """Make `transformer -> ner` with an untrained NER."""
     nlp = spacy.blank("en")
     spans = {"@span_getters": "spacy-transformers.strided_spans.v1", "window": 128, "stride": 96}
     network = {
@@ -48,7 +48,7 @@ def pipeline(transformer: Path) -> Language:
 
 
 def measure(transformer: Path, kb: Path, gold: Path, docs: int) -> dict[str, float]:
-    """Measure milliseconds of a processor a document, and the mentions in one."""
+    """Measure milliseconds of CPU time per document, and mentions per document."""
     torch.set_num_threads(1)
     nlp = pipeline(transformer)
     examples = list(gold_reader(str(gold))(nlp))[:docs]
@@ -69,7 +69,7 @@ def measure(transformer: Path, kb: Path, gold: Path, docs: int) -> dict[str, flo
         linker: Any = nlp.add_pipe("medical_linker", config=config)
         linker.initialize(list, nlp=nlp)
         found["shared"] = _linked(linker, read)
-        # The assets that this has made have the same network, and the vectors of its names.
+        # The assets made by this linker have the same network, and its vectors of the names.
         config = {"assets": str(linker.assets.path), "threshold": 0.0}
         own: Any = spacy.blank("en").add_pipe("medical_linker", config=config)
         found["separate"] = _linked(own, read)
@@ -84,7 +84,7 @@ def _listener(pooling: str) -> dict[str, Any]:
 
 
 def _linked(linker: Any, docs: Sequence[Doc]) -> float:
-    """Measure one linker, which remembers nothing at the start of each run."""
+    """Measure one linker, with empty caches at the start of each run."""
 
     def link() -> None:
         linker.engine.retrieval.clear()

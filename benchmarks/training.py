@@ -1,8 +1,8 @@
-"""Speed of SAP training, ours against the reference way, on the same pairs in one run.
+"""Speed of SAP training, ours against the authors' way, on the same pairs in one run.
 
     python -m benchmarks.training WORK --seconds 60
 
-The two take turns, so that what else the machine does befalls both. WORK keeps base and names.
+The two take turns, so that other load on the machine slows both. WORK keeps base and names.
 """
 
 import os
@@ -33,7 +33,7 @@ from training.recipe.reading import read_recipe
 _RESULTS = Path(__file__).parent / "results"
 _RECIPE = Path(__file__).parents[1] / "training" / "papers" / "configs" / "sapbert.cfg"
 _WARM, _PROFILED = 2, 3  # steps
-# What an operation belongs to, by a part of its name; the first that fits.
+# Group of an operation, by a part of its name; the first that fits counts.
 _GROUPS = {
     "matrix products": ("mm", "linear", "matmul", "einsum"),
     "attention": ("softmax", "attention"),
@@ -151,13 +151,13 @@ def take_turns(ways: dict[str, Way], seconds: float) -> dict[str, float]:
 
 
 def wait_for_device() -> None:
-    """Wait until a GPU has done what it was asked: only then is its time known."""
+    """Wait until a GPU has finished, since only then is its time known."""
     if torch.cuda.is_available():
         torch.cuda.synchronize()
 
 
 def _profiled(way: Way) -> dict[str, float]:
-    """Divide the processor's time of some steps into groups, in milliseconds a step."""
+    """Divide the CPU time of some steps into groups, in milliseconds a step."""
     with profile(activities=[ProfilerActivity.CPU]) as profiler:
         for number in range(_PROFILED):
             way(number)

@@ -1,8 +1,8 @@
-"""Memory and time of preparing a terminology's names and pairs, and of drawing batches from them.
+"""Memory and time of preparing a terminology's names and pairs, and of drawing batches.
 
     python -m benchmarks.training_memory WORK --concepts 280000 --names 1000000
 
-Everything but the encoder itself: an epoch of batches is drawn as the loop does it.
+Everything but the encoder is measured; an epoch of batches is drawn as the loop does it.
 """
 
 import json
@@ -28,7 +28,7 @@ _WANTED = Wanted(Reading(), 50, 0, 0.1, 8000, 0)
 
 
 def prepare_names(kb: str, base: str, place: str) -> dict[str, Any]:
-    """Prepare, in a process of its own."""
+    """Prepare names and pairs, in a fresh process."""
     encoder = BiEncoder.load(base)
     cutter = Cutter(encoder.tokenizer._tokenizer, 25)
     began = _resident_mb()
@@ -41,7 +41,7 @@ def prepare_names(kb: str, base: str, place: str) -> dict[str, Any]:
 
 
 def draw_epoch(kb: str, path: str) -> dict[str, Any]:
-    """Draw an epoch of batches from what was prepared, in a process of its own."""
+    """Draw an epoch of batches from the prepared material, in a fresh process."""
     began = _resident_mb()
     material = open_material(Path(path), KnowledgeBase(Path(kb)))
     sampler = PairSampler(material.pairs, 256, 0)
@@ -63,7 +63,7 @@ def _resident_mb() -> float:
 
 
 def _anonymous_mb() -> float:
-    """Memory that is not pages of mapped files, which the system takes back when it wants."""
+    """Return the memory without pages of mapped files, which the system can take back."""
     return _status("RssAnon")
 
 

@@ -1,8 +1,9 @@
 """SAP training as its authors' code does it: the yardstick of `benchmarks.training`.
 
-Liu et al. 2021: both names of each pair padded to 25 word pieces and encoded as they come, names in
-several pairs several times; dropout as the base has it, the library's own choice of attention,
-AdamW parameter by parameter, and online mining of all hard triplets.
+Liu et al. 2021: both names of each pair are padded to 25 word pieces and encoded in the order of
+the pairs, so a name in several pairs is encoded several times. Dropout is the base's, attention is
+the library's default, AdamW works parameter by parameter, and mining is online over all hard
+triplets.
 """
 
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ _LENGTH = 25
 
 
 class Reference:
-    """The plain loop.
+    """The loop of the authors' code.
 
     base (str): directory of the encoder. precision (str): "bf16" for autocast (the paper's
     automatic mixed precision), or "fp32".

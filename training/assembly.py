@@ -1,4 +1,4 @@
-"""The objective and the sampler that a recipe asks for, put together."""
+"""The objective and the sampler of a recipe."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -28,7 +28,7 @@ Vectors = Callable[[], Floats2d]
 
 
 def make_relations(recipe: Recipe, kb: KnowledgeBase, material: Material) -> Relations | None:
-    """Make what draws the triples of each batch, where the recipe gives them a weight.
+    """Make the drawer of triples for each batch, if the recipe gives relations a weight.
 
     RAISES (MedlinkError): E519 no relations in the knowledge base.
     """
@@ -51,7 +51,7 @@ def make_objective(
 ) -> Objective:
     """Make the main loss, and add the other ones.
 
-    vectors (Callable): the base's vectors of all names, for a loss that compares with all.
+    vectors (Callable): gives the base's vectors of all names, for a loss over all names.
     dim (int): of the vectors. RAISES (MedlinkError): E520 no types in the knowledge base.
     """
     main = _way(recipe).objective(recipe, material, vectors, device)
@@ -94,10 +94,10 @@ def _with_memory(
 def make_sampler(
     recipe: Recipe, material: Material, relations: Relations | None
 ) -> tuple[Sampler, int | None]:
-    """Make what chooses the names of each batch.
+    """Make the sampler, which chooses the names of each batch.
 
-    RETURNS (Tuple[Sampler, Optional[int]]): and the batches to train on, where stages with epochs
-        of their own say how many.
+    RETURNS (Tuple[Sampler, Optional[int]]): and the number of batches to train on, if stages have
+        their own epochs.
     """
     pairs = material.pairs if recipe.bitext.order == "mixed" else material.synonyms
     batches = None

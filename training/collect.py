@@ -1,4 +1,4 @@
-"""Get what a workflow needs: take what is there, download what is open, say what is missing.
+"""Collect the corpora of a workflow: use those that exist, download open ones, report missing ones.
 
 `python -m training.collect gsc-plus medmentions-st21pv`
 """
@@ -31,7 +31,7 @@ Tell = Callable[[str], None]
 
 
 class Missing(NamedTuple):
-    """What was asked for and could not be had, its source, and why."""
+    """A requested corpus that could not be had, its source, and why."""
 
     name: str
     source: Source
@@ -39,7 +39,7 @@ class Missing(NamedTuple):
 
 
 def gold_files(name: str, corpora: Path) -> dict[str, Path]:
-    """Find a corpus that the user has put there in the project's own format, by part.
+    """Find the parts of a corpus that the user has put there in the project's format.
 
     RETURNS (Dict[str, Path]): of "train", "dev", "test", such as
         {"dev": corpora/gsc-plus.dev.jsonl.gz}.
@@ -57,10 +57,10 @@ def gold_files(name: str, corpora: Path) -> dict[str, Path]:
 def collect(
     names: Sequence[str], corpora: Path, settings_of: SettingsOf, tell: Tell
 ) -> list[Missing]:
-    """Put sources into `corpora`, one directory each, and note there what it has.
+    """Put each source into a directory of `corpora`, and list there what is present.
 
-    settings_of (Callable): says how to download a source to a directory.
-    RETURNS (List[Missing]): what is not there now.
+    settings_of (Callable): gives the settings for a download to a directory.
+    RETURNS (List[Missing]): what is still missing.
     RAISES (MedlinkError): E704 for a name that is neither a source nor in a gold file.
     """
     missing: list[Missing] = []
@@ -107,14 +107,14 @@ def _has(source: Source, output: Path, tell: Tell) -> bool:
 
 
 def _described(directory: Path) -> dict[str, Any]:
-    """Describe a source so that another one, or another release, is described otherwise."""
+    """Describe a source; another source or release gets another description."""
     if (directory / MANIFEST).is_file():
         return {MANIFEST: sha256_of(directory / MANIFEST)}
     return {name: (directory / name).stat().st_size for name in sorted(files_in(directory))}
 
 
 def _note(corpora: Path, there: dict[str, Any]) -> None:
-    """Write what is there. The same again gives the same bytes, so that no later step runs."""
+    """Write the list of what is present. An equal list gives equal bytes, so no later step runs."""
     corpora.mkdir(parents=True, exist_ok=True)
     with replacing_file(corpora / COLLECTED, _KIND) as path:
         facts = {"format": _FORMAT, "sources": there}
@@ -122,7 +122,7 @@ def _note(corpora: Path, there: dict[str, Any]) -> None:
 
 
 def instructions(missing: Sequence[Missing], corpora: Path) -> Iterator[str]:
-    """Say of each missing source why, and where its files are and belong."""
+    """Yield for each missing source the reason, where to get its files and where to put them."""
     for name, source, why in missing:
         yield f"{name} is missing. {why}"
         output = corpora / source.name

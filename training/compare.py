@@ -46,11 +46,11 @@ def compare(
 ) -> dict[str, Any]:
     """Measure every tier, all encoders and the fusion on the test half of a hold-out.
 
-    kb (Path): knowledge base with all names; the held-out ones are left out of what is searched.
+    kb (Path): knowledge base with all names; held-out names are not searched.
     holdout (Path): directory of a `training.data.holdout.Holdout`. base (Path): the encoder before
     training. trained (Sequence[Path]): encoders in the order of training; the last one ships.
-    assets (Optional[Path]): whose vectors are taken where the last encoder has made them.
-    device (str): where they compute.
+    assets (Optional[Path]): source of the last encoder's vectors, if they were made by it.
+    device (str): where encoders compute.
     RETURNS (Dict): `queries`, `names` and `systems`, one row each: system, acc@k in per cent,
         seconds for all queries, MB on disk of what it searches with.
     """

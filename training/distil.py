@@ -1,4 +1,4 @@
-"""Make a smaller encoder of a larger one, and ship it if it hardly finds less.
+"""Make a smaller encoder from a larger one, and ship it if its accuracy hardly falls.
 
 `python -m training.distil training/configs/distil.cfg --teacher models/base --student 3 \
 --kb kb/hpo.kb --output models/small`
@@ -45,14 +45,14 @@ def distil(
 
     teacher (str): an encoder, or assets that hold one. student (str): a number of the teacher's
         layers, "static", or an encoder. text (Optional[Path]): text to learn from, beside names.
-    output (Path): replaced, whole, when all is done: a Hugging Face directory, with the hold-out
-        (holdout/), the figures (metrics.json), and log and picture of the training beside it.
-    run (Path): directory for checkpoint and log while training.
-    overwrite (bool): lose what lies in OUTPUT besides a trained encoder.
+        output (Path): replaced as a whole at the end: a Hugging Face directory, with the hold-out
+        (holdout/), the figures (metrics.json), and log and picture of the training.
+        run (Path): directory for checkpoint and log while training.
+        overwrite (bool): replace OUTPUT even if it holds more than a trained encoder.
     RETURNS (Dict[str, Any]): what metrics.json holds.
-    RAISES (MedlinkError): E1xx and E2xx for what is given, E302 layers that the teacher has not,
+    RAISES (MedlinkError): E1xx and E2xx for the inputs, E302 layers that the teacher lacks,
         E541 where the student loses more than the recipe allows, E5xx. (StoppedError): after
-        Ctrl-C, when all is saved in `run`.
+        Ctrl-C, when everything is saved in `run`.
     """
     inside = Path(teacher) / IN_ASSETS
     source = str(inside) if inside.is_dir() else teacher

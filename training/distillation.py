@@ -33,17 +33,17 @@ from .students import make_student, narrowed, with_projection
 from .study import Result, Study
 
 _DECISIVE = ("distil", "holdout", "sampler", "encoder", "objective")
-_FITTED = 20_000  # texts that a projection is fitted to
+_FITTED = 20_000  # texts to fit a projection to
 
 
 class Distillation(Study):
-    """Trains a student on names of a knowledge base, mutations of them, and pieces of a text.
+    """Training of a student on names of a knowledge base, their mutations, and pieces of a text.
 
-    teacher (BiEncoder): stays as it is. student (str): a number of the teacher's layers, "static",
-        or the directory of an encoder. device (str | torch.device): where to train.
-    text (Optional[Path]): a text file. vectors (Sequence[Path]): directories beside whose encoders
-        vectors of the teacher may lie. say (Callable): told each stage.
-    RAISES (MedlinkError): E503 too few names, E508 no such device, E302 layers that it has not.
+    teacher (BiEncoder): not changed. student (str): a number of the teacher's layers, "static",
+    or the directory of an encoder. device (str | torch.device): where to train.
+    text (Optional[Path]): a text file. vectors (Sequence[Path]): directories that may hold
+    vectors of the teacher. say (Callable): called with each stage.
+    RAISES (MedlinkError): E503 too few names, E508 no such device, E302 layers it lacks.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Distillation(Study):
         if base.dim != teacher.dim:
             some = np.arange(min(_FITTED, len(texts)))
             base = with_projection(base, self._targets[some], self.names.tokens.take(some))
-        # The student prepares texts as it did before: its teacher's way, or its own.
+        # The student keeps its way to prepare texts, which may differ from its teacher's.
         data = recipe.data.model_copy(update={"lower_case": base.preparation.lower_case})
         super().__init__(recipe.model_copy(update={"data": data}), base, device, say)
 
@@ -89,7 +89,7 @@ class Distillation(Study):
 
     @cached_property
     def yardstick(self) -> Yardstick:
-        """Measures students on the hold-out; made at first use, which encodes names."""
+        """The yardstick on the hold-out; made at first use, which encodes names."""
         return self._yardstick_of(self._base)
 
     def _yardstick_of(self, base: BiEncoder, known: StoredVectors | None = None) -> Yardstick:

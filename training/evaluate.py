@@ -1,7 +1,7 @@
-"""Measure the linker of a workflow on the gold mentions that were set apart to measure.
+"""Measure the linker of a workflow on its test gold.
 
 `python -m training.evaluate models/linker gold --base models/base --output metrics/evaluation.json`
-In place of assets a pipeline may be given, which is measured from raw text to links.
+A pipeline in place of assets is measured from raw text to links.
 """
 
 import json
@@ -39,15 +39,15 @@ _NOTHING = "No gold mentions were there to measure with: metrics/compare.md has 
 def evaluate(
     assets: Path, gold: Path, base: Path | None = None, device: str = AUTO
 ) -> dict[str, Any]:
-    """Measure on every file NAME.test.jsonl of a directory.
+    """Measure a linker on every file NAME.test.jsonl of a directory.
 
-    Mentions whose concept the knowledge base lacks are left out, and counted: the corpora of a
-    workflow may be annotated with a larger terminology than its own.
+    Mentions whose concept the knowledge base lacks are left out and counted: corpora may be
+    annotated with a larger terminology.
 
-    base (Optional[Path]): the encoder before any training, measured beside.
+    base (Optional[Path]): the encoder before any training, measured too.
     device (str): where the networks compute.
     RETURNS (Dict[str, Any]): "corpora", by name: `mentions` measured, `gold` in all, and "systems"
-        with acc@k in per cent; "left_out", by name: why a corpus measures nothing.
+        with acc@k in per cent; "left_out", by name: why a corpus was not measured.
     RAISES (MedlinkError): E201-E204 for the assets, E4xx for a gold file.
     """
     linker = Assets(assets, device=device)

@@ -1,4 +1,4 @@
-"""Experiment: training on the names of a knowledge base, measured on those held out."""
+"""Experiment: training on the names of a knowledge base, measured on held-out names."""
 
 import hashlib
 import json
@@ -28,22 +28,22 @@ from .objectives.registered import OF_NAMES
 from .recipe.settings import Recipe
 from .study import Study
 
-# Sections that a checkpoint cannot do without; of the others a resumed training may have new ones.
+# Sections that must be in a checkpoint; other sections may be new when a training is resumed.
 _DECISIVE = ("data", "bitext", "holdout", "sampler", "encoder", "adapter", "objective",
              "relations", "types")  # fmt: skip
 
 
 class Experiment(Study):
-    """Holds out names, pairs the rest, trains, and chooses what to ship.
+    """A training that holds out names, pairs the rest, trains, and chooses the weights to ship.
 
-    base (BiEncoder): its module takes the weights that are chosen in the end.
-    device (str | torch.device): where to train. say (Callable): told each stage.
+    base (BiEncoder): its module gets the chosen weights.
+    device (str | torch.device): where to train. say (Callable): called with each stage.
     ranks (Ranks): the processes that train together.
-    bitext (Optional[Path]): a file of translations, for a recipe that trains on one.
-    prepared (Optional[Path]): where names and pairs are kept for later runs; None for in memory.
-    vectors (Sequence[Path]): directories beside whose encoders vectors of the base may lie.
-    RAISES (MedlinkError): E503 too few names, E508 no such device, E516-E520 what the recipe asks
-        for is not there.
+    bitext (Optional[Path]): a file of translations, for a recipe that trains on it.
+    prepared (Optional[Path]): keeps names and pairs for later runs; None for in memory.
+    vectors (Sequence[Path]): directories that may hold vectors of the base.
+    RAISES (MedlinkError): E503 too few names, E508 no such device, E516-E520 data that the recipe
+        needs is missing.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Experiment(Study):
 
     @cached_property
     def yardstick(self) -> Yardstick:
-        """Measures encoders on the hold-out; made at first use, which encodes names."""
+        """The yardstick on the hold-out; made at first use, which encodes names."""
         recipe = self._recipe
         return Yardstick.of_holdout(
             self._base,

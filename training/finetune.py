@@ -42,14 +42,14 @@ def finetune(
 ) -> dict[str, Any]:
     """Train by a recipe on the mentions of a gold file.
 
-    train, dev (Path): gold files. output (Path): replaced, whole, when all is done: a Hugging Face
-        directory with the figures (metrics.json), and log and picture of the training beside it.
-    run (Path): directory for checkpoint and log while training. overwrite (bool): lose what lies
-        in OUTPUT besides a trained encoder. if_any (bool): where a file has no mention that
-        teaches, put the base into OUTPUT and say so.
+    train, dev (Path): gold files. output (Path): replaced as a whole at the end: a Hugging Face
+        directory with the figures (metrics.json), and log and picture of the training.
+    run (Path): directory for checkpoint and log while training. overwrite (bool): replace OUTPUT
+        even if it holds more than a trained encoder. if_any (bool): if a file has no usable
+        mention, put the base into OUTPUT and say so.
     RETURNS (Dict[str, Any]): what metrics.json holds.
     RAISES (MedlinkError): E1xx and E2xx for a bad knowledge base or base model, E4xx for a gold
-        file, E5xx. (StoppedError): after Ctrl-C, when all is saved in `run`.
+        file, E5xx. (StoppedError): after Ctrl-C, when everything is saved in `run`.
     """
     inputs: list[Path | str | None] = [kb, base, train, dev]
     check_output(output, ENCODER, inputs, overwrite=overwrite)

@@ -1,4 +1,4 @@
-"""Finetuning: training on annotated mentions, chosen on those of a dev file."""
+"""Finetuning: training on annotated mentions; a dev file chooses the weights."""
 
 import hashlib
 import json
@@ -33,12 +33,12 @@ _DECISIVE = ("data", "mentions", "encoder", "objective")
 
 
 class Finetuning(Study):
-    """Trains on the mentions of a gold file beside the names of a knowledge base.
+    """A training on the mentions of a gold file and the names of a knowledge base.
 
-    What a mention is compared with depends on the loss: all names ("all_names"), the candidates
-    that two searches propose ("marginal"), or the names of the batch (the losses of SAP).
+    The loss compares a mention with all names ("all_names"), with the candidates that two searches
+    propose ("marginal"), or with the names of the batch (the losses of SAP).
 
-    train, dev (Path): gold files; weights are chosen by the mentions of `dev`.
+    train, dev (Path): gold files; the mentions of `dev` choose the weights.
     RAISES (MedlinkError): E1xx, E4xx for the files, E515 no mention to train on, E508.
     """
 
@@ -67,7 +67,7 @@ class Finetuning(Study):
 
     @cached_property
     def yardstick(self) -> Yardstick:
-        """Measures encoders on the dev file; made at first use, which encodes all names."""
+        """The yardstick on the dev file; made at first use, which encodes all names."""
         return Yardstick.of_gold(
             self._base,
             self._kb_names,
@@ -133,7 +133,7 @@ class Finetuning(Study):
         return self._fused
 
     def _ship(self, selection: Selection) -> BiEncoder:
-        """Let the encoder know the weight of the score by spelling that it was trained with."""
+        """Give the encoder the learned weight of the spelling score."""
         encoder = super()._ship(selection)
         if selection.part and self._fused is not None:
             encoder.sparse_weight = self._fused.sparse_weight

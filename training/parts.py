@@ -1,4 +1,4 @@
-"""Divide the corpora that are there: what teaches, what chooses, and what measures.
+"""Divide the available corpora into parts for training, choosing and testing.
 
 `python -m training.parts gsc-plus medmentions-st21pv --output gold`
 """
@@ -75,10 +75,10 @@ def _read(path: Path) -> list[Record]:
 
 
 def divide(parts: Parts, seed: int = 0) -> Parts:
-    """Make sure that something teaches, chooses and measures, each of its own documents.
+    """Make parts for training, choosing and testing that share no documents.
 
-    The last part that there is measures; only where that would leave nothing to train on, a tenth
-    of it does. A tenth of what trains chooses, where the publisher set nothing apart.
+    The last part of a corpus is for testing; of a corpus with only one part, it is a tenth. Without
+    a publisher's development part, a tenth of the training part is for choosing.
     """
     left = {part: list(parts.get(part, ())) for part in PARTS}
     if not left["test"] and left["dev"]:
@@ -91,7 +91,7 @@ def divide(parts: Parts, seed: int = 0) -> Parts:
 
 
 def _apart(records: list[Record], seed: int) -> tuple[list[Record], list[Record]]:
-    """Draw documents; of too few, none."""
+    """Draw documents to set apart; none if there are too few."""
     if len(records) < _FEWEST:
         return records, []
     chosen = set(random.Random(seed).sample(range(len(records)), round(_SHARE * len(records))))
@@ -108,12 +108,12 @@ def make_parts(
 ) -> dict[str, dict[str, int]]:
     """Write train.jsonl and dev.jsonl of all corpora, and NAME.test.jsonl of each.
 
-    Corpora share abstracts: a text that one measures with teaches in none.
+    Corpora share abstracts, so the test texts of one corpus are not in the training of any.
 
-    output (Path): directory, replaced. overwrite (bool): lose what it holds besides.
-    kb (Optional[KnowledgeBase]): leave out mentions of types that it is not about.
-    RETURNS (Dict[str, Dict[str, int]]): documents by corpus and part, of what was there.
-    RAISES (MedlinkError): E704 for an unknown name, E401-E404 and E70x for what is there,
+    output (Path): directory, replaced. overwrite (bool): even if it holds other files.
+    kb (Optional[KnowledgeBase]): leave out mentions of types that it does not cover.
+    RETURNS (Dict[str, Dict[str, int]]): documents by corpus and part.
+    RAISES (MedlinkError): E704 for an unknown name, E401-E404 and E70x for the corpora,
         E120-E123 for the output.
     """
     every = {name: parts for name in dict.fromkeys(names) if (parts := read_parts(name, corpora))}
@@ -137,7 +137,7 @@ def make_parts(
 
 
 def _keep_known(parts: Parts, kb: KnowledgeBase) -> None:
-    """Leave out the mentions of a corpus whose type the knowledge base is not about."""
+    """Leave out mentions of types that the knowledge base does not cover."""
     lists = [one["mentions"] for own in parts.values() for one in own if "mentions" in one]
     typed = ((one.get("type", ""), one.get("ids", ())) for own in lists for one in own)
     known = known_types(typed, kb)
@@ -146,7 +146,7 @@ def _keep_known(parts: Parts, kb: KnowledgeBase) -> None:
 
 
 def _texts(records: list[Record]) -> Iterator[str]:
-    # Bare mentions have no text: the same words in two corpora are no shared document.
+    # Bare mentions have no text, so equal mentions in two corpora are not a shared document.
     return (record["text"] for record in records if record.get("text"))
 
 
@@ -154,7 +154,7 @@ def _write(path: Path, divided: dict[str, Parts], part: str, names: list[str]) -
     with path.open("w", encoding="utf-8", newline="\n") as file:
         for name in names:
             for record in divided[name][part]:
-                # Two corpora may give one id to their own versions of an abstract.
+                # Two corpora may have different versions of an abstract under one id.
                 id = {"doc_id": f"{name}/{record['doc_id']}"} if "doc_id" in record else {}
                 file.write(json.dumps({**record, **id}, ensure_ascii=False) + "\n")
 

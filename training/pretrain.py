@@ -46,18 +46,18 @@ def pretrain(
 ) -> dict[str, Any]:
     """Train by a recipe.
 
-    output (Path): replaced, whole, when all is done: a Hugging Face directory, with the hold-out
+    output (Path): replaced as a whole at the end: a Hugging Face directory, with the hold-out
         (holdout/), the figures (metrics.json), and log and picture of the training beside it.
     run (Path): directory for checkpoint and log while training.
     bitext (Optional[Path]): translations, tab-separated, for a recipe with an order in [bitext].
     prepared (Optional[Path]): directory where names and pairs are kept, ready for the next training
         with the same settings for them; in `run` if left out.
-    overwrite (bool): lose what lies in OUTPUT besides a trained encoder.
+    overwrite (bool): replace OUTPUT even if it holds more than a trained encoder.
     Started by torchrun on several devices, each call trains a share, and the first one writes.
 
     RETURNS (Dict[str, Any]): what metrics.json holds; nothing but on the first rank.
     RAISES (MedlinkError): E1xx and E2xx for a bad knowledge base or base model, E5xx.
-        (StoppedError): after Ctrl-C, when all is saved in `run`.
+        (StoppedError): after Ctrl-C, when everything is saved in `run`.
     """
     inputs: list[Path | str | None] = [kb, base, bitext]
     check_output(output, ENCODER, inputs, overwrite=overwrite)

@@ -2,9 +2,9 @@
 
 `python -m training.proposals ASSETS --branch HP:0000118`
 
-As in distant supervision, names play the mentions. What should be accepted are names that their
-concept is found for by its other names. What should not are texts that look like names: a name with
-a word changed for one of another name, and a name without its first or last word.
+As in distant supervision, names play the mentions. A name should be accepted if the other names of
+its concept find the concept. Texts that only look like names should not: a name with a word of
+another name, and a name without its first or last word.
 """
 
 import random
@@ -31,7 +31,7 @@ _WORDS = (2, 6)
 
 
 class Figures(NamedTuple):
-    """What a threshold does.
+    """The figures of a threshold.
 
     right (float): share of the names that are accepted and of the right concept.
     wrong (float): share that are accepted and of a wrong one, and share of the texts that are no
@@ -44,7 +44,7 @@ class Figures(NamedTuple):
 
     @property
     def precision(self) -> float:
-        """Share of what is accepted that is right."""
+        """Share of right texts among the accepted ones."""
         accepted = self.right + self.wrong
         return self.right / accepted if accepted else 0.0
 
@@ -58,7 +58,7 @@ class Figures(NamedTuple):
 def judge_thresholds(
     assets: Assets, branches: Sequence[str] = (), names: int = 1500, seed: int = 0
 ) -> list[Figures]:
-    """Judge every threshold on names and on texts that are none.
+    """Compute the figures of every threshold on names and on texts that are not names.
 
     branches (Sequence[str]): as in medical_mentions. names (int): how many play mentions, at most.
     RETURNS (List[Figures]): by ascending threshold.
@@ -119,7 +119,7 @@ class _Trial:
         return self._luck.sample(fit, min(count, len(fit)))
 
     def not_names(self, rows: Sequence[int]) -> Iterator[str]:
-        """Make texts that look like names and are none."""
+        """Make texts that look like names but are not."""
         words = [word for row in self._rows for word in self.texts[row].split() if len(word) > 3]
         for row in rows:
             own = self.texts[row].split()

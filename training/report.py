@@ -1,4 +1,4 @@
-"""What a finished training says of itself: lines for the terminal, figures for metrics.json."""
+"""The report of a finished training: lines for the terminal, figures for metrics.json."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def speed(progress: Progress) -> float:
 
 
 def ending(stopped_by: str) -> str:
-    """Say of a training that the clock stopped that it is not what the recipe gives."""
+    """Warn if the clock stopped a training, which is then not the recipe's."""
     if stopped_by != "minutes":
         return ""
     return "; stopped by --max-minutes before the recipe was done"

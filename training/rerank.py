@@ -125,10 +125,10 @@ def _why_nothing(assets: Assets, *files: Path | None) -> str:
 def _lists(
     assets: Assets, recipe: RerankRecipe, train: Path | None, dev: Path | None
 ) -> tuple[list[RankedList], list[RankedList]]:
-    """Look up what is trained on and what is chosen by.
+    """Look up the mentions to train on, and those that choose the weight.
 
-    Training mentions are looked up as if they had not been annotated. What is chosen by is ranked
-    by the ranker, too: what a reranker must beat is what the assets do without it.
+    Training mentions are looked up as if they had not been annotated. The ranker orders the others,
+    too, since a reranker must beat the assets without it.
     """
     # With a reranker the gate is shut: all tiers are asked.
     engine = assets.engine(calibrator=False, rerank_top=0, exact_first=False)

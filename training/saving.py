@@ -1,4 +1,4 @@
-"""What a training leaves behind: encoder, figures, log and picture, all at once or nothing."""
+"""Saving the result of a training: encoder, figures, log and picture, all at once or nothing."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -55,7 +55,7 @@ def leave_out_training(
     inputs: Iterable[PathLike | None] = (),
     overwrite: bool = False,
 ) -> dict[str, Any]:
-    """Put the encoder that would have been trained where the trained one is looked for.
+    """Put the untrained encoder in the place of the trained one.
 
     RETURNS (Dict[str, Any]): what metrics.json holds: why nothing was trained.
     RAISES (MedlinkError): E2xx for the base, E109 when it cannot be written, E120-E123.

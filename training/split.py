@@ -1,4 +1,4 @@
-"""Set documents of a gold file apart, so that what chooses was not trained on.
+"""Set documents of a gold file apart to choose weights on; training does not see them.
 
 `python -m training.split corpora/train.jsonl corpora/train90.jsonl corpora/dev10.jsonl`
 """

@@ -1,4 +1,4 @@
-"""Students: smaller encoders that are to learn what a teacher does."""
+"""Students: smaller encoders that learn from a teacher."""
 
 import copy
 
@@ -20,7 +20,7 @@ _UNUSED = ("embeddings.position_embeddings", "embeddings.token_type_embeddings",
 
 
 def make_student(teacher: BiEncoder, student: str, names: TokenTable) -> BiEncoder:
-    """Make what is to be trained, where its teacher is.
+    """Make the student, on the device of its teacher.
 
     student (str): a number of the teacher's layers, "static", or the directory of an encoder.
     names (TokenTable): texts that say how frequent word pieces are.
@@ -38,9 +38,9 @@ def make_student(teacher: BiEncoder, student: str, names: TokenTable) -> BiEncod
 def static_of(teacher: BiEncoder, names: TokenTable) -> BiEncoder:
     """Make a student without layers: a table of word pieces, whose vectors are averaged.
 
-    As model2vec does it (Tulkens and van Dongen 2024): each piece by itself is encoded by the
-    teacher, the mean of all is taken away, and frequent pieces get less weight. It is a BERT of no
-    layers, so that whatever runs one runs it.
+    As in model2vec (Tulkens and van Dongen 2024): the teacher encodes each piece alone, the mean
+    of all is subtracted, frequent pieces get less weight. The student is a BERT without layers,
+    so that any code for a BERT runs it.
 
     names (TokenTable): texts that say how frequent pieces are.
     """
@@ -72,7 +72,7 @@ def static_of(teacher: BiEncoder, names: TokenTable) -> BiEncoder:
 
 
 def with_projection(student: BiEncoder, targets: Floats2d, pieces: list[list[int]]) -> BiEncoder:
-    """Let a student give vectors of its teacher's dimensions, by the linear map that fits best.
+    """Give a student vectors of its teacher's dimensions, by the best-fitting linear map.
 
     targets (Floats2d): the teacher's vectors of some texts, (n, dim). pieces: of these texts, (n,).
     """

@@ -1,4 +1,4 @@
-"""Study: a recipe carried out, from a base to the weights that are shipped."""
+"""Study: a training by a recipe, from a base to the shipped weights."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -37,7 +37,7 @@ class Result:
 
 
 class Study(ABC):
-    """Trains, and chooses what to ship.
+    """A training that chooses the weights to ship.
 
     base (BiEncoder): its module takes the weights that are chosen in the end.
     device (str | torch.device): where to train. say (Callable): told each stage.
@@ -67,11 +67,11 @@ class Study(ABC):
     @property
     @abstractmethod
     def yardstick(self) -> Yardstick:
-        """Measures encoders; made at first use, which encodes all names."""
+        """The yardstick; made at first use, which encodes all names."""
 
     @abstractmethod
     def _sampler(self) -> Sampler:
-        """Make what draws the batches."""
+        """Make the sampler."""
 
     def _batches(self) -> int | None:
         """Count the batches to train on, where that is not by the epochs of the sampler."""
@@ -87,7 +87,7 @@ class Study(ABC):
 
     @abstractmethod
     def _facts(self) -> dict[str, int]:
-        """Count what is trained on."""
+        """Count the training data."""
 
     def run(self, directory: Path, resume: bool = False) -> Result | None:
         """Train and choose.
@@ -170,7 +170,7 @@ class Study(ABC):
         self._adaptation.finish()
         best = copy_weights(self._encoder.module)
         base = copy_weights(self._base.module)
-        # An adapter whose way up is zero changes nothing, whatever its way down is.
+        # An adapter with a zero up-projection changes nothing.
         for name in best.keys() - base.keys():
             idle = ".up." in name
             base[name] = torch.zeros_like(best[name]) if idle else best[name].clone()

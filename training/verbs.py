@@ -1,4 +1,4 @@
-"""Run a verb of the workflow from the command line: what is wrong is one line, exit code 1."""
+"""Run a verb of the workflow from the command line; an error is one line and exit code 1."""
 
 import os
 import sys

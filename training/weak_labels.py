@@ -1,8 +1,8 @@
-"""Weak labels: what a dictionary and a linker say of text that nobody has annotated.
+"""Weak labels: labels by a dictionary and a linker for text without annotations.
 
 After the distant supervision of PhenoTagger (Luo et al. 2021): names of the knowledge base are
-mentions, what it does not know is none. Between the two stands what the linker is not sure of: its
-tokens have no label, so that nothing is learned from them.
+mentions, unknown text is not. Where the linker is unsure, tokens have no label, and nothing is
+learned from them.
 """
 
 import random
@@ -33,7 +33,7 @@ _NAMES, _NEAR = "names", "near"  # span groups while a document is labelled
 
 
 class Labeller:
-    """Labels text by the dictionary and the linker of assets.
+    """A labeller of text, with the dictionary and the linker of assets.
 
     assets (Path): of the linker. label (str): of all mentions. lang (str): of the text.
     branches (Sequence[str]): ids; only names at or below them are mentions.
@@ -111,12 +111,12 @@ class Labeller:
             yield doc
 
     def _found(self, docs: Sequence[Doc], spans_key: str, propose: float | None) -> list[Doc]:
-        """Let the finder write what it finds to `doc.spans[spans_key]`."""
+        """Write the mentions found to `doc.spans[spans_key]`."""
         self._finder.spans_key, self._finder.propose = spans_key, propose
         return list(self._finder.pipe(docs))
 
     def _ask(self, words: set[str]) -> None:
-        """Ask the linker about words that it has not been asked about."""
+        """Ask the linker about new words."""
         new = sorted(words.difference(self._probabilities))
         for word, link in zip(new, self._linker.link_texts(new), strict=True):
             best = link.candidates[0] if link.candidates else {"prob": 0.0}
@@ -144,10 +144,9 @@ def _set(doc: Doc, sure: Sequence[Span], unsure: Iterable[Span]) -> None:
 
 
 class OtherNames:
-    """Writes documents anew, with other names in the place of their mentions.
+    """A writer of copies of documents with other names in place of their mentions.
 
-    So words of the text count for less than what is around them and what names look like: without
-    this, what is learned is the dictionary.
+    So an NER learns from context and the form of names; without this it learns only the dictionary.
 
     texts (Iterable[str]): of names. seed (int): of what is drawn.
     """

@@ -38,13 +38,13 @@ _COLUMNS = Columns(id="")
 _HIDDEN = "components.ner.model.tok2vec.embed.hidden"
 _SHARE = 0.1  # of the documents, to choose weights by
 _COPIES = 2
-Parts = tuple[list[Doc], list[Doc]]  # to train on, to choose weights by
+Parts = tuple[list[Doc], list[Doc]]  # documents to train on, documents to choose weights on
 
 
 def weak_parts(
     labeller: Labeller, texts: Sequence[str], copies: int = _COPIES, seed: int = 0
 ) -> Parts:
-    """Label texts and set a tenth apart; the others come again with other names.
+    """Label texts and set a tenth apart; the others are repeated with other names.
 
     copies (int): of each document, beside itself.
     """
@@ -122,7 +122,7 @@ def train(
 
 
 def _without_vectors(config: dict[str, Any]) -> None:
-    """Let the networks of a config go without static vectors."""
+    """Switch off static vectors in the networks of a config."""
     for key, value in config.items():
         if isinstance(value, dict):
             _without_vectors(value)

@@ -1,4 +1,4 @@
-"""Vectors of words, made by a linker's encoder: words like those of names, to an NER, are near."""
+"""Word vectors made by a linker's encoder: for an NER, words like those of names are near."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _DIM = 128
 _LONGEST = 40  # characters of a word
-_NAMES = 2  # that have a word which no text has
+_NAMES = 2  # least number of names with a word that is in no text
 
 
 def write_word_vectors(

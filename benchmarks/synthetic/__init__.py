@@ -1,1 +1,1 @@
-"""Invented releases of terminologies, of any size: the same arguments write the same bytes."""
+"""Invented releases of terminologies, of any size; equal arguments write equal bytes."""

@@ -1,6 +1,6 @@
-"""Names of invented concepts, made of invented words; the number of a name says all about it.
+"""Names of invented concepts, made of invented words; the number of a name determines it.
 
-A name has up to five pieces: prefix, head, joint, site, suffix. One is
+A name has up to five pieces: prefix, head, joint, site, suffix. An example is
 "acute velandritis of the tromidum, sarbal". Names of a concept share head and site.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.synthetic.tables import Flags, Ints, bits, chance, draw
 
 _WORDS, _PIECES = 8192, 1024  # heads and sites of a language; its prefixes and suffixes
-_PLAIN = 6  # as many names of a concept may be plain, each with another joint
+_PLAIN = 6  # names of a concept that may be plain, each with another joint
 _BORN_NAMES = 3  # names of a concept that a later release adds
 _COUNT, _CONCEPT, _NAME, _ROW, _OTHER, _REDRAWN = range(6)  # streams of random numbers
 _ONSETS = "b c d f g l m n p r s t v z h c th ph st tr br cl dr gl pr".split()
@@ -25,7 +25,7 @@ class Language(NamedTuple):
     """A language of names.
 
     lat (str): its code in MRCONSO. weight (int): its share of names, in hundredths.
-    letters (str): what stands for the Latin letters, or nothing. gap (str): between two words.
+    letters (str): in place of the Latin letters; "" for Latin. gap (str): between two words.
     joints (str): "of", "of the" and "with", separated by bars. heads, sites, modifiers (str):
     endings of words.
     """
@@ -40,7 +40,7 @@ class Language(NamedTuple):
     modifiers: str
 
 
-# Heads and semantic types (`umls.TYPES`) go together: as many endings in English as types.
+# Heads go with semantic types (`umls.TYPES`), so English has as many endings as there are types.
 LANGUAGES = [
     Language("ENG", 66, "", " ", "of|of the|with", "itis oma osis algia uria ectomy azole ase",
              "um us a is on", "al ic ous ar oid"),
@@ -58,11 +58,11 @@ LANGUAGES = [
 
 
 class NameBlock(NamedTuple):
-    """Names of a run of concepts: arrays (n,), by number.
+    """Names of consecutive concepts: arrays (n,), by number.
 
     number (Ints): of the name in the release. concept (Ints): whose name it is.
-    source (Ints): the number of the name that this one repeats, or its own.
-    language (Ints): a place in LANGUAGES. redrawn (Flags): whether it is not as it was in the
+    source (Ints): the number of the name that this one repeats, or of the name itself.
+    language (Ints): a position in LANGUAGES. redrawn (Flags): whether the name differs from the
     first release. texts (list[str]): the names.
     """
 
@@ -75,12 +75,12 @@ class NameBlock(NamedTuple):
 
 
 class Names:
-    """The names of a release. Nothing is kept but how many each concept has.
+    """The names of a release. Memory holds only the number of names of each concept.
 
     concepts, total (int): number of concepts and of their names. seed (int): which release.
     languages (int): how many, English first. minimum (int): least names of a concept.
     born (int): concepts that come after these, with three names each.
-    redrawn (float): share of names, none the first of its concept, that later releases changed.
+    redrawn (float): share of names that later releases changed; first names stay.
     RAISES (ValueError): when there are too few names.
     """
 
@@ -118,7 +118,7 @@ class Names:
         return np.where(number == self.offsets[concept], 0, self._languages[places])
 
     def heads(self, concept: Ints) -> Ints:
-        """Draw which head the names of concepts have, (n,)."""
+        """Draw the head of each concept's names, (n,)."""
         return bits(draw(self._seed, _CONCEPT, concept), 0, 13)
 
     def texts(self, number: Ints, concept: Ints, language: Ints) -> list[str]:
@@ -173,7 +173,7 @@ def _words(language: int) -> tuple[list[str], ...]:
 
 
 def _stem(number: int) -> str:
-    """Spell the stem of a word: different ones for all numbers below 24 * 5 * 24 * 5 * 24."""
+    """Spell the stem of a word; stems differ for all numbers below 24 * 5 * 24 * 5 * 24."""
     rest, stem = number * 104_729 % (len(_ONSETS) * 25 * len(_MIDDLES) ** 2), ""
     for letters in _SYLLABLES:
         rest, place = divmod(rest, len(letters))
@@ -182,12 +182,12 @@ def _stem(number: int) -> str:
 
 
 def _shares(total: int, concepts: int, minimum: int, seed: int) -> Ints:
-    """Share names among concepts: most have few, a few have hundreds, the sum is exact."""
+    """Share names among concepts: most get few, a few get hundreds; the sum is exact."""
     extra = total - minimum * concepts
     if concepts < 1 or extra < 0:
         raise ValueError(f"{concepts} concepts need at least {minimum * concepts} names")
     weights = (1 - chance(seed, _COUNT, np.arange(concepts))) ** (-1 / 1.3) - 1
-    # A Pareto tail this heavy has no end; in a real release a few hundred names are the most.
+    # This Pareto tail has no end, but in a real release no concept has over a few hundred names.
     ends = np.cumsum(np.minimum(weights, 120 * weights.mean()))
     counts = np.diff(np.rint(ends * (extra / ends[-1])), prepend=0)
     return np.asarray(counts + minimum, dtype=np.int64)

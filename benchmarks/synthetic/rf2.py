@@ -1,9 +1,9 @@
-"""Write a SNOMED CT shaped RF2 snapshot of any size, in English and Spanish.
+"""Write an invented RF2 snapshot like SNOMED CT's, of any size, in English and Spanish.
 
     python -m benchmarks.synthetic.rf2 OUT --concepts 360000 --names 2000000
 
 File names, columns, types and reference sets are those of the specification; all else is invented.
-Identifiers have no check digit, which no reader looks at.
+Identifiers have no check digit, since no reader checks it.
 """
 
 from itertools import chain
@@ -19,7 +19,7 @@ _DATE = "20260101"
 _BLOCK = 8192  # concepts at a time
 _INACTIVE = 0.08
 _FIXED = 4  # names of every concept: an FSN and a preferred term, in English and in Spanish
-_STEP = 1_000_000_007  # prime: steps of this length come by every concept once
+_STEP = 1_000_000_007  # prime: steps of this length visit every concept once
 _CONCEPT, _DESCRIPTION = 20, 21  # streams of random numbers
 _MODULE = "900000000000207008"
 _PRIMITIVE, _DEFINED = "900000000000074008", "900000000000073002"
@@ -91,7 +91,7 @@ def generate(
 class _Snapshot:
     """A release. Concepts are numbered, the inactive ones last.
 
-    A concept hangs below that of a quarter of its number, some below that of a seventh, too.
+    Concept n is a child of concept n // 4; some are also children of n // 7.
     """
 
     def __init__(self, concepts: int, names: int, seed: int) -> None:
@@ -100,7 +100,7 @@ class _Snapshot:
         self._active = concepts - round(_INACTIVE * concepts)
 
     def rows(self, first: int, last: int) -> dict[str, list[str]]:
-        """Write all rows of some concepts, which are far apart: nothing may rely on their order."""
+        """Write all rows of some concepts, far apart, so that no reader relies on their order."""
         concepts = np.arange(first, last) * _STEP % self._concepts
         out: dict[str, list[str]] = {name: [] for name in _FILES}
         random = draw(self._seed, _CONCEPT, concepts).tolist()
@@ -119,7 +119,7 @@ class _Snapshot:
         parents = dict.fromkeys((concept // 4, *([concept // 7] if concept % 5 == 0 else ())))
         for i, parent in enumerate(parents if concept else ()):
             out["Relationship"].append(_related(8 * concept + i, concept, parent, _IS_A))
-        if concept and concept % 50 == 0:  # a relationship that would close a circle, but ended
+        if concept and concept % 50 == 0:  # an inactive relationship, which would close a circle
             row = _related(8 * concept + 2, concept // 4, concept, _IS_A, active=0)
             out["Relationship"].append(row)
         if dice >> 2 & 3 == 0:
@@ -150,7 +150,7 @@ class _Snapshot:
             out["Association"] += [_member(_POSSIBLY, concept, i, _id(one)) for i, one in heirs]
 
     def _describe(self, out: dict[str, list[str]], concepts: Ints) -> None:
-        """Write the names of concepts, and which dialects use them."""
+        """Write the names of concepts, and the dialects that use them."""
         offsets = self._names.offsets
         counts = np.diff(offsets)[concepts]
         concept = np.repeat(concepts, counts)
@@ -164,7 +164,7 @@ class _Snapshot:
         terms = self._names.texts(same, concept, language)
         for term, (c, n, p, spanish, kind, dice) in zip(terms, rows, strict=True):
             code = "es" if spanish else "en"
-            full = p in (0, 2)  # the FSN, which the preferred term repeats without its tag
+            full = p in (0, 2)  # FSN; the preferred term repeats it without the tag
             term += f" ({_TAGS[code][kind % len(_TAGS[code])]})" if full else ""
             cells = (_id(c), code, _FSN if full else _SYNONYM, term, _ANY_CASE)
             active = int(p < _FIXED or dice >> 4 & 31 > 0)
@@ -184,7 +184,7 @@ def _row(id: str, number: int, active: int, *cells: object) -> str:
 
 
 def _member(refset: str, number: int, place: int, *cells: object, partition: int = 0) -> str:
-    """Write a member of a reference set; `place` tells those of the same component apart."""
+    """Write a member of a reference set; `place` tells members of the same component apart."""
     uuid = f"{int(refset) % 2**32:08x}-{place:04x}-4000-8000-{number:012x}"
     return _row(uuid, number, 1, refset, _id(number, partition), *cells)
 

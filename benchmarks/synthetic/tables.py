@@ -1,4 +1,4 @@
-"""Random numbers that are computed, not kept, and files that are written in pieces."""
+"""Random numbers computed from a number and a seed, and files written in pieces."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,9 +17,9 @@ Flags = npt.NDArray[np.bool_]
 def draw(seed: int, stream: int, numbers: Ints) -> Bits:
     """Draw 64 random bits for each number, always the same (splitmix64).
 
-    So a decision can be taken again anywhere, in pieces of any size, and nothing is remembered.
+    So any process can repeat a draw, in pieces of any size, and nothing is kept in memory.
 
-    numbers (Ints): what is decided about, (n,). stream (int): what is decided.
+    numbers (Ints): of the things to draw for, (n,). stream (int): number of the decision.
     RETURNS (Bits): (n,).
     """
     start = (seed * 1_000_003 + stream + 1) * 0x632BE59BD9B4E019 % 2**64
@@ -35,7 +35,7 @@ def bits(values: Bits, shift: int, width: int) -> Ints:
 
 
 def chance(seed: int, stream: int, numbers: Ints) -> Floats:
-    """Draw a number from [0, 1) for each number, (n,)."""
+    """Draw from [0, 1) for each number, (n,)."""
     return np.asarray(draw(seed, stream, numbers) * 2.0**-64)
 
 

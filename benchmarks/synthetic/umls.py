@@ -1,9 +1,9 @@
-"""Write a UMLS-shaped META directory of any size, or that of a later year.
+"""Write an invented META directory like the UMLS's, of any size, or that of a later year.
 
     python -m benchmarks.synthetic.umls OUT --concepts 4200000 --names 15000000
     python -m benchmarks.synthetic.umls NEXT --concepts 4200000 --names 15000000 --year 1
 
-It has the files that our reader reads. Columns, order and vocabularies are those of the
+It has only the files that the UMLS reader reads. Columns, order and vocabularies are those of the
 Metathesaurus; identifiers, names and definitions are invented.
 """
 
@@ -18,11 +18,11 @@ from benchmarks.synthetic.names import LANGUAGES, Names
 from benchmarks.synthetic.tables import Flags, Ints, bits, chance, draw, write_tables
 
 _FILES = ("MRCONSO", "MRSTY", "MRDEF", "MRREL", "MRCUI", "MRRANK", "MRSAB")
-_BLOCK = 8192  # concepts at a time; even, as related concepts and those that swap names are beside
+_BLOCK = 8192  # concepts at a time; even, since pairs of neighbours are related or swap names
 _MOST_CONCEPTS = 4_990_000  # a CUI has seven digits, and every other one is used
 _KIND, _TYPE, _DEFINED, _DEATH, _MOVED = range(10, 15)  # streams of random numbers
-# What a change of 1 % of the names a year is made of: of the names, so many are in new concepts,
-# get another text, or move to another concept. Concepts that end take the rest.
+# Parts of a yearly change of 1 % of the names: names of new concepts, names with another text, and
+# names that move to another concept. Concepts that end take the rest.
 _BORN, _REDRAWN, _MOVES, _DEATHS = 0.4, 0.1, 0.2, 0.4
 _FIRST_REDRAWN = 50_000_000  # above the atoms of the largest release
 
@@ -64,7 +64,7 @@ def generate(
     out_dir (Path): the META directory; files in it are overwritten.
     concepts, names (int): CUIs and rows of MRCONSO in year 0. seed (int): which terminology.
     year (int): how many years later; identifiers stay the same, and none is used twice.
-    fraction (float): of the names, how many a year are dropped, changed, moved or added.
+    fraction (float): share of the names that are dropped, changed, moved or added in a year.
     RETURNS (dict[str, int]): rows of each file.
     RAISES (ValueError): when there are too few names, or more concepts than CUIs.
     """
@@ -76,10 +76,9 @@ def generate(
 
 
 class _Release:
-    """A release; all but how many names each concept has is computed when it is written.
+    """A release. Only the number of names of each concept is kept; writing computes the rest.
 
-    Concepts are numbered: a concept hangs below that of a quarter of its number, some below that of
-    a seventh, too. Those that end are leaves.
+    Concept n is a child of concept n // 4; some are also children of n // 7. Only leaves end.
     """
 
     def __init__(self, concepts: int, names: int, seed: int, year: int, fraction: float) -> None:
@@ -125,7 +124,7 @@ class _Release:
         return {"MRRANK": ranks, "MRSAB": rows}
 
     def _dead(self, concepts: Ints) -> Flags:
-        """Tell which concepts of year 0 are no more, of those that are no concept's parents."""
+        """Tell which leaves of year 0 have ended."""
         mortal = (concepts >= self._concepts // 2) & (concepts < self._concepts) & (concepts > 0)
         return mortal & (chance(self._seed, _DEATH, concepts) < _DEATHS * self._changed)
 
@@ -191,7 +190,7 @@ class _Release:
         ]
 
     def _history(self, concepts: Ints) -> list[str]:
-        """Write what became of CUIs: the dead, and one of the years before for 50 concepts."""
+        """Write the history of CUIs: those that ended, and an older one for every 50 concepts."""
         rows = []
         for c, dead in zip(concepts.tolist(), self._dead(concepts).tolist(), strict=True):
             heir = f"SY|||{_cui(c // 4)}|Y|" if c % 3 else "DEL|||||"
@@ -203,7 +202,7 @@ class _Release:
 
 
 def _pairs(concepts: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
-    """Relate concepts to others: places in _SIDES, each relation from both sides."""
+    """Relate concepts to others: positions in _SIDES, each relation from both sides."""
     for step in (4, 7):
         child = concepts[_hangs(concepts, step)]
         yield child, child // step, child % 4
@@ -218,7 +217,7 @@ def _pairs(concepts: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
 
 
 def _hangs(concepts: Ints, step: int) -> Flags:
-    """Tell which concepts have the parent at number // step."""
+    """Tell which concepts are children of concept number // step."""
     return concepts > 0 if step == 4 else (concepts > 0) & (concepts % 5 == 0)
 
 
@@ -227,7 +226,7 @@ def _cui(concept: int) -> str:
 
 
 def _code(sab: str, number: int) -> str:
-    """Write the code of a concept in a vocabulary; many share one of ICD-10-CM."""
+    """Write the code of a concept in a vocabulary; many concepts share an ICD-10-CM code."""
     if sab == "ICD10CM":
         return f"{chr(65 + number // 1000 % 26)}{number // 10 % 100:02d}.{number % 10}"
     return _CODES[sab[:3]].format(number)

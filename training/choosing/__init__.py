@@ -1,1 +1,1 @@
-"""How good an encoder is on held-out names, and which weights are shipped."""
+"""Measuring encoders on held-out names, and choosing the weights to ship."""

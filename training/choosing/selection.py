@@ -1,4 +1,4 @@
-"""Which weights are shipped: the trained ones, a mixture with the base's, or the base's alone."""
+"""Choice of the weights to ship: trained, mixed with the base's, or the base's alone."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ Halves = dict[str, Figures]
 
 @dataclass(frozen=True)
 class Selection:
-    """What was chosen.
+    """The chosen weights and their figures.
 
-    part (float): of the trained weights, 0 for the base alone. weights (Weights): to ship.
-    dev (Figures): their figures on dev. tried (List[Tuple[float, Figures]]): each part and its
+    part (float): share of the trained weights, 0 for the base alone. weights (Weights): to ship.
+    dev (Figures): of these weights. tried (List[Tuple[float, Figures]]): each part and its
     figures on the shortlist.
     """
 
@@ -35,10 +35,10 @@ def select(
     fast: Callable[[Weights], Figures],
     whole: Callable[[Weights], Figures],
 ) -> Selection:
-    """Choose on dev; what does not beat the base by more than `min_gain` is not shipped.
+    """Choose on dev; weights that do not beat the base by more than `min_gain` are not shipped.
 
-    base_dev (Figures): the base among all names. fast (Callable): measures weights on the
-    shortlist, whole (Callable): among all names, which alone decides against the base.
+    base_dev (Figures): of the base, among all names. fast (Callable): measures weights on the
+    shortlist. whole (Callable): measures them among all names, to compare with the base.
     """
     metric = settings.metric
     tried: list[tuple[float, Figures]] = []

@@ -1,4 +1,4 @@
-"""How well queries find their concept: acc@k over concepts, each ranked by its best name."""
+"""Measuring how well queries find their concept: acc@k; concepts are ranked by their best name."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -15,21 +15,21 @@ from ..loop.encoding import encode_names
 from ..loop.precision import Precision
 
 KS = (1, 5, 20)
-# Vectors of one string differ by less between batches; such concepts tie, and the lower row wins.
+# Vectors of a string differ by less between batches. Such concepts tie, and the lower row wins.
 _TIE = 1e-4
 _BLOCK = 256
 
 
-NEVER = 1 << 30  # the rank of a query whose concept is among no names
+NEVER = 1 << 30  # the rank of a query whose concept has no name here
 
 
 @dataclass(frozen=True)
 class QuerySet:
-    """Texts that are looked for, and the concepts that are right for them.
+    """Texts to search for, and their right concepts.
 
     tokens (TokenTable): of the distinct texts. count (int): n queries.
     asked, owner, golds (Ints1d): text, query and concept of each right answer, (n_golds,); a query
-        may have several, or none that is there.
+    may have several, or none in the knowledge base.
     """
 
     tokens: TokenTable
@@ -63,7 +63,7 @@ class QuerySet:
     def ranks(
         self, encoder: BiEncoder, precision: Precision, names: Floats2d, concepts: Ints1d
     ) -> Ints1d:
-        """Rank the best of the right concepts of each query, see `rank`: (n,)."""
+        """Return the rank of the best right concept of each query: (n,); see `rank`."""
         own = rank(self.encode(encoder, precision), self.golds, names, concepts)
         ranks = np.full(len(self), NEVER)
         np.minimum.at(ranks, self.owner, own)
@@ -99,7 +99,7 @@ def measure(ranks: Ints1d) -> dict[str, float]:
 def shortlist(
     queries: Floats2d, golds: Ints1d, names: Floats2d, concepts: NDArray[np.int64], k: int
 ) -> Ints1d:
-    """Pick the names worth comparing while training: of each query the k nearest to the base.
+    """Pick the names to compare while training: the k nearest to each query by the base.
 
     RETURNS (Ints1d): positions of names, ascending; all names of the right concepts among them.
     """

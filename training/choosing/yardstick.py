@@ -1,4 +1,4 @@
-"""Yardstick: measures encoders by what they find, on the same terms as their base."""
+"""Yardstick: measures encoders by the names they find, on the same terms as their base."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -22,17 +22,16 @@ _STORED = 200_000  # names, at most
 
 
 class Yardstick:
-    """Queries, the names they are looked for among, and how well the base finds them.
+    """Queries, the names to search, and how well the base finds the queries.
 
     queries (Mapping[str, QuerySet]): by the names of their figures; weights are chosen on "dev".
-    nearest (int): names that the base finds nearest to a query of "dev": among these is measured
-    while training. among (Optional[int]): names that queries are looked for among, at most; None
-    for all. Where there are more, those of the right concepts are taken, and others at random,
-    always the same.
-    known (Optional[StoredVectors]): vectors of the base that need not be made again.
+    nearest (int): names nearest to a query of "dev" by the base; only these are searched while
+    training. among (Optional[int]): number of names to search, at most; None for all. If there are
+    more, these are the names of the right concepts and random others, always the same.
+    known (Optional[StoredVectors]): stored vectors of the base, not made again.
 
     base (Halves): the base's figures among these names. vectors (Floats2d): the base's vectors of
-    them, (n, dim).
+    these names, (n, dim).
     """
 
     def __init__(
@@ -87,7 +86,7 @@ class Yardstick:
         nearest: int,
         precision: Precision,
     ) -> "Yardstick":
-        """Measure on the mentions of a gold file, all of them ("dev"), and those "unseen".
+        """Measure on the mentions of a gold file: all ("dev"), and "unseen" (not in training).
 
         Ranks count concepts, by the dense tier alone; every mention of the file counts.
 
@@ -110,7 +109,7 @@ class Yardstick:
         return cls(base, names, queries, nearest, precision, facts=facts)
 
     def fast(self, encoder: BiEncoder) -> Figures:
-        """Measure on dev among the shortlist: the names that the base took for near ones."""
+        """Measure on dev among the shortlist: the names that are nearest by the base."""
         vectors = encode_names(encoder, self._names.tokens, self._shortlist, self._precision)
         return self._measure(encoder, ("dev",), vectors, self._shortlist)["dev"]
 
@@ -122,9 +121,9 @@ class Yardstick:
         return self._measure(encoder, self._queries, vectors, self._all)
 
     def store(self, directory: Path) -> None:
-        """Write what the base, and the encoder that was measured last, made of the names.
+        """Write the vectors of the names by the base, and by the encoder that was measured last.
 
-        Of many names nothing: to make vectors anew costs less than a disk full of them.
+        Vectors of many names are not written: making them again costs less than storing them.
         """
         if len(self._all) > _STORED:
             return
@@ -133,13 +132,13 @@ class Yardstick:
             store_vectors(directory, fingerprint, pieces, vectors)
 
     def facts(self) -> dict[str, int]:
-        """Count what is compared with what."""
+        """Count the queries and the names."""
         return {**self._facts, "names": len(self._all), "shortlist": len(self._shortlist)}
 
     def _encode(
         self, encoder: BiEncoder, what: str, known: StoredVectors | None = None
     ) -> Floats2d:
-        """Encode the names but those whose vectors are known."""
+        """Encode the names whose vectors are not known."""
         return encode_unknown(encoder, self._names.tokens, self._all, self._precision, what, known)
 
     def _measure(
@@ -154,7 +153,7 @@ class Yardstick:
 
 
 def among_which(concepts: Ints1d, golds: Sequence[int], most: int | None) -> Ints1d:
-    """Choose the names that queries are looked for among.
+    """Choose the names to search.
 
     concepts (Ints1d): concept of every name. golds (Sequence[int]): the right concepts.
     RETURNS (Ints1d): positions, ascending.

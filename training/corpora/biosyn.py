@@ -1,8 +1,8 @@
 """The `.concept` files of BioSyn (Sung et al. 2020): a mention a line, a file a document.
 
-`8701013||0|22||SpecificDisease||hereditary hemochromatosis||D006432`. The files of its releases are
-prepared: mentions in lower case, abbreviations expanded, composites split or joined with "|". The
-offsets are those of the original text, which does not come with them.
+`8701013||0|22||SpecificDisease||hereditary hemochromatosis||D006432`. The released files are
+preprocessed: mentions in lower case, abbreviations expanded, composites split or joined with "|".
+Offsets refer to the original text, which is not included.
 """
 
 from collections.abc import Iterator

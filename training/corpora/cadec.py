@@ -80,5 +80,5 @@ def _split(body: str) -> tuple[tuple[Span, ...], str]:
 
 
 def _link(codes: str) -> Ids:
-    """Read the codes; that none is there is how CONCEPT_LESS reads."""
+    """Read the codes; CONCEPT_LESS has none."""
     return together(*numbers_in(codes)) if "+" in codes else either(*numbers_in(codes))

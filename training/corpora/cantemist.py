@@ -1,7 +1,7 @@
 """CANTEMIST (Miranda-Escalada et al. 2020): 1,301 Spanish cancer cases, tumour morphology, ICD-O-3.
 
 brat; the code of a mention is its note. Splits: "train", "dev1", "dev2", "test". The directories
-cantemist-norm are read; the same texts without codes (cantemist-ner) are passed over.
+cantemist-norm are read; the same texts without codes (cantemist-ner) are skipped.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _NORM = "cantemist-norm"
 
 
 def read(source: Path, tally: Tally) -> Iterator[Document]:
-    """Stream the documents, those without any mention too."""
+    """Stream the documents, also those without a mention."""
     folder = beside(source)
     found = list(pairs(folder, tally))
     norm = [pair for pair in found if _NORM in pair[1].parts]

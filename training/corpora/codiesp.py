@@ -1,9 +1,8 @@
 """CodiEsp (Miranda-Escalada et al. 2020): 1,000 Spanish clinical cases, CIE-10.
 
 `trainX.tsv`, `devX.tsv`, `testX.tsv` have no header: file, DIAGNOSTICO or PROCEDIMIENTO, code,
-words, places ("12 20;25 31"). CodiEsp-D is made of the diagnoses among them: `trainD.tsv` gives
-codes of whole documents, not of mentions. Codes are written in lower case there, in the upper case
-of ICD-10 here.
+words, places ("12 20;25 31"). CodiEsp-D has only the diagnoses; its `trainD.tsv` is not read, since
+it gives codes of whole documents, not of mentions. Codes become upper case, as in ICD-10.
 """
 
 from collections.abc import Iterator
@@ -38,7 +37,7 @@ def read_all(source: Path, tally: Tally) -> Iterator[Document]:
     for table in tables:
         mentions = _mentions(table, tally)
         for path, name in texts.items():
-            # A single table may lie with its texts in one directory, or beside theirs.
+            # The texts of a single table may be in its directory, or in one beside it.
             if table.parent not in path.parents and len(tables) > 1:
                 continue
             text = read_text(path, tally)

@@ -1,8 +1,8 @@
 """COMETA (Basaldella et al. 2020): 20,015 layman's terms from Reddit, SNOMED CT.
 
-Tab-separated, a term a line, with an example sentence that mostly holds it. There are four
-divisions, stratified or zero-shot, with general ids (the concept) or specific ones (what it means
-in the sentence), and a random one; each has train.csv, dev.csv and test.csv.
+Tab-separated, a term a line, with an example sentence that mostly holds the term. There are four
+divisions, stratified or zero-shot, with general ids (the concept) or specific ones (the meaning in
+the sentence), and a random one; each has train.csv, dev.csv and test.csv.
 """
 
 from collections.abc import Iterator
@@ -46,7 +46,7 @@ def _read(source: Path, tally: Tally, column: str) -> Iterator[Document]:
             example = row.get("example", "")
             spans = find_said(example, row["term"])
             mention = Mention(row["term"], spans, split_ids(row["code"], "|+"), line=line)
-            # The example is an utterance without the term now and then: no context then.
+            # Some examples lack the term: these give no context.
             text = example if spans else None
             if example and not spans:
                 tally.note("terms that their example does not hold, without it")

@@ -20,7 +20,7 @@ from .registry import Corpus
 from .tally import Tally
 from .writing import to_record
 
-_GOLD = FileKind("a converted corpus")  # gold looks the same, whoever made it
+_GOLD = FileKind("a converted corpus")  # gold of any origin looks the same
 
 
 def convert(
@@ -34,10 +34,10 @@ def convert(
 ) -> None:
     """Write a corpus as gold mentions, all or nothing.
 
-    source (Path): what `training.download` left: a file or a directory.
+    source (Path): a file or a directory, as `training.download` leaves it.
     output (Path): JSON lines, `.gz` compresses.
-    splits (Collection[str]): keep these alone; "dev" takes "dev1" and "dev2" too.
-    overwrite (bool): replace a file that has something else.
+    splits (Collection[str]): keep only these; "dev" takes "dev1" and "dev2" too.
+    overwrite (bool): replace a file of another kind.
     RAISES (MedlinkError): E107 no source, E701 or E702 no such corpus, E703 a fault when the tally
         is strict, E705 nothing came out, E706 an unknown split, E109 nothing can be written,
         E120-E124 for what is at `output`.
@@ -64,7 +64,7 @@ def _writer(path: Path, compressed: bool) -> Iterator[TextIO]:
         with path.open("w", encoding="utf-8", newline="\n") as file:
             yield file
         return
-    # Neither name nor time: the same corpus gives the same bytes.
+    # No file name or time in gzip, so that a corpus always gives the same bytes.
     with (
         path.open("wb") as raw,
         gzip.GzipFile("", "wb", 9, raw, mtime=0) as packed,
@@ -83,12 +83,12 @@ def _kept(
 
 
 def belongs(name: str, split: str) -> bool:
-    """Tell whether a split is the one that was asked for, or a numbered part of it."""
+    """Tell whether a split is the wanted one, or a numbered part of it."""
     return name == split or name.rstrip("0123456789") == split or name.startswith(f"{split}.")
 
 
 def without_repeats(documents: Iterator[Document], tally: Tally) -> Iterator[Document]:
-    """Leave out documents whose id another one has; that they differ is a fault."""
+    """Leave out documents with a repeated id; if their content differs, that is a fault."""
     seen: dict[str, bytes] = {}
     for document in documents:
         if document.doc_id:

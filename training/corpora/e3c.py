@@ -1,8 +1,8 @@
 """E3C (Magnini et al. 2020): clinical cases in English, Spanish, French, Italian, Basque, UMLS.
 
 UIMA XMI, a file a document. Only clinical entities (CLINENTITY) have ids; events, actors and body
-parts are passed over. The layers take the place of splits: "layer1" was annotated by hand, "layer2"
-by machine and by hand in part.
+parts are skipped. The layers are the splits: "layer1" was annotated by hand, "layer2" by machine
+and partly by hand.
 """
 
 from collections.abc import Iterator

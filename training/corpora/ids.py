@@ -4,7 +4,7 @@ import re
 
 from .records import Ids
 
-# How corpora say that no concept fits.
+# Ways in which corpora write NIL.
 NO_CONCEPT = frozenset({
     "", "-1", "cui-less", "cuiless", "concept_less", "no_code", "nocode", "nil", "none", "null",
     "na", "n/a", "nan", "-",
@@ -14,27 +14,27 @@ _NUMBER = re.compile(r"(?<!\d)\d{6,18}(?!\d)")
 
 
 def split_ids(cell: str, separators: str = "|+", prefix: str = "") -> Ids:
-    """Split a cell of ids that are meant together.
+    """Split a cell of ids that form one composite link.
 
-    separators (str): characters between ids. prefix (str): taken off the ids that have it.
+    separators (str): characters between ids. prefix (str): removed from the ids.
     """
     found = re.split(f"[{re.escape(separators)}]", cell) if separators else [cell]
     return together(*(id.strip().removeprefix(prefix) for id in found))
 
 
 def together(*ids: str) -> Ids:
-    """Make the link of ids that are meant together; those that say NIL are left out."""
+    """Make the composite link of ids; ids for NIL are left out."""
     kept = tuple(dict.fromkeys(id for id in map(_clean, ids) if id))
     return Ids(kept, len(kept) > 1)
 
 
 def either(*ids: str) -> Ids:
-    """Make the link of ids of which each is right."""
+    """Make the link of alternative ids, each of which is right."""
     return together(*ids)._replace(composite=False)
 
 
 def cuis_in(text: str) -> list[str]:
-    """Find UMLS CUIs in a cell that may hold names too."""
+    """Find UMLS CUIs in a cell that may also hold names."""
     return [found.upper() for found in _CUI.findall(text)]
 
 

@@ -1,4 +1,4 @@
-"""Where the files of a corpus are, and which split they belong to."""
+"""The files of a corpus, and their splits."""
 
 import re
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from spacy_medlink.errors import Errors
 
-# In the words of publishers: NCBItrainset, CDR_DevelopmentSet, dev-set1, processed_test, trainX.
+# File names of publishers: NCBItrainset, CDR_DevelopmentSet, dev-set1, processed_test, trainX.
 _SPLIT = re.compile(
     r"(train|trng|dev|valid|test)(?:elop(?:ment)?|ing|ation|idation)?[-_ ]?(?:set)?(\d*)", re.I
 )
@@ -14,9 +14,9 @@ _NAMES = {"trng": "train", "valid": "dev"}
 
 
 def split_of(path: Path, root: Path) -> str:
-    """Read the split off a path, its last part first: "train", "dev", "dev1", "test" or "".
+    """Find the split in a path, its last part first: "train", "dev", "dev1", "test" or "".
 
-    Only what lies below the root speaks, and the root's own name when it is the file.
+    Only the path below the root counts, or the root's name when the root is the file.
     """
     below = path.relative_to(root).parts if path != root else (path.name,)
     for part in reversed(below):
@@ -28,7 +28,7 @@ def split_of(path: Path, root: Path) -> str:
 
 
 def files_of(source: Path, pattern: str, corpus: str, expected: str) -> Iterator[Path]:
-    """Stream the files of a corpus: the source itself, or all below it whose name fits.
+    """Stream the files of a corpus: the source itself, or all files below it with a matching name.
 
     pattern (str): regular expression for the whole name, case ignored.
     RAISES (MedlinkError): E107 without the source, E701 when no file fits.
@@ -44,7 +44,7 @@ def files_of(source: Path, pattern: str, corpus: str, expected: str) -> Iterator
 
 
 def walk(source: Path) -> Iterator[Path]:
-    """Stream all files below a directory in the order of their names, system leftovers aside.
+    """Stream all files below a directory in the order of their names, without system files.
 
     RAISES (MedlinkError): E107 when there is no such directory.
     """
@@ -57,7 +57,7 @@ def walk(source: Path) -> Iterator[Path]:
 
 
 def beside(source: Path) -> Path:
-    """Give the directory that a corpus is in, should its main file be named."""
+    """Return the directory of a corpus, also when `source` is its main file."""
     if not source.exists():
         raise Errors.source_missing(path=source)
     return source if source.is_dir() else source.parent

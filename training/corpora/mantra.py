@@ -1,9 +1,9 @@
 """Mantra GSC (Kors et al. 2015): 5 languages, Medline titles, drug labels and patents, UMLS.
 
 XML: `Medline_GSC_fr_man.xml` with `<unit id><text/><e offset len cui grp>`. brat: a directory a
-language, the type of an annotation being its semantic group and its note the list
-`['C0011849', 'name', 'type', 'DISO']`, or the type being the CUI and the note the other three. The
-English Medline texts are there once for each language that they were paired with.
+language. The type of an annotation is its semantic group, and its note the list
+`['C0011849', 'name', 'type', 'DISO']`; or the type is the CUI, and the note has the other three.
+The English Medline texts are repeated for each language that they were paired with.
 """
 
 import re

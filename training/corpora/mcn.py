@@ -2,7 +2,7 @@
 
 `train_note/0034.txt` and `train_norm/0034.norm` with lines `N001||C0018681||12||20`, further pairs
 of offsets for mentions in several pieces, and CUI-less where no concept fits. Texts are private:
-they come after an agreement, and must not be shown.
+they are given after an agreement, and must not be shown.
 """
 
 from collections.abc import Iterator

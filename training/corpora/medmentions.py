@@ -56,9 +56,9 @@ def _corpus(source: Path, name: str, part: str) -> Path:
 
 
 def _splits(source: Path, tally: Tally) -> dict[str, str]:
-    """Map PubMed ids to splits; those of a list that is not there are in none."""
+    """Map PubMed ids to splits; ids of a missing list have no split."""
     splits: dict[str, str] = {}
-    # Beside a single file may lie a whole disk: only its own directory is looked at.
+    # A single file may be on a large disk, so only its own directory is searched.
     near = source.parent.iterdir() if source.is_file() else walk(source)
     files = {path.name: path for path in near}
     for split, word in _LISTS.items():

@@ -1,7 +1,7 @@
 """NCBI disease corpus (Doğan et al. 2014): 793 abstracts, diseases, MeSH and OMIM ids.
 
-`D003110|D009369` is a composite mention, `D001+D002` one mention that takes both concepts: both
-are written as composite.
+`D003110|D009369` is a composite mention, `D001+D002` a mention that needs both concepts. Both are
+written as composite.
 """
 
 from collections.abc import Iterator

@@ -6,7 +6,7 @@ from .records import Span
 
 
 def find_said(text: str, said: str, after: int = 0) -> tuple[Span, ...]:
-    """Find where a text says something, in whatever case: as whole words, or else inside of them.
+    """Find a mention in a text, ignoring case: first as whole words, then inside words.
 
     after (int): where to begin. RETURNS (Tuple[Span, ...]): the first place, or ().
     """

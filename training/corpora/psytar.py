@@ -2,8 +2,8 @@
 
 A workbook, or its sheets as CSV files with their names. `Sentence_Labeling` has the sentences,
 `ADR_Mapped`, `WD-Mapped`, `SSI_Mapped` and `DI_Mapped` the mentions with their ids. There are no
-offsets: a mention is looked for in its sentence, and kept without offsets where it is not found,
-as patients' words were sometimes put in order. Each sentence is a document.
+offsets: a mention is searched for in its sentence. It is kept without offsets where it is not
+found, since annotators sometimes reordered words. Each sentence is a document.
 """
 
 import re
@@ -23,7 +23,7 @@ from .tally import Tally
 
 _EXPECTED = "PsyTAR_dataset.xlsx, or its sheets as CSV files"
 _SENTENCES = "sentencelabeling"
-# Sheet to the type of its mentions and the column that has their text.
+# By sheet, the type of its mentions and the column of their text.
 _MAPPED = {
     "adrmapped": ("ADR", "adrs"),
     "wdmapped": ("WD", "wds"),
@@ -67,7 +67,7 @@ def _book(path: Path) -> Iterator[tuple[str, Rows]]:
     except MedlinkError as error:
         if error.code not in ("E105", "E165"):
             raise
-        # The remedies are those of other sources.
+        # The remedies of these codes are for other sources.
         problem = error.message.split(". ")[0].removeprefix(f"{path} ")
         raise Errors.corpus_damaged(path=path, problem=problem) from error
 
@@ -102,20 +102,20 @@ def _mentions(rows: Rows, type: str, column: str, vocabulary: str) -> Iterator[t
         row = dict(zip(header, cells, strict=False))
         said, key = row.get(column, "").strip(), _key(row)
         if said and key:
-            # Two columns may have one name, so that the row as a dictionary is not enough.
+            # Two columns may have the same name, so a row as a dictionary is not enough.
             pairs = list(zip(header, cells, strict=False))
             own = [cell for name, cell in pairs if name.startswith(vocabulary)]
             yield key, Mention(said, (), _link(own, vocabulary), type, line=line)
 
 
 def _link(cells: list[str], vocabulary: str) -> Ids:
-    """Read the ids of all columns of a vocabulary: a finding may take two concepts."""
+    """Read the ids of all columns of a vocabulary: a mention may need two concepts."""
     find = cuis_in if vocabulary == "umls" else numbers_in
     return together(*(id for cell in cells for id in find(cell)))
 
 
 def _placed(text: str, mentions: list[Mention]) -> Iterator[Mention]:
-    """Give each mention its place, the second of two alike the second place."""
+    """Add offsets to each mention; the second of two equal mentions gets the second place."""
     ends: dict[str, int] = {}
     for mention in mentions:
         said = mention.said.lower()

@@ -1,4 +1,4 @@
-"""A corpus on its way: documents and mentions as their files give them, nothing checked yet."""
+"""Documents and mentions as the files of a corpus give them, not checked yet."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -7,7 +7,7 @@ Span = tuple[int, int]
 
 
 class Ids(NamedTuple):
-    """What a mention is linked to; () is NIL.
+    """The gold ids of a mention; () is NIL.
 
     composite (bool): the mention means all of the ids together ("breast and ovarian cancer");
         otherwise each id alone is a right answer.
@@ -23,8 +23,8 @@ class Mention(NamedTuple):
     said (str): its text as the corpus writes it, "" when there are only offsets.
     spans (Tuple[Tuple[int, int], ...]): start and end of its pieces in the text, in characters;
         () when the corpus does not say.
-    parts (Tuple[str, ...]): of a composite mention, what each id alone would be called.
-    line (int): in its file, from 1; 0 when lines mean nothing there.
+    parts (Tuple[str, ...]): of a composite mention, a text for each id alone.
+    line (int): in its file, from 1; 0 for files without lines.
     """
 
     said: str
@@ -36,10 +36,10 @@ class Mention(NamedTuple):
 
 
 class Document(NamedTuple):
-    """A document; one that is only a list of mentions has no text, and may have no id.
+    """A document; a mere list of mentions has no text, and may have no id.
 
-    split (str): the part of the corpus that its publisher put it in, "" for none.
-    path (Path): the file that it, or its annotation, came from.
+    split (str): the publisher's part of the corpus, "" for none.
+    path (Path): the file of the document, or of its annotation.
     """
 
     doc_id: str

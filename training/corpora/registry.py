@@ -32,7 +32,7 @@ class Corpus(NamedTuple):
     """A corpus.
 
     read (Callable[[Path, Tally], Iterator[Document]]): streams its documents.
-    ids (str): the terminology that its ids are of.
+    ids (str): the terminology of its ids.
     """
 
     name: str

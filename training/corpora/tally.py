@@ -1,4 +1,4 @@
-"""What a conversion left out or changed, and why."""
+"""Counts of what a conversion left out or changed, and why."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ SHOWN = 10  # examples of each fault
 
 
 class Fault(NamedTuple):
-    """One place where a corpus is not what its format says."""
+    """A place where a corpus violates its format."""
 
     path: Path
     line: int
@@ -22,7 +22,7 @@ class Tally:
     """Counts of one conversion.
 
     strict (bool): stop at the first fault. Drops and notes follow a rule and never stop anything.
-    show_text (bool): let faults quote the documents, which may be private.
+    show_text (bool): quote the documents in faults, although they may be private.
     """
 
     def __init__(self, strict: bool = False, show_text: bool = False) -> None:
@@ -38,11 +38,11 @@ class Tally:
         self.examples: dict[str, list[Fault]] = {}
 
     def drop(self, what: str, count: int = 1) -> None:
-        """Count what a rule leaves out."""
+        """Count something that a rule leaves out."""
         self.dropped[what] += count
 
     def note(self, what: str, count: int = 1) -> None:
-        """Count what a rule keeps in another form."""
+        """Count something that a rule changes."""
         self.noted[what] += count
 
     def fault(
@@ -51,7 +51,7 @@ class Tally:
         """Count something that is wrong with the corpus.
 
         problem (str): its kind. detail (str): the case, without the document's words.
-        text (str): the document's words, for those who asked to see them.
+        text (str): the document's words, shown only on request.
         RAISES (MedlinkError): E703 when strict.
         """
         if self.show_text and text:
@@ -65,7 +65,7 @@ class Tally:
             examples.append(Fault(path, line, detail))
 
     def report(self) -> Iterator[str]:
-        """List the counts as lines for people."""
+        """List the counts as readable lines."""
         splits = ", ".join(f"{name or 'no split'} {n:,}" for name, n in self.splits.items())
         yield f"{self.documents:,} documents ({splits or 'none'})"
         yield f"{self.mentions:,} mentions, of which {self.nil:,} are NIL"

@@ -1,8 +1,8 @@
 """DisTEMIST, MedProcNER and SympTEMIST (2022-2023): the same 1,000 Spanish cases, SNOMED CT.
 
 Each has tables of linked mentions with its own column names, and texts in `.txt` files. "a+b" is a
-composite mention, NO_CODE has no concept. DisTEMIST links only part of its training texts
-(training1 and training2); of the tables of SympTEMIST the fullest is read.
+composite mention, NO_CODE is NIL. DisTEMIST links only part of its training texts (training1 and
+training2). The fullest of the SympTEMIST tables is read.
 """
 
 import re
@@ -68,12 +68,12 @@ def _texts(folder: Path, tally: Tally) -> dict[str, list[Path]]:
 
 
 def _nearest(paths: list[Path], table: Path) -> Path | None:
-    """Of several copies of a text, take that with most of its path in common with the table."""
+    """Take the copy of a text that shares the longest path with the table."""
     return max(paths, key=lambda path: len(set(path.parents) & set(table.parents)), default=None)
 
 
 def _fullest(tables: list[Path]) -> list[Path]:
-    """Of tables that differ in `_complete` and `+COMPOSITE` alone, take the longest name."""
+    """Take the longest name of tables that differ only in `_complete` and `+COMPOSITE`."""
     best: dict[tuple[Path, str], Path] = {}
     for table in tables:
         key = (table.parent, re.sub(r"_complete|\+COMPOSITE", "", table.name))

@@ -1,4 +1,4 @@
-"""From a document of a corpus to a line of gold mentions, every offset checked against the text."""
+"""Writing documents of a corpus as lines of gold mentions, with checked offsets."""
 
 from itertools import pairwise
 from typing import Any
@@ -10,9 +10,9 @@ from .tally import Tally
 def to_record(document: Document, tally: Tally) -> dict[str, Any]:
     """Make the record of a document; counts go into the tally.
 
-    A mention is written with offsets only where `text[start:end]` is the mention. One in several
-    pieces is written as the pieces joined by spaces, its places in "spans"; one whose offsets
-    point at something else keeps its own text and loses the offsets.
+    A mention has offsets only where `text[start:end]` is the mention. A mention in several pieces
+    is written as the pieces joined by spaces, with their offsets in "spans". If offsets point at
+    other text, the mention keeps its text and loses the offsets.
 
     RETURNS (Dict[str, Any]): as `spacy_medlink.kb.gold` reads it, with "split", and with
         "composite", "parts" and "spans" on the mentions that have them.
@@ -37,11 +37,11 @@ def to_record(document: Document, tally: Tally) -> dict[str, Any]:
 
 
 def _fitting(document: Document) -> str | None:
-    """Give the text whose line ends are those that the offsets count."""
+    """Return the text with the line ends that the offsets count."""
     text = document.text
     if text is None or "\r\n" not in text:
         return text
-    # Made on one system and packed on another: offsets may count CRLF as one character.
+    # A file packed on another system may have other line ends than the offsets count.
     return max((text, text.replace("\r\n", "\n")), key=lambda text: _fits(text, document.mentions))
 
 
@@ -67,7 +67,7 @@ def _mention(document: Document, mention: Mention, tally: Tally) -> dict[str, An
 
 
 def _place(document: Document, mention: Mention, tally: Tally) -> dict[str, Any] | None:
-    """Give what a mention says and where it stands; None when it says nothing."""
+    """Return text and offsets of a mention; None when it has no text."""
     text, spans, said = document.text, mention.spans, mention.said
     if text is None:
         single = len(spans) == 1 and spans[0][0] < spans[0][1]
@@ -118,7 +118,7 @@ def _kept(
 
 
 def _merged(text: str, spans: tuple[Span, ...]) -> tuple[Span, ...]:
-    """Join pieces that only white space parts: tools cut mentions at the ends of lines."""
+    """Join pieces with only white space between them: tools cut mentions at the ends of lines."""
     spans = tuple(sorted(spans))
     merged = list(spans[:1])
     for before, after in pairwise(spans):
@@ -134,7 +134,7 @@ def _joined(text: str, spans: tuple[Span, ...]) -> str:
 
 
 def _same(first: str, second: str) -> bool:
-    """Tell whether two texts differ in white space at most, as line ends in annotations do."""
+    """Tell whether two texts are equal but for white space, such as line ends in annotations."""
     return first == second or first.split() == second.split()
 
 

@@ -1,8 +1,8 @@
 """XL-BEL (Liu et al. 2021): 1,000 mentions in each of ten languages, UMLS CUIs.
 
 v0.0 has `CUI||mention`, v1.0 `CUI||mention||sentence` with the mention between `<tgt>` and
-`</tgt>`. The language is the beginning of the file's name; the file of all languages is left out
-where theirs are.
+`</tgt>`. The file's name begins with the language. The file of all languages is skipped if there
+are files of single languages.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ _OPEN, _CLOSE = "<tgt>", "</tgt>"
 
 
 def read(source: Path, tally: Tally) -> Iterator[Document]:
-    """Stream the mentions, each a document of its own; all are for testing."""
+    """Stream the mentions, each as a document; all are for testing."""
     files = list(files_of(source, _PATTERN, "xl-bel", _EXPECTED))
     by_lang = [path for path in files if _language(path) != "all"]
     for path in by_lang or files:
@@ -51,7 +51,7 @@ def _document(line: str, path: Path, number: int, tally: Tally) -> Iterator[Docu
 
 
 def _unmarked(sentence: str) -> tuple[str, int]:
-    """Take the marks out; the second value is where the first mention begins, -1 for nowhere."""
+    """Remove the marks. RETURNS the text, and the start of the first mention, -1 without one."""
     before, mark, after = sentence.partition(_OPEN)
     if not mark or _CLOSE not in after:
         return sentence, -1

@@ -1,1 +1,1 @@
-"""What is trained on: names, pairs, batches, and the names that are held out."""
+"""Training data: names, pairs, batches, and held-out names."""

@@ -1,4 +1,4 @@
-"""Bitext: pairs of translations, words or titles, each a concept of its own.
+"""Bitext: pairs of translations, words or titles, each a pseudo-concept.
 
 Liu et al. 2021, "Learning domain-specialised representations for cross-lingual biomedical entity
 linking", section 2: general translation pairs with pseudo-labels, beside the names of a
@@ -19,7 +19,7 @@ from spacy_medlink.util.outputs import FileKind
 from ..corpora.layout import walk
 from .names import Block, Tokenize, chunks, flattened, string_hash
 
-_UNKNOWN = -1  # the number of the language that a bitext does not tell
+_UNKNOWN = -1  # the number of an unknown language
 _BITEXT = FileKind("a bitext")
 # Files are named after their two languages, in any order: en-de.txt, wikititles-v3.de-en.tsv.
 _LANGUAGES = re.compile(r"(?:^|[._-])([a-z]{2,3})-([a-z]{2,3})(?:\.|$)")
@@ -37,8 +37,8 @@ def convert_bitext(
 
     sources (Iterable[Path]): files, or directories with one for each pair of languages.
     languages (Collection[str]): () for all. RETURNS (int): pairs.
-    RAISES (MedlinkError): E107 without a source, E516 for a line without two texts, E723 for a
-        format that there is not, E724 when no file is of the languages.
+    RAISES (MedlinkError): E107 without a source, E516 for a line without two texts, E723 for an
+        unknown format, E724 when no file is of the languages.
     """
     if format not in FORMATS:
         raise Errors.unknown_bitext(format=format, known=", ".join(FORMATS))
@@ -71,9 +71,9 @@ def _pairs(file: Path, between: re.Pattern[str]) -> Iterator[tuple[str, str]]:
 
 
 def read_bitext(path: Path) -> Iterator[tuple[str, str]]:
-    """Stream the pairs of a file: two columns, tab-separated, plain or gzip; further ones unread.
+    """Stream the pairs of a file: the first two columns, tab-separated, plain or gzip.
 
-    Empty lines are skipped, and so are pairs of one string: they teach nothing.
+    Empty lines and pairs of equal strings are skipped: there is nothing to learn from them.
     RAISES (MedlinkError): E516 a line without two texts, E107 no such file.
     """
     if not path.is_file():
@@ -89,7 +89,7 @@ def read_bitext(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def bitext_blocks(path: Path, tokenize: Tokenize, first_concept: int) -> Iterator[Block]:
-    """Read a bitext as training names: every pair is the two names of a pseudo-concept.
+    """Read a bitext as training names: every pair gives two names of a pseudo-concept.
 
     first_concept (int): number of the first pseudo-concept, above those of the knowledge base.
     """

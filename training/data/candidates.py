@@ -1,4 +1,4 @@
-"""Candidates: for every mention the names that two searches propose, anew each epoch (BioSyn)."""
+"""Candidates: names that two searches propose for each mention, renewed each epoch (BioSyn)."""
 
 from collections.abc import Callable
 
@@ -17,13 +17,13 @@ _BLOCK = 256
 
 
 class Candidates:
-    """The k names proposed for each mention: some by spelling, the others by the encoder as it is.
+    """The k names proposed for each mention: some by spelling, the others by the current encoder.
 
     Sung et al. 2020, "Biomedical entity representations with synonym marginalization", section
     3.3: a share is taken from the sparse search, and filled up to k from the dense one.
 
-    names (NamesAndMentions): mentions among names. texts (Sequence[str]): of all of them.
-    encode (Callable): vectors of positions, with the encoder as it is at the time.
+    names (NamesAndMentions): names and mentions. texts (Sequence[str]): of all names and mentions.
+    encode (Callable): gives vectors of positions, by the current encoder.
     k (int): names a mention. dense_ratio (float): share of the dense search, 0..1.
     """
 
@@ -43,7 +43,7 @@ class Candidates:
         self._scores: Floats2d = np.zeros(self._rows.shape, dtype=np.float32)
 
     def renew(self, epoch: int) -> None:
-        """Retrieve with the encoder as it is, unless that was done for this epoch already."""
+        """Retrieve with the current encoder, unless it was done for this epoch already."""
         if epoch == self.epoch:
             return
         vectors, queries = self._encode(self._names), self._encode(self.mentions)
@@ -79,14 +79,14 @@ class Candidates:
         self._rows, self._scores = state["rows"].numpy(), state["scores"].numpy()
 
     def _merged(self, sparse: Ints1d, dense: Ints1d) -> Ints1d:
-        """Take the first of the sparse search, then of the dense one, each name once."""
+        """Take the first names of the sparse search, then of the dense search, each name once."""
         proposed = [row for row in sparse[: self._from_sparse].tolist() if row >= 0]
         merged = list(dict.fromkeys([*proposed, *dense.tolist()]))
         return np.array(merged[: self._k])
 
 
 class CandidateSampler(Around):
-    """The batches of mentions of another sampler, with their candidates, renewed each epoch."""
+    """A sampler that adds candidates, renewed each epoch, to the mentions of another sampler."""
 
     def __init__(self, mentions: Sampler, candidates: Candidates) -> None:
         self._sampler, self._candidates = mentions, candidates

@@ -1,4 +1,4 @@
-"""Cutter: strings to word pieces, without the encoder, so that a process can have it cheaply."""
+"""Cutter: strings to word pieces, without the encoder, so that it is cheap to send to a process."""
 
 import hashlib
 from collections.abc import Sequence
@@ -11,9 +11,9 @@ from spacy_medlink.encoders.preparation import AS_IT_IS, Preparation
 
 @dataclass(frozen=True)
 class Cutter:
-    """Cuts strings as `BiEncoder.tokenize` does; can be sent to another process.
+    """A tokenizer that cuts as `BiEncoder.tokenize` does, and can be sent to another process.
 
-    backend (tokenizers.Tokenizer): of the encoder's tokenizer. max_length (int): in word pieces.
+    backend (tokenizers.Tokenizer): the encoder's. max_length (int): in word pieces.
     preparation (Preparation): the encoder's.
     """
 
@@ -23,21 +23,21 @@ class Cutter:
 
     @classmethod
     def of(cls, encoder: BiEncoder) -> "Cutter":
-        """Take from an encoder what cutting needs."""
+        """Make the cutter of an encoder."""
         return cls(encoder.tokenizer._tokenizer, encoder.max_length, encoder.preparation)
 
     def __call__(self, texts: Sequence[str]) -> list[list[int]]:
         """Cut strings, special tokens included."""
-        # The fast one, which newer versions have, does not follow where each piece was.
+        # The fast variant, in newer versions, leaves out offsets, which are not needed here.
         encode = getattr(self.backend, "encode_batch_fast", self.backend.encode_batch)
         encodings = encode(self.preparation(texts), add_special_tokens=True)
         return [self._cut(encoding.ids) for encoding in encodings]
 
     def fingerprint(self) -> str:
-        """Identify what decides about the pieces."""
+        """Return a hash of all that decides about the pieces."""
         text = f"{self.max_length} {self.preparation} {self.backend.to_str()}"
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
     def _cut(self, ids: list[int]) -> list[int]:
-        # The last piece is the separator, which models expect to see.
+        # Keeps the last piece, the separator, which models expect.
         return ids if len(ids) <= self.max_length else [*ids[: self.max_length - 1], ids[-1]]

@@ -1,4 +1,4 @@
-"""Batches in which a concept brings up to so many names (CODER, its task 1: eight)."""
+"""Batches with several names of each concept (CODER, task 1: up to eight)."""
 
 import numpy as np
 
@@ -8,15 +8,15 @@ from .names import TrainingNames
 
 
 class GroupSampler:
-    """Random groups of names of one concept, so that a batch holds several names a concept.
+    """A sampler of groups of names of one concept, so that a batch has several names of a concept.
 
-    Names of a concept are dealt into groups of about the same size anew each epoch, those that
-    are beyond the cap at random left out until the next; a group is never cut by a batch's end.
+    Each epoch, the names of a concept are dealt anew into groups of about the same size. Names
+    beyond the cap are left out at random. A batch never cuts a group.
 
-    names (TrainingNames): the trainable ones of concepts with two or more are drawn.
-    group (int): names of a concept in a batch, at most, as long as no two groups of it meet; one
-    more where a name would be left alone.
-    batch_names (int): names a batch, about: a group that begins in it is in it as a whole.
+    names (TrainingNames): drawn are the trainable names of concepts with two or more of them.
+    group (int): names in a group, at most; one more where a name would be left alone. A batch may
+    have two groups of a concept by chance.
+    batch_names (int): names a batch, about: a group that begins in a batch is in it as a whole.
     most (int): names of a concept in an epoch, at most.
     """
 
@@ -48,7 +48,7 @@ class GroupSampler:
         return np.sort(self._names[self._cuts[place] : self._cuts[place + 1]])
 
     def _deal(self, epoch: int) -> None:
-        """Draw the groups of an epoch, their order, and where batches begin."""
+        """Draw the groups of an epoch, their order, and the starts of batches."""
         rng = np.random.default_rng((self._seed, epoch))
         owner = np.repeat(np.arange(len(self._counts)), self._counts)
         names = self._positions[np.lexsort((rng.random(len(owner)), owner))]

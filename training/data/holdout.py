@@ -1,4 +1,4 @@
-"""Names held out as queries: `dev`, which encoders are chosen on, and `test`, for the report."""
+"""Names held out as queries: `dev` to choose encoders, and `test` for the report."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -23,7 +23,7 @@ HOLDOUT = DirectoryKind("a hold-out")
 class Query:
     """A name that was held out.
 
-    row (int): its name row. concept (int): the row of the only concept that has this string.
+    row (int): of the name. concept (int): row of the only concept that has this string.
     """
 
     row: int
@@ -36,9 +36,9 @@ class Query:
 
 @dataclass(frozen=True)
 class Holdout:
-    """Queries in two halves that share no concept, and the name rows that nothing else may use.
+    """Queries in two halves that share no concept, and the name rows that training must not use.
 
-    dev (Tuple[Query]): for choosing. test (Tuple[Query]): for the report, never chosen on.
+    dev (Tuple[Query]): for choosing. test (Tuple[Query]): for the report only.
     rows (Tuple[int]): held-out name rows, ascending, spelling variants of the queries included.
     kb (str): the knowledge base that the rows belong to (`kb_identity`).
     """
@@ -65,8 +65,7 @@ class Holdout:
     def load(cls, directory: Path, kb: KnowledgeBase, known: bool = False) -> "Holdout":
         """Read what `save` wrote.
 
-        known (bool): whether it is known to be of this knowledge base, which else takes a look at
-            all names.
+        known (bool): skip the check that it is of this knowledge base, which reads all names.
         RAISES (MedlinkError): E507 missing or damaged, or of another knowledge base.
         """
         path = directory / FACTS_FILE
@@ -86,12 +85,12 @@ class Holdout:
 
 
 def make_holdout(kb: KnowledgeBase, fraction: float, most: int, seed: int) -> Holdout:
-    """Hold out one non-preferred name each of a random part of the concepts.
+    """Hold out one non-preferred name of each concept in a random part of the concepts.
 
-    Only concepts with two distinct names or more take part (letter case aside), and only names
-    that no other concept shares: a query has one right answer, and its string is seen nowhere.
+    Only concepts with two or more distinct names (ignoring case) take part, and only names that no
+    other concept shares. So a query has one right answer, and training never sees its string.
 
-    fraction (float): of the concepts that could take part. most (int): queries, at most.
+    fraction (float): of the concepts that can take part. most (int): queries, at most.
     seed (int): the same seed and KB give the same hold-out.
     RAISES (MedlinkError): E503 when fewer than two concepts have a name to hold out.
     """
@@ -116,7 +115,7 @@ def make_holdout(kb: KnowledgeBase, fraction: float, most: int, seed: int) -> Ho
 
 
 def kb_identity(kb: KnowledgeBase) -> str:
-    """Identify a knowledge base by what its rows mean: the concept and the text of every name."""
+    """Hash a knowledge base by its rows: the concept and the text of every name."""
     digest = xxhash.xxh3_128()
     for concept, name in kb.iter_names():
         digest.update(f"{concept}\t{name.text}\n".encode("utf-8", "surrogatepass"))
@@ -124,7 +123,7 @@ def kb_identity(kb: KnowledgeBase) -> str:
 
 
 def _choices(concept: Concept) -> dict[int, list[int]]:
-    """Map the strings that are not the preferred name's (by hash) to the rows that have them."""
+    """Map the hashes of strings other than the preferred name to their rows."""
     choices: dict[int, list[int]] = {}
     for row, name in enumerate(concept.names, start=concept.first_name):
         choices.setdefault(string_hash(name.text), []).append(row)
@@ -133,7 +132,7 @@ def _choices(concept: Concept) -> dict[int, list[int]]:
 
 
 def _shared_strings(kb: KnowledgeBase) -> set[int]:
-    """Find the strings (by hash) that several concepts have."""
+    """Find the hashes of strings that several concepts share."""
     distinct = (string for _, _, _, string in distinct_names(kb))
     strings, counts = np.unique(np.fromiter(distinct, dtype=np.uint64), return_counts=True)
     return set(strings[counts > 1].tolist())

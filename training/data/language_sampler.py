@@ -1,4 +1,4 @@
-"""Batches in which every language has its share, however many names it has."""
+"""Batches with an equal share of every language, however many names it has."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +10,12 @@ from .sampler import Shuffle
 
 
 class LanguageSampler:
-    """Random pairs, every language equally often; an epoch draws as many pairs as there are.
+    """A sampler of random pairs, every language equally often; an epoch draws `len(pairs)` pairs.
 
-    Pairs of a rare language come several times an epoch, those of a frequent one not all.
+    Pairs of a rare language come several times an epoch; some pairs of a frequent one do not come.
 
     pairs (Pairs): (n_pairs, 2) positions of training names. languages (NDArray): number of the
-    language of every training name; a pair is of the language that fewer names have.
+    language of every training name; a pair has the rarer language of its two names.
     """
 
     def __init__(
@@ -27,13 +27,13 @@ class LanguageSampler:
         bounds = np.flatnonzero(np.diff(kinds[order])) + 1
         self._parts = np.split(order, bounds)
         self._orders = [
-            Shuffle(len(part), len(part), seed + (kind << 32))  # an order a pass
+            Shuffle(len(part), len(part), seed + (kind << 32))  # another order for each pass
             for kind, part in enumerate(self._parts)
         ]
 
     @property
     def steps_per_epoch(self) -> int:
-        """Number of batches in which as many pairs are drawn as there are."""
+        """Number of batches in an epoch."""
         return -(-len(self._pairs) // self._size)
 
     def batch(self, step: int) -> Ints1d:
@@ -48,7 +48,7 @@ class LanguageSampler:
 
 
 def pair_languages(pairs: Pairs, languages: NDArray[np.int16]) -> NDArray[np.int16]:
-    """Tell the language of every pair: of its two names the one that fewer names have, (n,)."""
+    """Return the language of every pair, (n,): the rarer language of its two names."""
     numbers = languages + 1  # -1 is unknown
     counts = np.bincount(numbers)
     first, second = numbers[pairs[:, 0]], numbers[pairs[:, 1]]
@@ -56,7 +56,7 @@ def pair_languages(pairs: Pairs, languages: NDArray[np.int16]) -> NDArray[np.int
 
 
 def _at(order: Shuffle, places: Ints1d, count: int) -> Ints1d:
-    """Look up places of an endless order: pass after pass over n things, each shuffled anew."""
+    """Look up places of an endless order: passes over n things, each shuffled anew."""
     passes, place = np.divmod(places, count)
     found = np.empty(len(places), dtype=np.int64)
     for number in np.unique(passes).tolist():

@@ -1,4 +1,4 @@
-"""Material: all that a training is made of, from a knowledge base and perhaps a bitext."""
+"""Material: the names and pairs of a training, from a knowledge base and perhaps a bitext."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -28,11 +28,11 @@ from .pairs import Pairs, make_pairs, preferred_pairs
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is asked of the material.
+    """The choices that decide about the material.
 
-    reading (Reading): how names are read. pairs (str): "all", or "preferred" for those with the
-    preferred name alone. pairs_per_concept (int): at most. seed (int): of what is
-    trimmed. fraction, most, holdout_seed: of the hold-out (`make_holdout`).
+    reading (Reading): how names are read. pairs (str): "all", or "preferred" for pairs with the
+    preferred name only. pairs_per_concept (int): at most. seed (int): of the random
+    trimming. fraction, most, holdout_seed: of the hold-out (`make_holdout`).
     bitext (Optional[Path]): a file of translations.
     """
 
@@ -46,7 +46,7 @@ class Wanted:
     pairs: str = "all"
 
     def facts(self) -> dict[str, Any]:
-        """Write as plain values; of the bitext its content counts, not its place."""
+        """Return plain values; a bitext is identified by its content, not its path."""
         facts = asdict(self)
         facts["reading"]["languages"] = list(self.reading.languages)
         facts["bitext"] = sha256_of(self.bitext) if self.bitext else None
@@ -55,11 +55,11 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Material:
-    """Names and pairs to train on, and what is held out.
+    """Names and pairs to train on, and the hold-out.
 
-    names (TrainingNames): those of the knowledge base, then those of the bitext.
+    names (TrainingNames): of the knowledge base, then of the bitext.
     languages (NDArray[np.int16]): number of the language of each name, -1 unknown.
-    pairs (Pairs): of synonyms, then of translations. holdout (Holdout): nowhere among the names.
+    pairs (Pairs): of synonyms, then of translations. holdout (Holdout): not among the names.
     n_kb (int): names of the knowledge base.
     """
 
@@ -71,7 +71,7 @@ class Material:
 
     @property
     def kb_names(self) -> TrainingNames:
-        """The names of the knowledge base, which held-out names are looked for among."""
+        """The names of the knowledge base, which are searched for held-out names."""
         return self.names if self.n_kb == len(self.names) else self.names.first(self.n_kb)
 
     @property

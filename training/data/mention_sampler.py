@@ -1,4 +1,4 @@
-"""Batches of mentions, and names among them so that the encoder does not forget the names."""
+"""Batches of mentions, with names so that the encoder does not forget the names."""
 
 from collections.abc import Callable
 
@@ -14,12 +14,12 @@ NearestWrong = Callable[[Ints1d, int], Ints1d]
 
 
 class MentionSampler(Shuffled):
-    """Random mentions, each as often an epoch as the square root of how often it occurs.
+    """A sampler of random mentions; their number in an epoch is the square root of their frequency.
 
-    What a text says often is worth more, and what it says once must be heard too.
+    So frequent mentions count more, and rare ones are learned too.
 
     counts (Ints1d): how often each mention occurs, by its number.
-    batch_mentions (int): mentions a batch, at most: one that is drawn twice comes once.
+    batch_mentions (int): mentions a batch, at most: a mention drawn twice comes once.
     """
 
     def __init__(
@@ -36,9 +36,9 @@ class MentionSampler(Shuffled):
 
 
 class WithNearNames(Around):
-    """The mentions of another sampler, each with a name of its concept and wrong names near it.
+    """A sampler that adds a synonym and near wrong names of each mention of another sampler.
 
-    nearest_wrong (Callable): names near mentions as far as is known, so many of each.
+    nearest_wrong (Callable): finds the nearest wrong names of mentions, by remembered vectors.
     near (int): wrong names a mention.
     """
 
@@ -57,7 +57,7 @@ class WithNearNames(Around):
 
     def batch(self, step: int) -> Ints1d:
         """Get the mentions and names of a step: positions, ascending."""
-        # What is near changes with every step; the same step must be the same when asked again.
+        # Near names change with every step, but a step must always give the same batch.
         if self._drawn is None or self._drawn[0] != step:
             self._drawn = (step, self._draw(step))
         return self._drawn[1]

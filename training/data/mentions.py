@@ -1,4 +1,4 @@
-"""Mentions to train on: the distinct strings of annotated text, beside the names they stand for."""
+"""Mentions to train on: distinct strings of annotated text, with the names of their concepts."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable
@@ -19,11 +19,11 @@ from .names import Tokenize, TokenTable, TrainingNames, string_hash
 
 @dataclass(frozen=True)
 class Mentions:
-    """Distinct mentions of a gold file, letter case aside, each with the concept it means.
+    """Distinct mentions of a gold file, ignoring case, each with its concept.
 
-    texts (Tuple[str]): abbreviations that their document defines are expanded.
-    concepts (Ints1d): concept rows, (n,). counts (Ints1d): how often each occurs, (n,).
-    left_out (Dict[str, int]): mentions that teach nothing, by reason.
+    texts (Tuple[str]): abbreviations defined in the document are expanded.
+    concepts (Ints1d): concept rows, (n,). counts (Ints1d): frequency of each, (n,).
+    left_out (Dict[str, int]): number of unusable mentions, by reason.
     """
 
     texts: tuple[str, ...]
@@ -36,10 +36,10 @@ class Mentions:
 
 
 def known_types(mentions: Iterable[tuple[str, Collection[str]]], kb: KnowledgeBase) -> set[str]:
-    """List the types of mentions that the knowledge base is about: it has more of them than not.
+    """List the types of mentions that the knowledge base covers, at least for most mentions.
 
-    mentions (Iterable[Tuple[str, Collection[str]]]): type and ids of each; those without an id say
-        nothing.
+    mentions (Iterable[Tuple[str, Collection[str]]]): type and ids of each; mentions without an id
+        do not count.
     """
     counts: Counter[str] = Counter()
     resolver = IdResolver(kb)
@@ -52,8 +52,8 @@ def known_types(mentions: Iterable[tuple[str, Collection[str]]], kb: KnowledgeBa
 def read_mentions(path: Path, kb: KnowledgeBase) -> Mentions:
     """Read the mentions of a gold file whose one concept is in the knowledge base.
 
-    A string that the file links to several concepts goes with the one it has most often, the
-    lowest row where that is a tie: an encoder that sees no context can learn no more.
+    A string with several concepts in the file gets its most frequent concept, in a tie the lowest
+    row: an encoder without context can learn no more.
 
     RAISES (MedlinkError): E107, E401-E407 for the file, E515 when no mention is left.
     """
@@ -78,7 +78,7 @@ def read_mentions(path: Path, kb: KnowledgeBase) -> Mentions:
 
 
 def why_nothing(path: Path, kb: KnowledgeBase) -> str:
-    """Say why a gold file teaches nothing about a knowledge base; "" where it does.
+    """Return why a gold file has nothing to train on for a knowledge base; "" where it has.
 
     RAISES (MedlinkError): E107, E401-E403, E405-E407 for the file.
     """
@@ -105,19 +105,19 @@ def _why_not(text: str, ids: int, rows: int) -> str:
 
 @dataclass(frozen=True)
 class NamesAndMentions(TrainingNames):
-    """Training names, mentions among them: `rows` of a mention are -1 - its number.
+    """Training names and mentions; the row of a mention is -1 - its number.
 
-    is_mention (NDArray[bool]): (n,). Mentions are not trainable: they are drawn to the names of
-    their concept, and no name is drawn to them, as linking compares with names alone.
+    is_mention (NDArray[bool]): (n,). Mentions are not trainable: they move to the names of their
+    concept, and no name moves to them, since linking compares with names only.
     """
 
     is_mention: NDArray[np.bool_]
 
 
 def join(names: TrainingNames, mentions: Mentions, tokenize: Tokenize) -> NamesAndMentions:
-    """Put mentions among the names, in the order of their concepts.
+    """Merge names and mentions, in the order of their concepts.
 
-    A mention that is spelled as a name of its concept is left out: the name itself is there.
+    A mention that equals a name of its concept is left out: the name is there already.
     """
     strings = np.array([string_hash(text) for text in mentions.texts], dtype=np.uint64)
     new = np.flatnonzero(~_are_names(names, mentions.concepts, strings))
@@ -142,7 +142,7 @@ def _are_names(names: TrainingNames, concepts: Ints1d, strings: Hashes1d) -> NDA
 
 
 def _joined(first: TokenTable, second: TokenTable, order: Ints1d) -> TokenTable:
-    """Take rows of two tables, one after the other, in an order."""
+    """Concatenate two tables, and take their rows in an order."""
     flat = np.concatenate([first.flat, second.flat])
     starts = np.concatenate([first.offsets[:-1], second.offsets[:-1] + len(first.flat)])[order]
     lengths = np.concatenate([first.lengths(), second.lengths()])[order]

@@ -1,4 +1,4 @@
-"""The names that training sees: distinct strings of each concept, cut into pieces once."""
+"""The names to train on: distinct strings of each concept, tokenised once."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ class TrainingNames:
     rows (Ints1d): name rows in the knowledge base, -1 for a name from elsewhere.
     concepts (Ints1d): concept rows, ascending; beyond those of the knowledge base, pseudo-concepts.
     strings (Hashes1d): hash of the lower-cased text; equal where two concepts share a string.
-    trainable (NDArray[bool]): whether pairs may be made of the name. tokens (TokenTable): pieces.
+    trainable (NDArray[bool]): whether the name may be in pairs. tokens (TokenTable): word pieces.
     """
 
     rows: Ints1d
@@ -87,7 +87,7 @@ class Reading:
 
     languages (Collection[str]): languages to train on, all when empty.
     obsolete (bool): whether to train on names that the source marks as obsolete.
-    trade_names (bool): whether to train on what a substance's brands are called.
+    trade_names (bool): whether to train on the names of a substance's brands.
     """
 
     languages: Collection[str] = ()
@@ -95,7 +95,7 @@ class Reading:
     trade_names: bool = True
 
     def is_trainable(self, name: Name) -> bool:
-        """Tell whether pairs may be made of a name."""
+        """Tell whether a name may be in pairs."""
         return (
             (not self.languages or name.lang in self.languages)
             and (self.obsolete or not name.obsolete)
@@ -127,7 +127,7 @@ def read_names(
     obsolete: bool = True,
     trade_names: bool = True,
 ) -> TrainingNames:
-    """Read the names of a knowledge base, each string once a concept (letter case aside).
+    """Read the names of a knowledge base, each string once a concept (ignoring case).
 
     tokenize (Callable): strings to word-piece ids (`BiEncoder.tokenize`).
     skip (Collection[int]): name rows to leave out, such as those held out for validation.
@@ -148,7 +148,7 @@ def name_blocks(
 ) -> Iterator[Block]:
     """Read names block by block, so that memory holds a few thousand of them as objects.
 
-    first, last (int): name rows to begin and to end at; both at the first name of a concept.
+    first, last (int): range of name rows; both are the first name of a concept.
     """
     numbers = {lang: number for number, lang in enumerate(language_codes(kb))}
     found = (entry for entry in distinct_names(kb, first, last) if entry[0] not in skip)
@@ -166,7 +166,7 @@ def name_blocks(
 
 
 def flattened(pieces: Sequence[Sequence[int]]) -> tuple[Ints1d, NDArray[np.int32]]:
-    """Write lists of word pieces as lengths, (n,), and all pieces one after the other."""
+    """Return lists of word pieces as lengths, (n,), and all pieces in one array."""
     lengths = np.fromiter(map(len, pieces), dtype=np.int64)
     return lengths, np.fromiter((id for row in pieces for id in row), dtype=np.int32)
 
@@ -178,7 +178,7 @@ def empty_block() -> Block:
 
 
 def joined(blocks: Sequence[Block]) -> tuple[TrainingNames, NDArray[np.int16]]:
-    """Put blocks together, in memory. RETURNS names, and the numbers of their languages."""
+    """Concatenate blocks in memory. RETURNS names, and the numbers of their languages."""
     rows, concepts, strings, trainable, languages, lengths, flat = map(
         np.concatenate, zip(*blocks, strict=True)
     )
@@ -192,7 +192,7 @@ def language_codes(kb: KnowledgeBase) -> list[str]:
 
 
 def string_hash(text: str) -> int:
-    """Hash a string, letter case aside: what tells two names to be the same string."""
+    """Hash a string, ignoring case, to find equal strings."""
     return xxhash.xxh3_64_intdigest(text.lower().encode("utf-8", "surrogatepass"))
 
 
@@ -212,7 +212,7 @@ def distinct_names(
 
 
 def chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
-    """Divide a stream into lists of some thousand."""
+    """Divide a stream into lists of some thousand items."""
     waiting = iter(items)
     while chunk := list(islice(waiting, _CHUNK)):
         yield chunk

@@ -11,11 +11,11 @@ Pairs = NDArray[np.int32]
 def make_pairs(concepts: Ints1d, trainable: NDArray[np.bool_], most: int, seed: int) -> Pairs:
     """Pair the names of every concept with each other, at most so many pairs a concept.
 
-    A concept that has more is trimmed at random, whatever its size, without listing all its pairs;
-    which ones stay depends on the seed and the concept alone.
+    A concept with more pairs keeps a random sample, drawn without listing all pairs; it depends
+    only on the seed and the concept.
 
     concepts (Ints1d): concept row of every training name, ascending.
-    trainable (NDArray[bool]): whether pairs may be made of the name.
+    trainable (NDArray[bool]): whether the name may be in pairs.
     most (int): pairs a concept, at most (the paper: 50).
     RETURNS (NDArray[np.int32]): (n_pairs, 2) positions of training names, the lower one first.
     """
@@ -55,7 +55,7 @@ def preferred_pairs(concepts: Ints1d, trainable: NDArray[np.bool_], most: int, s
 
 
 def _numbered(numbers: Ints1d) -> Ints1d:
-    """Give the pairs by number, in the order (0, 1), (0, 2), (1, 2), (0, 3) ...: (n, 2)."""
+    """Return pairs by number, in the order (0, 1), (0, 2), (1, 2), (0, 3) ...: (n, 2)."""
     high = np.floor((1 + np.sqrt(1 + 8 * numbers.astype(np.float64))) / 2).astype(np.int64)
     # The square root may be off by one for concepts with millions of pairs.
     high -= high * (high - 1) // 2 > numbers

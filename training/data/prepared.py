@@ -1,6 +1,6 @@
 """Material prepared once, by several processes, as arrays on disk that later runs map into memory.
 
-Of a terminology with millions of names, memory then holds only the pages that are being used.
+With millions of names, memory then holds only the pages in use.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ from .names import Block, Reading, TokenTable, TrainingNames, empty_block, name_
 _FORMAT = 1
 _MANIFEST, _HOLDOUT, _PAIRS, _OFFSETS = "manifest.json", "holdout", "pairs.npy", "offsets.npy"
 _MATERIAL = DirectoryKind("prepared names and pairs")
-_ALONE = 200_000  # names up to which starting processes costs more than it gains
+_ALONE = 200_000  # with fewer names, starting processes costs more than it gains
 _MOST_PROCESSES = 8
 _COPY = 1 << 22  # items
 
@@ -48,13 +48,12 @@ class _Job(NamedTuple):
 def prepare(
     kb: KnowledgeBase, cutter: Cutter, wanted: Wanted, place: Path, processes: int | None = None
 ) -> Path:
-    """Make sure that the material lies on disk.
+    """Prepare the material on disk, unless it is there.
 
-    What is there is used again when it was made of the same knowledge base, with the same
-    tokenizer and the same wishes, and is whole.
+    Complete material of the same knowledge base, tokenizer and settings is used again.
 
-    place (Path): directory of directories, one for each such combination.
-    processes (Optional[int]): None for as many as there are processors and names for. The result
+    place (Path): gets a directory for each such combination.
+    processes (Optional[int]): None decides by the numbers of processors and names. The result
         is the same with any number.
     RETURNS (Path): directory for `open_material`.
     RAISES (MedlinkError): E503 too few names, E516 bitext, E109 no space.
@@ -129,13 +128,13 @@ def _write(kb: KnowledgeBase, cutter: Cutter, wanted: Wanted, path: Path, proces
 def _all_done(jobs: Sequence[_Job]) -> Iterable[int]:
     if len(jobs) == 1:
         return [_do(jobs[0])]
-    # Not forked: the threads of a tokenizer or of torch would not survive that.
+    # Not forked: the threads of a tokenizer or of torch would not survive a fork.
     with ProcessPoolExecutor(len(jobs), get_context("spawn")) as pool:
         return list(pool.map(_do_alone, jobs))
 
 
 def _do_alone(job: _Job) -> int:
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # each process is one of several already
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # the processes already use all processors
     return _do(job)
 
 
@@ -164,7 +163,7 @@ def _append(blocks: Iterator[Block], part: Path) -> int:
 
 
 def _join(parts: Sequence[Path], target: Path, kind: np.dtype[Any]) -> None:
-    """Put raw files together as one .npy file, a few megabytes at a time; the parts go."""
+    """Join raw files into one .npy file, a few megabytes at a time, and delete them."""
     sizes = [part.stat().st_size // kind.itemsize for part in parts]
     whole = np.lib.format.open_memmap(target, mode="w+", dtype=kind, shape=(sum(sizes),))
     place = 0
@@ -188,7 +187,7 @@ def _mapped(path: Path) -> NDArray[Any]:
 
 
 def _bounds(kb: KnowledgeBase, parts: int) -> list[int]:
-    """Divide the name rows into ranges that end where a concept does."""
+    """Divide the name rows into ranges that end with a concept."""
     rows = {0, kb.n_names}
     for number in range(1, parts):
         row = kb.n_names * number // parts
@@ -204,7 +203,7 @@ def _processes(kb: KnowledgeBase) -> int:
 
 
 def _stamp(kb: KnowledgeBase) -> dict[str, Any]:
-    """Identify a knowledge base without reading it through."""
+    """Identify a knowledge base without reading all of it."""
     file = kb.path.stat()
     return {"manifest": kb.manifest, "bytes": file.st_size, "changed": file.st_mtime_ns}
 

@@ -1,4 +1,4 @@
-"""Relations as triples of names to train on: head, relation, tail, and a tail that is wrong."""
+"""Relations as triples of names to train on: head, relation, tail, and a wrong tail."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -14,10 +14,10 @@ from .sampler import Sampler
 
 
 class Triples(NamedTuple):
-    """Relations between names, each column (n,), of positions of training names.
+    """Relations between names; each column is (n,), positions of training names.
 
-    heads, tails: in the relation. wrong: names of concepts drawn at random, in place of the tails.
-    kinds: which relation, by its number.
+    heads, tails: in the relation. wrong: names of random concepts, in place of the tails.
+    kinds: number of the relation.
     """
 
     heads: Ints1d
@@ -27,12 +27,12 @@ class Triples(NamedTuple):
 
 
 class Relations:
-    """Draws triples: relations of the knowledge base, and names of their concepts, at random.
+    """Random triples: relations of the knowledge base, and names of their concepts.
 
-    A relation is a triple in both directions, each with a vector of its own.
+    Each relation gives triples in both directions, with a separate vector for each direction.
 
-    names (TrainingNames): trainable ones are drawn. count (int): relations a batch; 0 for as many
-        as give about `batch_names` names. each (int): names of an end, at most (CODER: eight).
+    names (TrainingNames): trainable names are drawn. count (int): relations a batch; 0 for as many
+    as give about `batch_names` names. each (int): names of an end, at most (CODER: eight).
     RAISES (MedlinkError): E519 when no relation joins two concepts with names to train on.
     """
 
@@ -58,7 +58,7 @@ class Relations:
 
     @property
     def steps_per_epoch(self) -> int:
-        """Number of batches in which as many relations are drawn as there are."""
+        """Number of batches in an epoch."""
         return int(np.ceil(len(self._edges) / self._count))
 
     def draw(self, step: int) -> Triples:
@@ -74,7 +74,7 @@ class Relations:
         wrong += wrong >= np.maximum(heads, tails)
         drawn = [[self._names(concept, rng) for concept in part] for part in (heads, tails, wrong)]
         longest = [max(len(head), len(tail)) for head, tail, _ in zip(*drawn, strict=True)]
-        # What has fewer names than the other end has them again.
+        # The end with fewer names repeats them.
         ends, tailed, astray = (
             np.concatenate([np.resize(own, n) for own, n in zip(part, longest, strict=True)])
             for part in drawn
@@ -89,7 +89,7 @@ class Relations:
         return positions
 
     def _filling(self, batch_names: int) -> int:
-        """Count the relations whose names, both ends' and wrong ones, fill a batch on average."""
+        """Count the relations whose heads, tails and wrong tails fill a batch on average."""
         sizes = np.minimum(self._sizes, self._each)
         ends = sizes[self._edges[:, 0]].mean() + sizes[self._edges[:, 2]].mean()
         return max(1, int(batch_names / float(ends + sizes.mean()) + 0.5))
@@ -115,9 +115,9 @@ class Relations:
 
 
 class RelationSampler:
-    """Adds the names of triples to the batches of another sampler, or has them alone.
+    """A sampler that adds the names of triples to the batches of another sampler.
 
-    sampler (Optional[Sampler]): None draws concepts through relations alone, as CODER does.
+    sampler (Optional[Sampler]): None gives the names of triples only, as CODER does.
     """
 
     def __init__(self, sampler: Sampler | None, relations: Relations) -> None:

@@ -1,4 +1,4 @@
-"""Batches of names, shuffled by seed and epoch: step n is the same whenever it is asked for."""
+"""Batches of names, shuffled by seed and epoch; step n always gives the same batch."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -13,7 +13,7 @@ from .pairs import Pairs
 
 
 class Sampler(Protocol):
-    """Says which names are trained on at each step."""
+    """A source of batches: the names to train on at each step."""
 
     @property
     def steps_per_epoch(self) -> int:
@@ -37,7 +37,7 @@ class Shuffled:
 
 
 class Around:
-    """A sampler that adds to the batches of another."""
+    """A sampler that adds to the batches of another sampler."""
 
     _sampler: Sampler
 
@@ -48,7 +48,7 @@ class Around:
 
 
 class PairSampler(Shuffled):
-    """Random pairs, each once an epoch, so that a batch holds at least two names a concept.
+    """A sampler of random pairs, each once an epoch, so that a batch has two names of each concept.
 
     pairs (Pairs): (n_pairs, 2) positions of training names.
     batch_pairs (int): pairs a batch; the last batch of an epoch may be smaller.
@@ -64,9 +64,9 @@ class PairSampler(Shuffled):
 
 
 class NameSampler(Shuffled):
-    """Random names, each once an epoch, for a loss that finds the positives elsewhere.
+    """A sampler of random names, each once an epoch, for a loss that finds the positives elsewhere.
 
-    names (TrainingNames): those with another trainable name in their concept are drawn.
+    names (TrainingNames): names with another trainable name in their concept are drawn.
     batch_names (int): names a batch.
     """
 
@@ -80,7 +80,7 @@ class NameSampler(Shuffled):
 
 
 class TextSampler:
-    """Random texts, each once an epoch, for a loss that needs no positives.
+    """A sampler of random texts, each once an epoch, for a loss that needs no positives.
 
     count (int): texts. batch_texts (int): texts a batch.
     """
@@ -99,9 +99,9 @@ class TextSampler:
 
 
 class SequenceSampler:
-    """Stages, one after the other: so many batches of the first sampler, then the next one's.
+    """A sampler that runs stages in order: some batches of the first sampler, then of the next.
 
-    stages (Sequence[Tuple[Sampler, int]]): samplers and how many batches of each; the last goes on.
+    stages (Sequence[Tuple[Sampler, int]]): samplers and their batches; the last has no end.
     """
 
     def __init__(self, stages: Sequence[tuple[Sampler, int]]) -> None:
@@ -122,9 +122,9 @@ class SequenceSampler:
 
 
 class Shuffle:
-    """An order of n things that is drawn anew each epoch, cut into batches.
+    """An order of n items, drawn anew each epoch and cut into batches.
 
-    Memory holds the order of one epoch, eight bytes a thing.
+    Memory holds the order of one epoch, eight bytes an item.
     """
 
     def __init__(self, count: int, size: int, seed: int) -> None:
@@ -137,7 +137,7 @@ class Shuffle:
         return -(-self._count // self._size)
 
     def part(self, step: int) -> Ints1d:
-        """Get the things of a step."""
+        """Get the items of a step."""
         epoch, place = divmod(step, self.steps_per_epoch)
         if epoch != self._epoch:
             rng = np.random.default_rng((self._seed, epoch))

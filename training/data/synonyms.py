@@ -1,4 +1,4 @@
-"""SynonymTable: for the names of a batch, which of all names are their synonyms and their twins."""
+"""SynonymTable: the synonyms of a batch's names, and the names that its loss ignores."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from .names import TrainingNames
 
 
 class SynonymTable:
-    """Looks up names by concept and by string, for many at once.
+    """A look-up of names by concept and by string, for many names at once.
 
     names (TrainingNames): all names, ordered by concept.
     """
@@ -30,9 +30,9 @@ class SynonymTable:
         return pairs[:, self._trainable[pairs[1]] & (pairs[1] != batch[pairs[0]])]
 
     def ignored(self, batch: Ints1d) -> Ints2d:
-        """Pair each name of a batch with what counts neither for nor against it.
+        """Pair each name of a batch with the names that are neither positive nor negative.
 
-        That is the name itself, the same string in other concepts, and those names of its concept
+        These are the name itself, the same string in other concepts, and the names of its concept
         that are not trainable.
         RETURNS (Ints2d): (2, n_pairs), index into the batch and position of the other.
         """

@@ -1,4 +1,4 @@
-"""Texts without labels: what a student and its teacher are both asked about."""
+"""Texts without labels, which a student and its teacher both encode."""
 
 from collections.abc import Collection, Iterator
 from itertools import islice
@@ -15,7 +15,7 @@ from spacy_medlink.kb.readers.lines import numbered_lines
 from ..recipe.settings import DistilSettings
 from .names import Tokenize, TokenTable, TrainingNames, distinct_names, string_hash
 
-_WORDS = 6  # of a piece of text, at most: as long as mentions are
+_WORDS = 6  # of a piece of text, at most, like mentions
 
 
 def read_texts(
@@ -27,8 +27,8 @@ def read_texts(
 ) -> list[str]:
     """Read names, each followed by its mutations, then pieces of a file.
 
-    skip (Collection[int]): name rows to leave out: those held out.
-    text (Optional[Path]): a text file; a line of few words is taken whole.
+    skip (Collection[int]): held-out name rows, to leave out.
+    text (Optional[Path]): a text file; a line of few words is not cut.
     RAISES (MedlinkError): E107 no such file.
     """
     generator = np.random.default_rng(seed)
@@ -47,7 +47,7 @@ def read_texts(
 
 
 def unlabelled(texts: list[str], tokenize: Tokenize) -> TrainingNames:
-    """Make training names of texts, each a pseudo-concept of its own."""
+    """Make training names of texts, each a separate pseudo-concept."""
     count = len(texts)
     return TrainingNames(
         np.full(count, -1, dtype=np.int64),
@@ -59,7 +59,7 @@ def unlabelled(texts: list[str], tokenize: Tokenize) -> TrainingNames:
 
 
 def _pieces(path: Path, generator: Generator) -> Iterator[str]:
-    """Cut lines into runs of words, as long as mentions are."""
+    """Cut lines into runs of words as long as mentions."""
     if not path.is_file():
         raise Errors.source_missing(path=path)
     for _, line in numbered_lines(path):

@@ -1,3 +1,3 @@
-"""Downloads: `sources` says what comes from where, `fetch` gets a file, `unpack` opens it, `place`
-puts the whole into a directory.
+"""Downloads: `sources` lists them, `fetch` gets a file, `unpack` opens it.
+`place` puts all files of a source into a directory.
 """

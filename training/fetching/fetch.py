@@ -1,7 +1,7 @@
-"""Get one file over HTTP: tries again with longer waits, goes on where it stopped, checks it.
+"""Get one file over HTTP: retries with longer waits, resumes a download, checks the file.
 
-Not pooch 1.9, which begins again after a cut, keeps a log-in page where no checksum is known, and
-asks three times for what is not there (docs/decisions.md, 58).
+Not pooch 1.9, which starts again after an interruption, keeps a log-in page where no checksum is
+known, and asks three times for a missing file (docs/decisions.md, 58).
 """
 
 import json
@@ -25,18 +25,18 @@ TRIES = 5
 FIRST_WAIT, LONGEST_WAIT = 2.0, 60.0  # seconds; doubled each time
 TIMEOUT = 60.0  # seconds without a byte
 _BLOCK = 1 << 18  # bytes
-# Too busy, or not now: the same request may succeed later.
+# The server is busy: the same request may succeed later.
 _LATER = {408, 425, 429, 500, 502, 503, 504}
 _PAGE = (b"<!doctype html", b"<html")
-_PACKED = (b"PK", b"\x1f\x8b")  # zip and gzip, whatever the server calls them
+_PACKED = (b"PK", b"\x1f\x8b")  # zip and gzip, whatever type the server states
 Sleep = Callable[[float], None]
 
 
 class Wanted(NamedTuple):
-    """A file to get: where it is, where people find it, what it should be ("" for unknown).
+    """A file to get: its address, its page for people, its expected content ("" for unknown).
 
-    query (Dict[str, str]): what is added to the address when asking, such as a key; messages and
-        files never have it.
+    query (Dict[str, str]): added to the address of the request, such as a key; never written to
+        messages or files.
     """
 
     url: str
@@ -46,7 +46,7 @@ class Wanted(NamedTuple):
 
 
 class _AgainError(Exception):
-    """What went wrong on the way may go well at the next try."""
+    """A failure that the next try may not have."""
 
     def __init__(self, reason: str, wait: float = 0.0) -> None:
         super().__init__(reason)
@@ -60,13 +60,13 @@ def fetch(
     sleep: Sleep = time.sleep,
     tries: int = TRIES,
 ) -> str:
-    """Get a file; what has come of it is kept beside the target until it is whole.
+    """Get a file; until it is complete, the received part is kept beside the target.
 
-    target (Path): is written only when the file is whole and right.
+    target (Path): written only when the file is complete and correct.
     sleep (Callable[[float], None]): waits for seconds between tries. tries (int): at most.
-    RETURNS (str): its sha256.
-    RAISES (MedlinkError): E711 it could not be got, E712 a web page came instead, E717 its
-        checksum is wrong.
+    RETURNS (str): the sha256 of the file.
+    RAISES (MedlinkError): E711 for a failed download, E712 for a web page instead, E717 for a
+        wrong checksum.
     """
     part = target.with_name(f"{target.name}.part")
     part.parent.mkdir(parents=True, exist_ok=True)
@@ -90,7 +90,7 @@ def fetch(
 
 
 def is_offline(error: BaseException | None) -> bool:
-    """Tell whether a download failed because no connection came about, not by what was answered."""
+    """Tell whether a download failed for lack of a connection, not by the server's answer."""
     while error is not None:
         if isinstance(error, URLError):
             return not isinstance(error, HTTPError)
@@ -99,13 +99,13 @@ def is_offline(error: BaseException | None) -> bool:
 
 
 def _get(wanted: Wanted, part: Path, progress: Progress) -> None:
-    """Get what is missing of a file, or all of it."""
+    """Get the missing part of a file, or all of it."""
     have, state = _begun(wanted, part)
     try:
         with urlopen(_request(wanted, have, state), timeout=TIMEOUT) as response:
             _write(wanted, part, have, response, progress)
     except HTTPError as error:
-        with error:  # it holds the connection
+        with error:  # closes the connection
             _refused(wanted, part, error)
     except (
         OSError,
@@ -116,7 +116,7 @@ def _get(wanted: Wanted, part: Path, progress: Progress) -> None:
 
 
 def _begun(wanted: Wanted, part: Path) -> tuple[int, dict[str, str]]:
-    """Tell how many bytes of this very file have come, and what the server called it."""
+    """Return the number of received bytes of this file, and the server's tag of it."""
     try:
         state = json.loads(_state(part).read_text(encoding="utf-8"))
         have = part.stat().st_size
@@ -132,7 +132,7 @@ def _request(wanted: Wanted, have: int, state: dict[str, str]) -> Request:
         url += ("&" if urlsplit(url).query else "?") + urlencode(wanted.query)
     headers = {"User-Agent": f"spacy-medlink/{__version__}", "Accept-Encoding": "identity"}
     if have:
-        # The rest is wanted only of the same file; of another one, all of it.
+        # The server sends the rest only if the file is unchanged, otherwise all of it.
         headers |= {"Range": f"bytes={have}-", "If-Range": state["tag"]}
     return Request(url, headers=headers)
 
@@ -161,7 +161,7 @@ def _write(
 
 
 def _blocks(wanted: Wanted, response: HTTPResponse, have: int) -> Iterator[bytes]:
-    """Stream what comes, unless it is a page for people."""
+    """Stream the received blocks. Fail if they are a web page."""
     first = response.read(_BLOCK)
     kind = response.headers.get_content_type()
     packed = first.startswith(_PACKED)
@@ -174,9 +174,9 @@ def _blocks(wanted: Wanted, response: HTTPResponse, have: int) -> Iterator[bytes
 
 
 def _refused(wanted: Wanted, part: Path, error: HTTPError) -> None:
-    """Say what follows from a status that is an error."""
+    """Raise the error for an HTTP status."""
     reason = f"HTTP {error.code} {error.reason}"
-    if error.code == 416:  # nothing after what has come: it is whole, or another file
+    if error.code == 416:  # no bytes after the received ones: the file is complete, or another one
         total = (error.headers.get("Content-Range") or "").rpartition("/")[2]
         if part.is_file() and total == str(part.stat().st_size):
             return
@@ -190,7 +190,7 @@ def _refused(wanted: Wanted, part: Path, error: HTTPError) -> None:
 
 
 def is_page(beginning: bytes) -> bool:
-    """Tell whether a file begins as a web page does."""
+    """Tell whether a file begins like a web page."""
     return beginning.lstrip(b"\xef\xbb\xbf \t\r\n")[:20].lower().startswith(_PAGE)
 
 

@@ -1,7 +1,7 @@
-"""Put a source into a directory, whole or not at all, with a note of what it was made of.
+"""Put a source into a directory, completely or not at all, with a manifest of its files.
 
-Its files lie beside it in `downloads/NAME`, whoever got them: this module, `spacy project assets`,
-or the user.
+The downloaded files are beside it in `downloads/NAME`. This module, `spacy project assets` or the
+user puts them there.
 """
 
 import json
@@ -29,8 +29,8 @@ Tell = Callable[[str], None]
 class Settings(NamedTuple):
     """How to download.
 
-    release (str): of sources that have several. key (str): the user's, for the server.
-    overwrite (bool): lose what lies in an earlier download besides. tries (int): for each file.
+    release (str): for sources with several. key (str): the user's, for the server.
+    overwrite (bool): lose other files in an earlier download. tries (int): for each file.
     """
 
     release: str = ""
@@ -42,7 +42,7 @@ class Settings(NamedTuple):
 
 
 class _Got(NamedTuple):
-    """A file that has come, where it belongs, and what it is; `fetched` by this call."""
+    """A received file, its place, and its identity. `fetched` tells whether this call got it."""
 
     path: Path
     remote: Remote
@@ -53,7 +53,7 @@ class _Got(NamedTuple):
 
 
 def download(source: Source, output: Path, settings: Settings, tell: Tell) -> None:
-    """Download all files of a source and unpack them; files that are there are not got again.
+    """Download all files of a source and unpack them; existing files are not downloaded again.
 
     RAISES (MedlinkError): E711, E712, E717 for a file, E260-E262 for its checksum, E713 when it is
         behind a form, E714 for an archive, E715 and E716 for keys and releases, E718 when the
@@ -75,12 +75,12 @@ def download(source: Source, output: Path, settings: Settings, tell: Tell) -> No
         _tell_checksum(source, found, output, tell)
         got.append(found)
     _assemble(source, got, output, settings.overwrite)
-    if source.key:  # gigabytes that the user's licence covers need not lie there twice
+    if source.key:  # saves gigabytes: licensed releases need not be stored twice
         _clear(folder, [each.path for each in got if each.fetched])
 
 
 def placed(source: Source, output: Path) -> list[Path]:
-    """List what the user has put into `downloads/NAME` of a source that no link gives."""
+    """List the files in `downloads/NAME` of a source that the user must download."""
     if not (source.how or source.key):
         return []
     folder = output.parent / DOWNLOADS / source.name
@@ -90,7 +90,7 @@ def placed(source: Source, output: Path) -> list[Path]:
 
 
 def where(source: Source, output: Path) -> list[tuple[str, Path]]:
-    """List where the files of a source are, and where the user can put them."""
+    """List the addresses of a source's files, and where the user can put them."""
     folder = output.parent / DOWNLOADS / source.name
     return [
         (each.urls[0], folder / each.place / target_name(each.urls[0])) for each in source.files
@@ -100,11 +100,11 @@ def where(source: Source, output: Path) -> list[tuple[str, Path]]:
 def take(
     source: Source, files: Sequence[Path], output: Path, tell: Tell, overwrite: bool = False
 ) -> None:
-    """Unpack files that the user has got by hand, as `download` would.
+    """Unpack files that the user downloaded, as `download` does.
 
-    overwrite (bool): lose what lies in an earlier download besides.
+    overwrite (bool): replace an earlier download even if it holds other files.
     RAISES (MedlinkError): E107 no such file, E712 a saved web page, E714, E717, E718, E121, E122,
-        E261 and E262 for a checksum that nobody published.
+        E261 and E262 for an unpublished checksum.
     """
     _check_output(source, output, files, overwrite)
     known = {target_name(url): each for each in source.files for url in each.urls}
@@ -123,7 +123,7 @@ def take(
 
 
 def _one(source: Source, remote: Remote, folder: Path, settings: Settings) -> _Got:
-    """Take a file that is there, or get it from the first of its addresses that gives it."""
+    """Use an existing file, or download it from the first address that works."""
     query = {}
     urls = [url.format(release=settings.release) for url in remote.urls]
     if source.key:
@@ -146,9 +146,9 @@ def _one(source: Source, remote: Remote, folder: Path, settings: Settings) -> _G
 
 
 def _there(source: Source, remote: Remote, path: Path, origin: str) -> _Got:
-    """Check a file that an earlier try, `spacy project assets` or the user has put there.
+    """Check an existing file from an earlier try, `spacy project assets` or the user.
 
-    RAISES (MedlinkError): E260 for another than the published checksum, E712 for a web page.
+    RAISES (MedlinkError): E260 if its checksum is not the published one, E712 for a web page.
     """
     digest = sha256_of(path)
     if remote.sha256 and digest != remote.sha256:
@@ -183,7 +183,7 @@ def _assemble(source: Source, got: Sequence[_Got], output: Path, overwrite: bool
 
 
 def _kind(source: Source) -> DirectoryKind:
-    """Describe a download; one that an older version made has only its manifest for sure."""
+    """Describe a download; a download by an older version surely has only its manifest."""
 
     def files_of(path: Path) -> list[str] | None:
         about = read_json(path / MANIFEST)
@@ -208,9 +208,9 @@ def _check_output(source: Source, output: Path, inputs: Sequence[Path], overwrit
 
 
 def _tell_checksum(source: Source, got: _Got, output: Path, tell: Tell) -> None:
-    """Say what is known of a file's checksum.
+    """Tell the user what is known about a file's checksum.
 
-    RAISES (MedlinkError): E261 when it is not the file that first came, E262 for the record.
+    RAISES (MedlinkError): E261 when the first download was another file, E262 for a damaged record.
     """
     if got.remote.sha256:
         known = "as expected"
@@ -222,7 +222,7 @@ def _tell_checksum(source: Source, got: _Got, output: Path, tell: Tell) -> None:
 
 
 def _clear(folder: Path, got: Sequence[Path]) -> None:
-    """Delete files that were downloaded, and their directories where these are empty then."""
+    """Delete downloaded files, and their directories if these are empty then."""
     for path in got:
         path.unlink()
         for place in path.parents:

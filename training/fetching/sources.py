@@ -1,7 +1,7 @@
-"""Where corpora come from, on which terms, and what is known of their files.
+"""The sources of corpora: addresses, licences and checksums.
 
-Licences are given as their publishers state them; the page decides. A checksum is there only where
-somebody published one: elsewhere the first download is recorded, and later ones must equal it.
+Licences are as their publishers state them; the publisher's page decides. Only published checksums
+are listed. For other files the first download is recorded, and later ones must equal it.
 """
 
 from typing import NamedTuple
@@ -12,9 +12,9 @@ from spacy_medlink.errors import Errors
 class Remote(NamedTuple):
     """A file of a source.
 
-    urls (Tuple[str, ...]): where it lies, tried in order.
-    place (str): directory below the output that it is unpacked or put into, "" for the output.
-    sha256 (str): "" when none is known.
+    urls (Tuple[str, ...]): addresses, tried in order.
+    place (str): directory below the output for the file or its content, "" for the output.
+    sha256 (str): "" if unknown.
     """
 
     urls: tuple[str, ...]
@@ -25,7 +25,7 @@ class Remote(NamedTuple):
 class Source(NamedTuple):
     """A corpus or terminology to download.
 
-    how (str): what has to be done by hand before there is a file, "" for open ones.
+    how (str): what the user must do to get the file, "" for open sources.
     key (str): environment variable that holds the user's key for the server, "" for none.
     """
 
@@ -138,7 +138,7 @@ SOURCES = {
             "ncbi-disease",
             "public domain, as the work of a government",
             "https://www.ncbi.nlm.nih.gov/CBBresearch/Dogan/DISEASE/",
-            # The checksums are those that the package nlstruct has published.
+            # The checksums are published in the package nlstruct.
             Remote(
                 (_NCBI.format("train"),),
                 sha256="26157233d70aeda0b2ac1dda4fc9369b0717bd888f5afe511d0c1c6a5ad307a0",
@@ -171,7 +171,7 @@ SOURCES = {
     )
 }  # fmt: skip
 
-# Converters that share a download.
+# Converters whose corpora share a download.
 ALIASES = {
     "cadec-meddra": "cadec",
     "codiesp-d": "codiesp",
@@ -183,7 +183,7 @@ ALIASES = {
 
 
 def find_source(name: str) -> Source:
-    """Find what is downloaded for a corpus.
+    """Find the source of a corpus.
 
     RAISES (MedlinkError): E704 when there is none of the name.
     """

@@ -1,4 +1,4 @@
-"""Checksums that nobody has published: the first download is trusted, later ones must equal it."""
+"""Unpublished checksums: the first download is trusted, and later ones must equal it."""
 
 import json
 import time
@@ -15,9 +15,9 @@ _KIND = marked("checksums of downloads", f'"format": "{_FORMAT}"')
 
 
 class Trust:
-    """The checksums of files as they first came, in a file beside the downloads.
+    """The checksums of first downloads, in a file beside the downloads.
 
-    path (Path): the file, JSON; it need not be there.
+    path (Path): the JSON file; may be missing.
     """
 
     def __init__(self, path: Path) -> None:
@@ -26,10 +26,10 @@ class Trust:
     def check(self, key: str, path: Path, sha256: str) -> str:
         """Compare a file with its first download, or record it as the first.
 
-        key (str): names the file, whatever release of the record: source and file name.
+        key (str): name in the record: source and file name.
         path (Path): of the file, for the message. sha256 (str): of the file.
-        RETURNS (str): what is known of it, for the user.
-        RAISES (MedlinkError): E261 when it is another file, E262 when the record is damaged.
+        RETURNS (str): a line for the user about the checksum.
+        RAISES (MedlinkError): E261 when the file differs, E262 when the record is damaged.
         """
         files = self._read()
         if key in files:

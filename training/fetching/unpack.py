@@ -22,10 +22,10 @@ _KEPT_PACKED = (".txt.gz", ".tsv.gz", ".xml.gz", ".jsonl.gz")  # read as they ar
 
 
 def unpack(archive: Path, directory: Path, name: str = "") -> None:
-    """Unpack a zip or tar archive; put any other file there as it is, a lone `.gz` unpacked.
+    """Unpack a zip or tar archive, or a single `.gz` file; copy any other file.
 
-    name (str): of the file, when the path has another one.
-    RAISES (MedlinkError): E714 when it is damaged, encrypted, too large for the disk, or wants to
+    name (str): of the file, if the path has another name.
+    RAISES (MedlinkError): E714 when it is damaged, encrypted, too large for the disk, or would
         write outside of the directory.
     """
     name = name or archive.name
@@ -52,7 +52,7 @@ def unpack(archive: Path, directory: Path, name: str = "") -> None:
 def _is_tar(path: Path) -> bool:
     try:
         return tarfile.is_tarfile(path)
-    except (EOFError, zlib.error, lzma.LZMAError):  # cut off: it is packed, and will say so
+    except (EOFError, zlib.error, lzma.LZMAError):  # truncated: unpacking will report it
         return path.name.endswith((".tgz", ".tar.gz", ".tar.bz2", ".tar.xz"))
 
 
@@ -94,7 +94,7 @@ def _untar(archive: Path, directory: Path) -> None:
 
 
 def _inside(archive: Path, directory: Path, name: str) -> Path:
-    """Give the place of a member, which must lie in the directory.
+    """Return the path of a member, which must be inside the directory.
 
     RAISES (MedlinkError): E714 for absolute names, drives and "..".
     """

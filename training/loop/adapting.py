@@ -1,4 +1,4 @@
-"""Training few weights in place of all: bottleneck adapters, or low-rank changes (LoRA)."""
+"""Training of few weights in place of all: bottleneck adapters, or low-rank changes (LoRA)."""
 
 import importlib.util
 from typing import Any
@@ -15,12 +15,12 @@ from .modules import trained
 
 
 class Adaptation:
-    """Puts what is trained into an encoder's module; nothing, where all weights are.
+    """The trainable weights added to an encoder's module; none, if all weights are trained.
 
     encoder (BiEncoder): its module is changed in place, and computes the same as before.
-    settings (AdapterSettings): which kind. seed (int): of the weights that start at random.
+    settings (AdapterSettings): kind of weights. seed (int): of the random initial weights.
     weights (int): how many are trained.
-    RAISES (MedlinkError): E216 a model that takes no bottlenecks, E521 peft is not installed.
+    RAISES (MedlinkError): E216 a model without support for bottlenecks, E521 peft is not installed.
     """
 
     def __init__(self, encoder: BiEncoder, settings: AdapterSettings, seed: int) -> None:
@@ -34,14 +34,14 @@ class Adaptation:
         self.weights = sum(weight.numel() for weight in trained(encoder.module))
 
     def finish(self) -> None:
-        """Merge what can be merged into the module's own weights."""
+        """Merge LoRA's changes into the module's weights."""
         if self._lora is not None:
             self._encoder.module = self._lora.merge_and_unload().eval()
             self._lora = None
 
 
 def _add_bottlenecks(module: torch.nn.Module, reduction: int) -> None:
-    if adapter_reduction(module) is None:  # a base that has some trains these on
+    if adapter_reduction(module) is None:  # a base with adapters continues to train them
         device = device_of(module)
         add_adapters(module, reduction)
         moved(module, device)
@@ -51,10 +51,10 @@ def _add_bottlenecks(module: torch.nn.Module, reduction: int) -> None:
 
 
 def _add_lora(module: torch.nn.Module, settings: AdapterSettings) -> Any:
-    """Hu et al. 2022, "LoRA: low-rank adaptation of large language models", section 4.1.
+    """Add LoRA (Hu et al. 2022, "LoRA: low-rank adaptation of large language models", section 4.1).
 
-    Where peft knows the kind of model, it changes what it does by default (the queries and values
-    of attention), else all linear layers.
+    If peft knows the kind of model, its defaults are changed (queries and values of attention),
+    otherwise all linear layers.
     """
     if importlib.util.find_spec("peft") is None:
         raise Errors.peft_missing()

@@ -1,4 +1,4 @@
-"""Checkpoints: all that decides how training goes on, written whole or not at all, no pickle."""
+"""Checkpoints: the complete state of a training, written whole or not at all, no pickle."""
 
 import json
 from dataclasses import dataclass, field
@@ -24,9 +24,9 @@ _CHECKPOINT = DirectoryKind("a checkpoint")
 class Progress:
     """How far training has come.
 
-    step (int): batches that were trained on. names (int): names that were encoded for them.
+    step (int): batches trained on. names (int): names encoded for these batches.
     seconds (float): wall-clock time; training_seconds: without evaluating and saving.
-    best (float): best value of the metric on dev so far, best_step: when. waited (int):
+    best (float): best value of the metric on dev so far; best_step: its step. waited (int):
     evaluations since then. history (List[Dict]): all evaluations.
     """
 
@@ -41,7 +41,7 @@ class Progress:
 
 
 class Parts(NamedTuple):
-    """What has a state of its own."""
+    """The parts of a training with a state."""
 
     module: torch.nn.Module
     optimizer: torch.optim.Optimizer
@@ -50,7 +50,7 @@ class Parts(NamedTuple):
 
 
 def check_place(directory: Path) -> None:
-    """Find out before the training whether a checkpoint may be written.
+    """Check before the training that a checkpoint may be written.
 
     RAISES (MedlinkError): E120, E121, E123 where something else is.
     """
@@ -63,7 +63,7 @@ def save_checkpoint(
     """Write a checkpoint in place of the one before.
 
     made_with (str): identifies recipe, names and base; a checkpoint fits no others.
-    RAISES (MedlinkError): E109 when it cannot be written; the one before stays whole.
+    RAISES (MedlinkError): E109 when it cannot be written; the previous one stays complete.
     """
     state = parts.optimizer.state_dict()
     facts = {
@@ -81,7 +81,7 @@ def save_checkpoint(
 
 
 def load_checkpoint(directory: Path, parts: Parts, made_with: str) -> tuple[Weights, Progress]:
-    """Put everything back as it was when the checkpoint was written.
+    """Restore the state of a checkpoint.
 
     RETURNS (Tuple[Weights, Progress]): the best weights so far, and how far training had come.
     RAISES (MedlinkError): E505 unreadable, or of another recipe, knowledge base or base model;
@@ -150,5 +150,5 @@ def _set_random_state(tensors: Weights) -> None:
 
 
 def _contiguous(tensors: dict[str, Any]) -> Weights:
-    # A copy each: tied weights share memory, which safetensors refuses.
+    # Copies, since tied weights share memory, which safetensors refuses.
     return {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}

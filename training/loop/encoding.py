@@ -1,4 +1,4 @@
-"""Encoding of names that are already cut into word pieces."""
+"""Encoding of tokenised names."""
 
 import copy
 from collections.abc import Sequence
@@ -16,14 +16,14 @@ from ..data.names import TokenTable
 from .precision import Precision
 
 _BATCH_PIECES = 2048
-_CHUNK = 32_768  # names whose vectors are fetched together from a GPU
-_CHUNK_ON_CPU = 2_048  # nothing is fetched there, and people see how far it is
+_CHUNK = 32_768  # names whose vectors leave the GPU together
+_CHUNK_ON_CPU = 2_048  # nothing to fetch, so progress is shown more often
 
 
 def encode_sorted(
     encoder: BiEncoder, pieces: Sequence[Sequence[int]], parts: int, precision: Precision
 ) -> torch.Tensor:
-    """Encode a batch in parts sorted by length, so that little is padded; gradients flow.
+    """Encode a batch with gradients, in parts sorted by length to reduce padding.
 
     RETURNS (Tensor): (n, dim), in the order of `pieces`.
     """
@@ -69,7 +69,7 @@ def encode_unknown(
     what: str,
     known: StoredVectors | None = None,
 ) -> Floats2d:
-    """Encode training names but those whose vectors are stored; see `encode_names`."""
+    """Encode training names without stored vectors; see `encode_names`."""
     vectors = np.empty((len(wanted), encoder.dim), dtype=np.float32)
     is_known = np.zeros(len(wanted), dtype=np.bool_)
     if known is not None:
@@ -79,7 +79,7 @@ def encode_unknown(
 
 
 def _for_inference(encoder: BiEncoder, precision: Precision) -> BiEncoder:
-    """Copy an encoder, its weights in the format that computes fastest, as linking will do."""
+    """Copy an encoder with weights in the fastest number format, as linking does."""
     module = copy.deepcopy(encoder.module)
     if precision.name != "fp32":
         module = module.bfloat16() if precision.name == "bf16" else module.half()

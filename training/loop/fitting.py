@@ -1,4 +1,4 @@
-"""Out of memory: how large a batch would have fitted."""
+"""Finding the largest batch that fits into memory."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from spacy_medlink.util.devices import free_memory, is_out_of_memory
 def largest_fit(attempt: Callable[[int], object], count: int) -> int:
     """Halve a batch until it fits.
 
-    attempt (Callable): tries a batch of so many names. count (int): names of one that did not fit.
+    attempt (Callable): tries a batch of a number of names. count (int): a number that did not fit.
     RETURNS (int): names that fitted, 0 when not even one did.
     """
     while count := count // 2:

@@ -1,4 +1,4 @@
-"""The backward pass of one batch: in one go, or in parts with cached gradients, on all ranks."""
+"""The backward pass of a batch: at once, or in parts with cached gradients, on all ranks."""
 
 from collections.abc import Callable, Sequence
 
@@ -28,12 +28,12 @@ def backward(
 ) -> torch.Tensor:
     """Add the gradients of a batch's loss to the encoder's parameters.
 
-    With several ranks those of the rank's own share: their sum over the ranks is the gradient.
+    With several ranks, each rank adds the gradients of its share; their sum is the gradient.
 
     pieces (Sequence[Sequence[int]]): the names of the batch, as word pieces.
-    loss_of (Callable): the loss of all their vectors, (n, dim) to scalar.
-    RETURNS (Tensor): the loss, of the whole batch on every rank; on the device, so that nothing
-        waits for it.
+    loss_of (Callable): the loss of all vectors, (n, dim) to scalar.
+    RETURNS (Tensor): the loss of the whole batch, on every rank; it stays on the device, so that
+        nothing waits for it.
     """
     whole, own = loss_of, pieces
     if ranks.count > 1:
@@ -44,7 +44,7 @@ def backward(
         return pulled(whole(torch.zeros(0, encoder.dim, device=encoder.device)), precision)
     if settings.cached_gradients:
         return _cached(encoder, own, whole, settings.sub_batches, precision)
-    # On a GPU a part takes as long as the whole, padding or not: it waits for its next kernel.
+    # On a GPU a part takes as long as the whole batch, since starting kernels limits the speed.
     parts = settings.sub_batches if encoder.device.type == "cpu" else 1
     return pulled(whole(encode_sorted(encoder, own, parts, precision)), precision)
 
@@ -59,17 +59,18 @@ def _joint(loss_of: LossOf, ranks: Ranks, shares: Sequence[Ints1d]) -> LossOf:
 def _cached(
     encoder: BiEncoder, pieces: Pieces, loss_of: LossOf, parts: int, precision: Precision
 ) -> torch.Tensor:
-    """Encode twice, so that memory holds the activations of one part at a time.
+    """Encode twice, so that memory holds only the activations of one part.
 
     Gao et al. 2021, "Scaling deep contrastive learning batch size under memory limited setup",
-    section 3.2: first all vectors without a graph and the loss's gradient for each of them, then
-    part by part with a graph, fed with those gradients. Same gradients, one more forward pass.
+    section 3.2. First, all vectors are computed without a graph, with the loss's gradient for each
+    of them; then each part with a graph gets these gradients. The result is the same, at the cost
+    of one more forward pass.
     """
     with torch.no_grad():
         vectors = encode_sorted(encoder, pieces, parts, precision)
     vectors.requires_grad_()
     loss = pulled(loss_of(vectors), precision)
-    if vectors.grad is None:  # nothing in the batch to learn from
+    if vectors.grad is None:  # the loss does not depend on the vectors
         return loss
     for part in sorted_parts(pieces, parts):
         with precision.autocast():

@@ -17,7 +17,7 @@ class StoppedError(Exception):
 
 
 class Interruption:
-    """Within the block the first Ctrl-C only sets `asked`; a second one stops at once."""
+    """A context in which the first Ctrl-C only sets `asked`; the second one stops at once."""
 
     def __init__(self) -> None:
         self.asked = False

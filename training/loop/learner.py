@@ -1,4 +1,4 @@
-"""Learner: changes the weights by the batches of one step."""
+"""Learner: changes the weights with the batches of a step."""
 
 import math
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from .task import Task
 
 
 class Learnt(NamedTuple):
-    """What a step did: mean loss, pairs that were mined, names that were encoded."""
+    """The result of a step: mean loss, mined pairs, encoded names."""
 
     loss: float
     mined: int
@@ -24,9 +24,9 @@ class Learnt(NamedTuple):
 
 
 class NotFiniteError(Exception):
-    """A loss or a gradient is infinite or not a number; nothing was changed by it.
+    """A loss or a gradient is infinite or not a number; the weights are unchanged.
 
-    what (str): which of the two. value (float): what it is. number (int): of the batch.
+    what (str): loss or gradient. value (float): its value. number (int): of the batch.
     """
 
     def __init__(self, what: str, value: float, number: int) -> None:
@@ -35,9 +35,9 @@ class NotFiniteError(Exception):
 
 
 class Learner:
-    """Computes gradients, batch by batch, and lets the optimizer act on them.
+    """The optimizer with the gradients of a task, batch by batch.
 
-    task (Task): its module and objective learn. ranks (Ranks): share each batch.
+    task (Task): its module and objective are trained. ranks (Ranks): share each batch.
     """
 
     def __init__(self, task: Task, recipe: Recipe, precision: Precision, ranks: Ranks) -> None:
@@ -58,7 +58,7 @@ class Learner:
     def learn(self, step: int, rate: float) -> Learnt:
         """Train on the batches of a step, counted from 0, at a learning rate.
 
-        RAISES (NotFiniteError): with the weights as they were. (MedlinkError): E509 out of memory.
+        RAISES (NotFiniteError): with unchanged weights. (MedlinkError): E509 out of memory.
         """
         decay = self._recipe.optimizer.weight_decay
         for group, times in zip(self.optimizer.param_groups, self._times, strict=True):
@@ -73,9 +73,9 @@ class Learner:
         return Learnt(self._update(numbers, losses), sum(mined), sum(names))
 
     def _update(self, numbers: Sequence[int], losses: Sequence[torch.Tensor]) -> float:
-        """Let the optimizer act on the gradients of some batches. RETURNS the sum of their losses.
+        """Update the weights with the gradients of some batches. RETURNS the sum of their losses.
 
-        Here a step waits for the device, once: what it has computed is looked at together.
+        A step waits for the device only here, once, to read all results together.
         """
         scaler, clip = self._precision.scaler, self._recipe.optimizer.clip
         self._ranks.add_gradients(self._encoders)
@@ -86,7 +86,7 @@ class Learner:
         *found, length = fetched(torch.stack([*losses, norm]).double()).tolist()
         for number, loss in zip(numbers, found, strict=True):
             self._check_finite("loss", loss, number)
-        if not scaler.is_enabled():  # a scaler leaves such a step out and lowers its scale
+        if not scaler.is_enabled():  # a scaler skips such a step and lowers its scale
             self._check_finite("gradient", length, numbers[0])
         scaler.step(self.optimizer)
         scaler.update()
@@ -100,7 +100,7 @@ class Learner:
             raise NotFiniteError(what, value, number)
 
     def _seed(self, step: int) -> None:
-        """Give every rank a dropout of its own, the same when training is resumed."""
+        """Seed the dropout of every rank differently, but equally when training is resumed."""
         if self._ranks.count > 1 and self._recipe.encoder.dropout:
             entropy = (self._recipe.training.seed, step, self._ranks.rank)
             torch.manual_seed(int(np.random.SeedSequence(entropy).generate_state(1)[0]))

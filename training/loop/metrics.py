@@ -1,4 +1,4 @@
-"""What training reports while it runs: a log of JSON lines, and a progress bar on a terminal."""
+"""Reports of a running training: a log of JSON lines, and a progress bar on a terminal."""
 
 import json
 import os
@@ -21,12 +21,14 @@ LOG = marked("the log of a training", '{"step": ')
 
 
 class MetricsLog:
-    """JSON lines: losses ({"step", "loss", "mined", "rate", "names_per_s"}, means over 10 steps)
-    and evaluations ({"step", "dev": {...}}).
+    """A log in JSON lines of losses and evaluations.
 
-    path (Optional[Path]): the file, None for a rank that writes none.
-    step (int): lines after this step are dropped; they come again.
-    RAISES (MedlinkError): E120, E124 where a file of something else is.
+    Losses, means of 10 steps: {"step", "loss", "mined", "rate", "names_per_s"}. Evaluations:
+    {"step", "dev": {...}}.
+
+    path (Optional[Path]): the file, None for a rank that does not write.
+    step (int): lines after this step are dropped, since a resumed training repeats them.
+    RAISES (MedlinkError): E120, E124 for a file of another kind.
     """
 
     def __init__(self, path: Path | None, step: int) -> None:
@@ -52,7 +54,7 @@ class MetricsLog:
         self._write({"step": step, "dev": figures})
 
     def flush(self, step: int) -> None:
-        """Write the means of what waits."""
+        """Write the means of the figures not written yet."""
         if not self._waiting:
             return
         mean = {
@@ -72,7 +74,7 @@ class MetricsLog:
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
-    """Read a log; a last line that a kill cut off is left out."""
+    """Read a log; an incomplete last line is left out."""
     lines = []
     for text in path.read_text("utf-8").splitlines() if path.is_file() else []:
         try:
@@ -83,9 +85,9 @@ def read_log(path: Path) -> list[dict[str, Any]]:
 
 
 class ProgressBar:
-    """A bar over the whole training on a terminal, a line a minute in a log.
+    """A progress bar of the training on a terminal, a line a minute in a log.
 
-    shown (bool): False for a rank that speaks to nobody.
+    shown (bool): False for a rank without output.
     """
 
     def __init__(self, shown: bool = True) -> None:

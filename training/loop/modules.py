@@ -1,4 +1,4 @@
-"""The module as training wants it: attention, dropout, and the layers that stay as they are."""
+"""The module to train: its attention, dropout, and frozen layers."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,15 +16,15 @@ from ..recipe.settings import DataSettings, EncoderSettings
 
 
 def preparation_of(encoder: BiEncoder, settings: DataSettings) -> Preparation:
-    """Say how the trained encoder prepares texts: the base's way, in the recipe's letter case.
+    """Return how the trained encoder prepares texts: as the base, in the recipe's letter case.
 
-    A tokenizer that lower-cases by itself needs no help, and keeps the fingerprint of its base.
+    With a tokenizer that lower-cases, nothing changes, and the fingerprint of the base stays.
     """
     return replace(encoder.preparation, lower_case=settings.lower_case and _keeps_case(encoder))
 
 
 def prepare(encoder: BiEncoder, settings: EncoderSettings, device: torch.device) -> BiEncoder:
-    """Make the encoder to train: the base's weights in a module of its own, on the device."""
+    """Make the encoder to train: a copy of the base's weights in a new module, on the device."""
     attention = settings.attention or attention_for(device)
     base = encoder.module
     module = AutoModel.from_config(base.config, attn_implementation=attention)
@@ -56,7 +56,7 @@ def _keeps_case(encoder: BiEncoder) -> bool:
 
 def _left_alone(module: torch.nn.Module, settings: EncoderSettings) -> Iterator[torch.nn.Parameter]:
     pooler = getattr(module, "pooler", None)
-    if pooler is not None:  # our pooling does not use it, so it would get no gradient
+    if pooler is not None:  # the encoder's pooling does not use it, so it would get no gradient
         yield from pooler.parameters()
     if settings.freeze_embeddings or settings.freeze_layers:
         yield from module.get_submodule("embeddings").parameters()

@@ -26,8 +26,8 @@ Validate = Callable[[BiEncoder], dict[str, float]]
 class NameTask(Task):
     """An encoder, the names that it learns from, and the objective.
 
-    names (TrainingNames): what batches refer to. settings (TrainingSettings): how a batch is
-    divided. validate (Callable): measures an encoder on dev, fast. For the rest see `Task`.
+    names (TrainingNames): batches are positions in them. settings (TrainingSettings): how a batch
+    is divided. validate (Callable): measures an encoder on dev, fast. For the rest see `Task`.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class NameTask(Task):
             raise self._out_of_memory(names, precision, ranks) from error
 
     def describe(self, number: int) -> str:
-        """Say which names are in a batch."""
+        """Describe the names of a batch."""
         rows = self.names.rows[self.sampler.batch(number)[:5]]
         return f"the name rows {', '.join(map(str, rows))} ..."
 
@@ -92,7 +92,7 @@ class NameTask(Task):
         return Batch(positions, labels, strings, number)
 
     def _out_of_memory(self, names: Ints1d, precision: Precision, ranks: Ranks) -> MedlinkError:
-        """Find out, by trying, how much of a batch would have fitted."""
+        """Try smaller batches to find how much would have fitted."""
 
         def attempt(count: int) -> torch.Tensor:
             return self._backward(
@@ -100,7 +100,7 @@ class NameTask(Task):
             )
 
         self.module.zero_grad()
-        # Other ranks cannot be asked any more, but each has the same share.
+        # Other ranks no longer answer, but each has an equal share.
         fits = ranks.count * largest_fit(attempt, -(-len(names) // ranks.count))
         self.module.zero_grad()
         return Errors.out_of_memory(names=len(names), fits=fits, fewer=max(1, fits // 2))

@@ -13,7 +13,7 @@ def plot(
 ) -> None:
     """Draw the loss (left axis) and the metric on dev (right axis) against the step.
 
-    lines (Sequence[Dict]): a training's log. base (float): what the base reaches on the shortlist.
+    lines (Sequence[Dict]): a training's log. base (float): the base's figure on the shortlist.
     """
     # Without pyplot: no window, no display, no global state.
     figure = Figure(figsize=(8, 4.5), layout="constrained")

@@ -1,4 +1,4 @@
-"""Number formats of training: which there are, autocast, the scaler of fp16."""
+"""Number formats of training: their choice, autocast, and the scaler of fp16."""
 
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -13,7 +13,7 @@ class Precision:
     """The number format in which a module computes; its weights stay fp32.
 
     name (str): "fp32", "bf16", "fp16" (CUDA only) or "auto": bf16 where it is native, else fp32.
-    RAISES (MedlinkError): E502 for fp16 on a processor, which has no fast arithmetic for it.
+    RAISES (MedlinkError): E502 for fp16 on a CPU, which has no fast arithmetic for it.
     """
 
     def __init__(self, name: str, device: torch.device) -> None:
@@ -27,7 +27,7 @@ class Precision:
         self.scaler = torch.amp.GradScaler(device.type, enabled=name == "fp16")
 
     def autocast(self) -> AbstractContextManager[Any]:
-        """Give the context in which the module is run."""
+        """Return the context in which the module runs."""
         if self.name == "fp32":
             return nullcontext()
         dtype = torch.bfloat16 if self.name == "bf16" else torch.float16

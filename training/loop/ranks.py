@@ -1,8 +1,8 @@
-"""Ranks: the processes that train one encoder together, started by torchrun, one a device.
+"""Ranks: the processes that train an encoder together, started by torchrun, one for each device.
 
-Each rank encodes its share of a batch and computes the loss of the whole batch, from the vectors
-of all ranks. So the loss is that of one process with the joint batch, and the sum of the ranks'
-gradients is its gradient: a recipe means the same on any number of devices.
+Each rank encodes its share of a batch, and computes the loss of the whole batch from the vectors
+of all ranks. So loss and summed gradients equal those of one process with the joint batch, and a
+recipe gives the same training on any number of devices.
 """
 
 import os
@@ -19,15 +19,15 @@ from spacy_medlink.types import Ints1d
 from spacy_medlink.util.devices import CPU, sent
 
 Value = TypeVar("Value")
-# While the first rank encodes a large knowledge base to measure an encoder, the others wait.
+# The other ranks wait while the first one encodes a large knowledge base to measure.
 _PATIENCE = timedelta(hours=12)
 
 
 class Ranks:
-    """The ranks of a training, seen from one of them; with a count of 1 there is only this one.
+    """The ranks of a training, as seen from one rank.
 
-    rank (int): number of this one. count (int): how many there are. device (torch.device): of this
-    one, where what is exchanged must be.
+    rank (int): number of this rank. count (int): number of all ranks. device (torch.device): of
+    this rank; exchanged tensors must be on it.
     """
 
     def __init__(self, rank: int, count: int, device: torch.device) -> None:
@@ -39,15 +39,15 @@ class Ranks:
         return self.rank == 0
 
     def shares(self, lengths: Sequence[int]) -> list[Ints1d]:
-        """Deal a batch to the ranks, each as many short and long names as the others.
+        """Divide a batch among the ranks, with about equal numbers of short and long names.
 
-        lengths (Sequence[int]): word pieces of each name. RETURNS positions, of every rank.
+        lengths (Sequence[int]): word pieces of each name. RETURNS positions for every rank.
         """
         order = np.argsort(lengths, kind="stable")
         return [order[rank :: self.count] for rank in range(self.count)]
 
     def joined(self, own: torch.Tensor, shares: Sequence[Ints1d]) -> torch.Tensor:
-        """Put the vectors of all ranks together; gradients flow to those of this one.
+        """Gather the vectors of all ranks; gradients flow to the vectors of this rank.
 
         own (Tensor): vectors of this rank's share, (n_own, dim).
         RETURNS (Tensor): vectors of the batch, (n, dim).
@@ -69,7 +69,7 @@ class Ranks:
         self._reduce(parameters, 1.0)
 
     def average_gradients(self, parameters: Sequence[torch.nn.Parameter]) -> None:
-        """Replace gradients that all ranks computed whole by their mean, so that none drifts."""
+        """Replace gradients that each rank computed in full by their mean, to keep ranks equal."""
         self._reduce(parameters, 1.0 / self.count)
 
     def agree(self, asked: bool, seconds: float) -> tuple[bool, float]:
@@ -81,7 +81,7 @@ class Ranks:
         return bool(facts[0] > 0), float(facts[1])
 
     def from_first(self, make: Callable[[], Value]) -> Value:
-        """Compute something on the first rank, for all of them."""
+        """Compute a value on the first rank, and send it to all."""
         if self.count == 1:
             return make()
         box: list[Any] = [make() if self.is_first else None]
@@ -116,7 +116,7 @@ ALONE = Ranks(0, 1, CPU)
 
 @contextmanager
 def all_ranks(device: torch.device) -> Iterator[Ranks]:
-    """Join the other ranks, where torchrun has started this process; else be alone."""
+    """Join the other ranks if torchrun started this process; otherwise use a single rank."""
     if int(os.environ.get("WORLD_SIZE", "1")) < 2:
         yield ALONE
         return

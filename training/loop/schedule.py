@@ -2,10 +2,10 @@
 
 
 def rate_factor(progress: float, warmup: float, decay: str) -> float:
-    """Compute by what the learning rate is multiplied.
+    """Compute the factor of the learning rate.
 
-    progress (float): part of the training that is done, 0..1. By part, not by step, because a
-    budget of minutes may end training before its last step: the rate then reaches its end too.
+    progress (float): finished part of the training, 0..1. Not a step, because a budget of minutes
+    may end training before its last step, and the rate must still reach its end.
     warmup (float): part in which it rises from 0 to 1. decay (str): "linear" to 0, or "constant".
     """
     if progress < warmup:

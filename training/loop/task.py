@@ -1,4 +1,4 @@
-"""Task: what a loop trains on what."""
+"""Task: a module to train, with its data and loss."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from .ranks import Ranks
 
 
 class Pulled(NamedTuple):
-    """What a batch gave: its loss, on the device, pairs that were mined, texts that were read."""
+    """The result of a batch: its loss (on the device), mined pairs, encoded texts."""
 
     loss: torch.Tensor
     mined: int
@@ -21,13 +21,13 @@ class Pulled(NamedTuple):
 
 
 class Task(ABC):
-    """What is trained on what; batches are counted from 0.
+    """A module to train, with its data and loss; batches are counted from 0.
 
-    module (Module): changed in place. objective (Objective | Stateless): what of the loss is
-    learned or remembered. steps_per_epoch (int): batches in one pass.
-    made_with (str): identifies data, recipe and base, so that a checkpoint is not misused.
-    batches (Optional[int]): to train on, where that does not go by epochs.
-    measured_first (bool): the module counts as it is before the training, too.
+    module (Module): changed in place. objective (Objective | Stateless): the learned or
+    remembered parts of the loss. steps_per_epoch (int): batches in one pass.
+    made_with (str): identifies data, recipe and base, to match a checkpoint.
+    batches (Optional[int]): to train on, if not given by epochs.
+    measured_first (bool): the untrained module may be the best one, too.
     """
 
     module: torch.nn.Module
@@ -39,7 +39,7 @@ class Task(ABC):
 
     @abstractmethod
     def parts(self) -> list[tuple[Iterable[torch.nn.Parameter], float]]:
-        """List parts of the module, and how many times the learning rate each of them has."""
+        """List parts of the module with their factors of the learning rate."""
 
     @abstractmethod
     def pull(self, number: int, weight: float, precision: Precision, ranks: Ranks) -> Pulled:
@@ -50,7 +50,7 @@ class Task(ABC):
 
     @abstractmethod
     def describe(self, number: int) -> str:
-        """Say what is in a batch, for a message."""
+        """Describe a batch, for a message."""
 
     @abstractmethod
     def validate(self) -> dict[str, float]:

@@ -25,11 +25,11 @@ METRICS = "metrics.jsonl"
 
 
 class Trainer:
-    """Trains a network; what it has learnt is in `best`, the weights that did best on dev.
+    """The training of a network; `best` has the best weights on dev.
 
     task (Task): network, data and objective. recipe (Recipe): settings.
-    directory (Path): where checkpoint and metrics go. precision (Precision): number format.
-    ranks (Ranks): the processes that share each batch. The first one alone measures and writes.
+    directory (Path): for checkpoint and metrics. precision (Precision): number format.
+    ranks (Ranks): the processes that share each batch. Only the first one measures and writes.
     """
 
     def __init__(
@@ -57,9 +57,9 @@ class Trainer:
     def train(self, resume: bool = False) -> None:
         """Train until the last epoch, the end of the budget, or no more gain on dev.
 
-        resume (bool): go on from the checkpoint.
+        resume (bool): continue from the checkpoint.
         RAISES (MedlinkError): E504 a loss or gradient that is not finite, E505 and E506 checkpoint
-            unusable or missing, E509 out of memory. (StoppedError): after Ctrl-C, all saved.
+            unusable or missing, E509 out of memory. (StoppedError): after Ctrl-C, with all saved.
         """
         if resume:
             self._load()
@@ -88,11 +88,11 @@ class Trainer:
             log.close()
 
     def weights(self) -> Weights:
-        """Copy the weights as they are now."""
+        """Copy the present weights."""
         return copy_weights(self._module)
 
     def part_done(self) -> float:
-        """Compute how much of the training is done, 0..1, by names, steps or minutes."""
+        """Compute the finished part of the training, 0..1, by names, steps or minutes."""
         wanted = self._recipe.training.names
         done = self.progress.names / wanted if wanted else self.progress.step / self._steps
         minutes = self._recipe.training.max_minutes
@@ -100,7 +100,7 @@ class Trainer:
         return min(1.0, max(done, by_time))
 
     def stopped_by(self) -> str:
-        """Say what ended the training: "names" or "epochs", its work; "patience"; or "minutes"."""
+        """Return what ended the training: "names" or "epochs" (all done), "patience", "minutes"."""
         wanted, progress = self._recipe.training.names, self.progress
         if wanted and progress.names >= wanted:
             return "names"
@@ -117,7 +117,7 @@ class Trainer:
         return bool(history) and history[-1]["step"] == self.progress.step
 
     def _step(self, log: MetricsLog, bar: ProgressBar) -> None:
-        """Learn from the batches of a step; then evaluate and save, where it is time to."""
+        """Learn from the batches of a step; then evaluate and save when due."""
         began, progress = time.perf_counter(), self.progress
         settings = self._recipe.optimizer
         factor = rate_factor(self.part_done(), settings.warmup, settings.decay)
@@ -139,7 +139,7 @@ class Trainer:
         if progress.step % self._save_every == 0:
             self._save()
         bar.show(self.part_done(), learnt.loss, progress)
-        # What evaluation and saving took belongs to the budget too.
+        # The time of evaluating and saving counts for the budget, too.
         progress.seconds += time.perf_counter() - began - seconds
 
     def _not_finite(self, error: NotFiniteError) -> MedlinkError:
@@ -169,7 +169,7 @@ class Trainer:
             save_checkpoint(
                 self._checkpoint, self._parts(), self.best, self.progress, self._task.made_with
             )
-        self._ranks.wait()  # or another rank's end would end the first one while it writes
+        self._ranks.wait()  # or the end of another rank would stop the first one while it writes
 
     def _parts(self) -> Parts:
         scaler, objective = self._precision.scaler, self._task.objective

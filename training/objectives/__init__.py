@@ -1,1 +1,1 @@
-"""What a batch is trained for: miners, losses, and what they remember."""
+"""Training objectives: miners, losses, and memories of vectors."""

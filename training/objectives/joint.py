@@ -11,14 +11,14 @@ from ..weights import Weights
 
 
 class Part(Protocol):
-    """A loss beside the main one, with weights of its own to learn."""
+    """A loss beside the main loss, with trainable weights."""
 
     def __call__(self, vectors: torch.Tensor, batch: Batch) -> torch.Tensor:
         """Compute the loss of vectors, (n, dim)."""
         ...
 
     def parameters(self) -> list[torch.nn.Parameter]:
-        """List what the part learns."""
+        """List the trainable weights of the part."""
         ...
 
 
@@ -32,14 +32,14 @@ class JointObjective:
         self._main, self._parts = main, list(parts)
 
     def __call__(self, vectors: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, int]:
-        """Compute the sum of the losses, and count the pairs that the main one looked at."""
+        """Compute the sum of the losses, and count the pairs of the main loss."""
         loss, mined = self._main(vectors, batch)
         for _, weight, part in self._parts:
             loss = loss + weight * part(vectors.float(), batch)
         return loss, mined
 
     def parameters(self) -> list[torch.nn.Parameter]:
-        """List what all parts learn."""
+        """List the trainable weights of all parts."""
         learnt = list(self._main.parameters())
         for _, _, part in self._parts:
             learnt += part.parameters()
@@ -50,7 +50,7 @@ class JointObjective:
         self._main.after_step()
 
     def state(self) -> Weights:
-        """Get what the main objective remembers and the parts have learnt."""
+        """Get the memory of the main objective and the weights of the parts."""
         own = {
             f"{name}.{number}": parameter.detach()
             for name, _, part in self._parts

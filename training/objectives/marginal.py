@@ -12,15 +12,15 @@ from ..weights import Weights
 
 
 class MarginalObjective:
-    """The probability that a mention's candidates which are synonyms have together.
+    """The loss over the joint probability of the synonyms among a mention's candidates.
 
         loss = -log(sum over synonyms softmax(dense / t + w sparse / t))
 
     over the k candidates of a mention, with w learned (Sung et al. 2020, equations 3 to 5; the
-    paper has t = 1 over vectors of any length, ours have length 1). Mentions none of whose
-    candidates is right teach nothing.
+    paper has t = 1 over vectors of any length, ours have length 1). Mentions without a right
+    candidate do not count.
 
-    candidates (Candidates): also what the batches were drawn with.
+    candidates (Candidates): the same object as in the sampler.
     temperature (float): t. sparse_weight (float): w at the start.
     """
 
@@ -57,7 +57,7 @@ class MarginalObjective:
 
     @property
     def sparse_weight(self) -> float:
-        """The weight of the score by spelling beside the cosine; one below 0 counts as 0."""
+        """The weight of the spelling score beside the cosine, at least 0."""
         return max(0.0, float(self._weight.detach()))
 
     def parameters(self) -> list[torch.nn.Parameter]:

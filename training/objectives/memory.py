@@ -1,4 +1,4 @@
-"""A loss over all names of the knowledge base, whose vectors are remembered from step to step."""
+"""A loss over all names of the knowledge base, with vectors remembered from step to step."""
 
 import torch
 
@@ -12,16 +12,16 @@ from .name_memory import NameMemory
 
 
 class MemoryObjective(Stateless):
-    """Softmax over all names: each name of the batch should be nearest to those of its concept.
+    """A softmax loss over all names: each name of the batch should be nearest to its synonyms.
 
         loss = -log(sum over positives exp(s / t) / sum over all exp(s / t))
 
-    with s the cosine to a vector of NameMemory, t the temperature. The sum over synonyms is that of
+    with s the cosine to a vector of NameMemory, t the temperature. The sum over synonyms is from
     BioSyn, Sung et al. 2020.
 
-    Twins (the same string in another concept) count neither for nor against.
+    Twins (the same string in another concept) are ignored.
 
-    names (TrainingNames): all names. vectors (Floats2d): the base's vectors of them.
+    names (TrainingNames): all names. vectors (Floats2d): their vectors by the base.
     RAISES (MedlinkError): E502 for more names than fit.
     """
 
@@ -37,8 +37,8 @@ class MemoryObjective(Stateless):
         self._memory.note(batch.names, own)
         rows, synonyms = self._memory.synonyms(batch.names)
         value, gradient = self._loss(own, rows, synonyms, self._memory.ignored(batch.names))
-        # Linear in the vectors, with the loss's value and gradient: autograd over the matrix of
-        # all similarities would pass over it, and copy it, several times more.
+        # A linear function with the loss's value and gradient: autograd would read and copy the
+        # matrix # of all similarities several times more.
         linear = (vectors.float() * gradient).sum()
         return linear - linear.detach() + value, len(rows)
 
@@ -53,14 +53,14 @@ class MemoryObjective(Stateless):
         logits = (vectors @ self._memory.vectors.T).div_(self._temperature)
         self._hide(logits, ignored)
         positive = logits[rows, synonyms]
-        # In place, pass by pass: the matrix is the largest thing in memory by far.
+        # In place, since this matrix is by far the largest array in memory.
         peak = logits.amax(dim=1, keepdim=True)
         weights = logits.sub_(peak).exp_()
         total = weights.sum(dim=1, keepdim=True)
         weights.div_(total)
         odds = positive - (total.log() + peak)[rows, 0]
         log_likelihood = logsumexp_by(odds, rows, len(vectors))
-        # A name without a synonym has nothing to be drawn to.
+        # A name without a synonym has no positive, so it does not learn.
         learning = torch.unique(rows)
         count = max(1, len(learning))
         weights[rows, synonyms] -= (odds - log_likelihood[rows]).exp()
@@ -71,17 +71,17 @@ class MemoryObjective(Stateless):
     def _gradient(
         self, vectors: torch.Tensor, learning: torch.Tensor, slopes: torch.Tensor
     ) -> torch.Tensor:
-        """Compute the gradient by the vectors, (n, dim), up to a factor.
+        """Compute the gradient with respect to the vectors, (n, dim), up to a factor.
 
-        learning (Tensor): the rows that learn, (m,). slopes (Tensor): of the loss by their cosines
-            to the memory, (m, n_names).
+        learning (Tensor): the rows that learn, (m,). slopes (Tensor): derivatives of the loss with
+            respect to their cosines with the memory, (m, n_names).
         """
         gradient = torch.zeros_like(vectors)
         gradient[learning] = slopes @ self._memory.vectors
         return gradient
 
     def _hide(self, logits: torch.Tensor, ignored: Indices) -> None:
-        """Take out, in place, what counts neither for nor against."""
+        """Mask the ignored names, in place."""
         logits[ignored] = -torch.inf
 
     def after_step(self) -> None:

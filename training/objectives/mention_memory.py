@@ -1,4 +1,4 @@
-"""The loss over all names, for mentions: they are told apart from names, never from each other."""
+"""The loss over all names, for mentions: mentions are compared with names, never with mentions."""
 
 from collections.abc import Callable
 
@@ -18,21 +18,21 @@ Encode = Callable[[Ints1d], Floats2d]
 
 
 class MentionMemoryObjective(MemoryObjective):
-    """Softmax over all names; each mention of the batch should be nearest to those of its concept.
+    """A softmax loss over all names: each mention of the batch should be nearest to its concept's.
 
-    As MemoryObjective, and the synonym marginalisation of BioSyn (Sung et al. 2020, equation 5)
-    over all names instead of 20 candidates, so that candidates need not be retrieved anew each
-    epoch: names that come near later are in the sum from the start.
+    It is MemoryObjective with the synonym marginalisation of BioSyn (Sung et al. 2020, equation 5)
+    over all names instead of 20 candidates. So candidates need not be retrieved each epoch: names
+    that come near later are in the sum from the start.
 
-    The names of the batch learn as what mentions are compared with, too. Otherwise a name that
-    mentions keep coming near is never pushed away by them, only they by it, and follows them.
-    Of many names few are in a batch, so their vectors would lag behind an encoder that learns
-    much: all are made anew now and then.
+    The names of the batch learn, too. Otherwise mentions would move away from a wrong name near
+    them, but the name would never move away, and would follow them. A batch has few of the names,
+    so their vectors would lag behind an encoder that learns much. Hence all names are encoded
+    again from time to time.
 
-    names (NamesAndMentions): mentions among names. vectors (Floats2d): the base's vectors of the
-    names alone, (n_names, dim). encode (Callable): vectors of positions, by the encoder as it is.
-    renewal (float): names are encoded anew whenever so many times their number were trained on; 0
-        for never. At 0.5 that takes about a third of the time.
+    names (NamesAndMentions): names and mentions. vectors (Floats2d): the base's vectors of the
+    names only, (n_names, dim). encode (Callable): vectors of positions, by the current encoder.
+    renewal (float): names are encoded again after training on so many times their number; 0
+    for never. At 0.5 that takes about a third of the time.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class MentionMemoryObjective(MemoryObjective):
 
     @torch.no_grad()
     def nearest_wrong(self, mentions: Ints1d, count: int) -> Ints1d:
-        """Find the names that come nearest to mentions, as remembered, and are not theirs.
+        """Find the nearest wrong names of mentions, by remembered vectors.
 
         mentions (Ints1d): positions, (n,). RETURNS (Ints1d): positions, (n * count,).
         """
@@ -83,11 +83,11 @@ class MentionMemoryObjective(MemoryObjective):
         return found
 
     def state(self) -> Weights:
-        """Get the memory, and how many names were trained on since it was made anew."""
+        """Get the memory, and the number of names trained on since its renewal."""
         return {**super().state(), "trained": torch.tensor(self._trained)}
 
     def load_state(self, state: Weights) -> None:
-        """Put them back."""
+        """Put back what `state` gave."""
         super().load_state(state)
         self._trained = int(state["trained"])
 

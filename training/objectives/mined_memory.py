@@ -1,4 +1,4 @@
-"""A miner and a loss over a batch and the names of a memory that are confusable with it."""
+"""A miner and a loss over a batch and the confusable names of a memory."""
 
 from typing import Any
 
@@ -14,11 +14,11 @@ from .name_memory import NameMemory
 
 
 class MinedMemoryObjective:
-    """A miner and a loss over a batch and what is confusable with it among all names.
+    """A miner and a loss over a batch and the confusable ones among all names.
 
-    The same miner and loss as BatchObjective has. But a batch of a few hundred names holds few
-    that are confusable, so each name is compared with its nearest wrong names of a NameMemory, and
-    with its synonyms there, too. Gradients reach the names of the batch alone.
+    Miner and loss are those of BatchObjective. But few names in a batch of some hundred are
+    confusable, so each name is also compared with its nearest wrong names in a NameMemory, and
+    with its synonyms there. Gradients reach only the names of the batch.
 
     neighbours (int): nearest wrong names of each name.
     """
@@ -43,7 +43,7 @@ class MinedMemoryObjective:
         return loss, count_mined(mined)
 
     def parameters(self) -> list[torch.nn.Parameter]:
-        """List nothing: the loss has no weights of its own."""
+        """Return an empty list: the loss has no weights."""
         return []
 
     def after_step(self) -> None:

@@ -1,4 +1,4 @@
-"""NameMemory: a vector of every name, renewed as names are trained on."""
+"""NameMemory: a vector of every name, renewed when a name is trained on."""
 
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ _MOST = 2_000_000
 
 
 class References(NamedTuple):
-    """What the names of a batch are compared with; the batch itself comes first.
+    """The names to compare a batch with; the batch itself comes first.
 
     vectors (Tensor): (m, dim), with gradients for the batch. labels, strings (Tensor): (m,).
     """
@@ -30,15 +30,15 @@ class References(NamedTuple):
 
 
 class NameMemory:
-    """Remembers the vectors of all names from step to step.
+    """A memory of the vectors of all names, from step to step.
 
-    A batch shows a name a few hundred others, hardly one of them confusable; the memory shows it
-    every name that it must be told apart from. It starts with the base's vectors; what is encoded
-    for a step replaces its part of it (Wu et al. 2018, "Unsupervised feature learning via
-    non-parametric instance discrimination"; Wang et al. 2020, "Cross-batch memory for embedding
-    learning"). What was not encoded for long lags behind, which also ties the encoder to its base.
+    A batch has a few hundred names, and hardly any are confusable with a given name; the memory
+    has all names. It starts with the base's vectors, and each step replaces the vectors of its
+    names (Wu et al. 2018, "Unsupervised feature learning via non-parametric instance
+    discrimination"; Wang et al. 2020, "Cross-batch memory for embedding learning"). Vectors that
+    were not replaced for long lag behind, which also ties the encoder to its base.
 
-    names (TrainingNames): all names. vectors (Floats2d): the base's vectors of them, (n, dim).
+    names (TrainingNames): all names. vectors (Floats2d): their vectors by the base, (n, dim).
     RAISES (MedlinkError): E502 for more names than fit.
     """
 
@@ -56,7 +56,7 @@ class NameMemory:
         self._waiting.append((names, vectors.detach().float()))
 
     def after_step(self) -> None:
-        """Remember the vectors that were noted."""
+        """Write the noted vectors to the memory."""
         for names, vectors in self._waiting:
             self.vectors[names] = vectors
         self._waiting.clear()
@@ -69,9 +69,9 @@ class NameMemory:
         return self._indices(self._table.synonyms(names.cpu().numpy()))
 
     def ignored(self, names: torch.Tensor) -> Indices:
-        """Pair each of some names, positions (n,), with what counts neither for nor against it.
+        """Pair each of some names, positions (n,), with the names that its loss ignores.
 
-        RETURNS: index into the names, and position of the other one; see SynonymTable.
+        RETURNS: index into the names, and position of the ignored name; see SynonymTable.
         """
         return self._indices(self._table.ignored(names.cpu().numpy()))
 
@@ -88,7 +88,7 @@ class NameMemory:
         return scores.topk(min(count, scores.shape[1]), dim=1).indices
 
     def references(self, vectors: torch.Tensor, batch: Batch, neighbours: int) -> References:
-        """Gather what a batch is compared with: itself, its synonyms, and its nearest wrong names.
+        """Gather the names to compare a batch with: itself, its synonyms, its nearest wrong names.
 
         vectors (Tensor): of the batch, (n, dim), with gradients.
         neighbours (int): nearest wrong names of each name of the batch.

@@ -1,4 +1,4 @@
-"""The losses that a recipe can name, with what each needs: of names, mentions, or a teacher."""
+"""The losses that a recipe can name, with their needs: names, mentions, or a teacher."""
 
 from spacy_medlink.objectives.batch import LOSSES
 from spacy_medlink.objectives.protocol import Choice
@@ -13,7 +13,7 @@ OF_NAMES = {**LOSSES, "all_names": Choice(MemoryObjective, {"temperature": 0.05}
 OF_MENTIONS = {
     **LOSSES,
     "all_names": Choice(MentionMemoryObjective, {"temperature": 0.05, "renewal": 0.5}, "memory"),
-    # The share of the dense search and the number of candidates are the paper's.
+    # The defaults of dense share and candidates are the paper's.
     "marginal": Choice(
         MarginalObjective,
         {"candidates": 20, "dense_ratio": 0.5, "temperature": 0.05, "sparse_weight": 0.0},

@@ -1,4 +1,4 @@
-"""TeacherObjective: a student learns the vectors of its teacher, and what they are near to."""
+"""TeacherObjective: a student learns the vectors and the similarities of its teacher."""
 
 import torch
 from torch.nn.functional import kl_div, log_softmax
@@ -11,11 +11,11 @@ from spacy_medlink.util.devices import sent
 class TeacherObjective(Stateless):
     """Two losses over a batch: 1 - cosine with the teacher's vector, and the teacher's ranking.
 
-    The ranking is that of RKD and of Hinton et al. 2015 ("Distilling the knowledge in a neural
-    network", section 2): of each text, the softmax over its similarities to the others of the batch
-    should be the teacher's (Kullback-Leibler divergence).
+    The ranking follows RKD and Hinton et al. 2015 ("Distilling the knowledge in a neural network",
+    section 2): for each text, the softmax over its similarities with the other texts of the batch
+    should equal the teacher's (Kullback-Leibler divergence).
 
-    vectors (Floats2d): the teacher's, of all texts, (n, dim), rows of length 1.
+    vectors (Floats2d): the teacher's vectors of all texts, (n, dim), rows of length 1.
     vector_weight, ranking_weight (float): of the two. temperature (float): of the softmax.
     """
 
@@ -43,7 +43,7 @@ class TeacherObjective(Stateless):
         return loss, len(own)
 
     def _ranking(self, vectors: torch.Tensor) -> torch.Tensor:
-        """Get the logarithm of each text's softmax over the others: (n, n - 1)."""
+        """Compute the logarithm of each text's softmax over the other texts: (n, n - 1)."""
         count = len(vectors)
         others = ~torch.eye(count, dtype=torch.bool, device=vectors.device)
         scores = (vectors @ vectors.T)[others].view(count, count - 1)

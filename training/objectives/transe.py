@@ -1,4 +1,4 @@
-"""TransE: along a relation, a head's vector plus the relation's is the tail's."""
+"""TransE: the head's vector plus the relation's vector should equal the tail's vector."""
 
 from collections.abc import Callable
 
@@ -20,8 +20,8 @@ class TransE:
 
     with the L2 norm; h, t, t' are vectors of names, of length 1, and r is learnt for each relation.
 
-    draw (Callable): the triples of a batch, by its number; all their names are in the batch.
-    kinds (int): relations that there are, both directions of each apart. margin (float): m.
+    draw (Callable): gives the triples of a batch by its number; their names are in the batch.
+    kinds (int): number of relations; each direction counts. margin (float): m.
     """
 
     def __init__(

@@ -10,7 +10,7 @@ _NONE = -1
 
 
 class TypeHead:
-    """Cross-entropy of a linear classifier of a name's semantic type, the first of its concept.
+    """The cross-entropy of a linear classifier of a name's semantic type, its concept's first.
 
     types (Tensor): number of the type of every concept row, -1 for none.
     """
@@ -36,7 +36,7 @@ class TypeHead:
 
 
 def concept_types(kb: KnowledgeBase) -> torch.Tensor:
-    """Number the first type of every concept: (n_concepts,), -1 for none."""
+    """Return the number of every concept's first type: (n_concepts,), -1 for none."""
     numbers: dict[str, int] = {}
     firsts = (types[0] if types else None for types in kb.iter_types())
     return torch.tensor(

@@ -1,4 +1,4 @@
-"""What the papers say of each setting, and what the recipes do: hyperparameters.tsv."""
+"""The papers' value of each setting, and that of our recipes: hyperparameters.tsv."""
 
 import json
 from pathlib import Path
@@ -25,7 +25,7 @@ class Hyperparameter(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        """Tell whether the recipe does other than the paper says."""
+        """Tell whether the recipe differs from the paper."""
         return _value(self.paper) != _value(self.ours)
 
 

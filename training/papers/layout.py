@@ -1,4 +1,4 @@
-"""How a paper measures: a file of training/papers/layouts, one a paper."""
+"""Layout: the protocol and table of a paper, a file of training/papers/layouts."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -20,7 +20,7 @@ def _is_published(paper: str) -> str:
 
 
 class Layout(Section):
-    """How a paper's table is made.
+    """The settings of a paper's table.
 
     paper (str): as published.tsv names it. title, note (str): of the table; the note says where the
         published figures and ours cannot be the same.

@@ -1,7 +1,7 @@
-"""What a plan measures: dictionaries, gold mentions and encoders, each made once and kept.
+"""The parts of a plan: dictionaries, gold mentions and encoders, each made once and kept.
 
-A file is named after what it is made of, so that a change makes another one, and what was made
-before a run was stopped is taken as it is.
+The name of a file depends on its inputs, so a change makes another file. After an interruption,
+the finished files are used again.
 """
 
 import gzip
@@ -45,7 +45,7 @@ _SHOWN = 10  # characters of a fingerprint
 
 
 class Maker:
-    """Makes the parts of a plan in a directory.
+    """The maker of a plan's parts, in a directory.
 
     work (Path): gets kb/, gold/ and models/. device (str): where networks compute.
     say (Callable): told each step.
@@ -132,7 +132,7 @@ class Maker:
         return place
 
     def _encoder(self, key: str, corpus: str, fold: int, seed: int) -> Path:
-        """Train what a system needs, base first; of an order of candidates the assets are given.
+        """Train a system, its base first. RETURNS an encoder, or assets with a reranker.
 
         RAISES (MedlinkError): as the verbs that train do.
         """
@@ -225,7 +225,7 @@ class Maker:
 
 
 def _identity(path: Path) -> str:
-    """Say what a knowledge base, gold file or encoder is, wherever it lies."""
+    """Identify a knowledge base, gold file or encoder by its content, not its path."""
     if path.suffix == ".kb":
         return kb_fingerprint(KnowledgeBase(path).manifest)
     return sha256_of(path) if path.is_file() else BiEncoder.load(path).fingerprint()
@@ -236,7 +236,7 @@ def _run(place: Path) -> Path:
 
 
 def _is_begun(place: Path) -> bool:
-    """Tell whether a training was stopped, and goes on."""
+    """Tell whether a training was interrupted and can continue."""
     return (_run(place) / CHECKPOINT).is_dir()
 
 
@@ -246,7 +246,7 @@ def _digest(*facts: Any) -> str:
 
 
 def stamps(sources: Sequence[Path]) -> list[tuple[int, int]]:
-    """List sizes and times of files. RAISES (MedlinkError): E107 for one that is not there."""
+    """List sizes and times of files. RAISES (MedlinkError): E107 for a missing file."""
     found = []
     for source in sources:
         if not source.exists():
@@ -258,7 +258,7 @@ def stamps(sources: Sequence[Path]) -> list[tuple[int, int]]:
 
 
 def _is_plain(own: Corpus, files: Sequence[Path]) -> bool:
-    """Tell whether a file is taken as it is. RAISES (MedlinkError): E107 for one that is not."""
+    """Tell whether a file is used unchanged. RAISES (MedlinkError): E107 for a missing file."""
     stamps(files)
     return len(files) == 1 and not own.type and not own.lang
 
@@ -269,7 +269,7 @@ def _lines(file: Path) -> list[str]:
 
 
 def _of(record: dict[str, Any], own: Corpus) -> dict[str, Any] | None:
-    """Keep of a document, or a bare mention, what a corpus is to have."""
+    """Reduce a document, or a bare mention, to the content wanted of a corpus."""
     if own.lang and record.get("lang") != own.lang:
         return None
     if not own.type:

@@ -1,4 +1,4 @@
-"""Measuring the systems of a table, each by the papers' protocol."""
+"""Measuring the systems of a table by a paper's protocol."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -21,7 +21,7 @@ _BASELINES = {"exact": "exact", "tfidf": "Tf-idf", "ngram": "n-gram tier"}
 
 
 class Part(NamedTuple):
-    """What a system reaches on a part of the mentions.
+    """The figures of a system on a part of the mentions.
 
     n (int): mentions. figures (Dict[str, Optional[float]]): in per cent.
     """
@@ -38,7 +38,7 @@ class Row(NamedTuple):
 
 
 class Material(NamedTuple):
-    """What is measured on: knowledge base, gold mentions, training mentions ("" for none).
+    """The data to measure on: knowledge base, gold mentions, training mentions ("" for none).
 
     gold_scheme (str): vocabulary of the gold ids, "" for any. type (str): only mentions of this
         type, such as the diseases of BC5CDR; "" for all.
@@ -73,12 +73,12 @@ def measure_systems(
     device: str = AUTO,
     baselines: bool = True,
 ) -> Iterator[Row]:
-    """Measure the baselines, each encoder alone, and whole linkers.
+    """Measure the baselines, each encoder alone, and complete linkers.
 
     work (Path): keeps the assets; those that are there for the same encoder and KB are taken.
     device (str): where networks compute.
     """
-    # All before the first is measured, so that what is missing is found early.
+    # All assets are built before measuring, so that missing parts are found early.
     every = [
         Assets(source.path, device=device)
         if source.is_linker
@@ -121,7 +121,7 @@ def _gold(material: Material, assets: Assets) -> GoldSet:
 
 
 def _assets(layout: Layout, kb: Path, source: Source, work: Path, device: str) -> Assets:
-    # What was saved with an encoder is how it was trained.
+    # The pooling saved with an encoder is that of its training.
     said = None if says_pooling(source.path) else layout.pooling
     pooling = source.pooling or said
     encoder = BiEncoder.load(source.path, pooling)
@@ -151,7 +151,7 @@ def _part(metrics: dict[str, Any], layout: Layout) -> Part:
 
 
 def _mean(parts: Sequence[Part]) -> Part:
-    """Average over groups, each counting alike."""
+    """Average over groups with equal weights."""
     figures = {
         name: sum(part.figures[name] or 0.0 for part in parts) / len(parts)
         for name in parts[0].figures

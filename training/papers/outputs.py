@@ -1,4 +1,4 @@
-"""Where tables are written: a JSON file, and a page of Markdown beside it."""
+"""The outputs of a table: a JSON file, and a Markdown page beside it."""
 
 import json
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""How a paper's tables come about: a file of training/papers/plans, which one verb carries out."""
+"""Plan: all steps to a paper's tables, a file of training/papers/plans."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Published figures, with the table that each is from: training/papers/published.tsv."""
+"""Published figures, each with its table: training/papers/published.tsv."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -11,7 +11,7 @@ Figures = dict[str, float]
 
 
 class Published(NamedTuple):
-    """What a paper says of a system on a part of a corpus; accuracies in per cent.
+    """The published figures of a system on a part of a corpus; accuracies in per cent.
 
     part (str): as `medlink evaluate` names it, such as "filtered_0.2_train"; a language of XL-BEL;
         "full". figures (Dict[str, float]): such as {"acc@1": 27.02}.

@@ -1,4 +1,4 @@
-"""What `training.representations` measures, as parts of a table."""
+"""Results of `training.representations` as parts of a table."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from .measuring import Part
 
 
 def parts_of(found: Mapping[str, Any]) -> dict[str, Part]:
-    """Make parts of a table of what a measure gives, by its "task", "mcsm" or "relations"."""
+    """Make parts of a table from the result of a measure; "task" is "mcsm" or "relations"."""
     if found["task"] == "mcsm":
         figures = {name: own["mcsm"] for name, own in found["types"].items()}
         return {"full": Part(found["concepts"], figures)}

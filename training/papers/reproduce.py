@@ -2,7 +2,7 @@
 
     python -m training.papers.reproduce training/papers/plans/sapbert.yml --seeds 5
 
-What is not there, a corpus without its licence or an encoder, is left out, and said.
+Missing parts, such as a licensed corpus or an encoder, are left out and reported.
 """
 
 from collections.abc import Callable, Iterator
@@ -42,7 +42,7 @@ class Reproduction:
     """The tables of a plan.
 
     seeds (int): trainings of each system that is trained: seed 0, 1, ...
-    left_out (List[str]): what was not there.
+    left_out (List[str]): the missing parts.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Reproduction:
                 self._there[key] = system
 
     def tables(self) -> Iterator[Table]:
-        """Make the table of each corpus, with each dictionary that it is linked to."""
+        """Make a table for each corpus and each dictionary it is linked to."""
         for key, corpus in self._plan.corpora.items():
             measured = corpus.measured or (corpus.dictionary,)
             published = corpus.published or key
@@ -74,7 +74,7 @@ class Reproduction:
                     yield make_table(layout, f"{published}, names of {dictionary}", rows, [])
 
     def deviations(self) -> str:
-        """List what the recipes do otherwise than the paper, as Markdown."""
+        """List the differences between recipes and paper, as Markdown."""
         names = {Path(one.recipe).stem for one in self._there.values() if one.recipe}
         names |= {
             f"layouts/{one.layout or self._plan.layout}" for one in self._plan.corpora.values()
@@ -136,7 +136,7 @@ class Reproduction:
     def _represented(
         self, key: str, corpus: Corpus, dictionary: str, systems: dict[str, System], seed: int
     ) -> Iterator[Row]:
-        """Measure what vectors know besides linking."""
+        """Measure vectors by tasks other than linking."""
         kb = KnowledgeBase(self._maker.dictionary(dictionary)) if dictionary else None
         layout = self._layout(corpus)
         for name, one in systems.items():
@@ -161,7 +161,7 @@ class Reproduction:
         return bool(system.learns) or (base is not None and self._is_trained(base))
 
     def _is_there(self, system: System) -> bool:
-        """Find out whether what a system is made of is there; say so where it is not."""
+        """Tell whether the parts of a system exist; report a missing one."""
         if not system.encoder and system.base not in self._there:
             self.left_out.append(f"{system.name}: its base is left out")
             return False
@@ -189,7 +189,7 @@ class Reproduction:
             stamps([Path(corpus.source)])
 
     def _has(self, what: str, find: Callable[[], None]) -> bool:
-        """Find out whether something is there; say so where it is not."""
+        """Tell whether something exists; report it if not."""
         try:
             find()
         except MedlinkError as error:

@@ -24,7 +24,7 @@ class System(TypedDict):
 
 
 class Table(TypedDict):
-    """What a table says, with its parts in order; systems that we have not measured come last."""
+    """The content of a table, parts in order; systems that were not measured come last."""
 
     paper: str
     title: str
@@ -38,7 +38,7 @@ class Table(TypedDict):
 def make_table(
     layout: Layout, corpus: str, rows: Sequence[Row], published: Sequence[Published]
 ) -> Table:
-    """Put ours beside theirs, by the names of the systems."""
+    """Match our figures with the published ones by the names of the systems."""
     theirs: dict[str, dict[str, dict[str, float]]] = {}
     for one in published:
         theirs.setdefault(one.system, {})[one.part] = one.figures

@@ -1,1 +1,1 @@
-"""What vectors know besides linking: types, relations, similarities, and how they look."""
+"""Measures of vectors besides linking: types, relations, similarities, and pictures."""

@@ -1,4 +1,4 @@
-"""Relation classification: what is a term to another? By a linear layer over both vectors.
+"""Classification of the relation between two terms, by a linear layer over both vectors.
 
 The protocol of CODER (Yuan et al., 2022, section 4.4, the Diseases Database):
 softmax(W [e_head, e_tail] + b), with the encoder frozen ("feature-based") or tuned along.

@@ -1,4 +1,4 @@
-"""Term similarity: do cosines rank pairs of terms as physicians do?
+"""Term similarity: the agreement of cosines with the ratings of physicians.
 
 Spearman's rank correlation with a list of rated pairs, such as MayoSRS (Pakhomov et al., 2011) or
 UMNSRS (Pakhomov et al., 2010).

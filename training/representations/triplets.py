@@ -1,4 +1,4 @@
-"""Relation triplets: head term, tail term, what the one is to the other; and their parts."""
+"""Relation triplets: head term, tail term and relation; divided into training and test."""
 
 from pathlib import Path
 from typing import NamedTuple

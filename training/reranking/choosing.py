@@ -1,4 +1,4 @@
-"""How much a reranker should say beside retrieval: nothing, unless it gains beyond doubt."""
+"""The weight of a reranker beside retrieval; 0 unless its gain is significant."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""Lists: mentions with the candidates that the retriever finds for them, the hard ones."""
+"""Lists: mentions with their retrieved candidates, which are hard to tell apart."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -76,7 +76,7 @@ def gold_lists(path: Path, kb: KnowledgeBase, engine: Linker, top: int) -> list[
 def name_lists(
     kb: KnowledgeBase, engine: Linker, top: int, most: int, seed: int
 ) -> list[RankedList]:
-    """Let names play the mentions: each is looked up with itself taken out of its concept.
+    """Use names as mentions: each is looked up after it was removed from its concept.
 
     most (int): concepts of which one name is taken.
     """
@@ -116,7 +116,7 @@ def _ranking(
     text: str,
     top: int,
 ) -> list[Candidate]:
-    """Rank concepts by their best names, those that are the mention itself left out."""
+    """Rank concepts by their best names, without names equal to the mention."""
     own, found = key(text), dict[int, Candidate]()
     for place in np.lexsort((rows, -fused)).tolist():
         row = int(rows[place])

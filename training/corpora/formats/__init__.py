@@ -1,1 +1,1 @@
-"""Readers of the formats that corpora share; what a corpus means by them is its own file's."""
+"""Readers of shared formats; the file of each corpus interprets what they read."""

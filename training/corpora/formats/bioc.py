@@ -10,15 +10,15 @@ from ..tally import Tally
 from .pubtator import to_span
 from .xml import read_elements
 
-# What corpora call the infon that holds the ids, the most telling first.
+# Names of the infon with the ids, the most specific first.
 _ID_KEYS = ("identifier", "MESH", "MeSH", "mesh", "OMIM", "HPO", "UMLS")
 
 
 def read_bioc(path: Path, tally: Tally) -> Iterator[Document]:
     """Stream the documents of a BioC collection.
 
-    Passages are put where their offsets say, spaces between them. The parts of a composite mention
-    that are annotated once more, each by itself, are left out, as in the PubTator files.
+    Passages are put at their offsets, with spaces between them. Separate annotations of the parts
+    of a composite mention are left out, as in the PubTator files.
     """
     for record in read_elements(path, {"document"}):
         doc_id = (record.element.findtext("id") or "").strip()

@@ -1,4 +1,4 @@
-"""brat standoff: `T1<tab>TYPE 0 5;9 12<tab>text`, notes and normalisations that refer to it."""
+"""brat standoff: `T1<tab>TYPE 0 5;9 12<tab>text`, with notes and normalisations for each id."""
 
 import re
 from collections.abc import Iterator
@@ -63,7 +63,7 @@ def _bound(head: str, said: str, line: int) -> Bound | None:
 
 
 def spans_of(offsets: str) -> tuple[Span, ...]:
-    """Read "0 5;9 12"; () when it is something else."""
+    """Read "0 5;9 12"; () for any other form."""
     found = []
     for piece in re.split(r"\s*;\s*", offsets.strip()):
         numbers = piece.split()
@@ -75,7 +75,7 @@ def spans_of(offsets: str) -> tuple[Span, ...]:
 
 
 def pairs(folder: Path, tally: Tally, pattern: str = "*.ann") -> Iterator[tuple[Path, Path]]:
-    """Stream (text file, annotation file) of the files with one name, anywhere below a folder."""
+    """Stream pairs of text and annotation file with the same name, anywhere below a folder."""
     for annotation in sorted(folder.rglob(pattern)):
         if annotation.name.startswith(".") or "__MACOSX" in annotation.parts:
             continue

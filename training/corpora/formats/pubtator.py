@@ -33,7 +33,7 @@ class _Block:
 def read_pubtator(path: Path, tally: Tally, read_ids: ReadIds = split_ids) -> Iterator[Document]:
     """Stream the documents of a PubTator file, plain or `.gz`.
 
-    read_ids (Callable[[str], Ids]): what a cell of ids means in this corpus.
+    read_ids (Callable[[str], Ids]): reads a cell of ids of this corpus.
     """
     block: _Block | None = None
     for number, line in read_lines(path, tally):
@@ -83,7 +83,7 @@ def _mention(cells: list[str], line: int, read_ids: ReadIds) -> Mention | None:
 
 
 def to_span(start: str, end: str) -> tuple[int, int] | None:
-    """Read two offsets; None unless both are whole numbers of a size that texts have."""
+    """Read two offsets; None unless both are whole numbers of a plausible size."""
     if all(offset.isascii() and offset.isdigit() and len(offset) < 12 for offset in (start, end)):
         return int(start), int(end)
     return None

@@ -1,4 +1,4 @@
-"""Tables with a first line of names: tab- or comma-separated, or the sheets of a workbook."""
+"""Tables with a header: tab- or comma-separated files, or sheets of a workbook."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -15,10 +15,10 @@ Aliases = Mapping[str, tuple[str, ...]]
 def read_table(
     path: Path, tally: Tally, columns: Aliases, optional: Aliases | None = None
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Stream (line, cells by our names) of a table whose first line names the columns.
+    """Stream (line, cells by our column names) of a table with a header.
 
     columns (Mapping[str, Tuple[str, ...]]): our name to the names that releases use.
-    optional (Mapping[str, Tuple[str, ...]]): the same for columns that need not be there.
+    optional (Mapping[str, Tuple[str, ...]]): the same for optional columns.
     RAISES (MedlinkError): E702 when a column is missing.
     """
     rows = read_cells(path, tally)

@@ -17,8 +17,8 @@ _DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
 def read_text(path: Path, tally: Tally, fallback: str = "") -> str | None:
     """Read a file of text with its line ends as they are, since offsets count them.
 
-    fallback (str): encoding of files that are not UTF-8, "" when there must be none.
-    RETURNS (Optional[str]): None when it is not text, which is counted as a fault.
+    fallback (str): encoding of files that are not UTF-8, "" for none.
+    RETURNS (Optional[str]): None when the file is not text, which is counted as a fault.
     """
     try:
         with open_source(path) as file:

@@ -30,7 +30,7 @@ class Xmi(NamedTuple):
 def read_xmi(path: Path, tags: Collection[str]) -> Xmi | None:
     """Read the text and the annotations that have one of the tags, such as "custom:CLINENTITY".
 
-    UIMA counts UTF-16 code units: places are turned into characters.
+    UIMA counts UTF-16 code units; offsets are converted to characters.
 
     RETURNS (Optional[Xmi]): None when the file holds no text.
     """
@@ -49,7 +49,7 @@ def read_xmi(path: Path, tags: Collection[str]) -> Xmi | None:
 
 
 def _characters(text: str) -> dict[int, int] | None:
-    """Map each offset in UTF-16 to one in characters; None where they are the same."""
+    """Map each offset in UTF-16 to an offset in characters; None where all are equal."""
     if text.isascii() or max(text) <= "\uffff":
         return None
     units = accumulate((1 + (character > "\uffff") for character in text), initial=0)

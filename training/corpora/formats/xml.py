@@ -1,4 +1,4 @@
-"""Elements of XML files, one at a time, entities refused."""
+"""Elements of XML files, one at a time; entities are refused."""
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -18,6 +18,6 @@ def read_elements(path: Path, tags: Collection[str]) -> Iterator[XmlRecord]:
     except MedlinkError as error:
         if error.code != "E105":
             raise
-        # The remedy of E105 is a flag of `medlink kb build`.
+        # The remedy of E105 would be a flag of `medlink kb build`.
         problem = error.message.split(". Expected ")[0].removeprefix(f"{path}, ")
         raise Errors.corpus_damaged(path=path, problem=problem) from error
