@@ -661,7 +661,7 @@ class Errors:
     )
 
     # 66x: formats of other fields
-    unknown_format = Message("E660", "There is no format {value!r}. Name one of {known}.")
+    unknown_output_format = Message("E660", "There is no format {value!r}. Name one of {known}.")
     one_document_a_file = Message(
         "E661",
         "{format} makes a file for each document, so a request can have one text only. Send one, "

@@ -24,5 +24,5 @@ def format_named(name: str) -> Format:
     RAISES (MedlinkError): E660 when there is none of this name.
     """
     if name not in FORMATS:
-        raise Errors.unknown_format(value=name, known=", ".join(FORMATS))
+        raise Errors.unknown_output_format(value=name, known=", ".join(FORMATS))
     return FORMATS[name]
