@@ -89,7 +89,9 @@ class Errors:
         "search`.",
     )
     source_missing = Message("E107", "The source {path} does not exist. Check the path.")
-    unknown_format = Message("E108", "Unknown terminology format {format!r}. Known: {known}.")
+    unknown_format = Message(
+        "E108", "No terminology format {format!r}. Use one of these with `--from`: {known}."
+    )
     write_failed = Message(
         "E109",
         "Could not write {path}: {reason}. What was there before is untouched. Free some space or "
