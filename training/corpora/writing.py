@@ -77,6 +77,8 @@ def _place(document: Document, mention: Mention, tally: Tally) -> dict[str, Any]
         spans = _merged(text, spans)
         if all(0 <= start < end <= len(text) for start, end in spans):
             there = _joined(text, spans)
+            if not (there.strip() or said.strip()):
+                return _kept({}, document, mention, tally)
             if not said or _same(there, said):
                 return _found(there, spans, tally)
             if _same(there.casefold(), said.casefold()):
