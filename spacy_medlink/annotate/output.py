@@ -13,7 +13,7 @@ from .formats import Format, format_named
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".parquet")  # of unchanged records
 _FILE = FileKind("a file of links")  # its content does not tell which program wrote it
-_FOLDER = DirectoryKind("a directory of links")
+_FOLDER = DirectoryKind("a directory of links", is_edited=True)  # brat edits in place
 
 
 class Output(NamedTuple):

@@ -95,7 +95,8 @@ def map_terms(
     mapper, found = Mapper(linker, candidates), Found()
     written = format_of(output, mapper.kb, form)
     given: list[PathLike] = [*inputs, terms.path if isinstance(terms, KnowledgeBase) else terms]
-    if reviewed is not None and reviewed.resolve() != output.resolve():
+    # A file of approved mappings alone must not replace the one that has all decisions.
+    if reviewed is not None and (approved or reviewed.resolve() != output.resolve()):
         given.append(reviewed)
     check_output(output, written.kind, given, overwrite=overwrite)
     if reviewed is None and written.has_status and output.is_file() and written.is_ours(output):

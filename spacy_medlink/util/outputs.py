@@ -5,6 +5,7 @@ that it wrote before. All other files belong to the user, and stay.
 """
 
 import filecmp
+import hashlib
 import json
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -44,10 +45,12 @@ class DirectoryKind:
     name (str): the kind, for messages. files_of (Optional[Callable]): lists the files of this kind
         in a directory, relative to it; None for a directory of another kind. Without `files_of`,
         the list that `seal` writes is used.
+    is_edited (bool): whether people edit the files; a file that has changed is theirs.
     """
 
     name: str
     files_of: Callable[[Path], Collection[str] | None] | None = None
+    is_edited: bool = False
 
     def own_files(self, path: Path) -> Collection[str] | None:
         """List the files that this kind wrote into a directory, None in that of something else."""
@@ -57,13 +60,28 @@ class DirectoryKind:
         if not isinstance(listed, dict) or listed.get("format") != _FORMAT:
             return None
         files = listed.get("files")
-        return [*files, FILES] if listed.get("kind") == self.name and files else None
+        if listed.get("kind") != self.name or not files:
+            return None
+        sums = listed.get("sha256") or {}
+        return [*(one for one in files if _has_sum(path / one, sums.get(one))), FILES]
 
     def seal(self, path: Path) -> None:
         """Write the list of files into a finished directory, if nothing else there has it."""
         if self.files_of is None:
-            facts = {"format": _FORMAT, "kind": self.name, "files": files_in(path)}
+            files = files_in(path)
+            facts: dict[str, Any] = {"format": _FORMAT, "kind": self.name, "files": files}
+            if self.is_edited:
+                facts["sha256"] = {one: _sum_of(path / one) for one in files}
             (path / FILES).write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+
+
+def _sum_of(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _has_sum(path: Path, wanted: str | None) -> bool:
+    """Tell whether a file is as it was written, or whether that is not known."""
+    return wanted is None or not path.is_file() or _sum_of(path) == wanted
 
 
 def marked(name: str, mark: str) -> FileKind:

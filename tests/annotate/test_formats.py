@@ -16,6 +16,7 @@ from jsonschema import validate
 
 from spacy_medlink.annotate import annotate_file
 from spacy_medlink.annotate.formats import FORMATS, format_named
+from spacy_medlink.annotate.output import Output
 from spacy_medlink.annotate.records import record_of_link
 from spacy_medlink.assets import Assets
 from spacy_medlink.errors import MedlinkError
@@ -305,3 +306,19 @@ def test_what_is_no_format(tiny_assets: Assets, tmp_path: Path) -> None:
         annotate_file(*given, tmp_path / "o.json", format="note_nlp")
     with pytest.raises(MedlinkError, match="E660"):
         format_named("")
+
+
+def test_a_directory_in_which_people_edited_is_not_replaced(tmp_path: Path) -> None:
+    output = Output(tmp_path / "brat", "brat")
+    line = json.dumps({"doc_id": "a", "text": "No fever.", "mentions": []}).encode()
+    output.write([line])
+    output.check([])
+    output.write([line])  # nobody has changed it
+    (tmp_path / "brat" / "a.ann").write_text("T1\tFever 3 8\tfever\n", encoding="utf-8")
+    with pytest.raises(MedlinkError, match="E121"):
+        output.check([])
+    with pytest.raises(MedlinkError, match="E121"):
+        output.write([line])
+    assert "fever" in (tmp_path / "brat" / "a.ann").read_text(encoding="utf-8")
+    output._replace(overwrite=True).write([line])
+    assert (tmp_path / "brat" / "a.ann").read_text(encoding="utf-8") == ""

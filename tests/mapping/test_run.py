@@ -165,6 +165,15 @@ def test_only_what_is_approved(mapped: Map, tmp_path: Path) -> None:
     assert row["mapping_justification"] == "semapv:ManualMappingCuration"
 
 
+def test_what_is_approved_does_not_replace_all_decisions(mapped: Map, tmp_path: Path) -> None:
+    mapped(_TERMS)
+    _edit(tmp_path / "out.csv", A={"status": "APPROVED"}, B={"status": "IGNORED"})
+    before = (tmp_path / "out.csv").read_bytes()
+    with pytest.raises(MedlinkError, match="E122"):
+        mapped(_TERMS, reviewed=tmp_path / "out.csv", approved=True)
+    assert (tmp_path / "out.csv").read_bytes() == before
+
+
 @pytest.fixture(scope="module")
 def omop(tmp_path_factory: pytest.TempPathFactory) -> Linker:
     place = tmp_path_factory.mktemp("omop")
