@@ -203,15 +203,6 @@ class Retriever(Protocol):
         ...
 
 
-@runtime_checkable
-class RescoringRetriever(Retriever, Protocol):
-    """A retriever that can also score given names, so that tiers are compared on equal terms."""
-
-    def score(self, texts: Sequence[str], rows: Ints2d) -> Floats2d:
-        """Score rows (n, m) for each text; -1 rows score 0."""
-        ...
-
-
 class Fusion(Protocol):
     """A function that fuses the scores of all tiers into one."""
 

@@ -21,7 +21,6 @@ from .records import PLAIN, Shape
 from .repeated import Repeated
 from .worker import Job
 
-ENGINES = ("local", "ray")
 _DESCRIBES = ("manifest.json", "config.cfg", "meta.json")  # of assets, of pipelines
 
 

@@ -16,7 +16,7 @@ from ..kb.sssom import COLUMNS, KIND, curie, predicate_of
 from ..util.outputs import FileKind, marked
 from .mapper import BROADER, EXACT, NARROWER, Mapping, Target
 from .reviewed import EQUIVALENCES, OWN, USAGI
-from .tables import Found, escaped, read_table
+from .tables import Problems, escaped, read_table
 
 _OMOP = "OMOP"
 _OMOP_COLUMNS = (
@@ -174,7 +174,7 @@ def _table_of(name: str, columns: Iterable[str]) -> FileKind:
 
     def is_ours(path: Path) -> bool:
         try:
-            return {cell.strip() for cell in next(read_table(path, Found()))[1]} >= set(columns)
+            return {cell.strip() for cell in next(read_table(path, Problems()))[1]} >= set(columns)
         except (MedlinkError, StopIteration):
             return False
 

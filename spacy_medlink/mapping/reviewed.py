@@ -9,7 +9,7 @@ from ..errors import Errors
 from ..kb import KnowledgeBase
 from ..kb.resolve import IdResolver
 from .mapper import BROADER, CLOSE, EXACT, NARROWER, RELATED, UNCHECKED, Mapping, Target
-from .tables import Found, read_table
+from .tables import Problems, read_table
 from .terms import CONTEXT, Term
 
 Key = tuple[str, str]
@@ -125,7 +125,7 @@ class Reviewed:
         return Target(id, name, match or new.match, said.get("matched", ""), prob, score)
 
     def _read(self, path: Path) -> Iterator[tuple[Key, _Row]]:
-        rows = read_table(path, Found())
+        rows = read_table(path, Problems())
         header = [cell.strip() for cell in next(rows, (0, []))[1]]
         words = OWN if "source_name" in header else USAGI
         if not {"name", "id", "status"} <= {words.get(one, "") for one in header}:

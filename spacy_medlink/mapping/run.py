@@ -15,7 +15,7 @@ from ..util.progress import no_progress
 from .mapper import EXACT, Mapper, Mapping
 from .outputs import Facts, format_of
 from .reviewed import Reviewed
-from .tables import Found
+from .tables import Problems
 from .terms import Columns, Term, Terms, terms_of
 
 APPROVED = "APPROVED"
@@ -32,7 +32,7 @@ class Mapped:
     (List[str]): some of these. shared (int): concepts that several terms are mapped to.
     """
 
-    found: Found
+    found: Problems
     reviewed: Reviewed
     exact: int = 0
     probable: int = 0
@@ -92,7 +92,7 @@ def map_terms(
     inputs, overwrite: files that may not, or may, be replaced; see `outputs.check_output`.
     RAISES (MedlinkError): E630-E637 for terms, output and reviewed file; as `read_table`.
     """
-    mapper, found = Mapper(linker, candidates), Found()
+    mapper, found = Mapper(linker, candidates), Problems()
     written = format_of(output, mapper.kb, form)
     given: list[PathLike] = [*inputs, terms.path if isinstance(terms, KnowledgeBase) else terms]
     # A file of approved mappings alone must not replace the one that has all decisions.

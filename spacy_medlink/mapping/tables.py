@@ -21,7 +21,7 @@ _FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
 
 
 @dataclass
-class Found:
+class Problems:
     """Problems found while a table was read.
 
     aside (Counter[str]): rows that were set aside, by problem.
@@ -39,7 +39,7 @@ class Found:
         self.first.setdefault(problem, row)
 
 
-def read_table(path: Path, found: Found) -> Iterator[Row]:
+def read_table(path: Path, found: Problems) -> Iterator[Row]:
     """Stream (number, cells) of each row that is not blank; of a workbook, of the first sheet.
 
     Cells that `escaped` wrote are given unescaped.
@@ -73,7 +73,7 @@ def unescaped(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
-def _plain(path: Path, delimiter: str, found: Found) -> Iterator[Row]:
+def _plain(path: Path, delimiter: str, found: Problems) -> Iterator[Row]:
     bad = list[BadLine]()
     for row in read_rows(path, bad, delimiter, found.western):
         yield row

@@ -9,7 +9,7 @@ from ..errors import Errors
 from ..kb import KnowledgeBase
 from ..kb.rekey import scheme_of
 from ..types import CodeMap
-from .tables import Found, read_table
+from .tables import Problems, read_table
 
 # Known headers, written with letters and digits only.
 _NAMES = (
@@ -61,14 +61,14 @@ class Terms:
     """The terms of a table.
 
     columns (Columns): headers of the columns. vocabulary (str): of the codes, "" if not known.
-    found (Found): collects the problems of rows, while the terms are read.
+    found (Problems): collects the problems of rows, while the terms are read.
     context (List[str]): headers of the context columns.
     RAISES (MedlinkError): as `read_table`, E630 for a missing column, E637 for an empty file.
     """
 
-    def __init__(self, path: Path, columns: Columns, vocabulary: str, found: Found) -> None:
+    def __init__(self, path: Path, columns: Columns, vocabulary: str, found: Problems) -> None:
         self._path, self._vocabulary, self._found = path, vocabulary, found
-        first = next(read_table(path, Found()), None)
+        first = next(read_table(path, Problems()), None)
         if first is None:
             raise Errors.no_terms(path=path)
         self._header = [cell.strip() for cell in first[1]]

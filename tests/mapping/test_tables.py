@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.mapping.outputs import _table
-from spacy_medlink.mapping.tables import Found, escaped, read_table, unescaped
+from spacy_medlink.mapping.tables import Problems, escaped, read_table, unescaped
 from spacy_medlink.mapping.terms import Columns, Terms
 from tests.training.corpora.workbook import write_workbook
 
 _ANY = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
 
 
-def _read(path: Path, found: Found | None = None) -> list[list[str]]:
-    return [cells for _, cells in read_table(path, found or Found())]
+def _read(path: Path, found: Problems | None = None) -> list[list[str]]:
+    return [cells for _, cells in read_table(path, found or Problems())]
 
 
 @given(_ANY | st.text("'=+-@\t\n ab\"", max_size=6))
@@ -62,7 +62,7 @@ def test_a_cell_with_another_separator_stays_one(tmp_path: Path) -> None:
 )
 def test_encodings(tmp_path: Path, data: bytes, lines: list[int]) -> None:
     (tmp_path / "a.csv").write_bytes(data)
-    found = Found()
+    found = Problems()
     rows = _read(tmp_path / "a.csv", found)
     assert rows[0] == ["name", "n"]
     assert all(row == ["Fièvre", "1"] for row in rows[1:])
@@ -72,7 +72,7 @@ def test_encodings(tmp_path: Path, data: bytes, lines: list[int]) -> None:
 def test_bad_rows_are_set_aside(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text('code,name\n1,fever\n2,"a "b" c"\n,,\n\n3,x,y\n4,\n5,"open\n6,cough\n')
-    found = Found()
+    found = Problems()
     names = [term.name for term in Terms(path, Columns(), "", found)]
     assert names == ["fever", "cough"]
     assert found.first["more cells than the header"] == 6
@@ -92,7 +92,7 @@ def test_workbooks_and_parquet_say_the_same(tmp_path: Path) -> None:
     parquet.write_table(table, tmp_path / "a.parquet")
     read.append(_read(tmp_path / "a.parquet"))
     assert read == [[header, ["7", "fever", "3"]]] * 2
-    term = next(iter(Terms(tmp_path / "a.xlsx", Columns(), "X", Found())))
+    term = next(iter(Terms(tmp_path / "a.xlsx", Columns(), "X", Problems())))
     assert (term.code, term.name, term.frequency, term.codes[0].vocabulary) == (
         "7", "fever", "3", "X",
     )  # fmt: skip
@@ -115,4 +115,4 @@ def test_workbooks_and_parquet_say_the_same(tmp_path: Path) -> None:
 def test_bad_tables(tmp_path: Path, name: str, data: bytes, columns: Columns, code: str) -> None:
     (tmp_path / name).write_bytes(data)
     with pytest.raises(MedlinkError, match=code):
-        Terms(tmp_path / name, columns, "", Found())
+        Terms(tmp_path / name, columns, "", Problems())
