@@ -24,7 +24,7 @@ _TASKS = "benchmarks.kb_tasks"
 _NGRAM_SIZE = 200_000  # beside all names
 # Rows of the table: a label, how to find the figure, and its target.
 _ROWS: list[tuple[str, Callable[[dict[str, Any]], str], str]] = [
-    ("build from RRF", lambda found: f"{found['build']['wall_s']:.0f} s", "300 s"),
+    ("build from RRF", lambda found: _built(found["build"]), "300 s"),
     ("build, peak memory", lambda found: f"{found['build']['peak_rss_mb']:,.0f} MB", "1,000 MB"),
     ("file", lambda found: f"{found['file_mb']:,.0f} MB", "2,500 MB"),
     ("open and read a concept", lambda found: f"{found['open']['open_ms']:.1f} ms", "50 ms"),
@@ -46,14 +46,26 @@ _ROWS: list[tuple[str, Callable[[dict[str, Any]], str], str]] = [
     ("2 processes x 8 threads, forked and spawned",
      lambda found: "same answers" if found["at_once"]["same_answers"] else "DIFFERENT ANSWERS",
      "same answers"),
+    ("`medlink build`, exact and n-gram tiers",
+     lambda found: _built(found["assets"]), ""),
+    ("`medlink build`, peak memory",
+     lambda found: f"{found['assets']['peak_rss_mb']:,.0f} MB", "1,500 MB"),
+    ("`import spacy` and `spacy.load` to the first link",
+     lambda found: f"{found['notes']['to_first_link_s']:.1f} s", "3 s"),
+    ("`medical_mentions` and `medical_linker`, 300 words, median",
+     lambda found: f"{found['notes']['note_median_ms']:.0f} ms", "60 ms"),
+    ("the same, 95th percentile", lambda found: f"{found['notes']['note_p95_ms']:.0f} ms", ""),
+    ("memory beside mapped files, from note to note",
+     lambda found: _growth(found["notes"]), "flat"),
 ]  # fmt: skip
 
 
-def measure(work: Path, concepts: int, names: int) -> dict[str, Any]:
+def measure(work: Path, concepts: int, names: int, more: int) -> dict[str, Any]:
     """Measure everything but updates.
 
-    work (Path): directory for data; a release or knowledge base in it is used again.
-    concepts, names (int): size of the release. RETURNS (Dict[str, Any]): figures by task.
+    work (Path): directory for data; a release in it is used again.
+    concepts, names (int): size of the release. more (int): notes to link while memory is watched.
+    RETURNS (Dict[str, Any]): figures by task.
     """
     release, kb, exact = work / "META", work / "umls.kb", work / "exact"
     if not release.exists():
@@ -72,9 +84,23 @@ def measure(work: Path, concepts: int, names: int) -> dict[str, Any]:
         ("at_once", "read_at_once", {**both, "count": 2000}),
     ):
         found[name] = run_task(f"{_TASKS}.{function}", **arguments)
+    assets, pipeline = work / "assets", work / "pipeline"
+    found["assets"] = run_command("build", str(kb), "--output", str(assets), "--overwrite")
+    run_task(f"{_TASKS}.save_pipeline", assets=str(assets), out=str(pipeline))
+    place = {"kb": str(kb), "pipeline": str(pipeline)}
+    found["notes"] = run_task(f"{_TASKS}.link_notes", **place, notes=200, more=more)
     sizes = sorted({min(_NGRAM_SIZE, names), names})
     found["ngram"] = [_ngram(kb, work / "ngram", size) for size in sizes]
     return found
+
+
+def _built(found: dict[str, Any]) -> str:
+    return f"{found['wall_s']:.0f} s, {found['cpu_s']:.0f} s of processor time"
+
+
+def _growth(found: dict[str, Any]) -> str:
+    memory = [found["private_mb"][0], found["private_mb"][-1]]
+    return f"{memory[0]:.0f} to {memory[1]:.0f} MB in {found['notes']:,} notes"
 
 
 def _ngram(kb: Path, out: Path, names: int) -> dict[str, Any]:
@@ -134,6 +160,7 @@ def main(
     update_concepts: Annotated[
         int, typer.Option(help="Concepts of the release that is updated; 0 leaves that out.")
     ] = 30_000,
+    notes: Annotated[int, typer.Option(help="Notes to link while memory is watched.")] = 2000,
     work: Annotated[Path | None, typer.Option(help="Directory for data, kept.")] = None,
     output: Annotated[Path, typer.Option(help="Where the figures go, JSON.")] = Path(
         "benchmarks/results/kb_small.json"
@@ -144,7 +171,7 @@ def main(
         place = work or Path(temporary)
         place.mkdir(parents=True, exist_ok=True)
         before = machine()
-        found = measure(place, concepts, names)
+        found = measure(place, concepts, names, notes)
         if update_concepts:
             found["update"] = measure_update(place / "update", update_concepts)
     found["command"] = " ".join(["python -m benchmarks.kb", *sys.argv[1:]])

@@ -1,5 +1,7 @@
 """The measured tasks of a knowledge base, each in a fresh process (`measured.run_task`)."""
 
+import itertools
+import os
 import pickle
 import random
 import statistics
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 NOTE = Path(__file__).parents[1] / "assets" / "sample_note.txt"
 _WORDS, _NAMES_A_NOTE = 300, 20
+_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
 def open_kb(kb: str) -> dict[str, Any]:
@@ -94,6 +97,51 @@ def find_mentions(kb: str, exact: str, notes: int) -> dict[str, Any]:
         "mentions_p95_ms": sorted(times[1:])[int(0.95 * notes)],
         "mentions_found": statistics.mean(len(doc.ents) for doc in docs),
     }
+
+
+def save_pipeline(assets: str, out: str) -> dict[str, Any]:
+    """Save a pipeline that finds the names of assets, and links them."""
+    import spacy
+
+    nlp = spacy.blank("en")
+    for name in ("medical_mentions", "medical_linker"):
+        nlp.add_pipe(name, config={"assets": assets})
+    nlp.to_disk(out)
+    return {}
+
+
+def link_notes(kb: str, pipeline: str, notes: int, more: int) -> dict[str, Any]:
+    """Load a saved pipeline, and link notes of 300 words.
+
+    notes (int): timed one by one. more (int): linked after them, to see how the memory grows.
+    """
+    start = time.perf_counter()
+    import spacy
+
+    nlp = spacy.load(pipeline)
+    nlp("A history of hypertention.")
+    first = time.perf_counter() - start
+    base = KnowledgeBase(kb)
+    texts = (_note(base, seed) for seed in itertools.count())
+    times = [_seconds(partial(nlp, text)) * 1e3 for text in itertools.islice(texts, notes)]
+    memory = [_private() / 1e6]
+    for _ in range(4):
+        for _ in nlp.pipe(itertools.islice(texts, more // 4)):
+            pass
+        memory.append(_private() / 1e6)
+    return {
+        "to_first_link_s": first,
+        "note_median_ms": statistics.median(times),
+        "note_p95_ms": sorted(times)[int(0.95 * notes)],
+        "notes": notes + more,
+        "private_mb": memory,
+    }
+
+
+def _private() -> int:
+    """Read the memory of this process without the files that it maps, in bytes."""
+    fields = Path("/proc/self/statm").read_text().split()
+    return (int(fields[1]) - int(fields[2])) * _PAGE
 
 
 def read_at_once(kb: str, exact: str, count: int) -> dict[str, Any]:

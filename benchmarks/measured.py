@@ -4,6 +4,7 @@ import importlib
 import json
 import os
 import platform
+import resource
 import subprocess
 import sys
 import threading
@@ -27,8 +28,8 @@ def run_task(function: str, **arguments: Any) -> dict[str, Any]:
 
     function (str): such as "benchmarks.kb_tasks.open_kb"; it takes the arguments (JSON) and
         returns a dict.
-    RETURNS (Dict[str, Any]): the function's dict, with `wall_s` of the whole process and
-        `peak_rss_mb`, the peak resident memory of the process and its children together.
+    RETURNS (Dict[str, Any]): the function's dict, with `wall_s` and `cpu_s` of the whole process,
+        and `peak_rss_mb`, the peak resident memory of the process and its children together.
     RAISES (RuntimeError): with the output of the process, when it failed.
     """
     command = [sys.executable, "-m", __name__, function, json.dumps(arguments)]
@@ -36,13 +37,13 @@ def run_task(function: str, **arguments: Any) -> dict[str, Any]:
 
 
 def run_command(*command: str) -> dict[str, Any]:
-    """Run the command `medlink`. RETURNS `wall_s`, `peak_rss_mb`, and its `output`."""
+    """Run the command `medlink`. RETURNS `wall_s`, `cpu_s`, `peak_rss_mb`, and its `output`."""
     code = "from spacy_medlink.cli import main; main()"
     return _run([sys.executable, "-c", code, *command])
 
 
 def _run(command: list[str]) -> dict[str, Any]:
-    start = time.perf_counter()
+    start, before = time.perf_counter(), _used()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     watch = _Watch(process.pid)
     watch.start()
@@ -53,7 +54,18 @@ def _run(command: list[str]) -> dict[str, Any]:
         raise RuntimeError(problems.decode(errors="replace"))
     text = output.decode()
     found: dict[str, Any] = json.loads(text) if text.startswith("{") else {"output": text}
-    return {**found, "wall_s": round(seconds, 3), "peak_rss_mb": round(watch.peak / 1e6, 1)}
+    return {
+        **found,
+        "wall_s": round(seconds, 3),
+        "cpu_s": round(_used() - before, 3),
+        "peak_rss_mb": round(watch.peak / 1e6, 1),
+    }
+
+
+def _used() -> float:
+    """Read the processor time of the processes that have ended, in seconds."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 class _Watch(threading.Thread):
