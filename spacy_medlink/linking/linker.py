@@ -184,15 +184,14 @@ class Linker:
             else self._finished(mention, one, own, most, only)
             for mention, one, own in zip(mentions, decisions, ranked, strict=True)
         ]
-        if not settings.composite:
+        if settings.composite:
+            most, firsts = settings.top_k, [one.ranking[: settings.top_k] for one in decided]
+            parts = link_parts(self, mentions, firsts, most, settings.threshold, only, force)
+            for place, own in parts.items():
+                decided[place] = decided[place]._replace(parts=own)
+        if settings.llm is None or self.parts.kb is None:
             return decided
-        parts = link_parts(
-            self, mentions, [one.ranking[: settings.top_k] for one in decided],
-            settings.top_k, settings.threshold, only, force,
-        )  # fmt: skip
-        for place, own in parts.items():
-            decided[place] = decided[place]._replace(parts=own)
-        return decided
+        return settings.llm.choose(self.parts.kb, mentions, decided)
 
     def explain(
         self, mention: Mention, only: "Only" = None, force: bool | None = None
