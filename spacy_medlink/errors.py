@@ -492,6 +492,11 @@ class Errors:
         "scispaCy's candidate generator needs trigrams that at least {least} names share, and "
         "{path} has none. Leave it out of --peers.",
     )
+    bad_export = Message(
+        "E417",
+        "{path} is not the export of an annotation tool that we know ({problem}). Export it anew, "
+        "as JSON from MedCATtrainer or Label Studio, as JSON Lines from Prodigy.",
+    )
     no_adapters = Message(
         "E216",
         "The model has no layers that bottleneck adapters fit: it is a {model}. Take a BERT, "
@@ -682,6 +687,22 @@ class Errors:
     no_such_code = Message(
         "E664",
         "There is no code {value!r} of {system} here. Find the right one with `ValueSet/$expand`.",
+    )
+    bad_task = Message(
+        "E665",
+        "A task of Label Studio has no text in {field!r}. Name the field in the configuration, as "
+        '<Text name="text" value="$text"/>.',
+    )
+    bad_label_config = Message(
+        "E666", "The labeling configuration of Label Studio is no XML ({problem}). Mend it there."
+    )
+    cassis_missing = Message(
+        "E667", "Documents of INCEpTION need dkpro-cassis: `pip install spacy-medlink[inception]`."
+    )
+    bad_cas = Message(
+        "E668",
+        "The document of INCEpTION cannot be read ({problem}). Check layer and feature of the "
+        "recommender.",
     )
     pandas_missing = Message("E662", "A table needs pandas: `pip install pandas`.")
 

@@ -34,8 +34,8 @@ As = Annotated[
     typer.Option(
         "--as",
         metavar="FORMAT",
-        help="Format of other tools: bioc, brat (into a directory), fhir, note_nlp (OMOP), "
-        "pubannotation or webannotation.",
+        help="Format of other tools: bioc, brat (into a directory), fhir, label_studio, note_nlp "
+        "(OMOP), prodigy, pubannotation or webannotation.",
     ),
 ]
 Improvable = Annotated[

@@ -2,7 +2,8 @@
 
 One JSON object a line, `.gz` accepted: a document
 `{"doc_id", "lang", "text", "mentions": [{"start", "end", "mention", "ids", "type"}]}`,
-whose text may be missing, or a bare mention `{"mention", "ids", "lang", "type"}`.
+whose text may be missing, a bare mention `{"mention", "ids", "lang", "type"}`, or a task that
+Prodigy has exported. A `.json` file is an export of MedCATtrainer or Label Studio.
 """
 
 import gzip
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 
 from ..errors import Errors
 from ..types import BadLine
+from .gold_exports import is_export, of_prodigy, read_export
 
 _EXPECTED = (
     'a document {"text", "mentions": [{"start", "end", "mention", "ids"}]} or a mention '
@@ -65,22 +67,22 @@ def read_gold(
 ) -> Iterator[GoldDocument]:
     """Stream the documents of a file of gold mentions.
 
-    path (Path): a `.jsonl` or `.jsonl.gz` file.
+    path (Path): a `.jsonl` or `.jsonl.gz` file, or the `.json` of an annotation tool.
     strict (bool): raise if a mention's text differs from the text at its offsets, or two documents
         have the same id; otherwise the mention's text counts, and the documents differ by line.
     mismatches (Optional[List[BadLine]]): collects such mentions, one entry each, without their
         text, because notes are private.
     repeated (Optional[List[BadLine]]): collects documents with the id of an earlier document.
-    RAISES (MedlinkError): E107 no file, E401 a line that cannot be read, E402 offsets past the
-        text, E403 a mismatch when `strict`, E404 no mention in the whole file, E408 a repeated id
-        of documents when `strict`.
+    RAISES (MedlinkError): E107 no file, E401 a line and E417 an export that cannot be read, E402
+        offsets past the text, E403 a mismatch when `strict`, E404 no mention in the whole file,
+        E408 a repeated id of documents when `strict`.
     """
     path = Path(path)
     if not path.is_file():
         raise Errors.source_missing(path=path)
     found = 0
     lines: dict[str, int] = {}
-    for number, line in _lines(path):
+    for number, line in _exported(path) or _lines(path):
         if not line.strip():
             continue
         try:
@@ -112,6 +114,22 @@ def dump_gold(documents: Iterable[GoldDocument]) -> str:
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
 
+def _exported(path: Path) -> list[tuple[int, str]]:
+    """Read the export of a tool as lines of gold, one for each document; [] for other files."""
+    if path.suffix != ".json":
+        return []
+    try:
+        data = json.loads(path.read_text("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return []  # lines of JSON: what is wrong with them is said by line
+    if not is_export(data):
+        return []
+    try:
+        return list(enumerate(map(json.dumps, read_export(data)), 1))
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise Errors.bad_export(path=path, problem=f"{type(error).__name__}: {error}") from error
+
+
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     number = 0
     with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
@@ -135,6 +153,8 @@ def _document(line: str, number: int) -> GoldDocument:
     except (ValueError, RecursionError) as error:
         raise _ProblemError(f"not JSON ({error})") from error
     data = _object(data, "the line")
+    if "spans" in data and "mentions" not in data:
+        data = _of_prodigy(data)
     text = data.get("text")
     if text is not None and not isinstance(text, str):
         raise _ProblemError('"text" is not a string')
@@ -148,6 +168,13 @@ def _document(line: str, number: int) -> GoldDocument:
         mentions, text = (_mention(data, None, 1),), None
     doc_id, lang = _string(data, "doc_id"), _string(data, "lang") or "en"
     return GoldDocument(doc_id or str(number), text, lang, mentions, number, bool(doc_id))
+
+
+def _of_prodigy(data: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return of_prodigy(data)
+    except (LookupError, TypeError, AttributeError) as error:
+        raise _ProblemError(f"no task of Prodigy ({type(error).__name__}: {error})") from error
 
 
 def _mention(item: Any, text: str | None, place: int) -> GoldMention:

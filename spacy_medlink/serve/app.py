@@ -25,6 +25,7 @@ from ..kb.concept_urls import concept_url
 from .corrections import corrections_router
 from .desk import Desk
 from .fhir import fhir_router
+from .tools import tools_router
 
 _PAGE = Path(__file__).parent / "page"
 _FILES = {
@@ -207,6 +208,7 @@ def make_app(
 
     app.include_router(fhir_router(desk_of), **api)
     app.include_router(corrections_router(desk_of, check_texts, waited), **api)
+    app.include_router(tools_router(desk_of, check_texts, waited), **api)
 
     @app.get("/terminologies", **api)
     def terminologies() -> list[dict[str, Any]]:

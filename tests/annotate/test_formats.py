@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from fhir.resources.R4B.bundle import Bundle
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import validate
 
@@ -20,6 +20,7 @@ from spacy_medlink.annotate.output import Output
 from spacy_medlink.annotate.records import record_of_link
 from spacy_medlink.assets import Assets
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb.gold import read_gold
 from spacy_medlink.text.context import KINDS
 from tests.pipelines import pipeline
 from training.corpora.formats.brat import read_brat
@@ -162,6 +163,32 @@ def test_web_annotation(record: Record) -> None:
         place, quoted = annotation["target"]["selector"]
         assert (place["start"], place["end"], quoted["exact"]) == (start, end, text[start:end])
         assert quoted["prefix"] + quoted["exact"] + quoted["suffix"] in text
+
+
+@pytest.mark.parametrize("tool", ["label_studio", "prodigy"])
+@settings(max_examples=50)
+@given(record=some_records())
+def test_what_annotators_accept_is_gold(
+    tmp_path_factory: pytest.TempPathFactory, tool: str, record: Record
+) -> None:
+    written = _written(tool, record)
+    path = tmp_path_factory.mktemp("gold") / "export.jsonl"
+    if tool == "label_studio":  # its export has the accepted prediction among the annotations
+        (task,) = json.loads(written)
+        path = path.with_suffix(".json")
+        written = json.dumps([{**task, "annotations": task.pop("predictions")}])
+    path.write_text(written, encoding="utf-8")
+    if not record["mentions"]:
+        with pytest.raises(MedlinkError, match="E404"):
+            list(read_gold(path))
+        return
+    (document,) = read_gold(path, strict=True)
+    assert document.text == record["text"]
+    for one, mention in zip(document.mentions, record["mentions"], strict=True):
+        ids = [part["id"] for part in mention["parts"]] or mention["ids"]
+        ids = ids[:1] if tool == "prodigy" else ids
+        assert (one.start, one.end, [*one.ids]) == (mention["start"], mention["end"], ids)
+        assert one.type == mention["type"]
 
 
 @given(some_records())

@@ -3,14 +3,25 @@
 from collections.abc import Mapping
 
 from ...errors import Errors
-from . import bioc, brat, fhir, note_nlp, pubannotation, web_annotation
+from . import (
+    bioc,
+    brat,
+    fhir,
+    label_studio,
+    note_nlp,
+    prodigy,
+    pubannotation,
+    web_annotation,
+)
 from .shared import Format, Record
 
 FORMATS: Mapping[str, Format] = {
     "bioc": Format(bioc.write),
     "brat": Format(brat.write, (), "text/plain", brat.write_folder),
     "fhir": Format(fhir.write, media="application/fhir+json"),
+    "label_studio": Format(label_studio.write),
     "note_nlp": Format(note_nlp.write, (".csv", ".csv.gz"), "text/csv"),
+    "prodigy": Format(prodigy.write, (".jsonl", ".jsonl.gz"), "application/x-ndjson"),
     "pubannotation": Format(pubannotation.write),
     "webannotation": Format(web_annotation.write, (".json", ".jsonld", ".json.gz")),
 }
