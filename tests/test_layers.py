@@ -177,10 +177,23 @@ def test_training_imports_neither_the_command_line_nor_tests() -> None:
         # Each asked for where it is needed, with a message that says how to install it.
         (
             [PACKAGE],
-            ["torch", "onnx", "openvino", "train", "parquet", "ray", "transformers", "serve"],
+            [
+                "torch",
+                "onnx",
+                "openvino",
+                "train",
+                "parquet",
+                "ray",
+                "transformers",
+                "serve",
+                "inception",
+            ],
         ),
         (["training"], ["torch", "starter", "train", "peft"]),
-        (["tests", "benchmarks"], ["torch", "starter", "dev", "parquet", "ray", "serve"]),
+        (
+            ["tests", "benchmarks"],
+            ["torch", "starter", "dev", "parquet", "ray", "serve", "inception"],
+        ),
     ],
 )
 def test_what_is_imported_is_required(directories: list[str], extras: list[str]) -> None:

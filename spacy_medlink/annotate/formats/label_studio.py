@@ -51,7 +51,7 @@ def _regions(id: str, record: Record, mention: Record, names: Names) -> list[dic
     start, end = (_units(record["text"][: mention[place]]) for place in ("start", "end"))
     place = {"start": start, "end": end}
     ids = [link.id for link in links_of(mention)] or [_NIL]
-    parts = [
+    parts: list[tuple[str, str, dict[str, Any]]] = [
         (names.labels, "labels", {"labels": [mention["type"]], "text": said_in(record, mention)}),
         (names.concept, "textarea", {"text": ids}),
     ]
