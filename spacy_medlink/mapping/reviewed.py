@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import Errors
 from ..kb import KnowledgeBase
 from ..kb.resolve import IdResolver
 from .mapper import BROADER, CLOSE, EXACT, NARROWER, RELATED, UNCHECKED, Mapping, Target
-from .tables import Problems, read_table
+from .tables import Problems, Source, read_table
 from .terms import CONTEXT, Term
 
 Key = tuple[str, str]
@@ -36,7 +35,7 @@ _OURS = re.compile(rf"candidate_\d|{CONTEXT.pattern}")
 _MACHINES = frozenset({"", UNCHECKED, "AUTO_MAPPED", "AUTO_MAPPED_TO_1"})
 
 
-class _Row(NamedTuple):
+class Row(NamedTuple):
     """A row: the cells with a known header, the reviewers' cells, and the context by column."""
 
     said: dict[str, str]
@@ -56,7 +55,7 @@ class Reviewed:
     From all rows the comments and added columns are kept. From rows with a status that a reviewer
     has set, the concept is kept, too. A term that was decided may have several rows.
 
-    path (Optional[Path]): None for no file. kb (KnowledgeBase): has the current names; a mapping
+    path (Optional[Source]): None for no file. kb (KnowledgeBase): has the current names; a mapping
         to a concept that it no longer has gets the status INVALID_TARGET.
     extra (List[str]): the added columns. kept (int): decided terms; gone, invalid (int): decided
         terms that are no longer in the table, or whose concept no longer exists. same, changed,
@@ -64,11 +63,11 @@ class Reviewed:
     RAISES (MedlinkError): E636 for a table of something else; as `read_table`.
     """
 
-    def __init__(self, path: Path | None, kb: KnowledgeBase) -> None:
+    def __init__(self, path: Source | None, kb: KnowledgeBase) -> None:
         self.path, self._kb, self._resolver = path, kb, IdResolver(kb)
         self.extra: list[str] = []
         self.kept = self.gone = self.invalid = self.same = self.changed = self.new = 0
-        self._rows: dict[Key, list[_Row]] = {}
+        self._rows: dict[Key, list[Row]] = {}
         self._seen = set[Key]()
         for key, row in self._read(path) if path is not None else ():
             own = self._rows.setdefault(key, [])
@@ -77,9 +76,15 @@ class Reviewed:
 
     def updated(self, new: Mapping) -> Mapping:
         """Add the reviewers' decision, comment and columns to a new mapping."""
-        key = new.term.key
-        rows = self._rows.get(key, [])
-        self._seen.add(key)
+        self._seen.add(new.term.key)
+        return self.applied(new, self.rows(new.term))
+
+    def rows(self, term: Term) -> list[Row]:
+        """List the rows of a term."""
+        return self._rows.get(term.key, [])
+
+    def applied(self, new: Mapping, rows: Sequence[Row]) -> Mapping:
+        """Add what the rows of a term say to a new mapping."""
         if decided := [row for row in rows if row.said["status"] not in _MACHINES]:
             self.kept += 1
             return self._decided(new, decided)
@@ -101,7 +106,7 @@ class Reviewed:
                 term = Term(key[1], key[0], decided[0].said.get("frequency", ""), cells)
                 yield self._decided(Mapping(term), decided)
 
-    def _decided(self, new: Mapping, rows: Sequence[_Row]) -> Mapping:
+    def _decided(self, new: Mapping, rows: Sequence[Row]) -> Mapping:
         found = {one.id: one for one in (*new.targets, *new.others)}
         targets = tuple(self._target(row, found) for row in rows if row.id)
         others = tuple(one for one in found.values() if one.id not in {t.id for t in targets})
@@ -111,7 +116,7 @@ class Reviewed:
         status = INVALID if is_invalid else said["status"]
         return Mapping(new.term, targets, others, status, said.get("comment", ""), rows[0].extra)
 
-    def _target(self, row: _Row, found: dict[str, Target] | None = None) -> Target:
+    def _target(self, row: Row, found: dict[str, Target] | None = None) -> Target:
         id, said = row.id, row.said
         if id not in self._kb:
             rows = self._resolver.rows(f"OMOP:{id}")
@@ -124,7 +129,7 @@ class Reviewed:
         prob, score = (_number(said.get(word, "")) for word in ("prob", "score"))
         return Target(id, name, match or new.match, said.get("matched", ""), prob, score)
 
-    def _read(self, path: Path) -> Iterator[tuple[Key, _Row]]:
+    def _read(self, path: Source) -> Iterator[tuple[Key, Row]]:
         rows = read_table(path, Problems())
         header = [cell.strip() for cell in next(rows, (0, []))[1]]
         words = OWN if "source_name" in header else USAGI
@@ -139,7 +144,7 @@ class Reviewed:
             context = {
                 CONTEXT.sub("", one): cell for one, cell in row.items() if CONTEXT.match(one)
             }
-            yield (said.get("code", ""), said.get("name", "")), _Row(said, extra, context)
+            yield (said.get("code", ""), said.get("name", "")), Row(said, extra, context)
 
 
 def _number(text: str) -> float | None:

@@ -5,10 +5,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from ..annotate.parquet import open_parquet
 from ..errors import Errors
-from ..kb.readers.rows import Row, read_rows
+from ..kb.readers.rows import Row, delimiter_of, read_rows, rows_of
 from ..kb.readers.xlsx import read_sheets
 from ..types import BadLine
 
@@ -39,24 +40,26 @@ class Problems:
         self.first.setdefault(problem, row)
 
 
-def read_table(path: Path, found: Problems) -> Iterator[Row]:
+class Pasted(NamedTuple):
+    """The text of a table, in place of a file."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return "The table"
+
+
+Source = Path | Pasted
+
+
+def read_table(path: Source, found: Problems) -> Iterator[Row]:
     """Stream (number, cells) of each row that is not blank; of a workbook, of the first sheet.
 
     Cells that `escaped` wrote are given unescaped.
     RAISES (MedlinkError): E107 for no file, E632 for another format, E614 for Parquet without
         pyarrow, E165 and E105 for files that cannot be read.
     """
-    if not path.is_file():
-        raise Errors.source_missing(path=path)
-    name = path.name.lower()
-    if name.endswith(_PARQUET):
-        rows = _parquet(path)
-    elif name.endswith(_WORKBOOK):
-        rows = _first_sheet(path)
-    elif name.endswith(_PLAIN):
-        rows = _plain(path, "\t" if ".tsv" in name else "", found)
-    else:
-        raise Errors.unknown_terms(path=path, known=", ".join(KNOWN))
+    rows = _pasted(path, found) if isinstance(path, Pasted) else _rows(path, found)
     for number, cells in rows:
         if any(map(str.strip, cells)):
             yield number, [unescaped(cell) for cell in cells]
@@ -73,9 +76,29 @@ def unescaped(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
-def _plain(path: Path, delimiter: str, found: Problems) -> Iterator[Row]:
-    bad = list[BadLine]()
-    for row in read_rows(path, bad, delimiter, found.western):
+def _rows(path: Path, found: Problems) -> Iterator[Row]:
+    if not path.is_file():
+        raise Errors.source_missing(path=path)
+    name, bad = path.name.lower(), list[BadLine]()
+    if name.endswith(_PARQUET):
+        return _parquet(path)
+    if name.endswith(_WORKBOOK):
+        return _first_sheet(path)
+    if name.endswith(_PLAIN):
+        delimiter = "\t" if ".tsv" in name else ""
+        return _noted(read_rows(path, bad, delimiter, found.western), bad, found)
+    raise Errors.unknown_terms(path=path, known=", ".join(KNOWN))
+
+
+def _pasted(table: Pasted, found: Problems) -> Iterator[Row]:
+    bad, lines = list[BadLine](), table.text.replace("\0", "").replace("\r\n", "\n").split("\n")
+    rows = rows_of(Path(str(table)), iter(enumerate(lines, 1)), bad, delimiter_of(lines))
+    return _noted(rows, bad, found)
+
+
+def _noted(rows: Iterator[Row], bad: list[BadLine], found: Problems) -> Iterator[Row]:
+    """Stream rows, and note the problems of those that are collected meanwhile."""
+    for row in rows:
         yield row
         for line in bad:
             found.note(line.problem.partition(" (row")[0], line.line)

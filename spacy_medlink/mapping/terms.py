@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import Errors
 from ..kb import KnowledgeBase
 from ..kb.rekey import scheme_of
 from ..types import CodeMap
-from .tables import Problems, read_table
+from .tables import Pasted, Problems, Source, read_table
 
 # Known headers, written with letters and digits only.
 _NAMES = (
@@ -66,7 +65,7 @@ class Terms:
     RAISES (MedlinkError): as `read_table`, E630 for a missing column, E637 for an empty file.
     """
 
-    def __init__(self, path: Path, columns: Columns, vocabulary: str, found: Problems) -> None:
+    def __init__(self, path: Source, columns: Columns, vocabulary: str, found: Problems) -> None:
         self._path, self._vocabulary, self._found = path, vocabulary, found
         first = next(read_table(path, Problems()), None)
         if first is None:
@@ -97,7 +96,7 @@ class Terms:
 
     def _place(self, wanted: str, option: str, usual: Sequence[str]) -> int:
         """Find a column by the wanted header, or by the usual headers; -1 for none."""
-        plain = [re.sub(r"[\W_]", "", one.lower()) for one in self._header]
+        plain = [_plain(one) for one in self._header]
         if wanted in self._header:
             return self._header.index(wanted)
         found = next((plain.index(one) for one in usual if one in plain and not wanted), -1)
@@ -106,6 +105,21 @@ class Terms:
             column = f"column {wanted!r}" if wanted else "column with a usual header for names"
             raise Errors.no_term_column(path=self._path, column=column, found=shown, option=option)
         return found
+
+
+def pasted(text: str, column: str = "") -> Pasted:
+    """Take a text as a table, or as lines that are names where its first line names no columns.
+
+    column (str): header of the names, "" to find it.
+    """
+    first = next(filter(str.strip, text.splitlines()), "")
+    header = {_plain(cell) for cell in re.split(r"[\t;,|]", first)}
+    is_table = not first or column or header.intersection(_NAMES) or re.search(r"[\t;|]", first)
+    return Pasted(text if is_table else f"{_NAMES[1]}\n{text}")
+
+
+def _plain(header: str) -> str:
+    return re.sub(r"[\W_]", "", header.lower())
 
 
 def terms_of(kb: KnowledgeBase, lang: str = "") -> Iterator[Term]:

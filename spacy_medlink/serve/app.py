@@ -25,6 +25,7 @@ from ..kb.concept_urls import concept_url
 from .corrections import corrections_router
 from .desk import Desk
 from .fhir import fhir_router
+from .mappings import mappings_router
 from .tools import tools_router
 
 _PAGE = Path(__file__).parent / "page"
@@ -32,6 +33,7 @@ _FILES = {
     "page.css": "text/css",
     "page.js": "text/javascript",
     "corrections.js": "text/javascript",
+    "terms.js": "text/javascript",
 }
 _SHOWN = 200  # of children, relations and the like
 # Only our own files run in the page, even if a note or a terminology contains scripts.
@@ -209,6 +211,8 @@ def make_app(
     app.include_router(fhir_router(desk_of), **api)
     app.include_router(corrections_router(desk_of, check_texts, waited), **api)
     app.include_router(tools_router(desk_of, check_texts, waited), **api)
+
+    app.include_router(mappings_router(desk_of, waited, limits.length), **api)
 
     @app.get("/terminologies", **api)
     def terminologies() -> list[dict[str, Any]]:

@@ -11,11 +11,14 @@ from ..annotate.worker import linked_docs
 from ..components.linker.annotation import NIL
 from ..components.pipelines import linked_spans, linker_of, open_pipeline
 from ..errors import Errors, MedlinkError
+from ..mapping.mapper import Mapper
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span
 
     from ..kb import KnowledgeBase
+    from ..linking import Linker
+    from ..mapping.terms import Term
     from .corrections import CorrectionFile
 
 _TOGETHER = 32  # texts that are linked at once
@@ -55,6 +58,7 @@ class Desk:
             if self._linker.opened.overlay.is_used:
                 raise Errors.overlay_taken(source=source)
             self._linker.configure(overlay=str(corrections.path))
+        self._mapper: tuple[Linker, int, Mapper] | None = None
         _ = self._linker.engine  # bad assets raise here, before the first request
         self._jobs: Queue[_Job | None] = Queue(waiting)
         self._thread = threading.Thread(target=self._run, name=f"desk {name}", daemon=True)
@@ -124,6 +128,14 @@ class Desk:
         place, old = (start, end), tuple(instead)
         return self._ask(_Job(Future(), work=lambda: self._locate(text, place, old, ids)))
 
+    def map(self, terms: Sequence["Term"], k: int) -> "Future[Any]":
+        """Ask for the mappings of terms, with k candidates each.
+
+        RETURNS (Future): of a list of `mapping.mapper.Mapping`.
+        RAISES (MedlinkError): E622 where too many wait.
+        """
+        return self._ask(_Job(Future(), work=lambda: self._map(terms, k)))
+
     def close(self) -> None:
         """Finish all waiting requests, and stop."""
         self._jobs.put(None)
@@ -179,6 +191,14 @@ class Desk:
     def _records(self, doc: "Doc", candidates: int) -> list[dict[str, Any]]:
         spans = linked_spans(doc, self._linker.spans_key)
         return [record_of_link(span, self._linker.prefix, candidates) for span in spans]
+
+    def _map(self, terms: Sequence["Term"], k: int) -> Any:
+        self._linker.rebuild_index()  # corrections may have changed
+        linker, made = self._linker.linker, self._mapper
+        if made is None or made[0] is not linker or made[1] != k:
+            mapper = Mapper(linker.using(top_k=k), k)
+            made = self._mapper = linker, k, mapper
+        return made[2].map(terms)
 
     def _explain(self, text: str, start: int, end: int) -> dict[str, Any]:
         with self._nlp.memory_zone():

@@ -2,7 +2,7 @@
 
 import csv
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ...types import BadLine
@@ -27,8 +27,14 @@ def read_rows(
     western (Optional[List[int]]): as for `numbered_lines`.
     RAISES (MedlinkError): E105 for a bad line, unless `bad_lines` collects it.
     """
-    delimiter = delimiter or _guess(path)
-    lines = numbered_lines(path, bad_lines, western)
+    delimiter = delimiter or delimiter_of(line for _, line in numbered_lines(path, [], []))
+    yield from rows_of(path, numbered_lines(path, bad_lines, western), bad_lines, delimiter)
+
+
+def rows_of(
+    path: Path, lines: Iterator[tuple[int, str]], bad_lines: list[BadLine] | None, delimiter: str
+) -> Iterator[Row]:
+    """Stream the rows of numbered lines, as `read_rows` does; path (Path): for messages."""
     is_tabbed = delimiter == "\t"
     rows = _tabbed(lines) if is_tabbed else _quoted(path, lines, bad_lines, delimiter)
     for number, cells in rows:
@@ -36,8 +42,9 @@ def read_rows(
             yield number, cells
 
 
-def _guess(path: Path) -> str:
-    first = next((line for _, line in numbered_lines(path, [], []) if line.strip()), "")
+def delimiter_of(lines: Iterable[str]) -> str:
+    """Guess what separates cells: the most frequent delimiter of the first line with text."""
+    first = next(filter(str.strip, lines), "")
     return max(_DELIMITERS, key=first.count) if any(map(first.count, _DELIMITERS)) else "\t"
 
 
