@@ -26,6 +26,7 @@ pytest.importorskip("prometheus_client")
 from fastapi.testclient import TestClient  # there only with the extra `serve`
 
 from spacy_medlink.serve import Desk, Limits, make_app  # imports fastapi
+from spacy_medlink.serve.app import _FILES
 from tests.serve.browser import opened_page
 
 TEXT = "No fever 😀. Mother had asthma; now type 2 diabetes."
@@ -175,11 +176,12 @@ def test_the_page_lets_nothing_else_run(client: TestClient) -> None:
     assert "script-src 'self'" in page.headers["Content-Security-Policy"]
     assert "default-src 'none'" in page.headers["Content-Security-Policy"]
     assert "http" not in page.text.replace("http-equiv", "")
-    for name in ("page.css", "page.js", "corrections.js"):
+    for name in ("page.css", "page.js", "corrections.js", "terms.js"):
         assert client.get(f"/page/{name}").is_success
     assert client.get("/page/..%2Fapp.py").status_code == 404
     assert client.get("/page/app.py").status_code == 404
-    files = ("/", "/page/page.css", "/page/page.js", "/page/corrections.js")
+    assert "innerHTML" not in "".join(client.get(f"/page/{one}").text for one in _FILES)
+    files = ("/", *(f"/page/{one}" for one in _FILES))
     size = sum(len(client.get(one).content) for one in files)
     assert size < 300_000
 

@@ -73,7 +73,7 @@ def test_a_table_is_mapped_and_written_as_the_command_does(
     columns = Columns(frequency="n", context=("ward",))
     map_terms(tmp_path / "terms.csv", tiny_assets.engine(), out, columns=columns)
     assert written.text == out.read_text(encoding="utf-8")
-    assert _rows(written.text)[3]["context:ward"] == "'-2; \"x\""
+    assert _rows(written.text)[3]["context:ward"] == '\'-2; "x"'
     assert _rows(written.text)[3]["source_name"] == "'=1+1"
 
 
@@ -163,3 +163,81 @@ def test_what_is_refused(
     client = TestClient(make_app([desk], Limits(length=1_000)), base_url="http://127.0.0.1")
     answer = client.post(f"/{path}", json=body)
     assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
+
+
+BAD = "<img src=x onerror=alert(1)>"
+FILE = f'code;name;n;ward\nA;Fever;3;"{BAD}"\nB;heart attak;2;h\xf4pital\nC;qqqq;1;\nD;=1+1;;\n'
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["keyboard", "phone"])
+def test_in_a_browser(tiny_assets: Assets, tmp_path: Path, way: str) -> None:
+    """Terms of a file are decided by keys alone, or on a phone; what is saved is loaded again."""
+    phone = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "color_scheme": "dark"}
+    (tmp_path / "terms.csv").write_bytes(FILE.encode("cp1252"))
+    desk = Desk("tiny", str(tiny_assets.path), device="cpu")  # closed with its service
+    with opened_page([desk], **(phone if way == "phone" else {})) as (page, said):
+
+        def press(key: str, label: str) -> None:
+            if way == "keyboard":
+                page.keyboard.press(key)
+            else:
+                page.locator("#details").get_by_role("button", name=label).first.tap()
+
+        def wait_for(*statuses: str) -> None:
+            own = "[...document.querySelectorAll('#rows .decided')].map((one) => one.innerText)"
+            page.wait_for_function(f"wanted => String({own}) === String(wanted)", arg=[*statuses])
+
+        def save() -> Path:
+            with page.expect_download() as download:
+                page.click("#save-table")
+            kept: Path = download.value.path()
+            return kept
+
+        page.click("nav a >> text=Terms")
+        page.click("summary")
+        page.fill("#frequency-column", "n")
+        page.fill("#context-columns", "ward")
+        page.set_input_files("#table-file", tmp_path / "terms.csv")
+        page.locator("#status", has_text="4 of 4 terms are mapped").wait_for()
+        assert "not UTF-8: 1." in page.inner_text("#status")
+        page.locator("#details h2", has_text="Fever").wait_for()
+        assert BAD in page.inner_text("#details p >> nth=0")
+        press("Enter", "Approve")
+        press("1", "Choose Myocardial infarction")
+        press("n", "No concept")
+        press("f", "Flag")
+        wait_for("approved", "approved", "approved", "flagged")
+        press("c", "") if way == "keyboard" else page.tap("#comment")
+        page.keyboard.type("=ask Zoë")
+        page.keyboard.press("Enter")
+        page.keyboard.press("ArrowUp")
+        page.locator("#details h2", has_text="qqqq").wait_for()
+        page.fill("#query", "Headache")
+        page.press("#query", "Enter")
+        page.get_by_role("button", name="Choose Headache for “qqqq”").first.click()
+        page.locator("#rows tr >> nth=2", has_text=HEADACHE).wait_for()
+        rows = _rows(save().read_text(encoding="utf-8"))
+        assert [(one["status"], one["concept_id"]) for one in rows] == [
+            ("APPROVED", FEVER), ("APPROVED", rows[1]["concept_id"]), ("APPROVED", HEADACHE),
+            ("FLAGGED", ""),
+        ]  # fmt: skip
+        assert rows[1]["concept_name"] == "Myocardial infarction"
+        assert (rows[1]["context:ward"], rows[3]["comment"]) == ("hôpital", "'=ask Zoë")
+        page.focus("#rows [tabindex='0']")
+        press("u", "Undo")
+        wait_for("approved", "approved", "approved", "flagged")
+        page.locator("#rows tr >> nth=2", has_text="no concept").wait_for()
+        page.select_option("#as", "fhir")
+        assert '"resourceType": "ConceptMap"' in save().read_text(encoding="utf-8")
+        page.select_option("#as", "csv")
+        kept = save().rename(tmp_path / "saved.csv")
+        page.fill("#frequency-column", "")
+        page.fill("#context-columns", "")
+        page.set_input_files("#table-file", kept)
+        page.locator("#status", has_text="4 of 4 terms are mapped").wait_for()
+        wait_for("approved", "approved", "approved", "flagged")
+        assert page.locator("img").count() == 0
+        width = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+        assert width <= 0, "nothing leaves the screen"
+        assert said == []

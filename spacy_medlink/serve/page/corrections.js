@@ -26,11 +26,12 @@ function pick(mention) {
   picked = { mention, start: mention.start, end: mention.end };
 }
 
-// A button that says what the mention is; "" where nothing is corrected.
+// A button that says what the mention, or the term, is; "" where nothing is decided.
 function chooseButton(id, name) {
-  if (!canChoose()) return "";
-  const label = `Choose ${name} for “${pickedText()}”`;
-  return make("button", { class: "small", "aria-label": label, title: label, onclick: () => attempt(() => correct([id])) }, "Choose");
+  if (inTerms() ? !canDecide() : !canChoose()) return "";
+  const label = `Choose ${name} for “${inTerms() ? current().name : pickedText()}”`;
+  const choose = inTerms() ? () => chooseConcept(id, name) : () => correct([id]);
+  return make("button", { class: "small", "aria-label": label, title: label, onclick: () => attempt(choose) }, "Choose");
 }
 
 // What stands below the candidates: no concept, another span.

@@ -18,16 +18,18 @@ function make(tag, attributes = {}, ...inner) {
   return made;
 }
 
-async function ask(path, body, method = body ? "POST" : "GET") {
+async function send(path, body, method = body ? "POST" : "GET") {
   const headers = { "Content-Type": "application/json" };
   const token = sessionStorage.getItem("token");
   if (token) headers.Authorization = `Bearer ${token}`;
   const response = await fetch(path, { method, headers, body: body ? JSON.stringify(body) : null });
-  const answer = await response.json();
   if (response.status === 401) $("login").hidden = false;
-  if (!response.ok) throw new Error(answer.error ? answer.error.message : response.statusText);
-  return answer;
+  if (response.ok) return response;
+  const answer = await response.json();
+  throw new Error(answer.error ? answer.error.message : response.statusText);
 }
+
+const ask = async (...request) => (await send(...request)).json();
 
 // Run what a button asks for, and say what went wrong.
 async function attempt(work) {
@@ -106,6 +108,7 @@ function table(header, rows) {
 
 function show(title, ...inner) {
   $("details").replaceChildren(make("h2", { id: "details-title" }, title), ...inner);
+  $("details").scrollTop = 0;
   $("details").scrollIntoView({ block: "nearest" });
 }
 
@@ -172,9 +175,12 @@ async function foundFor(query) {
 }
 
 function save() {
-  const blob = new Blob([JSON.stringify(linked, null, 1)], { type: "application/json" });
+  download(new Blob([JSON.stringify(linked, null, 1)], { type: "application/json" }), "links.json");
+}
+
+function download(blob, name) {
   const address = URL.createObjectURL(blob);
-  make("a", { href: address, download: "links.json" }).click();
+  make("a", { href: address, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(address), 1000);
 }
 
