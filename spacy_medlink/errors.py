@@ -765,6 +765,11 @@ class Errors:
         "{path} is not a file of gold mentions, so no corrections are put there. Give "
         "`--corrections` a new file.",
     )
+    nothing_to_review = Message(
+        "E126",
+        "{path} has no texts, so there is nothing to review. Give a gold file with documents; "
+        'their "mentions" may be empty.',
+    )
 
     # 63x: mapping of local terms
     no_term_column = Message(

@@ -28,6 +28,7 @@ from .learn import command as learn_command
 from .link import command as link_command
 from .map import command as map_command
 from .report import command as report_command
+from .review import command as review_command
 from .serve import command as serve_command
 from .verb import Verb
 
@@ -73,6 +74,7 @@ app.command("annotate", cls=Verb)(annotate_command)
 app.command("evaluate", cls=Verb)(evaluate_command)
 app.command("report", cls=Verb)(report_command)
 app.command("serve", cls=Verb)(serve_command)
+app.command("review", cls=Verb)(review_command)
 
 
 def _say_version(wanted: bool) -> None:

@@ -1,13 +1,17 @@
 """`medlink serve`: starts the HTTP service and its page."""
 
+from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..errors import Errors
 from .opening import AUTO, Device, Verify, verify_assets
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
 
 _SHORTEST = 16  # characters of a token
 
@@ -52,8 +56,6 @@ def command(
     if not (token or _is_loopback(host)):
         raise Errors.open_to_others(host=host)
     try:
-        import uvicorn
-
         from ..serve import CorrectionFile, Desk, Limits, make_app
     except ModuleNotFoundError as error:
         raise Errors.extra_missing(
@@ -68,8 +70,22 @@ def command(
         desks.append(Desk(name, source, lang, device, corrections=file))
     hosts = ["localhost", "127.0.0.1", "[::1]", host, *(allow_host or [])]
     app = make_app(desks, Limits(length=max_length), token, hosts)
-    typer.echo(f"http://{f'[{host}]' if ':' in host else host}:{port} has the page.", err=True)
-    uvicorn.run(app, host=host, port=port, access_log=False, log_level="warning")
+    listen(app, host, port)
+
+
+def listen(app: "FastAPI", host: str, port: int, *, launch: bool = False) -> None:
+    """Answer at an address until stopped. launch (bool): show the page in a browser."""
+    import uvicorn
+
+    config = uvicorn.Config(app, host=host, port=port, access_log=False, log_level="warning")
+    socket = config.bind_socket()
+    socket.listen()  # a browser that comes before the server has to wait, and is not refused
+    name, own = f"[{host}]" if ":" in host else host, socket.getsockname()[1]
+    typer.echo(f"http://{name}:{own} has the page.", err=True)
+    if launch:
+        typer.launch(f"http://{name}:{own}")
+    with suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run(sockets=[socket])
 
 
 def _named(sources: list[str]) -> dict[str, str]:

@@ -5,7 +5,7 @@ import json
 import os
 import uuid
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
@@ -14,9 +14,10 @@ from typing import Any
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from ..errors import Errors
+from ..errors import Errors, MedlinkError
 from ..fitting.corrections import is_gold
 from ..fitting.review import Doubtful, review_order
+from ..kb.gold import read_gold
 from ..linking.decision import NOT_A_CONCEPT
 from ..retrieval.concepts import MEMORY
 from ..retrieval.memory import memory_key
@@ -27,6 +28,7 @@ from ..util.outputs import PRIVATE
 
 _AROUND = 300  # characters of a sentence that are kept before and behind a mention
 _UNKNOWN = 0.5  # doubt of a mention without any candidate
+_TOGETHER = 64  # texts that wait at once
 _MARK = "correction"  # key of the fields beyond gold: author, time, link before
 
 
@@ -85,6 +87,21 @@ class CorrectionFile:
         with self._alone():
             lines = self.path.read_bytes().splitlines()
         return [own for line in reversed(lines) if (own := _mark_of(line)) is not None]
+
+    def notes(self) -> list[str]:
+        """List the texts of the file; sentences of corrections only where there are no others.
+
+        RAISES (MedlinkError): E401, E402 as `read_gold`.
+        """
+        done = {one["doc_id"] for one in self.corrections()}
+        texts: dict[str, bool] = {}
+        try:
+            for one in read_gold(self.path):
+                texts[one.text or ""] = texts.get(one.text or "", True) and one.doc_id in done
+        except MedlinkError as error:
+            if error.code != Errors.no_gold(path=self.path).code:  # there are texts, at least
+                raise
+        return [one for one in texts if one and not texts[one]] or list(filter(None, texts))
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -153,10 +170,23 @@ def corrections_router(
     async def queue(body: _Notes) -> list[dict[str, Any]]:
         """Order the mentions of texts by what their correction would teach, one for each name."""
         check(*body.texts)
-        desk = desk_of(body.terminology)
-        documents = await waited([desk.link(text, {}, 1) for text in body.texts])
+        return await ordered(desk_of(body.terminology), body.texts, body.limit)
+
+    @router.get("/queue")
+    async def own_queue(
+        terminology: str = "", limit: int = Query(200, ge=1, le=10_000)
+    ) -> dict[str, Any]:
+        """Order the mentions of the texts that `medlink review` was given."""
+        notes = desk_of(terminology).notes
+        return {"texts": notes, "mentions": await ordered(desk_of(terminology), notes, limit)}
+
+    async def ordered(desk: Any, texts: Sequence[str], limit: int) -> list[dict[str, Any]]:
+        documents = []
+        for start in range(0, len(texts), _TOGETHER):
+            part = texts[start : start + _TOGETHER]
+            documents += await waited([desk.link(text, {}, 1) for text in part])
         mentions = [(number, one) for number, own in enumerate(documents) for one in own]
-        order = review_order([_doubtful(one) for _, one in mentions])[: body.limit]
+        order = review_order([_doubtful(one) for _, one in mentions])[:limit]
         kept = ("start", "end", "mention", "ids", "prob")
         return [
             {"text": mentions[place][0], "count": count}

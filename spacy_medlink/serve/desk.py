@@ -44,14 +44,15 @@ class Desk:
     name (str): of the terminology. source (str): assets, a pipeline, a package or "starter".
     waiting (int): most requests that may wait; further ones are refused (E622).
     corrections (Optional[CorrectionFile]): corrections, which apply as soon as they are made.
+    notes (Sequence[str]): texts whose links are to be reviewed.
     RAISES (MedlinkError): what `open_pipeline` raises, E652 for a pipeline with another overlay.
     """
 
     def __init__(
         self, name: str, source: str, lang: str = "en", device: str = "auto", waiting: int = 256,
-        corrections: "CorrectionFile | None" = None, **settings: Any,
+        corrections: "CorrectionFile | None" = None, notes: Sequence[str] = (), **settings: Any,
     ) -> None:  # fmt: skip
-        self.name, self.lang = name, lang
+        self.name, self.lang, self.notes = name, lang, notes
         self._nlp = open_pipeline(source, lang, device, **settings)
         self._linker, self.corrections = linker_of(self._nlp), corrections
         if corrections is not None:
@@ -87,6 +88,7 @@ class Desk:
             "tiers": list(assets.manifest["tiers"]),
             "code_schemes": kb.code_schemes(),
             "corrections": self.corrections is not None,
+            "notes": len(self.notes),
         }
 
     @property

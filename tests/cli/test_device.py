@@ -24,6 +24,7 @@ VERBS = [
     "fit-ranker",
     "map",
     "serve",
+    "review",
 ]
 
 
@@ -46,7 +47,8 @@ def test_the_others_have_it_not() -> None:
 def test_a_device_that_is_not_there(fail: Fail, tmp_path: Path, verb: str, device: str) -> None:
     """Before anything else: none of the files is there either."""
     to_map = ["x", "--to", "y", "--output", "z.csv"]
-    own = {"link": ["x", "y"], "build": ["x"], "calibrate": ["x"], "map": to_map}
+    to_review = ["x", "--assets", "y"]
+    own = {"build": ["x"], "calibrate": ["x"], "map": to_map, "review": to_review}
     arguments = own.get(verb, ["x", "y"])
     message = fail("E508", verb, *arguments, "--device", device)
     assert device in message and "--device cpu" in message

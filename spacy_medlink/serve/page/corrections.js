@@ -119,6 +119,14 @@ async function goTo(wanted) {
   return true;
 }
 
+// Begin with the texts that `medlink review` was given.
+async function review(terminology) {
+  $("status").textContent = "Linking what is to be reviewed ...";
+  queue = { terminology, ...await ask(`queue?${within(terminology)}`) };
+  place = 0;
+  await next();
+}
+
 // Go to the next mention of the queue; make the queue where there is none.
 async function next() {
   const terminology = $("terminology").value;

@@ -191,6 +191,7 @@ async function start() {
   $("terminology").replaceChildren(...found.map((one) =>
     make("option", { value: one.name }, `${one.name} (${one.concepts.toLocaleString("en")} concepts)`)));
   offerCorrections();
+  if (found[0].notes) await review(found[0].name);
 }
 
 document.addEventListener("DOMContentLoaded", () => {
