@@ -235,7 +235,8 @@ class Desk:
 
 def _span(doc: "Doc", start: int, end: int) -> "Span":
     """Get the span of whole words around characters of a Doc."""
-    span = doc.char_span(start, end, alignment_mode="expand") if start < end else None
+    is_within = 0 <= start < end <= len(doc.text)  # spaCy takes no numbers beyond 32 bits
+    span = doc.char_span(start, end, alignment_mode="expand") if is_within else None
     if span is None or not span.text.strip():
         raise Errors.no_such_span(start=start, end=end, length=len(doc.text))
     return span

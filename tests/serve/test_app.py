@@ -96,8 +96,9 @@ def test_explanations(client: TestClient) -> None:
     answer = client.post("/explain", json={"text": TEXT, "start": 3, "end": 8}).json()
     assert answer["mention"] == "fever"
     assert "matched" in answer["text"]
-    wrong = client.post("/explain", json={"text": "fever", "start": 7, "end": 9})
-    assert (wrong.status_code, wrong.json()["error"]["code"]) == (400, "E627")
+    for start, end in ((7, 9), (0, 1 << 40), (1 << 80, 1 << 90)):
+        wrong = client.post("/explain", json={"text": "fever", "start": start, "end": end})
+        assert (wrong.status_code, wrong.json()["error"]["code"]) == (400, "E627")
 
 
 def test_search_and_concepts(client: TestClient, tiny_assets: Assets) -> None:
