@@ -77,11 +77,7 @@ class Reviewed:
     def updated(self, new: Mapping) -> Mapping:
         """Add the reviewers' decision, comment and columns to a new mapping."""
         self._seen.add(new.term.key)
-        return self.applied(new, self.rows(new.term))
-
-    def rows(self, term: Term) -> list[Row]:
-        """List the rows of a term."""
-        return self._rows.get(term.key, [])
+        return self.applied(new, self._rows.get(new.term.key, []))
 
     def applied(self, new: Mapping, rows: Sequence[Row]) -> Mapping:
         """Add what the rows of a term say to a new mapping."""

@@ -15,13 +15,13 @@ from ..mapping.mapper import UNCHECKED, Mapping
 from ..mapping.outputs import Facts, format_of
 from ..mapping.reviewed import Reviewed, Row
 from ..mapping.run import APPROVED
-from ..mapping.tables import Pasted, Problems
+from ..mapping.tables import Problems
 from ..mapping.terms import Columns, Term, Terms, pasted
 from ..types import CodeMap
 from .desk import Desk
 
 MOST = 10_000  # terms of a request
-_TOGETHER = 256  # terms that are mapped before other requests have their turn
+_TOGETHER = 256  # terms that are mapped before another request has its turn
 _MEDIA = {"fhir": "application/fhir+json", "sssom": "text/tab-separated-values"}
 
 
@@ -43,7 +43,7 @@ class _Table(_Body):
 class _Chosen(BaseModel):
     """A concept that was chosen for a term, as the answer has it."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
     id: str
     match: str = ""
     matched: str = ""
@@ -65,17 +65,12 @@ class _Term(BaseModel):
     extra: dict[str, str] = Field({}, description="cells of columns of your own")
 
     @property
-    def length(self) -> int:
-        """Characters of what is looked up."""
-        return sum(map(len, (self.name, *self.context)))
-
-    @property
     def rows(self) -> list[Row]:
         """What was decided, as the rows of a table of mappings say it."""
         said = {"status": self.status.upper() or UNCHECKED, "comment": self.comment}
-        chosen = [one.model_dump(exclude_none=True) for one in self.targets]
-        cells = [{key: str(value) for key, value in one.items()} for one in chosen] or [{}]
-        return [Row({**said, **one}, tuple(self.extra.items()), {}) for one in cells]
+        chosen = [one.model_dump(exclude_none=True).items() for one in self.targets] or [{}.items()]
+        cells = ({key: str(value) for key, value in one} for one in chosen)
+        return [Row(said | one, tuple(self.extra.items()), {}) for one in cells]
 
 
 class _Terms(_Body):
@@ -124,14 +119,16 @@ def mappings_router(
     @router.post("/terms")
     def terms(body: _Table) -> dict[str, Any]:
         """Read a table as `medlink map` does; of a table that it wrote, what was decided, too."""
-        table, found = pasted(body.table, body.name), Problems()
+        table, found, kb = pasted(body.table, body.name), Problems(), desk_of(body.terminology).kb
         columns = Columns(body.name, body.code, body.frequency, tuple(body.context))
         read = Terms(table, columns, "", found)
-        known = _reviewed(table, desk_of(body.terminology))
+        try:
+            known = Reviewed(table, kb)
+        except MedlinkError:  # E636: another table
+            known = Reviewed(None, kb)
         terms = list(dict.fromkeys(read) if known.path else read)
         check(terms, 0)
-        mappings = [_decided(term, known) for term in terms]
-        shown = [_shown(one) for one in mappings]
+        shown = [_shown(known.updated(Mapping(term))) for term in terms]
         return {"context": read.context, "terms": shown, "aside": dict(found.aside)}
 
     @router.post("/map")
@@ -139,43 +136,30 @@ def mappings_router(
         body: _Terms, as_format: Annotated[Wanted, Query(alias="as")] = "", approved: bool = False
     ) -> Response:
         """Map terms to concepts; `as` names the format of a file, as `medlink map --as` does."""
-        check(body.terms, max(one.length for one in body.terms))
-        desk, given = desk_of(body.terminology), body.read()
+        given, desk = body.read(), desk_of(body.terminology)
+        check(given, max(len("".join((one.name, *one.context))) for one in given))
         format = format_of(Path(), desk.kb, as_format) if as_format else None
-        parts = [given[start : start + _TOGETHER] for start in range(0, len(given), _TOGETHER)]
-        found = await waited([desk.map(part, body.candidates) for part in parts])
-        new = [one for own in found for one in own]
-        known = Reviewed(None, desk.kb)
-        mappings = [
-            known.applied(one, term.rows) for one, term in zip(new, body.terms, strict=True)
-        ]
-        if format is None:
-            answer = {"terminology": desk.name, "mappings": [_shown(one) for one in mappings]}
-            return Response(srsly.json_dumps(answer), media_type="application/json")
-        extra = list(dict.fromkeys(column for one in body.terms for column in one.extra))
-        facts = Facts(
-            desk.kb, body.vocabulary or "terms", body.context, extra, body.candidates
-        )  # fmt: skip
-        kept = [one for one in mappings if not approved or one.status == APPROVED]
-        file = StringIO()
-        await asyncio.to_thread(format.write, file, kept, facts)
-        return Response(file.getvalue(), media_type=_MEDIA.get(as_format, "text/csv"))
+        new: list[Mapping] = []
+        for start in range(0, len(given), _TOGETHER):
+            (part,) = await waited([desk.map(given[start : start + _TOGETHER], body.candidates)])
+            new += part
+
+        def answer() -> Response:
+            known = Reviewed(None, desk.kb)
+            found = [known.applied(own, one.rows) for own, one in zip(new, body.terms, strict=True)]
+            if format is None:
+                said = {"terminology": desk.name, "mappings": [_shown(one) for one in found]}
+                return Response(srsly.json_dumps(said), media_type="application/json")
+            extra = list(dict.fromkeys(column for one in body.terms for column in one.extra))
+            facts = Facts(desk.kb, body.vocabulary or "terms", body.context, extra, body.candidates)
+            file = StringIO()
+            kept = (one for one in found if not approved or one.status == APPROVED)
+            format.write(file, kept, facts)
+            return Response(file.getvalue(), media_type=_MEDIA.get(as_format, "text/csv"))
+
+        return await asyncio.to_thread(answer)
 
     return router
-
-
-def _reviewed(table: Pasted, desk: Desk) -> Reviewed:
-    try:
-        return Reviewed(table, desk.kb)
-    except MedlinkError as error:
-        if error.code != Errors.not_reviewed(path=table).code:
-            raise
-        return Reviewed(None, desk.kb)
-
-
-def _decided(term: Term, known: Reviewed) -> Mapping:
-    rows = known.rows(term)
-    return known.applied(Mapping(term), rows) if rows else Mapping(term)
 
 
 def _shown(mapping: Mapping) -> dict[str, Any]:
