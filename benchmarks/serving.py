@@ -22,7 +22,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPException
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -35,7 +35,7 @@ from spacy_medlink.assets import Assets
 from spacy_medlink.components.pipelines import open_pipeline
 
 _WORDS, _NAMES, _SEED, _WARM = 300, 10, 23, 32
-_SAMPLES = 10  # readings of the memory
+_SAMPLES = 20  # readings of the memory
 _BEGUN = 0.2  # seconds until the last requests are under way
 _NOTES = Path(__file__).parent / "notes"
 
@@ -129,6 +129,7 @@ class Clients:
             if note is None:
                 return connection.close()
             if self._pause:
+                connection.close()  # the service closes connections that are idle
                 time.sleep(self._chance.expovariate(1 / self._pause))
             start = time.perf_counter()
             try:
@@ -137,20 +138,28 @@ class Clients:
                 answer = connection.getresponse()
                 answer.read()
                 status = answer.status
-            except OSError:
+            except (OSError, HTTPException):
                 status = 0
+                connection.close()
             self.seconds.append(time.perf_counter() - start)
             self.statuses.append(status)
 
 
 def measure_load(
-    assets: Path, notes: Iterator[str], requests: int, soak: int, count: int, pipe: float
+    assets: Path,
+    notes: Iterator[str],
+    requests: int,
+    soak: int,
+    minutes: float,
+    count: int,
+    pipe: float,
 ) -> dict[str, Any]:
     """Measure answers, memory over more of them, and the end by SIGTERM.
 
-    count (int): of clients. pipe (float): seconds that `nlp.pipe` takes for a note.
+    minutes (float): for the notes over which memory is watched. count (int): of clients.
+    pipe (float): seconds that `nlp.pipe` takes for a note.
     """
-    found: dict[str, Any] = {"requests": requests, "clients": count, "soak": soak}
+    found: dict[str, Any] = {"requests": requests, "clients": count}
     with served(assets) as (process, port):
         Clients(port, count).send(islice(notes, _WARM))
         ways = {
@@ -168,11 +177,12 @@ def measure_load(
                 "a_second": round(wanted / took, 1), "processor_ms": round(1000 * used / wanted, 1),
             }  # fmt: skip
         rest, found["memory_mb"] = Clients(port, count), [_megabytes(process.pid)]
-        for _ in range(_SAMPLES):
+        until = time.monotonic() + 60 * minutes
+        while len(rest.statuses) < soak and time.monotonic() < until:
             rest.send(islice(notes, soak // _SAMPLES))
             found["memory_mb"].append(_megabytes(process.pid))
-            print(*found["memory_mb"], "MB", file=sys.stderr)
-        found["soak_errors"] = soak - rest.statuses.count(200)
+        found["soak"] = len(rest.statuses)
+        found["soak_errors"] = found["soak"] - rest.statuses.count(200)
         last = Clients(port, count)
         end = threading.Thread(target=last.send, args=[islice(notes, count)])
         end.start()
@@ -215,7 +225,7 @@ def table(results: dict[str, Any]) -> str:
     )
     said = [
         f"Notes of {_WORDS} words with {results['mentions']} mentions each; {errors} errors.",
-        f"Memory of the service, MB, before {results['soak']:,} more notes and after each tenth:",
+        f"Memory of the service, MB, before {results['soak']:,} more notes and at equal steps:",
         f"{', '.join(map(str, results['memory_mb']))} ({results['soak_errors']} errors).",
         f"SIGTERM with {results['last']} requests under way: {results['finished']} answered.",
     ]
@@ -226,6 +236,7 @@ def main(
     assets: Annotated[Path, typer.Argument(help="Assets of any terminology.")],
     requests: Annotated[int, typer.Option(help="Notes whose times count.")] = 1_000,
     soak: Annotated[int, typer.Option(help="Notes over which memory is watched.")] = 10_000,
+    minutes: Annotated[float, typer.Option(help="Minutes for these notes, about.")] = 60,
     clients: Annotated[int, typer.Option(help="Clients at once.")] = 16,
     output: Annotated[Path, typer.Option(help="Where the figures go, JSON.")] = Path(
         "benchmarks/results/serving.json"
@@ -237,7 +248,8 @@ def main(
         notes.write_text(json.dumps(list(write_notes(assets, _WARM + requests))), encoding="utf-8")
         alone = run_task("benchmarks.serving.link_alone", assets=str(assets), notes=str(notes))
     every = write_notes(assets, _WARM + 2 * requests + soak + clients)
-    load = measure_load(assets, every, requests, soak, clients, alone["pipe_ms"] / 1000)
+    pipe = alone["pipe_ms"] / 1000
+    load = measure_load(assets, every, requests, soak, minutes, clients, pipe)
     results = {**alone, **load, "machine": machine()}
     write_results(output, results, table(results))
 

@@ -17,7 +17,7 @@ let unsaved = false;
 const decisions = []; // {term, before}, to take them back
 
 const inTerms = () => location.hash === "#terms";
-const isDecided = (term) => !["", "UNCHECKED", "AUTO_MAPPED"].includes(term.status);
+const isDecided = (term) => term.status !== "UNCHECKED";
 const current = () => list[at];
 const canDecide = () => Boolean(inTerms() && current() && current().mapped
   && local.terminology === $("terminology").value);
@@ -100,6 +100,7 @@ function filter() {
   list = local.terms.filter(FILTERS[$("filter").value]);
   at = Math.max(0, list.indexOf(before));
   drawTerms();
+  if (current() !== before) showTerm();
 }
 
 const pageStart = () => at - (at % ROWS);
@@ -139,6 +140,7 @@ function select(place) {
 
 function showTerm() {
   const term = current();
+  if (!term) return show("Details", make("p", {}, "There are no such terms."));
   if (!term.mapped) return show(`“${term.name}”`, make("p", {}, "It is not mapped yet."));
   const rows = term.candidates.map((one, place) => make("tr", {},
     make("td", {}, place < 9 ? make("kbd", {}, String(place + 1)) : ""),
@@ -164,7 +166,8 @@ function matchOf(term) {
   if (term.targets.length !== 1) return "";
   const known = MATCHES.includes(target.match) ? MATCHES : [target.match, ...MATCHES];
   const field = make("select", {}, ...known.map((one) => make("option", { selected: one === target.match }, one)));
-  field.addEventListener("change", () => decide(term.status, [{ ...target, match: field.value }], at));
+  field.addEventListener("change", () =>
+    decide(isDecided(term) ? term.status : "APPROVED", [{ ...target, match: field.value }], at));
   return make("label", {}, "Match ", field);
 }
 
@@ -243,7 +246,7 @@ document.addEventListener("DOMContentLoaded", () => {
     if (file) await attempt(() => openTable(file));
     $("table-file").value = "";
   });
-  $("filter").addEventListener("change", () => { at = 0; filter(); });
+  $("filter").addEventListener("change", filter);
   $("rows").addEventListener("keydown", onKey);
   $("back").addEventListener("click", () => select(pageStart() - ROWS));
   $("forth").addEventListener("click", () => select(pageStart() + ROWS));
