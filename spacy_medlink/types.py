@@ -240,9 +240,15 @@ class Rescorer(Protocol):
         ...
 
     def rescore(
-        self, mentions: Sequence[Mention], rankings: Sequence[Sequence[Candidate]]
+        self,
+        mentions: Sequence[Mention],
+        rankings: Sequence[Sequence[Candidate]],
+        every: bool = False,
     ) -> list[list[Candidate]]:
-        """Reorder each mention's candidates, without changing the lists that were given."""
+        """Reorder each mention's candidates, without changing the lists that were given.
+
+        every (bool): score also those mentions whose link it would hardly ever change.
+        """
         ...
 
 

@@ -18,11 +18,11 @@ from spacy_medlink.assets.manifest import ASSETS
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.errors import Errors
-from spacy_medlink.fitting.reranker import leave_out_reranker, store_reranker
+from spacy_medlink.fitting.reranker import fit_rerank_gate, leave_out_reranker, store_reranker
 from spacy_medlink.kb.schema import kb_fingerprint
 from spacy_medlink.objectives.lists import LOSSES
 from spacy_medlink.ranking.blending import remembered
-from spacy_medlink.ranking.reranking import CandidateTexts
+from spacy_medlink.ranking.reranking import CandidateTexts, Reranker
 from spacy_medlink.util.devices import AUTO, CPU, find_device
 from spacy_medlink.util.files import sha256_of
 from spacy_medlink.util.outputs import check_output
@@ -113,8 +113,19 @@ def rerank(
     say(f"Retrieval: {before}\nReranked:  {after} (weight {chosen.weight})")
     if own.manifest.get("calibrator") is not None:
         say("The calibrator is left out: fit it to the new scores with `medlink calibrate`.")
+    encoder = encoder.using(weight=chosen.weight)
+    if recipe.weight is None:  # a wanted weight is an order that nothing else may change
+        retriever = own.engine(calibrator=False, ranker=train is not None, rerank_top=0)
+        facts["gate"] = gate = fit_rerank_gate(
+            Reranker(encoder, own.kb),
+            [one.mention for one in held],
+            [one.candidates for one in held],
+            own.conditions(retriever),
+        )
+        sure = f"{gate['passing']:,} of {gate['mentions']:,} mentions"
+        say(f"Gate: not read are {sure}, whose first candidate is {gate['margin']:.3f} ahead")
     encoder.move(CPU)
-    return store_reranker(own, output, encoder.using(weight=chosen.weight), facts, overwrite)
+    return store_reranker(own, output, encoder, facts, overwrite)
 
 
 def _why_nothing(assets: Assets, *files: Path | None) -> str:

@@ -93,10 +93,18 @@ class RankerFacts(_Facts):
     endings: Count = 0
 
 
+class RerankGateFacts(_Facts):
+    """The gate of the reranker: which mentions it need not read."""
+
+    margin: Weight
+    fitted_for: dict[StrictStr, Any]
+
+
 class RerankerFacts(_Facts):
     """The reranker."""
 
     fingerprint: StrictStr
+    gate: RerankGateFacts | None = None
 
 
 class ManifestFacts(_Facts):

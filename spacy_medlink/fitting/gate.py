@@ -54,7 +54,7 @@ def fit_gate(
         "max_changed": MAX_CHANGED,
         "confidence": CONFIDENCE,
         "answers": {
-            kind: {"examples": n, "changed": k, "at_most": _at_most(k, n)}
+            kind: {"examples": n, "changed": k, "at_most": at_most(k, n)}
             for kind, (n, k) in counts.items()
         },
         "fitted_for": dict(conditions),
@@ -115,7 +115,7 @@ def _changed(linker: Linker, mentions: Sequence[Mention]) -> Iterable[bool]:
             yield (one.link.row if one.link else -1) != (other.link.row if other.link else -1)
 
 
-def _at_most(changed: int, examples: int) -> float:
+def at_most(changed: int, examples: int) -> float:
     """Compute the upper bound of the share of changed links."""
     from scipy.stats import beta
 

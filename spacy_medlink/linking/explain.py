@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..kb import KnowledgeBase
+from ..ranking.reranking import RERANK
 from ..retrieval.concepts import MEMORY
-from ..types import Candidate, Mention
+from ..types import Candidate, Mention, Rescorer
 from .decision import Decision
 from .explanation import Explanation
 from .forms import Forms
@@ -24,11 +25,12 @@ def explain(
     decision: Decision,
     k: int = 5,
     only: "Only" = None,
+    reranked: bool | None = None,
 ) -> Explanation:
     """Explain a decision.
 
     decision (Decision): made for the mention by the same linker with the same filters.
-    k (int): candidates kept.
+    k (int): candidates kept. reranked (Optional[bool]): as `is_reranked` says.
     """
     chosen = decision.link
     link = {"id": "NIL", "name": "", "reason": decision.reason}
@@ -47,7 +49,15 @@ def explain(
         tied=[kb.concept_at(row, names=False).id for row in decision.tied],
         backed_off=[kb.concept_at(row, names=False).id for row in decision.leaves],
         parts=[{"text": part.text, **_candidate(kb, part.ranking[0])} for part in decision.parts],
+        reranked=reranked,
     )
+
+
+def is_reranked(rescorer: Rescorer | None, ranking: Sequence[Candidate]) -> bool | None:
+    """Tell whether the reranker has read a mention; None without reranker or candidates."""
+    if rescorer is None or not rescorer.reads_context or not ranking:
+        return None
+    return any(RERANK in one.scores for one in ranking)
 
 
 def _forms(

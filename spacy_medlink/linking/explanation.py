@@ -32,6 +32,8 @@ class Explanation:
         the rule that put it second where the margin is 0.
     identifiers (List[str]): written beside the mention in the document.
     tied, backed_off (List[str]): ids, see `Decision`. parts (List[Dict]): of a composite mention.
+    reranked (Optional[bool]): whether the reranker read the mention when it was linked; the scores
+        shown are those of all tiers and the reranker. None without a reranker.
     """
 
     mention: str
@@ -45,6 +47,7 @@ class Explanation:
     tied: list[str] = field(default_factory=list)
     backed_off: list[str] = field(default_factory=list)
     parts: list[dict[str, Any]] = field(default_factory=list)
+    reranked: bool | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Make plain data for JSON."""
@@ -61,6 +64,8 @@ def _lines(own: Explanation) -> Iterator[str]:
     if own.identifiers:
         yield f"  the document writes {', '.join(own.identifiers)}"
     yield from _filters(own)
+    if own.reranked is False:
+        yield "  linked without the reranker, whose readings would hardly ever change the link"
     for place, candidate in enumerate(own.candidates, 1):
         yield from _candidate(place, candidate)
     if own.parts:

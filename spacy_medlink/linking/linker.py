@@ -197,16 +197,19 @@ class Linker:
         self, mention: Mention, only: "Only" = None, force: bool | None = None
     ) -> "Explanation":
         """Explain the link of a mention, with all tiers; the arguments are those of `decide`."""
-        from .explain import explain
+        from .explain import explain, is_reranked
 
         assert self.parts.kb is not None
         linker, (decision,) = self, self.decide([mention], only, force)
-        if self.settings.exact_first is None and self.parts.gate is not None:
+        (ranked,) = self.rank([mention], self._width(self.settings.depth), only)
+        reranked, first = is_reranked(self.rescorer, ranked), self.settings.exact_first
+        if first is None and (self.parts.gate is not None or reranked is False):
             every = self.using(exact_first=False)
             (full,) = every.decide([mention], only, force)
             if (full.link and full.link.row) == (decision.link and decision.link.row):
                 linker, decision = every, full
-        return explain(linker, self.parts.kb, mention, decision, self.settings.top_k, only)
+        k = self.settings.top_k
+        return explain(linker, self.parts.kb, mention, decision, k, only, reranked)
 
     # Steps of the verbs, for code that fits or measures one of them
 
@@ -351,10 +354,8 @@ class Linker:
 
     def _way(self, enough: int, width: int) -> Way:
         """Choose how to look up mentions: by all tiers, or by memory and exact tier first."""
-        first, gate = self.settings.exact_first, self.parts.gate
-        if first is None:
-            return Way(True, enough, width, gate)
-        return Way(not first, enough, width)
+        first = self.settings.exact_first
+        return Way(not first, enough, width, self.parts.gate if first is None else None)
 
     def _better(
         self, free: Sequence[Candidate], within: Sequence[Candidate], mask: "Mask | None"
@@ -367,8 +368,8 @@ class Linker:
 
     def _ordered(self, mentions: Sequence[Mention], rankings: Rankings, k: int) -> Rankings:
         """Order candidates anew, and keep the first k."""
-        if self.parts.rescorer is not None:
-            rankings = self.parts.rescorer.rescore(mentions, rankings)
+        if self.rescorer is not None:
+            rankings = self.rescorer.rescore(mentions, rankings, self.settings.exact_first is False)
         identifiers_of = self.parts.identifiers_of
         if identifiers_of is not None:
             perfect = float(self.retrieval.perfect)

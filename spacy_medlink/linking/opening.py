@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..errors import Errors, Warnings
 from ..kb import KnowledgeBase
 from ..ranking.conditions import conditions, difference
-from ..ranking.gate import Gate
+from ..ranking.gate import Gate, RerankGate
 from ..ranking.ranker import CandidateRanker, Chain
 from ..retrieval.fusion import fusion_of
 from ..text.identifiers import spellings
@@ -230,11 +230,12 @@ def _rescorer(
         found.append(ranker)
     asks_all = settings.tiers is None or set(settings.tiers) >= set(assets.used_tiers)
     if settings.rerank_top != 0:
+        gate = None if reranker or not asks_all else _rerank_gate(assets, parts, found)
         reranker = reranker or (assets.reranker if asks_all else None)
         if reranker is not None:
             from ..ranking.reranking import Reranker
 
-            found.append(Reranker(reranker, assets.kb, settings.rerank_top))
+            found.append(Reranker(reranker, assets.kb, settings.rerank_top, gate=gate))
     return Chain(found) if len(found) > 1 else next(iter(found), None)
 
 
@@ -264,6 +265,14 @@ def _gate(assets: LinkerAssets, parts: Parts) -> Gate | None:
     except (LookupError, TypeError, AttributeError) as error:
         problem = f"manifest.json: the gate lacks {error}"
         raise Errors.assets_incomplete(path=assets.path, problem=problem) from error
+
+
+def _rerank_gate(
+    assets: LinkerAssets, parts: Parts, before: Sequence[Rescorer]
+) -> RerankGate | None:
+    """Get the gate of the assets' reranker, if it was fitted for the order that it will see."""
+    usual = conditions_of(assets, replace(parts, rescorer=next(iter(before), None)))
+    return RerankGate.of(assets.manifest.get("reranker"), usual)
 
 
 def _identifiers_of(kb: KnowledgeBase) -> IdentifiersOf:

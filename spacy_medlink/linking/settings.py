@@ -26,7 +26,7 @@ class LinkSettings:
         add something.
     exact_first (Optional[bool]): True takes the answer of memory and exact tier, where they have
         one, without asking the others; None asks all tiers, but not the dense one if the answer
-        passes the gate; False always asks all.
+        passes the gate, nor the reranker if the candidates pass its own; False always asks all.
     scope (ScopeSettings): filters by label, and the rule for ties. only (Only): for all mentions.
     force_within_filter (bool): link to the best concept within the filters, even if a concept
         outside matches the mention better.

@@ -1,9 +1,10 @@
-"""Gate: tells where the dense tier would not change the answer of memory and exact tier.
+"""Gates: tell where dense tier or reranker would not change the answer of the parts before them.
 
 A cascade of two stages (Viola and Jones 2001, section 4): the cheap one answers if it is sure.
 """
 
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any, NamedTuple
 
 from ..retrieval.concepts import MEMORY
@@ -39,6 +40,42 @@ class Gate(NamedTuple):
     def lets(self, ranking: Sequence[Candidate]) -> bool:
         """Tell whether an answer of memory and exact tier passes; it must not be empty."""
         return kind_of(ranking) in self.passing
+
+
+class RerankGate(NamedTuple):
+    """Lets mentions pass whose first candidate the reranker hardly ever changes.
+
+    margin (float): they are those whose first candidate is further ahead.
+    """
+
+    margin: float
+
+    @classmethod
+    def of(
+        cls, facts: Mapping[str, Any] | None, conditions: Mapping[str, Any]
+    ) -> "RerankGate | None":
+        """Make the gate of a reranker; None without one, or where it was fitted for another order.
+
+        facts (Optional[Mapping]): "reranker" of the manifest. conditions (Mapping): of the linker
+            without its reranker.
+        """
+        own = (facts or {}).get("gate")
+        if own is None or difference(own["fitted_for"], conditions):
+            return None
+        return cls(own["margin"])
+
+    def lets(self, ranking: Sequence[Candidate]) -> bool:
+        """Tell whether a ranking passes, as it is before the reranker sees it."""
+        return ahead(ranking) > self.margin
+
+
+def ahead(ranking: Sequence[Candidate]) -> float:
+    """Compute how far the first candidate is ahead, 0..1; infinite for one of corrections."""
+    if not ranking:
+        return 0.0
+    if ranking[0].scores.get(MEMORY, 0.0) > 0:
+        return inf
+    return ranking[0].score - (ranking[1].score if len(ranking) > 1 else 0.0)
 
 
 def kind_of(ranking: Sequence[Candidate]) -> str:

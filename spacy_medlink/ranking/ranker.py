@@ -89,9 +89,12 @@ class CandidateRanker:
         return not difference(self.fitted_for, conditions)
 
     def rescore(
-        self, mentions: Sequence[Mention], rankings: Sequence[Sequence[Candidate]]
+        self,
+        mentions: Sequence[Mention],
+        rankings: Sequence[Sequence[Candidate]],
+        every: bool = False,
     ) -> list[list[Candidate]]:
-        """Reorder each mention's first candidates.
+        """Reorder each mention's first candidates; it always scores every mention.
 
         RETURNS (List[List[Candidate]]): copies; `scores["ranker"]` and `ranks["ranker"]` hold the
             model's score and rank of each.
@@ -126,12 +129,15 @@ class Chain:
         self.fingerprint = " ".join(one.fingerprint for one in self.rescorers)
 
     def rescore(
-        self, mentions: Sequence[Mention], rankings: Sequence[Sequence[Candidate]]
+        self,
+        mentions: Sequence[Mention],
+        rankings: Sequence[Sequence[Candidate]],
+        every: bool = False,
     ) -> list[list[Candidate]]:
         """Reorder each mention's candidates."""
         found = [list(ranking) for ranking in rankings]
         for one in self.rescorers:
-            found = one.rescore(mentions, found)
+            found = one.rescore(mentions, found, every)
         return found
 
 

@@ -11,6 +11,7 @@ from ..text.normalisation import key
 from ..types import Candidate, Floats1d, Mention
 from ..util.lru import Lru
 from .blending import blend, remembered
+from .gate import RerankGate
 
 if TYPE_CHECKING:  # torch is imported only if there is a reranker
     from ..encoders.cross_encoder import CrossEncoder
@@ -19,6 +20,7 @@ RERANK = "rerank"  # the key of its readings among the tiers' scores
 _TYPES = 3  # types of a concept to read
 _DEFINITION = 160  # characters
 _JOINT = " ; "
+_NO_READINGS: Floats1d = np.zeros(0, dtype=np.float32)
 
 _Key = tuple[Mention, tuple[int, ...]]
 
@@ -63,6 +65,7 @@ class Reranker:
     kb (KnowledgeBase): with the concepts of the candidates.
     top (Optional[int]): candidates to read, instead of the number in the settings.
     cache_size (int): mentions, with their context, whose readings are remembered.
+    gate (Optional[RerankGate]): tells which mentions are not read; None reads all.
     """
 
     reads_context = True
@@ -73,32 +76,38 @@ class Reranker:
         kb: KnowledgeBase,
         top: int | None = None,
         cache_size: int = 16384,
+        gate: RerankGate | None = None,
     ) -> None:
+        self.gate = gate
         self.encoder = encoder if top is None else encoder.using(top=top)
         self.top, self.weight = self.encoder.settings.top, self.encoder.settings.weight
-        self.fingerprint = self.encoder.fingerprint()
+        self.fingerprint = self.encoder.fingerprint() + (f" {gate.margin}" if gate else "")
         self._texts = CandidateTexts(kb, self.encoder.settings.definitions)
         self._cache: Lru[_Key, Floats1d] = Lru(cache_size)
 
     def rescore(
-        self, mentions: Sequence[Mention], rankings: Sequence[Sequence[Candidate]]
+        self,
+        mentions: Sequence[Mention],
+        rankings: Sequence[Sequence[Candidate]],
+        every: bool = False,
     ) -> list[list[Candidate]]:
         """Reorder each mention's first candidates; those that corrections put first stay there.
 
+        The candidates of a mention that passes the gate are not read, and keep their order. The
+        first of them keeps its score.
+
+        every (bool): read those of all mentions.
         RETURNS (List[List[Candidate]]): copies; `scores["rerank"]` and `ranks["rerank"]` hold the
             reading and rank of each.
         RAISES (MedlinkError): E208 for an encoder whose scores are not finite.
         """
-        heads = [remembered(ranking) for ranking in rankings]
-        logits = self.read(
-            mentions,
-            [own[head : self.top] for own, head in zip(rankings, heads, strict=True)],
-        )
+        gate = None if every else self.gate
+        passing = [gate is not None and gate.lets(own) for own in rankings]
+        asked = [place for place, passes in enumerate(passing) if not passes]
+        read = iter(self._reread([mentions[p] for p in asked], [rankings[p] for p in asked]))
         return [
-            blend(
-                ranking, head, activated(own, self.encoder.settings.activation), self.weight, RERANK
-            )
-            for ranking, head, own in zip(rankings, heads, logits, strict=True)
+            self._unread(ranking) if passes else next(read)
+            for ranking, passes in zip(rankings, passing, strict=True)
         ]
 
     def read(
@@ -122,6 +131,25 @@ class Reranker:
             found[asked] = scores[start:end].copy()
             self._cache.put(asked, found[asked])
         return [found[_key(*one)] for one in zip(mentions, rankings, strict=True)]
+
+    def _reread(
+        self, mentions: Sequence[Mention], rankings: Sequence[Sequence[Candidate]]
+    ) -> list[list[Candidate]]:
+        heads = [remembered(ranking) for ranking in rankings]
+        logits = self.read(
+            mentions,
+            [own[head : self.top] for own, head in zip(rankings, heads, strict=True)],
+        )
+        return [
+            blend(
+                ranking, head, activated(own, self.encoder.settings.activation), self.weight, RERANK
+            )
+            for ranking, head, own in zip(rankings, heads, logits, strict=True)
+        ]
+
+    def _unread(self, ranking: Sequence[Candidate]) -> list[Candidate]:
+        # Its first candidate is as sure as one of corrections, the others count as not read.
+        return blend(ranking, max(1, remembered(ranking)), _NO_READINGS, self.weight, RERANK)
 
 
 def activated(logits: Floats1d, activation: str) -> Floats1d:

@@ -273,7 +273,10 @@ class _Reversed:
     top, reads_context, fingerprint = 0, False, "reversed"
 
     def rescore(
-        self, mentions: Sequence[Mention], rankings: Sequence[Sequence[Candidate]]
+        self,
+        mentions: Sequence[Mention],
+        rankings: Sequence[Sequence[Candidate]],
+        every: bool = False,
     ) -> list[list[Candidate]]:
         return [list(ranking)[::-1] for ranking in rankings]
 

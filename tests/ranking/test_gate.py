@@ -1,8 +1,10 @@
-"""Which answers of memory and exact tier pass."""
+"""Which answers of memory and exact tier pass, and which candidates need no reranker."""
+
+from math import inf
 
 import pytest
 
-from spacy_medlink.ranking.gate import ANSWERS, Gate, kind_of
+from spacy_medlink.ranking.gate import ANSWERS, Gate, RerankGate, ahead, kind_of
 from spacy_medlink.types import Candidate
 
 CONDITIONS = {"tiers": ["dense", "exact"], "reranker": ""}
@@ -40,3 +42,21 @@ def test_what_a_manifest_says():
 
 def test_a_gate_that_was_fitted_for_another_linker_is_left_out():
     assert Gate.of(facts(verbatim=0.001), {**CONDITIONS, "reranker": "another"}) is None
+
+
+def test_how_far_a_candidate_is_ahead():
+    two = [Candidate(row, row, score, {}) for row, score in ((1, 0.75), (2, 0.5))]
+    assert [ahead(own) for own in ([], two[:1], two)] == [0.0, 0.75, 0.25]
+    assert ahead([candidate(1, 0.0, 1.0), *two]) == inf
+    assert RerankGate(0.2).lets(two) and not RerankGate(0.25).lets(two)
+    # A tie is always read, and what corrections say never.
+    assert not RerankGate(0.0).lets([two[0], two[0]])
+    assert RerankGate(1.0).lets([candidate(1, 0.0, 1.0)])
+
+
+def test_a_gate_of_a_reranker_fits_one_order():
+    facts = {"gate": {"margin": 0.3, "fitted_for": CONDITIONS}}
+    assert RerankGate.of(facts, CONDITIONS) == RerankGate(0.3)
+    assert RerankGate.of(facts, {**CONDITIONS, "reranker": "a ranker"}) is None
+    assert RerankGate.of({"fingerprint": "of an earlier version"}, CONDITIONS) is None
+    assert RerankGate.of(None, CONDITIONS) is None

@@ -1,5 +1,7 @@
 """The reranker in its place: blended, never above corrections, refused where it does not belong."""
 
+import shutil
+
 import pytest
 import spacy
 import torch
@@ -11,6 +13,7 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.fitting.reranker import leave_out_reranker, store_reranker
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.schema import kb_fingerprint
+from spacy_medlink.ranking.gate import ahead
 from spacy_medlink.ranking.reranking import CandidateTexts, Reranker, activated
 from spacy_medlink.types import Candidate, Concept, Mention, Name
 
@@ -167,6 +170,68 @@ def test_in_a_pipeline(cross, tiny_assets, tmp_path):
         "medical_linker", config={"assets": str(made.path), "rerank_top": 0, "calibrator": False}
     )
     assert "rerank" not in off.link_texts(["PE"])[0].candidates[0]["scores"]
+
+
+SURE = Mention("Herzinfarkt")
+
+
+def gated(cross, assets, path, margin=0.05, **other):
+    """Store a reranker with a gate."""
+    conditions = assets.conditions(assets.engine(calibrator=False))
+    gate = {"margin": margin, "fitted_for": {**conditions, **other}}
+    return store_reranker(assets, path, cross, {"gate": gate})
+
+
+def is_read(ranking):
+    return ["rerank" in one.scores for one in ranking]
+
+
+def test_what_passes_the_gate_is_not_read(cross, tiny_assets, plain, tmp_path):
+    before, tied = plain.rank([SURE, PE], 6)
+    assert ahead(before) > 0.05 and ahead(tied) == 0
+    engine = gated(cross, tiny_assets, tmp_path / "new").engine()
+    after, read = engine.rank([SURE, PE], 6)
+    assert is_read(after) == [False] * 6 and is_read(read) == [True] * 4 + [False] * 2
+    assert ids(after) == ids(before) and after[0].score == before[0].score
+    assert after[1].score == pytest.approx(before[1].score / 2), "as of one that was not read"
+    # Every caller who wants them gets the readings, those that pipelines without a gate have.
+    every = engine.using(exact_first=False).rank([SURE, PE], 6)
+    want = tiny_assets.engine(rescorer=Reranker(cross, tiny_assets.kb)).rank([SURE, PE], 6)
+    assert every == want and is_read(every[0]) == [True] * 4 + [False] * 2
+
+
+def test_a_gate_in_a_saved_pipeline(cross, tiny_assets, tmp_path):
+    made = gated(cross.using(weight=0.1), tiny_assets, tmp_path / "new")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("medical_linker", config={"assets": str(made.path)})
+    nlp.to_disk(tmp_path / "saved")
+    shutil.rmtree(made.path)
+    again = spacy.load(tmp_path / "saved")
+    doc = again.make_doc("Herzinfarkt and Heart failure .")
+    doc.ents = [doc.char_span(0, 11, label="DISORDER"), doc.char_span(16, 29, label="DISORDER")]
+    linker = again.get_pipe("medical_linker")
+    sure, unsure = again(doc).ents
+    assert ["rerank" in ent._.candidates[0]["scores"] for ent in (sure, unsure)] == [False, True]
+    explained = linker.explain(sure)
+    assert explained.reranked is False and "without the reranker" in str(explained)
+    assert "rerank" in explained.candidates[0]["tiers"], "explained with all scores"
+    assert linker.explain(unsure).reranked is True
+
+
+@pytest.mark.parametrize("other", [{"encoder": "another"}, {"reranker": "a ranker"}])
+def test_a_gate_of_another_order_stays_shut(cross, tiny_assets, tmp_path, other):
+    made = gated(cross, tiny_assets, tmp_path / "new", **other)
+    assert made.engine().rescorer.gate is None
+    old = store_reranker(tiny_assets, tmp_path / "old", cross, {})
+    assert made.engine().rescorer.fingerprint == old.engine().rescorer.fingerprint
+    fitting = gated(cross, tiny_assets, tmp_path / "fits").engine().rescorer
+    assert fitting.fingerprint != old.engine().rescorer.fingerprint, "its calibrator is another"
+
+
+@pytest.mark.parametrize("margin", ["wide", -1, None])
+def test_a_damaged_gate_is_told(cross, tiny_assets, tmp_path, margin):
+    with pytest.raises(MedlinkError, match=r"E202.*reranker\.gate\.margin"):
+        gated(cross, tiny_assets, tmp_path / "new", margin=margin)
 
 
 def test_what_was_read_in_a_stream_is_not_read_again(cross, tiny_assets, tmp_path, monkeypatch):

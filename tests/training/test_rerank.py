@@ -52,6 +52,8 @@ def test_it_learns_from_context(tiny_assets, tmp_path, attention, epochs):
     assert facts["weight"] > 0, said
     assert facts["chosen_on"]["retrieval"]["acc@1"] == 0.5
     assert facts["chosen_on"]["reranked"]["acc@1"] == 1.0
+    # Retrieval cannot tell the concepts apart, so that all mentions have to be read.
+    assert (facts["gate"]["mentions"], facts["gate"]["passing"]) == (12, 0)
     engine = Assets(made.path, verify=True).engine()
     best = engine.rank([Mention("PE", left="lung "), Mention("PE", left="a heart ")], 3)
     assert [made.kb.concept_at(own[0].row).id for own in best] == [LUNG, HEART]
@@ -132,13 +134,14 @@ def test_a_fifth_of_the_training_documents_chooses(tiny_assets, tmp_path):
     assert facts["chosen_on"]["file"] == "g.jsonl"
     assert facts["chosen_on"]["reranked"]["acc@1"] == 1.0
     # With names beside there is more to train on, and as much to choose by.
-    recipe = RECIPE.model_copy(update={"epochs": 1, "beside": 5})
-    rerank(
+    recipe = RECIPE.model_copy(update={"epochs": 1, "beside": 5, "weight": 1.0})
+    more = rerank(
         recipe, assets=tiny_assets.path, train=gold, dev=None, output=tmp_path / "more",
         run=tmp_path / "more_run", say=said.append,
     )  # fmt: skip
     (counts,) = (line for line in said[1:] if "to choose by" in line and line != said[0])
     assert 24 < int(counts.split()[0]) <= 29 and counts.endswith("6 to choose by")
+    assert facts["gate"] and "gate" not in more.manifest["reranker"], "a wanted order is the order"
 
 
 def test_mentions_of_no_concept_teach_a_class_of_none(tiny_assets, tmp_path):

@@ -113,8 +113,8 @@ class LinkerSettings(Settings):
         None,
         "true: where a name equals the mention, do not ask the other tiers, which is much faster "
         "and leaves no alternatives among the candidates; null: do not ask the dense tier where "
-        "the gate of the assets says that it would hardly ever change the link; false: always ask "
-        "all tiers",
+        "the gate of the assets says that it would hardly ever change the link, nor the reranker "
+        "where its gate says so; false: always ask all tiers and the reranker",
     )
     types: Texts | None = setting(
         None,

@@ -128,7 +128,9 @@ def test_what_is_identified_stays_when_another_linker_scores_more(tiny_assets: A
 class _Raised:
     top, reads_context, fingerprint = 0, False, ""
 
-    def rescore(self, mentions: object, rankings: list[list[Candidate]]) -> list[list[Candidate]]:
+    def rescore(
+        self, mentions: object, rankings: list[list[Candidate]], every: bool = False
+    ) -> list[list[Candidate]]:
         return [[replace(one, score=one.score + 1) for one in own] for own in rankings]
 
 
