@@ -14,6 +14,7 @@ from spacy.tokens import Doc, DocBin, Span
 from spacy.util import filter_spans, load_config
 
 from spacy_medlink.annotate.inputs import Columns, open_input
+from spacy_medlink.assets.layout import ENCODER
 from spacy_medlink.errors import Errors
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.kb.gold import read_gold
@@ -156,9 +157,11 @@ def train_ner(
     check_output(output, NER, inputs, overwrite=overwrite)
     labeller = Labeller(assets, label, lang, branches)
     config = config or CONFIGS / ("ner_transformer.cfg" if transformer else "ner.cfg")
+    paths = load_config(config)["paths"]
     given = {"nlp.lang": lang, "paths.assets": str(assets), **(values or {})}
-    if transformer is not None:
-        given["paths.transformer"] = str(transformer)
+    if transformer is not None or "transformer" in paths:
+        network = transformer or labeller.assets.path / ENCODER
+        given.setdefault("paths.transformer", str(network))
     stages: dict[str, Parts] = {}
     if texts:
         stages["weak"] = weak_parts(labeller, read_texts(texts), copies)
@@ -175,7 +178,7 @@ def train_ner(
         )
         stages["gold"] = ([doc for doc in docs if doc not in apart], apart)
     with replacing_directory(output, NER, inputs, overwrite=overwrite) as path:
-        if "vectors" in load_config(config)["paths"] and "dense" in labeller.assets.tiers:
+        if "vectors" in paths and "dense" in labeller.assets.tiers:
             given["paths.vectors"] = str(path / "vectors")
             read = [doc.text for part, _ in stages.values() for doc in part]
             write_word_vectors(
@@ -205,7 +208,10 @@ def main(
         Path | None, typer.Option(help="Config for `spacy train`; training/configs has three.")
     ] = None,
     transformer: Annotated[
-        Path | None, typer.Option(help="Train this transformer (extra `transformers`).")
+        Path | None,
+        typer.Option(
+            help="Train this transformer, not the encoder of the assets (`transformers`)."
+        ),
     ] = None,
     lang: Annotated[str, typer.Option(help="Language of the text.")] = "en",
     label: Annotated[str, typer.Option(help="Label of the mentions.")] = "CONCEPT",

@@ -139,7 +139,9 @@ def test_spans(folder: Path, tmp_path: Path, tiny_assets: Assets) -> None:
 def test_transformer(folder: Path, tmp_path: Path, tiny_assets: Assets, tiny_encoder: Path) -> None:
     pytest.importorskip("spacy_transformers")
     train_ner(tiny_assets.path, tmp_path / "ner", [folder], transformer=tiny_encoder, values=FEW)
-    assert spacy.load(tmp_path / "ner" / PIPELINE).pipe_names == ["transformer", "ner"]
+    nlp = spacy.load(tmp_path / "ner" / PIPELINE)
+    assert nlp.pipe_names == ["names", "transformer", "ner"]
+    assert [span.text for span in nlp("It is asthma.").spans["names"]] == ["asthma"]
 
 
 def test_types_that_the_terminology_lacks_are_left_out(tmp_path: Path, tiny_assets: Assets) -> None:
