@@ -5,11 +5,12 @@
 Missing parts, such as a licensed corpus or an encoder, are left out and reported.
 """
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -17,6 +18,8 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import Errors, MedlinkError
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.util.devices import AUTO, find_device
+from spacy_medlink.util.files import replacing_file
+from spacy_medlink.util.outputs import check_output, companion, marked
 
 from ..corpora.tally import Tally
 from ..recipe.overrides import parse_overrides
@@ -28,14 +31,14 @@ from ..verbs import Device, Overwrite, Set, run, stoppable
 from .hyperparameters import read_hyperparameters
 from .layout import Layout, read_layout
 from .making import Maker, stamps
-from .measuring import Material, Row, Source, measure_systems
-from .outputs import Outputs
+from .measuring import Material, Part, Row, Source, measure_systems
 from .plan import Corpus, Plan, System, read_plan
 from .published import LAYOUTS, read_published
-from .represented import parts_of
 from .table import Table, as_markdown, averaged, make_table, pooled
 
 _MISSING = {"E104", "E107", "E205"}  # names of a dictionary, a file, an encoder
+_FORMAT = "spacy-medlink table"
+_TABLE = marked("a table of a paper", f'"format": "{_FORMAT}"')
 
 
 class Reproduction:
@@ -88,9 +91,7 @@ class Reproduction:
         return "\n".join([*head, *rows])
 
     def _layout(self, corpus: Corpus) -> Layout:
-        return read_layout(
-            LAYOUTS / f"{corpus.layout or self._plan.layout}.cfg", "", self._plan.note
-        )
+        return read_layout(LAYOUTS / f"{corpus.layout or self._plan.layout}.cfg", self._plan.note)
 
     def _rows(self, key: str, corpus: Corpus, dictionary: str) -> Iterator[Row]:
         """Measure on a corpus: a row for each system, seed and, once, baseline."""
@@ -124,7 +125,6 @@ class Reproduction:
                 one.name,
                 self._maker.encoder(name, key, fold, seed),
                 one.pooling,
-                is_linker=one.learns == "order",
             )
             for name, one in systems.items()
         ]
@@ -151,7 +151,7 @@ class Reproduction:
             else:
                 train, test = divide(read_triplets(Path(corpus.source), Tally(), kb), seed)
                 found = classify(encoder, train, test, HeadSettings(tune=one.tune, seed=seed))
-            yield Row(one.name, parts_of({"task": corpus.task, **found}))
+            yield Row(one.name, _parts_of(corpus.task, found))
 
     def _is_trained(self, system: System) -> bool:
         """Tell whether a system depends on the seed."""
@@ -169,7 +169,8 @@ class Reproduction:
 
     def _find_parts(self, system: System) -> None:
         if system.encoder:
-            BiEncoder.load(system.encoder)
+            if not Source(system.name, Path(system.encoder)).is_linker:
+                BiEncoder.load(system.encoder)
             return
         if system.learns == "names" and system.of:
             self._maker.dictionary(system.of)
@@ -201,6 +202,16 @@ class Reproduction:
         return True
 
 
+def _parts_of(task: str, found: Mapping[str, Any]) -> dict[str, Part]:
+    """Make parts of a table from the result of a measure other than linking."""
+    if task == "mcsm":
+        figures = {name: own["mcsm"] for name, own in found["types"].items()}
+        return {"full": Part(found["concepts"], figures)}
+    share = found["accuracy"]
+    part = "tuned" if found["tuned"] else "frozen"
+    return {part: Part(found["n_test"], {"accuracy": None if share is None else 100 * share})}
+
+
 def main(
     plan: Annotated[Path, typer.Argument(help="A file of training/papers/plans.")],
     output: Annotated[Path, typer.Option(help="JSON file; the tables go beside it as .md.")],
@@ -213,7 +224,10 @@ def main(
     overwrite: Overwrite = False,
 ) -> None:
     """Make the tables of a paper, from its corpora to ours beside the published figures."""
-    outputs = Outputs(output, [plan], overwrite)
+    page = output.with_suffix(".md")
+    kinds = {output: _TABLE, page: companion("a table of a paper", _TABLE, output)}
+    for path, kind in kinds.items():
+        check_output(path, kind, [plan], overwrite=overwrite)
     with stoppable():
         made = Reproduction(read_plan(plan, parse_overrides(set_)), work, seeds, device, _say)
         tables = list(made.tables())
@@ -223,7 +237,11 @@ def main(
     texts += [f"What differs from the paper:\n\n{made.deviations()}"]
     texts += [f"Left out: {what}" for what in made.left_out]
     text = "\n\n".join(texts)
-    outputs.write({"seeds": seeds, "tables": tables, "left_out": made.left_out}, text)
+    facts = {"format": _FORMAT, "seeds": seeds, "tables": tables, "left_out": made.left_out}
+    pages = json.dumps(facts, indent=2, ensure_ascii=False), text
+    for (path, kind), content in zip(kinds.items(), pages, strict=True):
+        with replacing_file(path, kind, [plan], overwrite=overwrite) as place:
+            place.write_text(content + "\n", encoding="utf-8")
     typer.echo(text)
 
 
