@@ -21,18 +21,15 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Mention
 from spacy_medlink.util.devices import AUTO
-from spacy_medlink.util.files import replacing_file
-from spacy_medlink.util.outputs import check_output, companion, marked
 from spacy_medlink.util.progress import show_progress
 
 from .data.holdout import Holdout, Query
+from .outputs import Outputs
 from .saving import FIGURES
 from .verbs import Device, Overwrite, run
 
 RANKS = (1, 5, 20)
 _HARD = ("triplet_margin", "hard_pairs")  # miners of hard pairs, as SAP has them
-_FORMAT = "spacy-medlink comparison"
-_RESULTS = marked("a comparison of tiers and encoders", f'"format": "{_FORMAT}"')
 _PARTS = {"exact": [EXACT], "ngram": [NGRAM], "dense": [DENSE_FILE, "encoder"]}
 
 
@@ -168,19 +165,11 @@ def main(
     overwrite: Overwrite = False,
 ) -> None:
     """Compare tiers and encoders on held-out names."""
-    inputs, page = [kb, holdout, base, *trained, assets], output.with_suffix(".md")
-    as_table = companion("the table of a comparison", _RESULTS, output)
-    check_output(page, as_table, inputs, overwrite=overwrite)
-    check_output(output, _RESULTS, inputs, overwrite=overwrite)
+    inputs = [kb, holdout, base, *trained, assets]
+    outputs = Outputs(output, "a comparison", inputs, overwrite)
     known = assets if assets is not None and assets.exists() else None
     results = compare(kb, holdout, base, trained, known, device)
-    text = table(results)
-    with replacing_file(output, _RESULTS, inputs, overwrite=overwrite) as path:
-        facts = json.dumps({"format": _FORMAT, **results}, indent=2)
-        path.write_text(facts + "\n", encoding="utf-8")
-    with replacing_file(page, as_table, inputs, overwrite=overwrite) as path:
-        path.write_text(text + "\n", encoding="utf-8")
-    typer.echo(text)
+    outputs.write(results, table(results))
 
 
 if __name__ == "__main__":

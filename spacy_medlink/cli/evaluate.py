@@ -10,7 +10,7 @@ from ..components.pipelines import STARTER, is_pipeline, linked_spans, linker_of
 from ..errors import Errors, MedlinkError, Warnings
 from .metrics_report import metrics_report
 from .opening import AUTO, Device, Source, Verify, verify_assets
-from .output import Overwrite, write_text
+from .output import Overwrite
 from .parsing import choices, depths
 
 if TYPE_CHECKING:
@@ -132,6 +132,7 @@ def command(
     from ..evaluation import Settings
     from ..evaluation.report import METRICS_FILE, dump_metrics
     from ..evaluation.settings import COMPOSITES, PROTOCOLS
+    from ..util.files import save_text
     from ..util.outputs import check_output
     from ..util.progress import show_progress
 
@@ -170,7 +171,7 @@ def command(
         progress=show_progress,
     )
     if output is not None:
-        write_text(output, dump_metrics(metrics), METRICS_FILE, inputs, overwrite)
+        save_text(output, METRICS_FILE, dump_metrics(metrics), inputs, overwrite=overwrite)
     typer.echo(metrics_report(metrics, settings.ks))
 
 

@@ -10,7 +10,7 @@ import typer
 
 from ..util.outputs import FileKind
 from .opening import open_kb
-from .output import Overwrite, table, write_text
+from .output import Overwrite, table
 
 if TYPE_CHECKING:
     from ..kb import KnowledgeBase
@@ -55,7 +55,7 @@ def command(
 ) -> None:  # fmt: skip
     """Compare two knowledge bases: concepts, names, codes, types, parents, definitions, sources."""
     from ..kb.diff import diff
-    from ..util.files import replacing_file
+    from ..util.files import replacing_file, save_text
 
     chosen = _format(format, output)
     bases, inputs = (open_kb(old), open_kb(new)), [old, new, gold]
@@ -79,7 +79,7 @@ def command(
     if output is not None and chosen != "jsonl":
         text = _rendered(found, chosen, limit, title) + "\n"
         text = _TEXT_MARK + title + "\n\n" + text if chosen == "text" else text
-        write_text(output, text, _DIFF, inputs, overwrite)
+        save_text(output, _DIFF, text, inputs, overwrite=overwrite)
     typer.echo(_rendered(found, shown, limit, title))
 
 

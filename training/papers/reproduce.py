@@ -5,7 +5,6 @@
 Missing parts, such as a licensed corpus or an encoder, are left out and reported.
 """
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import partial
@@ -18,10 +17,9 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import Errors, MedlinkError
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.util.devices import AUTO, find_device
-from spacy_medlink.util.files import replacing_file
-from spacy_medlink.util.outputs import check_output, companion, marked
 
 from ..corpora.tally import Tally
+from ..outputs import Outputs
 from ..recipe.overrides import parse_overrides
 from ..representations.mcsm import mcsm, read_typed
 from ..representations.relations import HeadSettings, classify
@@ -37,8 +35,6 @@ from .published import LAYOUTS, read_published
 from .table import Table, as_markdown, averaged, make_table, pooled
 
 _MISSING = {"E104", "E107", "E205"}  # names of a dictionary, a file, an encoder
-_FORMAT = "spacy-medlink table"
-_TABLE = marked("a table of a paper", f'"format": "{_FORMAT}"')
 
 
 class Reproduction:
@@ -224,10 +220,7 @@ def main(
     overwrite: Overwrite = False,
 ) -> None:
     """Make the tables of a paper, from its corpora to ours beside the published figures."""
-    page = output.with_suffix(".md")
-    kinds = {output: _TABLE, page: companion("a table of a paper", _TABLE, output)}
-    for path, kind in kinds.items():
-        check_output(path, kind, [plan], overwrite=overwrite)
+    outputs = Outputs(output, "a table", [plan], overwrite)
     with stoppable():
         made = Reproduction(read_plan(plan, parse_overrides(set_)), work, seeds, device, _say)
         tables = list(made.tables())
@@ -236,13 +229,8 @@ def main(
     texts = [as_markdown(table) for table in tables]
     texts += [f"What differs from the paper:\n\n{made.deviations()}"]
     texts += [f"Left out: {what}" for what in made.left_out]
-    text = "\n\n".join(texts)
-    facts = {"format": _FORMAT, "seeds": seeds, "tables": tables, "left_out": made.left_out}
-    pages = json.dumps(facts, indent=2, ensure_ascii=False), text
-    for (path, kind), content in zip(kinds.items(), pages, strict=True):
-        with replacing_file(path, kind, [plan], overwrite=overwrite) as place:
-            place.write_text(content + "\n", encoding="utf-8")
-    typer.echo(text)
+    facts = {"seeds": seeds, "tables": tables, "left_out": made.left_out}
+    outputs.write(facts, "\n\n".join(texts))
 
 
 def _say(line: str) -> None:
