@@ -194,15 +194,6 @@ class Encoder(Protocol):
         ...
 
 
-@runtime_checkable
-class Retriever(Protocol):
-    """A tier that finds names for the texts of mentions."""
-
-    def search(self, texts: Sequence[str], k: int) -> Hits:
-        """Find the k best names of each text."""
-        ...
-
-
 class Fusion(Protocol):
     """A function that fuses the scores of all tiers into one."""
 

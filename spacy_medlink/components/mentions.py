@@ -325,7 +325,7 @@ class MedicalMentions(DictionaryPipe):
         from .finding.proposals import Proposer
 
         linker = self._find_linker()
-        if linker is None or not self._may_ask(linker) or linker.engine.dense is None:
+        if linker is None or not self._may_ask(linker) or linker.engine.parts.dense is None:
             rule = f"needs the linker {self.linker!r}, with a dense tier, in the pipeline"
             raise Errors.bad_setting(name="propose", value=self.propose, rule=rule)
         linker = self._linker_with_names("propose")

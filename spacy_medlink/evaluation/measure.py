@@ -91,7 +91,7 @@ def measure(
         "speed": _speed(judged),
     }
     if settings.baselines:
-        made, left_out = make_baselines(assets, settings, bench.linker.ngram, progress)
+        made, left_out = make_baselines(assets, settings, bench.linker.parts.ngram, progress)
         report["baselines"] = {name: bench.measure_baseline(one) for name, one in made.items()}
         report["left_out"] = left_out
     for name, ranker in peers.items():
@@ -133,8 +133,7 @@ def _chosen(assets: Assets, settings: Settings, linker: Linker | None) -> list[s
             built = ", ".join(assets.tiers)
             raise Errors.tier_not_built(path=assets.path, tier=tier, built=built)
     if linker is not None:
-        found = {"exact": linker.exact, "ngram": linker.ngram, "dense": linker.dense}
-        return [tier for tier in TIERS if found[tier] is not None]
+        return [tier for tier in TIERS if getattr(linker.parts, tier) is not None]
     return [tier for tier in TIERS if tier in (settings.tiers or assets.used_tiers)]
 
 
@@ -180,14 +179,14 @@ class _Bench:
     ) -> None:
         self._assets, self._cases, self._splits = assets, cases, splits
         self._settings, self._progress, self._discard = settings, progress, discard
-        if linker.ngram is not None:
-            linker = linker.with_parts(ngram=RememberingNgrams(linker.ngram))
+        if linker.parts.ngram is not None:
+            linker = linker.with_parts(ngram=RememberingNgrams(linker.parts.ngram))
         self.linker = linker
 
     def judge_linker(self, what: str) -> Judged:
         linker = self.linker
         linker.search([_WARM_UP])  # the speed shall not include loading and other first-time costs
-        retriever = None if linker.rescorer is None else linker.with_parts(rescorer=None)
+        retriever = None if linker.parts.rescorer is None else linker.with_parts(rescorer=None)
         keep = self._settings.keep
         return self._judge(linker, what, linker.settings.threshold, keep, retriever)
 

@@ -247,9 +247,10 @@ class KnowledgeBase:
         rows = self._db.execute(_SEARCH, (f"{inside}%", f"%{inside}%", limit)).fetchall()
         return [(self.concept_at(concept), self.name_at(row)) for concept, row in rows]
 
-    def iter_edges(self) -> Iterator[tuple[int, int]]:
-        """Stream the hierarchy as (concept row of a parent, concept row of its child), sorted."""
-        return iter(self._db.execute("SELECT parent, child FROM edge ORDER BY parent, child"))
+    def parents_at(self, row: int) -> tuple[int, ...]:
+        """List the rows of the concepts directly above the concept of a row."""
+        above = self.concept_at(row, names=False).parents
+        return tuple(self.row_of(id) for id in above if id in self)
 
     def iter_codes(self) -> Iterator[tuple[int, str, dict[str, tuple[str, ...]]]]:
         """Stream (concept row, id, codes by vocabulary), without reading names."""

@@ -131,10 +131,10 @@ def test_in_the_assets(cross, tiny_assets, tmp_path):
     assert again.manifest["reranker"]["fingerprint"] == cross.fingerprint()
     assert made.manifest["reranker"]["top"] == 4
     engine = again.engine()
-    assert engine.rescorer.top == 4
-    assert again.engine(rerank_top=2).rescorer.top == 2
-    assert again.engine(rerank_top=0).rescorer is None
-    assert again.engine(["exact"]).rescorer is None
+    assert engine.parts.rescorer.top == 4
+    assert again.engine(rerank_top=2).parts.rescorer.top == 2
+    assert again.engine(rerank_top=0).parts.rescorer is None
+    assert again.engine(["exact"]).parts.rescorer is None
     want = tiny_assets.engine(rescorer=Reranker(cross, tiny_assets.kb)).rank([PE, OTHER], 5)
     assert [ids(own) for own in engine.rank([PE, OTHER], 5)] == [ids(own) for own in want]
     without = leave_out_reranker(again, tmp_path / "without", "it does not beat retrieval")
