@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.assets.layout import DENSE_FILE, EXACT, NGRAM
+from spacy_medlink.assets.manifest import size_of
 from spacy_medlink.building import build_assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase, build_kb
@@ -30,7 +30,6 @@ from .verbs import Device, Overwrite, run
 
 RANKS = (1, 5, 20)
 _HARD = ("triplet_margin", "hard_pairs")  # miners of hard pairs, as SAP has them
-_PARTS = {"exact": [EXACT], "ngram": [NGRAM], "dense": [DENSE_FILE, "encoder"]}
 
 
 def compare(
@@ -135,13 +134,8 @@ def _measure(
         for query, ranking in zip(queries, rankings, strict=True)
     ]
     accuracies = {f"acc@{k}": 100 * sum(place < k for place in places) / len(places) for k in RANKS}
-    size = sum(_size(assets.path / part) for tier in tiers for part in _PARTS[tier])
+    size = size_of(assets.manifest, tiers)
     return {"system": system, **accuracies, "seconds": seconds, "mb": size / 1e6}
-
-
-def _size(path: Path) -> int:
-    files = path.rglob("*") if path.is_dir() else [path]
-    return sum(file.stat().st_size for file in files if file.is_file())
 
 
 def _fingerprint(encoder: Path) -> str:

@@ -15,12 +15,6 @@ from .output import Overwrite, table
 if TYPE_CHECKING:
     from ..assets import Assets
 
-_PLACES = {
-    "exact": ("exact/",),
-    "ngram": ("ngram/",),
-    "dense": ("dense.faiss", "encoder/", "runtime/"),
-}
-
 
 def command(
     place: Annotated[
@@ -182,14 +176,15 @@ def _check_dense(is_missing: bool, **settings: object) -> None:
 
 
 def _summary(assets: "Assets", seconds: float) -> str:
+    from ..assets.manifest import size_of
+
     facts = assets.manifest
-    files = facts["files"]
-    sizes = {
-        tier: sum(entry["size"] for name, entry in files.items() if name.startswith(places))
-        for tier, places in _PLACES.items()
-    }
     rows = [
-        (tier, f"weight {assets.weights.get(tier, 0):.3f}", f"{sizes[tier] / 1e6:,.1f} MB")
+        (
+            tier,
+            f"weight {assets.weights.get(tier, 0):.3f}",
+            f"{size_of(facts, [tier]) / 1e6:,.1f} MB",
+        )
         for tier in assets.tiers
     ]
     return "\n".join(

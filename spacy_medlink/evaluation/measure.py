@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..assets import Assets
+from ..assets.manifest import size_of
 from ..errors import Errors
 from ..linking import TIERS, Linker
 from ..linking.prepare import Document, prepare
@@ -209,7 +210,7 @@ class _Bench:
             **compute_totals(judged.outcomes, self._settings.ks),
             "splits": self.splits(judged.outcomes),
             "speed": _speed(judged),
-            "bytes": _size(self._assets, tiers),
+            "bytes": size_of(self._assets.manifest, tiers),
         }
 
     def splits(self, outcomes: Sequence[Outcome]) -> Metrics:
@@ -237,18 +238,6 @@ class _Bench:
 
 def _speed(judged: Judged) -> Metrics:
     return speed(len(judged.outcomes), "mentions", judged.seconds)
-
-
-def _size(assets: Assets, tiers: Iterable[str]) -> int:
-    """Sum the sizes of the files of tiers, in bytes: the encoder belongs to the dense tier."""
-    places = {
-        "exact": ("exact/",),
-        "ngram": ("ngram/",),
-        "dense": ("dense.faiss", "encoder/", "runtime/"),
-    }
-    starts = tuple(start for tier in tiers for start in places[tier])
-    files = assets.manifest["files"]
-    return sum(entry["size"] for name, entry in files.items() if name.startswith(starts))
 
 
 def _kept(outcomes: Sequence[Outcome], flags: Sequence[bool]) -> list[Outcome]:

@@ -89,9 +89,7 @@ def choose_weights(
         choice and of each single tier.
     RAISES (MedlinkError): E107, E401-E404, E407 for the gold file.
     """
-    tiers = [
-        tier for tier in TIERS if getattr(engine.parts, tier) is not None
-    ]
+    tiers = [tier for tier in TIERS if getattr(engine.parts, tier) is not None]
     default = {tier: DEFAULT_WEIGHTS[tier] for tier in tiers}
     quality, facts = _on_gold(engine, kb, dev, tiers) if dev is not None else ({}, {})
     if not quality and kept is not None:
