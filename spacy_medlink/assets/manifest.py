@@ -75,7 +75,6 @@ def write_manifest(path: Path, facts: Mapping[str, Any]) -> None:
 
 
 def _short(value: object) -> str:
-    """Write a value of unknown length, shortened."""
     if isinstance(value, int) and abs(value) >> 64:
         return "a huge number"
     text = str(value)

@@ -11,6 +11,7 @@ from .effects import memory_report
 from .opening import AUTO, Device
 from .orders import kb_and_output
 from .output import Overwrite, table
+from .parsing import one_of
 
 if TYPE_CHECKING:
     from ..assets import Assets
@@ -98,11 +99,10 @@ def command(
     from ..util.progress import show_progress
 
     kb, out = kb_and_output(place, output, kb, starter)
-    if pooling not in (None, "mean", "cls"):
-        raise typer.BadParameter(f"{pooling!r} is not mean or cls.", param_hint="--pooling")
-    if runtime not in (None, "torch", "onnx", "openvino"):
-        problem = f"{runtime!r} is not torch, onnx or openvino."
-        raise typer.BadParameter(problem, param_hint="--runtime")
+    if pooling is not None:
+        one_of(pooling, ("mean", "cls"), "--pooling")
+    if runtime is not None:
+        one_of(runtime, ("torch", "onnx", "openvino"), "--runtime")
     _check_dense(
         encoder is None and update is None,
         index=index,

@@ -11,7 +11,7 @@ from ..errors import Errors, MedlinkError, Warnings
 from .metrics_report import metrics_report
 from .opening import AUTO, Device, Source, Verify, verify_assets
 from .output import Overwrite
-from .parsing import choices, depths
+from .parsing import choices, depths, one_of
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..evaluation import GoldSet, Settings
     from ..evaluation.judging import Ranker
     from ..kb import KnowledgeBase
-    from ..types import BadLine, Progress
+    from ..types import Progress
 
 _TIERS = ("exact", "ngram", "dense")
 _PEERS = ("scispacy", "spacy")
@@ -143,12 +143,12 @@ def command(
         ks=depths(k),
         tiers=choices(tiers, _TIERS, "--tiers"),
         each_tier=all_tiers,
-        protocol=_one_of(protocol, PROTOCOLS, "--protocol"),
+        protocol=one_of(protocol, PROTOCOLS, "--protocol"),
         threshold=threshold,
         train=train,
         reference=reference,
         min_distance=min_distance,
-        composites=_one_of(composites, COMPOSITES, "--composites"),
+        composites=one_of(composites, COMPOSITES, "--composites"),
         resolve_identifiers=identifiers,
         only_known=only_known,
         baselines=baselines,
@@ -255,12 +255,6 @@ def _make_peers(names: Sequence[str], kb: "KnowledgeBase", depth: int) -> "dict[
     return {name: PEERS[name](kb, names_per_tier(depth)) for name in names}
 
 
-def _one_of(value: str, known: Sequence[str], option: str) -> str:
-    if value not in known:
-        raise typer.BadParameter(f"{value!r} is not {' or '.join(known)}.", param_hint=option)
-    return value
-
-
 def _check_files(settings: "Settings") -> None:
     """Check before the work that all needed files exist."""
     if settings.train and settings.reference and not settings.by_dictionary:
@@ -293,7 +287,8 @@ def _warn(gold: "GoldSet", known: str, only_known: bool) -> None:
         (gold.repeated, Warnings.repeated_docs),
     ):
         if bad:
-            _say(message.format(count=len(bad), path=gold.path, examples=_examples(bad)))
+            shown = "; ".join(f"line {one.line}: {one.problem}" for one in bad[:_SHOWN])
+            _say(message.format(count=len(bad), path=gold.path, examples=shown))
     linked = [case for case in gold.cases() if case.gold.ids]
     missing = [case for case in linked if not case.right]
     if missing:
@@ -303,10 +298,6 @@ def _warn(gold: "GoldSet", known: str, only_known: bool) -> None:
                 missing=len(missing), n=len(linked), example=missing[0].gold.ids[0], known=known
             )
         )
-
-
-def _examples(bad: Sequence["BadLine"]) -> str:
-    return "; ".join(f"line {one.line}: {one.problem}" for one in bad[:_SHOWN])
 
 
 def _say(message: str) -> None:

@@ -11,6 +11,7 @@ import typer
 from ..util.outputs import FileKind
 from .opening import open_kb
 from .output import Overwrite, table
+from .parsing import one_of
 
 if TYPE_CHECKING:
     from ..kb import KnowledgeBase
@@ -84,11 +85,8 @@ def command(
 
 
 def _format(given: str, output: Path | None) -> str:
-    if given in _LIMITS:
-        return given
     if given:
-        message = f"{given!r} is not one of {', '.join(_LIMITS)}."
-        raise typer.BadParameter(message, param_hint="--format")
+        return one_of(given, _LIMITS, "--format")
     if output is None:
         return "text"
     if output.suffix.lower() not in _ENDINGS:

@@ -230,7 +230,6 @@ class MedicalMentions(DictionaryPipe):
         return sorted(wanted, key=lambda one: (one.start, one.end))
 
     def _is_wanted(self, doc: Doc, match: Match) -> bool:
-        """Tell whether a match is neither a stop text nor too ambiguous."""
         if self.stop:
             texts = (doc[match.start : match.end].text, match.reading)
             if any(key(text) in self.stop for text in texts):
@@ -368,7 +367,6 @@ class MedicalMentions(DictionaryPipe):
 
 
 def _make(nlp: Language, name: str, settings: dict[str, Any]) -> MedicalMentions:
-    """Make a `medical_mentions`; see MentionSettings for the settings."""
     mentions = MedicalMentions(nlp.vocab, name, nlp=nlp, **settings)
     mentions.set_home(nlp)
     return mentions

@@ -128,7 +128,6 @@ def _preparing(linker: Linker, settings: Settings) -> Prepare:
 
 
 def _chosen(assets: Assets, settings: Settings, linker: Linker | None) -> list[str]:
-    """List the tiers to use."""
     for tier in settings.tiers:
         if tier not in assets.tiers:
             built = ", ".join(assets.tiers)

@@ -222,7 +222,6 @@ def _texts(cases: Sequence[RankedCase]) -> list[str]:
 
 
 def _ranks(cases: Sequence[RankedCase], rankings: Iterable[Sequence[Candidate]]) -> Floats:
-    """Compute the reciprocal rank of each mention's first right candidate, 0 where none is."""
     return reciprocal(
         [
             first_right([own.row for own in ranking], one.case.right)

@@ -304,7 +304,6 @@ class Linker:
     def _keys(
         self, mentions: Sequence[Mention], scopes: Mapping[str, Scope], k: int, keep: int = 0
     ) -> list[LookupKey]:
-        """Make the keys to look up for mentions."""
         width, heeded = self._width(k), self.parts.identifiers_of is not None
         deep = max(width, DEPTH)
         usual = self._way(width, max(width, keep))

@@ -122,7 +122,6 @@ class Maker:
         return place if _is_plain(own, [place]) else self._chosen(key, part, [place], own)
 
     def _chosen(self, key: str, part: str, files: Sequence[Path], own: Corpus) -> Path:
-        """Keep the mentions of one type, and the documents of one language."""
         place = self._work / "gold" / f"{key}.{part}.chosen.jsonl"
         place.parent.mkdir(parents=True, exist_ok=True)
         lines = (
@@ -238,7 +237,6 @@ def _run(place: Path) -> Path:
 
 
 def _is_begun(place: Path) -> bool:
-    """Tell whether a training was interrupted and can continue."""
     return (_run(place) / CHECKPOINT).is_dir()
 
 

@@ -130,7 +130,6 @@ def _part(metrics: dict[str, Any], layout: Layout) -> Part:
 
 
 def _mean(parts: Sequence[Part]) -> Part:
-    """Average over groups with equal weights."""
     figures = {
         name: sum(part.figures[name] or 0.0 for part in parts) / len(parts)
         for name in parts[0].figures

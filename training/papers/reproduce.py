@@ -132,7 +132,6 @@ class Reproduction:
     def _represented(
         self, key: str, corpus: Corpus, dictionary: str, systems: dict[str, System], seed: int
     ) -> Iterator[Row]:
-        """Measure vectors by tasks other than linking."""
         kb = KnowledgeBase(self._maker.dictionary(dictionary)) if dictionary else None
         layout = self._layout(corpus)
         for name, one in systems.items():
@@ -150,7 +149,6 @@ class Reproduction:
             yield Row(one.name, _parts_of(corpus.task, found))
 
     def _is_trained(self, system: System) -> bool:
-        """Tell whether a system depends on the seed."""
         if system.encoder:
             return False
         base = self._plan.systems.get(system.base)
