@@ -5,6 +5,7 @@ text of mentions and their context are private, and kept only if the user asks f
 """
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 from ..kb import KnowledgeBase
@@ -122,15 +123,23 @@ def make_records(
 
     with_text (bool): keep the mentions' texts and their context, which are private.
     """
+    # Few concepts and names come up again and again.
+    id_of, text_of = cache(lambda row: kb.brief_at(row)[0]), cache(kb.text_at)
+
+    def proposal(one: Candidate) -> Proposal:
+        prob = None if one.prob is None else round(one.prob, _DIGITS)
+        matched, score = text_of(one.name_row), round(one.score, _DIGITS)
+        return Proposal(id_of(one.row), matched, score, prob)
+
     records = []
     for number, (case, outcome, own) in enumerate(zip(cases, outcomes, candidates, strict=True)):
         texts = (case.gold.text, case.mention.left, case.mention.right) if with_text else ()
         records.append(
             Record(
                 case.doc_id or case.doc, number, case.gold.start, case.gold.end, case.lang,
-                case.gold.type, list(case.gold.ids), [kb.brief_at(row)[0] for row in
+                case.gold.type, list(case.gold.ids), [id_of(row) for row in
                 sorted(case.right)], outcome.rank, outcome.retrieved, outcome.abstained,
-                outcome.rollup, verdict(outcome), [_proposal(kb, one) for one in own],
+                outcome.rollup, verdict(outcome), [proposal(one) for one in own],
                 {label: list(groups) for label, groups in outcome.labels.items()}, *texts,
             )
         )  # fmt: skip
@@ -145,9 +154,3 @@ def describe_concepts(kb: KnowledgeBase, records: Iterable[Record]) -> dict[str,
         for id in (*record.right, *(candidate.id for candidate in record.candidates))
     }
     return {id: [concept.name, list(concept.types)] for id in sorted(ids) if (concept := kb[id])}
-
-
-def _proposal(kb: KnowledgeBase, one: Candidate) -> Proposal:
-    prob = None if one.prob is None else round(one.prob, _DIGITS)
-    id, matched = kb.brief_at(one.row)[0], kb.text_at(one.name_row)
-    return Proposal(id, matched, round(one.score, _DIGITS), prob)
