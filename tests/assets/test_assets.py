@@ -185,7 +185,7 @@ def test_the_index_of_another_encoder(own, tmp_path):
     assert len(assets.kb) == 12
     with pytest.raises(MedlinkError, match=r"E204.*another encoder"):
         assets.engine()
-    assert assets.engine(["exact", "ngram"]).encoder is None
+    assert assets.engine(["exact", "ngram"]).parts.encoder is None
 
 
 def test_the_dense_tier_where_there_is_none(plain):
