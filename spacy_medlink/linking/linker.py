@@ -201,7 +201,7 @@ class Linker:
         assert self.parts.kb is not None
         linker, (decision,) = self, self.decide([mention], only, force)
         (ranked,) = self.rank([mention], self._width(self.settings.depth), only)
-        reranked, first = is_reranked(self.rescorer, ranked), self.settings.exact_first
+        reranked, first = is_reranked(self.parts.rescorer, ranked), self.settings.exact_first
         if first is None and (self.parts.gate is not None or reranked is False):
             every = self.using(exact_first=False)
             (full,) = every.decide([mention], only, force)
@@ -331,8 +331,10 @@ class Linker:
 
     def _ordered(self, mentions: Sequence[Mention], rankings: Rankings, k: int) -> Rankings:
         """Order candidates anew, and keep the first k."""
-        if self.rescorer is not None:
-            rankings = self.rescorer.rescore(mentions, rankings, self.settings.exact_first is False)
+        if self.parts.rescorer is not None:
+            rankings = self.parts.rescorer.rescore(
+                mentions, rankings, self.settings.exact_first is False
+            )
         identifiers_of = self.parts.identifiers_of
         if identifiers_of is not None:
             perfect = float(self.retrieval.perfect)

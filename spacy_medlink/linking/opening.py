@@ -236,9 +236,7 @@ def _gate(assets: _Assets, parts: Parts) -> Gate | None:
         raise Errors.assets_incomplete(path=assets.path, problem=problem) from error
 
 
-def _rerank_gate(
-    assets: LinkerAssets, parts: Parts, before: Sequence[Rescorer]
-) -> RerankGate | None:
+def _rerank_gate(assets: _Assets, parts: Parts, before: Sequence[Rescorer]) -> RerankGate | None:
     """Get the gate of the assets' reranker, if it was fitted for the order that it will see."""
     usual = conditions_of(assets, replace(parts, rescorer=next(iter(before), None)))
     return RerankGate.of(assets.manifest.get("reranker"), usual)

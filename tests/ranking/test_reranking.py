@@ -221,11 +221,13 @@ def test_a_gate_in_a_saved_pipeline(cross, tiny_assets, tmp_path):
 @pytest.mark.parametrize("other", [{"encoder": "another"}, {"reranker": "a ranker"}])
 def test_a_gate_of_another_order_stays_shut(cross, tiny_assets, tmp_path, other):
     made = gated(cross, tiny_assets, tmp_path / "new", **other)
-    assert made.engine().rescorer.gate is None
+    assert made.engine().parts.rescorer.gate is None
     old = store_reranker(tiny_assets, tmp_path / "old", cross, {})
-    assert made.engine().rescorer.fingerprint == old.engine().rescorer.fingerprint
-    fitting = gated(cross, tiny_assets, tmp_path / "fits").engine().rescorer
-    assert fitting.fingerprint != old.engine().rescorer.fingerprint, "its calibrator is another"
+    assert made.engine().parts.rescorer.fingerprint == old.engine().parts.rescorer.fingerprint
+    fitting = gated(cross, tiny_assets, tmp_path / "fits").engine().parts.rescorer
+    assert fitting.fingerprint != old.engine().parts.rescorer.fingerprint, (
+        "its calibrator is another"
+    )
 
 
 @pytest.mark.parametrize("margin", ["wide", -1, None])
