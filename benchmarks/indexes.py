@@ -55,11 +55,9 @@ class Vectors(Protocol):
     @property
     def shape(self) -> tuple[int, ...]:
         """Number of names, and of dimensions."""
-        ...
 
     def __getitem__(self, rows: Any) -> Floats2d:
         """Get the vectors of some names, (n, dim)."""
-        ...
 
 
 class InventedVectors:

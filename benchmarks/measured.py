@@ -13,7 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from spacy_medlink.util.files import replacing_file
+from spacy_medlink.util.files import save_text
 from spacy_medlink.util.outputs import FileKind
 
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
@@ -112,8 +112,7 @@ def write_results(output: Path, results: dict[str, Any], table: str) -> None:
     output.parent.mkdir(parents=True, exist_ok=True)
     texts = {output: json.dumps(results, indent=2), output.with_suffix(".md"): table}
     for path, text in texts.items():
-        with replacing_file(path, _RESULTS, overwrite=True) as place:
-            place.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
+        save_text(path, _RESULTS, text.rstrip("\n") + "\n", overwrite=True)
     print(table)
 
 

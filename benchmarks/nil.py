@@ -54,8 +54,8 @@ def measure(assets: Assets, gold: Path, draws: int = _DRAWS) -> dict[str, Any]:
     examples = gold_examples(gold, assets.kb)
     counts = np.asarray([one.count for one in examples], dtype=np.float64)
     engine = assets.engine()
-    if engine.encoder is not None:
-        engine = engine.with_parts(encoder=_Remembering(engine.encoder))
+    if engine.parts.encoder is not None:
+        engine = engine.with_parts(encoder=_Remembering(engine.parts.encoder))
     tests = [_figures(_draw(assets, engine, examples, draw), counts) for draw in range(draws)]
     return {
         "mentions": int(counts.sum()),

@@ -98,10 +98,10 @@ def gated(assets: Assets, mentions: Path) -> dict[str, Any]:
     ways, ranked = dict[str, dict[str, float]](), list[list[list[Candidate]]]()
     for way, every in (("all mentions", True), ("with the gate", False)):
         engine = assets.engine(calibrator=False)
-        assert engine.rescorer is not None
-        rankings = engine.retrieve(asked, engine.rescorer.top, force=True).rankings
+        assert engine.parts.rescorer is not None
+        rankings = engine.retrieve(asked, engine.parts.rescorer.top, force=True).rankings
         busy = time.process_time()
-        ranked.append(engine.rescorer.rescore(asked, rankings, every))
+        ranked.append(engine.parts.rescorer.rescore(asked, rankings, every))
         busy = (time.process_time() - busy) / len(asked)
         places = [
             first_right([one.row for one in own], case.right)

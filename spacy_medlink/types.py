@@ -187,20 +187,9 @@ class Encoder(Protocol):
     @property
     def dim(self) -> int:
         """Number of dimensions of the vectors."""
-        ...
 
     def encode(self, texts: Sequence[str]) -> Floats2d:
         """Encode texts: (n, dim), rows of length 1, deterministic, safe to call from threads."""
-        ...
-
-
-@runtime_checkable
-class Retriever(Protocol):
-    """A tier that finds names for the texts of mentions."""
-
-    def search(self, texts: Sequence[str], k: int) -> Hits:
-        """Find the k best names of each text."""
-        ...
 
 
 class Fusion(Protocol):
@@ -209,15 +198,12 @@ class Fusion(Protocol):
     @property
     def weights(self) -> Mapping[str, float] | None:
         """Weight of each tier; None while the weights are not set."""
-        ...
 
     def __call__(self, scores: Mapping[str, Floats2d]) -> Floats2d:
         """Fuse the tiers' scores (n, m) of the same names; a name first in all tiers scores 1.0."""
-        ...
 
     def with_weights(self, weights: Mapping[str, float]) -> "Fusion":
         """Make the same function with other weights."""
-        ...
 
 
 @runtime_checkable
@@ -227,17 +213,14 @@ class Rescorer(Protocol):
     @property
     def top(self) -> int:
         """The number of first candidates that it reorders."""
-        ...
 
     @property
     def reads_context(self) -> bool:
         """Whether the scores depend on the context of a mention."""
-        ...
 
     @property
     def fingerprint(self) -> str:
         """Identifies everything that the scores depend on: other scores, other fingerprint."""
-        ...
 
     def rescore(
         self,
@@ -249,7 +232,6 @@ class Rescorer(Protocol):
 
         every (bool): score also those mentions whose link it would hardly ever change.
         """
-        ...
 
 
 @runtime_checkable
@@ -259,11 +241,9 @@ class Calibrator(Protocol):
     @property
     def threshold(self) -> float:
         """The probability below which a mention is NIL, 0..1."""
-        ...
 
     def probabilities(self, rankings: Sequence[Sequence[Candidate]]) -> list[float]:
         """Estimate the probability of each ranking's first candidate, 0..1; no ranking is empty."""
-        ...
 
 
 class Progress(Protocol):
@@ -271,4 +251,3 @@ class Progress(Protocol):
 
     def __call__(self, items: Iterable[Any], total: int | None, what: str) -> Iterable[Any]:
         """Pass the items on, showing how many have gone by."""
-        ...

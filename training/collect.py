@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from spacy_medlink.errors import Errors, MedlinkError
-from spacy_medlink.util.files import replacing_file, sha256_of
+from spacy_medlink.util.files import save_text, sha256_of
 from spacy_medlink.util.outputs import files_in, marked, read_json
 
 from .corpora.registry import CORPORA
@@ -116,9 +116,8 @@ def _described(directory: Path) -> dict[str, Any]:
 def _note(corpora: Path, there: dict[str, Any]) -> None:
     """Write the list of what is present. An equal list gives equal bytes, so no later step runs."""
     corpora.mkdir(parents=True, exist_ok=True)
-    with replacing_file(corpora / COLLECTED, _KIND) as path:
-        facts = {"format": _FORMAT, "sources": there}
-        path.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    facts = {"format": _FORMAT, "sources": there}
+    save_text(corpora / COLLECTED, _KIND, json.dumps(facts, indent=1) + "\n")
 
 
 def instructions(missing: Sequence[Missing], corpora: Path) -> Iterator[str]:

@@ -15,25 +15,21 @@ from typing import Annotated, Any
 import typer
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.assets.layout import DENSE_FILE, EXACT, NGRAM
+from spacy_medlink.assets.manifest import size_of
 from spacy_medlink.building import build_assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Mention
 from spacy_medlink.util.devices import AUTO
-from spacy_medlink.util.files import replacing_file
-from spacy_medlink.util.outputs import check_output, companion, marked
 from spacy_medlink.util.progress import show_progress
 
 from .data.holdout import Holdout, Query
+from .outputs import Outputs
 from .saving import FIGURES
 from .verbs import Device, Overwrite, run
 
 RANKS = (1, 5, 20)
 _HARD = ("triplet_margin", "hard_pairs")  # miners of hard pairs, as SAP has them
-_FORMAT = "spacy-medlink comparison"
-_RESULTS = marked("a comparison of tiers and encoders", f'"format": "{_FORMAT}"')
-_PARTS = {"exact": [EXACT], "ngram": [NGRAM], "dense": [DENSE_FILE, "encoder"]}
 
 
 def compare(
@@ -138,13 +134,8 @@ def _measure(
         for query, ranking in zip(queries, rankings, strict=True)
     ]
     accuracies = {f"acc@{k}": 100 * sum(place < k for place in places) / len(places) for k in RANKS}
-    size = sum(_size(assets.path / part) for tier in tiers for part in _PARTS[tier])
+    size = size_of(assets.manifest, tiers)
     return {"system": system, **accuracies, "seconds": seconds, "mb": size / 1e6}
-
-
-def _size(path: Path) -> int:
-    files = path.rglob("*") if path.is_dir() else [path]
-    return sum(file.stat().st_size for file in files if file.is_file())
 
 
 def _fingerprint(encoder: Path) -> str:
@@ -168,19 +159,11 @@ def main(
     overwrite: Overwrite = False,
 ) -> None:
     """Compare tiers and encoders on held-out names."""
-    inputs, page = [kb, holdout, base, *trained, assets], output.with_suffix(".md")
-    as_table = companion("the table of a comparison", _RESULTS, output)
-    check_output(page, as_table, inputs, overwrite=overwrite)
-    check_output(output, _RESULTS, inputs, overwrite=overwrite)
+    inputs = [kb, holdout, base, *trained, assets]
+    outputs = Outputs(output, "a comparison", inputs, overwrite)
     known = assets if assets is not None and assets.exists() else None
     results = compare(kb, holdout, base, trained, known, device)
-    text = table(results)
-    with replacing_file(output, _RESULTS, inputs, overwrite=overwrite) as path:
-        facts = json.dumps({"format": _FORMAT, **results}, indent=2)
-        path.write_text(facts + "\n", encoding="utf-8")
-    with replacing_file(page, as_table, inputs, overwrite=overwrite) as path:
-        path.write_text(text + "\n", encoding="utf-8")
-    typer.echo(text)
+    outputs.write(results, table(results))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@
 A pipeline in place of assets is measured from raw text to links.
 """
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,16 +19,13 @@ from spacy_medlink.components.pipelines import (
 )
 from spacy_medlink.evaluation import Settings, load_gold, measure, measure_pipeline
 from spacy_medlink.util.devices import AUTO
-from spacy_medlink.util.files import replacing_file
-from spacy_medlink.util.outputs import check_output, companion, marked
 from spacy_medlink.util.progress import show_progress
 
 from .data.mentions import why_nothing
+from .outputs import Outputs
 from .verbs import Device, Overwrite, run
 
 KS = (1, 5)
-_FORMAT = "spacy-medlink evaluation of a workflow"
-_RESULTS = marked("an evaluation of a workflow", f'"format": "{_FORMAT}"')
 _ENDING = ".test.jsonl"
 _MEASURES = ("spans", "strict", "document")
 _NO_TEXT = "No annotated text was there to measure with."
@@ -141,21 +137,13 @@ def main(
     overwrite: Overwrite = False,
 ) -> None:
     """Measure a linker on gold mentions that nothing has learned from."""
-    inputs, page = [assets, gold, base], output.with_suffix(".md")
-    as_table = companion("the table of an evaluation", _RESULTS, output)
-    check_output(page, as_table, inputs, overwrite=overwrite)
-    check_output(output, _RESULTS, inputs, overwrite=overwrite)
+    outputs = Outputs(output, "an evaluation of a workflow", [assets, gold, base], overwrite)
     if is_pipeline(str(assets)):
         results = evaluate_pipeline(assets, gold, device)
-        text = end_to_end_table(results)
+        outputs.write(results, end_to_end_table(results))
     else:
         results = evaluate(assets, gold, base, device)
-        text = table(results)
-    with replacing_file(output, _RESULTS, inputs, overwrite=overwrite) as path:
-        path.write_text(json.dumps({"format": _FORMAT, **results}, indent=2) + "\n", "utf-8")
-    with replacing_file(page, as_table, inputs, overwrite=overwrite) as path:
-        path.write_text(text + "\n", "utf-8")
-    typer.echo(text)
+        outputs.write(results, table(results))
 
 
 if __name__ == "__main__":

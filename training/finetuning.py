@@ -20,7 +20,7 @@ from .data.candidates import Candidates, CandidateSampler
 from .data.holdout import kb_identity
 from .data.mention_sampler import MentionSampler, WithNames, WithNearNames, mention_pairs
 from .data.mentions import NamesAndMentions, join, read_mentions
-from .data.names import TrainingNames, read_names
+from .data.names import Reading, TrainingNames, read_names
 from .data.sampler import PairSampler, Sampler
 from .loop.encoding import encode_names
 from .objectives.marginal import MarginalObjective
@@ -57,12 +57,8 @@ class Finetuning(Study):
         self._fused: MarginalObjective | None = None
         self.mentions = read_mentions(train, kb)
         data, tokenize = recipe.data, self._encoder.tokenize
-        self._kb_names: TrainingNames = read_names(
-            kb,
-            tokenize,
-            languages=data.languages,
-            obsolete=data.obsolete,
-        )
+        how = Reading(data.languages, data.obsolete)
+        self._kb_names: TrainingNames = read_names(kb, tokenize, how=how)
         self.names: NamesAndMentions = join(self._kb_names, self.mentions, tokenize)
 
     @cached_property

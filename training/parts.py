@@ -3,7 +3,6 @@
 `python -m training.parts gsc-plus medmentions-st21pv --output gold`
 """
 
-import gzip
 import json
 import random
 import re
@@ -14,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from spacy_medlink.kb import KnowledgeBase
-from spacy_medlink.kb.gold import read_gold
+from spacy_medlink.kb.gold import gold_lines, read_gold
 from spacy_medlink.util.files import replacing_directory, working_directory
 from spacy_medlink.util.outputs import DirectoryKind
 
@@ -68,10 +67,7 @@ def _part_of(split: str) -> str:
 def _read(path: Path) -> list[Record]:
     for _ in read_gold(path):  # says what is wrong with a file, and where
         pass
-    packed = path.suffix == ".gz"
-    text = gzip.decompress(path.read_bytes()) if packed else path.read_bytes()
-    lines = text.decode("utf-8-sig").split("\n")
-    return [json.loads(line) for line in lines if line.strip()]
+    return [json.loads(line) for _, line in gold_lines(path) if line.strip()]
 
 
 def divide(parts: Parts, seed: int = 0) -> Parts:

@@ -16,7 +16,7 @@ import typer
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.util.devices import AUTO, find_device
-from spacy_medlink.util.files import replacing_file
+from spacy_medlink.util.files import replacing_file, save_text
 from spacy_medlink.util.outputs import check_output, marked
 
 from .corpora.tally import Tally
@@ -181,8 +181,7 @@ def _report(found: dict[str, Any], encoder: Path, tally: Tally, target: _Target)
     text = json.dumps(figures, indent=2)
     output, inputs, overwrite = target
     if output is not None:
-        with replacing_file(output, _FIGURES, inputs, overwrite=overwrite) as path:
-            path.write_text(text + "\n", encoding="utf-8")
+        save_text(output, _FIGURES, text + "\n", inputs, overwrite=overwrite)
     typer.echo(text)
 
 

@@ -3,7 +3,6 @@
 `python -m training.split corpora/train.jsonl corpora/train90.jsonl corpora/dev10.jsonl`
 """
 
-import gzip
 import random
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +10,7 @@ from typing import Annotated
 import typer
 
 from spacy_medlink.errors import Errors
-from spacy_medlink.kb.gold import read_gold
+from spacy_medlink.kb.gold import gold_lines, read_gold
 from spacy_medlink.util.files import replacing_file
 from spacy_medlink.util.outputs import FileKind, check_output
 
@@ -38,21 +37,15 @@ def split_gold(
         raise Errors.too_few_rows(path=gold, found=len(numbers), wanted=2, what="documents")
     count = min(max(1, round(share * len(numbers))), len(numbers) - 1)
     chosen = set(random.Random(seed).sample(numbers, count))
-    lines = _lines(gold)
+    lines = [(number, line.rstrip("\r\n")) for number, line in gold_lines(gold)]
     with (
         replacing_file(kept, _GOLD, [gold], overwrite=overwrite) as first,
         replacing_file(apart, _GOLD, [gold], overwrite=overwrite) as second,
     ):
         for place, own in ((first, set(numbers) - chosen), (second, chosen)):
-            text = "\n".join(line for number, line in enumerate(lines, 1) if number in own)
+            text = "\n".join(line for number, line in lines if number in own)
             place.write_text(text + "\n", encoding="utf-8")
     return len(numbers) - count, count
-
-
-def _lines(path: Path) -> list[str]:
-    # The characters that end lines for `str.splitlines` may stand in a JSON string.
-    raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    return [line.rstrip("\r") for line in raw.decode("utf-8-sig").split("\n")]
 
 
 def main(

@@ -68,7 +68,7 @@ class Labeller:
         self._finder = cast("MedicalMentions", self.nlp.add_pipe("medical_mentions", config=own))
         self._linker = cast("MedicalLinker", self.nlp.add_pipe("medical_linker", config=place))
         self.assets = self._linker.assets
-        self._threshold = unsure if self._linker.engine.dense is not None else None
+        self._threshold = unsure if self._linker.engine.parts.dense is not None else None
         self._heads = Heads(self.assets.kb.iter_texts())
         self._probabilities: dict[str, float] = {}
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Errors
-from ..util.files import replacing_file
+from ..util.files import replacing_file, save_text
 from ..util.outputs import PRIVATE, FileKind, check_output
 from .documents import Done
 from .output import Output
@@ -108,8 +108,7 @@ class Journal:
             if changed:
                 raise Errors.other_job(path=self.directory, what="another " + ", ".join(changed))
         else:
-            with replacing_file(job, PRIVATE) as temporary:
-                temporary.write_text(json.dumps(self._job), encoding="utf-8")
+            save_text(job, PRIVATE, json.dumps(self._job))
         return done
 
     def count(self, part: int) -> Done:

@@ -92,7 +92,6 @@ def record_of_link(span: Span, prefix: str = "", kept: int = 0) -> dict[str, Any
 
 
 def _said_of(span: Span) -> dict[str, Any]:
-    """Read the context of a mention."""
     said = {key: span._.get(name) for key, name in _SAID_OF.items() if Span.has_extension(name)}
     if Span.has_extension(_NEGEX):
         said["negated"] = bool(span._.get(_NEGEX) or said.get("negated"))

@@ -353,9 +353,6 @@ class Assets:
                 yield path
         except OSError as error:
             raise Errors.assets_mismatch(path=self.path, problem=f"{part}: {error}") from error
-        except MedlinkError as error:  # its message names the path that the libraries read
-            message = error.message.replace(str(path), str(self.path / part))
-            raise MedlinkError(error.code, message) from error
 
     def _part(self, name: str, load: Callable[[], Part]) -> Part:
         part: Part | None = self._parts.get(name)

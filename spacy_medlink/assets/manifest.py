@@ -1,18 +1,23 @@
 """The manifest of an assets directory: the inputs of its build, and the checksum of every file."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ..errors import Errors
 from ..util.files import sha256_of
 from ..util.outputs import DirectoryKind, read_json
-from .layout import MANIFEST
+from .layout import DENSE_FILE, ENCODER, EXACT, MANIFEST, NGRAM, RUNTIME
 
 SCHEMA = 1
 _FACTS = ("kb", "tiers", "encoder", "fusion", "files")
 _SHOWN = 40  # characters of a value
+_PLACES = {
+    "exact": (f"{EXACT}/",),
+    "ngram": (f"{NGRAM}/",),
+    "dense": (DENSE_FILE, f"{ENCODER}/", f"{RUNTIME}/"),
+}
 
 
 def _files_of(path: Path) -> list[str] | None:
@@ -50,6 +55,13 @@ def parse_manifest(path: Path, text: bytes) -> dict[str, Any]:
     return manifest
 
 
+def size_of(manifest: Mapping[str, Any], tiers: Iterable[str]) -> int:
+    """Sum the sizes of the files of tiers, in bytes; the encoder belongs to the dense tier."""
+    starts = tuple(start for tier in tiers for start in _PLACES[tier])
+    files = manifest["files"]
+    return sum(entry["size"] for name, entry in files.items() if name.startswith(starts))
+
+
 def write_manifest(path: Path, facts: Mapping[str, Any]) -> None:
     """Write the manifest of a finished directory, with size and SHA-256 of every file."""
     files = {
@@ -63,7 +75,6 @@ def write_manifest(path: Path, facts: Mapping[str, Any]) -> None:
 
 
 def _short(value: object) -> str:
-    """Write a value of unknown length, shortened."""
     if isinstance(value, int) and abs(value) >> 64:
         return "a huge number"
     text = str(value)

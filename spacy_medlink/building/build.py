@@ -145,7 +145,7 @@ def build_assets(
             write_memory(path / MEMORY, learned.lines)
         dense = DenseBuild(bi_encoder, spec, reuse, stored, search, training_sample, shards)
         engine = _build_tiers(path, knowledge, dense, ngram_limit, progress)
-        tiers = [tier for tier in TIERS if getattr(engine, tier) is not None]
+        tiers = [tier for tier in TIERS if getattr(engine.parts, tier) is not None]
         learnt = learned_fusion(bi_encoder.sparse_weight if bi_encoder is not None else None)
         kept = learnt or kept_fusion(old, reuse, tiers)
         names = RetrievedExamples.of(engine, knowledge, progress) if calibrate else None
@@ -183,7 +183,7 @@ def _export(
     """Export the encoder to a runtime, if one is wanted or older assets have one."""
     made_by = old.manifest["encoder"] if old is not None else None
     runtime = runtime or ((made_by or {}).get("runtime") or {}).get("name")
-    if runtime in (None, TORCH) or linker.dense is None:
+    if runtime in (None, TORCH) or linker.parts.dense is None:
         return None
     from .export import export
 
@@ -199,7 +199,7 @@ def _final(
     unused = {tier: None for tier in TIERS if tier not in used}
     final = engine.with_parts(fusion=fusion_of(fusion), **unused)
     made_by = encoder["fingerprint"] if encoder is not None and "dense" in used else ""
-    return final, conditions(used, final.fusion, weights, made_by, "")
+    return final, conditions(used, final.parts.fusion, weights, made_by, "")
 
 
 def _calibrate(

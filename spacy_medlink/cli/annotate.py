@@ -10,7 +10,7 @@ import typer
 from ..errors import MedlinkError
 from .opening import AUTO, As, Device, Overlay, Source, Verify, verify_assets
 from .orders import documents_and_output
-from .parsing import choices
+from .parsing import one_of
 
 if TYPE_CHECKING:
     from ..annotate import Annotation
@@ -71,7 +71,7 @@ def command(
     Exit code 3 says that documents were set aside; all others were linked.
     """
     source, path, out = documents_and_output(source, path, output, assets)
-    choices(engine, ("local", "ray"), "--engine")
+    one_of(engine, ("local", "ray"), "--engine")
     from ..annotate import Columns, Shape, annotate_file
     from ..util.progress import show_progress
 

@@ -1,7 +1,7 @@
 """`medlink build`: from a knowledge base and an encoder to the assets of a linker."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,16 +11,10 @@ from .effects import memory_report
 from .opening import AUTO, Device
 from .orders import kb_and_output
 from .output import Overwrite, table
+from .parsing import one_of
 
 if TYPE_CHECKING:
     from ..assets import Assets
-    from ..types import Progress
-
-_PLACES = {
-    "exact": ("exact/",),
-    "ngram": ("ngram/",),
-    "dense": ("dense.faiss", "encoder/", "runtime/"),
-}
 
 
 def command(
@@ -100,14 +94,15 @@ def command(
     overwrite: Overwrite = False,
 ) -> None:
     """Encode all names and build the tiers; in the end the assets replace those at --output."""
+    from ..building import build_assets
+    from ..retrieval.tuning import SearchSettings
     from ..util.progress import show_progress
 
     kb, out = kb_and_output(place, output, kb, starter)
-    if pooling not in (None, "mean", "cls"):
-        raise typer.BadParameter(f"{pooling!r} is not mean or cls.", param_hint="--pooling")
-    if runtime not in (None, "torch", "onnx", "openvino"):
-        problem = f"{runtime!r} is not torch, onnx or openvino."
-        raise typer.BadParameter(problem, param_hint="--runtime")
+    if pooling is not None:
+        one_of(pooling, ("mean", "cls"), "--pooling")
+    if runtime is not None:
+        one_of(runtime, ("torch", "onnx", "openvino"), "--runtime")
     _check_dense(
         encoder is None and update is None,
         index=index,
@@ -121,19 +116,25 @@ def command(
     if _helps_another(out, kb, encoder, pooling, update, device):
         return
     began = time.perf_counter()
-    assets = build_linker_assets(
-        out=out,
-        kb=kb,
-        encoder=encoder,
+    if kb is None:
+        from ..building.starter import starter_assets
+
+        kb = starter_assets().kb.path
+    if encoder is not None or update is not None:  # nothing else needs torch
+        from ..util.devices import rank_device
+
+        device = rank_device(device)
+    assets = build_assets(
+        out,
+        kb,
+        encoder,
         index=index,
         pooling=pooling,
         runtime=runtime,
         update=update,
         memory=memory or (),
         dev=dev,
-        ef_search=ef_search or 0,
-        nprobe=nprobe or 0,
-        k_factor=k_factor or 0,
+        search=SearchSettings(ef_search or 0, nprobe or 0, k_factor or 0),
         training_sample=training_sample or 0,
         device=device,
         progress=show_progress,
@@ -161,14 +162,10 @@ def _helps_another(
     if Share.of_process().is_first:
         return False
     if kb is not None and encoder is not None and update is None:
-        encode_share(out, kb, encoder, pooling, _device_of_process(device))
+        from ..util.devices import rank_device
+
+        encode_share(out, kb, encoder, pooling, rank_device(device))
     return True
-
-
-def _device_of_process(device: str) -> str:
-    from ..util.devices import rank_device
-
-    return rank_device(device)
 
 
 def _check_dense(is_missing: bool, **settings: object) -> None:
@@ -178,73 +175,16 @@ def _check_dense(is_missing: bool, **settings: object) -> None:
         raise typer.BadParameter("has no effect without --encoder or --update.", param_hint=hint)
 
 
-def build_linker_assets(
-    *,
-    out: Path,
-    kb: Path | None,
-    encoder: str | None = None,
-    index: str | None = None,
-    pooling: str | None = None,
-    runtime: str | None = None,
-    update: Path | None = None,
-    memory: Sequence[Path] = (),
-    dev: Path | None = None,
-    ef_search: int = 0,
-    nprobe: int = 0,
-    k_factor: int = 0,
-    training_sample: int = 0,
-    device: str = "cpu",
-    progress: "Progress | None" = None,
-    overwrite: bool = False,
-) -> "Assets":
-    """Build the assets of a linker.
-
-    kb (Optional[Path]): the knowledge base; None takes the starter's.
-    encoder (Optional[str]): directory or Hub name; None takes the encoder of `update`, or builds no
-        dense tier. index, pooling, runtime (Optional[str]): see `build_assets`.
-    update (Optional[Path]): assets built before, whose vectors are reused.
-    memory (Sequence[Path]), dev (Optional[Path]): gold mentions to remember, and to choose the
-        fusion on. ef_search, nprobe, k_factor, training_sample (int): of the index, 0 for the
-        defaults. device (str): device of the encoder; under torchrun, of this process.
-    overwrite (bool): delete other files in `out`.
-    RETURNS (Assets): the new assets, opened.
-    RAISES (MedlinkError): E1xx and E2xx, for errors of the parts or the disk.
-    """
-    from ..building import build_assets
-    from ..retrieval.tuning import SearchSettings
-    from ..util.progress import no_progress
-
-    if kb is None:
-        from ..building.starter import starter_assets
-
-        kb = starter_assets().kb.path
-    return build_assets(
-        out,
-        kb,
-        encoder,
-        index=index,
-        pooling=pooling,
-        runtime=runtime,
-        update=update,
-        memory=memory,
-        dev=dev,
-        search=SearchSettings(ef_search, nprobe, k_factor),
-        training_sample=training_sample,
-        device=device if encoder is None and update is None else _device_of_process(device),
-        progress=progress or no_progress,
-        overwrite=overwrite,
-    )
-
-
 def _summary(assets: "Assets", seconds: float) -> str:
+    from ..assets.manifest import size_of
+
     facts = assets.manifest
-    files = facts["files"]
-    sizes = {
-        tier: sum(entry["size"] for name, entry in files.items() if name.startswith(places))
-        for tier, places in _PLACES.items()
-    }
     rows = [
-        (tier, f"weight {assets.weights.get(tier, 0):.3f}", f"{sizes[tier] / 1e6:,.1f} MB")
+        (
+            tier,
+            f"weight {assets.weights.get(tier, 0):.3f}",
+            f"{size_of(facts, [tier]) / 1e6:,.1f} MB",
+        )
         for tier in assets.tiers
     ]
     return "\n".join(
@@ -254,7 +194,7 @@ def _summary(assets: "Assets", seconds: float) -> str:
             table(rows),
             *_encoded(facts["encoder"]),
             *_index(facts["index"]),
-            *_memory(facts["memory"]),
+            *(memory_report(facts["memory"]) if facts["memory"] is not None else ()),
             f"fusion weights: {_how_chosen(facts['fusion']['chosen_on'])}",
             *_calibrated(facts.get("calibrator")),
             *gate_report(facts.get("gate")),
@@ -333,11 +273,6 @@ def _index(facts: dict[str, Any] | None) -> list[str]:
         f"index {facts['spec']}: finds {100 * recall['recall@1']:.1f} % of the nearest names, "
         f"{100 * recall['recall@25']:.1f} % of the 25 nearest"
     ]
-
-
-def _memory(facts: dict[str, Any] | None) -> list[str]:
-    """Report the size of the memory."""
-    return [] if facts is None else list(memory_report(facts))
 
 
 def _reused(update: dict[str, Any] | None) -> list[str]:

@@ -12,7 +12,6 @@ from .output import Overwrite, table
 
 if TYPE_CHECKING:
     from ..fitting.calibrate import Calibrated
-    from ..types import Progress
 
 _THRESHOLDS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95)
 _HEADER = ("threshold", "precision %", "+/-", "coverage %", "linked %", "")
@@ -55,63 +54,17 @@ def command(
     verify: Verify = False,
 ) -> None:
     """Fit probabilities of links, choose the threshold for a precision, and store both."""
+    from ..assets import Assets
+    from ..evaluation.calibration import DIAGRAM
+    from ..fitting.calibrate import calibrate_assets
+    from ..util.outputs import check_output
     from ..util.progress import show_progress
 
     if verify:
         verify_assets(assets)
-    out = output or assets
-    calibrated = calibrate_linker(
-        assets=assets,
-        out=out,
-        dev=dev,
-        train=train,
-        target_precision=target_precision,
-        nil_share=nil_share,
-        diagram=diagram or out.resolve().with_name(f"{out.resolve().name}.reliability.png"),
-        progress=show_progress,
-        overwrite=overwrite,
-        device=device,
-    )
-    typer.echo(_report(calibrated))
-
-
-def calibrate_linker(
-    *,
-    assets: Path,
-    out: Path,
-    dev: Path | None = None,
-    train: Path | None = None,
-    target_precision: float = 0.95,
-    nil_share: float = 0.2,
-    diagram: Path | None = None,
-    progress: "Progress | None" = None,
-    overwrite: bool = False,
-    device: str = "cpu",
-) -> "Calibrated":
-    """Calibrate the linker of assets.
-
-    out (Path): directory to write, which may be `assets`. diagram (Optional[Path]): PNG to draw; if
-        that fails, there is a warning. overwrite (bool): delete other files in `out`, and replace
-        a file at `diagram` that is no diagram. device (str): device of the networks.
-        The others: see `calibrate_assets`.
-    RAISES (MedlinkError): E201-E204 for the assets, E107 and E4xx for the gold file, E302 for
-        both of them, E413-E414 where the data do not suffice, E109 for the disk.
-    """
-    from ..assets import Assets
-    from ..evaluation.calibration import (
-        DIAGRAM,
-        calibration_error,
-        draw_reliability,
-        reliability_bins,
-    )
-    from ..fitting.calibrate import calibrate_assets
-    from ..util.files import replacing_file
-    from ..util.outputs import check_output
-    from ..util.progress import no_progress
-
-    inputs = [dev, train]
-    if diagram is not None:
-        check_output(diagram, DIAGRAM, inputs, overwrite=overwrite)
+    out, inputs = output or assets, [dev, train]
+    picture = diagram or out.resolve().with_name(f"{out.resolve().name}.reliability.png")
+    check_output(picture, DIAGRAM, inputs, overwrite=overwrite)
     calibrated = calibrate_assets(
         Assets(assets, device=device),
         out,
@@ -119,20 +72,31 @@ def calibrate_linker(
         train=train,
         target_precision=target_precision,
         nil_share=nil_share,
-        progress=progress or no_progress,
+        progress=show_progress,
         overwrite=overwrite,
     )
-    if diagram is None:
-        return calibrated
+    _draw(calibrated, picture, inputs, overwrite)
+    typer.echo(_report(calibrated))
+
+
+def _draw(calibrated: "Calibrated", path: Path, inputs: list[Path | None], overwrite: bool) -> None:
+    """Draw the reliability diagram; warn where that needs a package that is not installed."""
+    from ..evaluation.calibration import (
+        DIAGRAM,
+        calibration_error,
+        draw_reliability,
+        reliability_bins,
+    )
+    from ..util.files import replacing_file
+
     examples, probs = calibrated.fitted.examples, calibrated.fitted.probs
     bins = reliability_bins(probs, examples.right, examples.weights)
     error = calibration_error(probs, examples.right, examples.weights)
     try:
-        with replacing_file(diagram, DIAGRAM, inputs, overwrite=overwrite) as temporary:
+        with replacing_file(path, DIAGRAM, inputs, overwrite=overwrite) as temporary:
             draw_reliability(temporary, bins, error)
     except ImportError:
-        warnings.warn(Warnings.no_diagram.format(path=diagram), stacklevel=2)
-    return calibrated
+        warnings.warn(Warnings.no_diagram.format(path=path), stacklevel=2)
 
 
 def _report(calibrated: "Calibrated") -> str:

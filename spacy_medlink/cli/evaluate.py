@@ -10,8 +10,8 @@ from ..components.pipelines import STARTER, is_pipeline, linked_spans, linker_of
 from ..errors import Errors, MedlinkError, Warnings
 from .metrics_report import metrics_report
 from .opening import AUTO, Device, Source, Verify, verify_assets
-from .output import Overwrite, write_text
-from .parsing import choices, depths
+from .output import Overwrite
+from .parsing import choices, depths, one_of
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..evaluation import GoldSet, Settings
     from ..evaluation.judging import Ranker
     from ..kb import KnowledgeBase
-    from ..types import BadLine, Progress
+    from ..types import Progress
 
 _TIERS = ("exact", "ngram", "dense")
 _PEERS = ("scispacy", "spacy")
@@ -132,6 +132,7 @@ def command(
     from ..evaluation import Settings
     from ..evaluation.report import METRICS_FILE, dump_metrics
     from ..evaluation.settings import COMPOSITES, PROTOCOLS
+    from ..util.files import save_text
     from ..util.outputs import check_output
     from ..util.progress import show_progress
 
@@ -142,12 +143,12 @@ def command(
         ks=depths(k),
         tiers=choices(tiers, _TIERS, "--tiers"),
         each_tier=all_tiers,
-        protocol=_one_of(protocol, PROTOCOLS, "--protocol"),
+        protocol=one_of(protocol, PROTOCOLS, "--protocol"),
         threshold=threshold,
         train=train,
         reference=reference,
         min_distance=min_distance,
-        composites=_one_of(composites, COMPOSITES, "--composites"),
+        composites=one_of(composites, COMPOSITES, "--composites"),
         resolve_identifiers=identifiers,
         only_known=only_known,
         baselines=baselines,
@@ -170,7 +171,7 @@ def command(
         progress=show_progress,
     )
     if output is not None:
-        write_text(output, dump_metrics(metrics), METRICS_FILE, inputs, overwrite)
+        save_text(output, METRICS_FILE, dump_metrics(metrics), inputs, overwrite=overwrite)
     typer.echo(metrics_report(metrics, settings.ks))
 
 
@@ -254,12 +255,6 @@ def _make_peers(names: Sequence[str], kb: "KnowledgeBase", depth: int) -> "dict[
     return {name: PEERS[name](kb, names_per_tier(depth)) for name in names}
 
 
-def _one_of(value: str, known: Sequence[str], option: str) -> str:
-    if value not in known:
-        raise typer.BadParameter(f"{value!r} is not {' or '.join(known)}.", param_hint=option)
-    return value
-
-
 def _check_files(settings: "Settings") -> None:
     """Check before the work that all needed files exist."""
     if settings.train and settings.reference and not settings.by_dictionary:
@@ -292,7 +287,8 @@ def _warn(gold: "GoldSet", known: str, only_known: bool) -> None:
         (gold.repeated, Warnings.repeated_docs),
     ):
         if bad:
-            _say(message.format(count=len(bad), path=gold.path, examples=_examples(bad)))
+            shown = "; ".join(f"line {one.line}: {one.problem}" for one in bad[:_SHOWN])
+            _say(message.format(count=len(bad), path=gold.path, examples=shown))
     linked = [case for case in gold.cases() if case.gold.ids]
     missing = [case for case in linked if not case.right]
     if missing:
@@ -302,10 +298,6 @@ def _warn(gold: "GoldSet", known: str, only_known: bool) -> None:
                 missing=len(missing), n=len(linked), example=missing[0].gold.ids[0], known=known
             )
         )
-
-
-def _examples(bad: Sequence["BadLine"]) -> str:
-    return "; ".join(f"line {one.line}: {one.problem}" for one in bad[:_SHOWN])
 
 
 def _say(message: str) -> None:

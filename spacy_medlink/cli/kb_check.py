@@ -37,7 +37,11 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List all problems of terminology files; exit code 1 if a build would stop at one."""
-    found = check_files(sources=sources, formats=formats or [], columns=columns)
+    from ..kb.check import check_sources
+
+    named = pairs(columns, "--columns")
+    options = {"columns": named} if named else {}
+    found = check_sources(with_formats(sources, formats or [], options), options)
     if as_json:
         echo_json(_as_dict(found))
     else:
@@ -45,19 +49,6 @@ def command(
             typer.echo(line)
     if found.errors:
         raise typer.Exit(1)
-
-
-def check_files(
-    *, sources: list[Path], formats: list[str] | None = None, columns: str = ""
-) -> "Checked":
-    """Check terminology files.
-
-    RAISES (typer.BadParameter): for an unknown format, or a bad list of columns.
-    """
-    from ..kb.check import check_sources
-
-    options = {"columns": found} if (found := pairs(columns, "--columns")) else {}
-    return check_sources(with_formats(sources, formats or [], options), options)
 
 
 def _lines(found: "Checked", limit: int) -> Iterator[str]:

@@ -9,7 +9,9 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..util.outputs import FileKind
-from .output import Overwrite, table, write_text
+from .opening import open_kb
+from .output import Overwrite, table
+from .parsing import one_of
 
 if TYPE_CHECKING:
     from ..kb import KnowledgeBase
@@ -53,49 +55,38 @@ def command(
     overwrite: Overwrite = False,
 ) -> None:  # fmt: skip
     """Compare two knowledge bases: concepts, names, codes, types, parents, definitions, sources."""
+    from ..kb.diff import diff
+    from ..util.files import replacing_file, save_text
+
     chosen = _format(format, output)
+    bases, inputs = (open_kb(old), open_kb(new)), [old, new, gold]
     shown = "text" if output is not None else chosen
     if as_json:
         shown, chosen = "json", chosen if output is not None else "json"
     if chosen == "jsonl":
-        _stream(old, new, gold, output, overwrite)
+        if output is None:
+            _write_lines(bases, gold, None)
+        else:
+            with (
+                replacing_file(output, _DIFF, inputs, overwrite=overwrite) as path,
+                path.open("w", encoding="utf-8") as file,
+            ):
+                _write_lines(bases, gold, file)
         if output is None or not as_json:
             return
     most = max(_LIMITS[one] if limit is None else limit for one in (chosen, shown))
-    found = compare_knowledge_bases(old=old, new=new, gold=gold, examples=most)
+    found = diff(*bases, gold, most)
     title = f"{old.name} and {new.name} compared"
     if output is not None and chosen != "jsonl":
         text = _rendered(found, chosen, limit, title) + "\n"
         text = _TEXT_MARK + title + "\n\n" + text if chosen == "text" else text
-        write_text(output, text, _DIFF, [old, new, gold], overwrite)
+        save_text(output, _DIFF, text, inputs, overwrite=overwrite)
     typer.echo(_rendered(found, shown, limit, title))
 
 
-def compare_knowledge_bases(
-    *, old: Path, new: Path, gold: Path | None = None, examples: int = 5
-) -> "KbDiff":
-    """Compare two knowledge bases, and report the effect on gold links.
-
-    examples (int): changes of each kind to keep.
-    RAISES (MedlinkError): E101-E103 for the files, E107, E401-E404 for the gold mentions.
-    """
-    from ..kb.diff import diff
-
-    return diff(_open(old), _open(new), gold, examples)
-
-
-def _open(path: Path) -> "KnowledgeBase":
-    from .opening import open_kb
-
-    return open_kb(path)
-
-
 def _format(given: str, output: Path | None) -> str:
-    if given in _LIMITS:
-        return given
     if given:
-        message = f"{given!r} is not one of {', '.join(_LIMITS)}."
-        raise typer.BadParameter(message, param_hint="--format")
+        return one_of(given, _LIMITS, "--format")
     if output is None:
         return "text"
     if output.suffix.lower() not in _ENDINGS:
@@ -114,24 +105,10 @@ def _is_ours(path: Path) -> bool:
 _DIFF = FileKind("a comparison of knowledge bases", _is_ours)
 
 
-def _stream(old: Path, new: Path, gold: Path | None, output: Path | None, overwrite: bool) -> None:
-    """Write every change on a line, without keeping changes in memory."""
-    from ..util.files import replacing_file
-
-    bases = _open(old), _open(new)
-    if output is None:
-        _write_lines(bases, gold, None)
-        return
-    with (
-        replacing_file(output, _DIFF, [old, new, gold], overwrite=overwrite) as path,
-        path.open("w", encoding="utf-8") as file,
-    ):
-        _write_lines(bases, gold, file)
-
-
 def _write_lines(
     bases: tuple["KnowledgeBase", "KnowledgeBase"], gold: Path | None, file: IO[str] | None
 ) -> None:
+    """Write every change on a line, without keeping changes in memory."""
     from ..kb.diff import changes, gold_changes
 
     names = {"old": bases[0].path.name, "new": bases[1].path.name}

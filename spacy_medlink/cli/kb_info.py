@@ -25,7 +25,7 @@ def command(
     ] = False,
 ) -> None:
     """Describe a knowledge base."""
-    facts = describe_knowledge_base(kb=kb, check=check, ambiguous=ambiguous)
+    facts = _describe(kb, check, ambiguous)
     if as_json:
         echo_json(facts)
         return
@@ -51,17 +51,8 @@ def command(
         typer.echo(f"  {name}: {len(ids):,} concepts, {', '.join(ids[:_IDS])}{more}")
 
 
-def describe_knowledge_base(
-    *, kb: Path, check: bool = False, ambiguous: bool = False
-) -> dict[str, Any]:
-    """Read the description of a knowledge base.
-
-    check (bool): read the whole file and check it. ambiguous (bool): look for names that several
-    concepts share.
-    RETURNS (Dict[str, Any]): the manifest, with "path", "bytes" and "by_vocabulary", the number of
-        concepts with codes of each vocabulary; "ambiguous", if wanted.
-    RAISES (MedlinkError): E101-E103 when it cannot be opened, E102 when it is damaged.
-    """
+def _describe(kb: Path, check: bool, ambiguous: bool) -> dict[str, Any]:
+    """Read the manifest, size, and the number of concepts with codes of each vocabulary."""
     from ..kb.ambiguity import ambiguity_of
     from ..kb.verify import verify
 

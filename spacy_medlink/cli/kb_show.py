@@ -25,29 +25,19 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show a concept."""
-    concept = show_concept(kb=kb, id=id)
+    from ..kb.browse import describe_concept
+
+    base = open_kb(kb)
+    described = describe_concept(base, id)
+    concept = {**described, "chosen_codes": _chosen(base, base[described["id"]])}
     if as_json:
         echo_json(concept)
         return
     typer.echo(table(list(_rows(concept))))
 
 
-def show_concept(*, kb: Path, id: str) -> dict[str, Any]:
-    """Read a concept.
-
-    RETURNS (Dict[str, Any]): as `kb.browse.describe_concept`, and "chosen_codes": the codes that
-        `_.cui` has for the preferred name, where a vocabulary has several.
-    RAISES (MedlinkError): E101-E103 for the file, E106 for an unknown concept, E640 for a retired
-        concept that no other replaces.
-    """
-    from ..kb.browse import describe_concept
-
-    base = open_kb(kb)
-    described = describe_concept(base, id)
-    return {**described, "chosen_codes": _chosen(base, base[described["id"]])}
-
-
 def _chosen(kb: "KnowledgeBase", concept: "Concept") -> dict[str, str | None]:
+    """Choose the codes that `_.cui` has for the preferred name, where a vocabulary has several."""
     from ..building.starter import code_chooser
 
     chooser = code_chooser(kb)

@@ -8,7 +8,7 @@ import typer
 
 from ..text.context import KINDS
 from .opening import AUTO, As, Device, Overlay, Source, Verify, verify_assets
-from .output import Overwrite, echo_json, table, write_text
+from .output import Overwrite, echo_json, table
 from .parsing import comma_list, lines_of, read_text
 
 _HEADER = ("mention", "id", "CUI", "preferred name", "matched name", "score", "context")
@@ -92,8 +92,10 @@ def command(
     links = Linker.open(source, lang=lang, device=device, **given)(text, explain=explain)
     if html is not None:
         from ..annotate.page import PAGE, render_page
+        from ..util.files import save_text
 
-        write_text(html, render_page(text, links, lang), PAGE, [file, source], overwrite)
+        page = render_page(text, links, lang)
+        save_text(html, PAGE, page, [file, source], overwrite=overwrite)
     if as_format:
         typer.echo(links.to_format(as_format, file.name if file else "1"), nl=False)
     elif as_json:

@@ -123,7 +123,6 @@ def command(
 
 
 def _tell(mapped: "Mapped", path: Path) -> None:
-    """Report the problems of the table."""
     from ..errors import Warnings
 
     found = mapped.found

@@ -101,7 +101,6 @@ def _about(metrics: dict[str, Any]) -> str:
 
 
 def _against(found: dict[str, Any]) -> str:
-    """Report the comparison with another system on the same mentions."""
     rows = [
         [
             name, _percent(one["ours"]), _percent(one["theirs"]), f"{100 * one['difference']:+.1f}",

@@ -1,13 +1,10 @@
-"""Plain tables, JSON, and files that appear whole."""
+"""Plain tables, and JSON."""
 
 import json
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
-
-from ..util.outputs import FileKind, PathLike
 
 Overwrite = Annotated[
     bool,
@@ -46,24 +43,6 @@ def table(rows: Sequence[Sequence[object]], header: Sequence[str] = ()) -> str:
 def echo_json(value: Any) -> None:
     """Print a value as JSON."""
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
-
-
-def write_text(
-    path: Path,
-    text: str,
-    kind: FileKind,
-    inputs: Iterable[PathLike | None] = (),
-    overwrite: bool = False,
-) -> None:
-    """Write a file, whole or not at all.
-
-    kind, inputs, overwrite: what it may replace; see `outputs.check_output`.
-    RAISES (MedlinkError): E109 when it cannot be written, E120-E124 for what is there.
-    """
-    from ..util.files import replacing_file
-
-    with replacing_file(path, kind, inputs, overwrite=overwrite) as temporary:
-        temporary.write_text(text, encoding="utf-8")
 
 
 def _text(cell: object) -> str:

@@ -20,10 +20,19 @@ def choices(text: str, known: Collection[str], option: str) -> tuple[str, ...]:
     """
     parts = comma_list(text)
     for part in parts:
-        if part not in known:
-            message = f"{part!r} is not one of {', '.join(known)}."
-            raise typer.BadParameter(message, param_hint=option)
+        one_of(part, known, option)
     return parts
+
+
+def one_of(value: str, known: Collection[str], option: str) -> str:
+    """Check a value.
+
+    RAISES (typer.BadParameter): for an unknown one.
+    """
+    if value not in known:
+        message = f"{value!r} is not one of {', '.join(known)}."
+        raise typer.BadParameter(message, param_hint=option)
+    return value
 
 
 def depths(text: str) -> tuple[int, ...]:

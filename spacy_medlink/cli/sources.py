@@ -7,6 +7,8 @@ from typing import Any
 
 import typer
 
+from .parsing import one_of
+
 COLUMNS_HELP = (
     "Columns of a table, by header or by number from 1: id=CODE,name=2. Keys: id, name, synonyms, "
     "lang, type, source, tty, definition, parents, and code:VOCABULARY for codes, such as "
@@ -55,9 +57,7 @@ def _by_ending(path: Path) -> str:
 def _check(format: str, options: Mapping[str, Any]) -> None:
     from ..kb.readers import FORMATS, get_reader
 
-    if format not in FORMATS:
-        message = f"{format!r} is not one of {', '.join(sorted(FORMATS))}."
-        raise typer.BadParameter(message, param_hint="--from")
+    one_of(format, sorted(FORMATS), "--from")
     taken = inspect.signature(get_reader(format)).parameters
     for name in (name for name, value in options.items() if value and name not in taken):
         message = f"the format {format} has no such setting."

@@ -198,7 +198,6 @@ def _span(doc: Doc, part: Part) -> Span:
 
 
 def _make(nlp: Language, name: str, settings: dict[str, Any]) -> MedicalContext:
-    """Make a `medical_context`; see ContextSettings for the settings."""
     return MedicalContext(nlp.vocab, name, **settings)
 
 

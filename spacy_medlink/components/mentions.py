@@ -230,7 +230,6 @@ class MedicalMentions(DictionaryPipe):
         return sorted(wanted, key=lambda one: (one.start, one.end))
 
     def _is_wanted(self, doc: Doc, match: Match) -> bool:
-        """Tell whether a match is neither a stop text nor too ambiguous."""
         if self.stop:
             texts = (doc[match.start : match.end].text, match.reading)
             if any(key(text) in self.stop for text in texts):
@@ -325,7 +324,7 @@ class MedicalMentions(DictionaryPipe):
         from .finding.proposals import Proposer
 
         linker = self._find_linker()
-        if linker is None or not self._may_ask(linker) or linker.engine.dense is None:
+        if linker is None or not self._may_ask(linker) or linker.engine.parts.dense is None:
             rule = f"needs the linker {self.linker!r}, with a dense tier, in the pipeline"
             raise Errors.bad_setting(name="propose", value=self.propose, rule=rule)
         linker = self._linker_with_names("propose")
@@ -368,7 +367,6 @@ class MedicalMentions(DictionaryPipe):
 
 
 def _make(nlp: Language, name: str, settings: dict[str, Any]) -> MedicalMentions:
-    """Make a `medical_mentions`; see MentionSettings for the settings."""
     mentions = MedicalMentions(nlp.vocab, name, nlp=nlp, **settings)
     mentions.set_home(nlp)
     return mentions

@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 from safetensors import safe_open
 
-from ..errors import Errors, MedlinkError
+from ..errors import Errors
 from ..util import devices
 from ..util.held import Directory, held, place_of, source_of
 from .bert import Bert, can_run
@@ -45,11 +45,7 @@ def _open_whole(directory: Directory, device: torch.device) -> tuple[BiEncoder, 
         return _load(directory, device)
     try:
         with directory.directory() as path:
-            try:
-                return _load(path, device)
-            except MedlinkError as error:  # its message names the path that the libraries read
-                message = error.message.replace(str(path), str(directory.path))
-                raise MedlinkError(error.code, message) from error
+            return _load(path, device)
     except OSError as error:
         raise Errors.encoder_damaged(path=directory.path, reason=error) from error
 

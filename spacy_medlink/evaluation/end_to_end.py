@@ -29,7 +29,6 @@ class Pipeline(Protocol):
 
     def pipe(self, texts: Iterable[str]) -> Iterator[Any]:
         """Parse texts, one Doc each."""
-        ...
 
 
 P = TypeVar("P", bound=Pipeline)

@@ -26,11 +26,9 @@ class Ranker(Protocol):
 
     def rank(self, mentions: Sequence[Mention], k: int) -> list[list[Candidate]]:
         """Rank the concepts for each mention, best first."""
-        ...
 
     def rank_names(self, texts: Sequence[str], k: int) -> list[list[tuple[int, float]]]:
         """Rank names for each text: (name row, score), best first."""
-        ...
 
 
 class Judged(NamedTuple):

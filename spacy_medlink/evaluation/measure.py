@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..assets import Assets
+from ..assets.manifest import size_of
 from ..errors import Errors
 from ..linking import TIERS, Linker
 from ..linking.prepare import Document, prepare
@@ -91,7 +92,7 @@ def measure(
         "speed": _speed(judged),
     }
     if settings.baselines:
-        made, left_out = make_baselines(assets, settings, bench.linker.ngram, progress)
+        made, left_out = make_baselines(assets, settings, bench.linker.parts.ngram, progress)
         report["baselines"] = {name: bench.measure_baseline(one) for name, one in made.items()}
         report["left_out"] = left_out
     for name, ranker in peers.items():
@@ -127,14 +128,12 @@ def _preparing(linker: Linker, settings: Settings) -> Prepare:
 
 
 def _chosen(assets: Assets, settings: Settings, linker: Linker | None) -> list[str]:
-    """List the tiers to use."""
     for tier in settings.tiers:
         if tier not in assets.tiers:
             built = ", ".join(assets.tiers)
             raise Errors.tier_not_built(path=assets.path, tier=tier, built=built)
     if linker is not None:
-        found = {"exact": linker.exact, "ngram": linker.ngram, "dense": linker.dense}
-        return [tier for tier in TIERS if found[tier] is not None]
+        return [tier for tier in TIERS if getattr(linker.parts, tier) is not None]
     return [tier for tier in TIERS if tier in (settings.tiers or assets.used_tiers)]
 
 
@@ -180,14 +179,14 @@ class _Bench:
     ) -> None:
         self._assets, self._cases, self._splits = assets, cases, splits
         self._settings, self._progress, self._discard = settings, progress, discard
-        if linker.ngram is not None:
-            linker = linker.with_parts(ngram=RememberingNgrams(linker.ngram))
+        if linker.parts.ngram is not None:
+            linker = linker.with_parts(ngram=RememberingNgrams(linker.parts.ngram))
         self.linker = linker
 
     def judge_linker(self, what: str) -> Judged:
         linker = self.linker
         linker.search([_WARM_UP])  # the speed shall not include loading and other first-time costs
-        retriever = None if linker.rescorer is None else linker.with_parts(rescorer=None)
+        retriever = None if linker.parts.rescorer is None else linker.with_parts(rescorer=None)
         keep = self._settings.keep
         return self._judge(linker, what, linker.settings.threshold, keep, retriever)
 
@@ -210,7 +209,7 @@ class _Bench:
             **compute_totals(judged.outcomes, self._settings.ks),
             "splits": self.splits(judged.outcomes),
             "speed": _speed(judged),
-            "bytes": _size(self._assets, tiers),
+            "bytes": size_of(self._assets.manifest, tiers),
         }
 
     def splits(self, outcomes: Sequence[Outcome]) -> Metrics:
@@ -238,18 +237,6 @@ class _Bench:
 
 def _speed(judged: Judged) -> Metrics:
     return speed(len(judged.outcomes), "mentions", judged.seconds)
-
-
-def _size(assets: Assets, tiers: Iterable[str]) -> int:
-    """Sum the sizes of the files of tiers, in bytes: the encoder belongs to the dense tier."""
-    places = {
-        "exact": ("exact/",),
-        "ngram": ("ngram/",),
-        "dense": ("dense.faiss", "encoder/", "runtime/"),
-    }
-    starts = tuple(start for tier in tiers for start in places[tier])
-    files = assets.manifest["files"]
-    return sum(entry["size"] for name, entry in files.items() if name.startswith(starts))
 
 
 def _kept(outcomes: Sequence[Outcome], flags: Sequence[bool]) -> list[Outcome]:

@@ -5,6 +5,7 @@ text of mentions and their context are private, and kept only if the user asks f
 """
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 from ..kb import KnowledgeBase
@@ -122,16 +123,23 @@ def make_records(
 
     with_text (bool): keep the mentions' texts and their context, which are private.
     """
-    reader = _Reader(kb)
+    # Few concepts and names come up again and again.
+    id_of, text_of = cache(lambda row: kb.brief_at(row)[0]), cache(kb.text_at)
+
+    def proposal(one: Candidate) -> Proposal:
+        prob = None if one.prob is None else round(one.prob, _DIGITS)
+        matched, score = text_of(one.name_row), round(one.score, _DIGITS)
+        return Proposal(id_of(one.row), matched, score, prob)
+
     records = []
     for number, (case, outcome, own) in enumerate(zip(cases, outcomes, candidates, strict=True)):
         texts = (case.gold.text, case.mention.left, case.mention.right) if with_text else ()
         records.append(
             Record(
                 case.doc_id or case.doc, number, case.gold.start, case.gold.end, case.lang,
-                case.gold.type, list(case.gold.ids), [reader.id_at(row) for row in
+                case.gold.type, list(case.gold.ids), [id_of(row) for row in
                 sorted(case.right)], outcome.rank, outcome.retrieved, outcome.abstained,
-                outcome.rollup, verdict(outcome), [reader.proposal(one) for one in own],
+                outcome.rollup, verdict(outcome), [proposal(one) for one in own],
                 {label: list(groups) for label, groups in outcome.labels.items()}, *texts,
             )
         )  # fmt: skip
@@ -146,24 +154,3 @@ def describe_concepts(kb: KnowledgeBase, records: Iterable[Record]) -> dict[str,
         for id in (*record.right, *(candidate.id for candidate in record.candidates))
     }
     return {id: [concept.name, list(concept.types)] for id in sorted(ids) if (concept := kb[id])}
-
-
-class _Reader:
-    """Reads ids and names by row; each is read once."""
-
-    def __init__(self, kb: KnowledgeBase) -> None:
-        self._kb = kb
-        self._ids: dict[int, str] = {}
-        self._names: dict[int, str] = {}
-
-    def id_at(self, row: int) -> str:
-        if row not in self._ids:
-            self._ids[row] = self._kb.concept_at(row, names=False).id
-        return self._ids[row]
-
-    def proposal(self, candidate: Candidate) -> Proposal:
-        name = self._names.get(candidate.name_row)
-        if name is None:
-            name = self._names[candidate.name_row] = self._kb.name_at(candidate.name_row).text
-        prob = None if candidate.prob is None else round(candidate.prob, _DIGITS)
-        return Proposal(self.id_at(candidate.row), name, round(candidate.score, _DIGITS), prob)

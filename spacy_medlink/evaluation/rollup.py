@@ -85,7 +85,7 @@ def with_rollup(
 
     RETURNS (List[Outcome]): unchanged if the knowledge base has no hierarchy.
     """
-    parents = _reader(kb)
+    parents = lru_cache(maxsize=1 << 20)(kb.parents_at)
     if not any(parents(row) for case in cases for row in case.right):
         return list(outcomes)
     return [
@@ -94,16 +94,3 @@ def with_rollup(
         )
         for case, outcome, own in zip(cases, outcomes, candidates, strict=True)
     ]
-
-
-def _reader(kb: KnowledgeBase) -> Callable[[int], tuple[int, ...]]:
-    @lru_cache(maxsize=1 << 20)
-    def row_of(id: str) -> int:
-        return kb[id].row if id in kb else -1
-
-    @lru_cache(maxsize=1 << 20)
-    def parents(row: int) -> tuple[int, ...]:
-        above = (row_of(parent) for parent in kb.concept_at(row, names=False).parents)
-        return tuple(row for row in above if row >= 0)
-
-    return parents

@@ -263,7 +263,7 @@ def _on_gold(
     progress: Progress,
 ) -> _Found:
     # Without a reranker that reads the context, equal mentions are ranked once.
-    in_context = engine.rescorer is not None and engine.rescorer.reads_context
+    in_context = engine.parts.rescorer is not None and engine.parts.rescorer.reads_context
     if train is not None:
         examples, ranked = _rank_folds(assets, Path(train), in_context, nil_share, progress)
     else:
@@ -285,7 +285,7 @@ def _rank_folds(
     examples, parts = list[Example](), list[RankedExamples]()
     for fold in folds(assets, train, progress):
         engine = fold.engine(assets)
-        engine = engine.with_parts(rescorer=with_facts(engine.rescorer, fold.facts))
+        engine = engine.with_parts(rescorer=with_facts(engine.parts.rescorer, fold.facts))
         own = examples_of(fold.cases, in_context)
         parts.append(rank_examples(engine, assets.kb, own, nil_share, gone=fold.gone))
         examples += own

@@ -97,25 +97,13 @@ class RankedExamples(NamedTuple):
     @classmethod
     def together(cls, parts: "Sequence[RankedExamples]") -> "RankedExamples":
         """Join the examples of several parts."""
-        nothing, known = zip(*(one.not_found for one in parts), strict=True)
-        return cls(
-            np.concatenate([one.features for one in parts]),
-            np.concatenate([one.right for one in parts]),
-            np.concatenate([one.known for one in parts]),
-            np.concatenate([one.weights for one in parts]),
-            np.concatenate([one.groups for one in parts]),
-            (sum(nothing), sum(known)),
-        )
+        *columns, nothing = zip(*parts, strict=True)
+        empty, known = map(sum, zip(*nothing, strict=True))
+        return cls._make([*map(np.concatenate, columns), (empty, known)])
 
     def part(self, chosen: Flags) -> "RankedExamples":
         """Select some of the examples."""
-        return RankedExamples(
-            self.features[chosen],
-            self.right[chosen],
-            self.known[chosen],
-            self.weights[chosen],
-            self.groups[chosen],
-        )
+        return RankedExamples._make([*(column[chosen] for column in self[:-1]), (0.0, 0.0)])
 
 
 def gold_examples(path: str | Path, kb: KnowledgeBase, with_context: bool = False) -> list[Example]:

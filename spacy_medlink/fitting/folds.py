@@ -75,7 +75,7 @@ def folds(assets: Assets, gold: Path, progress: Progress = no_progress) -> Itera
     docs = [case.doc for case in cases]
     fold_of = dict(zip(docs, deal(docs).tolist(), strict=True))
     remembering = assets.manifest.get("memory") is not None
-    lines = assets.memory_lines if remembering else []
+    lines = assets.memory_lines
     alone = remembering and _is_all_of_it(assets, gold)
     row_of = {id: row for row, id in enumerate(kb.iter_ids())}
     names = cache(partial(ending_examples, kb))

@@ -155,7 +155,7 @@ def fit_ranker(
         "gain": round(gain, _DIGITS),
         "standard_error": round(error, _DIGITS),
     }
-    endings = _endings(assets) if kept else None
+    endings = learn_endings(ending_examples(assets.kb), assets.memory_lines) if kept else None
     facts["endings"] = len(endings.endings) if endings is not None else 0
     model = fitted.model if kept else None
     made = _write(assets, Path(out), model, endings, facts, Path(gold), overwrite)
@@ -187,13 +187,6 @@ def fit(lists: Lists) -> Fitted:
     best = min(PENALTIES, key=lambda penalty: losses[penalty])
     every = np.ones(len(lists.ends), dtype=np.bool_)
     return Fitted(_fit(lists, every, best), best, unseen[best], losses)
-
-
-def _endings(assets: Assets) -> Endings | None:
-    """Fit the model of endings to all names and annotated mentions."""
-    remembering = assets.manifest.get("memory") is not None
-    lines = assets.memory_lines if remembering else []
-    return learn_endings(ending_examples(assets.kb), lines)
 
 
 def _lists(cases: Sequence[RankedCase]) -> Lists:
@@ -229,7 +222,6 @@ def _texts(cases: Sequence[RankedCase]) -> list[str]:
 
 
 def _ranks(cases: Sequence[RankedCase], rankings: Iterable[Sequence[Candidate]]) -> Floats:
-    """Compute the reciprocal rank of each mention's first right candidate, 0 where none is."""
     return reciprocal(
         [
             first_right([own.row for own in ranking], one.case.right)

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from ..evaluation import load_gold
 from ..evaluation.intervals import reciprocal
 from ..kb import KnowledgeBase
-from ..linking import Linker
+from ..linking import TIERS, Linker
 from ..ranking.linear import Floats
 from ..retrieval.fusion import FUSIONS, RECIPROCAL_RANK, WEIGHTED
 from ..types import FROM_MENTIONS, Floats2d, Fusion, Ints2d
@@ -89,7 +89,7 @@ def choose_weights(
         choice and of each single tier.
     RAISES (MedlinkError): E107, E401-E404, E407 for the gold file.
     """
-    tiers = [tier for tier in ("exact", "ngram", "dense") if getattr(engine, tier) is not None]
+    tiers = [tier for tier in TIERS if getattr(engine.parts, tier) is not None]
     default = {tier: DEFAULT_WEIGHTS[tier] for tier in tiers}
     quality, facts = _on_gold(engine, kb, dev, tiers) if dev is not None else ({}, {})
     if not quality and kept is not None:

@@ -65,8 +65,6 @@ def _found(part: _Of | _Joined, kb: KnowledgeBase, hierarchy: Hierarchy) -> Conc
 
 
 class _Parser:
-    """Reads an expression from left to right."""
-
     def __init__(self, text: str) -> None:
         self._text = text
         # The next one last. Nothing but white space is passed over.
@@ -112,7 +110,6 @@ class _Parser:
         return self._tokens[-1][0] if self._tokens else ""
 
     def _take(self) -> str:
-        """Return the current token and move to the next."""
         return self._tokens.pop()[0]
 
     def _error(self, expected: str) -> Exception:

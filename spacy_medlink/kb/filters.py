@@ -8,10 +8,7 @@ from functools import cached_property
 from ..errors import Errors
 from ..text.normalisation import is_short_form, normalise
 from ..types import Concept, Name, Record, Retired
-from .rekey import rekey
 from .semantic_groups import types_of
-
-__all__ = ["Filters", "name_identity", "names_of", "rekey", "with_names"]
 
 Verdict = Callable[[Name], str]
 

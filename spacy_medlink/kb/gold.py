@@ -82,7 +82,7 @@ def read_gold(
         raise Errors.source_missing(path=path)
     found = 0
     lines: dict[str, int] = {}
-    for number, line in _exported(path) or _lines(path):
+    for number, line in gold_lines(path):
         if not line.strip():
             continue
         try:
@@ -112,6 +112,15 @@ def dump_gold(documents: Iterable[GoldDocument]) -> str:
         for one in documents
     )  # fmt: skip
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+
+
+def gold_lines(path: Path) -> Iterable[tuple[int, str]]:
+    """Stream (number from 1, line with its end) of a file, plain or `.gz`, or a tool's export.
+
+    RAISES (MedlinkError): E401 for what is not UTF-8, or damaged gzip data; as `read_gold` for an
+        export.
+    """
+    return _exported(path) or _lines(path)
 
 
 def _exported(path: Path) -> list[tuple[int, str]]:

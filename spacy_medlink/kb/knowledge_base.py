@@ -146,8 +146,7 @@ class KnowledgeBase:
 
     def brief_at(self, row: int) -> tuple[str, str, tuple[str, ...]]:
         """Get (id, preferred name, types) of the concept of a row, faster than `concept_at`."""
-        query = "SELECT id, name, types FROM concept WHERE row = ?"
-        id, name, types = self._row(query, row)
+        id, name, types = self._row("SELECT id, name, types FROM concept WHERE row = ?", row)
         return id, name, self._decoded(_load_types, types)
 
     def codes_at(self, row: int) -> dict[str, tuple[str, ...]]:
@@ -247,9 +246,10 @@ class KnowledgeBase:
         rows = self._db.execute(_SEARCH, (f"{inside}%", f"%{inside}%", limit)).fetchall()
         return [(self.concept_at(concept), self.name_at(row)) for concept, row in rows]
 
-    def iter_edges(self) -> Iterator[tuple[int, int]]:
-        """Stream the hierarchy as (concept row of a parent, concept row of its child), sorted."""
-        return iter(self._db.execute("SELECT parent, child FROM edge ORDER BY parent, child"))
+    def parents_at(self, row: int) -> tuple[int, ...]:
+        """List the rows of the concepts directly above the concept of a row."""
+        ids = self.concept_at(row, names=False).parents
+        return tuple(map(self.row_of, filter(self.__contains__, ids)))
 
     def iter_codes(self) -> Iterator[tuple[int, str, dict[str, tuple[str, ...]]]]:
         """Stream (concept row, id, codes by vocabulary), without reading names."""

@@ -1,8 +1,9 @@
 """Temporary databases for readers and filters that must sort or look up records."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from ..errors import Errors
 
@@ -29,3 +30,27 @@ def scratch(tables: str) -> Iterator[sqlite3.Connection]:
         raise Errors.scratch_failed(reason=error) from error
     finally:
         db.close()
+
+
+class SortedRows:
+    """The rows of a query that is sorted by concept, taken concept by concept.
+
+    stray (Callable): told each row of a concept that is never asked for.
+    """
+
+    def __init__(
+        self, rows: Iterator[tuple[Any, ...]], stray: Callable[[tuple[Any, ...]], None]
+    ) -> None:
+        self._rows, self._stray = rows, stray
+        self._next = next(rows, None)
+
+    def of(self, concept: float) -> list[tuple[Any, ...]]:
+        """Take the rows of a concept, without it; concepts must be asked for in rising order."""
+        found = []
+        while self._next is not None and self._next[0] <= concept:
+            if self._next[0] == concept:
+                found.append(self._next[1:])
+            else:
+                self._stray(self._next)
+            self._next = next(self._rows, None)
+        return found

@@ -4,8 +4,9 @@ Five verbs: `prepare` reads the mentions of a document, `retrieve` lets the tier
 candidates, `rank` orders them, `decide` makes links or NIL of them, `explain` says why.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,27 +14,25 @@ from numpy.typing import NDArray
 
 from ..ranking.backoff import Backoff
 from ..retrieval.filters import select
-from ..types import Calibrator, Candidate, Encoder, Floats2d, Fusion, Ints2d, Mention, Rescorer
+from ..types import Calibrator, Candidate, Floats2d, Ints2d, Mention
 from .composite import link_parts
 from .decision import FILTERED, NOT_A_CONCEPT, Decision, decide, kept
 from .forms import Forms, LookupKey, Way
 from .identified import DEPTH, identified_first
 from .outside import is_better, is_named_within
-from .parts import ParentsOf, Parts, parents_of
+from .parts import Parts
 from .prepare import Document, prepare
 from .retrieval import Rankings, Retrieval, Retrieved, Vectors
 from .scopes import Scope, Scopes
 from .settings import LinkSettings
-from .tiers import Found, NgramTier, Tiers
+from .tiers import Found, Tiers
 
 if TYPE_CHECKING:  # the tiers are imported only if they are used
-    from ..retrieval.dense import DenseIndex
-    from ..retrieval.exact import ExactIndex
     from ..retrieval.filters import Only
     from ..retrieval.mask import Mask
-    from ..retrieval.memory import MentionMemory
     from .explanation import Explanation
 
+_PARENTS_KEPT = 65_536
 _OF_RETRIEVAL = ("scope", "names_per_tier", "cache_size")
 
 
@@ -49,7 +48,7 @@ class Linker:
     settings: LinkSettings
     retrieval: Retrieval
     scopes: Scopes
-    parents: ParentsOf | None
+    parents: Callable[[int], tuple[int, ...]] | None
 
     @classmethod
     def of(cls, parts: Parts, settings: LinkSettings | None = None) -> "Linker":
@@ -61,7 +60,7 @@ class Linker:
         retrieval = Retrieval(
             parts.tiers, parts.encoder, parts.fusion, settings.names_per_tier, settings.cache_size
         )
-        parents = None if parts.kb is None else parents_of(parts.kb)
+        parents = None if parts.kb is None else lru_cache(_PARENTS_KEPT)(parts.kb.parents_at)
         return cls(parts, settings, retrieval, parts.scopes(settings.scope), parents)
 
     def using(self, **settings: Any) -> "Linker":
@@ -202,7 +201,7 @@ class Linker:
         assert self.parts.kb is not None
         linker, (decision,) = self, self.decide([mention], only, force)
         (ranked,) = self.rank([mention], self._width(self.settings.depth), only)
-        reranked, first = is_reranked(self.rescorer, ranked), self.settings.exact_first
+        reranked, first = is_reranked(self.parts.rescorer, ranked), self.settings.exact_first
         if first is None and (self.parts.gate is not None or reranked is False):
             every = self.using(exact_first=False)
             (full,) = every.decide([mention], only, force)
@@ -289,41 +288,6 @@ class Linker:
         return self.retrieval.tiers
 
     @property
-    def exact(self) -> "ExactIndex | None":
-        """The exact tier."""
-        return self.parts.exact
-
-    @property
-    def ngram(self) -> NgramTier | None:
-        """The n-gram tier."""
-        return self.parts.ngram
-
-    @property
-    def dense(self) -> "DenseIndex | None":
-        """The dense tier."""
-        return self.parts.dense
-
-    @property
-    def memory(self) -> "MentionMemory | None":
-        """The memory of corrections."""
-        return self.parts.memory
-
-    @property
-    def encoder(self) -> Encoder | None:
-        """The encoder of the dense tier."""
-        return self.parts.encoder
-
-    @property
-    def fusion(self) -> Fusion:
-        """The function that combines the tiers' scores."""
-        return self.parts.fusion
-
-    @property
-    def rescorer(self) -> Rescorer | None:
-        """The model that orders candidates anew."""
-        return self.parts.rescorer
-
-    @property
     def calibrator(self) -> Calibrator | None:
         """The model that gives probabilities."""
         return self.parts.calibrator
@@ -340,7 +304,6 @@ class Linker:
     def _keys(
         self, mentions: Sequence[Mention], scopes: Mapping[str, Scope], k: int, keep: int = 0
     ) -> list[LookupKey]:
-        """Make the keys to look up for mentions."""
         width, heeded = self._width(k), self.parts.identifiers_of is not None
         deep = max(width, DEPTH)
         usual = self._way(width, max(width, keep))
@@ -368,8 +331,10 @@ class Linker:
 
     def _ordered(self, mentions: Sequence[Mention], rankings: Rankings, k: int) -> Rankings:
         """Order candidates anew, and keep the first k."""
-        if self.rescorer is not None:
-            rankings = self.rescorer.rescore(mentions, rankings, self.settings.exact_first is False)
+        if self.parts.rescorer is not None:
+            rankings = self.parts.rescorer.rescore(
+                mentions, rankings, self.settings.exact_first is False
+            )
         identifiers_of = self.parts.identifiers_of
         if identifiers_of is not None:
             perfect = float(self.retrieval.perfect)

@@ -39,76 +39,45 @@ if TYPE_CHECKING:  # the tiers are imported only if they are used
 _KEPT = 16_384  # concepts whose identifiers are remembered
 
 
-class LinkerAssets(Protocol):
-    """The parts of assets that a linker needs; each is loaded at its first use."""
+class _Assets(Protocol):
+    """The parts of assets that a linker needs; `assets.Assets` says what they are."""
 
     path: Path
     manifest: dict[str, Any]
 
     @property
-    def tiers(self) -> list[str]:
-        """Tiers that were built."""
-
+    def tiers(self) -> list[str]: ...
     @property
-    def used_tiers(self) -> list[str]:
-        """Tiers that a linker asks by default."""
-
+    def used_tiers(self) -> list[str]: ...
     @property
-    def weights(self) -> dict[str, float]:
-        """Weight of each tier in the fused score."""
-
+    def weights(self) -> dict[str, float]: ...
     @property
-    def kb(self) -> KnowledgeBase:
-        """The knowledge base."""
-
+    def kb(self) -> KnowledgeBase: ...
     @property
-    def name_concept(self) -> NDArray[np.int32]:
-        """Concept row of every name row: (n_names,), ascending."""
-
+    def name_concept(self) -> NDArray[np.int32]: ...
     @property
-    def exact(self) -> "ExactIndex":
-        """The exact tier."""
-
+    def exact(self) -> "ExactIndex": ...
     @property
-    def ngram(self) -> "NgramTier":
-        """The n-gram tier."""
-
+    def ngram(self) -> "NgramTier": ...
     @property
-    def dense(self) -> "DenseIndex":
-        """The dense tier."""
-
+    def dense(self) -> "DenseIndex": ...
     @property
-    def encoder(self) -> Encoder:
-        """The encoder that made the dense tier's vectors."""
-
+    def encoder(self) -> Encoder: ...
     @property
-    def facets(self) -> "Facets":
-        """The properties by which names and concepts are filtered and ordered."""
-
+    def facets(self) -> "Facets": ...
     @property
-    def filters(self) -> "NameFilters":
-        """The filters of searches."""
-
+    def filters(self) -> "NameFilters": ...
+    @property
+    def memory(self) -> "MentionMemory | None": ...
+    @property
+    def ranker(self) -> CandidateRanker | None: ...
+    @property
+    def reranker(self) -> "CrossEncoder | None": ...
+    @property
+    def calibrator(self) -> "RankingCalibrator | None": ...
     def added_names(
         self, tiers: Collection[str], encoder: Encoder | None = None
-    ) -> "AddedNames | None":
-        """Make the index of the names added after the build, if there are any."""
-
-    @property
-    def memory(self) -> "MentionMemory | None":
-        """The memory of corrections, if there is one."""
-
-    @property
-    def ranker(self) -> CandidateRanker | None:
-        """The linear model that orders candidates, if there is one."""
-
-    @property
-    def reranker(self) -> "CrossEncoder | None":
-        """The cross-encoder that orders candidates anew, if there is one."""
-
-    @property
-    def calibrator(self) -> "RankingCalibrator | None":
-        """The calibrator of scores, if there is one."""
+    ) -> "AddedNames | None": ...
 
 
 class Default(Enum):
@@ -121,7 +90,7 @@ OF_ASSETS: Literal[Default.OF_ASSETS] = Default.OF_ASSETS
 
 
 def open_linker(
-    assets: LinkerAssets,
+    assets: _Assets,
     settings: LinkSettings | None = None,
     *,
     fusion: Fusion | None = None,
@@ -176,7 +145,7 @@ def open_linker(
     return Linker.of(parts, settings)
 
 
-def conditions_of(assets: LinkerAssets, parts: Parts) -> dict[str, Any]:
+def conditions_of(assets: _Assets, parts: Parts) -> dict[str, Any]:
     """List the conditions on which the scores of a linker over assets depend."""
     built = {"exact": parts.exact, "ngram": parts.ngram, "dense": parts.dense}
     tiers = [tier for tier in assets.tiers if built[tier] is not None]
@@ -188,7 +157,7 @@ def conditions_of(assets: LinkerAssets, parts: Parts) -> dict[str, Any]:
     )  # fmt: skip
 
 
-def _check_tiers(assets: LinkerAssets, tiers: Sequence[str]) -> None:
+def _check_tiers(assets: _Assets, tiers: Sequence[str]) -> None:
     if "dense" in tiers and "dense" not in assets.tiers:
         raise Errors.encoder_needed(path=assets.path)
     if "ngram" in tiers and "ngram" not in assets.tiers:
@@ -196,7 +165,7 @@ def _check_tiers(assets: LinkerAssets, tiers: Sequence[str]) -> None:
 
 
 def _fusion(
-    assets: LinkerAssets,
+    assets: _Assets,
     tiers: Sequence[str],
     fusion: Fusion | None,
     weights: Mapping[str, float] | None,
@@ -221,7 +190,7 @@ def weights_of(known: Mapping[str, float], tiers: Sequence[str]) -> dict[str, fl
 
 
 def _rescorer(
-    assets: LinkerAssets, parts: Parts, settings: LinkSettings, reranker: "CrossEncoder | None"
+    assets: _Assets, parts: Parts, settings: LinkSettings, reranker: "CrossEncoder | None"
 ) -> Rescorer | None:
     """Make the rescorer: the ranker, then the reranker; None with neither."""
     found: list[Rescorer] = []
@@ -239,7 +208,7 @@ def _rescorer(
     return Chain(found) if len(found) > 1 else next(iter(found), None)
 
 
-def _calibrator(assets: LinkerAssets, parts: Parts, insist: bool) -> "RankingCalibrator | None":
+def _calibrator(assets: _Assets, parts: Parts, insist: bool) -> "RankingCalibrator | None":
     """Get the calibrator of the assets, if it was fitted for this linker.
 
     insist (bool): raise if a calibrator fitted to gold mentions does not fit; warn if one fitted
@@ -258,7 +227,7 @@ def _calibrator(assets: LinkerAssets, parts: Parts, insist: bool) -> "RankingCal
     return None
 
 
-def _gate(assets: LinkerAssets, parts: Parts) -> Gate | None:
+def _gate(assets: _Assets, parts: Parts) -> Gate | None:
     """Get the gate of the assets, if it was fitted for this linker."""
     try:
         return Gate.of(assets.manifest.get("gate"), conditions_of(assets, parts))
@@ -267,9 +236,7 @@ def _gate(assets: LinkerAssets, parts: Parts) -> Gate | None:
         raise Errors.assets_incomplete(path=assets.path, problem=problem) from error
 
 
-def _rerank_gate(
-    assets: LinkerAssets, parts: Parts, before: Sequence[Rescorer]
-) -> RerankGate | None:
+def _rerank_gate(assets: _Assets, parts: Parts, before: Sequence[Rescorer]) -> RerankGate | None:
     """Get the gate of the assets' reranker, if it was fitted for the order that it will see."""
     usual = conditions_of(assets, replace(parts, rescorer=next(iter(before), None)))
     return RerankGate.of(assets.manifest.get("reranker"), usual)

@@ -1,8 +1,6 @@
 """Parts: the models, tiers and data of a linker."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,10 +22,6 @@ if TYPE_CHECKING:  # the tiers are imported only if they are used
     from ..retrieval.facets import Facets
     from ..retrieval.filters import NameFilters
     from ..retrieval.memory import MentionMemory
-
-_PARENTS_KEPT = 65_536
-
-ParentsOf = Callable[[int], tuple[int, ...]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,14 +72,3 @@ class Parts:
         RAISES (MedlinkError): E162, E213 for filters with names that the knowledge base lacks.
         """
         return Scopes(self.filters, self.facets, settings, self.memory is not None)
-
-
-def parents_of(kb: KnowledgeBase) -> ParentsOf:
-    """Make the function that lists the concept rows above a row; each is read once."""
-
-    @lru_cache(maxsize=_PARENTS_KEPT)
-    def parents(row: int) -> tuple[int, ...]:
-        above = kb.concept_at(row, names=False).parents
-        return tuple(kb.row_of(id) for id in above if id in kb)
-
-    return parents

@@ -47,15 +47,12 @@ class NgramTier(Protocol):
     @property
     def idf(self) -> Floats1d:
         """Weight of each trigram bucket."""
-        ...
 
     def search(self, texts: Sequence[str], k: int, mask: "Mask | None" = None) -> Hits:
         """Find the k names that are most similar to each text."""
-        ...
 
     def score(self, texts: Sequence[str], rows: Ints2d) -> Floats2d:
         """Score name rows (n, m) for each text."""
-        ...
 
 
 @dataclass(frozen=True)

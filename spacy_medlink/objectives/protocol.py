@@ -31,23 +31,18 @@ class Objective(Protocol):
 
     def __call__(self, vectors: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, int]:
         """Compute the loss of vectors, (n, dim), and count the pairs that it looked at."""
-        ...
 
     def parameters(self) -> list[torch.nn.Parameter]:
         """List what the objective learns itself, beside the encoder."""
-        ...
 
     def after_step(self) -> None:
         """React to a change of the weights."""
-        ...
 
     def state(self) -> Weights:
         """Return the state for a checkpoint."""
-        ...
 
     def load_state(self, state: Weights) -> None:
         """Restore the state that `state` returned."""
-        ...
 
 
 class Stateless:

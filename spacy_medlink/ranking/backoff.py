@@ -30,7 +30,7 @@ class Backoff:
         parents: Callable[[int], tuple[int, ...]] | None = None,
     ) -> None:
         self._kb, self._margin, self._mask = kb, margin, mask
-        self._parents = parents or self._read_parents
+        self._parents = parents or kb.parents_at
 
     def ancestor_of(self, ranking: Sequence[Candidate]) -> tuple[Candidate, tuple[int, ...]] | None:
         """Find the concept to link to instead of the best candidate.
@@ -87,7 +87,3 @@ class Backoff:
             for above in level:
                 found.setdefault(above, distance)
         return found
-
-    def _read_parents(self, row: int) -> tuple[int, ...]:
-        parents = self._kb.concept_at(row, names=False).parents
-        return tuple(self._kb.row_of(id) for id in parents if id in self._kb)

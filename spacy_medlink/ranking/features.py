@@ -5,7 +5,6 @@ Each feature is defined once, by name; ranker and calibrator list the names of t
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +22,6 @@ DEPTH = 2  # candidates that features of the first one look at
 MARGIN = 0.3  # larger differences to the runner-up count the same
 _LONGEST = 3.0
 _TIERS = ("exact", "ngram", "dense")
-_KEPT = 65_536
 _NUMBER = re.compile(r"\d+(?:[a-z]\b)?")
 
 
@@ -121,12 +119,9 @@ def _is_preferred(it: Described) -> float:
 
 def _numbers(words: Iterable[str]) -> frozenset[str]:
     """Take the numbers and single letters of words: 7 of "C7", as of "component 7"; "1a"."""
-    return frozenset(found for word in words for found in _numbers_in(word))
-
-
-@lru_cache(maxsize=_KEPT)
-def _numbers_in(word: str) -> tuple[str, ...]:
-    return (word,) if len(word) == 1 else tuple(_NUMBER.findall(word))
+    return frozenset(
+        found for word in words for found in ([word] if len(word) == 1 else _NUMBER.findall(word))
+    )
 
 
 FEATURES: dict[str, Callable[[Described], float]] = {

@@ -167,7 +167,6 @@ def save_ranker(
 
 
 def _fingerprint(model: LinearModel, top: int) -> str:
-    """Make a fingerprint of a model and its depth."""
     parts = list(model.to_json().values())
     return hashlib.sha256(json.dumps([_STORED, top, parts]).encode()).hexdigest()[:32]
 

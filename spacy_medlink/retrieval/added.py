@@ -23,7 +23,6 @@ class _Index(Protocol):
 
     def search(self, queries: Any, k: int, mask: Mask | None = None) -> Hits:
         """Find k names for each query."""
-        ...
 
 
 class _Scores(Protocol):
@@ -31,7 +30,6 @@ class _Scores(Protocol):
 
     def score(self, queries: Any, rows: Ints2d) -> Floats2d:
         """Score names (n, m) for each query."""
-        ...
 
 
 class AddedNames:

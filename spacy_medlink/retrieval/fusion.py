@@ -13,17 +13,6 @@ import numpy as np
 from ..errors import Errors
 from ..types import Floats2d, Fusion
 from ..util.setting_types import is_weight
-from .concepts import merge_forms, rank_concepts
-
-__all__ = [
-    "FUSIONS",
-    "ReciprocalRankFusion",
-    "WeightedFusion",
-    "fuse",
-    "fusion_of",
-    "merge_forms",
-    "rank_concepts",
-]
 
 WEIGHTED = "spacy-medlink.WeightedFusion.v1"
 RECIPROCAL_RANK = "spacy-medlink.ReciprocalRankFusion.v1"

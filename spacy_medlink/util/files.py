@@ -58,7 +58,14 @@ def replacing_file(
         _sync(path.parent)
 
 
-def save_text(path: Path, kind: FileKind, text: str | None) -> None:
+def save_text(
+    path: Path,
+    kind: FileKind,
+    text: str | None,
+    inputs: Iterable[PathLike | None] = (),
+    *,
+    overwrite: bool = False,
+) -> None:
     """Write a file; for None remove the file of an earlier save, which would be loaded instead.
 
     RAISES (MedlinkError): as `replacing_file`, also where the file to remove is the user's.
@@ -67,7 +74,7 @@ def save_text(path: Path, kind: FileKind, text: str | None) -> None:
         check_output(path, kind)
         remove(path)
         return
-    with replacing_file(path, kind) as temporary:
+    with replacing_file(path, kind, inputs, overwrite=overwrite) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 

@@ -18,6 +18,8 @@ from mmap import ACCESS_COPY, mmap
 from pathlib import Path
 from tempfile import mkdtemp
 
+from ..errors import MedlinkError
+
 _BLOCK = 1 << 20  # bytes
 _FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 # A pipe in place of a file would be waited for, forever.
@@ -153,6 +155,7 @@ class HeldFiles:
     def directory(self) -> Iterator[Path]:
         """Yield a directory with these files, for libraries that need one; the block's end ends it.
 
+        An error of the block names the path of the files in place of that of the directory.
         RAISES (OSError): where they are no longer in place, and there is no other way.
         """
         if not _DESCRIPTORS.is_dir():
@@ -166,6 +169,9 @@ class HeldFiles:
                 (place / name).parent.mkdir(parents=True, exist_ok=True)
                 (place / name).symlink_to(file.source())
             yield place
+        except MedlinkError as error:
+            message = error.message.replace(str(place), str(self.path))
+            raise MedlinkError(error.code, message) from error
         finally:
             shutil.rmtree(place, ignore_errors=True)
 

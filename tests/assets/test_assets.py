@@ -185,7 +185,7 @@ def test_the_index_of_another_encoder(own, tmp_path):
     assert len(assets.kb) == 12
     with pytest.raises(MedlinkError, match=r"E204.*another encoder"):
         assets.engine()
-    assert assets.engine(["exact", "ngram"]).encoder is None
+    assert assets.engine(["exact", "ngram"]).parts.encoder is None
 
 
 def test_the_dense_tier_where_there_is_none(plain):
@@ -197,7 +197,7 @@ def test_the_dense_tier_where_there_is_none(plain):
 def test_only_the_tiers_that_are_asked_for_are_opened(own):
     assets = Assets(own)
     engine = assets.engine(["exact"])
-    assert (engine.ngram, engine.dense, engine.encoder) == (None, None, None)
+    assert (engine.parts.ngram, engine.parts.dense, engine.parts.encoder) == (None, None, None)
     assert not {"ngram", "dense", "encoder"} & set(assets._parts)
 
 

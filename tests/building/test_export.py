@@ -136,7 +136,7 @@ def test_a_pipeline_is_saved_and_loaded_with_it(exported, tmp_path):
     expected = [one.candidates for one in linker.link_texts(["hart attack", "fevr"])]
     nlp.to_disk(tmp_path / "pipeline")
     loaded = spacy.load(tmp_path / "pipeline").get_pipe("medical_linker")
-    assert isinstance(loaded.engine.encoder, RuntimeEncoder)
+    assert isinstance(loaded.engine.parts.encoder, RuntimeEncoder)
     assert [one.candidates for one in loaded.link_texts(["hart attack", "fevr"])] == expected
 
 

@@ -51,7 +51,7 @@ def test_everything_is_learned(place, learned):
     assert manifest["calibrator"]["as_if_unannotated"]
     assert learned.assets.kb.manifest["mention_names"]["names"] == len(PAIRS)
     engine = learned.assets.engine()
-    assert engine.memory is not None and engine.rescorer is not None
+    assert engine.parts.memory is not None and engine.parts.rescorer is not None
     assert engine.calibrator is not None
     texts = [f"{site} {kind}" for site, kind in PAIRS[:9]]
     assert links(Assets(place / "plain"), texts) == [f"C{n}" for n in range(9)]

@@ -107,10 +107,10 @@ def test_the_installed_command(tmp_path: Path) -> None:
 
 
 def test_what_the_system_refuses_is_a_message(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(**arguments: Any) -> None:
+    def refuse(path: Path) -> None:
         raise PermissionError(13, "Permission denied", "secret.kb")
 
-    monkeypatch.setattr(sys.modules["spacy_medlink.cli.kb_info"], "describe_knowledge_base", refuse)
+    monkeypatch.setattr(sys.modules["spacy_medlink.cli.kb_info"], "open_kb", refuse)
     stderr = run("kb", "info", "secret.kb", expect=1).stderr
     assert stderr.startswith("[E601] The system refused: [Errno 13] Permission denied: 'secret.kb'")
 

@@ -54,7 +54,9 @@ def test_candidates_are_well_formed(tiny_assets, engine):
         for one in ranking:
             assert engine.name_concept[one.name_row] == one.row
             assert one.scores.keys() == {"exact", "ngram", "dense"}
-            want = sum(engine.fusion.weights[tier] * score for tier, score in one.scores.items())
+            want = sum(
+                engine.parts.fusion.weights[tier] * score for tier, score in one.scores.items()
+            )
             assert one.score == pytest.approx(want, abs=1e-5)
         scores = [one.score for one in ranking]
         assert all(after <= before + 1e-4 for before, after in pairwise(scores))
@@ -181,11 +183,11 @@ def test_each_tier_scores_what_the_others_found(tiny_assets, engine):
     """A name that the n-gram tier did not propose still has its n-gram score."""
     rows, _, scores = engine.search(["heart attack", "fieber"])
     for tier in ("ngram", "dense"):
-        source = engine.encoder.encode(["heart attack", "fieber"])
+        source = engine.parts.encoder.encode(["heart attack", "fieber"])
         want = (
-            engine.dense.score(source, rows)
+            engine.parts.dense.score(source, rows)
             if tier == "dense"
-            else engine.ngram.score(["heart attack", "fieber"], rows)
+            else engine.parts.ngram.score(["heart attack", "fieber"], rows)
         )
         np.testing.assert_allclose(scores[tier], want, atol=1e-4)
 

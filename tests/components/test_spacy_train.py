@@ -133,7 +133,7 @@ def examples_of(nlp, gold):
 def fits(linker) -> None:
     """The index is the encoder's own: every name is found by its own vector."""
     names = list(linker.kb.iter_texts())
-    vectors = linker.engine.encoder.encode(names)
+    vectors = linker.engine.parts.encoder.encode(names)
     stored = linker.assets.dense.vectors(np.arange(len(names)))
     assert (vectors * stored).sum(axis=1).min() > 0.999
     found = linker.assets.manifest["encoder"]["fingerprint"]

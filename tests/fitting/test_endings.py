@@ -66,7 +66,7 @@ def test_a_ranker_knows_what_ids_end_with(place):
         )
     assert right[True] > 0.95 * len(asked) > right[False]
     assert isinstance(assets.ranker.fingerprint, str)
-    assert assets.ranker.top == 5 and not isinstance(assets.engine().rescorer, Chain)
+    assert assets.ranker.top == 5 and not isinstance(assets.engine().parts.rescorer, Chain)
     copy = assets.copy_to(place / "copy")
     assert (place / "copy" / ENDINGS_FILE).is_file() and copy is not assets
 

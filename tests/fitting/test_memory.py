@@ -91,7 +91,7 @@ def test_the_manifest_counts(assets, gold):
     assert Remembered("the sugar", "", "HP:0000819", 2, 3) in lines
     assert Remembered("nothing", "", "", 1, 1) in lines
     assert not any(line.key in ("unknown", "") for line in lines)
-    assert Assets(assets.path, verify=True).engine().memory is not None
+    assert Assets(assets.path, verify=True).engine().parts.memory is not None
 
 
 def test_updates_carry_it_over(assets, tmp_path, tiny_encoder):

@@ -179,9 +179,9 @@ def test_a_reranker_chosen_behind_another_order_is_left_out(place, tiny_encoder,
     assert after.reranker is None and not (after.path / "reranker").exists()
     # The other way round both stay: a reranker is trained for what the ranker puts first.
     again = store_reranker(after, tmp_path / "again", cross, {})
-    assert isinstance(again.engine().rescorer, Chain)
-    assert isinstance(again.engine(rerank_top=0).rescorer, CandidateRanker)
-    assert isinstance(again.engine(ranker=False).rescorer, Reranker)
+    assert isinstance(again.engine().parts.rescorer, Chain)
+    assert isinstance(again.engine(rerank_top=0).parts.rescorer, CandidateRanker)
+    assert isinstance(again.engine(ranker=False).parts.rescorer, Reranker)
 
 
 def test_a_reranker_has_to_beat_the_ranker(place, fitted):

@@ -103,7 +103,7 @@ def test_a_component_computes_where_it_is_told(tiny_assets: Assets, device: str)
     nlp = open_pipeline(str(tiny_assets.path), device=device)
     linker = linker_of(nlp)
     docs = list(nlp.pipe(TEXTS))
-    assert linker.engine.encoder.device.type == device
+    assert linker.engine.parts.encoder.device.type == device
     expected = list(open_pipeline(str(tiny_assets.path)).pipe(TEXTS))
     for doc, other in zip(docs, expected, strict=True):
         assert [one.text for one in doc.ents] == [one.text for one in other.ents]
@@ -117,7 +117,7 @@ def test_a_component_follows_spacy(tiny_assets: Assets, device: str) -> None:
     linker = linker_of(nlp)
     assert linker.device.startswith(device)
     assert [one.kb_id_ for one in nlp(TEXT).ents] == ["HP:0001658", "HP:0001945"]
-    assert linker.engine.encoder.device.type == device
+    assert linker.engine.parts.encoder.device.type == device
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -143,7 +143,7 @@ def test_the_spacy_loop_trains_on_the_device(
     assert linker.opened.encoder().device.type == device
     assert linker.opened.encoder().fingerprint() != before
     assert linker.rebuild_index()
-    assert linker.engine.encoder.device.type == device
+    assert linker.engine.parts.encoder.device.type == device
 
 
 @pytest.mark.parametrize("device", DEVICES)

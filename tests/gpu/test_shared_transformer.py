@@ -24,7 +24,7 @@ def test_training_and_linking_on_every_device(
         pytest.importorskip("cupy")
         spacy.require_gpu()
     nlp = made(tiny_encoder, assets_of(tmp_path, TINY_RECORDS))
-    assert linker_of(nlp).engine.encoder.device.type == device
+    assert linker_of(nlp).engine.parts.encoder.device.type == device
     examples, sgd = examples_of(nlp, gold), Adam(0.003)
     losses = [nlp.update(examples, sgd=sgd)["medical_linker"] for _ in range(15)]
     assert losses[-1] < 0.7 * losses[0]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_medlink.kb import KnowledgeBase, build_kb
-from spacy_medlink.kb.filters import rekey
+from spacy_medlink.kb.rekey import rekey
 from spacy_medlink.types import Concept, Name, Record, Retired
 from tests.tiny import TINY_RECORDS
 

@@ -15,8 +15,8 @@ def linker(tiny_assets: Assets) -> Linker:
 
 def _saying(linker: Linker, name: str) -> bytes:
     """The vector of a name, as bytes."""
-    assert linker.encoder is not None
-    return linker.encoder.encode([name])[0].astype(np.float32).tobytes()
+    assert linker.parts.encoder is not None
+    return linker.parts.encoder.encode([name])[0].astype(np.float32).tobytes()
 
 
 def _dense(linker: Linker, mentions: list[Mention]) -> list[int]:

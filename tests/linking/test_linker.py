@@ -96,7 +96,7 @@ def test_at_most_eight_own_calls_from_pipe_to_faiss(
             stacks.append(frames)
             return self._index.search(*given, **named)
 
-    searched = linker.engine.dense
+    searched = linker.engine.parts.dense
     monkeypatch.setattr(searched, "_index", Watched(searched._index))
     doc = nlp.make_doc("a hart attak")
     doc.ents = [doc.char_span(2, 12, label="D")]
@@ -120,4 +120,4 @@ def test_a_linker_is_made_of_assets_alone(tiny_assets: Assets) -> None:
     )
     mentions = [Mention("fever"), Mention("hart attak")]
     assert wrapped.decide(mentions) == made.decide(mentions)
-    assert wrapped.dense is None and made.dense is None
+    assert wrapped.parts.dense is None and made.parts.dense is None

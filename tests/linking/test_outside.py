@@ -120,7 +120,7 @@ class Counting:
 
 def test_texts_are_encoded_once(tiny_assets):
     engine = tiny_assets.engine()
-    counting = Counting(engine.encoder)
+    counting = Counting(engine.parts.encoder)
     engine = engine.with_parts(encoder=counting)
     mentions = [Mention(one) for one in ("fevrish", "asthmatic", "asthma", "Pericardial effusion")]
     within_filter(engine, mentions, 3, DISEASE)

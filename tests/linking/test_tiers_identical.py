@@ -7,14 +7,14 @@ from spacy_medlink.types import Mention
 
 def test_vectors_of_another_arithmetic(tiny_assets, monkeypatch):
     engine = tiny_assets.engine(cache_size=0)
-    encode = engine.encoder.encode
+    encode = engine.parts.encoder.encode
 
     def rounded(texts):
         """What a processor that computes in another precision makes of them."""
         vectors = encode(texts) + np.float32(0.004)
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
-    monkeypatch.setattr(engine.encoder, "encode", rounded)
+    monkeypatch.setattr(engine.parts.encoder, "encode", rounded)
     (ranking,) = engine.rank([Mention("Heart attack")], 2)
     assert ranking[0].scores["exact"] == ranking[0].scores["dense"] == 1
     assert round(ranking[0].score, 6) == 1

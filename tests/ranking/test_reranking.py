@@ -131,10 +131,10 @@ def test_in_the_assets(cross, tiny_assets, tmp_path):
     assert again.manifest["reranker"]["fingerprint"] == cross.fingerprint()
     assert made.manifest["reranker"]["top"] == 4
     engine = again.engine()
-    assert engine.rescorer.top == 4
-    assert again.engine(rerank_top=2).rescorer.top == 2
-    assert again.engine(rerank_top=0).rescorer is None
-    assert again.engine(["exact"]).rescorer is None
+    assert engine.parts.rescorer.top == 4
+    assert again.engine(rerank_top=2).parts.rescorer.top == 2
+    assert again.engine(rerank_top=0).parts.rescorer is None
+    assert again.engine(["exact"]).parts.rescorer is None
     want = tiny_assets.engine(rescorer=Reranker(cross, tiny_assets.kb)).rank([PE, OTHER], 5)
     assert [ids(own) for own in engine.rank([PE, OTHER], 5)] == [ids(own) for own in want]
     without = leave_out_reranker(again, tmp_path / "without", "it does not beat retrieval")
@@ -221,11 +221,13 @@ def test_a_gate_in_a_saved_pipeline(cross, tiny_assets, tmp_path):
 @pytest.mark.parametrize("other", [{"encoder": "another"}, {"reranker": "a ranker"}])
 def test_a_gate_of_another_order_stays_shut(cross, tiny_assets, tmp_path, other):
     made = gated(cross, tiny_assets, tmp_path / "new", **other)
-    assert made.engine().rescorer.gate is None
+    assert made.engine().parts.rescorer.gate is None
     old = store_reranker(tiny_assets, tmp_path / "old", cross, {})
-    assert made.engine().rescorer.fingerprint == old.engine().rescorer.fingerprint
-    fitting = gated(cross, tiny_assets, tmp_path / "fits").engine().rescorer
-    assert fitting.fingerprint != old.engine().rescorer.fingerprint, "its calibrator is another"
+    assert made.engine().parts.rescorer.fingerprint == old.engine().parts.rescorer.fingerprint
+    fitting = gated(cross, tiny_assets, tmp_path / "fits").engine().parts.rescorer
+    assert fitting.fingerprint != old.engine().parts.rescorer.fingerprint, (
+        "its calibrator is another"
+    )
 
 
 @pytest.mark.parametrize("margin", ["wide", -1, None])

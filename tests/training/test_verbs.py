@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from training import compare, distil, finetune, pretrain, proposals, represent, rerank
-from training.papers import __main__ as papers
+from training.papers import reproduce
 
 VERBS = [
     compare.main,
@@ -16,7 +16,7 @@ VERBS = [
     pretrain.main,
     proposals.main,
     rerank.main,
-    papers.main,
+    reproduce.main,
 ]
 
 

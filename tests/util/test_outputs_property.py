@@ -21,13 +21,13 @@ from hypothesis import strategies as st
 from spacy_medlink.assets import Assets
 from spacy_medlink.assets.variant import write_variant
 from spacy_medlink.building import build_assets
-from spacy_medlink.cli.output import write_text
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.evaluation.report.metrics_file import METRICS_FILE
 from spacy_medlink.fitting.calibrate import calibrate_assets
 from spacy_medlink.fitting.mention_names import add_mention_names
 from spacy_medlink.fitting.ranker import fit_ranker
 from spacy_medlink.kb import KnowledgeBase, build_kb, build_knowledge_base
+from spacy_medlink.util.files import save_text
 from spacy_medlink.util.outputs import files_in
 from tests.tiny import TINY_RECORDS
 from training.corpora.convert import convert
@@ -207,8 +207,9 @@ def calls(tree: Tree, draw: st.DataObject, out: Path, overwrite: bool) -> Call |
             [assets],
         ),
         "metrics": lambda: Call(
-            lambda: write_text(
-                out, '{"format": "spacy-medlink metrics"}', METRICS_FILE, [gold], overwrite
+            lambda: save_text(
+                out, METRICS_FILE, '{"format": "spacy-medlink metrics"}', [gold],
+                overwrite=overwrite,
             ),
             [gold],
         ),

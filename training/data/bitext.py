@@ -13,7 +13,7 @@ import numpy as np
 
 from spacy_medlink.errors import Errors
 from spacy_medlink.kb.readers.lines import numbered_lines
-from spacy_medlink.util.files import replacing_file
+from spacy_medlink.util.files import save_text
 from spacy_medlink.util.outputs import FileKind
 
 from ..corpora.layout import walk
@@ -50,8 +50,8 @@ def convert_bitext(
         raise Errors.bitext_empty(path=", ".join(map(str, given)), languages=wanted)
     output.parent.mkdir(parents=True, exist_ok=True)
     pairs = dict.fromkeys(pair for file in kept for pair in _pairs(file, FORMATS[format]))
-    with replacing_file(output, _BITEXT, given, overwrite=True) as path:
-        path.write_text("".join(f"{one}\t{other}\n" for one, other in pairs), encoding="utf-8")
+    text = "".join(f"{one}\t{other}\n" for one, other in pairs)
+    save_text(output, _BITEXT, text, given, overwrite=True)
     return len(pairs)
 
 

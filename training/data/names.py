@@ -123,17 +123,13 @@ def read_names(
     kb: KnowledgeBase,
     tokenize: Tokenize,
     skip: Collection[int] = (),
-    languages: Collection[str] = (),
-    obsolete: bool = True,
-    trade_names: bool = True,
+    how: Reading = Reading(),
 ) -> TrainingNames:
     """Read the names of a knowledge base, each string once a concept (ignoring case).
 
     tokenize (Callable): strings to word-piece ids (`BiEncoder.tokenize`).
     skip (Collection[int]): name rows to leave out, such as those held out for validation.
-    languages, obsolete, trade_names: see `Reading`.
     """
-    how = Reading(languages, obsolete, trade_names)
     names, _ = joined([empty_block(), *name_blocks(kb, tokenize, how, frozenset(skip))])
     return names
 

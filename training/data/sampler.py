@@ -18,11 +18,9 @@ class Sampler(Protocol):
     @property
     def steps_per_epoch(self) -> int:
         """Number of batches in one pass."""
-        ...
 
     def batch(self, step: int) -> Ints1d:
         """Get the names of a step, counted from 0 over all epochs: positions, each once, sorted."""
-        ...
 
 
 class Shuffled:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from spacy_medlink.errors import Errors
-from spacy_medlink.util.files import replacing_file
+from spacy_medlink.util.files import save_text
 from spacy_medlink.util.outputs import marked
 
 RECORD = "checksums.json"
@@ -61,5 +61,4 @@ class Trust:
     def _write(self, files: dict[str, Any]) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         facts = {"format": _FORMAT, "files": dict(sorted(files.items()))}
-        with replacing_file(self._path, _KIND) as path:
-            path.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+        save_text(self._path, _KIND, json.dumps(facts, indent=1) + "\n")

@@ -9,12 +9,11 @@ from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import Errors, MedlinkError
 from spacy_medlink.objectives.protocol import Batch, Objective
 from spacy_medlink.types import Ints1d
-from spacy_medlink.util.devices import is_out_of_memory, sent
+from spacy_medlink.util.devices import free_memory, is_out_of_memory, sent
 
 from ..data.names import TrainingNames
 from ..data.sampler import Sampler
 from ..recipe.settings import TrainingSettings
-from .fitting import largest_fit
 from .gradients import LossOf, backward
 from .precision import Precision
 from .ranks import ALONE, Ranks
@@ -104,3 +103,21 @@ class NameTask(Task):
         fits = ranks.count * largest_fit(attempt, -(-len(names) // ranks.count))
         self.module.zero_grad()
         return Errors.out_of_memory(names=len(names), fits=fits, fewer=max(1, fits // 2))
+
+
+def largest_fit(attempt: Callable[[int], object], count: int) -> int:
+    """Halve a batch until it fits.
+
+    attempt (Callable): tries a batch of a number of names. count (int): a number that did not fit.
+    RETURNS (int): names that fitted, 0 when not even one did.
+    """
+    while count := count // 2:
+        free_memory()
+        try:
+            attempt(count)
+        except Exception as error:
+            if not is_out_of_memory(error):
+                raise
+        else:
+            return count
+    return 0

@@ -17,7 +17,6 @@ from .learner import Learner, NotFiniteError
 from .metrics import MetricsLog, ProgressBar
 from .precision import Precision
 from .ranks import ALONE, Ranks
-from .schedule import rate_factor
 from .task import Task
 
 CHECKPOINT = "checkpoint"
@@ -120,7 +119,7 @@ class Trainer:
         """Learn from the batches of a step; then evaluate and save when due."""
         began, progress = time.perf_counter(), self.progress
         settings = self._recipe.optimizer
-        factor = rate_factor(self.part_done(), settings.warmup, settings.decay)
+        factor = _rate_factor(self.part_done(), settings.warmup, settings.decay)
         rate = settings.learning_rate * factor
         try:
             learnt = self._learner.learn(progress.step, rate)
@@ -179,3 +178,17 @@ class Trainer:
         self.best, self.progress = load_checkpoint(
             self._checkpoint, self._parts(), self._task.made_with
         )  # fmt: skip
+
+
+def _rate_factor(progress: float, warmup: float, decay: str) -> float:
+    """Compute the factor of the learning rate.
+
+    progress (float): finished part of the training, 0..1. Not a step, because a budget of minutes
+    may end training before its last step, and the rate must still reach its end.
+    warmup (float): part in which it rises from 0 to 1. decay (str): "linear" to 0, or "constant".
+    """
+    if progress < warmup:
+        return progress / warmup
+    if decay == "constant":
+        return 1.0
+    return max(0.0, (1 - progress) / (1 - warmup))

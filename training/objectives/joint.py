@@ -15,11 +15,9 @@ class Part(Protocol):
 
     def __call__(self, vectors: torch.Tensor, batch: Batch) -> torch.Tensor:
         """Compute the loss of vectors, (n, dim)."""
-        ...
 
     def parameters(self) -> list[torch.nn.Parameter]:
         """List the trainable weights of the part."""
-        ...
 
 
 class JointObjective:

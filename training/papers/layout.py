@@ -62,11 +62,10 @@ class LayoutFile(Section):
     table: Layout
 
 
-def read_layout(path: Path, pooling: str = "", note: str = "") -> Layout:
+def read_layout(path: Path, note: str = "") -> Layout:
     """Read a layout.
 
-    pooling (str): in place of the file's, "" for that one. note (str): more to say under the table.
-    RAISES (MedlinkError): as `read_sections` does.
+    note (str): more to say under the table. RAISES (MedlinkError): as `read_sections` does.
     """
-    layout = read_sections(path, LayoutFile, {"table.pooling": pooling} if pooling else None).table
+    layout = read_sections(path, LayoutFile).table
     return layout.model_copy(update={"note": f"{layout.note} {note}".strip()})

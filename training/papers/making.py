@@ -4,7 +4,6 @@ The name of a file depends on its inputs, so a change makes another file. After 
 the finished files are used again.
 """
 
-import gzip
 import hashlib
 import json
 from collections.abc import Callable, Sequence
@@ -18,8 +17,9 @@ from spacy_medlink.errors import Errors
 from spacy_medlink.evaluation import load_gold
 from spacy_medlink.kb import KnowledgeBase, build_knowledge_base
 from spacy_medlink.kb.filters import Filters
+from spacy_medlink.kb.gold import gold_lines
 from spacy_medlink.kb.schema import kb_fingerprint
-from spacy_medlink.util.files import replacing_file, sha256_of
+from spacy_medlink.util.files import save_text, sha256_of
 from spacy_medlink.util.outputs import FileKind
 from spacy_medlink.util.progress import show_progress
 
@@ -122,13 +122,14 @@ class Maker:
         return place if _is_plain(own, [place]) else self._chosen(key, part, [place], own)
 
     def _chosen(self, key: str, part: str, files: Sequence[Path], own: Corpus) -> Path:
-        """Keep the mentions of one type, and the documents of one language."""
         place = self._work / "gold" / f"{key}.{part}.chosen.jsonl"
         place.parent.mkdir(parents=True, exist_ok=True)
-        with replacing_file(place, _GOLD, files, overwrite=True) as path:
-            lines = (_of(json.loads(line), own) for file in files for line in _lines(file))
-            text = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in lines if one)
-            path.write_text(text, "utf-8")
+        lines = (
+            _of(json.loads(line), own)
+            for file in files for _, line in gold_lines(file) if line.strip()
+        )  # fmt: skip
+        text = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in lines if one)
+        save_text(place, _GOLD, text, files, overwrite=True)
         return place
 
     def _encoder(self, key: str, corpus: str, fold: int, seed: int) -> Path:
@@ -236,7 +237,6 @@ def _run(place: Path) -> Path:
 
 
 def _is_begun(place: Path) -> bool:
-    """Tell whether a training was interrupted and can continue."""
     return (_run(place) / CHECKPOINT).is_dir()
 
 
@@ -261,11 +261,6 @@ def _is_plain(own: Corpus, files: Sequence[Path]) -> bool:
     """Tell whether a file is used unchanged. RAISES (MedlinkError): E107 for a missing file."""
     stamps(files)
     return len(files) == 1 and not own.type and not own.lang
-
-
-def _lines(file: Path) -> list[str]:
-    raw = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
-    return [line for line in raw.decode("utf-8-sig").split("\n") if line.strip()]
 
 
 def _of(record: dict[str, Any], own: Corpus) -> dict[str, Any] | None:

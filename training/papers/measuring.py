@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from spacy_medlink.assets import Assets
+from spacy_medlink.assets.layout import MANIFEST
 from spacy_medlink.building import build_assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder, says_pooling
-from spacy_medlink.errors import Errors
-from spacy_medlink.evaluation import GoldSet, load_gold, measure
-from spacy_medlink.util.devices import AUTO
+from spacy_medlink.evaluation import load_gold, measure
 from spacy_medlink.util.files import sha256_of
 from spacy_medlink.util.progress import show_progress
 
@@ -38,17 +37,11 @@ class Row(NamedTuple):
 
 
 class Material(NamedTuple):
-    """The data to measure on: knowledge base, gold mentions, training mentions ("" for none).
-
-    gold_scheme (str): vocabulary of the gold ids, "" for any. type (str): only mentions of this
-        type, such as the diseases of BC5CDR; "" for all.
-    """
+    """The data to measure on: knowledge base, gold mentions, training mentions ("" for none)."""
 
     kb: Path
     gold: Path
     train: str = ""
-    gold_scheme: str = ""
-    type: str = ""
 
 
 class Source(NamedTuple):
@@ -61,7 +54,11 @@ class Source(NamedTuple):
     name: str
     path: Path
     pooling: str = ""
-    is_linker: bool = False
+
+    @property
+    def is_linker(self) -> bool:
+        """Tell whether the system is assets."""
+        return (self.path / MANIFEST).is_file()
 
 
 def measure_systems(
@@ -70,8 +67,8 @@ def measure_systems(
     sources: Sequence[Source],
     work: Path,
     say: Callable[[str], None],
-    device: str = AUTO,
-    baselines: bool = True,
+    device: str,
+    baselines: bool,
 ) -> Iterator[Row]:
     """Measure the baselines, each encoder alone, and complete linkers.
 
@@ -87,7 +84,7 @@ def measure_systems(
     ]
     for number, (source, assets) in enumerate(zip(sources, every, strict=True)):
         say(f"measuring {source.name}")
-        gold = _gold(material, assets)
+        gold = load_gold(material.gold, assets.kb)
         tiers = () if source.is_linker else _tiers(source)
         settings = layout.settings(material.train, tiers, baselines and number == 0)
         metrics = measure(assets, gold, settings, show_progress)
@@ -102,31 +99,13 @@ def _tiers(source: Source) -> tuple[str, ...]:
     return ("dense",) if encoder.sparse_weight is None else ("ngram", "dense")
 
 
-def _gold(material: Material, assets: Assets) -> GoldSet:
-    """Read the gold mentions.
-
-    RAISES (MedlinkError): E107, E4xx for the file; E404 when none is of the type.
-    """
-    gold = load_gold(material.gold, assets.kb, scheme=material.gold_scheme)
-    if material.type:
-        gold.documents = [
-            document._replace(
-                mentions=tuple(one for one in document.mentions if one.type == material.type)
-            )
-            for document in gold.documents
-        ]
-        if not any(document.mentions for document in gold.documents):
-            raise Errors.no_gold(path=f"{material.gold} (type {material.type!r})")
-    return gold
-
-
 def _assets(layout: Layout, kb: Path, source: Source, work: Path, device: str) -> Assets:
     # The pooling saved with an encoder is that of its training.
     said = None if says_pooling(source.path) else layout.pooling
     pooling = source.pooling or said
     encoder = BiEncoder.load(source.path, pooling)
     place = work / f"{kb.stem}-{source.path.name}-{encoder.fingerprint()[:_SHOWN]}"
-    if (place / "manifest.json").is_file():
+    if (place / MANIFEST).is_file():
         found = Assets(place, device=device)
         if sha256_of(found.kb.path) == sha256_of(kb):
             return found
@@ -151,7 +130,6 @@ def _part(metrics: dict[str, Any], layout: Layout) -> Part:
 
 
 def _mean(parts: Sequence[Part]) -> Part:
-    """Average over groups with equal weights."""
     figures = {
         name: sum(part.figures[name] or 0.0 for part in parts) / len(parts)
         for name in parts[0].figures

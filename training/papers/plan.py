@@ -81,7 +81,8 @@ class System(Section):
     """A row of the tables.
 
     name (str): as published.tsv has it. encoder (str): directory, or name on the Hub, taken as it
-        is; without one, base (str): the system that it starts from, which stands above it.
+        is, or assets, measured with all their tiers; without one, base (str): the system that it
+        starts from, which stands above it.
     learns (str): "names" of a dictionary, "mentions" of a corpus, or the "order" of candidates,
         from mentions. of (str): which dictionary or corpus; "" is the corpus that is measured on.
     recipe (str): file, relative to training/papers. settings (Mapping): other values in it.

@@ -5,11 +5,11 @@
 Missing parts, such as a licensed corpus or an encoder, are left out and reported.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -19,6 +19,7 @@ from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.util.devices import AUTO, find_device
 
 from ..corpora.tally import Tally
+from ..outputs import Outputs
 from ..recipe.overrides import parse_overrides
 from ..representations.mcsm import mcsm, read_typed
 from ..representations.relations import HeadSettings, classify
@@ -28,11 +29,9 @@ from ..verbs import Device, Overwrite, Set, run, stoppable
 from .hyperparameters import read_hyperparameters
 from .layout import Layout, read_layout
 from .making import Maker, stamps
-from .measuring import Material, Row, Source, measure_systems
-from .outputs import Outputs
+from .measuring import Material, Part, Row, Source, measure_systems
 from .plan import Corpus, Plan, System, read_plan
 from .published import LAYOUTS, read_published
-from .represented import parts_of
 from .table import Table, as_markdown, averaged, make_table, pooled
 
 _MISSING = {"E104", "E107", "E205"}  # names of a dictionary, a file, an encoder
@@ -88,9 +87,7 @@ class Reproduction:
         return "\n".join([*head, *rows])
 
     def _layout(self, corpus: Corpus) -> Layout:
-        return read_layout(
-            LAYOUTS / f"{corpus.layout or self._plan.layout}.cfg", "", self._plan.note
-        )
+        return read_layout(LAYOUTS / f"{corpus.layout or self._plan.layout}.cfg", self._plan.note)
 
     def _rows(self, key: str, corpus: Corpus, dictionary: str) -> Iterator[Row]:
         """Measure on a corpus: a row for each system, seed and, once, baseline."""
@@ -124,7 +121,6 @@ class Reproduction:
                 one.name,
                 self._maker.encoder(name, key, fold, seed),
                 one.pooling,
-                is_linker=one.learns == "order",
             )
             for name, one in systems.items()
         ]
@@ -136,7 +132,6 @@ class Reproduction:
     def _represented(
         self, key: str, corpus: Corpus, dictionary: str, systems: dict[str, System], seed: int
     ) -> Iterator[Row]:
-        """Measure vectors by tasks other than linking."""
         kb = KnowledgeBase(self._maker.dictionary(dictionary)) if dictionary else None
         layout = self._layout(corpus)
         for name, one in systems.items():
@@ -151,10 +146,9 @@ class Reproduction:
             else:
                 train, test = divide(read_triplets(Path(corpus.source), Tally(), kb), seed)
                 found = classify(encoder, train, test, HeadSettings(tune=one.tune, seed=seed))
-            yield Row(one.name, parts_of({"task": corpus.task, **found}))
+            yield Row(one.name, _parts_of(corpus.task, found))
 
     def _is_trained(self, system: System) -> bool:
-        """Tell whether a system depends on the seed."""
         if system.encoder:
             return False
         base = self._plan.systems.get(system.base)
@@ -169,7 +163,8 @@ class Reproduction:
 
     def _find_parts(self, system: System) -> None:
         if system.encoder:
-            BiEncoder.load(system.encoder)
+            if not Source(system.name, Path(system.encoder)).is_linker:
+                BiEncoder.load(system.encoder)
             return
         if system.learns == "names" and system.of:
             self._maker.dictionary(system.of)
@@ -201,6 +196,16 @@ class Reproduction:
         return True
 
 
+def _parts_of(task: str, found: Mapping[str, Any]) -> dict[str, Part]:
+    """Make parts of a table from the result of a measure other than linking."""
+    if task == "mcsm":
+        figures = {name: own["mcsm"] for name, own in found["types"].items()}
+        return {"full": Part(found["concepts"], figures)}
+    share = found["accuracy"]
+    part = "tuned" if found["tuned"] else "frozen"
+    return {part: Part(found["n_test"], {"accuracy": None if share is None else 100 * share})}
+
+
 def main(
     plan: Annotated[Path, typer.Argument(help="A file of training/papers/plans.")],
     output: Annotated[Path, typer.Option(help="JSON file; the tables go beside it as .md.")],
@@ -213,7 +218,7 @@ def main(
     overwrite: Overwrite = False,
 ) -> None:
     """Make the tables of a paper, from its corpora to ours beside the published figures."""
-    outputs = Outputs(output, [plan], overwrite)
+    outputs = Outputs(output, "a table", [plan], overwrite)
     with stoppable():
         made = Reproduction(read_plan(plan, parse_overrides(set_)), work, seeds, device, _say)
         tables = list(made.tables())
@@ -222,9 +227,8 @@ def main(
     texts = [as_markdown(table) for table in tables]
     texts += [f"What differs from the paper:\n\n{made.deviations()}"]
     texts += [f"Left out: {what}" for what in made.left_out]
-    text = "\n\n".join(texts)
-    outputs.write({"seeds": seeds, "tables": tables, "left_out": made.left_out}, text)
-    typer.echo(text)
+    facts = {"seeds": seeds, "tables": tables, "left_out": made.left_out}
+    outputs.write(facts, "\n\n".join(texts))
 
 
 def _say(line: str) -> None:

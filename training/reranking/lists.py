@@ -48,7 +48,7 @@ def unannotated_lists(
     ]
     own = [one for one in asked if one.fold == _HELD]
     mentions, rankings = [one.case.mention for one in own], [one.ranking for one in own]
-    ranker = assets.engine(calibrator=False, rerank_top=0).rescorer
+    ranker = assets.engine(calibrator=False, rerank_top=0).parts.rescorer
     if own and isinstance(ranker, CandidateRanker):
         rankings = ranker.knowing(own[0].facts()).rescore(mentions, rankings)
     held = [

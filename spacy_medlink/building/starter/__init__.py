@@ -71,7 +71,6 @@ def has_starter_names(exact: "ExactIndex") -> bool:
 
 @lru_cache(maxsize=1)
 def _names() -> frozenset[str]:
-    """List all names."""
     return frozenset(
         name.text
         for record in read("jsonl", KB_LINES)

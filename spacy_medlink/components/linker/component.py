@@ -370,7 +370,6 @@ class MedicalLinker(PicklablePipe):
         self.store = Store(self.opened)
 
     def _use(self, assets: str) -> None:
-        """Take assets from another place than the config names."""
         if assets != self.opened.source:
             self._say_own_assets()
         self.opened.source = assets

@@ -1,4 +1,4 @@
-"""From a Doc to a document with mentions, as `Linker.prepare` takes it."""
+"""From a Doc to mentions, as `Linker.prepare` makes them."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,38 +10,7 @@ from ...util.telling import tell
 from ..extensions import READING
 
 if TYPE_CHECKING:  # imported when something is linked: spaCy imports this with every `spacy.blank`
-    from ...linking.prepare import Document, Place
     from ...text.lexicon import Lexicon
-
-
-def document_of(
-    doc: Doc,
-    spans: Sequence[Span],
-    resolve_abbreviations: bool,
-    beside: Iterable[Span] = (),
-    warn: Callable[[str], None] = tell,
-) -> "Document":
-    """Make a document with mentions of the spans of a Doc.
-
-    resolve_abbreviations (bool): read `doc._.abbreviations` and `span._.long_form`, where a
-        component has written them.
-    beside (Iterable[Span]): further mentions of the document. warn (Callable): see `Document`.
-    """
-    from ...linking.prepare import Document, Place
-
-    text = doc.text
-    definitions = _definitions(doc) if resolve_abbreviations else {}
-    has_meaning = bool(doc.user_data) and Span.has_extension(READING)  # kept in the user data
-    has_long_form = resolve_abbreviations and Span.has_extension("long_form")
-
-    def place(span: Span) -> "Place":
-        start, end = span.start_char, span.end_char
-        meaning = str(span._.get(READING) or "") if has_meaning else ""
-        long_form = _long_form(span) if has_long_form else ""
-        # `span.text` would join the tokens anew.
-        return Place(text[start:end], start, end, span.label_, meaning, long_form)
-
-    return Document(text, [*map(place, spans)], [*map(place, beside)], definitions, warn)
 
 
 def mentions_of(
@@ -53,12 +22,29 @@ def mentions_of(
     beside: Iterable[Span] = (),
     warn: Callable[[str], None] = tell,
 ) -> list[Mention]:
-    """Make a mention of each span of a Doc: `document_of` and `linking.prepare` in one."""
+    """Make a mention of each span of a Doc, as `linking.prepare` does.
+
+    resolve_abbreviations (bool): read `doc._.abbreviations` and `span._.long_form`, where a
+        component has written them, and the definitions in the text.
+    beside (Iterable[Span]): further mentions of the document. warn (Callable): see `Document`.
+    """
     if not spans:
         return []
-    from ...linking.prepare import prepare
+    from ...linking.prepare import Document, Place, prepare
 
-    document = document_of(doc, spans, resolve_abbreviations, beside, warn)
+    text = doc.text
+    definitions = _definitions(doc) if resolve_abbreviations else {}
+    has_meaning = bool(doc.user_data) and Span.has_extension(READING)  # kept in the user data
+    has_long_form = resolve_abbreviations and Span.has_extension("long_form")
+
+    def place(span: Span) -> Place:
+        start, end = span.start_char, span.end_char
+        meaning = str(span._.get(READING) or "") if has_meaning else ""
+        long_form = _long_form(span) if has_long_form else ""
+        # `span.text` would join the tokens anew.
+        return Place(text[start:end], start, end, span.label_, meaning, long_form)
+
+    document = Document(text, [*map(place, spans)], [*map(place, beside)], definitions, warn)
     return prepare(document, lexicon, resolve_abbreviations, resolve_identifiers)
 
 

@@ -349,10 +349,10 @@ class OpenedLinker:
             tell(Warnings.not_calibrated.format(path=assets.path, name=self.name))
         if (only := own_filter(settings)) is not None:
             engine.scopes.of("", only)  # so that errors in the settings are raised here
-        if engine.dense is not None and settings.index:
+        if engine.parts.dense is not None and settings.index:
             from ...retrieval.tuning import SearchSettings
 
-            engine.dense.tune(SearchSettings(**settings.index))
+            engine.parts.dense.tune(SearchSettings(**settings.index))
         return engine.using(llm=settings.llm)
 
     def _checked_encoder(self) -> "BiEncoder | None":

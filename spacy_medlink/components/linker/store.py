@@ -12,7 +12,7 @@ import srsly
 from ...assets.manifest import ASSETS
 from ...errors import Errors, MedlinkError
 from ...util.beside import remove
-from ...util.files import replacing_file, save_text
+from ...util.files import save_text
 from ...util.outputs import FileKind, check_output, marked, read_json
 from .opened import OpenedLinker
 from .overlay_file import OVERLAY
@@ -261,8 +261,7 @@ class Store:
             assets.copy_to(inside)
             remove(reference)
         elif assets.path.resolve() != inside.resolve():
-            with replacing_file(reference, _REFERENCE_FILE) as temporary:
-                temporary.write_text(Reference.to(assets, path).dump(), encoding="utf-8")
+            save_text(reference, _REFERENCE_FILE, Reference.to(assets, path).dump())
             remove(inside)  # of an earlier saving
 
     def _saved_assets(self, path: Path) -> "Assets":

@@ -110,7 +110,7 @@ class Trainer:
         """
         opened = self.opened
         engine, encoder = opened.engine, opened.encoder()  # the index may lag behind the encoder
-        if engine.dense is None:
+        if engine.parts.dense is None:
             raise Errors.nothing_to_train(path=opened.assets.path)
         shared = opened.shared.is_used
         taught = [one for one in gold if one.rows and one.mention.text.strip()]
@@ -119,7 +119,7 @@ class Trainer:
         mentions = [(one.mention.long_form or one.mention.text, one.rows) for one in taught]
         if not mentions:
             return None
-        hits = engine.dense.search(encoder.encode([text for text, _ in mentions]), _NEAR).rows
+        hits = engine.parts.dense.search(encoder.encode([text for text, _ in mentions]), _NEAR).rows
         rows = np.unique(hits[hits >= 0])
         near = list(zip(rows.tolist(), engine.name_concept[rows].tolist(), strict=True))
         spans = [one.span for one in taught if one.span] if shared else []

@@ -20,14 +20,12 @@ class EntityVectors(Protocol):
     @property
     def width(self) -> int:
         """Number of dimensions."""
-        ...
 
     def of(self, id: str, name: str, name_row: int) -> Floats1d:
         """Make the vector of a concept: (width,), length 1.
 
         name (str), name_row (int): its preferred name.
         """
-        ...
 
 
 class IndexVectors:

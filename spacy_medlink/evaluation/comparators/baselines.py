@@ -128,10 +128,10 @@ def alone(linker: Linker, tier: str, assets: Assets) -> Linker:
     """
     return linker.with_parts(
         exact=assets.exact if tier == "exact" else None,
-        ngram=(linker.ngram or assets.ngram) if tier == "ngram" else None,
+        ngram=(linker.parts.ngram or assets.ngram) if tier == "ngram" else None,
         dense=assets.dense if tier == "dense" else None,
-        encoder=(linker.encoder or assets.encoder) if tier == "dense" else None,
-        fusion=linker.fusion.with_weights({tier: 1.0}),
+        encoder=(linker.parts.encoder or assets.encoder) if tier == "dense" else None,
+        fusion=linker.parts.fusion.with_weights({tier: 1.0}),
         memory=None, rescorer=None, calibrator=None, identifiers_of=None, gate=None,
     )  # fmt: skip
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...retrieval.fusion import rank_concepts
+from ...retrieval.concepts import rank_concepts
 from ...types import Candidate, Floats1d, Floats2d, Ints1d, Ints2d, Mention
 from ...util.threads import threads
 

@@ -49,12 +49,10 @@ def render_report(title: str, runs: Sequence[Run], tables: Sequence[Table]) -> s
 
 
 def _has_kinds(found: dict[str, Any]) -> bool:
-    """Tell whether a confusion has more than one kind of concept."""
     return len({*found["kinds"]} - {NIL}) > 1
 
 
 def _numeric(table: Table) -> list[bool]:
-    """Tell which columns are aligned to the right."""
     places = range(len(table.header))
     return [all(is_number(row[place]) for row in table.rows) for place in places]
 

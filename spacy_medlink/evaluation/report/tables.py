@@ -257,7 +257,6 @@ def _only_if_many(runs: Sequence[Run], run: Run) -> list[Cell]:
 
 
 def _interval(interval: Sequence[float] | None) -> str:
-    """Write an interval in per cent."""
     return " to ".join(f"{100 * value:.1f}" for value in interval) if interval else "–"
 
 

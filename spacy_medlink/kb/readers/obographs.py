@@ -43,7 +43,8 @@ def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]
     """
     with scratch(_TABLES) as db:
         _load_hierarchy(db, path, bad_lines)
-        ontology = _graph_id(path)
+        id = _first(path, "id")
+        ontology = id if isinstance(id, str) else ""
         for _, line, node in _elements(path, ("nodes",)):
             try:
                 records = _records(node, ontology, path, db)
@@ -59,24 +60,18 @@ def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]
 
 def release_of(path: Path) -> str:
     """Read the version of the first graph, "" when it has none."""
-    with JsonStream(path) as stream:
-        for key in _graph_keys(stream):
-            if key == "meta":
-                meta = stream.value()
-                return str(meta.get("version") or "") if isinstance(meta, dict) else ""
-            stream.skip()
-    return ""
+    meta = _first(path, "meta")
+    return str(meta.get("version") or "") if isinstance(meta, dict) else ""
 
 
-def _graph_id(path: Path) -> str:
-    """Read the id of the first graph that has one, which is the ontology's."""
+def _first(path: Path, wanted: str) -> Any:
+    """Read a field of the first graph that has it."""
     with JsonStream(path) as stream:
         for key in _graph_keys(stream):
-            if key == "id":
-                value = stream.value()
-                return value if isinstance(value, str) else ""
+            if key == wanted:
+                return stream.value()
             stream.skip()
-    return ""
+    return None
 
 
 def _elements(path: Path, lists: tuple[str, ...]) -> Iterator[tuple[str, int, Any]]:

@@ -2,14 +2,12 @@
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
-from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
 
 from ...errors import Errors
 from ...types import ISA, BadLine, Concept, Name, Record, Relation, Retired
-from ..scratch import scratch
+from ..scratch import SortedRows, scratch
 from .fields import FieldError, identifier, surface
 from .lines import numbered_lines, report
 
@@ -219,25 +217,13 @@ def _number(text: str) -> int:
     raise FieldError(f"the concept id {text[:60]!a}", "a number of up to 18 digits")
 
 
-class _Sorted:
-    """The rows of a query that is sorted by concept, taken concept by concept."""
-
-    def __init__(self, rows: Iterable[tuple[Any, ...]]) -> None:
-        self._groups = groupby(rows, key=itemgetter(0))
-        self._next = next(self._groups, None)
-
-    def of(self, concept: int) -> list[tuple[Any, ...]]:
-        """Take the rows of a concept; concepts must be asked for in rising order."""
-        if self._next is None or self._next[0] != concept:
-            return []
-        found = [row[1:] for row in self._next[1]]
-        self._next = next(self._groups, None)
-        return found
-
-
 def _concepts(db: sqlite3.Connection, lang: str, kinds: list[str]) -> Iterator[Concept]:
-    names = _Sorted(db.execute(_NAMES, {"lang": lang}))
-    mapped, related = _Sorted(db.execute(_CODES)), _Sorted(db.execute(_RELATED))
+    names, mapped, related = (
+        SortedRows(rows, lambda row: None)
+        for rows in (
+            db.execute(_NAMES, {"lang": lang}), db.execute(_CODES), db.execute(_RELATED),
+        )
+    )  # fmt: skip
     for id, name, domain, vocabulary, kind, code in db.execute(_CONCEPTS):
         codes: dict[str, dict[str, None]] = {_OMOP: {str(id): None}, vocabulary: {code: None}}
         for other, foreign in mapped.of(id):

@@ -254,11 +254,13 @@ def test_errors_hold_no_text(tiny_assets, said, monkeypatch, what):
     linker = nlp.get_pipe("medical_linker")
     doc = secret_doc(nlp)
     if what == "encoder":
-        monkeypatch.setattr(linker.engine.encoder, "encode", failing)
+        monkeypatch.setattr(linker.engine.parts.encoder, "encode", failing)
     elif what == "vectors":
         nothing = np.full((1, 32), np.nan, dtype=np.float32)
         monkeypatch.setattr(
-            linker.engine.encoder, "encode", lambda texts: np.repeat(nothing, len(texts), axis=0)
+            linker.engine.parts.encoder,
+            "encode",
+            lambda texts: np.repeat(nothing, len(texts), axis=0),
         )
     else:
         monkeypatch.setattr("spacy_medlink.linking.prepare.find_definitions", failing)

@@ -44,7 +44,7 @@ if __name__ == "__main__":
     nlp = pipeline(Assets(sys.argv[1]), cui_scheme="UMLS", top_k=2)
     texts = TEXTS * 8
     before = links(nlp.pipe(texts))
-    assert nlp.get_pipe("medical_linker").engine.encoder is not None
+    assert nlp.get_pipe("medical_linker").engine.parts.encoder is not None
     after = links(nlp.pipe(texts, n_process=2, batch_size=6))
     again = links(nlp.pipe(texts))
     print(json.dumps([before, after, again]))

@@ -46,13 +46,13 @@ def config(assets: Assets, encoder: Path, reranker: Path) -> dict[str, object]:
 def test_without_more_it_is_the_processor(tiny_assets: Assets) -> None:
     linker = linker_of(open_pipeline(str(tiny_assets.path)))
     assert linker.device == "cpu"
-    assert linker.engine.encoder.device == devices.CPU
+    assert linker.engine.parts.encoder.device == devices.CPU
 
 
 def test_the_networks_of_the_assets_follow_spacy(tiny_assets: Assets, on_meta: None) -> None:
     nlp = open_pipeline(str(tiny_assets.path))
     assert linker_of(nlp).assets.device == "meta"
-    assert linker_of(nlp).engine.encoder.device == META
+    assert linker_of(nlp).engine.parts.encoder.device == META
 
 
 @pytest.mark.filterwarnings("ignore:for (weight|bias).*meta parameter")
@@ -81,7 +81,7 @@ def test_it_computes_where_it_is_told(
 ) -> None:
     nlp = spacy.blank("en")
     linker = nlp.add_pipe("medical_linker", config=config(tiny_assets, tiny_encoder, reranker))
-    assert linker.engine.encoder.device == devices.CPU
+    assert linker.engine.parts.encoder.device == devices.CPU
     linker.use_device("meta")
     assert linker.device == "meta"
     assert linker.opened.encoder().device == linker.opened.reranker().base.device == META

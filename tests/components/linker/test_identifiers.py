@@ -121,7 +121,7 @@ def test_what_is_identified_stays_when_another_linker_scores_more(tiny_assets: A
     nlp.add_pipe("medical_linker", "second", config={**config, "resolve_identifiers": False})
     first, second = nlp.get_pipe("medical_linker"), nlp.get_pipe("second")
     second._engine = second.engine.with_parts(rescorer=_Raised())
-    assert first.engine.rescorer is None
+    assert first.engine.parts.rescorer is None
     assert [ent.kb_id_ for ent in nlp("A PE (HP:0002204).").ents] == [EMBOLISM]
 
 

@@ -24,7 +24,7 @@ def test_training_lowers_the_loss_and_the_index_follows(trained, gold):
     assert scores["acc@1"] > 0.8
     linker = linker_of(trained)
     assert not linker.rebuild_index()
-    vectors = linker.engine.encoder.encode(list(linker.kb.iter_texts()))
+    vectors = linker.engine.parts.encoder.encode(list(linker.kb.iter_texts()))
     stored = linker.assets.dense.vectors(np.arange(len(vectors)))
     assert (vectors * stored).sum(axis=1).min() > 0.999
 

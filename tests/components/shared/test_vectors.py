@@ -25,7 +25,7 @@ def test_a_mention_is_the_mean_of_its_word_pieces_where_it_stands(nlp):
 
 
 def test_a_mention_without_a_context_has_the_vector_of_the_name(nlp):
-    alone = linker_of(nlp).engine.encoder.encode(["heart attack"])[0]
+    alone = linker_of(nlp).engine.parts.encoder.encode(["heart attack"])[0]
     assert own_of(nlp, "heart attack") @ alone > 0.999
     assert own_of(nlp, "We saw heart attack.", 2) @ alone < 0.99
 
@@ -78,7 +78,7 @@ def test_other_tiers_stay(tiny_encoder, names):
 
 
 def test_a_transformer_in_training_mode_changes_nothing(nlp):
-    encoder = linker_of(nlp).engine.encoder
+    encoder = linker_of(nlp).engine.parts.encoder
     before = encoder.encode(["heart attack"])
     nlp("a text")
     assert network_of(nlp).training, "thinc leaves it so"

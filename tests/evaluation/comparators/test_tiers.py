@@ -67,7 +67,7 @@ def test_what_one_linker_searched_another_need_not(
 def test_one_tier_alone_keeps_the_settings_and_nothing_that_was_learned(assets: Assets) -> None:
     linker = default_linker(assets, ["exact", "ngram"], 3).using(only=Filter.of(allow=["D3"]))
     own = alone(linker, "exact", assets)
-    assert (own.ngram, own.memory, own.rescorer, own.calibrator) == (None,) * 4
-    assert own.exact is not None and own.fusion.weights == {"exact": 1.0}
+    assert (own.parts.ngram, own.parts.memory, own.parts.rescorer, own.calibrator) == (None,) * 4
+    assert own.parts.exact is not None and own.parts.fusion.weights == {"exact": 1.0}
     assert [one.row for one in own.rank([Mention("fever number 3")], 5)[0]] == [4]
     assert own.rank([Mention("fever number 4")], 5) == [[]]

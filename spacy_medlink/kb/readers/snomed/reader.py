@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from ....types import ISA, BadLine, CodeMap, Concept, Name, Record, Relation, Retired
-from ...scratch import scratch
+from ...scratch import SortedRows, scratch
 from .release import find_files, release_of
 from .store import ASSOCIATIONS, DEFINITION, FSN, TABLES, Store
 
@@ -75,7 +77,7 @@ def read(
 
 def _records(store: Store, language: str, source: str) -> Iterator[Record]:
     tables = [
-        _Rows(store, query, what)
+        SortedRows(store.db.execute(query), partial(_stray, store, what))
         for query, what in (
             (_DESCRIPTIONS, "a description"), (_RELATIONSHIPS, "a relationship"),
             (_MAPS, "a map"), (_ASSOCIATIONS, "a historical association"),
@@ -84,7 +86,8 @@ def _records(store: Store, language: str, source: str) -> Iterator[Record]:
     called = _relation_names(store)
     concepts = store.db.execute("SELECT id, active, place FROM concept ORDER BY id")
     for id, active, place in concepts:
-        described, related, mapped, tied = (rows.of(id) for rows in tables)
+        # Behind the concept, each row has the place of its line.
+        described, related, mapped, tied = ([row[1:] for row in own.of(id)] for own in tables)
         if not active:
             yield _retired(str(id), tied)
             continue
@@ -110,7 +113,7 @@ def _records(store: Store, language: str, source: str) -> Iterator[Record]:
             ),
         )
     for rows in tables:
-        rows.finish()
+        rows.of(inf)
 
 
 def _relation_names(store: Store) -> dict[int, str]:
@@ -122,40 +125,13 @@ def _relation_names(store: Store) -> dict[int, str]:
     return {**names, _IS_A: ISA}
 
 
-class _Rows:
-    """The rows of a query that is sorted by concept, taken concept by concept."""
-
-    def __init__(self, store: Store, query: str, what: str) -> None:
-        self._store = store
-        self._what = what
-        self._rows = store.db.execute(query)
-        self._next = self._rows.fetchone()
-
-    def of(self, concept: int) -> list[Sequence[Any]]:
-        """Take the rows of a concept; concepts must be asked for in rising order."""
-        found = []
-        while self._next is not None and self._next[0] <= concept:
-            if self._next[0] == concept:
-                found.append(self._next[2:])
-            else:
-                self._stray()
-            self._next = self._rows.fetchone()
-        return found
-
-    def finish(self) -> None:
-        """Report the rows that belong to no concept."""
-        while self._next is not None:
-            self._stray()
-            self._next = self._rows.fetchone()
-
-    def _stray(self) -> None:
-        concept, place, *_ = self._next
-        problem = f"{self._what} of {concept}, which is in no concept file"
-        self._store.report(place, problem, "concepts of the edition and all that it builds on")
+def _stray(store: Store, what: str, row: tuple[Any, ...]) -> None:
+    problem = f"{what} of {row[0]}, which is in no concept file"
+    store.report(row[1], problem, "concepts of the edition and all that it builds on")
 
 
 def _concept(
-    id: str, rows: list[Sequence[Any]], language: str, source: str
+    id: str, rows: list[tuple[Any, ...]], language: str, source: str
 ) -> dict[str, Any] | None:
     names: list[tuple[Name, int]] = []
     tags: list[tuple[bool, bool, str]] = []
@@ -202,7 +178,7 @@ def _order(name: Name, rank: int, language: str) -> tuple[bool, bool, str, int, 
     return name.obsolete, name.lang != language, name.lang, kind, rank
 
 
-def _retired(id: str, ties: list[Sequence[Any]]) -> Retired:
+def _retired(id: str, ties: list[tuple[Any, ...]]) -> Retired:
     if not ties:
         return Retired(id, "", "inactive")
     kind = ties[0][0]

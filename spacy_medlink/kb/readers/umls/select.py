@@ -18,11 +18,9 @@ class Select(Protocol):
 
     def block(self, data: Bytes1d, bars: Bars) -> NDArray[np.bool_]:
         """Mark the rows of a block that may be wanted: (n_rows,); may mark more than `row`."""
-        ...
 
     def row(self, row: Row) -> bool:
         """Tell whether a row is wanted."""
-        ...
 
 
 class AnyOf:

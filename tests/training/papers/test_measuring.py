@@ -1,0 +1,95 @@
+"""From an encoder and a gold file to the rows of a table."""
+
+import json
+from pathlib import Path
+from shutil import copytree, ignore_patterns
+
+import pytest
+
+from spacy_medlink.assets import Assets
+from spacy_medlink.encoders.bi_encoder import SETTINGS_FILE, BiEncoder
+from spacy_medlink.kb import KnowledgeBase
+from training.papers.layout import read_layout
+from training.papers.measuring import Material, Part, Row, Source, measure_systems
+from training.papers.published import LAYOUTS
+
+MENTIONS = [
+    ("asthma", "HP:0002099", "en", "Disease"),
+    ("fiebre", "HP:0001945", "es", "Finding"),
+    ("hart attack", "HP:0001658", "en", "Disease"),
+    ("sugar diabetes", "HP:0000819", "en", "Disease"),
+]
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> Path:
+    file = tmp_path / "gold.jsonl"
+    lines = (
+        {"mention": text, "ids": [id], "lang": lang, "type": type}
+        for text, id, lang, type in MENTIONS
+    )
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return file
+
+
+def _measure(layout: str, material: Material, sources: list[Source], work: Path) -> dict[str, Row]:
+    read = read_layout(LAYOUTS / f"{layout}.cfg")
+    rows = measure_systems(read, material, sources, work, print, "cpu", baselines=True)
+    return {row.system: row for row in rows}
+
+
+def test_medical_crossing(
+    tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path, gold: Path
+) -> None:
+    train = tmp_path / "train.jsonl"
+    train.write_text('{"mention": "fiebre", "ids": ["HP:0001945"]}\n', encoding="utf-8")
+    work, material = tmp_path / "work", Material(Path(tiny_kb.path), gold, str(train))
+    encoder = Source("BERT", tiny_encoder)
+    rows = _measure("medical_crossing", material, [encoder], work)
+    assert list(rows) == ["exact", "n-gram tier", "Tf-idf", "BERT"]
+    assert rows["Tf-idf"].parts["full"].figures["acc@5"] == 100.0
+    assert rows["exact"].parts["full"].figures["acc@1"] == 75.0
+    assert rows["exact"].parts["filtered_dictionary"] == Part(1, {"acc@1": 0.0, "acc@5": 0.0})
+    assert rows["BERT"].parts["filtered_train"].n == 3
+    assert (rows["BERT"].parts["full"].figures["acc@1"] or 0.0) >= 75.0
+    # The assets of the first run are taken as they are, and are a linker themselves.
+    (assets,) = work.iterdir()
+    before = (assets / "manifest.json").stat().st_mtime_ns
+    again = _measure("medical_crossing", material, [encoder, Source("all", assets)], work)
+    assert (assets / "manifest.json").stat().st_mtime_ns == before
+    assert again["BERT"] == rows["BERT"]
+    assert again["all"].parts["full"].figures["acc@5"] == 100.0
+
+
+def test_a_column_for_each_language(
+    tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path, gold: Path
+) -> None:
+    material = Material(Path(tiny_kb.path), gold)
+    rows = _measure("xl_bel", material, [Source("mBERT", tiny_encoder)], tmp_path / "work")
+    exact = rows["exact"].parts
+    assert list(exact) == ["en", "es", "avg"]
+    assert exact["en"].figures["acc@1"] == pytest.approx(200 / 3)
+    assert exact["es"].figures["acc@1"] == 100.0
+    assert exact["avg"].n == 4
+    assert exact["avg"].figures == pytest.approx({"acc@1": 250 / 3, "acc@5": 250 / 3})
+
+
+def test_pooling_is_what_the_encoder_says_else_what_is_wanted(
+    tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path, gold: Path
+) -> None:
+    silent = tmp_path / "silent"
+    copytree(tiny_encoder, silent, ignore=ignore_patterns(SETTINGS_FILE))
+    saying = tmp_path / "saying"
+    BiEncoder.load(silent, "mean").save(saying)
+    found = {}
+    for name, encoder, pooling in (
+        ("said", saying, ""),
+        ("the paper's", silent, ""),
+        ("wanted", silent, "mean"),
+    ):
+        work = tmp_path / name
+        material = Material(Path(tiny_kb.path), gold)
+        _measure("sapbert", material, [Source("BERT", encoder, pooling)], work)
+        (assets,) = work.iterdir()
+        found[name] = Assets(assets).manifest["encoder"]["pooling"]
+    assert found == {"said": "mean", "the paper's": "cls", "wanted": "mean"}
