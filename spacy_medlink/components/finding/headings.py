@@ -42,7 +42,7 @@ def _heading_end(tokens: Tokens, line: int, words: frozenset[str]) -> int:
     """Find the end of the heading at the start of a line; the start of the line without any."""
     has_words, is_upper = False, True
     for place in range(line, min(line + _LONGEST + 1, len(tokens))):
-        text, own = tokens.texts[place], tokens.parts[place].key
+        text, own = tokens.texts[place], tokens.keys[place]
         if text == ":":
             return place if has_words else line
         if "\n" in text:

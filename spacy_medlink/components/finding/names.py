@@ -57,12 +57,9 @@ class NameFinder:
 
     def find_coordinated(self, tokens: Tokens) -> list[Match]:
         """Find the names that a coordination stands for, each span once."""
-        as_written: list[tuple[Reading, str, int]] = []
-        any_order: list[tuple[Reading, str, int]] = []
-        for (one, is_any), own, place in self._known(self._readings(tokens)):
-            (any_order if is_any else as_written).append((one, own, place))
+        known = sorted(self._known(self._readings(tokens)), key=lambda one: one[0][1])
         found: dict[tuple[int, str], Match] = {}
-        for one, own, place in as_written + any_order:
+        for (one, _), own, place in known:  # those in any order come last
             text = " ".join([tokens.texts[token] for token in one.tokens])
             rows = self._rows(place, text, own)
             if rows:
@@ -79,12 +76,12 @@ class NameFinder:
 
     def _as_written(self, tokens: Tokens) -> Iterator[Match]:
         # Punctuation has no key and takes no part: "type-2" and "type 2" are one.
-        parts = tokens.parts
-        places = [place for place, own in enumerate(parts) if own.key]
-        words = [parts[place].key for place in places]
+        places = [place for place, own in enumerate(tokens.keys) if own]
+        words = list(filter(None, tokens.keys))
         for length, first, own, found in sorted(self._runs(words)):
             start, end = places[first], places[first + length - 1] + 1
-            if length == 1 and (parts[start].is_short or tokens.is_stop[start]):
+            is_short = len(own) < 2 or own.replace(" ", "").isdigit()
+            if length == 1 and (is_short or tokens.is_stop[start]):
                 continue
             first_token, end = tokens.with_brackets(start, end)
             rows = self._rows(
@@ -114,11 +111,12 @@ class NameFinder:
         for place in tokens.hyphens:
             joined[place] = ""
         keys = (
-            (span, key_of(_joined_text(joined, *span).split())) for span in self._around(tokens)
+            ((start, end), key_of("".join(joined[start:end]).split()))
+            for start, end in self._around(tokens)
         )
         for span, own, place in self._known(keys):
             start, end = tokens.with_brackets(*span)
-            text = _joined_text(joined, start, end)
+            text = "".join(joined[start:end]).strip()
             rows = () if tokens.falls_apart(start, end) else self._rows(place, text, own)
             if rows:
                 yield Match(start, end, tokens.saying(range(start, end)), rows, text)
@@ -127,24 +125,18 @@ class NameFinder:
         """List the spans around hyphens, each once, for the first hyphen in the span."""
         is_punct, is_space = tokens.is_punct, tokens.is_space
         for before, place in pairwise([-1, *tokens.hyphens]):
-            last = [
-                end
-                for end in range(
-                    place + _ONE_WORD_MORE, min(len(tokens), place + self._longest) + 1
-                )
-                if not (is_punct[end - 1] or is_space[end - 1])
-            ]
             for start in range(max(0, place - self._longest, before + 1), place):
-                if not is_punct[start]:
-                    yield from ((start, end) for end in last if end <= start + self._longest)
+                last = min(len(tokens), start + self._longest)
+                for end in range(place + _ONE_WORD_MORE, 0 if is_punct[start] else last + 1):
+                    if not (is_punct[end - 1] or is_space[end - 1]):
+                        yield start, end
 
     def _in_any_order(self, tokens: Tokens, found: set[tuple[int, int]]) -> Iterator[Match]:
         """Find names whose words stand in another order, within a clause."""
-        words = self._words(tokens)
-        every = [one for own in words for one in own]
-        begins = list(accumulate(map(len, words), initial=0))
+        words = self._formed(tokens.words)
+        begins = list(accumulate(map(len, tokens.words), initial=0))
         keys = (
-            ((start, end), any_order_key_of(every[begins[start] : begins[end]]))
+            ((start, end), any_order_key_of(words[begins[start] : begins[end]]))
             for start, end in tokens.clause_runs(self._longest)
             if (start, end) not in found
         )
@@ -152,30 +144,28 @@ class NameFinder:
             names = self._exact.names_at(place, self._having(own))
             rows = self._kept.rows(list(names))
             if rows:
-                own_words = {one for part in tokens.parts[start:end] for one in part.words}
+                own_words = {one for its in tokens.words[start:end] for one in its}
                 rows = _nearest(own_words, {row: names[row] for row in rows})
-                words_said = tokens.saying(range(start, end))
-                yield Match(start, end, words_said, rows, names[rows[0]])
+                yield Match(start, end, tokens.saying(range(start, end)), rows, names[rows[0]])
 
-    def _words(self, tokens: Tokens) -> list[list[str]]:
-        """List the words of each token, of words that say the same one for all."""
+    def _formed(self, words: Iterable[list[str]]) -> list[str]:
+        """List the forms that stand for the words of tokens."""
         forms = self._forms
-        return [[forms.get(one, one) for one in part.words] for part in tokens.parts]
+        return [forms.get(one, one) for own in words for one in own]
 
     def _readings(self, tokens: Tokens) -> Iterator[tuple[tuple[Reading, bool], str]]:
         """Read coordinations: ((reading, whether words may be in any order), key)."""
-        words = self._words(tokens) if self._any_order else []
         for one in coordinations(tokens):
-            yield (one, False), key_of([tokens.texts[place] for place in one.tokens])
+            yield (one, False), key_of(tokens.texts[place] for place in one.tokens)
             if self._any_order and one.is_whole:
-                own = [word for place in one.tokens for word in words[place]]
-                yield (one, True), any_order_key_of(own)
+                words = self._formed(tokens.words[place] for place in one.tokens)
+                yield (one, True), any_order_key_of(words)
 
     def _known(self, asked: Iterable[tuple[Item, str]]) -> Iterator[tuple[Item, str, int]]:
         """List the items whose key the dictionary has by its hash, with the key and its place."""
         waiting = (one for one in asked if one[1])
         while batch := list(islice(waiting, _TOGETHER)):
-            found = self._exact.find(hash_keys(own for _, own in batch))
+            found = self._exact.find(hash_keys([own for _, own in batch]))
             for number in np.flatnonzero(found >= 0).tolist():
                 yield *batch[number], int(found[number])
 
@@ -206,7 +196,3 @@ def _nearest(words: set[str], names: dict[int, str]) -> tuple[int, ...]:
     common = {row: len(words.intersection(name_words(name))) for row, name in names.items()}
     most = max(common.values())
     return tuple(row for row, count in common.items() if count == most)
-
-
-def _joined_text(joined: list[str], start: int, end: int) -> str:
-    return "".join(joined[start:end]).strip()

@@ -7,7 +7,7 @@ clavicular").
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ...assets.dictionary import is_link, name_words
 from ...text.normalisation import key, upright
 from ...types import Candidate, Mention
+from .choosing import by_word
 from .words import Match, Tokens
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class Proposer:
             is_link(lower) or (not is_stop and self._is_known(text))
             for lower, is_stop, text in zip(tokens.lower, tokens.is_stop, tokens.texts, strict=True)
         ]
-        near = _by_word(found)
+        near = by_word(found)
         for start, end in tokens.clause_runs(self._longest):
             if not all(fits[start:end]) or not self._heads.ends(tokens.between(start, end)):
                 continue
@@ -115,7 +116,7 @@ class Proposer:
 
     def _chosen(self, found: Sequence[Match], proposals: Iterable[_Proposal]) -> list[Match]:
         """Choose proposals that neither cross nor repeat a match, the nearest first."""
-        near = _by_word(found)
+        near = by_word(found)
         chosen: list[Match] = []
         taken: set[int] = set()
         for _, concept, match in sorted(proposals, key=lambda one: (-one[0], one[2].start)):
@@ -127,14 +128,6 @@ class Proposer:
             taken |= match.words
             chosen.append(match)
         return chosen
-
-
-def _by_word(matches: Iterable[Match]) -> dict[int, list[Match]]:
-    found: dict[int, list[Match]] = defaultdict(list)
-    for match in matches:
-        for word in match.words:
-            found[word].append(match)
-    return found
 
 
 def _may_stand(words: frozenset[int], near: dict[int, list[Match]]) -> bool:

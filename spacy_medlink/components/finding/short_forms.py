@@ -8,6 +8,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
+from spacy.tokens import Span
+
 from ...retrieval.exact import ExactIndex
 from ...text.abbreviations import find_definitions
 from ...text.lexicon import Lexicon, Sense, Surroundings
@@ -48,7 +50,7 @@ class ShortForms:
         if not len(self._lexicon):
             return new
         for start, end in self._lexicon.occurrences(around.text):
-            span = tokens.span(start, end)
+            span = tokens.doc.char_span(start, end)
             short = around.text[start:end]
             if span is None or around.defines(short):
                 continue
@@ -57,9 +59,9 @@ class ShortForms:
                 continue
             rows = self._rows(sense)
             if rows:
-                new[span] = _match(span, rows)
+                new[span.start, span.end] = _match(span, rows)
             elif not (sense.is_concept and sense.is_only):
-                new[span] = None
+                new[span.start, span.end] = None
         return new
 
     def _rows(self, sense: Sense) -> tuple[int, ...]:
@@ -85,11 +87,11 @@ def _of_document(tokens: Tokens, defined: Mapping[str, str], found: Sequence[Mat
             by_key.setdefault(key(text), match)
     meant = {short: by_key.get(key(long)) for short, long in defined.items()}
     for start, end, short in _occurrences(tokens.text, tokens.starts, meant):
-        span = tokens.span(start, end)
+        span = tokens.doc.char_span(start, end)
         # "As" at the beginning of a sentence is a word, even if the text defines "(As)".
-        if span and (tokens.text[start:end].isupper() or not tokens.is_stop[span[0]]):
+        if span is not None and (span.text.isupper() or not span[0].is_stop):
             own = meant[short]
-            new[span] = own and _match(span, own.rows, own.reading)
+            new[span.start, span.end] = own and _match(span, own.rows, own.reading)
     return new
 
 
@@ -112,8 +114,8 @@ def _occurrences(
                 yield start, ending.end(), short
 
 
-def _match(span: tuple[int, int], rows: tuple[int, ...], reading: str = "") -> Match:
-    return Match(*span, frozenset(range(*span)), rows, reading)
+def _match(span: Span, rows: tuple[int, ...], reading: str = "") -> Match:
+    return Match(span.start, span.end, frozenset(range(span.start, span.end)), rows, reading)
 
 
 class _Text(Surroundings):

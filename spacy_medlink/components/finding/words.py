@@ -1,7 +1,6 @@
 """The tokens of a Doc: content words, the ends of clauses, and the runs of words within."""
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -9,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from spacy.tokens import Doc
 
-from ...assets.dictionary import is_link, name_words
+from ...assets.dictionary import name_words
 from ...text.normalisation import key
 
 _READ: list[int | str] = ["ORTH", "IDX", "SPACY", "IS_STOP", "IS_PUNCT", "IS_SPACE"]
@@ -43,43 +42,26 @@ class Match(NamedTuple):
     label: str = ""
 
 
-class Part(NamedTuple):
-    """What a token is in the dictionary.
-
-    key (str): its key. is_short (bool): whether it is too short to be a mention alone.
-    words (Tuple[str, ...]): the keys of its words, without linking words.
-    """
-
-    key: str
-    is_short: bool
-    words: tuple[str, ...]
+_key = lru_cache(maxsize=65536)(key)
+_words = lru_cache(maxsize=65536)(name_words)
 
 
-@lru_cache(maxsize=65536)
-def part(text: str) -> Part:
-    """Make the Part of a token."""
-    own = key(text)
-    is_short = len(own) < 2 or own.replace(" ", "").isdigit()
-    is_plain = text.isalnum() and not is_link(text)  # the key need not be made again
-    return Part(own, is_short, tuple(own.split() if is_plain else name_words(text)))
-
-
-def key_of(texts: Iterable[str]) -> str:
-    """Make the key of texts with white space between them, from the keys of each."""
-    return " ".join([own for own in [part(text).key for text in texts] if own])
+def key_of(words: Iterable[str]) -> str:
+    """Make the key of a text from the keys of its words."""
+    return " ".join(filter(None, map(_key, words)))
 
 
 class Tokens:
     """The tokens of a Doc as lists, which are read at once: a Token object for each takes longer.
 
-    text (str): of the Doc. texts (List[str]): of the tokens; spaced (List[str]): with the white
-        space behind them. starts (List[int]): places in the text.
+    doc (Doc), text (str): of the tokens. texts, spaced (List[str]): of each token, without and with
+        the white space behind it. starts (List[int]): their places in the text.
     is_stop, is_punct, is_space (List[int]): 0 or 1. says (List[bool]): whether a token is a
         content word, no stop word, punctuation or space.
     """
 
     def __init__(self, doc: Doc) -> None:
-        table = doc.to_array(_READ)
+        self.doc, table = doc, doc.to_array(_READ)
         orths, self.starts, spaces, self.is_stop, self.is_punct, self.is_space = table.T.tolist()
         self.says: list[bool] = np.logical_not(table[:, 3:].any(axis=1)).tolist()
         strings = doc.vocab.strings
@@ -93,9 +75,14 @@ class Tokens:
         return len(self.texts)
 
     @cached_property
-    def parts(self) -> list[Part]:
-        """The Part of each token."""
-        return list(map(part, self.texts))
+    def keys(self) -> list[str]:
+        """The key of each token."""
+        return list(map(_key, self.texts))
+
+    @cached_property
+    def words(self) -> list[list[str]]:
+        """The keys of the words of each token, without linking words."""
+        return list(map(_words, self.texts))
 
     @cached_property
     def lower(self) -> list[str]:
@@ -105,10 +92,11 @@ class Tokens:
     @cached_property
     def hyphens(self) -> list[int]:
         """The tokens that are the hyphen within a word."""
+        spaced = self.spaced
         return [
             place
-            for place, text in enumerate(self.texts[:-1])
-            if text == "-" and place and self.spaced[place] == "-" and self._ends_word(place - 1)
+            for place in range(1, len(spaced) - 1)
+            if spaced[place] == "-" and spaced[place - 1][-1:].isalnum()
         ]
 
     @cached_property
@@ -122,13 +110,6 @@ class Tokens:
     def between(self, start: int, end: int) -> str:
         """Get the text of a run of tokens, as `doc[start:end].text`."""
         return self.text[self.starts[start] : self.starts[end - 1] + len(self.texts[end - 1])]
-
-    def span(self, start: int, end: int) -> tuple[int, int] | None:
-        """Find the tokens of a piece of the text; None if a token goes over its borders."""
-        first, after = bisect_left(self.starts, start), bisect_left(self.starts, end)
-        if first >= after or self.starts[first] != start:
-            return None
-        return (first, after) if start + len(self.between(first, after)) == end else None
 
     def saying(self, places: Iterable[int]) -> frozenset[int]:
         """Keep the tokens that are content words."""
@@ -163,9 +144,6 @@ class Tokens:
                     break
                 if says[last]:
                     yield start, last + 1
-
-    def _ends_word(self, place: int) -> bool:
-        return self.texts[place][-1:].isalnum() and self.spaced[place] == self.texts[place]
 
 
 def _unpaired(text: str) -> tuple[int, int]:
