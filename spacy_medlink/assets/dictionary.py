@@ -114,14 +114,12 @@ def any_order_key(words: Iterable[str], forms: Forms = NO_FORMS) -> str:
 
     words (Iterable[str]): as they are written; their inflections are removed.
     """
-    return any_order_key_of(name_words(" ".join(words)), forms)
+    return any_order_key_of([forms.get(own, own) for own in name_words(" ".join(words))])
 
 
-def any_order_key_of(parts: Sequence[str], forms: Forms = NO_FORMS) -> str:
-    """Make the key of words in any order from the keys of the words (`name_words`)."""
-    if not 2 <= len(parts) <= _MOST_WORDS:
-        return ""
-    return _ANY_ORDER + " ".join(sorted([forms.get(part, part) for part in parts]))
+def any_order_key_of(parts: Sequence[str]) -> str:
+    """Make the key of words in any order from the forms of their keys (`name_words`)."""
+    return _ANY_ORDER + " ".join(sorted(parts)) if 2 <= len(parts) <= _MOST_WORDS else ""
 
 
 def name_has_key(name: str, own: str, forms: Forms = NO_FORMS) -> bool:

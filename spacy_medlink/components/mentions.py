@@ -30,7 +30,7 @@ from .finding.languages import heading_words
 from .finding.linker_filters import Kinds, LinkerFilters
 from .finding.scoring import SCORES, score_mentions
 from .finding.settings import DEFAULT_CONFIG, HEADINGS, MentionSettings
-from .finding.words import Match
+from .finding.words import Match, Tokens
 
 if TYPE_CHECKING:
     from .finding.overlaid import OverlaidNames
@@ -199,16 +199,17 @@ class MedicalMentions(DictionaryPipe):
         forms = self.facts.forms
         finder = NameFinder(self.exact, self.max_tokens, self.choice.any_order, kept, forms)
         shorts = ShortForms(self.exact, self.lexicon, kept)
-        found = [self._names(finder, doc) for doc in docs]
-        if overlaid is not None:
-            found = [
-                overlaid.added_to(doc, own, every) for doc, own in zip(docs, found, strict=True)
-            ]
-        found = [shorts.corrected(doc, own) for doc, own in zip(docs, found, strict=True)]
+        read = list(map(Tokens, docs))
+        found = []
+        for tokens in read:
+            own = self._names(finder, tokens)
+            if overlaid is not None:
+                own = overlaid.added_to(tokens, own, every)
+            found.append(shorts.corrected(tokens, own))
         if self.propose is not None:
-            for own, new in zip(found, self._asked(kept.mask).propose(docs, found), strict=True):
+            for own, new in zip(found, self._asked(kept.mask).propose(read, found), strict=True):
                 own += new
-        return [self._wanted(doc, own) for doc, own in zip(docs, found, strict=True)]
+        return [self._wanted(tokens, own) for tokens, own in zip(read, found, strict=True)]
 
     def _overlaid(self) -> "OverlaidNames | None":
         """Make the finder for the linker's current overlay; None without an overlay."""
@@ -222,16 +223,16 @@ class MedicalMentions(DictionaryPipe):
             self._overlay = OverlaidNames(assets, self.max_tokens)
         return self._overlay
 
-    def _wanted(self, doc: Doc, matches: Sequence[Match]) -> list[Match]:
+    def _wanted(self, tokens: Tokens, matches: Sequence[Match]) -> list[Match]:
         """Leave out headings, stop texts and matches that are too ambiguous; sort the rest."""
         if HEADINGS in self.leave_out:
-            matches = without_headings(doc, matches, heading_words(self.lang))
-        wanted = (one for one in matches if self._is_wanted(doc, one))
+            matches = without_headings(tokens, matches, heading_words(self.lang))
+        wanted = (one for one in matches if self._is_wanted(tokens, one))
         return sorted(wanted, key=lambda one: (one.start, one.end))
 
-    def _is_wanted(self, doc: Doc, match: Match) -> bool:
+    def _is_wanted(self, tokens: Tokens, match: Match) -> bool:
         if self.stop:
-            texts = (doc[match.start : match.end].text, match.reading)
+            texts = (tokens.between(match.start, match.end), match.reading)
             if any(key(text) in self.stop for text in texts):
                 return False
         most = self.max_concepts
@@ -273,12 +274,12 @@ class MedicalMentions(DictionaryPipe):
             return match.label or self.label
         return self.facts.label(match.rows) or self.label
 
-    def _names(self, finder: Any, doc: Doc) -> list[Match]:
-        found: list[Match] = finder.find(doc)
+    def _names(self, finder: Any, tokens: Tokens) -> list[Match]:
+        found: list[Match] = finder.find(tokens)
         if self.coordinated:
             spans = {(one.start, one.end) for one in found}
             found += [
-                one for one in finder.find_coordinated(doc) if (one.start, one.end) not in spans
+                one for one in finder.find_coordinated(tokens) if (one.start, one.end) not in spans
             ]
         return found
 

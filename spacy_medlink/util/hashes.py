@@ -6,6 +6,7 @@ among 12 million takes 1.6 ms; `np.searchsorted` takes 8.4 ms.
 """
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from ..types import Hashes1d
@@ -26,10 +27,11 @@ def positions(ascending: Hashes1d, wanted: Hashes1d) -> NDArray[np.int64]:
     if len(ascending) <= _FEW:
         return _by_bisection(ascending, wanted)
     guess = _guess(ascending, wanted)
-    low = np.clip(guess - _REACH, 0, len(ascending) - 2 * _REACH)
-    near = ascending[low[:, None] + np.arange(2 * _REACH)]
-    same = near == wanted[:, None]
-    found = np.where(same.any(axis=1), low + same.argmax(axis=1), -1)
+    low = np.minimum(np.maximum(guess - _REACH, 0), len(ascending) - 2 * _REACH)
+    near = sliding_window_view(ascending, 2 * _REACH)[low]
+    same, beside = divmod(np.flatnonzero(near == wanted[:, None]), 2 * _REACH)
+    found = np.full(len(wanted), -1, dtype=np.int64)
+    found[same] = low[same] + beside
     # Where the values are uneven a guess may be too far off to say that the hash is not there.
     unsure = np.flatnonzero((found < 0) & ((wanted < near[:, 0]) | (wanted > near[:, -1])))
     if len(unsure):
@@ -43,7 +45,7 @@ def _guess(ascending: Hashes1d, wanted: Hashes1d) -> NDArray[np.int64]:
     for _ in range(_GUESSES):
         # The difference wraps round to a signed one, which is right for neighbours.
         away = (wanted - ascending[guess]).view(np.int64)
-        guess = np.clip(guess + (away * scale).astype(np.int64), 0, last)
+        guess = np.minimum(np.maximum(guess + (away * scale).astype(np.int64), 0), last)
     return guess
 
 

@@ -24,15 +24,21 @@ def without_nested(matches: Sequence[Match], is_kind: IsKind | None = None) -> l
         ends = is_kind is not None and match.is_name and match.end == other.end
         return not (ends and is_kind is not None and is_kind(other.rows, match.rows))
 
-    by_word: dict[int, list[Match]] = defaultdict(list)
-    for match in matches:
-        for word in match.words:
-            by_word[word].append(match)
+    near = by_word(matches)
     return [
         match
         for match in matches
-        if not any(takes_in(other, match) for word in match.words for other in by_word[word])
+        if not any(takes_in(other, match) for word in match.words for other in near[word])
     ]
+
+
+def by_word(matches: Iterable[Match]) -> dict[int, list[Match]]:
+    """List for each word the matches that contain it."""
+    found: dict[int, list[Match]] = defaultdict(list)
+    for match in matches:
+        for word in match.words:
+            found[word].append(match)
+    return found
 
 
 def apart(matches: Iterable[Match], taken: Iterable[int] = ()) -> list[Match]:

@@ -7,19 +7,19 @@ clavicular").
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.tokens import Doc
 
 from ...assets.dictionary import is_link, name_words
 from ...text.normalisation import key, upright
 from ...types import Candidate, Mention
-from .words import Match, clause_runs, saying
+from .choosing import by_word
+from .words import Match, Tokens
 
 if TYPE_CHECKING:
     from ...linking import Linker
@@ -53,7 +53,9 @@ class Proposer:
         self._allowed[allowed] = True
         self._heads = Heads(text for text, one in zip(texts, self._allowed, strict=True) if one)
 
-    def propose(self, docs: Sequence[Doc], found: Sequence[Sequence[Match]]) -> list[list[Match]]:
+    def propose(
+        self, docs: Sequence[Tokens], found: Sequence[Sequence[Match]]
+    ) -> list[list[Match]]:
         """Propose mentions beside those found; the runs of all Docs are encoded together.
 
         RETURNS (List[List[Match]]): the new matches of each Doc.
@@ -61,8 +63,8 @@ class Proposer:
         asked = [list(self._runs(doc, own)) for doc, own in zip(docs, found, strict=True)]
         texts = list(
             dict.fromkeys(
-                doc[start:end].text
-                for doc, own in zip(docs, asked, strict=True)
+                tokens.between(start, end)
+                for tokens, own in zip(docs, asked, strict=True)
                 for start, end in own
             )
         )
@@ -76,17 +78,17 @@ class Proposer:
             for doc, own, places in zip(docs, found, asked, strict=True)
         ]
 
-    def _runs(self, doc: Doc, found: Sequence[Match]) -> Iterator[tuple[int, int]]:
+    def _runs(self, tokens: Tokens, found: Sequence[Match]) -> Iterator[tuple[int, int]]:
         """List the runs to ask the linker about."""
         fits = [
-            is_link(token.lower_) or (not token.is_stop and self._is_known(token.text))
-            for token in doc
+            is_link(lower) or (not is_stop and self._is_known(text))
+            for lower, is_stop, text in zip(tokens.lower, tokens.is_stop, tokens.texts, strict=True)
         ]
-        near = _by_word(found)
-        for start, end in clause_runs(doc, self._longest):
-            if not all(fits[start:end]) or not self._heads.ends(doc[start:end].text):
+        near = by_word(found)
+        for start, end in tokens.clause_runs(self._longest):
+            if not all(fits[start:end]) or not self._heads.ends(tokens.between(start, end)):
                 continue
-            if _may_stand(saying(doc, range(start, end)), near):
+            if _may_stand(tokens.saying(range(start, end)), near):
                 yield start, end
 
     def _is_known(self, text: str) -> bool:
@@ -95,16 +97,16 @@ class Proposer:
         return all(word in self._heads.words for word in name_words(text))
 
     def _near(
-        self, doc: Doc, places: Iterable[tuple[int, int]], best: dict[str, Candidate]
+        self, tokens: Tokens, places: Iterable[tuple[int, int]], best: dict[str, Candidate]
     ) -> Iterator[_Proposal]:
         for start, end in places:
-            text = doc[start:end].text
+            text = tokens.between(start, end)
             candidate = best.get(text)
             if candidate is None or not self._allowed[candidate.name_row]:
                 continue
             score = candidate.scores.get("dense", 0.0)
             if score >= self._threshold and not self._is_part(text, candidate.name_row):
-                words = saying(doc, range(start, end))
+                words = tokens.saying(range(start, end))
                 match = Match(start, end, words, (candidate.name_row,), is_name=False)
                 yield score, candidate.row, match
 
@@ -114,7 +116,7 @@ class Proposer:
 
     def _chosen(self, found: Sequence[Match], proposals: Iterable[_Proposal]) -> list[Match]:
         """Choose proposals that neither cross nor repeat a match, the nearest first."""
-        near = _by_word(found)
+        near = by_word(found)
         chosen: list[Match] = []
         taken: set[int] = set()
         for _, concept, match in sorted(proposals, key=lambda one: (-one[0], one[2].start)):
@@ -126,14 +128,6 @@ class Proposer:
             taken |= match.words
             chosen.append(match)
         return chosen
-
-
-def _by_word(matches: Iterable[Match]) -> dict[int, list[Match]]:
-    found: dict[int, list[Match]] = defaultdict(list)
-    for match in matches:
-        for word in match.words:
-            found[word].append(match)
-    return found
 
 
 def _may_stand(words: frozenset[int], near: dict[int, list[Match]]) -> bool:

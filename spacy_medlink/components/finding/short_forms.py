@@ -5,19 +5,19 @@ is a mention, so is the short form; if not, a name with the same text is no ment
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from spacy.tokens import Doc, Span
+from spacy.tokens import Span
 
 from ...retrieval.exact import ExactIndex
 from ...text.abbreviations import find_definitions
 from ...text.lexicon import Lexicon, Sense, Surroundings
 from ...text.normalisation import hash_keys, key
 from .kept import Kept
-from .words import Match
+from .words import Match, Tokens
 
-_WORD = re.compile(r"\w+")
+_BEGINNING = re.compile(r"\b\w")
 _ENDING = re.compile(r"s?(?!\w)")
 _Places = dict[tuple[int, int], Match | None]
 
@@ -32,25 +32,25 @@ class ShortForms:
     def __init__(self, exact: ExactIndex, lexicon: Lexicon, kept: Kept) -> None:
         self._exact, self._lexicon, self._kept = exact, lexicon, kept
 
-    def corrected(self, doc: Doc, found: list[Match]) -> list[Match]:
+    def corrected(self, tokens: Tokens, found: list[Match]) -> list[Match]:
         """Add the short forms to the matches, and remove names that they do not mean here.
 
         A short form of the lexicon stays as it is where its meaning is not clear.
         """
-        around = _Text(doc.text)
-        new = self._of_lexicon(doc, around) | _of_document(doc, around, found)
+        around = _Text(tokens.text)
+        new = self._of_lexicon(tokens, around) | _of_document(tokens, around.defined, found)
         if not new:
             return found
         kept = [one for one in found if (one.start, one.end) not in new]
         return [*kept, *filter(None, new.values())]
 
-    def _of_lexicon(self, doc: Doc, around: "_Text") -> _Places:
+    def _of_lexicon(self, tokens: Tokens, around: "_Text") -> _Places:
         """Find the short forms of the lexicon; None where one means something else."""
         new: _Places = {}
         if not len(self._lexicon):
             return new
         for start, end in self._lexicon.occurrences(around.text):
-            span = doc.char_span(start, end)
+            span = tokens.doc.char_span(start, end)
             short = around.text[start:end]
             if span is None or around.defines(short):
                 continue
@@ -76,18 +76,18 @@ class ShortForms:
         return ()
 
 
-def _of_document(doc: Doc, around: "_Text", found: Sequence[Match]) -> _Places:
+def _of_document(tokens: Tokens, defined: Mapping[str, str], found: Sequence[Match]) -> _Places:
     """Find the short forms that a document defines; None where the long form was not found."""
     new: _Places = {}
-    if not around.defined:
+    if not defined:
         return new
     by_key: dict[str, Match] = {}
     for match in found:
-        for text in (doc[match.start : match.end].text, match.reading):
+        for text in (tokens.between(match.start, match.end), match.reading):
             by_key.setdefault(key(text), match)
-    meant = {short: by_key.get(key(long)) for short, long in around.defined.items()}
-    for start, end, short in _occurrences(around.text, meant):
-        span = doc.char_span(start, end)
+    meant = {short: by_key.get(key(long)) for short, long in defined.items()}
+    for start, end, short in _occurrences(tokens.text, tokens.starts, meant):
+        span = tokens.doc.char_span(start, end)
         # "As" at the beginning of a sentence is a word, even if the text defines "(As)".
         if span is not None and (span.text.isupper() or not span[0].is_stop):
             own = meant[short]
@@ -95,14 +95,19 @@ def _of_document(doc: Doc, around: "_Text", found: Sequence[Match]) -> _Places:
     return new
 
 
-def _occurrences(text: str, shorts: Collection[str]) -> Iterator[tuple[int, int, str]]:
+def _occurrences(
+    text: str, starts: Iterable[int], shorts: Collection[str]
+) -> Iterator[tuple[int, int, str]]:
     """Find the short forms in a text, also in the plural: (start, end, short form).
 
     One look-up for each word and length, since a document may define thousands.
+
+    starts (Iterable[int]): of the tokens.
     """
-    lengths = sorted({len(short) for short in shorts})
-    for word in _WORD.finditer(text):
-        start = word.start()
+    first, lengths = {short[:1] for short in shorts}, sorted({len(short) for short in shorts})
+    for start in starts:
+        if text[start] not in first or not _BEGINNING.match(text, start):
+            continue
         for length in lengths:
             short = text[start : start + length]
             if short in shorts and (ending := _ENDING.match(text, start + length)):

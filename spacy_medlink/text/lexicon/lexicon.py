@@ -127,10 +127,11 @@ class Lexicon:
         """
         last = 0
         for word in _WORD.finditer(text) if self._by_word else ():
-            start, shorts = word.start(), self._by_word.get(word[0])
-            if shorts is None and word[0][-1] == "s":
-                shorts = self._by_word.get(word[0][:-1])
-            if shorts is None or start < last:
+            own = word[0]
+            shorts = self._by_word.get(own)
+            if shorts is None and own[-1] == "s":
+                shorts = self._by_word.get(own[:-1])
+            if shorts is None or (start := word.start()) < last:
                 continue
             if (end := _end_of_one(text, start, shorts)) > start:
                 yield start, end

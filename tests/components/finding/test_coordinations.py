@@ -7,13 +7,14 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc
 
 from spacy_medlink.components.finding.coordinations import coordinations
+from spacy_medlink.components.finding.words import Tokens
 
 NLP = spacy.blank("en")
 
 
 def readings(text: str) -> set[str]:
-    doc = NLP(text)
-    return {" ".join(doc[place].text for place in one.tokens) for one in coordinations(doc)}
+    tokens = Tokens(NLP(text))
+    return {" ".join(tokens.texts[place] for place in one.tokens) for one in coordinations(tokens)}
 
 
 @pytest.mark.parametrize(
@@ -56,7 +57,7 @@ def test_whether_another_word_follows() -> None:
     doc = NLP("oral and unusual facial appearance")
     whole = {
         " ".join(doc[place].text for place in one.tokens): one.is_whole
-        for one in coordinations(doc)
+        for one in coordinations(Tokens(doc))
     }
     assert whole["oral facial"] is False
     assert whole["oral facial appearance"] is True
@@ -71,7 +72,7 @@ WORDS = st.lists(
 @given(WORDS)
 def test_readings_leave_out_a_conjunction_and_no_end_of_a_clause(words: list[str]) -> None:
     doc = Doc(NLP.vocab, words=words)
-    for one in coordinations(doc):
+    for one in coordinations(Tokens(doc)):
         first, last = one.tokens[0], one.tokens[-1]
         left_out = set(range(first, last + 1)) - set(one.tokens)
         assert list(one.tokens) == sorted(set(one.tokens))

@@ -12,7 +12,7 @@ from spacy.tokens import Doc
 from spacy_medlink.components.finding.headings import without_headings
 from spacy_medlink.components.finding.languages import common_words, heading_words
 from spacy_medlink.components.finding.settings import LEAVE_OUT
-from spacy_medlink.components.finding.words import Match
+from spacy_medlink.components.finding.words import Match, Tokens
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.text.normalisation import key
 from spacy_medlink.types import Concept, Name
@@ -141,7 +141,7 @@ def test_what_is_a_heading(assets, text, ents):
 def test_headings_take_nothing_else_away(words):
     doc = Doc(VOCAB, words=words)
     every = [Match(place, place + 1, frozenset([place]), (0,)) for place in range(len(doc))]
-    kept = without_headings(doc, every, heading_words("en"))
+    kept = without_headings(Tokens(doc), every, heading_words("en"))
     assert [one for one in every if one in kept] == kept
     for match in set(every) - set(kept):
         line = max((i + 1 for i in range(match.start) if words[i] == "\n"), default=0)

@@ -12,7 +12,7 @@ from spacy.language import Language
 from spacy_medlink.assets import Assets
 from spacy_medlink.building import build_assets
 from spacy_medlink.components.finding.proposals import Proposer
-from spacy_medlink.components.finding.words import Match
+from spacy_medlink.components.finding.words import Match, Tokens
 from spacy_medlink.components.mentions import MedicalMentions
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Candidate
@@ -58,7 +58,7 @@ def propose(text: str, *found: Match) -> tuple[list[str], list[str]]:
     # Not a Linker: what it says has to be known here.
     proposer = Proposer(engine, NAMES, allowed, 0.8, 8, "CONCEPT")
     doc = spacy.blank("en")(text)
-    (matches,) = proposer.propose([doc], [found])
+    (matches,) = proposer.propose([Tokens(doc)], [found])
     assert not any(one.is_name for one in matches)
     return [doc[one.start : one.end].text for one in matches], engine.asked
 
