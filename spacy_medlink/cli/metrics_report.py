@@ -68,6 +68,9 @@ def _about(metrics: dict[str, Any]) -> str:
     if interval:
         low, high = (100 * value for value in interval)
         lines.append(f"95 % interval of acc@1: {low:.1f} to {high:.1f} (documents resampled).")
+    if metrics["acc@1_ties"] is not None:
+        part = _percent(metrics["acc@1_ties"])
+        lines.append(f"acc@1 with ties counted in part, as BELB's recall@1: {part}.")
     missing = metrics["gold"]["not_in_kb"]
     counted = "left out" if metrics["gold"]["left_out"] else "wrong"
     lines.append(f"Mentions whose gold concept the knowledge base lacks: {missing:,} ({counted}).")

@@ -4,6 +4,7 @@ import time
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import islice
+from math import prod
 from typing import NamedTuple, Protocol
 
 from ..kb import KnowledgeBase
@@ -44,11 +45,15 @@ class Judged(NamedTuple):
 
 
 class _Ranked(NamedTuple):
-    """Answers for a mention, best first, their candidates, and whether it is NIL."""
+    """Answers for a mention, best first, their candidates, and whether it is NIL.
+
+    tied (Collection[int]): rows of the concepts that tie for the first place.
+    """
 
     answers: Sequence[Hashable]
     candidates: Sequence[Candidate]
     abstained: bool
+    tied: Collection[int]
 
 
 def judge(
@@ -112,6 +117,7 @@ def judge(
                     rank=rank if rank <= depth else 0,
                     retrieved=_worst(_take(proposals, case), right),
                     abstained=any(one.abstained for one in own),
+                    share=prod(_share(one.tied, case.right) for one in own),
                 )
             )
             kept.append(_merged(own, keep))
@@ -130,6 +136,11 @@ def _worst(ranked: Sequence[_Ranked], right: Collection[Hashable]) -> int:
     """Compute the rank at which all parts are right; 0 if one of them never is."""
     ranks = [first_right(one.answers, right) for one in ranked]
     return max(ranks) if all(ranks) else 0
+
+
+def _share(tied: Collection[int], right: Collection[int]) -> float:
+    """Compute the chance that one of the tied concepts, drawn at random, is right."""
+    return sum(row in right for row in tied) / max(1, len(tied))
 
 
 def _merged(ranked: Sequence[_Ranked], keep: int) -> list[Candidate]:
@@ -166,7 +177,8 @@ def _rank(
 
 def _ranked(decision: Decision) -> _Ranked:
     answers = decision.answers
-    return _Ranked([one.row for one in answers], answers, decision.link is None)
+    tied = answers[0].tied or (answers[0].row,) if answers else ()
+    return _Ranked([one.row for one in answers], answers, decision.link is None, tied)
 
 
 def _rank_names(
@@ -175,25 +187,32 @@ def _rank_names(
     texts = [mention.long_form or mention.text for mention in mentions]
     # All names found are needed, since many are the same string and only distinct ones count.
     found = [_distinct(names, ranking) for ranking in system.rank_names(texts, names.count)]
-    decisions = decide([candidates for _, candidates in found], threshold)
+    decisions = decide([candidates for _, candidates, _ in found], threshold)
     return [
-        _Ranked(answers, candidates, decision.chosen is None)
-        for (answers, candidates), decision in zip(found, decisions, strict=True)
+        _Ranked(answers, candidates, decision.chosen is None, tied)
+        for (answers, candidates, tied), decision in zip(found, decisions, strict=True)
     ]
 
 
 def _distinct(
     names: "_Names", ranking: Sequence[tuple[int, float]]
-) -> tuple[list[str], list[Candidate]]:
-    """Keep each distinct name once: its keys, best first, and the candidates of the first ones."""
+) -> tuple[list[str], list[Candidate], frozenset[int]]:
+    """Keep each distinct name once.
+
+    RETURNS: their keys, best first; candidates of the first ones; the concepts of the first name.
+    """
     first: dict[str, tuple[int, float]] = {}
+    rows: dict[str, list[int]] = {}
     for row, score in ranking:
-        first.setdefault(names.key_at(row), (row, score))
+        key = names.key_at(row)
+        first.setdefault(key, (row, score))
+        rows.setdefault(key, []).append(row)
+    best = next(iter(rows.values()), [])
     candidates = [
         Candidate(names.concept_at(row), row, score, {})
         for row, score in islice(first.values(), _MOST_KEPT)
     ]
-    return list(first), candidates
+    return list(first), candidates, frozenset(map(names.concept_at, best))
 
 
 class _Names:
@@ -224,7 +243,7 @@ class _Names:
         return tuple(paper_key(name.text) for name in self._kb.concept_at(row).names)
 
 
-def _outcome(case: Case, rank: int, retrieved: int, abstained: bool) -> Outcome:
+def _outcome(case: Case, rank: int, retrieved: int, abstained: bool, share: float) -> Outcome:
     return Outcome(
         rank=rank,
         is_nil=not case.gold.ids,
@@ -234,4 +253,5 @@ def _outcome(case: Case, rank: int, retrieved: int, abstained: bool) -> Outcome:
         lang=case.lang,
         type=case.gold.type,
         retrieved=retrieved,
+        share=share,
     )

@@ -26,10 +26,11 @@ def compute_metrics(outcomes: Iterable[Outcome], ks: Sequence[int] = (1, 5)) -> 
         id, "gold_in_kb" the number whose concept is in the knowledge base, "acc@k", "mrr",
         "recall@k" of the retriever, "recall@all" among all its candidates; "ci95" with
         [low, high] of "acc@k" and "mrr" (documents resampled), that of acc@1 again under
-        "acc@1_ci95"; "nil", "links" (all links, those of NILs included), "verdicts" (the steps
-        that lost mentions), "rollup" where the knowledge base has a hierarchy; and the accuracies
-        under "by_lang", "by_type" and a "by_" for each label, for the mentions that have one. None
-        is an undefined value.
+        "acc@1_ci95"; "acc@1_ties", in which a right concept that ties with n - 1 others for the
+        first place counts 1/n (BELB's recall@1, Garda et al. 2023); "nil", "links" (all links,
+        those of NILs included), "verdicts" (the steps that lost mentions), "rollup" where the
+        knowledge base has a hierarchy; and the accuracies under "by_lang", "by_type" and a "by_"
+        for each label, for the mentions that have one. None is an undefined value.
     """
     outcomes = list(outcomes)
     linked = [outcome for outcome in outcomes if not outcome.is_nil]
@@ -59,6 +60,7 @@ def _totals(table: "_Table", outcomes: Sequence[Outcome], linked: Sequence[Outco
     return {
         **table.metrics(np.ones(len(linked), dtype=bool)),
         "acc@1_ci95": table.interval_of_first(),
+        "acc@1_ties": fraction(sum(outcome.share for outcome in linked), len(linked)),
         "nil": nil_metrics(outcomes),
         "links": link_metrics(outcomes),
         "verdicts": count_verdicts(outcomes),

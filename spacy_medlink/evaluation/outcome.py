@@ -29,6 +29,7 @@ class Outcome(NamedTuple):
         a greater depth.
     rollup (Optional[int]): steps from the gold concept up to the answer (negative: down); 0 for
         the same concept, None for one that is neither above nor below it.
+    share (float): share of right concepts among those that tie for the first place.
     labels (Mapping[str, Tuple[str, ...]]): further groups of the mention, by label, such as
         {"length": ("2",)}.
     """
@@ -42,6 +43,7 @@ class Outcome(NamedTuple):
     type: str = ""
     retrieved: int = 0
     rollup: int | None = None
+    share: float = 0.0
     labels: Mapping[str, tuple[str, ...]] = _NONE
 
 

@@ -37,6 +37,11 @@ def ending_of(id: str) -> str:
     return parts[1] if len(parts) > 1 else ""
 
 
+def beginning_of(id: str) -> str:
+    """Get the part of an id before its first slash or point."""
+    return _SEPARATOR.split(id, maxsplit=1)[0]
+
+
 def features_of(text: str) -> list[str]:
     """List the features of a key: words, their beginnings and ends, pairs of words; each once."""
     words = text.split()

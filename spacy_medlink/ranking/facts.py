@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..kb import KnowledgeBase
 from ..retrieval.memory import Remembered
 from ..text.normalisation import key, upright
-from .endings import Endings
+from .endings import Endings, beginning_of
 
 CHARACTERS = 200  # of a text that are used
 DIGITS = 4  # to which scores are equal over batch sizes
@@ -106,6 +106,7 @@ class NameFacts:
         self.names_of = lru_cache(_KEPT)(self._names_of)
         self._id_of = lru_cache(_KEPT)(id_of) if id_of is not None else None
         self._endings = endings
+        self.beginning = lru_cache(_KEPT)(self._beginning)
         self.fingerprint = endings.fingerprint if endings is not None else ""
 
     def ending(self, text: str, concept: int) -> float:
@@ -113,6 +114,12 @@ class NameFacts:
         if self._endings is None or self._id_of is None:
             return 0.0
         return round(self._endings.log_probability(text, self._id_of(concept)), DIGITS)
+
+    def _beginning(self, concept: int) -> str:
+        """Get the part of a concept's id before its ending; "" without a model of endings."""
+        if self._endings is None or self._id_of is None:
+            return ""
+        return beginning_of(self._id_of(concept))
 
     def _names_of(self, concept: int) -> tuple[int, float]:
         """Get the concept's first name row, and log of 1 + its number of names."""

@@ -4,7 +4,8 @@ Each feature is defined once, by name; ranker and calibrator list the names of t
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ DEPTH = 2  # candidates that features of the first one look at
 MARGIN = 0.3  # larger differences to the runner-up count the same
 _LONGEST = 3.0
 _TIERS = ("exact", "ngram", "dense")
+_NONE: Mapping[str, float] = MappingProxyType({})
 _NUMBER = re.compile(r"\d+(?:[a-z]\b)?")
 
 
@@ -29,16 +31,23 @@ class Described:
     """A candidate as features see it.
 
     ranking (Sequence[Candidate]): with the candidate. place (int): its place, from 0. form (Form):
-        of the looked-up text. facts (NameFacts): of the knowledge base.
+        of the looked-up text. facts (NameFacts): of the knowledge base. best (Mapping[str, float]):
+        the best score in the ranking by the beginning of ids.
     """
 
-    __slots__ = ("added", "candidate", "exact", "facts", "first", "form", "missing", "name",
+    __slots__ = ("added", "best", "candidate", "exact", "facts", "first", "form", "missing", "name",
                  "names", "place", "ranking")  # fmt: skip
 
     def __init__(
-        self, ranking: Sequence[Candidate], place: int, form: Form, facts: NameFacts
+        self,
+        ranking: Sequence[Candidate],
+        place: int,
+        form: Form,
+        facts: NameFacts,
+        best: Mapping[str, float] = _NONE,
     ) -> None:
         self.ranking, self.place, self.form, self.facts = ranking, place, form, facts
+        self.best = best
         self.candidate = ranking[place]
         self.exact = self.candidate.scores.get("exact", 0.0)
         self.name = facts.form_of(self.candidate.name_row)
@@ -51,10 +60,15 @@ def features_of_candidates(
 ) -> Features:
     """Compute features of the candidates of a ranking, best first: (n_candidates, n_names)."""
     forms = {text: Form.of(text) for text in {one.form for one in ranking}}
-    places = range(len(ranking))
-    return _table(
-        [Described(ranking, place, forms[ranking[place].form], facts) for place in places], names
-    )
+    best: dict[str, float] = {}
+    for one in ranking:
+        beginning = facts.beginning(one.row)
+        best[beginning] = max(one.score, best.get(beginning, one.score))
+    best.pop("", None)  # no ids with endings
+    described = [
+        Described(ranking, place, forms[one.form], facts, best) for place, one in enumerate(ranking)
+    ]
+    return _table(described, names)
 
 
 def features_of_firsts(
@@ -107,6 +121,11 @@ def _memory(it: Described) -> float:
 def _spelling(it: Described) -> float:
     orders = {it.name.key, it.name.spoken}
     return max(Indel.normalized_similarity(it.form.key, order) for order in orders)
+
+
+def _beginning(it: Described) -> float:
+    score = it.candidate.score
+    return round(it.best.get(it.facts.beginning(it.candidate.row), score) - score, DIGITS)
 
 
 def _relative_length(it: Described) -> float:
@@ -163,4 +182,6 @@ FEATURES: dict[str, Callable[[Described], float]] = {
     "often": lambda it: it.facts.prior_of(it.candidate.row).often,
     "scheme": lambda it: it.facts.prior_of(it.candidate.row).scheme,
     "ending": lambda it: it.facts.ending(it.form.key, it.candidate.row),
+    # How much more the best candidate scores whose id differs in its ending alone.
+    "beginning": _beginning,
 }

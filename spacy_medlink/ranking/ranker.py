@@ -25,8 +25,9 @@ TOP = 10  # candidates to order by default
 RANKER_FEATURES = (
     "score", "behind", "place", "ngram", "dense", "exact", "spelling", "relative length", "added",
     "missing", "numbers", "last word", "preferred", "is preferred", "names", "seen", "often",
-    "scheme", "ending",
+    "scheme", "ending", "beginning",
 )  # fmt: skip
+_EARLIER = len(RANKER_FEATURES) - 1  # features of a ranker that was fitted before "beginning"
 FORMAT = 3
 # Files of this format call features traits, and the relative length "length".
 _STORED = ["length" if name == "relative length" else name for name in RANKER_FEATURES]
@@ -71,13 +72,14 @@ class CandidateRanker:
         """
         with damage_is_told(file):
             stored = json.loads(content_of(file))
-            if stored["format"] != FORMAT or stored["traits"] != _STORED:
+            known = stored["traits"] in (_STORED, _STORED[:_EARLIER])
+            if stored["format"] != FORMAT or not known:
                 problem = "it was fitted by another version of spacy-medlink"
                 raise Errors.ranker_mismatch(path=place_of(file).parent, problem=problem)
             top = stored["top"]
             if type(top) is not int or not 1 <= top <= _MOST:
                 raise ValueError(f"it would order {top!r} candidates")
-            model = LinearModel.from_json(RANKER_FEATURES, stored)
+            model = LinearModel.from_json(RANKER_FEATURES[: len(stored["traits"])], stored)
             return cls(model, facts, top, dict(stored["fitted_for"]))
 
     def knowing(self, facts: NameFacts) -> "CandidateRanker":
@@ -110,7 +112,8 @@ class CandidateRanker:
         if found is None:
             head = remembered(ranking)
             asked = ranking[head : self.top]
-            readings = softmax(self.model.score(ranker_features(asked, self.facts)))
+            features = features_of_candidates(asked, self.model.features, self.facts)
+            readings = softmax(self.model.score(features))
             found = blend(ranking, head, readings, WEIGHT, RANKER)
             self._cache.put(own, found)
         return found
@@ -160,7 +163,7 @@ def save_ranker(
 ) -> None:
     """Write the JSON file of a ranker. The arguments are those of `CandidateRanker`."""
     facts = {
-        "format": FORMAT, "traits": _STORED, **model.to_json(),
+        "format": FORMAT, "traits": _STORED[: len(model.features)], **model.to_json(),
         "top": top, "fitted_for": dict(fitted_for or {}),
     }  # fmt: skip
     path.write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n", encoding="utf-8")
@@ -168,7 +171,8 @@ def save_ranker(
 
 def _fingerprint(model: LinearModel, top: int) -> str:
     parts = list(model.to_json().values())
-    return hashlib.sha256(json.dumps([_STORED, top, parts]).encode()).hexdigest()[:32]
+    stored = _STORED[: len(model.features)]
+    return hashlib.sha256(json.dumps([stored, top, parts]).encode()).hexdigest()[:32]
 
 
 def softmax(logits: NDArray[np.float64]) -> Floats1d:

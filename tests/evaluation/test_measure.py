@@ -108,6 +108,15 @@ def test_splits(tiny_assets: Assets, gold_file: Path, tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("protocol", ["concepts", "names"])
+def test_ties_count_in_part(tiny_assets: Assets, tmp_path: Path, protocol: str) -> None:
+    gold = tmp_path / "gold.jsonl"
+    lines = [{"mention": text, "ids": ["HP:0001698"]} for text in ("PE", "pericardial effusion")]
+    gold.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    # Two concepts have the first mention as a name, one has the second.
+    assert _measure(tiny_assets, gold, protocol=protocol, lexicon=None)["acc@1_ties"] == 0.75
+
+
 def test_names_protocol_counts_names(tiny_assets: Assets, gold_file: Path) -> None:
     report = _measure(tiny_assets, gold_file, tiers=("exact",), protocol="names")
     # PE is one name of two concepts: right at once, whichever comes first.

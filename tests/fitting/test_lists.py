@@ -25,13 +25,13 @@ def planted(mentions=200, candidates=6, seed=0, noise=0.0):
 
 
 def test_what_decides_is_found():
-    lists = planted()
+    lists = planted(400)
     fitted = fit(lists)
     weights = fitted.model.weights
     others = np.delete(weights, [3, 8])
     assert min(weights[3], -weights[8]) > 5 * np.abs(others).max()
-    firsts = fitted.unseen.reshape(200, 6).argmax(axis=1)
-    assert (lists.right.reshape(200, 6)[np.arange(200), firsts]).mean() > 0.95, "unseen mentions"
+    firsts = fitted.unseen.reshape(400, 6).argmax(axis=1)
+    assert (lists.right.reshape(400, 6)[np.arange(400), firsts]).mean() > 0.95, "unseen mentions"
 
 
 def test_where_nothing_decides_the_penalty_is_high():
