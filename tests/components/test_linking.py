@@ -232,4 +232,4 @@ def test_unknown_tiers_are_refused(tiny_assets):
     starter = starter_assets()
     with pytest.raises(MedlinkError, match="E210"):
         starter.engine(["dense"])
-    assert fresh(tiny_assets, "exact").dense is None
+    assert fresh(tiny_assets, "exact").parts.dense is None

@@ -26,6 +26,7 @@ OUTCOMES = st.builds(
     lang=st.sampled_from(["en", "es"]),
     type=st.sampled_from(["", "Disease"]),
     retrieved=st.integers(0, 7),
+    share=st.sampled_from([0.0, 0.5, 1.0]),
     labels=st.sampled_from([{}, {"length": ("1",)}, {"length": ("1", "2"), "code": ("seen",)}]),
 )
 

@@ -141,7 +141,8 @@ def test_transformer(folder: Path, tmp_path: Path, tiny_assets: Assets, tiny_enc
     train_ner(tiny_assets.path, tmp_path / "ner", [folder], transformer=tiny_encoder, values=FEW)
     nlp = spacy.load(tmp_path / "ner" / PIPELINE)
     assert nlp.pipe_names == ["names", "transformer", "ner"]
-    assert [span.text for span in nlp("It is asthma.").spans["names"]] == ["asthma"]
+    doc = nlp("It is asthma.")  # held, since its spans do not hold it
+    assert [span.text for span in doc.spans["names"]] == ["asthma"]
 
 
 def test_types_that_the_terminology_lacks_are_left_out(tmp_path: Path, tiny_assets: Assets) -> None:

@@ -155,7 +155,7 @@ function showTerm() {
     ...term.context.map((cell, place) => cell && `${local.context[place]}: ${cell}`)].filter(Boolean);
   return show(`“${term.name}”`, facts.length ? make("p", {}, facts.join(" · ")) : "",
     canDecide() ? make("p", { class: "tools" }, act("a", "Approve"), act("n", "No concept"), act("f", "Flag"), act("i", "Ignore"), act("u", "Undo")) : "",
-    rows.length ? table(["", "candidate", "matched name", "match", "prob."], rows) : make("p", {}, "There are no candidates."),
+    rows.length ? table(["key", "candidate", "matched name", "match", "prob."], rows) : make("p", {}, "There are no candidates."),
     canDecide() ? make("p", { class: "tools" }, make("label", {}, "Comment ", comment), matchOf(term)) : "",
     make("p", {}, canDecide() ? "Or search for another concept above." : "Map the terms again to decide on them in this terminology."));
 }
