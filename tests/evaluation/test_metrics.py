@@ -56,6 +56,8 @@ def _check(metrics: dict[str, Any], outcomes: Sequence[Outcome]) -> None:
         share = len(found) / len(outcomes) if outcomes else None
         assert metrics[f"recall@{k}"] == pytest.approx(share, abs=1e-6)
     assert metrics["mrr"] == pytest.approx(_mrr(outcomes), abs=1e-6)
+    with_ties = sum(outcome.share for outcome in outcomes) / len(outcomes) if outcomes else None
+    assert metrics["acc@1_ties"] == pytest.approx(with_ties, abs=1e-6)
 
 
 @given(st.lists(OUTCOMES, max_size=30))
