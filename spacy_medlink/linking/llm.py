@@ -73,6 +73,7 @@ class LlmChooser:
         self.endpoint, self.model, self.below, self.most = endpoint, model, below, most
         self.seconds, self.key = seconds, key
         self._answers: Lru[str, int] = Lru(_CACHED)
+        self._texts: tuple[KnowledgeBase, CandidateTexts] | None = None
         self._lock = ForkSafeLock()
         self._asked = 0
 
@@ -89,7 +90,7 @@ class LlmChooser:
         RETURNS (List[Decision]): a chosen candidate comes first, with `scores["llm"]`.
         RAISES (MedlinkError): E230 when the endpoint does not answer.
         """
-        decided, texts = list(decisions), CandidateTexts(kb, definitions=True)
+        decided, texts = list(decisions), self._texts_of(kb)
         questions = {
             place: _question(mentions[place], [texts.of(one) for one in own.ranking])
             for place, own in enumerate(decided)
@@ -106,6 +107,13 @@ class LlmChooser:
             if number is not None and 0 <= number <= len(decided[place].ranking):
                 decided[place] = _chosen(decided[place], number)
         return decided
+
+    def _texts_of(self, kb: "KnowledgeBase") -> CandidateTexts:
+        """Get the texts of candidates; they are made once, since the types of all are compared."""
+        known = self._texts
+        if known is None or known[0] is not kb:
+            known = self._texts = kb, CandidateTexts(kb, definitions=True)
+        return known[1]
 
     def _is_unsure(self, decision: Decision) -> bool:
         if decision.parts or decision.reason not in ("", BELOW_THRESHOLD) or not decision.ranking:
