@@ -16,8 +16,8 @@ import typer
 from benchmarks.measured import machine, write_results
 from benchmarks.training import material
 from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.objectives.batch import LOSSES
 from spacy_medlink.kb import KnowledgeBase
-from spacy_medlink.objectives.batch import LOSSES
 from training.experiment import Experiment
 from training.recipe.reading import read_recipe
 from training.recipe.settings import ObjectiveSettings, Recipe

@@ -21,8 +21,8 @@ from torch.profiler import ProfilerActivity, profile
 from benchmarks.measured import run_command, write_results
 from benchmarks.training_reference import Reference
 from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.objectives.batch import LOSSES, MINERS, BatchObjective
 from spacy_medlink.kb import KnowledgeBase
-from spacy_medlink.objectives.batch import LOSSES, MINERS, BatchObjective
 from training.embedded import place_model, place_ontology
 from training.experiment import Experiment
 from training.loop.learner import Learner

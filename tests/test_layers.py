@@ -23,7 +23,7 @@ ARCHITECTURE = ROOT / "docs" / "architecture.md"
 # circle. "" is the package itself, "types" and "errors" are the only modules beside the rooms.
 FLOORS = [
     {"", "types", "errors", "util"},
-    {"text", "encoders", "objectives"},
+    {"text", "encoders"},
     {"kb", "retrieval"},
     {"ranking", "linking"},
     {"assets"},

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import torch
 
+from spacy_medlink.encoders.objectives.protocol import Needs, Objective
 from spacy_medlink.errors import Errors
 from spacy_medlink.kb import KnowledgeBase
-from spacy_medlink.objectives.protocol import Needs, Objective
 from spacy_medlink.types import Floats2d
 
 from .data.group_sampler import GroupSampler

@@ -10,10 +10,10 @@ import numpy as np
 import torch
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.objectives.protocol import Objective
 from spacy_medlink.encoders.stored import StoredVectors
 from spacy_medlink.errors import Errors
 from spacy_medlink.kb import KnowledgeBase
-from spacy_medlink.objectives.protocol import Objective
 from spacy_medlink.types import Floats2d
 from spacy_medlink.util.devices import find_device
 from spacy_medlink.util.files import sha256_of

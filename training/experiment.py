@@ -9,10 +9,10 @@ from pathlib import Path
 import torch
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.objectives.protocol import Objective
 from spacy_medlink.encoders.stored import StoredVectors
 from spacy_medlink.errors import Errors
 from spacy_medlink.kb import KnowledgeBase
-from spacy_medlink.objectives.protocol import Objective
 
 from .assembly import make_objective, make_relations, make_sampler
 from .choosing.yardstick import Yardstick

@@ -9,8 +9,8 @@ from pathlib import Path
 import torch
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.objectives.protocol import Needs, Objective
 from spacy_medlink.kb import KnowledgeBase
-from spacy_medlink.objectives.protocol import Needs, Objective
 from spacy_medlink.types import Floats2d, Ints1d
 from spacy_medlink.util.files import sha256_of
 

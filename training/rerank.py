@@ -17,10 +17,10 @@ from spacy_medlink.assets.layout import ENCODER
 from spacy_medlink.assets.manifest import ASSETS
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
+from spacy_medlink.encoders.objectives.lists import LOSSES
 from spacy_medlink.errors import Errors
 from spacy_medlink.fitting.reranker import fit_rerank_gate, leave_out_reranker, store_reranker
 from spacy_medlink.kb.schema import kb_fingerprint
-from spacy_medlink.objectives.lists import LOSSES
 from spacy_medlink.ranking.blending import remembered
 from spacy_medlink.ranking.reranking import CandidateTexts, Reranker
 from spacy_medlink.util.devices import AUTO, CPU, find_device

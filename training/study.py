@@ -10,7 +10,7 @@ import torch
 
 from spacy_medlink.encoders.adapters import adapter_reduction, add_adapters
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.objectives.protocol import Objective, Weights
+from spacy_medlink.encoders.objectives.protocol import Objective, Weights
 from spacy_medlink.util.devices import find_device
 
 from .choosing.selection import Halves, Selection, select

@@ -2,7 +2,7 @@
 
 import torch
 
-from spacy_medlink.objectives.protocol import Weights as Weights
+from spacy_medlink.encoders.objectives.protocol import Weights as Weights
 
 
 def copy_weights(module: torch.nn.Module) -> Weights:

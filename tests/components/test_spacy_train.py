@@ -21,9 +21,9 @@ from spacy_medlink.components.linker.lesson import make_lesson
 from spacy_medlink.components.linker.trainer import Trainer
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
+from spacy_medlink.encoders.objectives.protocol import Batch
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb.schema import kb_fingerprint
-from spacy_medlink.objectives.protocol import Batch
 from tests.tiny import write_tiny_encoder
 from training.recipe.settings import ObjectiveSettings
 

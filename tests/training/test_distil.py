@@ -14,11 +14,11 @@ from spacy_medlink.assets import Assets
 from spacy_medlink.building import build_assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.light import open_to_encode
+from spacy_medlink.encoders.objectives.protocol import Batch
 from spacy_medlink.encoders.preparation import Preparation
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.readers import obo
-from spacy_medlink.objectives.protocol import Batch
 from spacy_medlink.types import Concept
 from tests.tiny import write_tiny_encoder
 from training.data.holdout import Holdout

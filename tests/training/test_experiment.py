@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.objectives.batch import LOSSES, MINERS
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
-from spacy_medlink.objectives.batch import LOSSES, MINERS
 from spacy_medlink.types import Concept, Name
 from tests.tiny import TINY_RECORDS
 from training.experiment import Experiment

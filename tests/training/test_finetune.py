@@ -10,8 +10,8 @@ from typer import Typer
 from typer.testing import CliRunner
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.objectives.protocol import Batch
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.objectives.protocol import Batch
 from training.data.candidates import Candidates
 from training.data.mention_sampler import MentionSampler, WithNearNames, mention_pairs
 from training.data.mentions import join, read_mentions

@@ -9,8 +9,8 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
+from spacy_medlink.encoders.objectives.protocol import Objective, Stateless, Weights
 from spacy_medlink.errors import Errors
-from spacy_medlink.objectives.protocol import Objective, Stateless, Weights
 from spacy_medlink.util.files import recover, replacing_directory
 from spacy_medlink.util.outputs import DirectoryKind, check_output
 

@@ -6,8 +6,8 @@ import numpy as np
 import torch
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.objectives.protocol import Batch, Objective
 from spacy_medlink.errors import Errors, MedlinkError
-from spacy_medlink.objectives.protocol import Batch, Objective
 from spacy_medlink.types import Ints1d
 from spacy_medlink.util.devices import free_memory, is_out_of_memory, sent
 

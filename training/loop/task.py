@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import torch
 
-from spacy_medlink.objectives.protocol import Objective, Stateless
+from spacy_medlink.encoders.objectives.protocol import Objective, Stateless
 
 from .precision import Precision
 from .ranks import Ranks

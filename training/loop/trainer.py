@@ -6,8 +6,8 @@ from pathlib import Path
 
 import torch
 
+from spacy_medlink.encoders.objectives.protocol import Weights
 from spacy_medlink.errors import Errors, MedlinkError
-from spacy_medlink.objectives.protocol import Weights
 
 from ..recipe.settings import Recipe
 from ..weights import copy_weights

@@ -5,7 +5,7 @@ from typing import Protocol
 
 import torch
 
-from spacy_medlink.objectives.protocol import Batch, Objective
+from spacy_medlink.encoders.objectives.protocol import Batch, Objective
 
 from ..weights import Weights
 

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from spacy_medlink.objectives.protocol import Batch
+from spacy_medlink.encoders.objectives.protocol import Batch
 from spacy_medlink.util.devices import moved, sent
 
 from ..data.candidates import Candidates

@@ -2,8 +2,8 @@
 
 import torch
 
-from spacy_medlink.objectives.mining import Indices
-from spacy_medlink.objectives.protocol import Batch, Stateless
+from spacy_medlink.encoders.objectives.mining import Indices
+from spacy_medlink.encoders.objectives.protocol import Batch, Stateless
 from spacy_medlink.types import Floats2d
 
 from ..data.names import TrainingNames

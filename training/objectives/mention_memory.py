@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from spacy_medlink.objectives.mining import Indices
-from spacy_medlink.objectives.protocol import Batch
+from spacy_medlink.encoders.objectives.mining import Indices
+from spacy_medlink.encoders.objectives.protocol import Batch
 from spacy_medlink.types import Floats2d, Ints1d
 from spacy_medlink.util.devices import sent
 

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
+from spacy_medlink.encoders.objectives.mining import Indices
+from spacy_medlink.encoders.objectives.protocol import Batch
 from spacy_medlink.errors import Errors
-from spacy_medlink.objectives.mining import Indices
-from spacy_medlink.objectives.protocol import Batch
 from spacy_medlink.types import Floats2d
 from spacy_medlink.util.devices import sent
 

@@ -1,7 +1,7 @@
 """The losses that a recipe can name, with their needs: names, mentions, or a teacher."""
 
-from spacy_medlink.objectives.batch import LOSSES
-from spacy_medlink.objectives.protocol import Choice
+from spacy_medlink.encoders.objectives.batch import LOSSES
+from spacy_medlink.encoders.objectives.protocol import Choice
 
 from .marginal import MarginalObjective
 from .memory import MemoryObjective

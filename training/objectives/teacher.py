@@ -3,7 +3,7 @@
 import torch
 from torch.nn.functional import kl_div, log_softmax
 
-from spacy_medlink.objectives.protocol import Batch, Stateless
+from spacy_medlink.encoders.objectives.protocol import Batch, Stateless
 from spacy_medlink.types import Floats2d
 from spacy_medlink.util.devices import sent
 

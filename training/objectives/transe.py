@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from spacy_medlink.objectives.protocol import Batch
+from spacy_medlink.encoders.objectives.protocol import Batch
 from spacy_medlink.util.devices import moved, sent
 
 from ..data.relations import Triples

@@ -2,8 +2,8 @@
 
 import torch
 
+from spacy_medlink.encoders.objectives.protocol import Batch
 from spacy_medlink.kb import KnowledgeBase
-from spacy_medlink.objectives.protocol import Batch
 from spacy_medlink.util.devices import moved
 
 _NONE = -1

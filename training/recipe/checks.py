@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
+from spacy_medlink.encoders.objectives.protocol import Choice, Needs
 from spacy_medlink.errors import Errors, MedlinkError
-from spacy_medlink.objectives.protocol import Choice, Needs
 
 from .settings import Recipe
 

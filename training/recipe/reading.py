@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 from spacy.util import load_config
 
+from spacy_medlink.encoders.objectives.batch import MINERS
+from spacy_medlink.encoders.objectives.protocol import Choice
 from spacy_medlink.errors import Errors, MedlinkError
-from spacy_medlink.objectives.batch import MINERS
-from spacy_medlink.objectives.protocol import Choice
 
 from ..objectives.registered import OF_NAMES
 from .checks import check_choice, check_together, unknown_key

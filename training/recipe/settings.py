@@ -14,8 +14,8 @@ from pydantic import (
     PositiveInt,
 )
 
-from spacy_medlink.objectives.protocol import Choice, Needs
-from spacy_medlink.objectives.registered import BatchChoice
+from spacy_medlink.encoders.objectives.protocol import Choice, Needs
+from spacy_medlink.encoders.objectives.registered import BatchChoice
 
 
 def _none_or_several(value: int) -> int:
@@ -132,7 +132,7 @@ class EncoderSettings(Section):
 
 
 class ObjectiveSettings(Section):
-    """Miner and loss by name (`spacy_medlink.objectives.batch`), each with its own settings.
+    """Miner and loss by name (`encoders.objectives.batch`), each with its own settings.
 
     neighbours (int): 0 mines in the batch alone, as the papers do; else so many nearest wrong names
     of each name, out of a memory of all names, are mined too, and its synonyms.

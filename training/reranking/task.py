@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Sequence
 import torch
 
 from spacy_medlink.encoders.cross_encoder import CrossEncoder
+from spacy_medlink.encoders.objectives.lists import LOSSES
+from spacy_medlink.encoders.objectives.protocol import Stateless
 from spacy_medlink.encoders.pairs import Pair
-from spacy_medlink.objectives.lists import LOSSES
-from spacy_medlink.objectives.protocol import Stateless
 from spacy_medlink.ranking.reranking import CandidateTexts
 
 from ..data.sampler import Shuffle

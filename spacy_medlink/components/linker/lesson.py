@@ -12,8 +12,8 @@ from ...text.normalisation import hash_keys, key
 from ...types import Ints1d
 
 if TYPE_CHECKING:
+    from ...encoders.objectives.protocol import Objective
     from ...kb import KnowledgeBase
-    from ...objectives.protocol import Objective
 
 _APART = "\0"  # no key of a text begins with it
 _NAMES_OF_CONCEPT = 4  # names that a mention is pulled to, the preferred one first
@@ -46,7 +46,7 @@ class Lesson:
         import torch
         from thinc.api import torch2xp, xp2torch
 
-        from ...objectives.protocol import Batch
+        from ...encoders.objectives.protocol import Batch
         from ...util.devices import sent
 
         tensor = xp2torch(vectors, requires_grad=True)

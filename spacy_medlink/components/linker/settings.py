@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator
 from thinc.api import Model
 
+from ...encoders.objectives.registered import BatchChoice, ListChoice
 from ...errors import Errors
-from ...objectives.registered import BatchChoice, ListChoice
 from ...util.setting_types import (
     LIST_RULE,
     MOST,

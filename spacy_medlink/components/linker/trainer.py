@@ -15,8 +15,8 @@ from .opened import OpenedLinker
 
 if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
     from ...assets import Assets
-    from ...objectives.lists import ListLoss
-    from ...objectives.protocol import Objective
+    from ...encoders.objectives.lists import ListLoss
+    from ...encoders.objectives.protocol import Objective
     from ...ranking.reranking import CandidateTexts
 
 _NEAR = 4  # names near a mention that serve as negatives
@@ -79,7 +79,7 @@ class Trainer:
         RAISES (MedlinkError): E302 for an unknown loss or miner.
         """
         if self._objective is None:
-            from ...objectives.registered import batch_objective
+            from ...encoders.objectives.registered import batch_objective
 
             self._objective = (self.settings.objective or batch_objective()).make()
         return self._objective

@@ -13,8 +13,8 @@ import pytest
 import torch
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.objectives.protocol import Stateless
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.objectives.protocol import Stateless
 from tests.children import in_thread
 from training.choosing.yardstick import Yardstick
 from training.experiment import Experiment

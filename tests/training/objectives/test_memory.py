@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_medlink.objectives.protocol import Batch
+from spacy_medlink.encoders.objectives.protocol import Batch
 from training.data.names import TokenTable, TrainingNames
 from training.objectives.memory import MemoryObjective, logsumexp_by
 

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pytorch_metric_learning import losses, miners
 
+from spacy_medlink.encoders.objectives.batch import LOSSES, MINERS, BatchObjective
+from spacy_medlink.encoders.objectives.mining import HardPairMiner
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.objectives.batch import LOSSES, MINERS, BatchObjective
-from spacy_medlink.objectives.mining import HardPairMiner
 from tests.training.objectives.test_memory import CPU, _batch, _names, _unit
 from training.objectives import name_memory
 from training.objectives.mined_memory import MinedMemoryObjective

@@ -11,7 +11,7 @@ import pytest
 from spacy.util import load_config
 
 from docs.generate import PAGES
-from spacy_medlink.objectives.batch import LOSSES
+from spacy_medlink.encoders.objectives.batch import LOSSES
 from training.objectives.registered import OF_MENTIONS
 from training.papers.hyperparameters import Hyperparameter, read_hyperparameters
 from training.papers.layout import LayoutFile

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 import training
+from spacy_medlink.encoders.objectives.lists import LOSSES
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.evaluation.intervals import standard_error
-from spacy_medlink.objectives.lists import LOSSES
 from spacy_medlink.types import Mention
 from training.reranking.choosing import choose
 from training.reranking.lists import RankedList

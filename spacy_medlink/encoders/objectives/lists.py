@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import torch
 from numpy.typing import NDArray
 
-from ..util.devices import sent
+from ...util.devices import sent
 
 Flags = Sequence[NDArray[Any]]
 Loss = Callable[[torch.Tensor, Flags], torch.Tensor]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..errors import Errors
+from ...errors import Errors
 
 if TYPE_CHECKING:
     from .lists import ListLoss

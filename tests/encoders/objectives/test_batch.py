@@ -6,9 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pytorch_metric_learning.miners import TripletMarginMiner
 
-from spacy_medlink.objectives.batch import LOSSES, MINERS, BatchObjective
-from spacy_medlink.objectives.mining import HardPairMiner, RandomTripletMiner, without_twins
-from spacy_medlink.objectives.protocol import Batch
+from spacy_medlink.encoders.objectives.batch import LOSSES, MINERS, BatchObjective
+from spacy_medlink.encoders.objectives.mining import (
+    HardPairMiner,
+    RandomTripletMiner,
+    without_twins,
+)
+from spacy_medlink.encoders.objectives.protocol import Batch
 
 
 def _unit(n: int, seed: int, dim: int = 6) -> torch.Tensor:
