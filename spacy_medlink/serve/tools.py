@@ -19,10 +19,16 @@ _DOCTYPE = "<!DOCTYPE"  # may hold entities that grow without end
 _Waited = Callable[[Sequence[Any]], Awaitable[list[Any]]]
 
 
+class Task(BaseModel):
+    """A task of Label Studio."""
+
+    data: dict[str, Any]
+
+
 class Tasks(BaseModel):
     """Tasks of Label Studio, and its labeling configuration."""
 
-    tasks: list[dict[str, Any]]
+    tasks: list[Task]
     label_config: str | None = Field(None, max_length=_LONGEST)
 
 
@@ -73,8 +79,9 @@ def tools_router(
     async def predict(body: Tasks, terminology: str = "") -> dict[str, Any]:
         """Predict the regions of tasks."""
         names, field = _read_config(body.label_config or "")
-        texts = [task.get("data", {}).get(field) for task in body.tasks]
-        if not all(isinstance(text, str) for text in texts):
+        fields = [task.data.get(field) for task in body.tasks]
+        texts = [one for one in fields if isinstance(one, str)]
+        if len(texts) < len(fields):
             raise Errors.bad_task(field=field)
         records = await records_of(texts, terminology)
         return {"results": [prediction_of(record, names) for record in records]}

@@ -56,6 +56,8 @@ def test_label_studio(client: TestClient) -> None:
         {"tasks": [{"data": {"text": TEXT}}], "label_config": "<View"},
         {"tasks": [{"data": {"text": TEXT}}], "label_config": "<!DOCTYPE a [<!ENTITY b 'c'>]><a/>"},
         {"tasks": [1]},
+        {"tasks": [{"data": 1}]},
+        {"tasks": [{}]},
     ],
 )
 def test_what_label_studio_must_not_send(client: TestClient, body: dict[str, Any]) -> None:
