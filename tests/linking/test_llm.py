@@ -13,7 +13,8 @@ import spacy
 from spacy.tokens import Span
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.errors import MedlinkError, Warnings
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.evaluation.provenance import describe_linker
 from spacy_medlink.linking import Linker, open_linker
 from spacy_medlink.linking.llm import CHOSEN, NONE_FITS, LlmChooser
 from spacy_medlink.types import Mention
@@ -106,7 +107,6 @@ def test_a_question_is_asked_once_and_no_more_than_the_limit(tiny_assets: Assets
         with pytest.warns(UserWarning, match="W123"):
             linker.decide(others)
     assert len(server.asked) == 2
-    assert Warnings.llm_limit.format(most=2)
 
 
 @pytest.mark.parametrize("body", [b"no JSON", b"{}", b'{"choices": []}', b"[]"])
@@ -148,6 +148,13 @@ def test_the_component_asks_and_keeps_the_setting(
         (ent,) = loaded.get_pipe("medical_linker")(doc).ents
     assert ent._.candidates[0]["scores"][CHOSEN] == 1.0 and server.keys == ["Bearer secret"]
     assert "secret" not in (tmp_path / "pipeline" / "config.cfg").read_text("utf-8")
+
+
+def test_an_evaluation_says_that_a_model_was_asked(tiny_assets: Assets) -> None:
+    chooser = LlmChooser("http://localhost/v1", "small", below=0.3)
+    said = json.loads(json.dumps(describe_linker(linker_of(tiny_assets, chooser))))
+    assert said["llm"] == {"model": "small", "below": 0.3, "most": 1000}
+    assert "llm" not in describe_linker(linker_of(tiny_assets, None))
 
 
 def test_it_crosses_processes() -> None:
