@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from ..kb import KnowledgeBase
 from ..ranking.reranking import RERANK
 from ..retrieval.concepts import MEMORY
-from ..types import Candidate, Mention, Rescorer
+from ..types import Candidate, Mention
 from .decision import Decision
 from .explanation import Explanation
 from .forms import Forms
@@ -53,11 +53,9 @@ def explain(
     )
 
 
-def is_reranked(rescorer: Rescorer | None, ranking: Sequence[Candidate]) -> bool | None:
-    """Tell whether the reranker has read a mention; None without reranker or candidates."""
-    if rescorer is None or not rescorer.reads_context or not ranking:
-        return None
-    return any(RERANK in one.scores for one in ranking)
+def is_reranked(ranking: Sequence[Candidate]) -> bool | None:
+    """Tell whether the reranker has read the candidates of a mention; None where there are none."""
+    return any(RERANK in one.scores for one in ranking) if ranking else None
 
 
 def _forms(

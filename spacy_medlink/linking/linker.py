@@ -200,9 +200,12 @@ class Linker:
 
         assert self.parts.kb is not None
         linker, (decision,) = self, self.decide([mention], only, force)
-        (ranked,) = self.rank([mention], self._width(self.settings.depth), only)
-        reranked, first = is_reranked(self.parts.rescorer, ranked), self.settings.exact_first
-        if first is None and (self.parts.gate is not None or reranked is False):
+        reranked, rescorer = None, self.parts.rescorer
+        if rescorer is not None and rescorer.reads_context:
+            (ranked,) = self.rank([mention], self._width(self.settings.depth), only)
+            reranked = is_reranked(ranked)
+        is_gated = self.parts.gate is not None or reranked is False
+        if self.settings.exact_first is None and is_gated:
             every = self.using(exact_first=False)
             (full,) = every.decide([mention], only, force)
             if (full.link and full.link.row) == (decision.link and decision.link.row):
