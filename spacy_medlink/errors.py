@@ -763,7 +763,7 @@ class Errors:
     no_corrections = Message(
         "E653",
         "{path} is not a file of gold mentions, so no corrections are put there. Give "
-        "`--corrections` a new file.",
+        "a file with gold as JSON Lines, or for `--corrections` a new one.",
     )
     nothing_to_review = Message(
         "E126",
