@@ -18,6 +18,7 @@ from ..types import Floats2d
 from ..util import devices
 from ..util.locks import ForkSafeLock
 from ..util.setting_types import is_weight
+from ..util.threads import side_by_side, threads
 from .adapters import adapter_reduction, divided, load_adapters, save_adapters
 from .damage import check_config, is_failure, running
 from .native import has_native_bf16
@@ -25,11 +26,12 @@ from .place import is_here, is_path
 from .pooling import pool
 from .preparation import AS_IT_IS, Preparation
 from .projection import PROJECTION_FILE, dumped, read_projection
-from .tokens import by_length, cut, rectangle, special_ids
+from .tokens import batches_of, by_length, cut, rectangle, special_ids
 
 Pooling = Literal["mean", "cls"]
 SETTINGS_FILE = "medlink_encoder.json"
 ADAPTERS_FILE = "medlink_adapters.safetensors"
+_SHARE = 128  # word pieces that are worth a thread
 _ASKING = ("bert", "roberta", "xlm-roberta", "camembert")  # models; see `unseen`
 
 
@@ -210,12 +212,20 @@ class BiEncoder:
         size (int): word pieces in a batch; halved whenever the device runs out of memory.
         """
         vectors = np.empty((len(pieces), self.dim), dtype=np.float32)
-        if len(pieces):
+
+        def run(rows: Sequence[int]) -> None:
             with torch.inference_mode():
-                parts = list(self._runs(module, pieces, size))
+                parts = list(self._runs(module, pieces, rows, size))
                 # Fetched once: waiting for every batch would leave a GPU idle between them.
-                order = [row for rows, _ in parts for row in rows]
+                order = [row for own, _ in parts for row in own]
                 vectors[order] = devices.fetched(torch.cat([output for _, output in parts]).float())
+
+        workers = self._workers(pieces)
+        if workers > 1:
+            share = -(-sum(map(len, pieces)) // workers)
+            side_by_side(run, batches_of(pieces, min(size, share)), workers)
+        elif len(pieces):
+            run(by_length(pieces))
         return vectors
 
     def refresh(self) -> None:
@@ -230,14 +240,24 @@ class BiEncoder:
         """
         self.module = self.inference_module()
 
-    def _runs(
-        self, module: torch.nn.Module, pieces: Sequence[Sequence[int]], size: int
-    ) -> Iterator[tuple[list[int], torch.Tensor]]:
-        """Encode in batches of strings of similar length, the longest first: little is padded.
+    def _workers(self, pieces: Sequence[Sequence[int]]) -> int:
+        """Count the threads that encode side by side; a GPU needs one, and so do few pieces."""
+        if self.device.type != "cpu":
+            return 1
+        return min(threads(), torch.get_num_threads(), sum(map(len, pieces)) // _SHARE)
 
+    def _runs(
+        self,
+        module: torch.nn.Module,
+        pieces: Sequence[Sequence[int]],
+        order: Sequence[int],
+        size: int,
+    ) -> Iterator[tuple[Sequence[int], torch.Tensor]]:
+        """Encode strings in batches.
+
+        order (Sequence[int]): places of the strings, the longest first.
         size (int): word pieces in a batch; halved whenever the device runs out of memory.
         """
-        order = by_length(pieces)
         start = 0
         while start < len(order):
             length = len(pieces[order[start]])

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,9 @@ from ..errors import Errors
 from ..types import Floats2d, Ints1d
 from ..util.held import Directory, HeldFiles, place_of
 from ..util.locks import ForkSafeLock
-from ..util.threads import threads
+from ..util.threads import side_by_side, threads
 from .preparation import Preparation
-from .tokens import by_length, cut, read_json, read_tokenizer, rectangle, special_ids
+from .tokens import batches_of, cut, read_json, read_tokenizer, rectangle, special_ids
 
 ONNX, OPENVINO = "onnx", "openvino"
 RUNTIMES = (ONNX, OPENVINO)
@@ -55,18 +54,12 @@ class RuntimeEncoder:
         """
         pieces = cut(self.tokenizer, self.preparation, texts, self.max_length)
         vectors = np.empty((len(pieces), self.dim), dtype=np.float32)
-        batches = list(_batches(pieces))
+        batches = batches_of(pieces, _PIECES)
 
         def run(rows: list[int]) -> None:
             vectors[rows] = self._run([pieces[row] for row in rows])
 
-        workers = min(len(batches), threads())
-        if workers < 2:
-            for rows in batches:
-                run(rows)
-        else:
-            with ThreadPoolExecutor(workers) as pool:
-                list(pool.map(run, batches))
+        side_by_side(run, batches, threads())
         return vectors
 
     def _run(self, pieces: Sequence[Sequence[int]]) -> Floats2d:
@@ -114,16 +107,6 @@ class RuntimeEncoder:
         except Exception as error:  # each runtime has classes of its own
             reason = str(error).strip().partition("\n")[0]
             raise Errors.encoder_damaged(path=place_of(self._files), reason=reason) from error
-
-
-def _batches(pieces: Sequence[Sequence[int]]) -> "list[list[int]]":
-    """Divide texts into batches of similar length: places."""
-    order, batches, start = by_length(pieces), list[list[int]](), 0
-    while start < len(order):
-        count = max(1, _PIECES // len(pieces[order[start]]))
-        batches.append(order[start : start + count])
-        start += count
-    return batches
 
 
 def _settings(encoder: Directory) -> dict[str, Any]:

@@ -76,6 +76,20 @@ def by_length(pieces: Sequence[Sequence[int]]) -> list[int]:
     return sorted(range(len(pieces)), key=lambda place: -len(pieces[place]))
 
 
+def batches_of(pieces: Sequence[Sequence[int]], size: int) -> list[list[int]]:
+    """Divide texts into batches of similar length, the longest first: little is padded.
+
+    size (int): word pieces in a batch, padding included; a longer text is a batch of its own.
+    RETURNS (List[List[int]]): the places of the texts of each batch.
+    """
+    order, batches, start = by_length(pieces), list[list[int]](), 0
+    while start < len(order):
+        count = max(1, size // len(pieces[order[start]]))
+        batches.append(order[start : start + count])
+        start += count
+    return batches
+
+
 def rectangle(pieces: Sequence[Sequence[int]], width: int, pad_id: int) -> Ints2d:
     """Lay id lists in a table, its first column their lengths: (n, 1 + width), int64."""
     lengths = np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces))

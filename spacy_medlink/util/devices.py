@@ -18,7 +18,7 @@ AUTO = "auto"
 CPU = torch.device("cpu")
 
 # Word pieces in a batch. A processor's caches want few; a GPU is idle unless it has many.
-_PIECES_ON_CPU = 1024
+_PIECES_ON_CPU = 512
 _LEAST_PIECES, _MOST_PIECES = 4096, 1 << 17
 _GPU_BLOCK = 8
 # Memory of a word piece while its layer runs, as a multiple of the size of a vector.

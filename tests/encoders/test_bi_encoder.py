@@ -91,6 +91,15 @@ def test_threads_get_the_same_vectors(encoder):
         np.testing.assert_array_equal(found, want)
 
 
+def test_threads_of_one_call_get_the_same_vectors(encoder, monkeypatch):
+    texts = [f"{text} {number}" for number in range(40) for text in TEXTS]
+    monkeypatch.setattr(encoder, "_workers", lambda pieces: 1)
+    want = encoder.encode(texts)
+    for workers in (2, 5):
+        monkeypatch.setattr(encoder, "_workers", lambda pieces, workers=workers: workers)
+        np.testing.assert_allclose(encoder.encode(texts), want, atol=SAME)
+
+
 def hidden_of(encoder, text):
     (ids,) = encoder.tokenize([text])
     with torch.no_grad():

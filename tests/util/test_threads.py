@@ -2,10 +2,12 @@
 
 import multiprocessing
 import os
+import threading
 
 import pytest
+import torch
 
-from spacy_medlink.util.threads import cap_threads, threads
+from spacy_medlink.util.threads import cap_threads, side_by_side, threads
 from tests.children import SECONDS, end_after, in_thread, killed, status_of
 
 
@@ -60,3 +62,31 @@ def test_a_spawned_child_uses_one(monkeypatch: pytest.MonkeyPatch) -> None:
     with killed(child):
         assert queue.get(timeout=SECONDS) == 1
         child.join(SECONDS)
+
+
+def test_parts_side_by_side_compute_with_one_thread_each() -> None:
+    before, found = torch.get_num_threads(), []
+    torch.set_num_threads(3)
+    try:
+        side_by_side(lambda part: found.append((part, torch.get_num_threads())), range(9), 2)
+        after = [torch.get_num_threads()]
+        in_thread(lambda: after.append(torch.get_num_threads()))
+    finally:
+        torch.set_num_threads(before)
+    assert sorted(found) == [(part, 1) for part in range(9)]
+    assert after == [3, 3]  # here, and in threads that start later
+
+
+@pytest.mark.parametrize(("parts", "workers"), [([1], 4), ([1, 2], 1), ([], 4)])
+def test_one_part_or_one_worker_needs_no_thread(parts: list[int], workers: int) -> None:
+    found = []
+    side_by_side(lambda part: found.append((part, threading.get_ident())), parts, workers)
+    assert found == [(part, threading.get_ident()) for part in parts]
+
+
+def test_what_a_part_raises_is_raised() -> None:
+    def run(part: int) -> None:
+        raise ValueError(part)
+
+    with pytest.raises(ValueError, match="0"):
+        side_by_side(run, range(3), 2)
