@@ -27,6 +27,7 @@ TRAINING_SAMPLE = 262_144  # vectors
 # A filtered search compares up to so many names one by one: that is exact, and faster than a filter
 # inside faiss.
 _FEW = 65_536
+_AROUND = 2  # times as many names as should lie within a filter are asked for
 _MOVED = 65_536  # vectors that are copied to a device at a time
 
 # The threads of OpenMP do not survive a fork: with more than one, a child hangs at its first
@@ -100,10 +101,10 @@ class DenseIndex:
         return SearchSettings.of(self._index)
 
     def move(self, device: "torch.device") -> "DenseIndex":
-        """Search on a device from now on, if it finds the same and has enough memory.
+        """Search on a device from now on, if it finds as much and has enough memory.
 
-        Only an exhaustive index of whole vectors ("Flat") moves to a GPU; every other index stays
-        with faiss on the processor. RETURNS itself.
+        Only an exhaustive index of whole vectors moves to a GPU, which compares all of them; every
+        other index stays with faiss on the processor. RETURNS itself.
         """
         from ..util.devices import fits, free_memory, is_out_of_memory
 
@@ -119,8 +120,11 @@ class DenseIndex:
 
     @property
     def is_flat(self) -> bool:
-        """Whether the index stores whole vectors and compares every query with all of them."""
-        return type(faiss.downcast_index(self._index)).__name__ in ("IndexFlat", "IndexFlatIP")
+        """Whether the index stores whole vectors and compares queries with all, or all codes."""
+        index = faiss.downcast_index(self._index)
+        if isinstance(index, faiss.IndexRefineFlat):
+            return isinstance(faiss.downcast_index(index.base_index), faiss.IndexPQFastScan)
+        return type(index).__name__ in ("IndexFlat", "IndexFlatIP")
 
     @property
     def place(self) -> str:
@@ -187,15 +191,31 @@ class DenseIndex:
         wanted = min(k, mask.count)
         within = restricted(self._index, mask)
         if within is None:
-            return search_rows(self.vectors, mask.rows(), vectors, k)
-        scores, rows = self._index.search(vectors, k, params=within)
-        self._check_rows(rows)
+            rows, scores = self._search_around(vectors, k, mask)
+        else:
+            scores, rows = self._index.search(vectors, k, params=within)
+            self._check_rows(rows)
         scores = np.where(rows >= 0, scores, -np.inf).astype(np.float32)
         short = np.flatnonzero((rows >= 0).sum(axis=1) < wanted)
         if len(short):
             found = search_rows(self.vectors, mask.rows(), vectors[short], k)
             rows[short], scores[short] = found
         return Hits(rows, scores)
+
+    def _search_around(self, vectors: Floats2d, k: int, mask: Mask) -> Hits:
+        """Search without the filter for more names, and keep those within: (n, k), -1 at the end."""
+        more = min(len(self), _AROUND * k * len(self) // mask.count)
+        found = self.search(vectors, more)
+        is_within = mask.passes(found.rows)
+        order = np.argsort(~is_within, axis=1, kind="stable")[:, :k]
+        kept = np.take_along_axis(is_within, order, axis=1)
+        rows = np.where(kept, np.take_along_axis(found.rows, order, axis=1), -1)
+        scores = np.take_along_axis(found.scores, order, axis=1)
+        missing = max(0, k - more)
+        return Hits(
+            np.pad(rows, ((0, 0), (0, missing)), constant_values=-1),
+            np.pad(scores, ((0, 0), (0, missing)), constant_values=-np.inf),
+        )
 
     def _check_rows(self, rows: Ints2d) -> None:
         if int(rows.max(initial=-1)) >= len(self):

@@ -31,6 +31,7 @@ SPECS = {
     "IVF4,PQ8x4,RFlat": (1e-6, 0.75),
     "OPQ8,IVF4,PQ8x4,Refine(SQ8)": (0.02, 0.75),
     "PQ8x4,RFlat": (1e-6, 0.75),
+    "PQ8x4fs,RFlat": (1e-6, 0.9),
     "IVF4,PQ8x4fs,RFlat": (1e-6, 0.75),
 }
 
@@ -250,7 +251,8 @@ def test_training_takes_a_sample():
 
 @pytest.mark.parametrize(
     ("names", "dim", "spec"),
-    [(1, 384, "Flat"), (500_000, 384, "Flat"), (500_001, 768, "HNSW32,SQ8"),
+    [(1, 384, "Flat"), (20_000, 384, "Flat"), (20_001, 384, "PQ96x4fs,RFlat"),
+     (500_000, 384, "PQ96x4fs,RFlat"), (500_000, 50, "Flat"), (500_001, 768, "HNSW32,SQ8"),
      (2_000_001, 384, "IVF8192,PQ96x4fs,Refine(SQ8)"), (2_000_001, 50, "HNSW32,SQ8")],
 )  # fmt: skip
 def test_the_default_index_follows_the_number_of_names(names: int, dim: int, spec: str) -> None:
@@ -258,11 +260,11 @@ def test_the_default_index_follows_the_number_of_names(names: int, dim: int, spe
     faiss.index_factory(dim, spec, faiss.METRIC_INNER_PRODUCT)
 
 
-@pytest.mark.parametrize(("names", "dim"), [(3_000, 384), (600_000, 8), (2_000_001, 8)])
+@pytest.mark.parametrize(("names", "dim"), [(3_000, 384), (20_001, 8), (600_000, 8), (2_000_001, 8)])
 def test_the_size_of_the_default_index_is_known_beforehand(names: int, dim: int) -> None:
     size = default_size(names, dim)
     assert size.memory <= size.disk
-    if names < 10_000:
+    if names < 30_000:
         vectors = np.random.default_rng(0).standard_normal((names, dim), dtype=np.float32)
         index = DenseIndex.build([vectors], names, dim, size.spec)
         assert size.disk == pytest.approx(len(faiss.serialize_index(index._index)), rel=0.01)

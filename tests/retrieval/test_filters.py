@@ -148,7 +148,10 @@ def test_every_tier_equals_brute_force(concepts, one, other, k):
 
 @pytest.mark.parametrize(
     "spec",
-    ["Flat", "SQ8", "HNSW8", "HNSW8,SQ8", "IVF8,Flat", "IVF8,SQ8", "PQ8x4", "IVF8,PQ8x4fs,RFlat"],
+    [
+        "Flat", "SQ8", "HNSW8", "HNSW8,SQ8", "IVF8,Flat", "IVF8,SQ8", "PQ8x4", "PQ8x4,RFlat",
+        "PQ8x4fs,RFlat", "IVF8,PQ8x4fs,RFlat",
+    ],
 )
 @pytest.mark.parametrize("share", [0.002, 0.1, 0.9])
 @pytest.mark.parametrize("few", [0, 10_000])

@@ -131,6 +131,16 @@ def test_an_index_moves_where_its_vectors_fit(monkeypatch: pytest.MonkeyPatch) -
     assert index.move(devices.CPU)._moved is None
 
 
+def test_an_index_of_codes_and_whole_vectors_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors, queries = unit(700), unit(9, 1)
+    index = DenseIndex.build(blocks(vectors), 700, DIM, f"PQ{DIM // 2}x4fs,RFlat")
+    monkeypatch.setattr(devices, "fits", lambda size, device: True)
+    assert index.move(devices.CPU)._moved is not None
+    expected = indexed(vectors).search(queries, 5)
+    np.testing.assert_array_equal(index.search(queries, 5).rows, expected.rows)
+    np.testing.assert_allclose(index.search(queries, 5).scores, expected.scores, atol=1e-6)
+
+
 @pytest.mark.parametrize("spec", ["HNSW16", "SQ8", "IVF4,Flat", "IVF4,PQ8x4,RFlat"])
 def test_other_indices_stay_with_faiss(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(devices, "fits", lambda size, device: True)
