@@ -203,7 +203,7 @@ class DenseIndex:
         return Hits(rows, scores)
 
     def _search_around(self, vectors: Floats2d, k: int, mask: Mask) -> Hits:
-        """Search without the filter for more names, and keep those within: (n, k), -1 at the end."""
+        """Search without the filter for more names, and keep those within: (n, k)."""
         more = min(len(self), _AROUND * k * len(self) // mask.count)
         found = self.search(vectors, more)
         is_within = mask.passes(found.rows)

@@ -260,7 +260,9 @@ def test_the_default_index_follows_the_number_of_names(names: int, dim: int, spe
     faiss.index_factory(dim, spec, faiss.METRIC_INNER_PRODUCT)
 
 
-@pytest.mark.parametrize(("names", "dim"), [(3_000, 384), (20_001, 8), (600_000, 8), (2_000_001, 8)])
+@pytest.mark.parametrize(
+    ("names", "dim"), [(3_000, 384), (20_001, 8), (600_000, 8), (2_000_001, 8)]
+)
 def test_the_size_of_the_default_index_is_known_beforehand(names: int, dim: int) -> None:
     size = default_size(names, dim)
     assert size.memory <= size.disk
