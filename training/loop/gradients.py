@@ -63,20 +63,37 @@ def _cached(
 
     Gao et al. 2021, "Scaling deep contrastive learning batch size under memory limited setup",
     section 3.2. First, all vectors are computed without a graph, with the loss's gradient for each
-    of them; then each part with a graph gets these gradients. The result is the same, at the cost
-    of one more forward pass.
+    of them; then each part with a graph gets these gradients. Both passes drop the same numbers.
+    The result is the same, at the cost of one more forward pass.
     """
+    generators = _generators(encoder.device)
+    states = [generator.get_state() for generator in generators]
     with torch.no_grad():
         vectors = encode_sorted(encoder, pieces, parts, precision)
     vectors.requires_grad_()
     loss = pulled(loss_of(vectors), precision)
     if vectors.grad is None:  # the loss does not depend on the vectors
         return loss
+    after = [generator.get_state() for generator in generators]
+    _set_states(generators, states)
     for part in sorted_parts(pieces, parts):
         with precision.autocast():
             own = encoder.forward([pieces[index] for index in part])
         torch.autograd.backward(own, vectors.grad[sent(np.asarray(part), own.device)])
+    _set_states(generators, after)  # the loss, too, may have drawn
     return loss
+
+
+def _generators(device: torch.device) -> list[torch.Generator]:
+    """List what dropout draws from: the processor's generator, and that of a GPU."""
+    if device.type != "cuda":
+        return [torch.default_generator]
+    return [torch.default_generator, torch.cuda.default_generators[device.index or 0]]
+
+
+def _set_states(generators: list[torch.Generator], states: list[torch.Tensor]) -> None:
+    for generator, state in zip(generators, states, strict=True):
+        generator.set_state(state)
 
 
 def pulled(loss: torch.Tensor, precision: Precision) -> torch.Tensor:
