@@ -77,7 +77,9 @@ class NameTexts:
         wanted = np.asarray(rows, dtype=np.int64)
         if not len(self._rows):
             return [""] * len(wanted)
-        places = np.minimum(np.searchsorted(self._rows, wanted), len(self._rows) - 1)
+        # Of another type, they would make numpy copy all rows. What overflows is not known below.
+        own_type = wanted.astype(self._rows.dtype)
+        places = np.minimum(np.searchsorted(self._rows, own_type), len(self._rows) - 1)
         known = self._rows[places] == wanted
         return [self._one(place) if is_known else "" for place, is_known in zip(
             places.tolist(), known.tolist(), strict=True
