@@ -10,7 +10,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from spacy_medlink.encoders.objectives.protocol import Objective, Stateless, Weights
-from spacy_medlink.errors import Errors
+from spacy_medlink.errors import Errors, MedlinkError
 from spacy_medlink.util.files import recover, replacing_directory
 from spacy_medlink.util.outputs import DirectoryKind, check_output
 
@@ -104,10 +104,12 @@ def load_checkpoint(directory: Path, parts: Parts, made_with: str) -> tuple[Weig
         parts.objective.load_state(load_file(directory / _OBJECTIVE))
         _set_random_state(tensors)
         return load_file(directory / _BEST), Progress(**facts["progress"])
-    except (OSError, SafetensorError, RuntimeError, LookupError, TypeError) as error:
-        raise Errors.bad_checkpoint(path=directory, problem=error) from error
-    except json.JSONDecodeError as error:
+    except MedlinkError:  # which is a ValueError, too
+        raise
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise Errors.bad_checkpoint(path=directory, problem=f"{_STATE}: {error}") from error
+    except (OSError, SafetensorError, RuntimeError, LookupError, TypeError, ValueError) as error:
+        raise Errors.bad_checkpoint(path=directory, problem=error) from error
 
 
 def _flat_state(state: dict[int, dict[str, torch.Tensor]]) -> Weights:

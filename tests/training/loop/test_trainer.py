@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import save_file
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.objectives.protocol import Stateless
@@ -268,7 +269,7 @@ def test_no_checkpoint_is_an_error(experiment: MakeExperiment, tmp_path: Path) -
 @pytest.mark.parametrize(
     "file", ["state.json", "model.safetensors", "optimizer.safetensors", "best.safetensors"]
 )
-@pytest.mark.parametrize("damage", ["cut", "gone"])
+@pytest.mark.parametrize("damage", ["cut", "garbage", "gone"])
 def test_a_damaged_checkpoint_is_an_error(
     experiment: MakeExperiment, tmp_path: Path, file: str, damage: str
 ) -> None:
@@ -276,10 +277,21 @@ def test_a_damaged_checkpoint_is_an_error(
     path = tmp_path / CHECKPOINT / file
     if damage == "cut":
         path.write_bytes(path.read_bytes()[:20])
+    elif damage == "garbage":
+        path.write_bytes(bytes(range(255, -1, -1)))
     else:
         path.unlink()
     code = "E506" if (file, damage) == ("state.json", "gone") else "E505"
     with pytest.raises(MedlinkError, match=code):
+        _trainer(experiment(training__epochs=1.0), tmp_path).train(resume=True)
+
+
+def test_an_optimizer_of_other_tensors_is_an_error(
+    experiment: MakeExperiment, tmp_path: Path
+) -> None:
+    _trainer(experiment(training__epochs=1.0), tmp_path).train()
+    save_file({"none": torch.zeros(1)}, tmp_path / CHECKPOINT / "optimizer.safetensors")
+    with pytest.raises(MedlinkError, match="E505"):
         _trainer(experiment(training__epochs=1.0), tmp_path).train(resume=True)
 
 
