@@ -705,6 +705,11 @@ class Errors:
         "recommender.",
     )
     pandas_missing = Message("E662", "A table needs pandas: `pip install pandas`.")
+    nothing_allowed = Message(
+        "E669",
+        "{path} allows nothing: it has no line but empty ones and comments. Write into it what may "
+        "pass, one a line, or leave {option} out to let everything pass.",
+    )
 
     # 64x: what the command line asks for
     unknown_terminology = Message(

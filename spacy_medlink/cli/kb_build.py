@@ -9,7 +9,7 @@ from .effects import curation_report
 from .kb_summary import bad_line_report, summary
 from .orders import sources_and_output
 from .output import Overwrite
-from .parsing import comma_list, lines_of, pairs
+from .parsing import allowed_in, comma_list, lines_of, pairs
 from .sources import COLUMNS_HELP, with_formats
 
 
@@ -94,9 +94,9 @@ def command(
         include_obsolete=include_obsolete,
         min_length=min_length,
         max_length=max_length,
-        allow_ids=lines_of(allow_ids),
+        allow_ids=allowed_in(allow_ids, "--allow-ids"),
         deny_ids=lines_of(deny_ids),
-        allow_names=lines_of(allow_names),
+        allow_names=allowed_in(allow_names, "--allow-names"),
         deny_names=lines_of(deny_names),
     )
     options: dict[str, Any] = {"columns": pairs(columns, "--columns"), "lang": lang}

@@ -9,7 +9,7 @@ import typer
 from ..text.context import KINDS
 from .opening import AUTO, As, Device, Overlay, Source, Verify, verify_assets
 from .output import Overwrite, echo_json, table
-from .parsing import comma_list, lines_of, read_text
+from .parsing import allowed_in, comma_list, lines_of, read_text
 
 _HEADER = ("mention", "id", "CUI", "preferred name", "matched name", "score", "context")
 _NIL = "NIL"
@@ -82,8 +82,8 @@ def command(
         "top_k": top_k, "threshold": threshold, "cui_scheme": cui_scheme,
         "types": _given(comma_list(types)), "sources": _given(comma_list(sources)),
         "languages": _given(comma_list(languages)), "composite": composite,
-        "allow": _given(lines_of(allow)) if allow else None, "backoff": backoff,
-        "deny": _given(lines_of(deny)) if deny else None, "within": within,
+        "allow": _given(allowed_in(allow, "--allow")), "backoff": backoff,
+        "deny": _given(lines_of(deny)), "within": within,
         "force_within_filter": force_within_filter, "overlay": overlay and str(overlay),
     }  # fmt: skip
     given: dict[str, Any] = {name: one for name, one in settings.items() if one is not None}

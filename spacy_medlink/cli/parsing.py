@@ -73,6 +73,17 @@ def lines_of(path: Path | None) -> tuple[str, ...]:
     return tuple(line for line in lines if line and not line.startswith("#"))
 
 
+def allowed_in(path: Path | None, option: str) -> tuple[str, ...]:
+    """Read a file of the only ids or names that may pass; () without a file lets everything pass.
+
+    RAISES (MedlinkError): as `lines_of`; E669 for a file that names none.
+    """
+    lines = lines_of(path)
+    if path is not None and not lines:
+        raise Errors.nothing_allowed(path=path, option=option)
+    return lines
+
+
 def read_text(path: Path) -> str:
     """Read a UTF-8 file without changing its line ends.
 

@@ -192,6 +192,9 @@ def test_filters(run: Run, fail: Fail, tiny_assets: Assets, tmp_path: Path) -> N
     result = run("link", tiny_assets.path, "heart attack", "--json", "--deny", ids, "--top-k", 50)
     denied = {one["id"] for one in json.loads(result.stdout)[0]["candidates"]}
     assert len(denied) == 10
+    ids.write_text("\n# none yet\n")
+    assert "leave --allow out" in fail("E669", "link", tiny_assets.path, TEXT, "--allow", ids)
+    run("link", tiny_assets.path, TEXT, "--deny", ids)
     assert "T047" in fail("E213", "link", tiny_assets.path, TEXT, "--types", "T407")
     assert "'HP:9'" in fail("E106", "link", tiny_assets.path, TEXT, "--within", "<< HP:9")
     expected = "at character 14 stands its end, where an id"

@@ -45,6 +45,9 @@ def _keys(value: str | list[str]) -> str | list[str]:
     return value
 
 
+ALLOW_RULE = "must be a list of one id or more, or null for all concepts"
+
+
 def _some(value: list[str]) -> list[str]:
     if not value:
         raise ValueError("none")
@@ -124,7 +127,9 @@ class LinkerSettings(Settings):
     )
     sources: Texts | None = setting(None, LIST_RULE, "only names from these sources")
     languages: Texts | None = setting(None, LIST_RULE, "only names in these languages")
-    allow: Texts | None = setting(None, LIST_RULE, "only the concepts with these ids")
+    allow: Annotated[Texts, AfterValidator(_some)] | None = setting(
+        None, ALLOW_RULE, "only the concepts with these ids"
+    )
     deny: Texts | None = setting(None, LIST_RULE, "no concept with one of these ids")
     within: Text | None = setting(
         None,
@@ -317,6 +322,9 @@ def make_filter(values: Mapping[str, Sequence[str] | None]) -> "Filter":
         if value is not None and isinstance(value, str) != (name == "within"):
             rule = f"must be a {'text' if name == 'within' else 'list'}"
             raise Errors.bad_setting(name=name, value=value, rule=rule)
+    allow = values.get("allow")
+    if allow is not None and not allow:  # else a selection that came out empty would allow all
+        raise Errors.bad_setting(name="allow", value=allow, rule=ALLOW_RULE)
     within = values.get("within")
     lists = {name: value for name, value in values.items() if name != "within"}
     return Filter.of(within=within if isinstance(within, str) else None, **lists)

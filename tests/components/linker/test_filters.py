@@ -55,6 +55,11 @@ def test_filters_of_a_call_and_changed_later(tiny_assets):
         linker.predict([doc], types="T047")
     with pytest.raises(MedlinkError, match="E302"):
         linker.predict([doc], within=["<< HP:0001698"])
+    for nothing in ([], ()):
+        with pytest.raises(MedlinkError, match=r"E302.*one id or more"):
+            linker.predict([doc], allow=nothing)
+    with pytest.raises(MedlinkError, match=r"E302.*one id or more"):
+        linker.allow = []
 
 
 def test_filters_that_leave_nothing_are_nil_with_the_reason(tiny_assets):
