@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import torch
 from transformers import AutoModel
@@ -10,6 +11,7 @@ from spacy_medlink.encoders.adapters import adapter_reduction, add_adapters
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.dropout import set_dropout
 from spacy_medlink.encoders.preparation import Preparation
+from spacy_medlink.errors import Errors
 from spacy_medlink.util.devices import attention_for, moved
 
 from ..recipe.settings import DataSettings, EncoderSettings
@@ -24,7 +26,10 @@ def preparation_of(encoder: BiEncoder, settings: DataSettings) -> Preparation:
 
 
 def prepare(encoder: BiEncoder, settings: EncoderSettings, device: torch.device) -> BiEncoder:
-    """Make the encoder to train: a copy of the base's weights in a new module, on the device."""
+    """Make the encoder to train: a copy of the base's weights in a new module, on the device.
+
+    RAISES (MedlinkError): E502 for a base whose layers cannot be frozen one by one.
+    """
     attention = settings.attention or attention_for(device)
     base = encoder.module
     module = AutoModel.from_config(base.config, attn_implementation=attention)
@@ -60,6 +65,16 @@ def _left_alone(module: torch.nn.Module, settings: EncoderSettings) -> Iterator[
         yield from pooler.parameters()
     if settings.freeze_embeddings or settings.freeze_layers:
         yield from module.get_submodule("embeddings").parameters()
-    layers = getattr(getattr(module, "encoder", module), "layer", [])
-    for layer in list(layers)[: settings.freeze_layers]:
-        yield from layer.parameters()
+    if settings.freeze_layers:
+        for layer in _layers(module, settings.freeze_layers)[: settings.freeze_layers]:
+            yield from layer.parameters()
+
+
+def _layers(module: torch.nn.Module, frozen: int) -> list[torch.nn.Module]:
+    """List the layers: BERT has them as `encoder.layer`, DistilBERT as `transformer.layer`."""
+    config: Any = module.config
+    for part in module.modules():
+        if isinstance(part, torch.nn.ModuleList) and len(part) == config.num_hidden_layers:
+            return list(part)
+    rule = f"must be 0 for a {type(module).__name__}, which has no list of layers"
+    raise Errors.bad_value(key="encoder.freeze_layers", value=frozen, rule=rule)

@@ -3,10 +3,11 @@
 from pathlib import Path
 
 import pytest
-from transformers import BertModel
+from transformers import AlbertConfig, AlbertModel, BertModel, DistilBertConfig, DistilBertModel
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.util.devices import CPU
 from training.experiment import Experiment
@@ -63,3 +64,26 @@ def test_frozen_layers_are_the_first_ones_and_the_embeddings(tiny_encoder: Path)
     module = prepare(encoder, EncoderSettings(freeze_layers=2), CPU).module
     learning = {name for name, weight in module.named_parameters() if weight.requires_grad}
     assert learning and all(name.startswith("encoder.layer.2.") for name in learning)
+
+
+def test_layers_of_a_distilbert_are_frozen_too(tiny_encoder: Path) -> None:
+    encoder = BiEncoder.load(tiny_encoder)
+    encoder.module = DistilBertModel(
+        DistilBertConfig(vocab_size=100, dim=32, n_heads=2, hidden_dim=64, n_layers=3)
+    )
+    module = prepare(encoder, EncoderSettings(freeze_layers=2), CPU).module
+    learning = {name for name, weight in module.named_parameters() if weight.requires_grad}
+    assert learning and all(name.startswith("transformer.layer.2.") for name in learning)
+
+
+def test_a_base_without_a_list_of_layers_cannot_be_frozen(tiny_encoder: Path) -> None:
+    encoder = BiEncoder.load(tiny_encoder)
+    encoder.module = AlbertModel(  # its layers share their weights
+        AlbertConfig(
+            vocab_size=100, hidden_size=32, num_attention_heads=2, intermediate_size=64,
+            num_hidden_layers=3,
+        )
+    )  # fmt: skip
+    with pytest.raises(MedlinkError, match=r"E502.*freeze_layers is 2.*AlbertModel"):
+        prepare(encoder, EncoderSettings(freeze_layers=2), CPU)
+    assert prepare(encoder, EncoderSettings(), CPU).module
