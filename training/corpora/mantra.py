@@ -1,9 +1,10 @@
 """Mantra GSC (Kors et al. 2015): 5 languages, Medline titles, drug labels and patents, UMLS.
 
 XML: `Medline_GSC_fr_man.xml` with `<unit id><text/><e offset len cui grp>`. brat: a directory a
-language. The type of an annotation is its semantic group, and its note the list
-`['C0011849', 'name', 'type', 'DISO']`; or the type is the CUI, and the note has the other three.
-The English Medline texts are repeated for each language that they were paired with.
+language, and in it one a kind of text, such as `Medline_EN_FR_ec22-cui-best_man`. The type of an
+annotation is its semantic group, and its note the list `['C0011849', 'name', 'type', 'DISO']`; or
+the type is the CUI, and the note has the other three. The English Medline texts are repeated for
+each language that they were paired with.
 """
 
 import re
@@ -26,6 +27,7 @@ _EXPECTED = "the XML files, or the directory of the brat files"
 _LANGUAGES = {"english": "en", "spanish": "es", "french": "fr", "german": "de", "dutch": "nl"}
 _QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 _GROUP = re.compile(r"[A-Z]{4}")
+_KIND = re.compile("medline|emea|patent", re.I)
 
 
 def read(source: Path, tally: Tally) -> Iterator[Document]:
@@ -83,7 +85,9 @@ def _file(path: Path, tally: Tally) -> Iterator[Document]:
     for id, bound in standoff.bounds.items():
         link, group = _note(bound.type, standoff.notes.get(id, []))
         mentions.append(Mention(bound.said, bound.spans, link, group, line=bound.line))
-    yield Document(f"{lang}-{path.stem}", text, tuple(mentions), path, lang)
+    kind = _KIND.match(path.parent.name)  # each counts its files from 1
+    doc_id = "-".join([lang, *([kind[0]] if kind else []), path.stem])
+    yield Document(doc_id, text, tuple(mentions), path, lang)
 
 
 def _note(type: str, notes: list[str]) -> tuple[Ids, str]:

@@ -39,6 +39,17 @@ def test_brat_in_two_ways(converted: Convert) -> None:
     assert result.records[0]["lang"] == "fr"
 
 
+def test_kinds_of_texts_number_their_files_alike(converted: Convert) -> None:
+    files: dict[str, str | bytes] = {}
+    for kind, text in (("EMEA", "Toux"), ("Medline_EN_FR", "Rhume"), ("Patent", "Grippe")):
+        place = f"Mantra-GSC/French/{kind}_ec22-cui-best_man/d7"
+        files |= {f"{place}.txt": text, f"{place}.ann": f"T1\tC0010200 0 {len(text)}\t{text}\n"}
+    result = converted("mantra", files, strict=True)
+    assert [(record["doc_id"], record["text"]) for record in result.records] == [
+        ("fr-EMEA-d7", "Toux"), ("fr-Medline-d7", "Rhume"), ("fr-Patent-d7", "Grippe"),
+    ]  # fmt: skip
+
+
 def test_english_texts_come_once(converted: Convert) -> None:
     annotation = "T1\tDISO 0 5\tCough\n#1\tAnnotatorNotes T1\t['C0010200', 'Cough', 'x', 'DISO']\n"
     files: dict[str, str | bytes] = {}
