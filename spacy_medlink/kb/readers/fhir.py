@@ -21,7 +21,9 @@ CREATE TABLE concept (
     number INTEGER PRIMARY KEY, section INTEGER, parent INTEGER, line INTEGER, code TEXT,
     system TEXT, data TEXT
 );
-CREATE TABLE property (section INTEGER, kind TEXT, concept INTEGER, value TEXT, is_code INTEGER);
+CREATE TABLE property (
+    section INTEGER, kind TEXT, concept INTEGER, value TEXT, is_code INTEGER, system TEXT
+);
 CREATE TABLE above (section INTEGER, child TEXT, parent TEXT);
 """
 _NESTED = (
@@ -31,7 +33,8 @@ _NESTED = (
 )
 _TOLD = (
     "INSERT INTO above SELECT property.section, {} FROM property JOIN concept"
-    " ON number = property.concept WHERE property.section = ? AND kind = ? ORDER BY property.rowid"
+    " ON number = property.concept WHERE property.section = ? AND kind = ?"
+    " AND is_own(property.system, coalesce(nullif(concept.system, ''), ?)) ORDER BY property.rowid"
 )
 _INDICES = (
     "CREATE INDEX property_concept ON property (concept)",
@@ -39,7 +42,7 @@ _INDICES = (
     "CREATE INDEX above_child ON above (section, child)",
 )
 _CONCEPTS = "SELECT number, section, code, system, data FROM concept ORDER BY number"
-_PROPERTIES = "SELECT kind, value, is_code FROM property WHERE concept = ? ORDER BY rowid"
+_PROPERTIES = "SELECT kind, value, is_code, system FROM property WHERE concept = ? ORDER BY rowid"
 _PARENTS = "SELECT parent FROM above WHERE section = ? AND child = ? ORDER BY rowid"
 _KINDS = ("CodeSystem", "ValueSet", "Bundle")
 _FACTS = ("resourceType", "url", "name", "language", "supplements", "hierarchyMeaning")
@@ -49,8 +52,8 @@ _MEANINGS = "http://hl7.org/fhir/concept-properties#"
 _GONE = frozenset({"retired", "inactive"})
 # The use of a designation, by the codes of SNOMED CT and of FHIR's own code system.
 _USES = {"900000000000003001": "FSN", "900000000000013009": "SY", "display": "PT", "": "SY"}
-_Property = tuple[str, str, bool]
-"""The name of a property, its value, and whether the value is the code of a concept."""
+_Property = tuple[str, str, bool, str]
+"""The name of a property, its value, whether that is a concept's code, and the code's system."""
 
 
 @dataclass
@@ -86,9 +89,10 @@ def read(
     The id is the code, with the name of its code system before it ("ICD10GM:E11") where the file
     has several. Names are the display ("PT") and the designations, with their use as term type.
     Nested concepts and the properties "parent" and "child" make the hierarchy, or "part_of" where
-    the code system says so; other properties with codes become relations. A value set is read from
-    its expansion, or from `compose` if it has none. A code without any name is skipped. Concepts
-    pass through a temporary file; the whole file is never in memory.
+    the code system says so; other properties with codes become relations. A code of a system that
+    is not the concept's own has its name before it. A value set is read from its expansion, or from
+    `compose` if it has none. A code without any name is skipped. Concepts pass through a temporary
+    file; the whole file is never in memory.
 
     path (Path): `.json` or `.json.gz`. lang (str): language of names for which neither resource
         nor designation has a language.
@@ -145,28 +149,33 @@ class _Spool:
         for number, place, code, system, data in self._db.execute(_CONCEPTS):
             section = self._sections[place]
             if section.counts:
-                vocabulary = vocabulary_of(system or section.system) or "FHIR"
+                own = system or section.system
+                vocabulary = vocabulary_of(own) or "FHIR"
                 prefix = f"{vocabulary}:" if several else ""
                 properties = self._properties(number, section.resource.meanings)
                 said = json.loads(data)
-                if said["inactive"] or any(_is_gone(kind, value) for kind, value, _ in properties):
+                if said["inactive"] or any(_is_gone(kind, value) for kind, value, *_ in properties):
                     yield Retired(prefix + code, "", "inactive")
                     continue
                 names = _names(said, section.resource.facts.get("language") or lang, vocabulary)
-                related = [*self._above(place, code), *_related(properties)]
+                above = ((kind, prefix + other) for kind, other in self._above(place, code))
+                related = [*above, *_related(properties, own, prefix)]
                 if names:
                     yield Concept(
                         prefix + code, names[0].text, names, definition=said["definition"],
                         codes={vocabulary: (code,)},
-                        parents=tuple(prefix + other for kind, other in related if kind == ISA),
+                        parents=tuple(other for kind, other in related if kind == ISA),
                         relations=tuple(
-                            Relation(kind, prefix + other, vocabulary) for kind, other in related
+                            Relation(kind, other, vocabulary) for kind, other in related
                         ),
                     )  # fmt: skip
 
     def _properties(self, number: int, meanings: dict[str, str]) -> list[_Property]:
         rows = self._db.execute(_PROPERTIES, (number,))
-        return [(meanings.get(kind, kind), value, bool(is_code)) for kind, value, is_code in rows]
+        return [
+            (meanings.get(kind, kind), value, bool(is_code), system)
+            for kind, value, is_code, system in rows
+        ]
 
     def _above(self, place: int, code: str) -> Iterator[tuple[str, str]]:
         facts = self._sections[place].resource.facts
@@ -268,11 +277,12 @@ class _Spool:
         row = (number, place, parent, line, code, _plain(data.get("system")), json.dumps(said))
         self._db.execute("INSERT INTO concept VALUES (?,?,?,?,?,?,?)", row)
         self._db.executemany(
-            "INSERT INTO property VALUES (?,?,?,?,?)",
-            [(place, kind, number, value, is_code) for kind, value, is_code in properties if value],
+            "INSERT INTO property VALUES (?,?,?,?,?,?)",
+            [(place, kind, number, value, *rest) for kind, value, *rest in properties if value],
         )
 
     def _hierarchy(self) -> None:
+        self._db.create_function("is_own", 2, _is_own, deterministic=True)
         for index in _INDICES:
             self._db.execute(index)
         for place, section in enumerate(self._sections):
@@ -282,7 +292,7 @@ class _Spool:
             for kind, meaning in meanings.items():
                 if meaning in ("parent", "child"):
                     pair = "code, value" if meaning == "parent" else "value, code"
-                    self._db.execute(_TOLD.format(pair), (place, kind))
+                    self._db.execute(_TOLD.format(pair), (place, kind, section.system))
 
     def _new_section(self, resource: _Resource, of: str) -> int:
         self._sections.append(_Section(resource, of))
@@ -312,9 +322,10 @@ def _property(one: dict[str, Any]) -> _Property:
     kind = identifier(_text(one, "code"), "code of a property")
     coding = one.get("valueCoding")
     if "valueCode" in one or isinstance(coding, dict):
-        value = _text(coding if isinstance(coding, dict) else {"code": one["valueCode"]}, "code")
-        return kind, value.strip(), bool(value.strip())
-    return kind, "true" if one.get("valueBoolean") is True else "", False
+        given = coding if isinstance(coding, dict) else {"code": one["valueCode"]}
+        value = _text(given, "code").strip()
+        return kind, value, bool(value), _plain(given.get("system"))
+    return kind, "true" if one.get("valueBoolean") is True else "", False, ""
 
 
 def _meanings(declared: Any) -> dict[str, str]:
@@ -331,13 +342,23 @@ def _is_gone(kind: str, value: str) -> bool:
     return (kind, value) == ("inactive", "true") or (kind == "status" and value in _GONE)
 
 
-def _related(properties: list[_Property]) -> Iterator[tuple[str, str]]:
-    """List the properties that lead to other concepts, without those of the hierarchy."""
+def _related(properties: list[_Property], own: str, prefix: str) -> Iterator[tuple[str, str]]:
+    """List the ids that properties lead to, without those of the hierarchy.
+
+    own, prefix (str): the concept's code system, and what stands before codes of it.
+    """
     return (
-        (kind, value)
-        for kind, value, is_code in properties
+        (kind, (prefix if _is_own(system, own) else f"{vocabulary_of(system)}:") + value)
+        for kind, value, is_code, system in properties
         if is_code and kind not in ("parent", "child", "status")
     )
+
+
+def _is_own(system: str, own: str) -> bool:
+    """Tell whether a code is of a concept's own code system, which may have no address."""
+    if system in ("", own) or ":" not in own:
+        return True
+    return vocabulary_of(system) == vocabulary_of(own)
 
 
 def _language(code: str) -> str:

@@ -48,6 +48,32 @@ def test_code_system(tmp_path: Path) -> None:
     assert fhir.release_of(path) == "2026"
 
 
+@pytest.mark.parametrize("url", ["http://a.b/x", ""])
+def test_a_code_of_another_system_is_no_code_of_this_one(tmp_path: Path, url: str) -> None:
+    def coding(kind: str, system: str) -> dict[str, Any]:
+        return {"code": kind, "valueCoding": {"system": system, "code": "2"}}
+
+    foreign = [coding(kind, "http://loinc.org") for kind in ("parent", "child", "site")]
+    own = [coding(kind, "http://a.b/x") for kind in ("parent", "method")]
+    concept = {"code": "1", "display": "one", "property": [*foreign, *own]}
+    records = _read(tmp_path / "x.json", _system(concept, {"code": "2", "display": "2"}, url=url))
+    first, second = records["1"], records["2"]
+    assert isinstance(first, Concept) and isinstance(second, Concept)
+    assert first.parents == ("2",)
+    assert second.parents == (() if url else ("1",))  # without an address, any code is its own
+    related = [(one.relation, one.id) for one in first.relations]
+    assert related == [("isa", "2"), ("site", "LNC:2" if url else "2"), ("method", "2")]
+
+
+def test_codes_of_other_systems_of_a_bundle(tmp_path: Path) -> None:
+    site = {"code": "site", "valueCoding": {"system": "http://a.b/y", "code": "1"}}
+    first = _system({"code": "1", "display": "one", "property": [site]})
+    second = _system({"code": "1", "display": "eye"}, url="http://a.b/y")
+    concept = _read(tmp_path / "x.json", _bundle(first, second))["X:1"]
+    assert isinstance(concept, Concept)
+    assert concept.relations == (Relation("site", "Y:1", "X"),)
+
+
 def test_keys_in_any_order(tmp_path: Path) -> None:
     ordered = _read(tmp_path / "x.json", FHIR)
     assert _read(tmp_path / "x.json", json.dumps(FHIR, sort_keys=True)) == ordered
