@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from statistics import mean
 from typing import Any, NamedTuple
 
 from spacy_medlink.assets import Assets
@@ -130,8 +131,9 @@ def _part(metrics: dict[str, Any], layout: Layout) -> Part:
 
 
 def _mean(parts: Sequence[Part]) -> Part:
-    figures = {
-        name: sum(part.figures[name] or 0.0 for part in parts) / len(parts)
-        for name in parts[0].figures
-    }
-    return Part(sum(part.n for part in parts), {**figures})
+    """Average each figure over groups; None, which tables show as "-", where a group has none."""
+    figures: dict[str, float | None] = {}
+    for name in parts[0].figures:
+        values = [value for part in parts if (value := part.figures[name]) is not None]
+        figures[name] = mean(values) if len(values) == len(parts) else None
+    return Part(sum(part.n for part in parts), figures)

@@ -9,9 +9,11 @@ import pytest
 from spacy_medlink.assets import Assets
 from spacy_medlink.encoders.bi_encoder import SETTINGS_FILE, BiEncoder
 from spacy_medlink.kb import KnowledgeBase
+from training.papers import measuring
 from training.papers.layout import read_layout
 from training.papers.measuring import Material, Part, Row, Source, measure_systems
 from training.papers.published import LAYOUTS
+from training.papers.table import as_markdown, make_table
 
 MENTIONS = [
     ("asthma", "HP:0002099", "en", "Disease"),
@@ -72,6 +74,18 @@ def test_a_column_for_each_language(
     assert exact["es"].figures["acc@1"] == 100.0
     assert exact["avg"].n == 4
     assert exact["avg"].figures == pytest.approx({"acc@1": 250 / 3, "acc@5": 250 / 3})
+
+
+def test_a_missing_figure_is_no_zero_in_the_mean() -> None:
+    layout = read_layout(LAYOUTS / "xl_bel.cfg")
+    by_lang = {
+        "en": {"n": 3, "acc@1": 0.5, "acc@5": 0.75},
+        "es": {"n": 1, "acc@1": 1.0, "acc@5": None},
+    }
+    parts = measuring._parts({"by_lang": by_lang}, layout)
+    assert parts["avg"] == Part(4, {"acc@1": 75.0, "acc@5": None})
+    table = make_table(layout, "ours", [Row("new", parts)], [])
+    assert "| new | 50.0 / 75.0 | 100.0 / - | 75.0 / - |" in as_markdown(table)
 
 
 def test_pooling_is_what_the_encoder_says_else_what_is_wanted(
