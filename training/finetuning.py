@@ -57,7 +57,7 @@ class Finetuning(Study):
         self._fused: MarginalObjective | None = None
         self.mentions = read_mentions(train, kb)
         data, tokenize = recipe.data, self._encoder.tokenize
-        how = Reading(data.languages, data.obsolete)
+        how = Reading(data.languages, data.obsolete, data.trade_names)
         self._kb_names: TrainingNames = read_names(kb, tokenize, how=how)
         self.names: NamesAndMentions = join(self._kb_names, self.mentions, tokenize)
 
