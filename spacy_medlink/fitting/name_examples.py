@@ -167,7 +167,7 @@ def _draw(kb: KnowledgeBase, sample: int, generator: Generator) -> Iterator[_Dra
     """
     concepts = kb.name_concepts()
     drawn: set[int] = set()
-    for name in generator.permutation(kb.n_names).tolist():
+    for name in map(int, generator.permutation(kb.n_names)):  # a list would have millions of them
         row = int(concepts[name])
         if len(drawn) == sample:
             break

@@ -1,6 +1,8 @@
 """Examples made of names: what each kind hides, and what is right for it."""
 
+import tracemalloc
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -141,3 +143,31 @@ def test_everyday_phrases_are_of_the_languages_of_the_names():
 def test_made_up_texts_have_a_key(seed):
     generator = np.random.default_rng(seed)
     assert key(nonsense(generator)) and is_short_form(short_form(generator))
+
+
+class _ManyNames:
+    """A knowledge base of many concepts with one name each, which takes no memory."""
+
+    n_names = 200_000
+
+    def name_concepts(self) -> np.ndarray:
+        return np.arange(self.n_names)
+
+    def concept_at(self, row: int) -> Concept:
+        name = f"name {row}"
+        return Concept(f"C{row}", name, (Name(name),), row=row, first_name=row)
+
+    def find(self, text: str) -> list[Concept]:
+        return []
+
+
+def test_the_names_to_draw_from_are_no_list() -> None:
+    kb: Any = _ManyNames()
+    tracemalloc.start()
+    try:
+        found = name_examples(kb, sample=10, phrases=0)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len({one.concept for one in found}) == 10
+    assert peak < 24 * kb.n_names  # bytes: two arrays, of the names and of their concepts
