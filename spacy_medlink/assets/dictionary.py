@@ -27,6 +27,7 @@ _ANY_ORDER = "\x00"  # begins a key of words in any order; no key of a name cont
 # Words that may be missing, in lower case only: "DE" and "OF" may be abbreviations.
 _LINKS = frozenset("of the de del du des".split())
 _MOST_WORDS = 8
+_CHUNK = 4096
 _MOST_NAMES = 200_000  # names to learn forms from; of more, every second or nth concept is read
 
 
@@ -67,7 +68,7 @@ def make_dictionary(assets: "Assets", choice: Choice, forms: Forms = NO_FORMS) -
     pairs = pairs[allowed[pairs["row"]]]
     more = np.fromiter(_in_any_order(kb.iter_texts(), allowed, forms), dtype=_PAIR)
     pairs = np.sort(np.concatenate([pairs, more]), order=["hash", "row"])
-    return ExactIndex.build(map(tuple, pairs.tolist()), kb.iter_texts(), kb.texts_at)
+    return ExactIndex.build(_streamed(pairs), kb.iter_texts(), kb.texts_at)
 
 
 def allowed_names(assets: "Assets", choice: Choice) -> NDArray[np.bool_]:
@@ -135,6 +136,12 @@ def name_words(text: str) -> list[str]:
 def is_link(word: str) -> bool:
     """Tell whether a word only links other words: "of", "the"."""
     return word in _LINKS
+
+
+def _streamed(pairs: NDArray[np.void]) -> Iterator[tuple[int, int]]:
+    """Stream records as tuples; a list of them takes nine times the memory of the array."""
+    for start in range(0, len(pairs), _CHUNK):
+        yield from pairs[start : start + _CHUNK].tolist()
 
 
 def _in_any_order(

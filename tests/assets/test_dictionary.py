@@ -1,7 +1,9 @@
 """What medical_mentions looks for: a part of the terminology, stop lists, words in any order."""
 
 import pickle
+import tracemalloc
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,8 +13,9 @@ from hypothesis import strategies as st
 from spacy.language import Language
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.assets.dictionary import any_order_key
+from spacy_medlink.assets.dictionary import Choice, any_order_key, make_dictionary
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Name, Retired
 from tests.mapped import is_mapped
 from tests.tiny import assets_of
@@ -165,3 +168,18 @@ def test_a_choice_is_a_mask_over_the_mapped_tier(
     assert found(nlp, "asthma, fiebre")
     component = nlp.get_pipe("medical_mentions")
     assert is_mapped(component.exact.rows)
+
+
+def test_a_dictionary_of_many_names_is_made_in_arrays(tmp_path: Path) -> None:
+    count = 20_000
+    build_kb(tmp_path / "kb", (concept(f"C{one}", f"name {one} ab") for one in range(count)))
+    kb, filters = KnowledgeBase(tmp_path / "kb"), SimpleNamespace(mask=lambda selection: None)
+    assets: Any = SimpleNamespace(kb=kb, filters=filters)
+    tracemalloc.start()
+    try:
+        made = make_dictionary(assets, Choice(any_order=True))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(made.rows) == 2 * count
+    assert peak < 200 * count  # bytes
