@@ -5,7 +5,6 @@ name_start.npy, name_text.npy  where each name begins, uint64, in the UTF-8 byte
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ TextsOf = Callable[[Sequence[int]], Sequence[str]]
 
 _TYPES: dict[str, Any] = {"name_row": np.uint32, "name_start": np.uint64, "name_text": np.uint8}
 _FIRST = "name_row.npy"
-_CHUNK = 65_536
+_CHUNK = 16_384
 _ERRORS = "surrogatepass"
 
 
@@ -39,14 +38,13 @@ class NameTexts:
     def of(cls, rows: NDArray[np.uint32], texts: TextsOf) -> "NameTexts":
         """Read the names of rows; a row may occur several times."""
         rows = np.unique(rows)
-        encoded: list[bytes] = []
-        lengths: list[int] = []
+        encoded, lengths = bytearray(), [np.zeros(1, dtype=np.uint64)]
         for chunk in _chunks(rows):
             own = [text.encode("utf-8", _ERRORS) for text in texts(chunk)]
-            lengths += map(len, own)
-            encoded.append(b"".join(own))
-        start = np.fromiter(accumulate(lengths, initial=0), dtype=np.uint64, count=len(rows) + 1)
-        return cls(rows, start, np.frombuffer(b"".join(encoded), dtype=np.uint8))
+            encoded += b"".join(own)
+            lengths.append(np.fromiter(map(len, own), dtype=np.uint64))
+        start = np.cumsum(np.concatenate(lengths), dtype=np.uint64)
+        return cls(rows, start, np.frombuffer(encoded, dtype=np.uint8))
 
     @classmethod
     def load(cls, directory: Directory) -> "NameTexts | None":

@@ -35,3 +35,15 @@ def test_a_look_up_does_not_copy_all_rows() -> None:
     finally:
         tracemalloc.stop()
     assert peak < MANY
+
+
+def test_names_are_read_into_arrays() -> None:
+    rows = np.arange(MANY, dtype=np.uint32)
+    tracemalloc.start()
+    try:
+        names = NameTexts.of(rows, lambda chunk: [f"a name as long as most {row}" for row in chunk])
+        kept, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert names([MANY - 1]) == [f"a name as long as most {MANY - 1}"]
+    assert peak < 1.7 * kept
