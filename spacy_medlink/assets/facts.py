@@ -49,7 +49,13 @@ class KBFacts(_Facts):
     names: Count
 
 
-class RuntimeFacts(_Facts):
+class FitFacts(_Facts):
+    """What was fitted. changed_names (int): names that have changed since."""
+
+    changed_names: Count = 0
+
+
+class RuntimeFacts(FitFacts):
     """The runtime of an exported encoder."""
 
     name: Literal["onnx", "openvino"]
@@ -81,10 +87,16 @@ class FusionFacts(_Facts):
     weights: dict[Tier, Weight]
 
 
-class CalibratorFacts(_Facts):
+class CalibratorFacts(FitFacts):
     """The calibrator; the calibrator itself checks its threshold."""
 
     threshold: Annotated[float, Field(strict=True, allow_inf_nan=False)] = 0.0
+
+
+class GateFacts(FitFacts):
+    """The gate; a linker checks the answers when it is made."""
+
+    fitted_for: dict[StrictStr, Any]
 
 
 class RankerFacts(_Facts):
@@ -119,6 +131,7 @@ class ManifestFacts(_Facts):
     left_out: dict[StrictStr, StrictStr] | None = None
     memory: dict[StrictStr, Any] | None = None
     calibrator: CalibratorFacts | None = None
+    gate: GateFacts | None = None
     ranker: RankerFacts | None = None
     reranker: RerankerFacts | None = None
     update: dict[StrictStr, Any] | None = None

@@ -3,6 +3,7 @@
 import platform
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,9 +48,10 @@ from ..util.files import replacing_directory
 from ..util.outputs import check_output
 from ..util.progress import no_progress
 from .dense import DenseBuild
+from .fits import KeptFits, kept_fusion
 from .kept import keeping
 from .shares import Share, encode_together
-from .update import Update, kept_fusion
+from .update import Update
 
 if TYPE_CHECKING:  # torch and transformers are not needed to build the starter's tiers
     from ..encoders.bi_encoder import BiEncoder
@@ -97,11 +99,12 @@ def build_assets(
     runtime (Optional[str]): "onnx" or "openvino" to export the encoder, so that linking needs no
         torch; "torch" for no export; default: that of `update`.
     update (Optional[Path]): assets built before. If the encoder is the same, their vectors are
-        reused; the manifest's "update" lists the reused parts.
+        reused; the manifest's "update" lists the reused parts. Calibrator, gate and export stay
+        until a tenth of the names has changed since they were made (`fits`).
     memory (Sequence[Path]): gold mentions for the memory; without any, the memory of `update`.
     dev (Optional[Path]): 50 or more gold mentions on which the fusion is chosen and the calibrator
-        fitted; names from these mentions count as new. Without them, examples made of names are
-        used, but the fusion of `update` stays if most names are the same.
+        fitted; names from these mentions count as new. Without them, what `update` has stays, or
+        examples made of names are used.
     search (Optional[SearchSettings]): how far a search of the index goes; 0 takes the default.
     training_sample (int): vectors to train an index that needs training; 0 takes 262,144.
     ngram_limit (int): most names for which the n-gram tier compares a text with all of them; with
@@ -148,13 +151,10 @@ def build_assets(
         tiers = [tier for tier in TIERS if getattr(engine.parts, tier) is not None]
         learnt = learned_fusion(bi_encoder.sparse_weight if bi_encoder is not None else None)
         kept = learnt or kept_fusion(old, reuse, tiers)
-        names = RetrievedExamples.of(engine, knowledge, progress) if calibrate else None
+        names = cache(partial(RetrievedExamples.of, engine, knowledge, progress))
         fusion = choose_weights(engine, knowledge, Path(dev) if dev else None, kept, names)
         described = _describe(bi_encoder, source) if bi_encoder else None
         final, fitted_for = _final(engine, fusion, described)
-        if bi_encoder is not None and described is not None:
-            exported = _export(bi_encoder, final, knowledge, runtime, old, path)
-            described |= {"runtime": exported} if exported else {}
         facts = {
             "kb": knowledge.manifest,
             "tiers": tiers,
@@ -163,10 +163,20 @@ def build_assets(
             "memory": learned.facts if learned is not None else None,
             "update": reuse.as_manifest(knowledge.n_names) if reuse is not None else None,
             "fusion": fusion,
-            "calibrator": _calibrate(path, knowledge, final, fitted_for, names),
-            "gate": fit_gate(final, knowledge, fitted_for) if calibrate else None,
+            "calibrator": None,
+            "gate": None,
             "versions": _versions(),
         }
+        runtime = runtime or _runtime_of(old)
+        alike = old if dev is None and runtime == _runtime_of(old) else None
+        fits = KeptFits(alike, knowledge, path, facts, fitted_for)
+        if bi_encoder is not None and described is not None:
+            exported = _export(bi_encoder, final, knowledge, runtime, path, fits)
+            described |= {"runtime": exported} if exported else {}
+        if calibrate:
+            own = fits.calibrator() or _calibrate(path, knowledge, final, fitted_for, names())
+            facts["calibrator"] = own
+            facts["gate"] = fits.gate() or fit_gate(final, knowledge, fitted_for)
         write_manifest(path, facts)
     made = Assets(out, device=device)
     return _on_gold(made, dev, progress) if calibrate and dev is not None else made
@@ -176,18 +186,23 @@ def _export(
     encoder: "BiEncoder",
     linker: Linker,
     kb: KnowledgeBase,
-    runtime: str | None,
-    old: Assets | None,
+    runtime: str,
     path: Path,
+    fits: KeptFits,
 ) -> dict[str, Any] | None:
-    """Export the encoder to a runtime, if one is wanted or older assets have one."""
-    made_by = old.manifest["encoder"] if old is not None else None
-    runtime = runtime or ((made_by or {}).get("runtime") or {}).get("name")
-    if runtime in (None, TORCH) or linker.parts.dense is None:
+    """Export the encoder to a runtime, or keep the export; None for torch."""
+    if runtime == TORCH or linker.parts.dense is None:
         return None
+    if kept := fits.export(runtime):
+        return kept
     from .export import export
 
     return export(encoder, linker, kb, runtime, path / RUNTIME, path / ENCODER)
+
+
+def _runtime_of(assets: Assets | None) -> str:
+    made_by = assets.manifest["encoder"] if assets is not None else None
+    return str(((made_by or {}).get("runtime") or {}).get("name", TORCH))
 
 
 def _final(
@@ -207,11 +222,9 @@ def _calibrate(
     kb: KnowledgeBase,
     final: Linker,
     fitted_for: Mapping[str, Any],
-    names: RetrievedExamples | None,
+    names: RetrievedExamples,
 ) -> dict[str, Any] | None:
     """Fit a calibrator to names, as ranked by the default linker of these assets, and write it."""
-    if names is None:
-        return None
     found = fit_on_names(names.of_tiers(fitted_for["tiers"]).asking(final), kb)
     if found is None:
         return None

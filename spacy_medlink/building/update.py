@@ -121,25 +121,6 @@ class Update:
         }
 
 
-def kept_fusion(
-    old: Assets | None, reuse: Update | None, tiers: Sequence[str]
-) -> dict[str, Any] | None:
-    """Get the old fusion weights, if they are valid for the new assets too.
-
-    They are if tiers, encoder and most names are the same. Only reused vectors show the share of
-    equal names; without a dense tier it is assumed. To choose anew would only change every score a
-    little from release to release.
-    """
-    if old is None or list(tiers) != old.tiers:
-        return None
-    if not old.weights.get("exact"):  # builds of earlier versions could choose this
-        return None
-    known = reuse.known if reuse is not None else None
-    if "dense" in tiers and (known is None or known.reused < known.encoded):
-        return None
-    return dict(old.manifest["fusion"])
-
-
 def _why_not(old: dict[str, Any], encoder: "BiEncoder", spec: str) -> str:
     """Give the reason why the old vectors cannot be used; "" if they can."""
     made_by = old["encoder"]

@@ -219,7 +219,7 @@ def _exported(encoder: dict[str, Any]) -> list[str]:
     return [
         f"runtime {own['name']}, {own['precision']}: {own['changed']:.1%} of {own['examples']:,} "
         f"examples have another first candidate than with torch, least cosine "
-        f"{own['least_cosine']:.4f}; names a second: {speeds}",
+        f"{own['least_cosine']:.4f}; names a second: {speeds}{_kept(own)}",
         *(f"  {kind} is left out: {problem}" for kind, problem in own["left_out"].items()),
     ]
 
@@ -252,8 +252,8 @@ def gate_report(facts: Mapping[str, Any] | None) -> list[str]:
         if own["at_most"] <= facts["max_changed"]
     ]
     if not passing:
-        return ["gate: closed, every mention is encoded"]
-    return [f"gate: not encoded are mentions that are {', '.join(passing)}"]
+        return [f"gate: closed, every mention is encoded{_kept(facts)}"]
+    return [f"gate: not encoded are mentions that are {', '.join(passing)}{_kept(facts)}"]
 
 
 def _calibrated(facts: dict[str, Any] | None) -> list[str]:
@@ -261,7 +261,14 @@ def _calibrated(facts: dict[str, Any] | None) -> list[str]:
     if facts is None:
         return ["no calibrator: every mention is linked"]
     on = facts["fitted_on"].get("file", "examples made of names")
-    return [f"threshold: links need a probability of {facts['threshold']:.3f}, fitted to {on}"]
+    threshold = f"threshold: links need a probability of {facts['threshold']:.3f}"
+    return [f"{threshold}, fitted to {on}{_kept(facts)}"]
+
+
+def _kept(facts: Mapping[str, Any]) -> str:
+    """Report that an update kept what was fitted; "" for what was fitted now."""
+    changed = facts.get("changed_names")
+    return "" if changed is None else f"; kept, {changed:,} names have changed since"
 
 
 def _index(facts: dict[str, Any] | None) -> list[str]:

@@ -15,7 +15,7 @@ mention would score no more than a similar name.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -75,15 +75,14 @@ def choose_weights(
     kb: KnowledgeBase,
     dev: Path | None = None,
     kept: dict[str, Any] | None = None,
-    names: RetrievedExamples | None = None,
+    names: Callable[[], RetrievedExamples] | None = None,
 ) -> dict[str, Any]:
     """Choose the fusion of the tiers.
 
     engine (Linker): with its tiers; its weights are not changed.
     dev (Optional[Path]): gold mentions to choose on. kept (Optional[Dict]): the earlier choice,
         kept if there are fewer than 50 mentions; without it names of the knowledge base choose.
-    names (Optional[RetrievedExamples]): made of these names with the engine; None makes them when
-        they are needed.
+    names (Optional[Callable]): makes examples of these names with the engine, if they are needed.
     RETURNS (Dict[str, Any]): `function` and `weights` (they sum to 1, so that a perfect match
         scores 1.0) and `chosen_on`: the source, its size, and the mean reciprocal rank of each
         choice and of each single tier.
@@ -96,7 +95,8 @@ def choose_weights(
         return kept
     on_names = not quality and "dense" in tiers and "ngram" in tiers
     if on_names:
-        quality, facts = _on_names(engine, names or RetrievedExamples.of(engine, kb), tiers)
+        made = names() if names is not None else RetrievedExamples.of(engine, kb)
+        quality, facts = _on_names(engine, made, tiers)
     if not quality:
         return {"weights": normalised(default), "chosen_on": None}
     # Names resemble each other more than mentions do: on names, a needed tier could be left out.

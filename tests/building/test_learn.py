@@ -98,6 +98,14 @@ def test_too_little_text_leaves_the_fusion_alone(place, tmp_path):
     assert again.manifest["fusion"] == chosen.manifest["fusion"]
 
 
+def test_an_update_has_no_ranker_so_it_fits_a_calibrator_to_names(learned, tmp_path):
+    names = learned.assets.kb.path
+    made = build_assets(tmp_path / "new", names, update=learned.assets.path)
+    assert made.manifest.get("ranker") is None
+    assert made.manifest["calibrator"]["fitted_on"] == {"names": "of the knowledge base"}
+    assert made.engine(calibrator=True).calibrator is not None
+
+
 def test_in_place_again_and_nothing_is_left_behind(place, learned, tmp_path):
     own = tmp_path / "own"
     Assets(place / "plain").copy_to(own)

@@ -1,0 +1,154 @@
+"""What was fitted to the names of older assets, and stays while nearly all names do.
+
+Fitting costs most of a small update. What it finds hardly depends on a few names, and probabilities
+that change a little from release to release help nobody. Each part counts the names that have
+changed since it was fitted, so that many small updates do not add up unnoticed.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..assets import Assets
+from ..assets.layout import CALIBRATOR, NGRAM, RUNTIME
+from ..kb import KnowledgeBase
+from ..ranking.conditions import difference
+from ..text.normalisation import hash_keys
+from ..types import Hashes1d
+from ..util.hashes import positions
+from .update import Update
+
+MOST_CHANGED = 0.1  # share of the names, since the fit
+CHANGED = "changed_names"
+_CHUNK = 65_536
+# Recall is a result of the index, not a setting.
+_OF_INDEX = ("spec", "search")
+
+
+class KeptFits:
+    """The calibrator, the gate and the exported encoder of older assets.
+
+    old (Optional[Assets]): None keeps nothing. kb (KnowledgeBase): of the new assets. path (Path):
+        their directory. facts (Mapping): of their manifest. conditions (Mapping): what their scores
+        depend on.
+    """
+
+    def __init__(
+        self, old: Assets | None, kb: KnowledgeBase, path: Path, facts: Mapping[str, Any],
+        conditions: Mapping[str, Any],
+    ) -> None:  # fmt: skip
+        is_same = old is not None and _has_same_setup(old, path, facts)
+        self._old, self._new, self._path = old if is_same else None, kb, path
+        self._conditions = conditions
+
+    def calibrator(self) -> dict[str, Any] | None:
+        """Take the calibrator over, and get its facts; None where it must be fitted anew."""
+        facts = self._old.manifest.get("calibrator") if self._old is not None else None
+        if self._old is None or facts is None or not _is_whole(self._old, CALIBRATOR):
+            return None
+        kept = self._kept(facts, json.loads(self._old.file(CALIBRATOR).read())["fitted_for"])
+        if kept is not None:
+            self._old.put(CALIBRATOR, self._path / CALIBRATOR)
+        return kept
+
+    def gate(self) -> dict[str, Any] | None:
+        """Get the gate; None where it must be fitted anew."""
+        gate = self._old.manifest.get("gate") if self._old is not None else None
+        return self._kept(gate, gate["fitted_for"]) if gate is not None else None
+
+    def export(self, runtime: str) -> dict[str, Any] | None:
+        """Take the exported encoder over, and get its facts; None where it must be exported."""
+        facts = (self._old.manifest["encoder"] or {}).get("runtime") if self._old else None
+        if self._old is None or facts is None or facts["name"] != runtime:
+            return None
+        files = [name for name in self._old.files if name.startswith(f"{RUNTIME}/")]
+        kept = self._kept(facts, self._conditions) if _is_whole(self._old, *files) else None
+        for name in files if kept is not None else ():
+            self._old.put(name, self._path / name)
+        return kept
+
+    def _kept(
+        self, facts: Mapping[str, Any], fitted_for: Mapping[str, Any]
+    ) -> dict[str, Any] | None:
+        """Add the names that have changed; None if these are too many, or conditions differ."""
+        if difference(fitted_for, self._conditions):
+            return None
+        changed = facts.get(CHANGED, 0) + self._changed
+        return {**facts, CHANGED: changed} if changed < MOST_CHANGED * self._new.n_names else None
+
+    @cached_property
+    def _changed(self) -> int:
+        assert self._old is not None
+        return count_changed(self._old.kb, self._new)
+
+
+def kept_fusion(
+    old: Assets | None, reuse: Update | None, tiers: Sequence[str]
+) -> dict[str, Any] | None:
+    """Get the old fusion weights, if they are valid for the new assets too.
+
+    They are if tiers, encoder and most names are the same. Only reused vectors show the share of
+    equal names; without a dense tier it is assumed. To choose anew would only change every score a
+    little from release to release.
+    """
+    if old is None or list(tiers) != old.tiers:
+        return None
+    if not old.weights.get("exact"):  # builds of earlier versions could choose this
+        return None
+    known = reuse.known if reuse is not None else None
+    if "dense" in tiers and (known is None or known.reused < known.encoded):
+        return None
+    return dict(old.manifest["fusion"])
+
+
+def count_changed(old: KnowledgeBase, new: KnowledgeBase) -> int:
+    """Count the names that only one of two knowledge bases has, or has for another concept."""
+    known = np.unique(np.concatenate([*_hashes(old), np.empty(0, np.uint64)]))
+    is_left = np.ones(len(known), dtype=np.bool_)
+    added = 0
+    for hashes in _hashes(new):
+        place = positions(known, hashes)
+        is_left[place[place >= 0]] = False
+        added += int((place < 0).sum())
+    return added + int(is_left.sum())
+
+
+def _hashes(kb: KnowledgeBase) -> Iterator[Hashes1d]:
+    """Hash each name together with the id of its concept."""
+    ids, concepts = hash_keys(kb.iter_ids()), kb.name_concepts()
+    texts, start = kb.iter_texts(), 0
+    while chunk := list(islice(texts, _CHUNK)):
+        yield hash_keys(chunk) ^ ids[concepts[start : start + len(chunk)]]
+        start += len(chunk)
+
+
+def _has_same_setup(old: Assets, path: Path, facts: Mapping[str, Any]) -> bool:
+    """Tell whether assets have all in common that a fit depends on, except names and conditions."""
+    own = {f"{NGRAM}/{file.name}" for file in (path / NGRAM).iterdir()}
+    is_same_kind = own == {name for name in old.files if name.startswith(f"{NGRAM}/")}
+    return is_same_kind and _setup(old.manifest) == _setup(facts)
+
+
+def _setup(facts: Mapping[str, Any]) -> list[Any]:
+    index = facts.get("index") or {}
+    return [
+        facts["tiers"],
+        facts["fusion"],
+        (facts["encoder"] or {}).get("fingerprint"),
+        [index.get(name) for name in _OF_INDEX],
+        (facts.get("memory") or {}).get("sources"),
+        (facts.get("versions") or {}).get("spacy-medlink"),
+    ]
+
+
+def _is_whole(assets: Assets, *names: str) -> bool:
+    """Tell whether files are there, and as they were written."""
+    known = assets.manifest["files"]
+    return all(
+        name in known and assets.file(name).sha256() == known[name]["sha256"] for name in names
+    )
