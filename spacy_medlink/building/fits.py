@@ -6,7 +6,7 @@ changed since it was fitted, so that many small updates do not add up unnoticed.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -20,7 +20,6 @@ from ..kb import KnowledgeBase
 from ..ranking.conditions import difference
 from ..text.normalisation import hash_keys
 from ..types import Hashes1d
-from ..util.hashes import positions
 from .update import Update
 
 MOST_CHANGED = 0.1  # share of the names, since the fit
@@ -108,23 +107,26 @@ def kept_fusion(
 
 def count_changed(old: KnowledgeBase, new: KnowledgeBase) -> int:
     """Count the names that only one of two knowledge bases has, or has for another concept."""
-    known = np.unique(np.concatenate([*_hashes(old), np.empty(0, np.uint64)]))
-    is_left = np.ones(len(known), dtype=np.bool_)
-    added = 0
-    for hashes in _hashes(new):
-        place = positions(known, hashes)
-        is_left[place[place >= 0]] = False
-        added += int((place < 0).sum())
-    return added + int(is_left.sum())
+    before, after = _hashes(old), _hashes(new)
+    return _count_absent(before, after) + _count_absent(after, before)
 
 
-def _hashes(kb: KnowledgeBase) -> Iterator[Hashes1d]:
-    """Hash each name together with the id of its concept."""
+def _hashes(kb: KnowledgeBase) -> Hashes1d:
+    """Hash each name together with the id of its concept: (n_names,), ascending."""
     ids, concepts = hash_keys(kb.iter_ids()), kb.name_concepts()
-    texts, start = kb.iter_texts(), 0
-    while chunk := list(islice(texts, _CHUNK)):
-        yield hash_keys(chunk) ^ ids[concepts[start : start + len(chunk)]]
-        start += len(chunk)
+    texts, found = kb.iter_texts(), ids[concepts]
+    for start in range(0, len(found), _CHUNK):
+        found[start : start + _CHUNK] ^= hash_keys(islice(texts, _CHUNK))
+    found.sort()
+    return found
+
+
+def _count_absent(ascending: Hashes1d, others: Hashes1d) -> int:
+    """Count the hashes that the first array lacks; in order, each is searched near the last one."""
+    if not len(ascending):
+        return len(others)
+    place = np.minimum(np.searchsorted(ascending, others), len(ascending) - 1)
+    return int((ascending[place] != others).sum())
 
 
 def _has_same_setup(old: Assets, path: Path, facts: Mapping[str, Any]) -> bool:
