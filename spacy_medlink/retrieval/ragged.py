@@ -10,6 +10,8 @@ from ..types import Floats1d, Ints1d
 from ..util.held import Directory
 from .arrays import check, check_below, check_offsets, load_arrays, save_arrays
 
+_LONG = 128  # items of a run that is copied by itself
+
 
 class Ragged(NamedTuple):
     """n lists of whole numbers.
@@ -93,6 +95,21 @@ def spread(starts: NDArray[Any], lengths: Ints1d) -> Ints1d:
     count = int(ends[-1]) if len(ends) else 0
     places: Ints1d = np.arange(count) + np.repeat(starts - (ends - lengths), lengths)
     return places
+
+
+def taken(items: NDArray[Any], starts: NDArray[Any], lengths: Ints1d) -> NDArray[Any]:
+    """Take runs of items that begin at `starts`, run after run."""
+    is_long = lengths > _LONG
+    found: NDArray[Any] = np.empty(int(lengths.sum()), dtype=items.dtype)
+    begins = np.cumsum(lengths) - lengths
+    # Short runs are taken together; a long one is faster copied by itself.
+    for start, length, begin in zip(
+        starts[is_long].tolist(), lengths[is_long].tolist(), begins[is_long].tolist(), strict=True
+    ):
+        found[begin : begin + length] = items[start : start + length]
+    own = lengths[~is_long]
+    found[spread(begins[~is_long], own)] = items[spread(starts[~is_long], own)]
+    return found
 
 
 def sums(values: NDArray[Any], lengths: Ints1d) -> NDArray[np.float64]:

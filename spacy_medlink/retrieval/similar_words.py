@@ -16,7 +16,8 @@ from .ragged import Ragged, offsets_of, sums
 _LEAST, _MOST = 0.2, 1024  # least cosine of similar words, and most words kept
 _READ, _LIGHT = 100_000, 0.2  # entries to read; beyond them, this squared weight is skipped
 _COMPARED = 4096  # highest entries; their words are compared
-_SLOTS = (1 << 20) - 1  # mask of the slots in which one search adds up
+_SLOTS = 20  # most bits of the slots in which one search adds up
+_ROOM = 128  # slots for each value, up to these; few that share one
 _SAMPLE = 8192  # scores from which to estimate how high the best ones are
 _KNOWN = 1 << 15  # words of texts whose similar words are remembered
 _ARRAYS = {"word_norms": np.float32, "idf": np.float32}
@@ -99,7 +100,9 @@ class SimilarWords:
     def _find(self, word: str) -> Similar:
         buckets, weights = self._weigh(word)
         norm = float(np.sqrt(np.square(weights, dtype=np.float64).sum())) or 1.0
-        words = self._probable(*self._heavy(buckets, weights / norm))
+        read = self._heavy(buckets, weights / norm)
+        # If no list was skipped, the cosines are exact, or too high where two words share a slot.
+        words = self._probable(*read, _LEAST if len(read[0]) == len(buckets) else 0.0)
         column = np.full(BUCKETS, len(buckets), dtype=np.int32)
         column[buckets] = np.arange(len(buckets))
         trigrams = self.trigrams_of(words, column, len(buckets) + 1)
@@ -125,8 +128,11 @@ class SimilarWords:
         order = order[is_needed | (np.cumsum(lengths[order]) <= _READ)]
         return buckets[order], weights[order]
 
-    def _probable(self, buckets: Ints1d, weights: Floats1d) -> NDArray[np.int32]:
-        """Find the words that probably have the highest cosines with a vector, ascending."""
+    def _probable(self, buckets: Ints1d, weights: Floats1d, least: float) -> NDArray[np.int32]:
+        """Find the words that probably have the highest cosines with a vector, ascending.
+
+        least (float): cosine below which no word is wanted.
+        """
         offsets, items, values = self._by_gram
         assert values is not None
         runs = list(zip(offsets[buckets].tolist(), offsets[buckets + 1].tolist(), strict=True))
@@ -134,7 +140,7 @@ class SimilarWords:
         values = np.concatenate([values[:0], *(values[begin:end] for begin, end in runs)])
         values *= np.repeat(weights, self._by_gram.lengths(buckets))
         cosines = Totals(items, values).of(items)
-        return distinct(items[cosines >= bar(cosines, _COMPARED)])
+        return distinct(items[cosines >= max(least, bar(cosines, _COMPARED))])
 
 
 def best(items: NDArray[Any], scores: NDArray[Any], most: int) -> NDArray[Any]:
@@ -150,18 +156,19 @@ def distinct(items: NDArray[Any]) -> NDArray[Any]:
 
 
 class Totals:
-    """Sums of values by item, stored at the last 20 bits of the item.
+    """Sums of values by item, stored at the last bits of the item, at most 20.
 
-    Among more than a million items a few share a slot, and get too high a sum. A slot for every
-    item would not fit into the processor's cache.
+    A few items share a slot, and get too high a sum. A slot for every item would not fit into the
+    processor's cache.
     """
 
     def __init__(self, items: NDArray[np.int32], values: Floats1d) -> None:
-        self._sums: NDArray[Any] = np.bincount(items & _SLOTS, values, minlength=_SLOTS + 1)
+        self._mask = (1 << min(_SLOTS, (_ROOM * len(items)).bit_length())) - 1
+        self._sums: NDArray[Any] = np.bincount(items & self._mask, values, minlength=self._mask + 1)
 
     def of(self, items: NDArray[np.int32]) -> NDArray[np.float64]:
         """Look up items: (len(items),), 0 for those without a value."""
-        return self._sums.take(items & _SLOTS)
+        return self._sums.take(items & self._mask)
 
 
 def bar(scores: NDArray[Any], most: int) -> float:

@@ -33,13 +33,15 @@ from .grams import (
 from .mask import Mask
 from .masked import MaskedParts
 from .name_words import CHUNK, count_names, count_trigrams, norms_of, number_words
-from .ragged import Ragged, spread, sums
+from .ragged import Ragged, spread, sums, taken
 from .similar_words import SimilarWords, Totals, bar, best, distinct
 
 FILE = "word_names_items.npy"  # tells the index from an NgramIndex, which has no such file
-_READ = 120_000  # entries of lists to read
+# Entries of lists to read: so many, and one more for so many names. Of millions of names more are
+# somewhat like a text, and the best must be found among them.
+_READ, _EACH = 40_000, 180
 _LONG = 3  # one list may take at most this part of them
-_NARROWED = 10_240  # names kept by the sum of the entries read
+_NARROWED = 10  # of so many entries read, a name is kept by their sum
 _RESCORED = 6  # names scored exactly, for each name wanted
 _FEW = 1024  # up to so many names are all scored
 _EXPANDED = 128  # words of a text that are used; no mention has as many
@@ -205,11 +207,12 @@ class WordNgramIndex:
         if not len(expansion.words):
             return expansion.words
         share = 1.0 if mask is None else mask.count / len(names.rows)
-        ranks, products = self._read(expansion, names, int(_READ / share))
+        room = _READ + len(names.rows) // _EACH
+        ranks, products = self._read(expansion, names, int(room / share))
         if mask is not None:
             passes = mask.passes(names.rows[ranks].astype(np.int64))
             ranks, products = ranks[passes], products[passes]
-        return best(*_score(expansion, names, ranks, products), most)
+        return best(*_score(expansion, names, ranks, products, room // _NARROWED), most)
 
     def _read(
         self, expansion: _Expansion, names: _Names, room: int
@@ -233,8 +236,7 @@ class WordNgramIndex:
             first = int(np.searchsorted(own, middle)) - longest // 2
             begins[number] += min(max(first, 0), len(own) - longest)
             lengths[number] = longest
-        bounds = zip(begins.tolist(), (begins + lengths).tolist(), strict=True)
-        ranks = np.concatenate([items[:0], *(items[begin:end] for begin, end in bounds)])
+        ranks = taken(items, begins, lengths)
         return ranks, np.repeat(expansion.products[order[:last]], lengths)
 
     def _expand(self, words: Counter[str]) -> _Expansion:
@@ -264,11 +266,15 @@ class WordNgramIndex:
 
 
 def _score(
-    expansion: _Expansion, names: _Names, ranks: NDArray[np.int32], products: Floats1d
+    expansion: _Expansion,
+    names: _Names,
+    ranks: NDArray[np.int32],
+    products: Floats1d,
+    most: int,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Score the names that the entries read make most probable, by their words."""
+    """Score about `most` names, those that the entries read make most probable, by their words."""
     cosines = Totals(ranks, products).of(ranks) / names.steps.take(ranks // _STEP)
-    ranks = distinct(ranks[cosines >= bar(cosines, _NARROWED)])
+    ranks = distinct(ranks[cosines >= bar(cosines, most)])
     # Scored again with the words whose lists were skipped or not read to their ends.
     given = Totals(expansion.words, expansion.products)
     places, lengths = names.words.places(ranks)
