@@ -31,11 +31,13 @@ def measure_update(work: Path, concepts: int, fraction: float = _FRACTION) -> di
     encoder = ["--encoder", str(work / "encoder")]
     _medlink("kb", "build", "--output", work / "0.kb", work / "0", "--from", "umls")
     _medlink("build", work / "0.kb", "--output", work / "old", *encoder)
+    _medlink("build", work / "0.kb", "--output", work / "old_plain")
     found: dict[str, Any] = {}
-    for kind, of_kb, of_assets in (
-        ("full", [], encoder),
-        ("update", ["--update", work / "0.kb"], ["--update", work / "old"]),
-    ):
+    for kind, of_kb, of_assets, of_plain in (
+        ("full", [], encoder, []),
+        ("update", ["--update", work / "0.kb"], ["--update", work / "old"],
+         ["--update", work / "old_plain"]),
+    ):  # fmt: skip
         kb = work / f"{kind}.kb"
         seconds = [
             _medlink("kb", "build", "--output", kb, work / "1", "--from", "umls", *of_kb),
@@ -43,8 +45,11 @@ def measure_update(work: Path, concepts: int, fraction: float = _FRACTION) -> di
         ]
         for what, value in zip(("kb", "assets", "both"), (*seconds, sum(seconds)), strict=True):
             found[f"{what}_{kind}_s"] = value
+        plain = _medlink("build", kb, "--output", work / f"{kind}_plain", *of_plain)
+        found[f"plain_{kind}_s"] = plain
     manifest = Assets(work / "update").manifest
     used = {key: manifest["update"][key] for key in ("reused", "encoded", "dropped")}
+    used |= {"changed_since_fit": manifest["calibrator"]["changed_names"]}
     return {"encoder": "all-MiniLM-L6-v2", "names": manifest["kb"]["names"], "changed": fraction,
             **used, **found}  # fmt: skip
 

@@ -66,7 +66,9 @@ class KeptFits:
         if self._old is None or facts is None or facts["name"] != runtime:
             return None
         files = [name for name in self._old.files if name.startswith(f"{RUNTIME}/")]
-        kept = self._kept(facts, self._conditions) if _is_whole(self._old, *files) else None
+        if not files or not _is_whole(self._old, *files):
+            return None
+        kept = self._kept(facts, self._conditions)
         for name in files if kept is not None else ():
             self._old.put(name, self._path / name)
         return kept
