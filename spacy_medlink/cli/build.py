@@ -120,7 +120,7 @@ def command(
         from ..building.starter import starter_assets
 
         kb = starter_assets().kb.path
-    if encoder is not None or update is not None:  # nothing else needs torch
+    if encoder is not None or _has_encoder(update):  # nothing else needs torch
         from ..util.devices import rank_device
 
         device = rank_device(device)
@@ -143,6 +143,12 @@ def command(
     typer.echo(_summary(assets, time.perf_counter() - began))
     if "dense" not in assets.tiers:
         typer.echo("No --encoder was given: there is no dense tier.", err=True)
+
+
+def _has_encoder(update: Path | None) -> bool:
+    from ..assets import Assets
+
+    return update is not None and Assets(update).manifest["encoder"] is not None
 
 
 def _helps_another(

@@ -109,6 +109,23 @@ def test_command_line_answers_help_without_torch() -> None:
     assert not {"torch", "faiss", "transformers", "spacy"} & set(_run(code))
 
 
+def test_command_line_builds_and_updates_without_torch(tmp_path: Path) -> None:
+    assets = assets_of(tmp_path, TINY_RECORDS).path
+    code = (
+        "import contextlib, io, json, sys\n"
+        "from spacy_medlink.cli import main\n"
+        f"sys.argv = ['medlink', 'build', {str(tmp_path / 'kb')!r}, '--output', {str(assets)!r}]\n"
+        "sys.argv += ['--update', sys.argv[-1]][: int(UPDATE)]\n"
+        "with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):\n"
+        "    main()\n"
+        "print(json.dumps(sorted(sys.modules)))"
+    )
+    for update in ("0", "2"):
+        found = set(_run(code.replace("UPDATE", update)))
+        assert "spacy_medlink.building.build" in found
+        assert not {"torch", "transformers", "spacy"} & found
+
+
 def test_exact_and_ngram_tiers_link_where_torch_is_not_installed(tmp_path: Path) -> None:
     assets = assets_of(tmp_path, TINY_RECORDS).path
     hidden = PROBE.partition("import spacy\n")[0]  # plug-ins of others may need torch

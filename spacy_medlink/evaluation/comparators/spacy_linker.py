@@ -7,8 +7,6 @@ often a name means each concept, so the prior probabilities are equal.
 from collections.abc import Sequence
 
 import numpy as np
-from spacy.kb import InMemoryLookupKB
-from spacy.vocab import Vocab
 
 from ...kb import KnowledgeBase
 from ...types import Candidate, Mention
@@ -22,6 +20,10 @@ class SpacyRanker:
     """
 
     def __init__(self, kb: KnowledgeBase, depth: int) -> None:
+        # A build reads gold with this package, and needs neither spaCy nor the torch behind it.
+        from spacy.kb import InMemoryLookupKB
+        from spacy.vocab import Vocab
+
         self._rows = NameRows(kb)
         self._kb = InMemoryLookupKB(Vocab(), entity_vector_length=1)
         concepts = self._rows.concepts
