@@ -159,7 +159,7 @@ def test_every_tier_equals_brute_force(concepts, one, other, k):
         "PQ8x4,RFlat",
         "PQ8x4fs,RFlat",
         "IVF8,PQ8x4fs,RFlat",
-    ],  # fmt: skip
+    ],
 )
 @pytest.mark.parametrize("share", [0.002, 0.1, 0.9])
 @pytest.mark.parametrize("few", [0, 10_000])
