@@ -165,9 +165,12 @@ def _draw(kb: KnowledgeBase, sample: int, generator: Generator) -> Iterator[_Dra
 
     Concepts with many names are drawn more often, because they are mentioned more often.
     """
-    concepts = kb.name_concepts()
+    # A list of many million numbers would be the peak of a build's memory.
+    concepts = kb.name_concepts().astype(np.int32)
+    order = np.arange(kb.n_names, dtype=np.uint32)
+    generator.shuffle(order)
     drawn: set[int] = set()
-    for name in map(int, generator.permutation(kb.n_names)):  # a list would have millions of them
+    for name in map(int, order):
         row = int(concepts[name])
         if len(drawn) == sample:
             break
