@@ -48,7 +48,7 @@ from ..util.files import replacing_directory
 from ..util.outputs import check_output
 from ..util.progress import no_progress
 from .dense import DenseBuild
-from .fits import KeptFits, kept_fusion
+from .fits import KeptFits, count_changed, kept_fusion
 from .kept import keeping
 from .shares import Share, encode_together
 from .update import Update
@@ -134,6 +134,10 @@ def build_assets(
     known = reuse is not None and reuse.known is not None
     stored = None if known else _stored(bi_encoder, beside, knowledge.n_names)
     learned = _memory([Path(one) for one in memory], old, knowledge)
+    runtime = runtime or _runtime_of(old)
+    alike = old if dev is None and runtime == _runtime_of(old) else None
+    # Counted while no tier is held: it takes 30 bytes a name.
+    changed = count_changed(alike.kb, knowledge) if alike is not None else 0
     made_by = bi_encoder.fingerprint() if bi_encoder is not None and resume else None
     with (
         keeping(Path(out), made_by, knowledge.n_names) as shards,
@@ -167,9 +171,7 @@ def build_assets(
             "gate": None,
             "versions": _versions(),
         }
-        runtime = runtime or _runtime_of(old)
-        alike = old if dev is None and runtime == _runtime_of(old) else None
-        fits = KeptFits(alike, knowledge, path, facts, fitted_for)
+        fits = KeptFits(alike, changed, path, facts, fitted_for)
         if bi_encoder is not None and described is not None:
             exported = _export(bi_encoder, final, knowledge, runtime, path, fits)
             described |= {"runtime": exported} if exported else {}
@@ -300,15 +302,16 @@ def _build_tiers(
     ngram_limit: int,
     progress: Progress,
 ) -> Linker:
-    name_concept = kb.name_concepts().astype(np.int32)
-    save_arrays(path, {NAME_CONCEPT: name_concept})
     facets = Facets.of(kb)
     facets.save(path / FACETS)
-    exact = ExactIndex.build(kb.lookup_table(), kb.iter_texts(), kb.texts_at)
-    exact.save(path / EXACT)
+    # The n-gram tier takes most memory, so what is larger than facets is not held before it.
     kind = NgramIndex if kb.n_names <= ngram_limit else WordNgramIndex
     ngram = kind.build(kb.iter_texts())
     ngram.save(path / NGRAM)
+    exact = ExactIndex.build(kb.lookup_table(), kb.iter_texts(), kb.texts_at)
+    exact.save(path / EXACT)
+    name_concept = kb.name_concepts().astype(np.int32)
+    save_arrays(path, {NAME_CONCEPT: name_concept})
     index = dense.build(path, kb, progress)
     parts = Parts(
         name_concept,

@@ -7,7 +7,6 @@ changed since it was fitted, so that many small updates do not add up unnoticed.
 
 import json
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -32,18 +31,18 @@ _OF_INDEX = ("spec", "search")
 class KeptFits:
     """The calibrator, the gate and the exported encoder of older assets.
 
-    old (Optional[Assets]): None keeps nothing. kb (KnowledgeBase): of the new assets. path (Path):
-        their directory. facts (Mapping): of their manifest. conditions (Mapping): what their scores
-        depend on.
+    old (Optional[Assets]): None keeps nothing. changed (int): names that are not in both
+        (`count_changed`). path (Path): directory of the new assets. facts (Mapping): of their
+        manifest. conditions (Mapping): what their scores depend on.
     """
 
     def __init__(
-        self, old: Assets | None, kb: KnowledgeBase, path: Path, facts: Mapping[str, Any],
+        self, old: Assets | None, changed: int, path: Path, facts: Mapping[str, Any],
         conditions: Mapping[str, Any],
     ) -> None:  # fmt: skip
         is_same = old is not None and _has_same_setup(old, path, facts)
-        self._old, self._new, self._path = old if is_same else None, kb, path
-        self._conditions = conditions
+        self._old, self._changed, self._path = old if is_same else None, changed, path
+        self._names, self._conditions = facts["kb"]["names"], conditions
 
     def calibrator(self) -> dict[str, Any] | None:
         """Take the calibrator over, and get its facts; None where it must be fitted anew."""
@@ -80,12 +79,7 @@ class KeptFits:
         if difference(fitted_for, self._conditions):
             return None
         changed = facts.get(CHANGED, 0) + self._changed
-        return {**facts, CHANGED: changed} if changed < MOST_CHANGED * self._new.n_names else None
-
-    @cached_property
-    def _changed(self) -> int:
-        assert self._old is not None
-        return count_changed(self._old.kb, self._new)
+        return {**facts, CHANGED: changed} if changed < MOST_CHANGED * self._names else None
 
 
 def kept_fusion(
