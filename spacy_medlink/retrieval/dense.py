@@ -16,7 +16,7 @@ from ..util.held import File
 from .index_file import read_index
 from .mask import Mask
 from .subset import search_rows
-from .tuning import SearchSettings, prepare, restricted, tune
+from .tuning import SearchSettings, finding_lists_fast, prepare, restricted, train, tune
 
 if TYPE_CHECKING:  # without a GPU, torch is not needed to search
     import torch
@@ -79,11 +79,12 @@ class DenseIndex:
         if not index.is_trained:
             sample = _take(waiting, min(n_names, training_sample))
             try:
-                index.train(np.concatenate(sample))
+                train(index, np.concatenate(sample))
             except RuntimeError as error:
                 raise refused(spec=spec, names=n_names, dim=dim, reason=error) from error
-        for chunk in chain(sample, waiting):
-            index.add(chunk)
+        with finding_lists_fast(index):
+            for chunk in chain(sample, waiting):
+                index.add(chunk)
         tune(index, SearchSettings())
         return cls(index)
 

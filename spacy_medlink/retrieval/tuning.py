@@ -4,10 +4,13 @@ An index may be wrapped in others: in a rotation of the vectors ("OPQ96,..."), a
 ("...,RFlat"), which scores the proposals of a compressed index again.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import faiss
 
+from ..types import Floats2d
 from .mask import Mask
 
 # Chosen on 185,193 names (benchmarks/results/indexes.md).
@@ -15,6 +18,10 @@ _EF_CONSTRUCTION = 80
 _EF_SEARCH = 256
 _PROBES, _SHARE = 64, 16  # lists to read: at least so many, or one of so many
 _K_FACTOR = 8
+# From so many lists on, a graph of their centroids finds the list of a vector faster than comparing
+# with all. In 98 of 100 cases it is the nearest one, and the index finds as much (decision 67).
+_MANY_LISTS = 1024
+_CENTROID_LINKS, _CENTROID_EF = 32, 32
 
 
 class SearchSettings(NamedTuple):
@@ -44,6 +51,59 @@ def prepare(index: Any) -> None:
     graph = graph_of(index)
     if graph is not None:
         graph.efConstruction = _EF_CONSTRUCTION
+
+
+def train(index: Any, vectors: Floats2d) -> None:
+    """Train an index; the vectors of many lists find theirs through a graph.
+
+    RAISES (RuntimeError): when faiss refuses, for example too few vectors.
+    """
+    lists = _lists(index)
+    if not _has_many(lists):
+        index.train(vectors)
+        return
+    graph = _centroid_graph(lists.d)  # faiss does not hold it
+    lists.clustering_index = graph
+    try:
+        index.train(vectors)
+    finally:
+        lists.clustering_index = None
+
+
+@contextmanager
+def finding_lists_fast(index: Any) -> Iterator[None]:
+    """Find the lists of vectors through a graph while they are added, where there are many lists.
+
+    A search compares with all lists: that is exact, and takes less than reading the lists.
+    """
+    lists = _lists(index)
+    if not _has_many(lists):
+        yield
+        return
+    exact = lists.quantizer
+    graph = _centroid_graph(lists.d)
+    graph.add(faiss.downcast_index(exact).reconstruct_n(0, lists.nlist))
+    lists.quantizer = graph
+    try:
+        yield
+    finally:
+        lists.quantizer = exact
+
+
+def _has_many(lists: Any) -> bool:
+    """Whether an IVF index compares vectors with the centroids of many lists."""
+    return (
+        lists is not None
+        and lists.nlist >= _MANY_LISTS
+        and lists.metric_type == faiss.METRIC_INNER_PRODUCT
+        and isinstance(faiss.downcast_index(lists.quantizer), faiss.IndexFlat)
+    )
+
+
+def _centroid_graph(dim: int) -> Any:
+    graph = faiss.IndexHNSWFlat(dim, _CENTROID_LINKS, faiss.METRIC_INNER_PRODUCT)
+    graph.hnsw.efConstruction, graph.hnsw.efSearch = _EF_CONSTRUCTION, _CENTROID_EF
+    return graph
 
 
 def tune(index: Any, settings: SearchSettings, keep: bool = False) -> None:

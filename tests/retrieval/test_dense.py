@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.retrieval import dense
+from spacy_medlink.retrieval import dense, tuning
 from spacy_medlink.retrieval.dense import DenseIndex
 from spacy_medlink.retrieval.index_size import default_size, default_spec
 from spacy_medlink.retrieval.mask import Mask
@@ -115,6 +115,41 @@ def test_training_can_be_taken_over(tmp_path, spec):
     np.testing.assert_allclose(
         index.vectors(np.arange(20)), old.vectors(np.arange(100, 120)), atol=TOLERANCE
     )
+
+
+@pytest.mark.parametrize("spec", ["IVF8,Flat", "OPQ8,IVF8,PQ8x4,RFlat", "IVF8,PQ8x4fs,Refine(SQ8)"])
+def test_a_graph_finds_the_lists_of_many(tmp_path, monkeypatch, spec):
+    monkeypatch.setattr(tuning, "_MANY_LISTS", 8)
+    index = DenseIndex.build(chunks(NAMES), len(NAMES), DIM, spec)
+    index.save(tmp_path / "index")
+    index = DenseIndex.load(tmp_path / "index")
+    lists = faiss.extract_index_ivf(index._index)
+    exact = faiss.downcast_index(lists.quantizer)
+    assert isinstance(exact, faiss.IndexFlat)  # not the graph, which served the build
+    # The graph of eight centroids finds the nearest one, except by rare chance.
+    wanted = exact.search(transformed(index._index, NAMES), 1)[1][:, 0]
+    given = np.full(len(NAMES), -1)
+    for number in range(lists.nlist):
+        size = lists.invlists.list_size(number)
+        given[faiss.rev_swig_ptr(lists.invlists.get_ids(number), size)] = number
+    assert (given == wanted).mean() > 0.97
+    index.tune(SearchSettings(nprobe=8, k_factor=40))
+    assert (index.search(NAMES, 1).rows[:, 0] == np.arange(len(NAMES))).mean() > 0.97
+
+
+def transformed(index, vectors):
+    index = faiss.downcast_index(index)
+    if isinstance(index, faiss.IndexRefine):
+        return transformed(index.base_index, vectors)
+    is_rotated = isinstance(index, faiss.IndexPreTransform)
+    return index.chain.at(0).apply(vectors) if is_rotated else vectors
+
+
+def test_training_with_too_few_vectors_for_many_lists(monkeypatch):
+    monkeypatch.setattr(tuning, "_MANY_LISTS", 8)
+    with pytest.raises(MedlinkError) as caught:
+        DenseIndex.build(chunks(NAMES[:5]), 5, DIM, "IVF8,Flat")
+    assert caught.value.code == "E209"
 
 
 def test_a_refinement_that_scores_all_anew_is_exact(flat):
