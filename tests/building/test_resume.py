@@ -121,6 +121,21 @@ def test_what_fails_after_the_encoding_is_not_encoded_again(
     assert encoding.texts == [] and np.array_equal(all_vectors(assets), whole)
 
 
+def test_vectors_of_many_names_take_half(tmp_path, kb, tiny_encoder, whole, encoding, monkeypatch):
+    monkeypatch.setattr(kept, "HALVED", 1)
+    encoding.stop(4, KeyboardInterrupt())
+    with pytest.warns(UserWarning, match="W121"), pytest.raises(KeyboardInterrupt):
+        build_assets(tmp_path / "out", kb, tiny_encoder)
+    shards = list((tmp_path / ".out.vectors").iterdir())
+    assert {np.load(shard).dtype for shard in shards} == {np.dtype(np.float16)}
+    encoding.go_on()
+    with pytest.warns(UserWarning, match="W120"):
+        found = all_vectors(build_assets(tmp_path / "out", kb, tiny_encoder))
+    assert len(encoding.texts) == NAMES - 4 * CHUNK
+    # Vectors that were kept and vectors that were used at once are rounded alike.
+    assert np.array_equal(found, whole.astype(np.float16).astype(np.float32))
+
+
 def test_another_encoder_takes_nothing(tmp_path, kb, tiny_encoder, encoding, recwarn):
     (tmp_path / "encoder").mkdir()
     other = write_tiny_encoder(tmp_path / "encoder", seed=1)
