@@ -83,6 +83,7 @@ def search_within(assets: str) -> dict[str, Any]:
     start = time.perf_counter()
     mask = engine.scopes.of("", only).mask
     seconds = time.perf_counter() - start
+    assert mask is not None, "a type always has a mask"
     list(_alone(index, vectors))  # reads the file
     return {
         "share": mask.count / len(index),
