@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -42,14 +43,28 @@ class Found(NamedTuple):
 
 
 class NgramTier(Protocol):
-    """The methods that an n-gram tier must have."""
+    """The methods that an n-gram tier must have.
+
+    uses_same (bool): whether a search is faster for a text that is known to be a name.
+    """
+
+    uses_same: bool
 
     @property
     def idf(self) -> Floats1d:
         """Weight of each trigram bucket."""
 
-    def search(self, texts: Sequence[str], k: int, mask: "Mask | None" = None) -> Hits:
-        """Find the k names that are most similar to each text."""
+    def search(
+        self,
+        texts: Sequence[str],
+        k: int,
+        mask: "Mask | None" = None,
+        same: Ints1d | None = None,
+    ) -> Hits:
+        """Find the k names that are most similar to each text.
+
+        same (Optional[Ints1d]): for each text the row of a name that equals it, or -1.
+        """
 
     def score(self, texts: Sequence[str], rows: Ints2d) -> Floats2d:
         """Score name rows (n, m) for each text."""
@@ -91,10 +106,13 @@ class Tiers:
             queries = vectors if tier == "dense" else texts
             if index is None or queries is None:
                 continue
+            search = index.search
+            if tier == "ngram" and "exact" in hits:
+                search = partial(search, same=self._same(hits["exact"]))
             if self.added is None:
-                hits[tier] = index.search(queries, width, mask)
+                hits[tier] = search(queries, width, mask)
             else:
-                hits[tier] = self.added.search(tier, index, queries, width, mask)
+                hits[tier] = self.added.search(tier, search, queries, width, mask)
         none = np.empty((len(texts), 0), dtype=np.int64)
         rows = np.hstack([none, *(own.rows for own in hits.values())])
         return Found(rows, self._scores(texts, vectors, rows, hits), hits)
@@ -130,6 +148,12 @@ class Tiers:
         """Ask only the memory and the exact tier."""
         own = Tiers(self.name_concept, exact=self.exact, memory=self.memory, added=self.added)
         return own.search(texts, None, width, mask, label)
+
+    def _same(self, exact: Hits) -> Ints1d:
+        """Get the row of the first built name that equals each text, -1 where there is none."""
+        built = len(self.name_concept) if self.added is None else self.added.built
+        first: Ints1d = exact.rows[:, :1].max(axis=1, initial=-1)
+        return np.where(first < built, first, -1)
 
     def _scores(
         self,

@@ -18,10 +18,10 @@ _MASKS = 64  # masks whose two parts are remembered
 _MORE = 256  # rows that a search asks for beyond those wanted, at most
 
 
-class _Index(Protocol):
+class _Search(Protocol):
     """The search of a tier; queries are texts, or vectors of texts."""
 
-    def search(self, queries: Any, k: int, mask: Mask | None = None) -> Hits:
+    def __call__(self, queries: Any, k: int, mask: Mask | None = None, /) -> Hits:
         """Find k names for each query."""
 
 
@@ -55,14 +55,15 @@ class AddedNames:
         self._masks = MaskedParts[tuple[Mask, Mask]](_MASKS, lambda _: 1)
 
     def search(
-        self, tier: str, index: _Index, queries: Any, k: int, mask: Mask | None = None
+        self, tier: str, search: _Search, queries: Any, k: int, mask: Mask | None = None
     ) -> Hits:
         """Search the built index of a tier and its second index.
 
-        index (_Index): of the tier, over the first `built` names. mask (Optional[Mask]): over all.
+        search (_Search): of the tier, over the first `built` names. mask (Optional[Mask]): over
+            all.
         """
         first, second = (None, None) if mask is None else self._masks.get(mask, self._split)
-        found = index.search(queries, k + min(len(self._dropped), _MORE), first)
+        found = search(queries, k + min(len(self._dropped), _MORE), first)
         gone = np.isin(found.rows, self._dropped)
         rows = [np.where(gone, -1, found.rows)]
         scores = [np.where(gone, np.float32(-np.inf), found.scores)]

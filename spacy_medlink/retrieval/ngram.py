@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..types import Floats1d, Floats2d, Hits, Ints2d
+from ..types import Floats1d, Floats2d, Hits, Ints1d, Ints2d
 from ..util.held import Directory
 from ..util.threads import threads
 from .arrays import check, check_below, check_offsets, load_arrays, save_arrays
@@ -37,6 +37,8 @@ class NgramIndex:
     names (csr_matrix): (n_names, 2**18). grams (csr_matrix): its transpose.
     idf (Floats1d): (2**18,) weight of each trigram bucket.
     """
+
+    uses_same = False
 
     def __init__(self, names: Any, grams: Any, idf: Floats1d) -> None:
         self._names, self._grams, self.idf = names, grams, idf
@@ -83,10 +85,13 @@ class NgramIndex:
         check_below(directory, "by_gram_indices", grams[1], rows)
         return cls(csr(names, (rows, BUCKETS)), csr(grams, (BUCKETS, rows)), idf)
 
-    def search(self, texts: Sequence[str], k: int, mask: Mask | None = None) -> Hits:
+    def search(
+        self, texts: Sequence[str], k: int, mask: Mask | None = None, same: Ints1d | None = None
+    ) -> Hits:
         """Find the k names that are most similar.
 
         mask (Optional[Mask]): the names that may be answers; None for all.
+        same (Optional[Ints1d]): not used, since a text is compared with all names.
         RETURNS (Hits): (n_texts, k), cosine in 0..1, best first, ties by row; padded with -1.
             Ties for the last place are broken in a fixed way, but not by row.
         """

@@ -42,6 +42,7 @@ FILE = "word_names_items.npy"  # tells the index from an NgramIndex, which has n
 _READ, _EACH = 40_000, 180
 _LONG = 3  # one list may take at most this part of them
 _NARROWED = 10  # of so many entries read, a name is kept by their sum
+_ALIKE = 4  # for a text that equals a name, this part of them is read: few other words matter
 _RESCORED = 6  # names scored exactly, for each name wanted
 _FEW = 1024  # up to so many names are all scored
 _EXPANDED = 128  # words of a text that are used; no mention has as many
@@ -95,6 +96,8 @@ class WordNgramIndex:
 
     ranks (NDArray[int32]): the place of each name row in `names`.
     """
+
+    uses_same = True
 
     def __init__(self, names: _Names, words: SimilarWords, ranks: NDArray[np.int32]) -> None:
         self._names, self._words, self._ranks = names, words, ranks
@@ -152,10 +155,14 @@ class WordNgramIndex:
         by_word = Ragged.load(directory, "word_names", len(words), expected)
         return cls(_Names.of(rows, norms, name_words, by_word), words, ranks)
 
-    def search(self, texts: Sequence[str], k: int, mask: Mask | None = None) -> Hits:
+    def search(
+        self, texts: Sequence[str], k: int, mask: Mask | None = None, same: Ints1d | None = None
+    ) -> Hits:
         """Find the k most similar names; a name of low cosine may be missed.
 
         mask (Optional[Mask]): the names that may be answers; None for all.
+        same (Optional[Ints1d]): for each text the row of a name that equals it, or -1. Its words
+            are known, so no similar words are looked for: a third of the time.
         RETURNS (Hits): (n_texts, k), cosine in 0..1, best first, ties by row; padded with -1.
         """
         rows = np.full((len(texts), k), -1, dtype=np.int64)
@@ -165,9 +172,11 @@ class WordNgramIndex:
         names = self._names
         if mask is not None and mask.count * _PART < len(names.rows):
             names, mask = self._parts.get(mask, self._part), None
+        same = np.full(len(texts), -1) if same is None else same
         for first in range(0, len(texts), SCORED):
             part = texts[first : first + SCORED]
-            ranks = self._candidates(part, names, mask, _RESCORED * k)
+            own_same = same[first : first + SCORED].tolist()
+            ranks = self._candidates(part, own_same, names, mask, _RESCORED * k)
             cosines = self._cosines(part, names, ranks)
             own = np.where(cosines > 0, names.rows[ranks], -1)
             cosines = np.where(cosines > 0, cosines, -np.inf)
@@ -189,25 +198,28 @@ class WordNgramIndex:
         return self._cosines(texts, self._names, ranks)
 
     def _candidates(
-        self, texts: Sequence[str], names: _Names, mask: Mask | None, most: int
+        self, texts: Sequence[str], same: Sequence[int], names: _Names, mask: Mask | None, most: int
     ) -> Ints2d:
         """Find the ranks of the names that are probably most similar: (n_texts, <= most), or -1."""
-        found = [self._nearest(text, names, mask, most) for text in texts]
+        pairs = zip(texts, same, strict=True)
+        found = [self._nearest(text, row, names, mask, most) for text, row in pairs]
         ranks = np.full((len(texts), max(map(len, found))), -1, dtype=np.int64)
         for index, own in enumerate(found):
             ranks[index, : len(own)] = own
         return ranks
 
-    def _nearest(self, text: str, names: _Names, mask: Mask | None, most: int) -> NDArray[Any]:
-        """Find names that probably have a high cosine with a text."""
+    def _nearest(
+        self, text: str, same: int, names: _Names, mask: Mask | None, most: int
+    ) -> NDArray[Any]:
+        """Find names that probably have a high cosine with a text, which equals the name `same`."""
         if len(names.rows) <= _FEW:
             is_one = True if mask is None else mask.passes(names.rows.astype(np.int64))
             return np.flatnonzero(np.broadcast_to(is_one, len(names.rows)))
-        expansion = self._expand(Counter(words_of(text)))
+        expansion = self._expand(Counter(words_of(text))) if same < 0 else self._words_of(same)
         if not len(expansion.words):
             return expansion.words
         share = 1.0 if mask is None else mask.count / len(names.rows)
-        room = _READ + len(names.rows) // _EACH
+        room = (_READ + len(names.rows) // _EACH) // (1 if same < 0 else _ALIKE)
         ranks, products = self._read(expansion, names, int(room / share))
         if mask is not None:
             passes = mask.passes(names.rows[ranks].astype(np.int64))
@@ -248,6 +260,13 @@ class WordNgramIndex:
         products = np.concatenate([np.empty(0, np.float32), *parts])
         norms = times * np.array([one.norm for one in found], dtype=np.float32)
         return _Expansion(own, products, float(np.sqrt(np.square(norms).sum())))
+
+    def _words_of(self, row: int) -> _Expansion:
+        """Take the words of a name, which a text equals, as the only ones that are similar."""
+        begin, end = self._names.words.offsets[self._ranks[row] :][:2].tolist()
+        words, times = np.unique(self._names.words.items[begin:end], return_counts=True)
+        norms = self._words.norms[words]
+        return _Expansion(words, norms * norms * times, float(np.linalg.norm(norms * times)))
 
     def _cosines(self, texts: Sequence[str], names: _Names, ranks: Ints2d) -> Floats2d:
         """Compute the cosines of texts with names, (n_texts, m); 0 for -1."""

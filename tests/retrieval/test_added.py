@@ -57,7 +57,8 @@ def test_as_one_index(built, added, data):
         asked = vectors_of(queries) if tier == "dense" else queries
         for mask in (None, Mask.of(allowed)):
             expected = whole[tier].search(asked, len(names), left if mask is None else mask)
-            assert found(own.search(tier, first[tier], asked, len(names), mask)) == found(expected)
+            hits = own.search(tier, first[tier].search, asked, len(names), mask)
+            assert found(hits) == found(expected)
         if tier != "exact":
             wanted = np.tile(np.array([-1, *rows]), (len(queries), 1))
             scores = own.score(tier, first[tier], asked, wanted)
@@ -67,12 +68,12 @@ def test_as_one_index(built, added, data):
 def test_dropped_names_cost_no_place():
     names = [f"fever {n}" for n in range(40)]
     own = AddedNames([], len(names), range(20))
-    hits = own.search("ngram", NgramIndex.build(names), ["fever"], 10)
+    hits = own.search("ngram", NgramIndex.build(names).search, ["fever"], 10)
     assert hits.rows.shape == (1, 10) and hits.rows.min() >= 20
 
 
 @pytest.mark.parametrize("k", [1, 3])
 def test_at_most_as_many_as_wanted(k):
     own = AddedNames(["fever"], 2)
-    hits = own.search("exact", exact_index(["fever", "Fever"]), ["fever"], k)
+    hits = own.search("exact", exact_index(["fever", "Fever"]).search, ["fever"], k)
     assert hits.rows.tolist() == [[0, 2, 1][:k]]

@@ -57,6 +57,38 @@ def misspelt(names):
         yield name[:at] + random.choice(["", name[at] * 2, "o"]) + name[at + 1 :]
 
 
+def test_a_text_that_is_a_name_finds_names_of_its_words_without_a_search_for_words(invented):
+    names, other, index = invented
+    rows = np.arange(0, len(names), 97)
+    texts = [names[row] for row in rows]
+    best = other.search(texts, 20)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(similar_words.SimilarWords, "find", lambda *_: pytest.fail("a word searched"))
+        found = index.search(texts, 20, None, rows)
+    check_scores(other, texts, found)
+    assert (found.scores[:, 0] > 1 - TOLERANCE).all()  # the name itself
+    assert recall(best, found, 20) > 0.8
+    mixed = index.search(texts, 20, None, np.where(rows % 2, rows, -1))
+    without = index.search(texts, 20)
+    assert (mixed.rows[rows % 2 == 0] == without.rows[rows % 2 == 0]).all()
+    assert (mixed.rows[rows % 2 == 1] == found.rows[rows % 2 == 1]).all()
+
+
+@given(NAMES, st.data())
+@settings(deadline=None)
+def test_a_name_finds_itself_within_any_filter(names, data):
+    row = data.draw(st.sampled_from(range(len(names))))
+    allowed = data.draw(st.lists(st.booleans(), min_size=len(names), max_size=len(names)))
+    allowed[row] = True
+    index = WordNgramIndex.build(names)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(word_ngram, "_FEW", 0)
+        own = index.search([names[row]], len(names), Mask.of(np.array(allowed)), np.array([row]))
+    norm = index.score([names[row]], np.array([[row]]))[0, 0]
+    assert row in own.rows[0].tolist() or norm == 0
+    assert all(allowed[one] for one in own.rows[0].tolist() if one >= 0)
+
+
 @given(NAMES, st.lists(WORDS, min_size=1, max_size=4), st.integers(1, 12), st.data())
 @settings(deadline=None)
 def test_what_is_found_is_scored_as_by_the_other_index(names, texts, k, data):

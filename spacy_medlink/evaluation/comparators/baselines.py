@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ...linking import Linker, LinkSettings, Parts, open_linker
 from ...linking.settings import NAMES_PER_TIER
 from ...linking.tiers import NgramTier
 from ...retrieval.mask import Mask
-from ...types import Floats2d, Hits, Ints2d, Progress
+from ...types import Floats2d, Hits, Ints1d, Ints2d, Progress
 from ...util.lru import Lru
 from ...util.progress import no_progress
 from ..judging import Ranker
@@ -156,16 +156,20 @@ class RememberingNgrams:
 
     def __init__(self, index: NgramTier) -> None:
         self._index = index
-        self._answers: Lru[tuple[tuple[str, ...], int], Hits] = Lru(_BATCHES)
+        self.uses_same = index.uses_same
+        self._answers: Lru[tuple[Any, ...], Hits] = Lru(_BATCHES)
 
-    def search(self, texts: Sequence[str], k: int, mask: Mask | None = None) -> Hits:
+    def search(
+        self, texts: Sequence[str], k: int, mask: Mask | None = None, same: Ints1d | None = None
+    ) -> Hits:
         """Find the k most similar names; remembered batches are not searched again."""
         if mask is not None:
-            return self._index.search(texts, k, mask)
-        key = (tuple(texts), k)
+            return self._index.search(texts, k, mask, same)
+        known = None if same is None or not self.uses_same else tuple(same.tolist())
+        key = (tuple(texts), k, known)
         found = self._answers.get(key)
         if found is None:
-            found = self._index.search(texts, k)
+            found = self._index.search(texts, k, None, same)
             self._answers.put(key, found)
         return found
 

@@ -47,9 +47,9 @@ def test_what_one_linker_searched_another_need_not(
     searched: list[int] = []
     search = NgramIndex.search
 
-    def counting(self: NgramIndex, texts: list[str], *given: object) -> object:
+    def counting(self: NgramIndex, texts: list[str], *given: object, **more: object) -> object:
         searched.append(len(texts))
-        return search(self, texts, *given)
+        return search(self, texts, *given, **more)
 
     monkeypatch.setattr(NgramIndex, "search", counting)
     ngrams = RememberingNgrams(assets.ngram)
