@@ -183,6 +183,7 @@ def test_training_imports_neither_the_command_line_nor_tests() -> None:
                 "openvino",
                 "train",
                 "parquet",
+                "rdf",
                 "ray",
                 "transformers",
                 "serve",
@@ -192,7 +193,7 @@ def test_training_imports_neither_the_command_line_nor_tests() -> None:
         (["training"], ["torch", "starter", "train", "peft"]),
         (
             ["tests", "benchmarks"],
-            ["torch", "starter", "dev", "parquet", "ray", "serve", "inception"],
+            ["torch", "starter", "dev", "parquet", "rdf", "ray", "serve", "inception"],
         ),
     ],
 )

@@ -26,8 +26,8 @@ def command(
             "--from",
             metavar="FORMAT",
             help="Format of the source, such as obo, jsonl, umls, snomed, omop, mesh, icd, fhir, "
-            "tsv, csv, obographs, biosyn or gazetteer; with several sources, once for all or once "
-            "each.",
+            "tsv, csv, obographs, owl, skos, biosyn or gazetteer; with several sources, once for "
+            "all or once each.",
         ),
     ],
     output: Annotated[Path | None, typer.Option(help="The knowledge base to write.")] = None,

@@ -16,6 +16,7 @@ COLUMNS_HELP = (
 )
 _BY_ENDING = {
     ".csv": "csv", ".tsv": "tsv", ".txt": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".obo": "obo",
+    ".owl": "owl", ".rdf": "owl", ".ttl": "owl", ".nt": "owl",
 }  # fmt: skip
 
 _BY_FILE = {"concept.csv": "omop", "mrconso.rrf": "umls"}

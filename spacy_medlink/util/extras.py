@@ -11,6 +11,7 @@ _EXTRAS = {
     "onnxruntime": "onnx",
     "openvino": "openvino",
     "onnx": "torch",
+    "pyoxigraph": "rdf",
     "pytorch_metric_learning": "torch",
     "sklearn": "torch",
     "torch": "torch",

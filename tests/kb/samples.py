@@ -125,6 +125,108 @@ OBOGRAPHS = {
 
 OBOGRAPHS_TEXT = json.dumps(OBOGRAPHS, indent=1)
 
+# What `OBO` says, as OWL says it; the line of an axiom with what is said of a synonym is far away.
+OWL = f"""\
+<?xml version="1.0"?>
+<!DOCTYPE rdf:RDF [
+    <!ENTITY obo "{_PURL}">
+    <!ENTITY oio "{_OIO}">
+]>
+<rdf:RDF xmlns="&obo;hp.owl#" xmlns:oio="{_OIO}" xmlns:obo="{_PURL}"
+    xmlns:owl="http://www.w3.org/2002/07/owl#" xmlns:hp="{_PURL}hp#"
+    xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+    xmlns:rdfs="http://www.w3.org/2000/01/rdf-schema#">
+  <owl:Ontology rdf:about="&obo;hp.owl">
+    <owl:imports rdf:resource="https://example.org/never/fetched.owl"/>
+    <owl:versionInfo>2024-01-01</owl:versionInfo>
+  </owl:Ontology>
+  <owl:Axiom>
+    <owl:annotatedSource rdf:resource="&obo;HP_0000819"/>
+    <owl:annotatedProperty rdf:resource="&oio;hasExactSynonym"/>
+    <owl:annotatedTarget>DM</owl:annotatedTarget>
+    <oio:hasSynonymType rdf:resource="&obo;hp#abbreviation"/>
+  </owl:Axiom>
+  <owl:ObjectProperty rdf:about="&obo;BFO_0000050">
+    <rdfs:label>part of</rdfs:label>
+  </owl:ObjectProperty>
+  <owl:Class rdf:about="&obo;HP_0000118">
+    <oio:hasOBONamespace>human_phenotype</oio:hasOBONamespace>
+    <rdfs:label>Phenotypic abnormality</rdfs:label>
+    <rdfs:subClassOf rdf:resource="&obo;HP_0000001"/>
+  </owl:Class>
+  <owl:Class rdf:about="&obo;HP_0000819">
+    <obo:IAO_0000115>Too much glucose, "sugar", in the blood.</obo:IAO_0000115>
+    <oio:hasAlternativeId>HP:0008217</oio:hasAlternativeId>
+    <oio:hasDbXref>UMLS:C0011849</oio:hasDbXref>
+    <oio:hasDbXref>SNOMEDCT_US:73211009</oio:hasDbXref>
+    <oio:hasDbXref>https://en.wikipedia.org/wiki/Diabetes</oio:hasDbXref>
+    <oio:hasExactSynonym>DM</oio:hasExactSynonym>
+    <oio:hasRelatedSynonym>Sugar diabetes</oio:hasRelatedSynonym>
+    <oio:hasExactSynonym>Zuckerkrankheit</oio:hasExactSynonym>
+    <oio:hasOBONamespace>human_phenotype</oio:hasOBONamespace>
+    <rdfs:label>Diabetes mellitus</rdfs:label>
+    <rdfs:subClassOf rdf:resource="&obo;HP_0000118"/>
+  </owl:Class>
+  <owl:Class rdf:about="&obo;HP_0000820">
+    <obo:IAO_0100001 rdf:resource="&obo;HP_0000819"/>
+    <rdfs:label>obsolete Diabetes</rdfs:label>
+    <owl:deprecated rdf:datatype="http://www.w3.org/2001/XMLSchema#boolean">true</owl:deprecated>
+  </owl:Class>
+  <owl:Axiom>
+    <owl:annotatedSource rdf:resource="&obo;HP_0000819"/>
+    <owl:annotatedProperty rdf:resource="&oio;hasRelatedSynonym"/>
+    <owl:annotatedTarget>Sugar diabetes</owl:annotatedTarget>
+    <oio:hasSynonymType rdf:resource="&obo;hp#layperson"/>
+  </owl:Axiom>
+</rdf:RDF>
+"""
+
+SKOS = """\
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+@prefix xl: <http://www.w3.org/2008/05/skos-xl#> .
+@prefix dct: <http://purl.org/dc/terms/> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix : <http://example.org/sweet/> .
+
+:sweet a skos:ConceptScheme ; owl:versionInfo "2026" .
+
+:one a skos:Concept ;
+    skos:inScheme :sweet ; skos:notation "D" ;
+    skos:prefLabel "Krankheit"@de, "Disease"@en-GB ;
+    skos:narrower :two .
+
+:two a skos:Concept ;
+    skos:inScheme :sweet ; skos:notation "D1" ;
+    skos:prefLabel "Sweet disease"@en ;
+    skos:altLabel "Zuckersache"@de-AT, "SD" ;
+    skos:hiddenLabel "Sweat disease"@en ;
+    xl:altLabel [ xl:literalForm "Honey disease"@en ] ;
+    skos:definition "Das Blut ist süß."@de, "The blood is sweet."@en ;
+    skos:related :three ;
+    skos:exactMatch <http://snomed.info/id/73211009> ;
+    skos:broadMatch <http://purl.obolibrary.org/obo/MONDO_0000001> ;
+    skos:closeMatch <http://dbpedia.org/resource/Heart_disease> .
+
+:three a skos:Concept ; skos:inScheme :sweet ; skos:prefLabel "Foot"@en .
+
+:four a skos:Concept ; skos:prefLabel "Old disease"@en ; dct:isReplacedBy :two .
+
+:five a skos:Concept ; skos:prefLabel "Older disease"@en ; owl:deprecated true .
+"""
+
+_W3 = "http://www.w3.org/"
+N_TRIPLES = "".join(
+    f"<http://example.org/sweet/{subject}> <{predicate}> {object} .\n"
+    for subject, predicate, object in (
+        ("A", _W3 + "2000/01/rdf-schema#label", '"Fever"@en'),
+        ("A", _W3 + "1999/02/22-rdf-syntax-ns#type", f"<{_W3}2002/07/owl#Class>"),
+        ("B", _W3 + "1999/02/22-rdf-syntax-ns#type", f"<{_W3}2002/07/owl#Class>"),
+        ("A", "http://www.ebi.ac.uk/efo/alternative_term", '"Pyrexia"'),
+        ("B", _W3 + "2000/01/rdf-schema#label", '"Symptom"@en'),
+        ("A", _W3 + "2000/01/rdf-schema#subClassOf", "<http://example.org/sweet/B>"),
+    )
+)
+
 TSV = """\
 id\tname\tsynonyms\tlang\ttype\tsource\tICD-10-CM
 D1\tDiabetes mellitus\tDM|sugar diabetes\ten\tT047|T033\tMINE\tE11|E10

@@ -24,7 +24,7 @@ from tests.mutants import mutate
 
 NORMAL = 250  # inputs from each sample in the normal test
 BUILT = 0.005  # share of them that also goes into a knowledge base, which takes time
-SLOW = int(os.environ.get("MEDLINK_FUZZ", "10000"))  # 110,000 inputs in all
+SLOW = int(os.environ.get("MEDLINK_FUZZ", "10000"))  # 160,000 inputs in all
 
 
 class Case(NamedTuple):
@@ -53,6 +53,9 @@ CASES = [
     Case("jsonl", "kb.jsonl", samples.JSONL.encode(), NEVER, len),
     Case("scispacy", "kb.json", samples.SCISPACY.encode(), frozenset({"E105"})),
     Case("obographs", "hp.json", samples.OBOGRAPHS_TEXT.encode(), frozenset({"E105"})),
+    Case("owl", "hp.owl", samples.OWL.encode(), frozenset({"E105"})),
+    Case("skos", "sweet.ttl", samples.SKOS.encode(), frozenset({"E105"})),
+    Case("owl", "fever.nt", samples.N_TRIPLES.encode(), frozenset({"E105"})),
     Case("fhir", "sweet.json", samples.FHIR_TEXT.encode(), frozenset({"E105"})),
     Case("tsv", "names.tsv", samples.TSV.encode(), TABLE, _preferred, (1,)),
     Case("csv", "names.csv", samples.CSV.encode(), TABLE),

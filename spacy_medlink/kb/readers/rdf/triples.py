@@ -1,0 +1,194 @@
+"""Streams the triples of a file, with the line of each; pyoxigraph comes with the extra `rdf`."""
+
+import gzip
+import re
+import zlib
+from collections.abc import Container, Iterator
+from io import BufferedIOBase
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NoReturn
+from xml.parsers import expat
+
+from ....errors import Errors, MedlinkError
+from ....util.extras import missing
+from ..lines import open_source
+
+BASE = "file:///"  # where a relative address starts, so that ids do not depend on directories
+_BLOCK = 1 << 16
+_NAMES = {"RDF_XML": "RDF/XML", "TURTLE": "Turtle", "N_TRIPLES": "N-Triples"}
+_DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
+_XML = re.compile(rb"\s*<(?:[?!]|[\w:.\-]+\s)")  # an address of Turtle has no white space
+_PLACE = re.compile(r"^Parser error at line .*?: ")
+_LONGEST_START = 1 << 20  # bytes before the root element
+# Entities that abbreviate the beginning of an address are usual in OWL.
+_DOCTYPE = re.compile(
+    rb"(?:\s|<\?(?:(?!\?>).)*\?>|<!--(?:(?!-->).)*-->)*<!DOCTYPE\s+[\w:.\-]+\s*\[\s*"
+    rb'(?:<!ENTITY\s+[\w.\-]+\s+"[^"&%<>]{0,200}"\s*>\s*)*\]\s*>',
+    re.DOTALL,
+)
+
+
+Triple = tuple[int, str, str, str, str | None]
+"""Line, subject, predicate, object, and the language of the object: "" for text without one, None
+for a node. Blank nodes begin with "_:"."""
+
+
+def triples(path: Path, predicates: Container[str]) -> Iterator[Triple]:
+    """Stream the triples of a file, plain or `.gz`, that have one of the predicates.
+
+    The suffix `.ttl` or `.nt` tells the syntax, else the first bytes do. Addresses are not checked,
+    because many ontologies have some with a blank in them. Nothing is fetched.
+    RAISES (MedlinkError): E105 where the file breaks its syntax; what follows cannot be told from
+        what is broken, so this error cannot be skipped. E614 without pyoxigraph.
+    """
+    oxigraph = _oxigraph()
+    with open_source(path) as file:
+        lines = _Lines(file, path)
+        syntax = getattr(oxigraph.RdfFormat, lines.syntax)
+        found = oxigraph.parse(lines, format=syntax, base_iri=BASE, lenient=True)
+        try:
+            for subject, predicate, object, _ in found:
+                if (property := predicate.value) in predicates:
+                    about, _ = _term(oxigraph, subject)
+                    yield lines.line, about, property, *_term(oxigraph, object)
+        except SyntaxError as error:
+            lines.fail(_PLACE.sub("", str(error.msg)), error, error.lineno)
+        except MemoryError as error:
+            lines.fail(f"text without end ({error})", error)
+
+
+def _oxigraph() -> ModuleType:
+    try:
+        import pyoxigraph
+    except ImportError as error:
+        raise missing(error, "Reading OWL and SKOS") from error
+    return pyoxigraph
+
+
+def _term(oxigraph: Any, term: Any) -> tuple[str, str | None]:
+    """Return a node or a text, and the language of the text; None for a node."""
+    if isinstance(term, oxigraph.NamedNode):
+        return term.value, None
+    if isinstance(term, oxigraph.Literal):
+        return term.value, term.language or ""
+    return str(term) if isinstance(term, oxigraph.BlankNode) else "_:", None
+
+
+class _Lines:
+    """A file that is handed over line by line.
+
+    pyoxigraph asks for more only when it has used what it has, so the line of each triple is known.
+
+    syntax (str): name of the syntax in pyoxigraph.
+    line (int): number of the last line that was handed over.
+    """
+
+    def __init__(self, file: BufferedIOBase, path: Path) -> None:
+        self.line = self._next = 1
+        self._file, self._path = file, path
+        self._at = 0
+        self._block = self._load().removeprefix(b"\xef\xbb\xbf")
+        self.syntax = _syntax(path, self._block)
+        self._guard = _Guard(path) if self.syntax == "RDF_XML" else None
+        self._check(self._block)
+        # The DOCTYPE is checked as a whole before pyoxigraph has any of it.
+        while self._guard is not None and self._guard.is_before_root:
+            self._check(more := self._load())
+            self._block += more
+
+    def read(self, size: int) -> bytes:
+        """Return the next line, or its next part; b"" at the end."""
+        if self._at == len(self._block):
+            self._block, self._at = self._load(), 0
+            self._check(self._block)
+        start = self._at
+        self._at = self._block.find(b"\n", start, start + size) + 1
+        self._at = self._at or min(start + size, len(self._block))
+        piece = self._block[start : self._at]
+        if piece:
+            self.line = self._next
+            self._next += piece.endswith(b"\n")
+        return piece
+
+    def fail(self, problem: str, error: Exception, line: int | None = None) -> NoReturn:
+        """Raise an error; without a line, it is the last one that was handed over."""
+        raise Errors.bad_line(
+            path=self._path, line=line or self.line, problem=problem, expected=_NAMES[self.syntax]
+        ) from error
+
+    def _load(self) -> bytes:
+        try:
+            block = self._file.read(_BLOCK)
+            if block.endswith(b"\r"):
+                block += self._file.read(1)
+        except _DAMAGED as error:
+            raise Errors.bad_line(
+                path=self._path, line=self._next, problem=f"damaged gzip data ({error})",
+                expected="a complete gzip file",
+            ) from error  # fmt: skip
+        return block.replace(b"\r\n", b"\n")
+
+    def _check(self, data: bytes) -> None:
+        if self._guard is not None:
+            self._guard.feed(data)
+
+
+class _Guard:
+    """Refuses the XML that pyoxigraph accepts or dies of.
+
+    It takes a document that is cut off for a whole one, and expands entities until memory ends. It
+    also finds entities where XML has none, such as in comments, so a DOCTYPE must be a plain list.
+
+    is_before_root (bool): whether the root element has not come yet.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._ended = False
+        self.is_before_root = True
+        self._start = b""  # all that comes before the root element
+        self._expat = expat.ParserCreate()
+        self._expat.EndDoctypeDeclHandler = self._doctype
+        self._expat.StartElementHandler = self._root
+
+    def feed(self, data: bytes) -> None:
+        """Check the next bytes, before pyoxigraph has them; none at the end."""
+        if self._ended:
+            return
+        self._ended = not data
+        if self.is_before_root:
+            self._start += data
+        try:
+            self._expat.Parse(data, not data)
+        except MedlinkError:
+            raise
+        # An unknown encoding is a LookupError or a ValueError.
+        except (expat.ExpatError, LookupError, ValueError) as error:
+            self._fail(f"not well-formed XML ({error})", "a well-formed XML document", error)
+        if len(self._start) > _LONGEST_START:
+            self._fail("no element in a megabyte", "rdf:RDF near the beginning")
+
+    def _doctype(self) -> None:
+        if not _DOCTYPE.match(self._start):
+            expected = "entities of up to 200 characters, without others in them, and nothing else"
+            self._fail("the DOCTYPE", expected)
+
+    def _root(self, tag: str, _: dict[str, str]) -> None:
+        self._expat.StartElementHandler = None
+        self.is_before_root, self._start = False, b""
+        if tag.rpartition(":")[2] != "RDF":
+            expected = "rdf:RDF, as in RDF/XML; ROBOT and Protégé convert OWL/XML"
+            self._fail(f"the root element {tag:.60}", expected)
+
+    def _fail(self, problem: str, expected: str, error: Exception | None = None) -> NoReturn:
+        raise Errors.bad_line(
+            path=self._path, line=self._expat.CurrentLineNumber, problem=problem, expected=expected
+        ) from error
+
+
+def _syntax(path: Path, start: bytes) -> str:
+    suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
+    if suffix in (".nt", ".ttl"):
+        return "N_TRIPLES" if suffix == ".nt" else "TURTLE"
+    return "RDF_XML" if _XML.match(start) else "TURTLE"

@@ -1,0 +1,408 @@
+"""OWL and SKOS: what is read of them, and what is refused before it does harm."""
+
+import gzip
+import sys
+import tracemalloc
+from pathlib import Path
+
+import pyoxigraph
+import pytest
+
+from spacy_medlink.cli.sources import with_formats
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb.readers import get_reader, read
+from spacy_medlink.kb.readers.rdf import release_of
+from spacy_medlink.types import BadLine, CodeMap, Concept, Name, Record, Relation, Retired
+from tests.kb import samples
+
+PREFIXES = """\
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+@prefix oio: <http://www.geneontology.org/formats/oboInOwl#> .
+@prefix obo: <http://purl.obolibrary.org/obo/> .
+@prefix : <http://example.org/sweet/> .
+"""
+HEAD = PREFIXES.count("\n")
+RDF = (
+    '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"\n'
+    '    xmlns:rdfs="http://www.w3.org/2000/01/rdf-schema#"\n'
+    '    xmlns:owl="http://www.w3.org/2002/07/owl#">\n'
+    '<owl:Class rdf:about="http://example.org/sweet/a"><rdfs:label>%s</rdfs:label></owl:Class>\n'
+    "</rdf:RDF>\n"
+)
+
+
+def _write(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf8")
+    return path
+
+
+def _turtle(tmp_path: Path, text: str, **options: str) -> list[Record]:
+    path = _write(tmp_path / "x.ttl", PREFIXES + text)
+    return list(get_reader("owl")(path, None, **options))
+
+
+def _concept(tmp_path: Path, text: str, **options: str) -> Concept:
+    (concept,) = _turtle(tmp_path, text, **options)
+    assert isinstance(concept, Concept)
+    return concept
+
+
+def test_the_same_as_from_obo(tmp_path: Path) -> None:
+    obo, owl = _write(tmp_path / "hp.obo", samples.OBO), _write(tmp_path / "hp.owl", samples.OWL)
+    assert list(read("owl", owl)) == list(read("obo", obo))
+    assert release_of(owl) == "2024-01-01"
+
+
+def test_relations_and_matches_are_the_same_as_from_obo(tmp_path: Path) -> None:
+    obo = _write(
+        tmp_path / "x.obo",
+        "ontology: x\n\n[Term]\nid: X:1\nname: sweet foot\n"
+        'xref: UMLS:C1 {source="MONDO:equivalentTo"}\nxref: SCTID:2 {source="MONDO:relatedTo"}\n'
+        "xref: MESH:D1\nproperty_value: skos:broadMatch DOID:7\n"
+        "is_a: X:2\nrelationship: part_of X:3 ! foot\nrelationship: X:9 X:4\n\n"
+        "[Term]\nid: X:2\nname: sweet disease\n\n[Typedef]\nid: part_of\nname: part of\n",
+    )
+    owl = _turtle(
+        tmp_path,
+        """
+        [] a owl:Axiom ; oio:source "MONDO:equivalentTo" ; owl:annotatedSource obo:X_1 ;
+            owl:annotatedProperty oio:hasDbXref ; owl:annotatedTarget "UMLS:C1" .
+        obo:x.owl a owl:Ontology .
+        obo:X_1 a owl:Class ; rdfs:label "sweet foot" ;
+            oio:hasDbXref "UMLS:C1", "SCTID:2", "MESH:D1" ; skos:broadMatch obo:DOID_7 ;
+            rdfs:subClassOf obo:X_2 ,
+                [ a owl:Restriction ; owl:onProperty obo:P ; owl:someValuesFrom obo:X_3 ] ,
+                [ a owl:Restriction ; owl:onProperty obo:X_9 ; owl:someValuesFrom obo:X_4 ] .
+        obo:X_2 a owl:Class ; rdfs:label "sweet disease" .
+        obo:P rdfs:label "part of" .
+        [] a owl:Axiom ; oio:source "MONDO:relatedTo" ; owl:annotatedSource obo:X_1 ;
+            owl:annotatedProperty oio:hasDbXref ; owl:annotatedTarget "SCTID:2" .
+        """,
+    )
+    assert owl == list(read("obo", obo))
+    assert isinstance(owl[0], Concept)
+    assert Relation("part_of", "X:3", "X") in owl[0].relations
+    assert CodeMap("UMLS", "C1", "exact", "X") in owl[0].maps
+
+
+@pytest.mark.parametrize("name", ["hp.ttl", "hp.nt", "hp.rdf", "hp", "hp.owl.gz", "hp.nt.gz"])
+def test_syntaxes_say_the_same(tmp_path: Path, name: str) -> None:
+    expected = list(read("owl", _write(tmp_path / "a.owl", samples.OWL)))
+    text = samples.OWL.encode()
+    if name.startswith(("hp.ttl", "hp.nt")):
+        form = pyoxigraph.RdfFormat.from_extension(name.split(".")[1])
+        found = pyoxigraph.parse(text, pyoxigraph.RdfFormat.RDF_XML)
+        text = pyoxigraph.serialize([one.triple for one in found], format=form) or b""
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+    assert list(read("owl", path)) == expected
+
+
+def test_triples_may_stand_anywhere(tmp_path: Path) -> None:
+    found = pyoxigraph.parse(samples.OWL, pyoxigraph.RdfFormat.RDF_XML)
+    lines = [f"{one.triple} .\n" for one in found]
+    expected = list(read("owl", _write(tmp_path / "a.nt", "".join(lines))))
+    for step in (-1, 7, 11):
+        moved = [line for start in range(abs(step)) for line in lines[start :: abs(step)]][::-1]
+        records = list(read("owl", _write(tmp_path / "b.nt", "".join(moved))))
+        assert sorted(map(_facts, records)) == sorted(map(_facts, expected))
+
+
+def _facts(record: Record) -> str:
+    if isinstance(record, Retired):
+        return repr(record)
+    codes = sorted((name, sorted(values)) for name, values in record.codes.items())
+    return repr((record.id, record.name, sorted(record.names), codes, sorted(record.relations)))
+
+
+def test_thesaurus(tmp_path: Path) -> None:
+    path = _write(tmp_path / "sweet.ttl", samples.SKOS)
+    three = "http://example.org/sweet/three"
+    assert list(read("skos", path)) == [
+        Concept(
+            "D", "Disease",
+            (Name("Disease", "en", "SWEET", "PT"), Name("Krankheit", "de", "SWEET", "PT")),
+            codes={"SWEET": ("D",)},
+        ),
+        Concept(
+            "D1", "Sweet disease",
+            (
+                Name("Sweet disease", "en", "SWEET", "PT"),
+                Name("Zuckersache", "de", "SWEET", "SY"), Name("SD", "en", "SWEET", "SY"),
+                Name("Sweat disease", "en", "SWEET", "HIDDEN"),
+                Name("Honey disease", "en", "SWEET", "SY"),
+            ),
+            definition="The blood is sweet.",
+            codes={"SNOMEDCT_US": ("73211009",), "SWEET": ("D1",), "MONDO": ("0000001",)},
+            parents=("D",),
+            relations=(Relation("isa", "D", "SWEET"), Relation("related", three, "SWEET")),
+            maps=(
+                CodeMap("SNOMEDCT_US", "73211009", "exact", "SWEET"),
+                CodeMap("MONDO", "0000001", "broader", "SWEET"),
+            ),
+        ),
+        Concept(three, "Foot", (Name("Foot", "en", "SWEET", "PT"),)),
+        Retired("http://example.org/sweet/four", "D1", "replaced"),
+        Retired("http://example.org/sweet/five", "", "obsolete"),
+    ]  # fmt: skip
+    assert release_of(path) == "2026"
+
+
+def test_the_language_that_is_asked_for_comes_first(tmp_path: Path) -> None:
+    text = ':a a skos:Concept ; skos:prefLabel "Fever"@en, "Fieber" ; skos:altLabel "Hitze"@de-CH .'
+    concept = _concept(tmp_path, text, lang="de")
+    assert concept.name == "Fieber"
+    assert [name.lang for name in concept.names] == ["de", "en", "de"]
+
+
+def test_a_shared_notation_is_no_id(tmp_path: Path) -> None:
+    records = _turtle(
+        tmp_path,
+        ':a a skos:Concept ; skos:notation "1" ; skos:prefLabel "a" .'
+        ':b a skos:Concept ; skos:notation "1" ; skos:prefLabel "b" ; skos:broader :c .'
+        ':c a skos:Concept ; skos:notation "2", "3" ; skos:prefLabel "c" .',
+    )
+    assert [one.id for one in records] == [f"http://example.org/sweet/{one}" for one in "abc"]
+    assert isinstance(records[2], Concept) and records[2].codes == {"X": ("2", "3")}
+
+
+def test_the_nci_thesaurus(tmp_path: Path) -> None:
+    base = "http://ncicb.nci.nih.gov/xml/owl/EVS/Thesaurus.owl"
+    concept = _concept(
+        tmp_path,
+        f'<{base}> a owl:Ontology . <{base}#C1> a owl:Class ; rdfs:label "Gout" ;'
+        f'<{base}#P90> "Gouty Arthritis" ; <{base}#P97> "Crystals." ; <{base}#P207> "C0018099" .',
+    )
+    assert (concept.id, concept.definition) == ("NCIT:C1", "Crystals.")
+    assert concept.names == (
+        Name("Gout", "en", "NCIT", "PT"), Name("Gouty Arthritis", "en", "NCIT", "SY"),
+    )  # fmt: skip
+    assert concept.codes == {"UMLS": ("C0018099",)}
+
+
+def test_bioportal(tmp_path: Path) -> None:
+    umls = "http://bioportal.bioontology.org/ontologies/umls/"
+    icd = "http://purl.bioontology.org/ontology/ICD10CM"
+    concept = _concept(
+        tmp_path,
+        f'<{icd}/E11.9> a owl:Class ; skos:prefLabel "Diabetes"@en ; skos:notation "E11.9" ;'
+        f'rdfs:subClassOf <{icd}/E11> ; <{umls}cui> "C1" ; <{umls}tui> "T047" .',
+    )
+    assert (concept.id, concept.parents, concept.types) == (
+        "ICD10CM:E11.9", ("ICD10CM:E11",), ("T047",),
+    )  # fmt: skip
+    assert concept.codes == {"ICD10CM": ("E11.9",), "UMLS": ("C1",)}
+    assert concept.names[0].source == "ICD10CM"
+
+
+@pytest.mark.parametrize(
+    ("address", "id"),
+    [
+        ("http://purl.obolibrary.org/obo/HP_0000118", "HP:0000118"),
+        ("http://www.orpha.net/ORDO/Orphanet_558", "Orphanet:558"),
+        ("http://www.ebi.ac.uk/efo/EFO_0000400", "EFO:0000400"),
+        ("http://id.nlm.nih.gov/mesh/D003920", "MESH:D003920"),
+        ("http://example.org/x#Heart_disease", "http://example.org/x#Heart_disease"),
+        ("http://example.org/c_123", "http://example.org/c_123"),
+        ("http://example.org/with a blank", "http://example.org/with a blank"),
+        ("#Fever", "Fever"),
+        ("Fever", "Fever"),
+    ],
+)
+def test_ids(tmp_path: Path, address: str, id: str) -> None:
+    assert _concept(tmp_path, f'<{address}> a owl:Class ; rdfs:label "x" .').id == id
+
+
+@pytest.mark.parametrize(
+    ("ontology", "source"),
+    [
+        ("obo:hp.owl", "HP"), ("<urn:example:pain>", "PAIN"), ("<pain.owl>", "PAIN"),
+        ("<http://www.ebi.ac.uk/efo/efo.owl>", "EFO"), ("<>", "X"), ("[]", "X"),
+    ],
+)  # fmt: skip
+def test_names_come_from_the_ontology(tmp_path: Path, ontology: str, source: str) -> None:
+    text = f'{ontology} a owl:Ontology . :a a owl:Class ; rdfs:label "a" .'
+    assert _concept(tmp_path, text).names[0].source == source
+
+
+def test_what_is_passed_over(tmp_path: Path) -> None:
+    concept = _concept(
+        tmp_path,
+        """
+        :o a owl:Ontology ; owl:imports <https://example.org/never/fetched.owl> .
+        :p a owl:ObjectProperty ; rdfs:label "property" .
+        :i a owl:NamedIndividual, :a ; rdfs:label "individual" .
+        :referred a owl:Class .
+        [] a owl:Class ; rdfs:label "anonymous" .
+        :a a owl:Class ; rdfs:label "a", <http://example.org/no/text>, "a" ;
+            rdfs:subClassOf owl:Thing , "text" , [ owl:unionOf ( :b :c ) ] ,
+                [ owl:onProperty [ owl:inverseOf :p ] ; owl:someValuesFrom :b ] ,
+                [ owl:onProperty :p ; owl:someValuesFrom [ owl:unionOf ( :b :c ) ] ] ,
+                [ owl:onProperty :p ; owl:allValuesFrom :b ] ;
+            owl:equivalentClass [ owl:intersectionOf ( :b :c ) ] ;
+            skos:exactMatch :b , [] ; skos:broader [] ; skos:related [] ; oio:hasDbXref [] ;
+            oio:hasAlternativeId [] ; skos:definition [ rdfs:label "a node" ] ;
+            rdfs:comment "text" .
+        """,
+    )
+    assert concept == Concept("http://example.org/sweet/a", "a", (Name("a", "en", "O", "PT"),))
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "successor"),
+    [
+        ("owl:deprecated true", "obsolete", ""),
+        ('owl:deprecated "true" ; obo:IAO_0100001 obo:HP_2', "obsolete", "HP:2"),
+        ('owl:deprecated 1 ; obo:IAO_0100001 "HP:2"', "obsolete", "HP:2"),
+        ("a owl:DeprecatedClass", "obsolete", ""),
+        ("<http://purl.org/dc/terms/isReplacedBy> obo:HP_2", "replaced", "HP:2"),
+    ],
+)
+def test_retired(tmp_path: Path, text: str, reason: str, successor: str) -> None:
+    (record,) = _turtle(tmp_path, f'obo:HP_1 a owl:Class ; rdfs:label "x" ; {text} .')
+    assert record == Retired("HP:1", successor, reason)
+
+
+def test_deprecated_false_is_in_use(tmp_path: Path) -> None:
+    text = "owl:deprecated false ; obo:IAO_0100001 obo:HP_2"
+    assert _concept(tmp_path, f'obo:HP_1 a owl:Class ; rdfs:label "x" ; {text} .').id == "HP:1"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem", "records"),
+    [
+        (':a a owl:Class ; rdfs:label "" ; skos:definition "d" .', "without a name", 0),
+        (':a a owl:Class ; rdfs:label "" .', "without a name", 0),
+        (':a a owl:Class ; skos:definition "d" .', "without a name", 0),
+        (':a a owl:Class ; rdfs:label "a", " " .', "an empty name", 1),
+        (':a a owl:Class ; rdfs:label "a", "b\\u0000" .', "NUL", 1),
+        ('<http://x/\u200b> a owl:Class ; rdfs:label "a" .', "invisible character", 0),
+        (':a a owl:Class ; rdfs:label "a" ; rdfs:subClassOf <http://x/\u200b> .', "invisible", 0),
+        (':a a owl:Class ; rdfs:label "a" ; oio:hasDbXref "" .', "an empty cross-reference", 0),
+    ],
+)
+def test_bad_concepts(tmp_path: Path, text: str, problem: str, records: int) -> None:
+    path = _write(tmp_path / "x.ttl", f'{PREFIXES}:z a owl:Class ; rdfs:label "z" .\n{text}\n')
+    with pytest.raises(MedlinkError, match=f"E105.*x.ttl, line {HEAD + 2}: .*{problem}"):
+        list(read("owl", path))
+    bad: list[BadLine] = []
+    assert len(list(read("owl", path, bad))) == 1 + records
+    assert [(one.line, problem in one.problem) for one in bad] == [(HEAD + 2, True)]
+
+
+NT = '<http://x/a> <http://x/p> "x" .\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("x.nt", NT + "<http://x/a> x\n" + NT, 2),
+        ("x.nt", NT + NT[:-5], 2),
+        ("x.ttl", NT + '<http://x/a> <http://x/p> "x\n', 2),
+        ("x.ttl", NT + ":a a :b .", 2),
+        ("x.owl", "Ontology(<http://x>\n)", 1),
+        ("x.owl", '<?xml version="1.0"?>\n<Ontology xmlns="http://www.w3.org/2002/07/owl#"/>', 2),
+        ("x.owl", "<html >\n</html>", 1),
+        ("x.owl", (RDF % "x")[:-10], 5),
+        ("x.owl", (RDF % "x").replace("</owl:Class>", ""), 5),
+        ("x.owl", (RDF % "&undeclared;"), 4),
+        ("x.owl", (RDF % "x").replace("rdf:about", "rdf:aboutEach"), 4),
+        ("x.owl", '<?xml version="1.0" encoding="latin1"?>' + (RDF % "x"), 1),
+        ("x.owl", "<!--" + " " * 1_200_000 + "-->" + (RDF % "x"), 1),
+        ("x.ttl", '<http://x/a> <http://x/p> "' + "x" * 20_000_000, 1),
+    ],
+)
+def test_what_breaks_the_syntax_cannot_be_skipped(
+    tmp_path: Path, name: str, text: str, line: int
+) -> None:
+    path = _write(tmp_path / name, text)
+    for bad in (None, []):
+        with pytest.raises(MedlinkError, match=rf"E105.*{name}, line {line}: "):
+            list(read("owl", path, bad))
+
+
+LAUGHS = "".join(f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in zip("abcde", "bcdef", strict=True))
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        f'[<!ENTITY a "{"ha" * 5}">{LAUGHS}]',
+        f'[<!-- <!ENTITY f "ha"> --><!ENTITY a "{"ha" * 5}">]',  # which pyoxigraph would read
+        '[<!ENTITY f SYSTEM "file:///etc/passwd">]',
+        '[<!ENTITY % f "x"> %f;]',
+        f'[<!ENTITY f "{"ha" * 200}">]',
+        'SYSTEM "https://example.org/never/fetched.dtd" [<!ENTITY f "x">]',
+    ],
+)
+def test_entities_that_could_hide_much_are_refused(tmp_path: Path, declared: str) -> None:
+    for text in (RDF % "&f;", RDF % "x", "\n" * 70_000 + RDF % "&f;"):
+        path = _write(tmp_path / "x.owl", f"<!DOCTYPE rdf:RDF {declared}>\n{text}")
+        with pytest.raises(MedlinkError, match=r"E105.*line 1: the DOCTYPE"):
+            list(read("owl", path, []))
+
+
+def test_short_entities_are_usual(tmp_path: Path) -> None:
+    start = '<?xml version="1.0"?>\n<!-- <!DOCTYPE x> -->\n<?x y?>\n'
+    declared = '<!DOCTYPE rdf:RDF [\n<!ENTITY a "http://example.org/a#" >\n<!ENTITY b "x">\n]>\n'
+    (concept,) = read("owl", _write(tmp_path / "x.owl", start + declared + RDF % "&a;1 &b; &lt;"))
+    assert isinstance(concept, Concept)
+    assert concept.name == "http://example.org/a#1 x <"
+
+
+def test_an_unfinished_comment_takes_no_exponential_time(tmp_path: Path) -> None:
+    start = "<!-- x -->" * 20_000 + "<!DOCTYPE rdf:RDF [<!ELEMENT x ANY>]>"
+    with pytest.raises(MedlinkError, match="the DOCTYPE"):
+        list(read("owl", _write(tmp_path / "x.owl", start + RDF % "x")))
+
+
+def test_a_document_in_one_line(tmp_path: Path) -> None:
+    """Lines and characters of several bytes lie across the ends of what is read at once."""
+    classes = "".join(
+        f'<owl:Class rdf:about="http://example.org/{n}"><rdfs:label>{"é😀" * n}</rdfs:label>'
+        "</owl:Class>"
+        for n in range(1, 400)
+    )
+    text = (RDF % "x").replace("\n", " ").replace("</rdf:RDF>", classes + "</rdf:RDF>")
+    for shift in range(4):
+        records = list(read("owl", _write(tmp_path / "x.owl", " " * shift + text)))
+        assert [len(one.name) for one in records if isinstance(one, Concept)] == [
+            1, *range(2, 800, 2),
+        ]  # fmt: skip
+
+
+def test_memory_is_bounded(tmp_path: Path) -> None:
+    path = tmp_path / "x.nt"
+    thing = "<http://example.org/%d> <http://www.w3.org/%s> %s .\n"
+    words = '"a name that repeats %d"'
+    with path.open("w") as file:
+        for n in range(8_000):
+            kind = "<http://www.w3.org/2002/07/owl#Class>"
+            file.write(thing % (n, "1999/02/22-rdf-syntax-ns#type", kind))
+            file.write(thing % (n, "2000/01/rdf-schema#label", words % n))
+            for other in range(3):
+                file.write(thing % (n, "2004/02/skos/core#altLabel", words % other))
+    tracemalloc.start()
+    try:
+        count = sum(len(one.names) for one in read("owl", path) if isinstance(one, Concept))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert count == 32_000
+    assert path.stat().st_size > 4_000_000
+    assert peak < 1_000_000
+
+
+def test_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyoxigraph", None)
+    reader = get_reader("owl")  # which needs it only when it reads
+    path = _write(tmp_path / "hp.owl", samples.OWL)
+    with pytest.raises(MedlinkError, match=r"E614.*pip install 'spacy-medlink\[rdf\]'"):
+        list(reader(path, None))
+
+
+def test_endings() -> None:
+    paths = [Path(f"x.{ending}") for ending in ("owl", "rdf", "ttl", "nt.gz")]
+    assert {format for format, _ in with_formats(paths, [], {"lang": "de"})} == {"owl"}
