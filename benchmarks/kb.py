@@ -50,8 +50,8 @@ _ROWS: list[tuple[str, Callable[[dict[str, Any]], str], str]] = [
      lambda found: _built(found["assets"]), ""),
     ("`medlink build`, peak memory",
      lambda found: f"{found['assets']['peak_rss_mb']:,.0f} MB", "1,500 MB"),
-    ("`import spacy` and `spacy.load` to the first link",
-     lambda found: f"{found['notes']['to_first_link_s']:.1f} s", "3 s"),
+    ("`spacy.load` to the first link, after `import spacy`",
+     lambda found: first_link(found["notes"]), "3 s"),
     ("`medical_mentions` and `medical_linker`, 300 words, median",
      lambda found: f"{found['notes']['note_median_ms']:.0f} ms", "60 ms"),
     ("the same, 95th percentile", lambda found: f"{found['notes']['note_p95_ms']:.0f} ms", ""),
@@ -92,6 +92,11 @@ def measure(work: Path, concepts: int, names: int, more: int) -> dict[str, Any]:
     sizes = sorted({min(_NGRAM_SIZE, names), names})
     found["ngram"] = [_ngram(kb, work / "ngram", size) for size in sizes]
     return found
+
+
+def first_link(notes: dict[str, Any]) -> str:
+    """Write how long the first link took, and the import of spaCy before it."""
+    return f"{notes['to_first_link_s']:.1f} s, after {notes['import_s']:.1f} s"
 
 
 def _built(found: dict[str, Any]) -> str:
