@@ -58,8 +58,9 @@ class Linker:
         """
         settings = settings or LinkSettings()
         retrieval = Retrieval(
-            parts.tiers, parts.encoder, parts.fusion, settings.names_per_tier, settings.cache_size
-        )
+            parts.tiers, parts.cheap_tiers, parts.encoder, parts.fusion, settings.names_per_tier,
+            settings.cache_size,
+        )  # fmt: skip
         parents = None if parts.kb is None else lru_cache(_PARENTS_KEPT)(parts.kb.parents_at)
         return cls(parts, settings, retrieval, parts.scopes(settings.scope), parents)
 

@@ -141,7 +141,10 @@ def open_linker(
     parts = replace(parts, rescorer=rescorer)
     if calibrator is None and settings.calibrator is not False:
         calibrator = _calibrator(assets, parts, insist=settings.calibrator is True)
-    parts = replace(parts, calibrator=calibrator, gate=_gate(assets, parts))
+    gate = _gate(assets, parts)
+    # A fusion without n-grams would leave a mention that passes the gate with a single candidate.
+    spare = assets.ngram if gate and parts.ngram is None and "ngram" in assets.tiers else None
+    parts = replace(parts, calibrator=calibrator, gate=gate, spare_ngram=spare)
     return Linker.of(parts, settings)
 
 

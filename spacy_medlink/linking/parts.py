@@ -1,6 +1,6 @@
 """Parts: the models, tiers and data of a linker."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,6 +40,8 @@ class Parts:
     identifiers_of (Optional[IdentifiersOf]): of concepts; without it the identifiers that a
         document writes beside its mentions are ignored.
     gate (Optional[Gate]): tells where memory and exact tier answer alone.
+    spare_ngram (Optional[NgramTier]): proposes further candidates for mentions that pass the gate,
+        where `ngram` is left out.
     calibrator (Optional[Calibrator]): gives probabilities to first candidates.
     lexicon (Lexicon): the meanings of abbreviations that a document does not define.
     """
@@ -60,11 +62,17 @@ class Parts:
     lexicon: Lexicon = field(default_factory=Lexicon)
     added: "AddedNames | None" = None
     gate: "Gate | None" = None
+    spare_ngram: NgramTier | None = None
 
     @property
     def tiers(self) -> Tiers:
         """The tiers that are asked."""
         return Tiers(self.name_concept, self.exact, self.ngram, self.dense, self.memory, self.added)
+
+    @property
+    def cheap_tiers(self) -> Tiers:
+        """The tiers that are asked about mentions that pass the gate."""
+        return replace(self.tiers, ngram=self.ngram or self.spare_ngram, dense=None)
 
     def scopes(self, settings: ScopeSettings) -> Scopes:
         """Make the scopes of entity labels.

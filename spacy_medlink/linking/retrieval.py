@@ -43,7 +43,8 @@ class Retrieved(NamedTuple):
 class Retrieval:
     """Retrieves and remembers candidates; safe to call from threads.
 
-    tiers (Tiers): to ask. encoder (Optional[Encoder]): for the dense tier.
+    tiers (Tiers): to ask. cheap (Tiers): to ask about mentions that pass the gate.
+    encoder (Optional[Encoder]): for the dense tier.
     fusion (Fusion): with its weights. names_per_tier (int): names that each tier proposes; more
         where they belong to too few concepts. cache_size (int): rankings to remember.
     """
@@ -51,14 +52,19 @@ class Retrieval:
     def __init__(
         self,
         tiers: Tiers,
+        cheap: Tiers,
         encoder: Encoder | None,
         fusion: Fusion,
         names_per_tier: int,
         cache_size: int,
     ) -> None:
-        self.tiers, self.fusion = tiers, fusion
+        self.tiers, self._cheap, self.fusion = tiers, cheap, fusion
         weights = dict(fusion.weights or {})
         others = {tier: weight for tier, weight in weights.items() if tier != "dense"}
+        if cheap.ngram is not None and not others.get("ngram"):
+            others["ngram"] = (
+                others.get("exact") or 1.0
+            )  # it orders the candidates behind the first
         total = sum(others.values())
         self._fusion_without_dense = fusion.with_weights(
             {tier: weight * float(self.perfect) / total for tier, weight in others.items()}
@@ -168,7 +174,7 @@ class Retrieval:
             forms = [form for form, known in _unanswered(by_form) if not known]
             found = self.rank_exact(forms, scope, _SEEN) if forms else {}
             passing = [(form, b"") for form, own in found.items() if own and gate.lets(own)]
-            ranked = self._search_forms(passing, None, scope, way)
+            ranked = self._search_forms(passing, None, scope, way, self._cheap)
             by_form.update(zip(passing, ranked, strict=True))
 
     def rank_exact(self, forms: Sequence[str], scope: Scope, k: int) -> dict[str, list[Candidate]]:
@@ -181,13 +187,20 @@ class Retrieval:
         return dict(zip(forms, ranked, strict=True))
 
     def _search_forms(
-        self, forms: Sequence[Asked], vectors: Vectors | None, scope: Scope, way: Way
+        self,
+        forms: Sequence[Asked],
+        vectors: Vectors | None,
+        scope: Scope,
+        way: Way,
+        tiers: Tiers | None = None,
     ) -> Rankings:
         """Rank concepts for texts, asking for more names where they belong to too few concepts.
 
         vectors (Optional[Vectors]): of the texts; None leaves the dense tier out.
         way (Way): how many concepts are enough, and how many are kept.
+        tiers (Optional[Tiers]): to ask; default: all.
         """
+        tiers = tiers or self.tiers
         width = self._names_per_tier
         stacked = None if vectors is None else self._stacked(forms, vectors)
         rankings: Rankings = [[] for _ in forms]
@@ -195,7 +208,7 @@ class Retrieval:
         while len(waiting):
             own = None if stacked is None else stacked[waiting]
             texts = [forms[place][0] for place in waiting.tolist()]
-            found = self.tiers.search(texts, own, width, scope.mask, scope.label)
+            found = tiers.search(texts, own, width, scope.mask, scope.label)
             ranked = self.ranked(found, scope, way.width)
             for place, ranking in zip(waiting.tolist(), ranked, strict=True):
                 rankings[place] = ranking

@@ -91,6 +91,22 @@ def test_alternatives_come_from_the_other_tiers(assets, tmp_path):
     assert "dense" in explained["candidates"][0]["tiers"]  # which asks all
 
 
+def test_a_fusion_without_ngrams_still_has_alternatives(assets, tmp_path):
+    weights = {"exact": 0.2, "ngram": 0.0, "dense": 0.8}
+    fusion = {**assets.manifest["fusion"], "weights": weights}
+    plain = write_variant(assets, tmp_path / "plain", {"fusion": fusion})
+    assert plain.used_tiers == ["exact", "dense"]
+    linker = plain.engine(calibrator=False, exact_first=False)
+    facts = fit_gate(linker, plain.kb, plain.conditions(linker))
+    linker = write_variant(plain, tmp_path / "gated", {"gate": facts}).engine(calibrator=False)
+    assert linker.parts.gate is not None and linker.parts.ngram is None
+    passing, other = linker.rank([Mention(KNOWN[0]), Mention("nothing like it")], 5)
+    assert len(passing) == 5 and passing[0].row == 0 and passing[0].score == pytest.approx(1.0)
+    assert all("dense" not in one.scores and one.scores["ngram"] > 0 for one in passing)
+    assert all(one.score < 1 for one in passing[1:])
+    assert all("ngram" not in one.scores for one in other)
+
+
 def test_filters_hold(assets, tmp_path):
     linker, _ = gated(assets, tmp_path)
     for only in (Filter.of(deny=["C0000"]), Filter.of(allow=["C0000", "C0001"])):
