@@ -57,23 +57,34 @@ class ShortForms:
             sense = self._lexicon.sense(short, around.at(start, end))
             if sense is None or not sense.longs:
                 continue
-            rows = self._rows(sense)
+            rows, long = self._rows(sense)
             if rows:
-                new[span.start, span.end] = _match(span, rows)
+                start = _spelled_out(tokens, span, sense.longs)
+                reading = long if start < span.start else ""
+                new[start, span.end] = _match(tokens.doc[start : span.end], rows, reading)
             elif not (sense.is_concept and sense.is_only):
                 new[span.start, span.end] = None
         return new
 
-    def _rows(self, sense: Sense) -> tuple[int, ...]:
-        """List the name rows of the first long form that the dictionary has."""
+    def _rows(self, sense: Sense) -> tuple[tuple[int, ...], str]:
+        """List the name rows of the first long form that the dictionary has, and that form."""
         longs = sense.expansions
         places = self._exact.find(hash_keys(map(key, longs))).tolist() if longs else []
         for long, place in zip(longs, places, strict=True):
             found = self._exact.rows_of(place, long) if place >= 0 else []
             rows = self._kept.rows([row for row, _ in found])
             if rows:
-                return rows
-        return ()
+                return rows, long
+        return (), ""
+
+
+def _spelled_out(tokens: Tokens, span: Span, longs: Sequence[str]) -> int:
+    """Find where a long form begins that the text spells out: "skin" of "skin lesions"."""
+    for long in longs:
+        start = span.end - len(long.split())
+        if 0 <= start < span.start and key(tokens.between(start, span.end)) == key(long):
+            return start
+    return span.start
 
 
 def _of_document(tokens: Tokens, defined: Mapping[str, str], found: Sequence[Match]) -> _Places:

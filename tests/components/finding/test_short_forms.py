@@ -1,6 +1,7 @@
 """Short forms that a document defines itself."""
 
 import re
+from pathlib import Path
 
 import pytest
 import spacy
@@ -44,6 +45,25 @@ def test_it_is_linked_as_its_long_form(assets: Assets) -> None:
     nlp = pipeline(assets)
     nlp.add_pipe("medical_linker", config={"assets": str(assets.path)})
     assert {ent.kb_id_ for ent in nlp(TEXT).ents} == {"FAP"}
+
+
+@pytest.mark.parametrize(
+    ("text", "mention", "reading"),
+    [
+        ("Skin lesions on the trunk.", "Skin lesions", "localized skin lesion"),
+        ("A pigmented lesion of the skin.", "lesion", ""),
+        ("Localized skin lesions of the arm.", "Localized skin lesions", ""),
+    ],
+)
+def test_what_the_text_spells_out_of_a_meaning_is_in_the_mention(
+    tmp_path: Path, text: str, mention: str, reading: str
+) -> None:
+    concepts = [Concept("SKIN", "Localized skin lesion", (Name("Localized skin lesion"),))]
+    assets = assets_of(tmp_path, concepts)
+    nlp = pipeline(assets)
+    nlp.add_pipe("medical_linker", config={"assets": str(assets.path)})
+    (ent,) = nlp(text).ents
+    assert (ent.text, ent._.reading, ent.kb_id_) == (mention, reading, "SKIN")
 
 
 def test_a_name_that_the_document_defines_as_something_else_is_none(assets: Assets) -> None:
