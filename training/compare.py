@@ -115,6 +115,8 @@ def name_of(encoder: Path) -> str:
     loss = objective["loss"]
     if loss == "multi_similarity" and objective["miner"] in _HARD:
         loss = "SAP, mined over all names" if objective["neighbours"] else "SAP"
+    if loss == "teacher":
+        loss = "student"
     said = f"{loss}, {training['names']:,} names"
     if training["stopped_by"] == "minutes":
         said += " (stopped by the clock)"
