@@ -139,7 +139,8 @@ def _write_onnx(encoder: "BiEncoder", path: Path) -> None:
             self, ids: "torch.Tensor", mask: "torch.Tensor", weights: "torch.Tensor"
         ) -> "torch.Tensor":
             hidden = self.module(input_ids=ids, attention_mask=mask).last_hidden_state
-            pooled = (hidden * weights.unsqueeze(-1)).sum(dim=1)
+            # An encoder without layers does not read the mask: so it stays an input of the network.
+            pooled = (hidden * (weights * mask).unsqueeze(-1)).sum(dim=1)
             return self.encoder.projected(torch.nn.functional.normalize(pooled, dim=1))
 
     ids = torch.tensor([[1, 2, 3, 4], [1, 2, 3, 0]])

@@ -47,6 +47,19 @@ def onnx(tmp_path, tiny_kb, tiny_encoder):
     return build
 
 
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_an_encoder_without_layers_is_exported(runtime, tmp_path, tiny_kb, tiny_encoder):
+    pytest.importorskip(MODULES[runtime])
+    encoder = BiEncoder.load(tiny_encoder)
+    encoder.module.encoder.layer = encoder.module.encoder.layer[:0]
+    encoder.module.config.num_hidden_layers = 0
+    encoder.save(tmp_path / "static")
+    assets = build_assets(tmp_path / "own", tiny_kb.path, tmp_path / "static", runtime=runtime)
+    assert isinstance(assets.encoder, RuntimeEncoder)
+    expected = BiEncoder.load(tmp_path / "static").encode(TEXTS)
+    assert np.einsum("nd,nd->n", assets.encoder.encode(TEXTS), expected).min() > 0.99
+
+
 def links(assets, texts):
     linker = assets.engine(exact_first=False, cache_size=0)
     found = linker.decide([Mention(text) for text in texts])
