@@ -20,7 +20,6 @@ def with_names(
     width: int,
     spans_key: str = "names",
     hidden: float = 0.0,
-    beside: Model[Docs, list[Floats2d]] | None = None,
 ) -> Model[Docs, list[Floats2d]]:
     """Make `spacy-medlink.WithNames.v1`: vectors of tokens that know of the names around them.
 
@@ -30,7 +29,6 @@ def with_names(
     width (int): of the vectors, (n_tokens, width).
     hidden (float): share of the names that training hides, so that the network learns from the
         words and their context; needed where the labels are the dictionary's own.
-    beside (Optional[Model]): more of tokens, such as words beside a transformer.
     """
     features: Model[Docs, list[Any]] = Model(
         "names_of_dictionary", _forward, attrs={"spans_key": spans_key, "hidden": hidden}
@@ -39,8 +37,7 @@ def with_names(
         features, with_array(HashEmbed(_WIDTH, _ROWS, column=0))
     )
     mixed: Model[Floats2d, Floats2d] = Maxout(width, None, nP=3, normalize=True)
-    known = [tok2vec, names] if beside is None else [tok2vec, beside, names]
-    return chain(concatenate(*known), with_array(mixed))
+    return chain(concatenate(tok2vec, names), with_array(mixed))
 
 
 def _forward(
