@@ -121,6 +121,9 @@ def open_linker(
         memory = assets.memory if settings.memory else None
     if identifiers_of is OF_ASSETS:
         identifiers_of = lru_cache(_KEPT)(_identifiers_of(assets.kb))
+    # Where the fusion leaves n-grams out, a mention that passes the gate would have one candidate.
+    is_left_out = "ngram" in set(assets.tiers).difference(tiers)
+    has_spare = is_left_out and assets.manifest.get("gate") is not None
     parts = Parts(
         assets.name_concept,
         kb=assets.kb,
@@ -134,17 +137,15 @@ def open_linker(
         filters=assets.filters,
         identifiers_of=identifiers_of,
         lexicon=lexicon or Lexicon(),
-        added=assets.added_names(tiers, encoder),
+        added=assets.added_names([*tiers, "ngram"] if has_spare else tiers, encoder),
+        spare_ngram=assets.ngram if has_spare else None,
     )
     if rescorer is OF_ASSETS:
         rescorer = _rescorer(assets, parts, settings, reranker)
     parts = replace(parts, rescorer=rescorer)
     if calibrator is None and settings.calibrator is not False:
         calibrator = _calibrator(assets, parts, insist=settings.calibrator is True)
-    gate = _gate(assets, parts)
-    # A fusion without n-grams would leave a mention that passes the gate with a single candidate.
-    spare = assets.ngram if gate and parts.ngram is None and "ngram" in assets.tiers else None
-    parts = replace(parts, calibrator=calibrator, gate=gate, spare_ngram=spare)
+    parts = replace(parts, calibrator=calibrator, gate=_gate(assets, parts))
     return Linker.of(parts, settings)
 
 

@@ -62,9 +62,8 @@ class Retrieval:
         weights = dict(fusion.weights or {})
         others = {tier: weight for tier, weight in weights.items() if tier != "dense"}
         if cheap.ngram is not None and not others.get("ngram"):
-            others["ngram"] = (
-                others.get("exact") or 1.0
-            )  # it orders the candidates behind the first
+            # A weight of 0 would leave the candidates behind the first one without an order.
+            others["ngram"] = others.get("exact") or 1.0
         total = sum(others.values())
         self._fusion_without_dense = fusion.with_weights(
             {tier: weight * float(self.perfect) / total for tier, weight in others.items()}

@@ -63,7 +63,7 @@ class NgramTier(Protocol):
     ) -> Hits:
         """Find the k names that are most similar to each text.
 
-        same (Optional[Ints1d]): for each text the row of a name that equals it, or -1.
+        same (Optional[Ints1d]): for each text the row of a name with its key, or -1.
         """
 
     def score(self, texts: Sequence[str], rows: Ints2d) -> Floats2d:
@@ -150,7 +150,7 @@ class Tiers:
         return own.search(texts, None, width, mask, label)
 
     def _same(self, exact: Hits) -> Ints1d:
-        """Get the row of the first built name that equals each text, -1 where there is none."""
+        """Get the row of the first built name with the key of each text, -1 where there is none."""
         built = len(self.name_concept) if self.added is None else self.added.built
         first: Ints1d = exact.rows[:, :1].max(axis=1, initial=-1)
         return np.where(first < built, first, -1)

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from spacy_medlink.assets.overlaid import OverlaidAssets
 from spacy_medlink.assets.variant import write_variant
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.evaluation.comparators.baselines import alone
@@ -11,6 +12,7 @@ from spacy_medlink.fitting.folds import rank_unannotated
 from spacy_medlink.fitting.gate import MAX_CHANGED, at_most, fit_gate
 from spacy_medlink.fitting.reranker import MAX_CHANGED as MOST
 from spacy_medlink.fitting.reranker import fit_rerank_gate
+from spacy_medlink.kb.curation import Curation, Rule
 from spacy_medlink.linking import Linker
 from spacy_medlink.retrieval.filters import Filter
 from spacy_medlink.types import Candidate, Concept, Mention, Name
@@ -98,13 +100,18 @@ def test_a_fusion_without_ngrams_still_has_alternatives(assets, tmp_path):
     assert plain.used_tiers == ["exact", "dense"]
     linker = plain.engine(calibrator=False, exact_first=False)
     facts = fit_gate(linker, plain.kb, plain.conditions(linker))
-    linker = write_variant(plain, tmp_path / "gated", {"gate": facts}).engine(calibrator=False)
+    variant = write_variant(plain, tmp_path / "gated", {"gate": facts})
+    linker = variant.engine(calibrator=False)
     assert linker.parts.gate is not None and linker.parts.ngram is None
     passing, other = linker.rank([Mention(KNOWN[0]), Mention("nothing like it")], 5)
     assert len(passing) == 5 and passing[0].row == 0 and passing[0].score == pytest.approx(1.0)
     assert all("dense" not in one.scores and one.scores["ngram"] > 0 for one in passing)
     assert all(one.score < 1 for one in passing[1:])
     assert all("ngram" not in one.scores for one in other)
+    curation = Curation([Rule(1, "add", "wholly new", "C0000")])
+    added = OverlaidAssets(variant, curation).engine(calibrator=False)
+    new, old = added.rank([Mention("wholly new"), Mention(KNOWN[1])], 5)
+    assert (new[0].row, old[0].row) == (0, 1) and len(old) == 5
 
 
 def test_filters_hold(assets, tmp_path):
@@ -138,14 +145,14 @@ def test_an_encoder_that_changes_links_closes_it(assets, tmp_path):
 def test_a_gate_for_another_linker_is_left_out(assets, tmp_path):
     linker, facts = gated(assets, tmp_path)
     assert linker.parts.gate is not None
-    assert opened(linker_assets(tmp_path), fusion=None).parts.gate is not None
+    assert opened(variant(tmp_path), fusion=None).parts.gate is not None
     other = write_variant(
         assets, tmp_path / "other", {"gate": {**facts, "fitted_for": {"encoder": "another"}}}
     )
     assert opened(other).parts.gate is None
 
 
-def linker_assets(tmp_path):
+def variant(tmp_path):
     from spacy_medlink.assets import Assets
 
     return Assets(tmp_path / "gated")
