@@ -139,7 +139,7 @@ def _write_onnx(encoder: "BiEncoder", path: Path) -> None:
             self, ids: "torch.Tensor", mask: "torch.Tensor", weights: "torch.Tensor"
         ) -> "torch.Tensor":
             hidden = self.module(input_ids=ids, attention_mask=mask).last_hidden_state
-            # An encoder without layers does not read the mask: so it stays an input of the network.
+            # An encoder without layers does not read the mask; the product keeps it as an input.
             pooled = (hidden * (weights * mask).unsqueeze(-1)).sum(dim=1)
             return self.encoder.projected(torch.nn.functional.normalize(pooled, dim=1))
 

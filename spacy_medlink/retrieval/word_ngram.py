@@ -42,7 +42,7 @@ FILE = "word_names_items.npy"  # tells the index from an NgramIndex, which has n
 _READ, _EACH = 40_000, 180
 _LONG = 3  # one list may take at most this part of them
 _NARROWED = 10  # of so many entries read, a name is kept by their sum
-_ALIKE = 4  # for a text that equals a name, this part of them is read: few other words matter
+_ALIKE = 4  # for a text that is a name, this part of them is read: few other words matter
 _RESCORED = 6  # names scored exactly, for each name wanted
 _FEW = 1024  # up to so many names are all scored
 _EXPANDED = 128  # words of a text that are used; no mention has as many
@@ -161,8 +161,8 @@ class WordNgramIndex:
         """Find the k most similar names; a name of low cosine may be missed.
 
         mask (Optional[Mask]): the names that may be answers; None for all.
-        same (Optional[Ints1d]): for each text the row of a name that equals it, or -1. Its words
-            are known, so no similar words are looked for: a third of the time.
+        same (Optional[Ints1d]): for each text the row of a name with its key, or -1. The words of
+            that name take the place of similar words, which are not searched then (decision 92).
         RETURNS (Hits): (n_texts, k), cosine in 0..1, best first, ties by row; padded with -1.
         """
         rows = np.full((len(texts), k), -1, dtype=np.int64)
@@ -211,7 +211,7 @@ class WordNgramIndex:
     def _nearest(
         self, text: str, same: int, names: _Names, mask: Mask | None, most: int
     ) -> NDArray[Any]:
-        """Find names that probably have a high cosine with a text, which equals the name `same`."""
+        """Find names that probably have a high cosine with a text; `same` is as for `search`."""
         if len(names.rows) <= _FEW:
             is_one = True if mask is None else mask.passes(names.rows.astype(np.int64))
             return np.flatnonzero(np.broadcast_to(is_one, len(names.rows)))
@@ -262,8 +262,9 @@ class WordNgramIndex:
         return _Expansion(own, products, float(np.sqrt(np.square(norms).sum())))
 
     def _words_of(self, row: int) -> _Expansion:
-        """Take the words of a name, which a text equals, as the only ones that are similar."""
-        begin, end = self._names.words.offsets[self._ranks[row] :][:2].tolist()
+        """Take the words of a name as the only ones that are similar to those of a text."""
+        rank = int(self._ranks[row])
+        begin, end = self._names.words.offsets[rank : rank + 2].tolist()
         words, times = np.unique(self._names.words.items[begin:end], return_counts=True)
         norms = self._words.norms[words]
         return _Expansion(words, norms * norms * times, float(np.linalg.norm(norms * times)))
