@@ -60,9 +60,8 @@ class ShortForms:
             rows, long = self._rows(sense)
             if rows:
                 start = _spelled_out(tokens, span, sense.longs)
-                whole = tokens.doc[start : span.end]
-                is_read = start < span.start and key(whole.text) != key(long)
-                new[start, span.end] = _match(whole, rows, long if is_read else "")
+                reading = long if start < span.start else ""
+                new[start, span.end] = _match(tokens.doc[start : span.end], rows, reading)
             elif not (sense.is_concept and sense.is_only):
                 new[span.start, span.end] = None
         return new
@@ -80,14 +79,12 @@ class ShortForms:
 
 
 def _spelled_out(tokens: Tokens, span: Span, longs: Sequence[str]) -> int:
-    """Find where the longest form begins that the text spells out: "skin" of "skin lesions"."""
-    begins = ((span.end - len(long.split()), key(long)) for long in longs)
-    spelled = (
-        start
-        for start, own in begins
-        if 0 <= start < span.start and key(tokens.between(start, span.end)) == own
-    )
-    return min(spelled, default=span.start)
+    """Find where a long form begins that the text spells out: "skin" of "skin lesions"."""
+    for long in longs:
+        start = span.end - len(long.split())
+        if 0 <= start < span.start and key(tokens.between(start, span.end)) == key(long):
+            return start
+    return span.start
 
 
 def _of_document(tokens: Tokens, defined: Mapping[str, str], found: Sequence[Match]) -> _Places:
