@@ -122,7 +122,7 @@ def open_linker(
     if identifiers_of is OF_ASSETS:
         identifiers_of = lru_cache(_KEPT)(_identifiers_of(assets.kb))
     # Where the fusion leaves n-grams out, a mention that passes the gate would have one candidate.
-    is_left_out = "ngram" in set(assets.tiers).difference(tiers)
+    is_left_out = "dense" in tiers and "ngram" in set(assets.tiers).difference(tiers)
     has_spare = is_left_out and assets.manifest.get("gate") is not None
     parts = Parts(
         assets.name_concept,
