@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ..types import Floats1d, Floats2d, Hits, Ints1d, Ints2d
 from ..util.held import Directory
+from ..util.threads import side_by_side, threads
 from .arrays import check, check_below, load_arrays, save_arrays
 from .grams import (
     SCORED,
@@ -41,13 +42,15 @@ FILE = "word_names_items.npy"  # tells the index from an NgramIndex, which has n
 # somewhat like a text, and the best must be found among them.
 _READ, _EACH = 40_000, 180
 _LONG = 3  # one list may take at most this part of them
-_NARROWED = 10  # of so many entries read, a name is kept by their sum
+_NARROWED = 15  # of so many entries read, a name is kept by their sum
 _ALIKE = 4  # for a text that is a name, this part of them is read: few other words matter
 _RESCORED = 6  # names scored exactly, for each name wanted
 _FEW = 1024  # up to so many names are all scored
 _EXPANDED = 128  # words of a text that are used; no mention has as many
 _STEP = 1024  # ranks that share one stored norm
 _PART = 8  # a mask that passes less than this part of the names gets lists of its own
+_SHARED = 4  # fewer texts are not worth a thread of their own
+_THREADS = 4  # more would wait for each other: a fifth of a search holds Python's lock
 _ARRAYS = {"rows": np.int32, "ranks": np.int32, "norms": np.float32}
 
 
@@ -172,18 +175,23 @@ class WordNgramIndex:
         names = self._names
         if mask is not None and mask.count * _PART < len(names.rows):
             names, mask = self._parts.get(mask, self._part), None
-        same = np.full(len(texts), -1) if same is None else same
-        for first in range(0, len(texts), SCORED):
-            part = texts[first : first + SCORED]
-            own_same = same[first : first + SCORED].tolist()
-            ranks = self._candidates(part, own_same, names, mask, _RESCORED * k)
-            cosines = self._cosines(part, names, ranks)
+        known = [-1] * len(texts) if same is None else same.tolist()
+
+        def search(part: slice) -> None:
+            own_texts = texts[part]
+            ranks = self._candidates(own_texts, known[part], names, mask, _RESCORED * k)
+            cosines = self._cosines(own_texts, names, ranks)
             own = np.where(cosines > 0, names.rows[ranks], -1)
             cosines = np.where(cosines > 0, cosines, -np.inf)
             order = np.lexsort((own, -cosines))[:, :k]
-            found = slice(first, first + len(part)), slice(order.shape[1])
+            found = part, slice(order.shape[1])
             rows[found] = np.take_along_axis(own, order, axis=1)
             scores[found] = np.take_along_axis(cosines, order, axis=1)
+
+        workers = min(threads(), _THREADS)
+        size = min(SCORED, max(_SHARED, -(-len(texts) // workers)))
+        parts = [slice(first, first + size) for first in range(0, len(texts), size)]
+        side_by_side(search, parts, workers)
         return Hits(rows, scores)
 
     def score(self, texts: Sequence[str], rows: Ints2d) -> Floats2d:

@@ -35,7 +35,7 @@ pytestmark = [
 ]
 EACH = 20  # every twentieth concept is in the knowledge base
 DOCUMENTS, PER_DOCUMENT = 70, 3
-TOLERANCE = 1e-4
+TOLERANCE = 5e-4  # bf16 rounds otherwise in other batches: 1.3e-4 measured
 LEFT = ["The patient has", "No sign of", "His mother had", "There was also", "Since birth :"]
 RIGHT = ["was seen on the left .", ", which runs in the family .", "and fever .", "."]
 

@@ -174,6 +174,21 @@ def test_a_text_scores_the_same_alone_and_among_others(invented):
         np.testing.assert_allclose(alone.scores[0], together.scores[place], rtol=1e-6)
 
 
+@pytest.mark.parametrize("workers", [2, 3, 16])
+def test_several_threads_find_what_one_finds(invented, monkeypatch, workers):
+    names, _, index = invented
+    texts = [*misspelt(names[:100]), *names[100:150]]
+    same = np.array([-1] * 100 + list(range(100, 150)))
+    found = []
+    for number in (1, workers):
+        monkeypatch.setattr(word_ngram, "threads", lambda number=number: number)
+        found.append(index.search(texts, 10, same=same))
+    np.testing.assert_array_equal(found[1].rows, found[0].rows)
+    np.testing.assert_allclose(found[1].scores, found[0].scores, rtol=1e-6)
+    # Every text has its own names: the last ones find themselves.
+    np.testing.assert_allclose(found[1].scores[100:, 0], 1, atol=TOLERANCE)
+
+
 def test_threads_do_not_disturb_each_other(invented):
     names, _, index = invented
     texts = list(misspelt(names[::300]))
