@@ -8,8 +8,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .. import __version__
 from ..assets import Assets
 from ..assets.layout import (
@@ -310,7 +308,7 @@ def _build_tiers(
     ngram.save(path / NGRAM)
     exact = ExactIndex.build(kb.lookup_table(), kb.iter_texts(), kb.texts_at)
     exact.save(path / EXACT)
-    name_concept = kb.name_concepts().astype(np.int32)
+    name_concept = kb.name_concepts()
     save_arrays(path, {NAME_CONCEPT: name_concept})
     index = dense.build(path, kb, progress)
     parts = Parts(

@@ -7,10 +7,13 @@ from itertools import islice
 from math import prod
 from typing import NamedTuple, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..kb import KnowledgeBase
 from ..linking import Linker
 from ..linking.decision import Decision, decide
-from ..types import Candidate, Ints1d, Mention, Progress
+from ..types import Candidate, Mention, Progress
 from ..util.progress import no_progress
 from .gold_set import Case
 from .outcome import Outcome, first_right
@@ -225,7 +228,7 @@ class _Names:
         self._keys_of_concept = lru_cache(maxsize=1 << 16)(self._read_concept)
 
     @cached_property
-    def _concepts(self) -> Ints1d:
+    def _concepts(self) -> NDArray[np.int32]:
         return self._kb.name_concepts()
 
     def keys_of(self, rows: Collection[int]) -> frozenset[str]:

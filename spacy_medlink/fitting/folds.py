@@ -79,7 +79,7 @@ def folds(assets: Assets, gold: Path, progress: Progress = no_progress) -> Itera
     alone = remembering and _is_all_of_it(assets, gold)
     row_of = {id: row for row, id in enumerate(kb.iter_ids())}
     names = cache(partial(ending_examples, kb))
-    name_concept = kb.name_concepts().astype(np.int32)
+    name_concept = kb.name_concepts()
     for number in progress(range(FOLDS), FOLDS, "looking mentions up"):
         own = [case for case in cases if fold_of[case.doc] == number]
         if alone:

@@ -166,7 +166,7 @@ def _draw(kb: KnowledgeBase, sample: int, generator: Generator) -> Iterator[_Dra
     Concepts with many names are drawn more often, because they are mentioned more often.
     """
     # A list of many million numbers would be the peak of a build's memory.
-    concepts = kb.name_concepts().astype(np.int32)
+    concepts = kb.name_concepts()
     order = np.arange(kb.n_names, dtype=np.uint32)
     generator.shuffle(order)
     drawn: set[int] = set()

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import Errors
 from ..text.normalisation import hash_key, key
-from ..types import CodeMap, Concept, Ints1d, Name, Relation, Retired
+from ..types import CodeMap, Concept, Name, Relation, Retired
 from ..util.held import HeldFile
 from . import related, schema
 from .database import Connection, Database
@@ -189,6 +190,10 @@ class KnowledgeBase:
         """Stream the id of every concept in the order of their rows."""
         return (id for (id,) in self._db.execute("SELECT id FROM concept ORDER BY row"))
 
+    def iter_rows_by_id(self) -> Iterator[int]:
+        """Stream the row of every concept in the order of their ids."""
+        return map(itemgetter(0), self._db.execute("SELECT row FROM concept ORDER BY id"))
+
     def iter_name_labels(self) -> Iterator[tuple[int, int]]:
         """Stream (language, source) of every name in the order of rows, as keys of `labels`."""
         return iter(self._db.execute("SELECT lang, source FROM name ORDER BY row"))
@@ -203,13 +208,13 @@ class KnowledgeBase:
         """The texts of languages, sources and term types by number."""
         return dict(self._db.execute("SELECT row, text FROM label").fetchall())
 
-    def name_concepts(self) -> Ints1d:
+    def name_concepts(self) -> NDArray[np.int32]:
         """Return the concept row of every name row: (n_names,)."""
         counts = self._db.execute("SELECT n_names FROM concept ORDER BY row")
         per_concept = np.fromiter((count for (count,) in counts), dtype=np.int64)
         if (per_concept < 0).any() or per_concept.astype(np.float64).sum() != self.n_names:
             raise self._damaged("the names of concepts are not as many as there are names")
-        return np.repeat(np.arange(len(per_concept)), per_concept)
+        return np.repeat(np.arange(len(per_concept), dtype=np.int32), per_concept)
 
     def lookup_table(self) -> Iterator[tuple[int, int]]:
         """Stream (key hash as signed 64 bits, name row), sorted by hash, then row."""

@@ -47,22 +47,24 @@ class Facets(NamedTuple):
     def of(cls, kb: KnowledgeBase) -> "Facets":
         """Read the facets of a knowledge base: 4 bytes a name, about 7 a concept."""
         flat = chain.from_iterable(kb.iter_name_labels())
-        pairs = np.fromiter(flat, dtype=np.int64, count=2 * kb.n_names).reshape(-1, 2)
+        pairs = np.fromiter(flat, dtype=np.int32, count=2 * kb.n_names).reshape(-1, 2)
         texts = kb.labels
-        langs, lang = np.unique(pairs[:, 0], return_inverse=True)
-        sources, source = np.unique(pairs[:, 1], return_inverse=True)
+        lang, langs = _numbered(pairs[:, 0])
+        source, sources = _numbered(pairs[:, 1])
         # Names that mentions gave do not count: they show what one annotated text is about.
         from_mentions = [number for number, text in texts.items() if text == FROM_MENTIONS]
-        own = kb.name_concepts()[~np.isin(pairs[:, 1], from_mentions)]
+        counted = ~np.isin(pairs[:, 1], from_mentions)
+        del pairs
+        n_names = np.bincount(kb.name_concepts()[counted], minlength=len(kb))
         start, flat_types, types = _types(kb.iter_types(), len(kb))
         return cls(
-            lang.astype(np.uint16),
-            source.astype(np.uint16),
+            lang,
+            source,
             start,
             flat_types,
-            _places(list(kb.iter_ids()), np.bincount(own, minlength=len(kb))),
-            [texts[number] for number in langs.tolist()],
-            [texts[number] for number in sources.tolist()],
+            _places(np.fromiter(kb.iter_rows_by_id(), dtype=np.int32), n_names),
+            [texts[number] for number in langs],
+            [texts[number] for number in sources],
             types,
         )
 
@@ -159,10 +161,18 @@ def _types(
     return start, of_all, list(numbers)
 
 
-def _places(ids: Sequence[str], n_names: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Order concepts by number of names: those with many names are meant more often."""
-    counts = (-n_names).tolist()
-    order = sorted(range(len(ids)), key=lambda row: (counts[row], ids[row]))
-    places = np.empty(len(ids), dtype=np.int32)
-    places[order] = np.arange(len(ids), dtype=np.int32)
+def _numbered(labels: NDArray[np.int32]) -> tuple[NDArray[np.uint16], list[int]]:
+    """Number the distinct labels, and list them."""
+    used = np.unique(labels)
+    return np.searchsorted(used, labels).astype(np.uint16), used.tolist()
+
+
+def _places(by_id: NDArray[np.int32], n_names: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Order concepts by number of names: those with many names are meant more often.
+
+    by_id (NDArray[int32]): the rows of concepts in the order of their ids.
+    """
+    order = by_id[np.argsort(-n_names[by_id], kind="stable")]
+    places = np.empty(len(by_id), dtype=np.int32)
+    places[order] = np.arange(len(by_id), dtype=np.int32)
     return places

@@ -80,7 +80,7 @@ def oracle_engine(path, tmp_path):
     texts = list(kb.iter_texts())
     dense = DenseIndex.build([encoder.encode(texts)], len(texts), encoder.dim, "Flat")
     parts = Parts(
-        kb.name_concepts().astype(np.int32),
+        kb.name_concepts(),
         ngram=NgramIndex.build(texts), dense=dense, encoder=encoder,
     )  # fmt: skip
     return Linker.of(parts), kb

@@ -34,7 +34,7 @@ def ranker(tiny_assets):
     weights[RANKER_FEATURES.index("ngram")] = 2.0
     weights[RANKER_FEATURES.index("preferred")] = -3.0
     model = LinearModel.of(RANKER_FEATURES, 0.0, 1.0, weights)
-    concepts = tiny_assets.kb.name_concepts().astype(np.int32)
+    concepts = tiny_assets.kb.name_concepts()
     return CandidateRanker(model, name_facts(tiny_assets.kb, concepts), top=4)
 
 

@@ -69,7 +69,7 @@ class World:
         self.kb = KnowledgeBase(path)
         texts = list(self.kb.iter_texts())
         self.facets = Facets.of(self.kb)
-        self.concept = self.kb.name_concepts().astype(np.int32)
+        self.concept = self.kb.name_concepts()
         self.filters = NameFilters(self.kb, self.facets, self.concept)
         self.exact = ExactIndex.build(self.kb.lookup_table(), texts)
         self.ngram = NgramIndex.build(texts)
@@ -188,7 +188,7 @@ def test_every_kind_of_index_fills_k(monkeypatch, spec, share, few):
 @pytest.fixture(scope="module")
 def tiny_filters(tiny_kb):
     facets = Facets.of(tiny_kb)
-    return NameFilters(tiny_kb, facets, tiny_kb.name_concepts().astype(np.int32))
+    return NameFilters(tiny_kb, facets, tiny_kb.name_concepts())
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ...assets import Assets
 from ...linking import Linker, LinkSettings, Parts, open_linker
 from ...linking.settings import NAMES_PER_TIER
@@ -57,7 +55,7 @@ def make_baselines(
         else:
             left_out[tier] = "the assets have no such tier"
     if assets.kb.n_names <= TFIDF_LIMIT:
-        concepts = assets.kb.name_concepts().astype(np.int32)
+        concepts = assets.kb.name_concepts()
         made[TFIDF] = Baseline(
             TFIDF, TfidfRanker(assets.kb.iter_texts(), concepts, names_per_tier(depth))
         )
