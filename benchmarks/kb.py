@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
-from benchmarks.kb_update import measure_update
+from benchmarks.kb_update import measure_update, update_plain
 from benchmarks.measured import machine, run_command, run_task, write_results
 from benchmarks.synthetic.umls import generate
 from spacy_medlink.building.build import NGRAM_LIMIT
@@ -57,6 +57,14 @@ _ROWS: list[tuple[str, Callable[[dict[str, Any]], str], str]] = [
     ("the same, 95th percentile", lambda found: f"{found['notes']['note_p95_ms']:.0f} ms", ""),
     ("memory beside mapped files, from note to note",
      lambda found: _growth(found["notes"]), "flat"),
+    ("`within` an expression, first call",
+     lambda found: f"{found['restricted']['expression_s']:.1f} s", "2 s"),
+    ("misspelt names alone; within that expression",
+     lambda found: within(found["restricted"], "wide"), "1.3 times"),
+    ("misspelt names alone; within a smaller part",
+     lambda found: within(found["restricted"], "narrow"), "1.3 times"),
+    ("a line of an overlay in force after",
+     lambda found: f"{found['restricted']['overlay_s']:.2f} s", "1 s"),
 ]  # fmt: skip
 
 
@@ -89,6 +97,7 @@ def measure(work: Path, concepts: int, names: int, more: int) -> dict[str, Any]:
     run_task(f"{_TASKS}.save_pipeline", assets=str(assets), out=str(pipeline))
     place = {"kb": str(kb), "pipeline": str(pipeline)}
     found["notes"] = run_task(f"{_TASKS}.link_notes", **place, notes=200, more=more)
+    found["restricted"] = run_task(f"{_TASKS}.restrict", **place, mentions=200)
     sizes = sorted({min(_NGRAM_SIZE, names), names})
     found["ngram"] = [_ngram(kb, work / "ngram", size) for size in sizes]
     return found
@@ -97,6 +106,13 @@ def measure(work: Path, concepts: int, names: int, more: int) -> dict[str, Any]:
 def first_link(notes: dict[str, Any]) -> str:
     """Write how long the first link took, and the import of spaCy before it."""
     return f"{notes['to_first_link_s']:.1f} s, after {notes['import_s']:.1f} s"
+
+
+def within(found: dict[str, Any], part: str) -> str:
+    """Write what a mention takes without and within a part of the hierarchy."""
+    own = found[part]
+    times = f"{found['all_ms']:.1f}; {own['ms']:.1f} ms"
+    return f"{times} ({own['ms'] / found['all_ms']:.2f} times, {own['share']:.0%} of the concepts)"
 
 
 def _built(found: dict[str, Any]) -> str:
@@ -131,8 +147,8 @@ def table(found: dict[str, Any]) -> str:
     ]
     lines[-1] += "99th percentile | a mention, of many |"
     lines += ["|---|---:|---:|---:|---:|---:|---:|---:|", *map(_ngram_line, found["ngram"])]
-    if "update" in found:
-        lines += ["", *_update_lines(found["update"])]
+    for update in found["updates"]:
+        lines += ["", *_update_lines(update)]
     facts = ", ".join(f"{name} {value}" for name, value in found["machine"].items())
     return "\n".join([*lines, "", f"`{found['command']}`; {facts}."])
 
@@ -147,8 +163,9 @@ def _ngram_line(one: dict[str, Any]) -> str:
 
 
 def _update_lines(found: dict[str, Any]) -> list[str]:
+    encoder = f", encoder {found['encoder']}" if "encoder" in found else ""
     return [
-        f"| {found['names']:,} names, {found['changed']:.1%} changed, encoder {found['encoder']} "
+        f"| {found['names']:,} names, {found['changed']:.1%} changed{encoder} "
         "| full build | update | share (wanted: 5 %) |",
         "|---|---:|---:|---:|",
         *(
@@ -160,6 +177,7 @@ def _update_lines(found: dict[str, Any]) -> list[str]:
                 ("both", "both"),
                 ("assets of exact and n-gram tier", "plain"),
             )
+            if f"{key}_full_s" in found
         ),
     ]
 
@@ -168,8 +186,9 @@ def main(
     concepts: Annotated[int, typer.Option(help="Concepts of the release.")] = 100_000,
     names: Annotated[int, typer.Option(help="Names of the release.")] = 357_000,
     update_concepts: Annotated[
-        int, typer.Option(help="Concepts of the release that is updated; 0 leaves that out.")
+        int, typer.Option(help="Concepts of a release updated with an encoder; 0 leaves it out.")
     ] = 30_000,
+    update_all: Annotated[bool, typer.Option(help="Update all names, without an encoder.")] = False,
     notes: Annotated[int, typer.Option(help="Notes to link while memory is watched.")] = 2000,
     work: Annotated[Path | None, typer.Option(help="Directory for data, kept.")] = None,
     output: Annotated[Path, typer.Option(help="Where the figures go, JSON.")] = Path(
@@ -182,8 +201,12 @@ def main(
         place.mkdir(parents=True, exist_ok=True)
         before = machine()
         found = measure(place, concepts, names, notes)
+        found["updates"] = []
         if update_concepts:
-            found["update"] = measure_update(place / "update", update_concepts)
+            found["updates"].append(measure_update(place / "update", update_concepts))
+        if update_all:
+            old = place / "umls.kb", place / "assets"
+            found["updates"].append(update_plain(place / "next", *old, concepts, names))
     found["command"] = " ".join(["python -m benchmarks.kb", *sys.argv[1:]])
     found["machine"] = before
     write_results(output, found, table(found))

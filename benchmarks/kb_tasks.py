@@ -13,15 +13,19 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from benchmarks.measured import resident
 from benchmarks.pipeline_tasks import hide_plug_ins
 from spacy_medlink.kb import KnowledgeBase
 
 if TYPE_CHECKING:
+    from spacy_medlink.kb.hierarchy import Hierarchy
     from spacy_medlink.retrieval.exact import ExactIndex
 
 NOTE = Path(__file__).parents[1] / "assets" / "sample_note.txt"
 _WORDS, _NAMES_A_NOTE = 300, 20
+_ANCESTORS = 200  # from which parts of the hierarchy are chosen
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
@@ -139,6 +143,60 @@ def link_notes(kb: str, pipeline: str, notes: int, more: int) -> dict[str, Any]:
         "note_p95_ms": sorted(times)[int(0.95 * notes)],
         "notes": notes + more,
         "private_mb": memory,
+    }
+
+
+def restrict(kb: str, pipeline: str, mentions: int) -> dict[str, Any]:
+    """Link misspelt names within parts of the hierarchy, then a name that an overlay adds.
+
+    mentions (int): linked one by one; their words were linked before.
+    """
+    hide_plug_ins()
+    import spacy
+
+    from benchmarks.ngrams import misspelt
+
+    overlay = Path(pipeline).with_name("overlay.tsv")
+    overlay.write_text("")
+    config = {"components.medical_linker.overlay": str(overlay)}
+    linker: Any = spacy.load(pipeline, config=config).get_pipe("medical_linker")
+    base = KnowledgeBase(kb)
+    texts = misspelt(base)[:mentions]
+
+    def link(**filters: str) -> float:
+        linker.engine.retrieval.clear()
+        return _seconds(lambda: [linker.link_texts([text], **filters) for text in texts])
+
+    link()
+    parts = _parts(base, linker.engine.parts.filters.hierarchy)
+    expression = f"<< {parts['wide'][0]}"
+    first = _seconds(lambda: linker.link_texts(texts[:1], within=expression))
+    found: dict[str, Any] = {"expression_s": first, "all_ms": link() / len(texts) * 1e3}
+    for name, (id, share) in parts.items():
+        link(within=f"<< {id}")
+        seconds = link(within=f"<< {id}")
+        found[name] = {"share": share, "ms": seconds / len(texts) * 1e3}
+    id = base.concept_at(0).id
+    overlay.write_text(f"add\twholly unheard of\t{id}\n")
+    links: list[Any] = []
+    found["overlay_s"] = _seconds(lambda: links.extend(linker.link_texts(["wholly unheard of"])))
+    assert links[0].id == id
+    return found
+
+
+def _parts(base: KnowledgeBase, hierarchy: "Hierarchy") -> dict[str, tuple[str, float]]:
+    """Choose concepts with much and little below them: ids, and their share of the concepts."""
+    rng = random.Random(4)
+    above: dict[str, float] = {}
+    for _ in range(20):
+        for id in base.ancestors(base.concept_at(rng.randrange(len(base))).id):
+            # An ancestor whose names are all left out is no concept of the knowledge base.
+            if id in base and id not in above and len(above) < _ANCESTORS:
+                above[id] = float(hierarchy.below(np.array([base.row_of(id)])).mean())
+    near = {"wide": 1.0, "narrow": 0.05}
+    return {
+        part: min(above.items(), key=lambda one: abs(one[1] - share))
+        for part, share in near.items()
     }
 
 

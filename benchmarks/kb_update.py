@@ -1,4 +1,4 @@
-"""Time of an update against that of a full build, knowledge base and assets, with a real encoder.
+"""Time of an update against that of a full build, knowledge base and assets.
 
 python -m benchmarks.kb_update WORK --concepts 30000
 """
@@ -24,34 +24,46 @@ def measure_update(work: Path, concepts: int, fraction: float = _FRACTION) -> di
     fraction (float): share of the names that change.
     RETURNS (Dict[str, Any]): seconds of each, counts of names.
     """
-    for year in (0, 1):
-        names = round(_NAMES_A_CONCEPT * concepts)
-        generate(work / str(year), concepts, names, year=year, fraction=fraction)
+    names = round(_NAMES_A_CONCEPT * concepts)
+    generate(work / "0", concepts, names, fraction=fraction)
     place_model(work / "encoder")
     encoder = ["--encoder", str(work / "encoder")]
     _medlink("kb", "build", "--output", work / "0.kb", work / "0", "--from", "umls")
     _medlink("build", work / "0.kb", "--output", work / "old", *encoder)
     _medlink("build", work / "0.kb", "--output", work / "old_plain")
-    found: dict[str, Any] = {}
-    for kind, of_kb, of_assets, of_plain in (
-        ("full", [], encoder, []),
-        ("update", ["--update", work / "0.kb"], ["--update", work / "old"],
-         ["--update", work / "old_plain"]),
-    ):  # fmt: skip
-        kb = work / f"{kind}.kb"
-        seconds = [
-            _medlink("kb", "build", "--output", kb, work / "1", "--from", "umls", *of_kb),
-            _medlink("build", kb, "--output", work / kind, *of_assets),
-        ]
-        for what, value in zip(("kb", "assets", "both"), (*seconds, sum(seconds)), strict=True):
-            found[f"{what}_{kind}_s"] = value
-        plain = _medlink("build", kb, "--output", work / f"{kind}_plain", *of_plain)
-        found[f"plain_{kind}_s"] = plain
+    found = update_plain(work, work / "0.kb", work / "old_plain", concepts, names, fraction)
+    for kind, given in (("full", encoder), ("update", ["--update", work / "old"])):
+        seconds = _medlink("build", work / f"{kind}.kb", "--output", work / kind, *given)
+        found |= {f"assets_{kind}_s": seconds, f"both_{kind}_s": seconds + found[f"kb_{kind}_s"]}
     manifest = Assets(work / "update").manifest
     used = {key: manifest["update"][key] for key in ("reused", "encoded", "dropped")}
-    used |= {"changed_since_fit": manifest["calibrator"]["changed_names"]}
-    return {"encoder": "all-MiniLM-L6-v2", "names": manifest["kb"]["names"], "changed": fraction,
-            **used, **found}  # fmt: skip
+    return {"encoder": "all-MiniLM-L6-v2", **found, **used}
+
+
+def update_plain(
+    work: Path, kb: Path, assets: Path, concepts: int, names: int, fraction: float = _FRACTION
+) -> dict[str, Any]:
+    """Build next year's release and its exact and n-gram tiers, in full and as an update.
+
+    work (Path): directory for data. kb, assets (Path): of the first year, without an encoder.
+    concepts, names (int): of the release. fraction (float): share of the names that change.
+    RETURNS (Dict[str, Any]): seconds of each, counts of names.
+    """
+    release = work / "1"
+    generate(release, concepts, names, year=1, fraction=fraction)
+    found: dict[str, Any] = {"changed": fraction}
+    for kind, of_kb, of_assets in (
+        ("full", [], []),
+        ("update", ["--update", kb], ["--update", assets]),
+    ):
+        own, plain = work / f"{kind}.kb", work / f"{kind}_plain"
+        found[f"kb_{kind}_s"] = _medlink(
+            "kb", "build", "--output", own, release, "--from", "umls", *of_kb
+        )
+        found[f"plain_{kind}_s"] = _medlink("build", own, "--output", plain, *of_assets)
+    manifest = Assets(work / "update_plain").manifest
+    changed = manifest["calibrator"]["changed_names"]
+    return {**found, "names": manifest["kb"]["names"], "changed_since_fit": changed}
 
 
 def _medlink(*arguments: object) -> float:

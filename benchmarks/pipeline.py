@@ -1,4 +1,4 @@
-"""The cost of linking in a spaCy pipeline over HPO: `python -m benchmarks.pipeline WORK`.
+"""The cost of linking in a spaCy pipeline: `python -m benchmarks.pipeline WORK`, by default of HPO.
 
 Measured are the time that linking adds to `nlp.pipe`, by mention and by document; the time and
 memory of a cold start, part by part; and scispaCy's linker over the same terminology and mentions.
@@ -19,7 +19,7 @@ from typing import Annotated, Any
 import typer
 
 from benchmarks.measured import machine, run_task, write_results
-from benchmarks.pipeline_work import prepare, write_documents
+from benchmarks.pipeline_work import GOLD, prepare, write_documents
 
 _STARTS = 3
 _CASES = {
@@ -72,9 +72,13 @@ def _beside(work: Path, documents: str, packages: str) -> dict[str, Any]:
     theirs = run_task(
         "benchmarks.pipeline_peer.link", directory=directory, documents=documents, packages=packages
     )
-    pipeline = str(work / "pipeline")
-    ours = run_task("benchmarks.pipeline_tasks.ours", pipeline=pipeline, documents=documents)
-    return {"ours": ours, "scispacy": {**theirs, "index": made}}
+    ours = {
+        name: run_task(
+            "benchmarks.pipeline_tasks.ours", pipeline=str(work / name), documents=documents
+        )
+        for name in ("pipeline", "light")
+    }
+    return {"ours": ours["pipeline"], "light": ours["light"], "scispacy": {**theirs, "index": made}}
 
 
 def table(results: dict[str, Any]) -> str:
@@ -112,12 +116,15 @@ def _start_rows(name: str, own: dict[str, Any]) -> Iterator[str]:
 
 def _beside_rows(results: dict[str, Any]) -> Iterator[str]:
     yield (
-        "| gold mentions of HPO | acc@1 | acc@5 | ms a distinct mention | abstracts, mentions a s "
+        "| gold mentions | acc@1 | acc@5 | ms a distinct mention | abstracts, mentions a s "
         "| to the first link, s | MB |"
     )
     yield "|---|---:|---:|---:|---:|---:|---:|"
-    ours, theirs = results["ours"], results["scispacy"]
-    rows = [("medical_linker", ours["accuracy"], ours)]
+    theirs = results["scispacy"]
+    rows = [
+        (f"medical_linker, {name}", results[key]["accuracy"], results[key])
+        for name, key in (("with the transformer", "ours"), ("without it", "light"))
+    ]
     rows += [(f"scispaCy, {name}", own, theirs) for name, own in theirs["accuracy"].items()]
     for name, accuracy, own in rows:
         figures = [f"{100 * accuracy[k]:.1f}" if accuracy else "" for k in ("acc@1", "acc@5")]
@@ -136,7 +143,7 @@ def _from(counts: dict[str, Any]) -> str:
 def main(
     work: Annotated[Path, typer.Argument(help="Directory for what is made once.")],
     assets: Annotated[
-        Path | None, typer.Option(help="Assets over HPO to take; default: made here, in minutes.")
+        Path | None, typer.Option(help="Assets to take; default: made here of HPO, in minutes.")
     ] = None,
     encoder: Annotated[
         Path | None, typer.Option(help="Encoder for new assets; default: the embedded one.")
@@ -147,6 +154,11 @@ def main(
     data: Annotated[Path, typer.Option(envvar="MEDLINK_DATA", help="Annotated corpora.")] = Path(
         "../shared/data"
     ),
+    gold: Annotated[str, typer.Option(help="File of DATA for the accuracy.")] = GOLD,
+    through: Annotated[
+        Path | None,
+        typer.Option(help="Knowledge base with the ids of the gold file, if the assets' differ."),
+    ] = None,
     limit: Annotated[int, typer.Option(help="Distinct mentions, at most.")] = 4000,
     output: Annotated[Path, typer.Option(help="Where the figures go, JSON.")] = Path(
         "benchmarks/results/pipeline.json"
@@ -154,7 +166,7 @@ def main(
 ) -> None:
     """Measure what linking costs in a pipeline."""
     prepare(work, assets, encoder)
-    facts = write_documents(work, data, limit)
+    facts = write_documents(work, data, limit, gold, through)
     results = {
         **measure(work, None if scispacy == "no" else scispacy),
         "sets": facts,

@@ -1,8 +1,9 @@
-"""The material of benchmarks.pipeline: pipelines over HPO, and documents with mentions."""
+"""The material of benchmarks.pipeline: pipelines, and documents with mentions."""
 
 import json
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,10 @@ _SEED = 0
 
 
 def prepare(work: Path, assets: Path | None, encoder: Path | None) -> None:
-    """Save the pipelines over HPO, `pipeline` and `light` (no encoder), unless they exist.
+    """Save the pipelines, `pipeline` and `light` (no encoder), unless they exist.
 
-    assets (Optional[Path]): used in place of new assets, which take minutes to build. encoder
-        (Optional[Path]): for new assets; None for the embedded encoder.
+    assets (Optional[Path]): used in place of new assets over HPO, which take minutes to build.
+    encoder (Optional[Path]): for new assets; None for the embedded encoder.
     """
     work.mkdir(parents=True, exist_ok=True)
     if not (work / "pipeline").exists():
@@ -40,13 +41,17 @@ def prepare(work: Path, assets: Path | None, encoder: Path | None) -> None:
         _pipeline(work / "light.assets", work / "light")
 
 
-def write_documents(work: Path, data: Path, limit: int) -> dict[str, Any]:
+def write_documents(
+    work: Path, data: Path, limit: int, gold: str = GOLD, through: Path | None = None
+) -> dict[str, Any]:
     """Write `documents.json`: documents by set.
 
     stream: abstracts with all their mentions. distinct: mentions that occur once. names: names of
-    the terminology. gold: mentions with ids, if there is a corpus of HPO. Without data there is no
+    the terminology. gold: mentions with ids, if the file is in `data`. Without data there is no
     stream, and the distinct mentions are names with two letters swapped.
-    limit (int): distinct mentions, at most. RETURNS (Dict): facts about the sets.
+    limit (int): distinct mentions, at most. gold (str): a file of `data`. through (Optional[Path]):
+        a knowledge base with the ids of the gold file, if the terminology has others: concepts that
+        share a name are the same. RETURNS (Dict): facts about the sets.
     """
     kb = Assets(_own(work / "pipeline")).kb
     step = max(1, kb.n_names // _NAMES)
@@ -54,8 +59,10 @@ def write_documents(work: Path, data: Path, limit: int) -> dict[str, Any]:
     texts = [data / name for name in TEXTS if (data / name).is_file()]
     distinct = _abstracts(texts, limit) if texts else _of_texts(_swapped(names)[:limit])
     sets = {"distinct": distinct, "names": _of_texts(names), "gold": [], "stream": []}
-    if (data / GOLD).is_file():
-        sets["gold"] = [_gold(document, kb) for document in read_gold(data / GOLD) if document.text]
+    if (data / gold).is_file():
+        same = partial(_same, kb, None if through is None else KnowledgeBase(through))
+        documents = read_gold(data / gold)
+        sets["gold"] = [_gold(document, same) for document in documents if document.text]
     if texts:
         sets["stream"] = _abstracts(texts, limit, repeats=True)
     (work / "documents.json").write_text(json.dumps(sets), encoding="utf-8")
@@ -106,15 +113,24 @@ def _abstracts(paths: Iterable[Path], limit: int, repeats: bool = False) -> list
     return found
 
 
-def _gold(document: GoldDocument, kb: KnowledgeBase) -> Document:
+def _same(kb: KnowledgeBase, other: KnowledgeBase | None, id: str) -> set[str]:
+    """Find the concepts of `kb` that an id means, by the names in the other knowledge base."""
+    if other is None:
+        return {found for found in [kb.resolve(id)] if found is not None}
+    own = other.resolve(id)
+    names = other.names(own) if own is not None else ()
+    return {concept.id for name in names for concept in kb.find(name)}
+
+
+def _gold(document: GoldDocument, same: Callable[[str], set[str]]) -> Document:
     ents, ids = [], []
     end = 0
     for mention in sorted(document.mentions, key=lambda one: (one.start, -one.end)):
-        own = {kb.resolve(id) for id in mention.ids} - {None}
+        own = set[str]().union(*map(same, mention.ids))
         if own and mention.start >= end:
             end = mention.end
             ents.append([mention.start, end])
-            ids.append(sorted(map(str, own)))
+            ids.append(sorted(own))
     return {"text": document.text or "", "ents": ents, "ids": ids}
 
 

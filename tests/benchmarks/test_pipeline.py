@@ -4,6 +4,8 @@ import json
 
 from benchmarks import pipeline_tasks, pipeline_work
 from benchmarks.pipeline import table
+from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.types import Concept, Name
 from tests.pipelines import pipeline
 
 NAMES = ["Heart attack", "Fever", "Type 2 diabetes", "PE"]
@@ -38,6 +40,22 @@ def test_distinct_mentions_occur_once(tmp_path):
     assert [one["ents"] for one in every] == 2 * [[[0, 5], [7, 19], [21, 26]]]
 
 
+def test_gold_ids_of_another_terminology_mean_what_shares_a_name(tmp_path):
+    def concept(id, *names):
+        return Concept(id, names[0], tuple(map(Name, names)))
+
+    build_kb(tmp_path / "ours", [
+        concept("C1", "Heart attack"), concept("C2", "MI"), concept("C3", "Fever"),
+    ])  # fmt: skip
+    build_kb(tmp_path / "theirs", [concept("D1", "Heart attacks", "mi"), concept("D2", "Cough")])
+    ours, theirs = KnowledgeBase(tmp_path / "ours"), KnowledgeBase(tmp_path / "theirs")
+    assert pipeline_work._same(ours, theirs, "D1") == {"C1", "C2"}
+    assert pipeline_work._same(ours, theirs, "D2") == set()
+    assert pipeline_work._same(ours, theirs, "C3") == set()
+    assert pipeline_work._same(ours, None, "C3") == {"C3"}
+    assert pipeline_work._same(ours, None, "D1") == set()
+
+
 def test_tasks_measure_a_pipeline(tiny_assets, tmp_path):
     nlp = pipeline(tiny_assets)
     nlp.to_disk(tmp_path / "pipeline")
@@ -55,7 +73,8 @@ def test_tasks_measure_a_pipeline(tiny_assets, tmp_path):
         "linking": {"added": {"the same again, from the cache": {"ms_a_document": 1.0}}},
         "cold_start": {"without it": start},
         "side_by_side": {
-            "ours": found, "scispacy": {**found, "accuracy": {"its settings": found["accuracy"]}},
+            "ours": found, "light": found,
+            "scispacy": {**found, "accuracy": {"its settings": found["accuracy"]}},
         },
         "sets": {"distinct": 4, "names": 50, "distinct_from": ["a.jsonl"]},
         "machine": {"cores": 2},
@@ -63,5 +82,6 @@ def test_tasks_measure_a_pipeline(tiny_assets, tmp_path):
     text = table(results)
     assert "| the same again, from the cache |  | 0.05 | 1.000 |" in text
     assert "| scispaCy, its settings | 50.0 | 50.0 |" in text
+    assert "| medical_linker, without it | 50.0 | 50.0 |" in text
     assert "(target 3 s, 250 MB)" in text
     assert "4 distinct mentions (from a.jsonl), 50 names" in text
