@@ -60,6 +60,8 @@ class _Names(NamedTuple):
     rows (NDArray[int32]): of each rank. norms (Floats1d): of the names' vectors. words (Ragged): of
     each name. by_word (Ragged): the ranks of the names of each word. steps (Floats1d): the norm of
     every 1024th rank: few enough for a processor's cache, and close to the norms between them.
+    allowed (Optional[NDArray[bool]]): whether each name may be an answer; None where all may.
+    share (float): of the names that may.
     """
 
     rows: NDArray[np.int32]
@@ -67,6 +69,8 @@ class _Names(NamedTuple):
     words: Ragged
     by_word: Ragged
     steps: Floats1d
+    allowed: NDArray[np.bool_] | None = None
+    share: float = 1.0
 
     @classmethod
     def of(
@@ -80,6 +84,15 @@ class _Names(NamedTuple):
         words = self.words.taken(ranks, CHUNK)
         by_word = words.transposed(len(self.by_word))
         return _Names.of(self.rows[ranks], self.norms[ranks], words, by_word)
+
+    def within(self, mask: Mask) -> "_Names":
+        """Allow the names of a mask only."""
+        allowed = np.unpackbits(mask.bits, count=mask.size, bitorder="little").view(np.bool_)
+        return self._replace(allowed=allowed[self.rows], share=mask.count / max(1, mask.size))
+
+    def size(self) -> int:
+        """Tell about how much memory a part takes, in eight bytes."""
+        return len(self.words.items) if self.allowed is None else len(self.allowed) // 8
 
 
 class _Expansion(NamedTuple):
@@ -104,7 +117,7 @@ class WordNgramIndex:
 
     def __init__(self, names: _Names, words: SimilarWords, ranks: NDArray[np.int32]) -> None:
         self._names, self._words, self._ranks = names, words, ranks
-        self._parts = MaskedParts[_Names](len(names.words.items), lambda own: len(own.words.items))
+        self._parts = MaskedParts[_Names](len(names.words.items), _Names.size)
 
     @classmethod
     def build(cls, names: Iterable[str]) -> "WordNgramIndex":
@@ -173,13 +186,13 @@ class WordNgramIndex:
         if k < 1:
             return Hits(rows, scores)
         names = self._names
-        if mask is not None and mask.count * _PART < len(names.rows):
-            names, mask = self._parts.get(mask, self._part), None
+        if mask is not None:
+            names = self._parts.get(mask, self._part)
         known = [-1] * len(texts) if same is None else same.tolist()
 
         def search(part: slice) -> None:
             own_texts = texts[part]
-            ranks = self._candidates(own_texts, known[part], names, mask, _RESCORED * k)
+            ranks = self._candidates(own_texts, known[part], names, _RESCORED * k)
             cosines = self._cosines(own_texts, names, ranks)
             own = np.where(cosines > 0, names.rows[ranks], -1)
             cosines = np.where(cosines > 0, cosines, -np.inf)
@@ -206,32 +219,29 @@ class WordNgramIndex:
         return self._cosines(texts, self._names, ranks)
 
     def _candidates(
-        self, texts: Sequence[str], same: Sequence[int], names: _Names, mask: Mask | None, most: int
+        self, texts: Sequence[str], same: Sequence[int], names: _Names, most: int
     ) -> Ints2d:
         """Find the ranks of the names that are probably most similar: (n_texts, <= most), or -1."""
         pairs = zip(texts, same, strict=True)
-        found = [self._nearest(text, row, names, mask, most) for text, row in pairs]
+        found = [self._nearest(text, row, names, most) for text, row in pairs]
         ranks = np.full((len(texts), max(map(len, found))), -1, dtype=np.int64)
         for index, own in enumerate(found):
             ranks[index, : len(own)] = own
         return ranks
 
-    def _nearest(
-        self, text: str, same: int, names: _Names, mask: Mask | None, most: int
-    ) -> NDArray[Any]:
+    def _nearest(self, text: str, same: int, names: _Names, most: int) -> NDArray[Any]:
         """Find names that probably have a high cosine with a text; `same` is as for `search`."""
         if len(names.rows) <= _FEW:
-            is_one = True if mask is None else mask.passes(names.rows.astype(np.int64))
+            is_one = True if names.allowed is None else names.allowed
             return np.flatnonzero(np.broadcast_to(is_one, len(names.rows)))
         expansion = self._expand(Counter(words_of(text))) if same < 0 else self._words_of(same)
         if not len(expansion.words):
             return expansion.words
-        share = 1.0 if mask is None else mask.count / len(names.rows)
         room = (_READ + len(names.rows) // _EACH) // (1 if same < 0 else _ALIKE)
-        ranks, products = self._read(expansion, names, int(room / share))
-        if mask is not None:
-            passes = mask.passes(names.rows[ranks].astype(np.int64))
-            ranks, products = ranks[passes], products[passes]
+        ranks, products = self._read(expansion, names, int(room / names.share))
+        if names.allowed is not None:
+            places = np.flatnonzero(names.allowed.take(ranks))
+            ranks, products = ranks.take(places), products.take(places)
         return best(*_score(expansion, names, ranks, products, room // _NARROWED), most)
 
     def _read(
@@ -290,6 +300,8 @@ class WordNgramIndex:
         return cosines.astype(np.float32).reshape(ranks.shape)
 
     def _part(self, mask: Mask) -> _Names:
+        if mask.count * _PART >= len(self._names.rows):
+            return self._names.within(mask)
         return self._names.part(np.sort(self._ranks[mask.rows()]))
 
 
