@@ -275,13 +275,15 @@ def test_an_interrupted_swap_is_finished_when_opened(own):
     assert len(Assets(own).kb) == 12
 
 
-def build_again_and_again(out, kbs, built):
+def build_again_and_again(out, kbs, update, built):
     for number in range(1000):
-        build_assets(out, kbs[number % 2])
+        build_assets(out, kbs[number % 2], update=out if update and out.exists() else None)
         built.send(number)
 
 
-def test_whole_after_any_kill(tmp_path):
+@pytest.mark.parametrize("update", [False, True])
+@pytest.mark.parametrize("kills", [4, pytest.param(30, marks=pytest.mark.slow)])
+def test_whole_after_any_kill(tmp_path, kills, update):
     counts = {300: "one", 200: "two"}
     for count, name in counts.items():
         names = (f"name {name} {number}" for number in range(count))
@@ -290,10 +292,10 @@ def test_whole_after_any_kill(tmp_path):
     out = tmp_path / "assets"
     kbs = [tmp_path / "one.kb", tmp_path / "two.kb"]
     generator, context = random.Random(4), multiprocessing.get_context("fork")
-    for _ in range(4):
+    for _ in range(kills):
         ours, theirs = context.Pipe(duplex=False)
         process = context.Process(
-            target=build_again_and_again, args=(out, kbs, theirs), daemon=True
+            target=build_again_and_again, args=(out, kbs, update, theirs), daemon=True
         )
         process.start()
         theirs.close()

@@ -1,16 +1,20 @@
 """A linker whose overlay changes while it links."""
 
+import multiprocessing
 import os
 import pickle
+import random
 import subprocess
 import sys
 import textwrap
+import time
 
 import pytest
 import spacy
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Concept, Name
+from tests.children import SECONDS, killed
 from tests.pipelines import doc_with
 from tests.tiny import TINY_RECORDS, assets_of
 
@@ -128,6 +132,38 @@ def test_it_goes_with_the_pipeline(assets, rules, tmp_path):
     assert linked(loaded) is None
     replace(rules, RETIRE)  # the file that the config names goes first
     assert linked(loaded, "diabetes mellitus") != ID
+
+
+def save_again_and_again(linker, rules, place, saved):
+    for number in range(1000):
+        replace(rules, (ADD, RETIRE)[number % 2])
+        linker.to_disk(place)
+        saved.send(number)
+
+
+@pytest.mark.parametrize("kills", [4, pytest.param(30, marks=pytest.mark.slow)])
+def test_a_saved_one_is_whole_after_any_kill(assets, rules, tmp_path, kills):
+    # spaCy writes other parts of a pipeline in place, so the linker is saved by itself.
+    linker, place = pipeline(assets, rules).get_pipe("medical_linker"), tmp_path / "linker"
+    generator, context = random.Random(6), multiprocessing.get_context("fork")
+    seen = set()
+    for _ in range(kills):
+        ours, theirs = context.Pipe(duplex=False)
+        process = context.Process(
+            target=save_again_and_again, args=(linker, rules, place, theirs), daemon=True
+        )
+        process.start()
+        theirs.close()
+        with killed(process), ours:
+            assert ours.poll(SECONDS) and ours.recv() == 0
+            time.sleep(generator.uniform(0, 0.1))
+        loaded = pipeline(assets, None)
+        loaded.get_pipe("medical_linker").from_disk(place)
+        seen.add((linked(loaded), linked(loaded, "diabetes mellitus")))
+    assert seen <= {(ID, ID), (None, None)}
+    linker.to_disk(place)
+    left = {path.name for path in tmp_path.iterdir()} | {path.name for path in place.iterdir()}
+    assert not [name for name in left if name.startswith(".")], "what was killed left files behind"
 
 
 def test_someone_elses_file_is_not_replaced(assets, rules, tmp_path):
