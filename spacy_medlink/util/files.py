@@ -5,9 +5,9 @@ import hashlib
 import os
 import shutil
 import sys
-import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from multiprocessing.util import Finalize
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -122,7 +122,8 @@ class OwnedDirectory:
             self.path = Path(mkdtemp(prefix=prefix))
         except OSError as error:
             raise Errors.scratch_failed(reason=error.strerror or error) from error
-        weakref.finalize(self, _remove_own, self.path, os.getpid())
+        # Not `weakref.finalize`, which the end of a process of multiprocessing does not call.
+        Finalize(self, _remove_own, (self.path, os.getpid()), exitpriority=0)
 
 
 @contextmanager

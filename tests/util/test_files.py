@@ -1,6 +1,7 @@
 """Writing that is all or nothing, with real kills and a real limit on the size of files."""
 
 import hashlib
+import multiprocessing
 import os
 import random
 import resource
@@ -8,7 +9,9 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
@@ -424,6 +427,30 @@ def test_an_owned_directory_goes_at_the_end_of_the_process_but_not_of_a_child(tm
     assert done.stdout.endswith(" True\n"), done
     assert done.stderr == ""
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_an_owned_directory_goes_at_the_end_of_a_worker(tmp_path, method):
+    context = multiprocessing.get_context(method)
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_own, args=(tmp_path, theirs), daemon=True)
+    process.start()
+    with killed(process), ours:
+        assert ours.poll(SECONDS)
+        place, is_there = ours.recv()
+        assert place.parent == tmp_path and is_there
+        process.join(SECONDS)
+    assert process.exitcode == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def _own(place: Path, made: Connection) -> None:
+    tempfile.tempdir = str(place)
+    _kept.append(OwnedDirectory("spacy-medlink-test-"))
+    made.send((_kept[0].path, _kept[0].path.is_dir()))
+
+
+_kept: list[OwnedDirectory] = []  # until the worker ends
 
 
 def _fill(path: Path, content: str) -> None:
