@@ -34,65 +34,22 @@ from .grams import (
 from .mask import Mask
 from .masked import MaskedParts
 from .name_words import CHUNK, count_names, count_trigrams, norms_of, number_words
-from .ragged import Ragged, spread, sums, taken
+from .names_by_word import NamesByWord
+from .ragged import Ragged, spread, sums
 from .similar_words import SimilarWords, Totals, bar, best, distinct
 
 FILE = "word_names_items.npy"  # tells the index from an NgramIndex, which has no such file
 # Entries of lists to read: so many, and one more for so many names. Of millions of names more are
 # somewhat like a text, and the best must be found among them.
 _READ, _EACH = 40_000, 180
-_LONG = 3  # one list may take at most this part of them
 _NARROWED = 15  # of so many entries read, a name is kept by their sum
 _ALIKE = 4  # for a text that is a name, this part of them is read: few other words matter
 _RESCORED = 6  # names scored exactly, for each name wanted
 _FEW = 1024  # up to so many names are all scored
 _EXPANDED = 128  # words of a text that are used; no mention has as many
-_STEP = 1024  # ranks that share one stored norm
-_PART = 8  # a mask that passes less than this part of the names gets lists of its own
 _SHARED = 4  # fewer texts are not worth a thread of their own
 _THREADS = 4  # more would wait for each other: a fifth of a search holds Python's lock
 _ARRAYS = {"rows": np.int32, "ranks": np.int32, "norms": np.float32}
-
-
-class _Names(NamedTuple):
-    """Names by *rank*: their places in the order of their norms.
-
-    rows (NDArray[int32]): of each rank. norms (Floats1d): of the names' vectors. words (Ragged): of
-    each name. by_word (Ragged): the ranks of the names of each word. steps (Floats1d): the norm of
-    every 1024th rank: few enough for a processor's cache, and close to the norms between them.
-    allowed (Optional[NDArray[bool]]): whether each name may be an answer; None where all may.
-    share (float): of the names that may.
-    """
-
-    rows: NDArray[np.int32]
-    norms: Floats1d
-    words: Ragged
-    by_word: Ragged
-    steps: Floats1d
-    allowed: NDArray[np.bool_] | None = None
-    share: float = 1.0
-
-    @classmethod
-    def of(
-        cls, rows: NDArray[np.int32], norms: Floats1d, words: Ragged, by_word: Ragged
-    ) -> "_Names":
-        """Make it of arrays, mapped or not."""
-        return cls(rows, norms, words, by_word, norms[::_STEP].copy())
-
-    def part(self, ranks: Ints1d) -> "_Names":
-        """Keep the names of these ranks, ascending."""
-        words = self.words.taken(ranks, CHUNK)
-        by_word = words.transposed(len(self.by_word))
-        return _Names.of(self.rows[ranks], self.norms[ranks], words, by_word)
-
-    def within(self, mask: Mask) -> "_Names":
-        """Allow the names of a mask only."""
-        allowed = np.unpackbits(mask.bits, count=mask.size, bitorder="little").view(np.bool_)
-        return self._replace(allowed=allowed[self.rows], share=mask.count / max(1, mask.size))
-
-    def size(self) -> int:
-        """Tell about how much memory a part takes, in eight bytes."""
-        return len(self.words.items) if self.allowed is None else len(self.allowed) // 8
 
 
 class _Expansion(NamedTuple):
@@ -115,9 +72,9 @@ class WordNgramIndex:
 
     uses_same = True
 
-    def __init__(self, names: _Names, words: SimilarWords, ranks: NDArray[np.int32]) -> None:
+    def __init__(self, names: NamesByWord, words: SimilarWords, ranks: NDArray[np.int32]) -> None:
         self._names, self._words, self._ranks = names, words, ranks
-        self._parts = MaskedParts[_Names](len(names.words.items), _Names.size)
+        self._parts = MaskedParts[NamesByWord](len(names.words.items), NamesByWord.size)
 
     @classmethod
     def build(cls, names: Iterable[str]) -> "WordNgramIndex":
@@ -135,7 +92,7 @@ class WordNgramIndex:
         ordered = name_words.taken(rows, CHUNK)
         del name_words
         by_word = ordered.transposed(len(words))
-        return cls(_Names.of(rows, norms[rows], ordered, by_word), words, ranks)
+        return cls(NamesByWord.of(rows, norms[rows], ordered, by_word), words, ranks)
 
     @property
     def idf(self) -> Floats1d:
@@ -169,7 +126,7 @@ class WordNgramIndex:
         words = SimilarWords.load(directory)
         name_words = Ragged.load(directory, "name_words", expected, len(words))
         by_word = Ragged.load(directory, "word_names", len(words), expected)
-        return cls(_Names.of(rows, norms, name_words, by_word), words, ranks)
+        return cls(NamesByWord.of(rows, norms, name_words, by_word), words, ranks)
 
     def search(
         self, texts: Sequence[str], k: int, mask: Mask | None = None, same: Ints1d | None = None
@@ -219,7 +176,7 @@ class WordNgramIndex:
         return self._cosines(texts, self._names, ranks)
 
     def _candidates(
-        self, texts: Sequence[str], same: Sequence[int], names: _Names, most: int
+        self, texts: Sequence[str], same: Sequence[int], names: NamesByWord, most: int
     ) -> Ints2d:
         """Find the ranks of the names that are probably most similar: (n_texts, <= most), or -1."""
         pairs = zip(texts, same, strict=True)
@@ -229,45 +186,20 @@ class WordNgramIndex:
             ranks[index, : len(own)] = own
         return ranks
 
-    def _nearest(self, text: str, same: int, names: _Names, most: int) -> NDArray[Any]:
+    def _nearest(self, text: str, same: int, names: NamesByWord, most: int) -> NDArray[Any]:
         """Find names that probably have a high cosine with a text; `same` is as for `search`."""
         if len(names.rows) <= _FEW:
-            is_one = True if names.allowed is None else names.allowed
-            return np.flatnonzero(np.broadcast_to(is_one, len(names.rows)))
+            return names.all()
         expansion = self._expand(Counter(words_of(text))) if same < 0 else self._words_of(same)
         if not len(expansion.words):
             return expansion.words
         room = (_READ + len(names.rows) // _EACH) // (1 if same < 0 else _ALIKE)
-        ranks, products = self._read(expansion, names, int(room / names.share))
-        if names.allowed is not None:
-            places = np.flatnonzero(names.allowed.take(ranks))
-            ranks, products = ranks.take(places), products.take(places)
-        return best(*_score(expansion, names, ranks, products, room // _NARROWED), most)
-
-    def _read(
-        self, expansion: _Expansion, names: _Names, room: int
-    ) -> tuple[NDArray[np.int32], Floats1d]:
-        """Read at most `room` entries of the lists of names, from the most similar words on.
-
-        RETURNS (Tuple[NDArray[int32], Floats1d]): ranks, some repeated, and the products of the
-            text with the words that gave them.
-        """
         # The most that a word can add to the norm of the text (Cauchy-Schwarz).
         strength = expansion.products / self._words.norms[expansion.words]
         order = np.argsort(-strength)
-        words = expansion.words[order]
-        lengths, longest = names.by_word.lengths(words), max(1, room // _LONG)
-        last = int(np.searchsorted(np.cumsum(np.minimum(lengths, longest)), room, side="right"))
-        begins = names.by_word.offsets[words[:last]].astype(np.int64)
-        lengths, items = lengths[:last], names.by_word.items
-        middle = np.int32(np.searchsorted(names.norms, np.float32(expansion.norm)))
-        for number in np.flatnonzero(lengths > longest).tolist():
-            own = items[begins[number] : begins[number] + lengths[number]]
-            first = int(np.searchsorted(own, middle)) - longest // 2
-            begins[number] += min(max(first, 0), len(own) - longest)
-            lengths[number] = longest
-        ranks = taken(items, begins, lengths)
-        return ranks, np.repeat(expansion.products[order[:last]], lengths)
+        words, products = expansion.words[order], expansion.products[order]
+        read = names.read(words, products, expansion.norm, room)
+        return best(*_score(expansion, names, *read, room // _NARROWED), most)
 
     def _expand(self, words: Counter[str]) -> _Expansion:
         """Find similar words for the words of a text; of a long text, for the first ones."""
@@ -287,7 +219,7 @@ class WordNgramIndex:
         norms = self._words.norms[words]
         return _Expansion(words, norms * norms * times, float(np.linalg.norm(norms * times)))
 
-    def _cosines(self, texts: Sequence[str], names: _Names, ranks: Ints2d) -> Floats2d:
+    def _cosines(self, texts: Sequence[str], names: NamesByWord, ranks: Ints2d) -> Floats2d:
         """Compute the cosines of texts with names, (n_texts, m); 0 for -1."""
         weights, column = dense_columns(weigh(count(texts), self._words.idf))
         flat = ranks.ravel()
@@ -299,21 +231,19 @@ class WordNgramIndex:
         cosines = sums(products[which, text], lengths) / names.norms[flat]
         return cosines.astype(np.float32).reshape(ranks.shape)
 
-    def _part(self, mask: Mask) -> _Names:
-        if mask.count * _PART >= len(self._names.rows):
-            return self._names.within(mask)
-        return self._names.part(np.sort(self._ranks[mask.rows()]))
+    def _part(self, mask: Mask) -> NamesByWord:
+        return self._names.within(mask, self._ranks)
 
 
 def _score(
     expansion: _Expansion,
-    names: _Names,
+    names: NamesByWord,
     ranks: NDArray[np.int32],
     products: Floats1d,
     most: int,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Score about `most` names, those that the entries read make most probable, by their words."""
-    cosines = Totals(ranks, products).of(ranks) / names.steps.take(ranks // _STEP)
+    cosines = Totals(ranks, products).of(ranks) / names.about_norms(ranks)
     ranks = distinct(ranks[cosines >= bar(cosines, most)])
     # Scored again with the words whose lists were skipped or not read to their ends.
     given = Totals(expansion.words, expansion.products)
