@@ -59,9 +59,9 @@ _ROWS: list[tuple[str, Callable[[dict[str, Any]], str], str]] = [
      lambda found: _growth(found["notes"]), "flat"),
     ("`within` an expression, first call",
      lambda found: f"{found['restricted']['expression_s']:.1f} s", "2 s"),
-    ("misspelt names alone; within that expression",
+    ("misspelt names alone; within that expression; and searched outside it",
      lambda found: within(found["restricted"], "wide"), "1.3 times"),
-    ("misspelt names alone; within a smaller part",
+    ("the same within a smaller part",
      lambda found: within(found["restricted"], "narrow"), "1.3 times"),
     ("a line of an overlay in force after",
      lambda found: f"{found['restricted']['overlay_s']:.2f} s", "1 s"),
@@ -110,9 +110,9 @@ def first_link(notes: dict[str, Any]) -> str:
 
 def within(found: dict[str, Any], part: str) -> str:
     """Write what a mention takes without and within a part of the hierarchy."""
-    own = found[part]
-    times = f"{found['all_ms']:.1f}; {own['ms']:.1f} ms"
-    return f"{times} ({own['ms'] / found['all_ms']:.2f} times, {own['share']:.0%} of the concepts)"
+    own, alone = found[part], found["all_ms"]
+    figures = [f"{ms:.1f} ms ({ms / alone:.2f} times)" for ms in (own["ms"], own["both_ms"])]
+    return f"{alone:.1f}; {'; '.join(figures)}; {own['share']:.0%} of the concepts"
 
 
 def _built(found: dict[str, Any]) -> str:
