@@ -1,9 +1,9 @@
 """Assets with a dense tier, at any size: `python -m benchmarks.kb_dense KB --encoder DIR`.
 
 Measured, each in a fresh process: `medlink build` over all names of KB, searches of its index (one
-vector, many, within a semantic type), and notes through a saved pipeline. KB may be one of
-benchmarks.kb (its --work keeps `umls.kb`). A static student (docs/tutorials/train.md) encodes 15
-million names in minutes.
+vector, many, within a semantic type), notes through a saved pipeline, and an update to the next
+release. KB may be one of benchmarks.kb (its --work keeps `umls.kb`, and `next/full.kb` after
+--update-all). A static student (docs/tutorials/train.md) encodes 15 million names in minutes.
 """
 
 import sys
@@ -30,8 +30,14 @@ _TASKS = "benchmarks.kb_dense"
 _Rows = list[tuple[str, str, str]]  # what, measured, wanted
 
 
-def measure(work: Path, kb: Path, encoder: str, notes: int) -> dict[str, Any]:
-    """Build assets and a pipeline in `work`, and link. notes (int): how many notes to link."""
+def measure(
+    work: Path, kb: Path, encoder: str, notes: int, later: Path | None = None
+) -> dict[str, Any]:
+    """Build assets and a pipeline in `work`, and link.
+
+    notes (int): how many notes to link. later (Optional[Path]): the knowledge base of the next
+        release, to which the assets are updated.
+    """
     assets, pipeline = str(work / "assets"), str(work / "pipeline")
     found = {"build": run_command("build", str(kb), "--output", assets, "--encoder", encoder)}
     found["search"] = run_task(f"{_TASKS}.search", assets=assets)
@@ -39,6 +45,10 @@ def measure(work: Path, kb: Path, encoder: str, notes: int) -> dict[str, Any]:
     run_task("benchmarks.kb_tasks.save_pipeline", assets=assets, out=pipeline)
     task = "benchmarks.kb_tasks.link_notes"
     found["notes"] = run_task(task, kb=str(kb), pipeline=pipeline, notes=notes, more=notes)
+    if later is not None:
+        found["update"] = run_command(
+            "build", str(later), "--output", str(work / "updated"), "--update", assets
+        )
     return found
 
 
@@ -127,6 +137,9 @@ def table(found: dict[str, Any]) -> str:
         ("`medical_mentions` and `medical_linker`, 300 words, median; 95th percentile",
          f"{notes['note_median_ms']:.0f} ms; {notes['note_p95_ms']:.0f} ms", ""),
     ]  # fmt: skip
+    if "update" in found:
+        seconds, of_build = found["update"]["wall_s"], found["update"]["wall_s"] / build["wall_s"]
+        rows.append(("update to the next release", f"{seconds:,.0f} s ({of_build:.1%})", "5 %"))
     lines = [f"# Assets with a dense tier, {search['names']:,} names", ""]
     lines += ["| what | measured | wanted at 15 M names |", "|---|---:|---:|"]
     lines += [f"| {what} | {own} | {wanted} |" for what, own, wanted in rows]
@@ -137,6 +150,9 @@ def table(found: dict[str, Any]) -> str:
 def main(
     kb: Annotated[Path, typer.Argument(metavar="KB", help="A knowledge base.")],
     encoder: Annotated[str, typer.Option(help="Directory of an encoder.")],
+    later: Annotated[
+        Path | None, typer.Option("--next", help="Knowledge base of the next release.")
+    ] = None,
     work: Annotated[Path | None, typer.Option(help="Directory for assets, kept.")] = None,
     notes: Annotated[int, typer.Option(help="Notes to time, and again to watch memory.")] = 200,
     output: Annotated[Path, typer.Option(help="Where the figures go, JSON.")] = Path(
@@ -148,7 +164,7 @@ def main(
         place = work or Path(temporary)
         place.mkdir(parents=True, exist_ok=True)
         before = machine()
-        found = measure(place, kb, encoder, notes)
+        found = measure(place, kb, encoder, notes, later)
     found["command"] = " ".join(["python -m benchmarks.kb_dense", *sys.argv[1:]])
     found["machine"] = before
     write_results(output, found, table(found))
