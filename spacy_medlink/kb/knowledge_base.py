@@ -306,7 +306,10 @@ class KnowledgeBase:
         return related.children(self._db, self.row_of(id)) if id in self else []
 
     def ancestors(self, id: str) -> dict[str, int]:
-        """Map the id of every ancestor to its distance in levels; cycles do no harm."""
+        """Map the id of every ancestor to its distance in levels; cycles do no harm.
+
+        Parents that are no concepts here, such as those left out by a filter, are among them.
+        """
         self.row_of(id)  # raises KeyError for an unknown id
         return related.ancestors(self._db, id)
 
