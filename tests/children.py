@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
@@ -81,6 +82,22 @@ def killed(*processes: "subprocess.Popen[Any] | BaseProcess") -> Iterator[None]:
                 process.wait(SECONDS)
             else:
                 process.join(SECONDS)
+
+
+def kill_at_work(work: Callable[..., None], *arguments: Any, after: float) -> None:
+    """Do something in a forked child, and kill it some seconds after it first tells of itself.
+
+    work (Callable): takes the arguments, and a connection into which it sends 0 first.
+    """
+    context = multiprocessing.get_context("fork")
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=work, args=(*arguments, theirs), daemon=True)
+    process.start()
+    theirs.close()  # or the end of a child that says nothing is not seen
+    with killed(process), ours:
+        assert ours.poll(SECONDS) and ours.recv() == 0
+        time.sleep(after)
+    assert process.exitcode == -signal.SIGKILL
 
 
 def in_child(work: Callable[[], bool]) -> bool:

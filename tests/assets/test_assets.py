@@ -2,12 +2,9 @@
 
 import copy
 import json
-import multiprocessing
 import pickle
 import random
 import shutil
-import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -19,7 +16,7 @@ from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import build_kb
 from spacy_medlink.types import Concept, Mention, Name
 from spacy_medlink.util.files import sha256_of
-from tests.children import SECONDS, in_threads, killed
+from tests.children import in_threads, kill_at_work
 from tests.limits import files_limited_to
 from tests.tiny import TINY_RECORDS, write_tiny_encoder
 
@@ -291,18 +288,9 @@ def test_whole_after_any_kill(tmp_path, kills, update):
         build_kb(tmp_path / f"{name}.kb", concepts)
     out = tmp_path / "assets"
     kbs = [tmp_path / "one.kb", tmp_path / "two.kb"]
-    generator, context = random.Random(4), multiprocessing.get_context("fork")
+    generator = random.Random(4)
     for _ in range(kills):
-        ours, theirs = context.Pipe(duplex=False)
-        process = context.Process(
-            target=build_again_and_again, args=(out, kbs, update, theirs), daemon=True
-        )
-        process.start()
-        theirs.close()
-        with killed(process), ours:
-            assert ours.poll(SECONDS) and ours.recv() == 0
-            time.sleep(generator.uniform(0, 0.2))
-        assert process.exitcode == -signal.SIGKILL
+        kill_at_work(build_again_and_again, out, kbs, update, after=generator.uniform(0, 0.2))
         assets = Assets(out, verify=True)
         name = counts[len(assets.kb)]
         assert ids(assets, f"name {name} 77")[0] == f"name {name} 77"

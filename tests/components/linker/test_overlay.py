@@ -1,20 +1,18 @@
 """A linker whose overlay changes while it links."""
 
-import multiprocessing
 import os
 import pickle
 import random
 import subprocess
 import sys
 import textwrap
-import time
 
 import pytest
 import spacy
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Concept, Name
-from tests.children import SECONDS, killed
+from tests.children import kill_at_work
 from tests.pipelines import doc_with
 from tests.tiny import TINY_RECORDS, assets_of
 
@@ -145,18 +143,9 @@ def save_again_and_again(linker, rules, place, saved):
 def test_a_saved_one_is_whole_after_any_kill(assets, rules, tmp_path, kills):
     # spaCy writes other parts of a pipeline in place, so the linker is saved by itself.
     linker, place = pipeline(assets, rules).get_pipe("medical_linker"), tmp_path / "linker"
-    generator, context = random.Random(6), multiprocessing.get_context("fork")
-    seen = set()
+    generator, seen = random.Random(6), set()
     for _ in range(kills):
-        ours, theirs = context.Pipe(duplex=False)
-        process = context.Process(
-            target=save_again_and_again, args=(linker, rules, place, theirs), daemon=True
-        )
-        process.start()
-        theirs.close()
-        with killed(process), ours:
-            assert ours.poll(SECONDS) and ours.recv() == 0
-            time.sleep(generator.uniform(0, 0.1))
+        kill_at_work(save_again_and_again, linker, rules, place, after=generator.uniform(0, 0.1))
         loaded = pipeline(assets, None)
         loaded.get_pipe("medical_linker").from_disk(place)
         seen.add((linked(loaded), linked(loaded, "diabetes mellitus")))
