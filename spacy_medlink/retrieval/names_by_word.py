@@ -57,7 +57,7 @@ class NamesByWord(NamedTuple):
         """Tell about how much memory a part takes, in eight bytes."""
         return len(self.words.items) if self.allowed is None else len(self.allowed) // 8
 
-    def all(self) -> Ints1d:
+    def allowed_ranks(self) -> Ints1d:
         """List the ranks of all names that may be answers."""
         is_one = True if self.allowed is None else self.allowed
         return np.flatnonzero(np.broadcast_to(is_one, len(self.rows)))

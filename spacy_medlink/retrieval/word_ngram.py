@@ -189,7 +189,7 @@ class WordNgramIndex:
     def _nearest(self, text: str, same: int, names: NamesByWord, most: int) -> NDArray[Any]:
         """Find names that probably have a high cosine with a text; `same` is as for `search`."""
         if len(names.rows) <= _FEW:
-            return names.all()
+            return names.allowed_ranks()
         expansion = self._expand(Counter(words_of(text))) if same < 0 else self._words_of(same)
         if not len(expansion.words):
             return expansion.words
