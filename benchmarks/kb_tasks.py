@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 NOTE = Path(__file__).parents[1] / "assets" / "sample_note.txt"
 _WORDS, _NAMES_A_NOTE = 300, 20
 _ANCESTORS = 200  # from which parts of the hierarchy are chosen
+_MEASURED, _ZONE = 4, 500  # times that memory is measured, notes of a memory zone
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
@@ -118,7 +119,8 @@ def save_pipeline(assets: str, out: str) -> dict[str, Any]:
 def link_notes(kb: str, pipeline: str, notes: int, more: int) -> dict[str, Any]:
     """Load a saved pipeline, without plug-ins of other packages, and link notes of 300 words.
 
-    notes (int): timed one by one. more (int): linked after them, to see how the memory grows.
+    notes (int): timed one by one. more (int): linked after them, to see how the memory grows; in
+        memory zones, as `medlink annotate` does.
     """
     hide_plug_ins()
     start = time.perf_counter()
@@ -132,9 +134,11 @@ def link_notes(kb: str, pipeline: str, notes: int, more: int) -> dict[str, Any]:
     texts = (_note(base, seed) for seed in itertools.count())
     times = [_seconds(partial(nlp, text)) * 1e3 for text in itertools.islice(texts, notes)]
     memory = [_private() / 1e6]
-    for _ in range(4):
-        for _ in nlp.pipe(itertools.islice(texts, more // 4)):
-            pass
+    for _ in range(_MEASURED):
+        for _ in range(0, more // _MEASURED, _ZONE):
+            with nlp.memory_zone():
+                for _ in nlp.pipe(itertools.islice(texts, _ZONE)):
+                    pass
         memory.append(_private() / 1e6)
     return {
         "import_s": imported - start,

@@ -52,17 +52,17 @@ def check(job: Job) -> None:
 
 
 class PartWorker:
-    """A linker of parts, with a pipeline that it opens itself.
+    """A linker of parts, with a pipeline (`nlp`) that it opens itself.
 
     RAISES (MedlinkError): what `open_pipeline` raises.
     """
 
     def __init__(self, job: Job) -> None:
         self._job = job
-        self._nlp = open_pipeline(job.source, job.lang, job.device, **job.settings)
+        self.nlp = open_pipeline(job.source, job.lang, job.device, **job.settings)
         if job.max_length is not None:
-            self._nlp.max_length = job.max_length
-        linker = linker_of(self._nlp)
+            self.nlp.max_length = job.max_length
+        linker = linker_of(self.nlp)
         _ = linker.engine  # bad assets raise here, before any document is read
         self._where = Where(linker.spans_key, linker.prefix)
 
@@ -73,6 +73,7 @@ class PartWorker:
         """
         set_aside = mentions = links = 0
         with (
+            self.nlp.memory_zone(),  # spaCy would keep every new word of the documents
             replacing_file(part_file(self._job.directory, part.number), PRIVATE) as temporary,
             temporary.open("w", encoding="utf-8") as file,
         ):
@@ -91,14 +92,14 @@ class PartWorker:
 
     def _linked(self, documents: list[Document]) -> Iterator[tuple[Document, "Doc | None", str]]:
         """Link documents: each with its Doc, or with its problem."""
-        limit = self._nlp.max_length
+        limit = self.nlp.max_length
         problems = [document.problem or _too_long(document.text, limit) for document in documents]
         sound = [
             document.text
             for document, problem in zip(documents, problems, strict=True)
             if not problem
         ]
-        docs = linked_docs(self._nlp, sound)
+        docs = linked_docs(self.nlp, sound)
         for document, problem in zip(documents, problems, strict=True):
             doc, own = (None, problem) if problem else next(docs)
             yield document, doc, own

@@ -18,7 +18,7 @@ from .endings import Endings, beginning_of
 CHARACTERS = 200  # of a text that are used
 DIGITS = 4  # to which scores are equal over batch sizes
 _SCHEME = re.compile(r"[^0-9]*")
-_KEPT = 65_536
+_KEPT = 16_384
 
 
 class Form(NamedTuple):

@@ -17,9 +17,10 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from spacy_medlink.annotate import Columns, Shape, annotate_file
-from spacy_medlink.annotate.documents import Document
+from spacy_medlink.annotate.documents import Document, Part
 from spacy_medlink.annotate.journal import part_file
 from spacy_medlink.annotate.records import Where, record_of
+from spacy_medlink.annotate.worker import Job, PartWorker, linked_docs
 from spacy_medlink.assets import Assets
 from spacy_medlink.components.extensions import register_extensions
 from spacy_medlink.errors import MedlinkError
@@ -77,6 +78,16 @@ def test_links_are_the_pipelines(tiny_assets: Assets, notes: Notes, tmp_path: Pa
             assert one["codes"] == ent._.codes
 
 
+def test_words_of_the_documents_are_forgotten(tiny_assets: Assets, tmp_path: Path) -> None:
+    worker = PartWorker(Job(str(tiny_assets.path), tmp_path))
+    known = len(worker.nlp.vocab.strings)
+    for number in range(3):
+        words = " ".join(f"{SECRET}{number}{place}" for place in range(20))
+        done = worker(Part(number, [Document("1", f"Fever and {words}.", "line 1")]))
+        assert (done.mentions, done.links) == (1, 1)
+    assert len(worker.nlp.vocab.strings) == known
+
+
 def test_the_output_is_a_file_of_mentions(
     tiny_assets: Assets, notes: Notes, tmp_path: Path
 ) -> None:
@@ -89,18 +100,25 @@ def test_the_output_is_a_file_of_mentions(
         assert len(file.readlines()) == 12
 
 
-def test_a_document_that_spacy_misreads_is_set_aside(tiny_assets: Assets, tmp_path: Path) -> None:
-    crafted = "ibruojyd<κu'3Ur"  # has the hash of "diabetes", and stands first
+CRAFTED = "ibruojyd<κu'3Ur"  # has the hash of "diabetes"
+
+
+def test_a_crafted_document_does_not_change_the_next(tiny_assets: Assets, tmp_path: Path) -> None:
     path = tmp_path / "crafted.jsonl"
-    texts = (f"history of {crafted}", "diabetes", "fever")
+    texts = (f"history of {CRAFTED}", "type 2 diabetes", "fever")
     path.write_text(
         "".join(json.dumps({"doc_id": text, "text": text}) + "\n" for text in texts), "utf-8"
     )
     found = annotate(tiny_assets, path, tmp_path / "out.jsonl")
-    assert [record["doc_id"] for record in found] == [texts[0], "fever"]
-    (aside,) = records(tmp_path / "out.jsonl.bad.jsonl")
-    assert aside["doc_id"] == "diabetes"
-    assert "crafted" in aside["problem"]
+    assert [record["doc_id"] for record in found] == [*texts]
+    assert [one["mention"] for one in found[1]["mentions"]] == ["type 2 diabetes"]
+
+
+def test_a_text_that_spacy_misreads_is_set_aside(tiny_assets: Assets) -> None:
+    # Outside a memory zone, the tokenizer remembers words by their hash.
+    found = list(linked_docs(pipeline(tiny_assets), [f"history of {CRAFTED}", "diabetes", "fever"]))
+    assert [doc and doc.text for doc, _ in found] == [f"history of {CRAFTED}", None, "fever"]
+    assert "crafted" in found[1][1]
 
 
 def test_a_damaged_part_is_linked_again(

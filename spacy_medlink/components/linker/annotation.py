@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _Brief = tuple[str, str, tuple[str, ...]]
 
 NIL = "NIL"
-_FACTS_KEPT = 65_536
+_FACTS_KEPT = 16_384  # as many as rankings by default, which keep the facts of their candidates
 _DIGITS = 6
 
 
