@@ -3,15 +3,14 @@
     python -m benchmarks.ngrams KB --gold ncbi_disease.dev.jsonl --grow 15000000
 
 Texts are names of KB with a letter too few, too many or wrong, and the mentions of gold files.
-`--grow` adds names made of pieces of names of KB, some with words made of pieces of words, so that
-words are as frequent as in KB. Figures go to OUTPUT as JSON, and to a
-Markdown table beside it.
+`--grow` adds names made of pieces of names of KB (benchmarks.grown_kb). Figures go to OUTPUT as
+JSON, and to a Markdown table beside it.
 """
 
 import random
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,6 +20,7 @@ import numpy as np
 import typer
 from scipy import sparse
 
+from benchmarks.grown_kb import grown
 from benchmarks.measured import machine, run_task, write_results
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.kb.gold import read_gold
@@ -33,7 +33,7 @@ _KINDS: dict[str, Any] = {"all": NgramIndex, "words": WordNgramIndex}
 _K, _RECALL = 64, 20  # names that the linker asks for, and names whose recall is measured
 _TEXTS, _PRODUCTS = 400, 100  # texts to time, and to compare with all names
 _MANY = 2_000_000
-_LONG = 5  # letters of words that new words are made of
+_LONG = 10  # letters of names that are misspelt
 
 
 def measure(kind: str, kb: str, out: str, names: int, grow: int, gold: list[str]) -> dict[str, Any]:
@@ -125,29 +125,12 @@ def misspelt(base: KnowledgeBase) -> list[str]:
     found: list[str] = []
     while len(found) < _TEXTS:
         name = base.name_at(rng.randrange(base.n_names)).text
-        if len(name) < 2 * _LONG:
+        if len(name) < _LONG:
             continue
         at, kind = rng.randrange(1, len(name) - 1), rng.randrange(3)
         middle = ["", name[at] + rng.choice("aeiornst"), name[at + 1] + name[at]][kind]
         found.append(name[:at] + middle + name[at + 1 + (kind == 2) :])
     return found
-
-
-def grown(base: KnowledgeBase, count: int) -> Iterator[str]:
-    """Yield the names of a KB, then names made of pieces of them, `count` in all."""
-    names = list(base.iter_texts())
-    yield from islice(names, count)
-    rng = random.Random(3)
-    several = [words for words in (name.split() for name in names) if len(words) > 1]
-    long = [word for words in several for word in words if len(word) > _LONG]
-    for _ in range(count - len(names)):
-        one, other = rng.choice(several), rng.choice(several)
-        words = one[: rng.randrange(1, len(one) + 1)] + other[rng.randrange(1, len(other)) :]
-        if rng.random() < 0.2:
-            first, second = rng.choice(long), rng.choice(long)
-            cut = rng.randrange(2, len(first)), rng.randrange(2, len(second))
-            words[rng.randrange(len(words))] = first[: cut[0]] + second[cut[1] :]
-        yield " ".join(words)
 
 
 def table(found: dict[str, Any]) -> str:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.ngrams import grown, measure, misspelt
+from benchmarks.grown_kb import grown, grown_concepts
+from benchmarks.ngrams import measure, misspelt
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.retrieval import word_ngram
 
@@ -27,3 +28,12 @@ def test_texts_and_names_are_made_of_the_names(tiny_kb: KnowledgeBase) -> None:
     texts = misspelt(tiny_kb)
     assert len(set(texts) - set(own)) > len(texts) / 2
     assert {abs(len(text) - len(name)) for text in texts for name in own} >= {0, 1}
+
+
+def test_a_grown_release_changes_a_share_of_its_names(tiny_kb: KnowledgeBase) -> None:
+    first, again, later = (
+        [name.text for one in grown_concepts(tiny_kb, 4000, year, 0.04) for name in one.names]
+        for year in (0, 0, 1)
+    )
+    assert first == again
+    assert 10 < len(set(later) - set(first)) < 80
