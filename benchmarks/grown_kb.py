@@ -2,8 +2,8 @@
 
     python -m benchmarks.grown_kb KB OUT --names 15000000
 
-OUT holds `0.kb` and `1.kb` then. Words are as frequent in them as in KB, which those of invented names
-(benchmarks.synthetic) are not, so that an encoder has something to tell apart.
+OUT holds `0.kb` and `1.kb` then. Words are as frequent in them as in KB, which those of invented
+names (benchmarks.synthetic) are not, so that an encoder has something to tell apart.
 """
 
 import random
