@@ -1,7 +1,6 @@
 """The measured tasks of a knowledge base, each in a fresh process (`measured.run_task`)."""
 
 import itertools
-import os
 import pickle
 import random
 import statistics
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.measured import resident
+from benchmarks.measured import private, resident
 from benchmarks.pipeline_tasks import hide_plug_ins
 from spacy_medlink.kb import KnowledgeBase
 
@@ -27,7 +26,6 @@ NOTE = Path(__file__).parents[1] / "assets" / "sample_note.txt"
 _WORDS, _NAMES_A_NOTE = 300, 20
 _ANCESTORS = 200  # from which parts of the hierarchy are chosen
 _MEASURED, _ZONE = 4, 500  # times that memory is measured, notes of a memory zone
-_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
 def open_kb(kb: str) -> dict[str, Any]:
@@ -133,13 +131,13 @@ def link_notes(kb: str, pipeline: str, notes: int, more: int) -> dict[str, Any]:
     base = KnowledgeBase(kb)
     texts = (_note(base, seed) for seed in itertools.count())
     times = [_seconds(partial(nlp, text)) * 1e3 for text in itertools.islice(texts, notes)]
-    memory = [_private() / 1e6]
+    memory = [private() / 1e6]
     for _ in range(_MEASURED):
         for _ in range(0, more // _MEASURED, _ZONE):
             with nlp.memory_zone():
                 for _ in nlp.pipe(itertools.islice(texts, _ZONE)):
                     pass
-        memory.append(_private() / 1e6)
+        memory.append(private() / 1e6)
     return {
         "import_s": imported - start,
         "to_first_link_s": first,
@@ -204,12 +202,6 @@ def _parts(base: KnowledgeBase, hierarchy: "Hierarchy") -> dict[str, tuple[str, 
         part: min(above.items(), key=lambda one: abs(one[1] - share))
         for part, share in near.items()
     }
-
-
-def _private() -> int:
-    """Read the memory of this process without the files that it maps, in bytes."""
-    fields = Path("/proc/self/statm").read_text().split()
-    return (int(fields[1]) - int(fields[2])) * _PAGE
 
 
 def read_at_once(kb: str, exact: str, count: int) -> dict[str, Any]:

@@ -107,6 +107,15 @@ def resident(pid: int | str = "self") -> int:
         return 0
 
 
+def private() -> int:
+    """Read the memory of this process without the files that it maps, in bytes; 0 without /proc."""
+    try:
+        fields = Path("/proc/self/statm").read_text().split()
+    except OSError:
+        return 0
+    return (int(fields[1]) - int(fields[2])) * _PAGE
+
+
 def write_results(output: Path, results: dict[str, Any], table: str) -> None:
     """Write results as JSON and their table beside it as Markdown, and print the table."""
     output.parent.mkdir(parents=True, exist_ok=True)

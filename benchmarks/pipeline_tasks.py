@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from benchmarks.measured import resident
+from benchmarks.measured import private, resident
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -75,7 +75,7 @@ def cold_start(pipeline: str, alone: bool, torch: bool) -> dict[str, Any]:
     return {
         "s": round(sum(part["s"] for part in parts.values()), 3),
         "rss_mb": round(resident() / 1e6, 1),
-        "private_mb": _private(),
+        "private_mb": round(private() / 1e6, 1),
         "parts": parts,
     }
 
@@ -210,16 +210,6 @@ def loaded(start: float, rss: int) -> dict[str, float]:
         "rss_mb": round(resident() / 1e6, 1),
         "more_mb": round((resident() - rss) / 1e6, 1),
     }
-
-
-def _private() -> float:
-    """Read the anonymous memory of this process, in MB; 0 where there is no /proc."""
-    try:
-        lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
-    except OSError:
-        return 0.0
-    (anonymous,) = (line.split()[1] for line in lines if line.startswith("Anonymous:"))
-    return round(int(anonymous) * 1024 / 1e6, 1)
 
 
 def hide_plug_ins() -> None:
