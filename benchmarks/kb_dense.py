@@ -131,8 +131,7 @@ def table(found: dict[str, Any]) -> str:
         ("search, alone; 99th percentile",
          f"{search['alone_ms']:.1f} ms; {search['p99_ms']:.1f} ms", "5 ms"),
         (f"search, of {_BATCH}", f"{search['batch_ms']:.1f} ms", ""),
-        ("memory of the index after these searches; without pages of its file, which are given back "
-         "when others need memory",
+        ("memory of the index after these searches; without the pages of its file",
          f"{search['index_rss_mb']:,.0f} MB; {search['index_private_mb']:,.0f} MB", "3,000 MB"),
         (f"within a semantic type ({within['share']:.0%} of the names), alone",
          f"{within['within_ms']:.1f} ms; all names {within['all_ms']:.1f} ms", "1.3 times"),
