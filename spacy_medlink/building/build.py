@@ -127,15 +127,17 @@ def build_assets(
     old = Assets(update) if update is not None else None
     bi_encoder, source = _open_encoder(encoder, pooling, old, device)
     spec = index or _spec_of(old, knowledge, bi_encoder)
-    reuse = Update(old, bi_encoder, spec) if old is not None and bi_encoder is not None else None
     beside = [*vectors, *([Path(encoder)] if encoder else [])]
+    # Counted while no tier and no vector is held: it takes 30 bytes a name.
+    changed = count_changed(old.kb, knowledge) if old is not None else 0
+    reuse = None
+    if old is not None and bi_encoder is not None:
+        reuse = Update(old, bi_encoder, spec, knowledge.n_names, changed)
     known = reuse is not None and reuse.known is not None
     stored = None if known else _stored(bi_encoder, beside, knowledge.n_names)
     learned = _memory([Path(one) for one in memory], old, knowledge)
     runtime = runtime or _runtime_of(old)
     alike = old if dev is None and runtime == _runtime_of(old) else None
-    # Counted while no tier is held: it takes 30 bytes a name.
-    changed = count_changed(alike.kb, knowledge) if alike is not None else 0
     made_by = bi_encoder.fingerprint() if bi_encoder is not None and resume else None
     with (
         keeping(Path(out), made_by, knowledge.n_names) as shards,

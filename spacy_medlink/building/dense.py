@@ -9,8 +9,8 @@ from ..kb import KnowledgeBase
 from ..types import Progress
 from .kept import KeptVectors
 from .recall import RecallProbe
-from .update import Update
-from .vectors import name_vectors
+from .update import CHANGED, Update
+from .vectors import carried_rows, name_vectors
 
 if TYPE_CHECKING:  # torch, transformers and faiss are not needed to build the starter's tiers
     from ..encoders.bi_encoder import BiEncoder
@@ -53,6 +53,8 @@ class DenseBuild:
         from ..retrieval.dense import TRAINING_SAMPLE, DenseIndex
 
         self.encoder.save(path / ENCODER)
+        if self.reuse is not None and self.reuse.renumbers:
+            return self._renumbered(path, kb, progress, self.encoder, self.reuse)
         old, trained = (self.reuse.known, self.reuse.trained) if self.reuse else (None, None)
         chunks = name_vectors(self.encoder, kb, old or self.stored, progress, self.kept)
         probe = None if self.spec == _EXHAUSTIVE else RecallProbe.of(kb, self.encoder)
@@ -61,15 +63,42 @@ class DenseBuild:
             probe.watch(chunks) if probe else chunks, kb.n_names, self.encoder.dim, self.spec,
             trained, sample,
         )  # fmt: skip
+        self._finish(index, path)
+        if probe is not None:
+            sample = min(sample, kb.n_names)
+            self._note(index, {"training_sample": sample, "recall": probe.measure(index)})
+        return index
+
+    def _renumbered(
+        self,
+        path: Path,
+        kb: KnowledgeBase,
+        progress: Progress,
+        encoder: "BiEncoder",
+        reuse: Update,
+    ) -> "DenseIndex":
+        """Carry the older index over. Its recall stays: few names have changed."""
+        from ..retrieval.dense import DenseIndex
+
+        assert reuse.known is not None and reuse.trained is not None, "what is known is renumbered"
+        rows = carried_rows(encoder, kb, reuse.known, progress, self.kept)
+        index = DenseIndex.renumbered(reuse.trained, rows, kb.n_names)
+        self._finish(index, path)
+        facts = reuse.old.manifest["index"]
+        kept = {name: facts[name] for name in ("training_sample", "recall") if name in facts}
+        self._note(index, {**kept, CHANGED: reuse.changed})
+        return index
+
+    def _finish(self, index: "DenseIndex", path: Path) -> None:
+        """Tune and save an index, and open it for searches."""
         if self.search is not None:
             index.tune(self.search)
         index.save(path / DENSE_FILE)
-        index.move(self.encoder.device)
-        self.facts = {"spec": self.spec, "names": kb.n_names}
-        if probe is not None:
-            settings = {name: value for name, value in index.settings._asdict().items() if value}
-            self.facts |= {
-                "search": settings, "training_sample": min(sample, kb.n_names),
-                "recall": probe.measure(index),
-            }  # fmt: skip
-        return index
+        if self.encoder is not None:
+            index.move(self.encoder.device)
+        self.facts = {"spec": self.spec, "names": len(index)}
+
+    def _note(self, index: "DenseIndex", facts: dict[str, Any]) -> None:
+        """Note how far a search goes, and what is known about it."""
+        settings = {name: value for name, value in index.settings._asdict().items() if value}
+        self.facts = {**(self.facts or {}), "search": settings, **facts}

@@ -19,10 +19,8 @@ from ..kb import KnowledgeBase
 from ..ranking.conditions import difference
 from ..text.normalisation import hash_keys
 from ..types import Hashes1d
-from .update import Update
+from .update import CHANGED, MOST_CHANGED, Update
 
-MOST_CHANGED = 0.1  # share of the names, since the fit
-CHANGED = "changed_names"
 _CHUNK = 65_536
 # Recall is a result of the index, not a setting.
 _OF_INDEX = ("spec", "search")

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from ..encoders.bi_encoder import BiEncoder
     from ..retrieval.dense import DenseIndex
 
+MOST_CHANGED = 0.1  # share of the names, since a part was fitted or filled
+CHANGED = "changed_names"
 _CHUNK = 65_536
 # Indices that keep unchanged vectors; an index with a flat refinement does.
 _LOSSLESS = re.compile(r"(Flat|(IDMap2?,)?HNSW\d+(,Flat)?|IVF\d+(_HNSW\d+)?,Flat|.+,RFlat)")
@@ -83,6 +85,23 @@ class KnownVectors:
             same[number] = name == texts[number]
         return same
 
+    def claim(self, texts: Sequence[str]) -> Ints1d:
+        """Give each row of the older index to one new name of the same text.
+
+        RETURNS (Ints1d): row of each text, (n,); -1 for a new text, and for one whose row is given.
+        """
+        place = positions(self._hashes, hash_keys(texts))
+        _, first = np.unique(place, return_index=True)
+        first = first[(place[first] >= 0) & ~self._used[place[first]]]
+        found = place[first]
+        names = self._texts(self._rows[found].tolist())
+        is_same = np.array([name == texts[at] for name, at in zip(names, first, strict=True)], bool)
+        self._used[found[is_same]] = True
+        self.reused += int(is_same.sum())
+        rows = np.full(len(texts), -1, dtype=np.int64)
+        rows[first[is_same]] = self._rows[found[is_same]]
+        return rows
+
     @property
     def dropped(self) -> int:
         """Number of distinct old texts that the new assets do not have."""
@@ -93,15 +112,22 @@ class Update:
     """The parts of older assets that new assets can reuse, and a count of those reused.
 
     old (Assets): the assets to update. encoder (BiEncoder): of the new assets.
-    spec (str): faiss factory string of the new index.
+    spec (str): faiss factory string of the new index. names, changed (int): names of the new
+        assets, and names that are not in both.
     """
 
-    def __init__(self, old: Assets, encoder: "BiEncoder", spec: str) -> None:
+    def __init__(
+        self, old: Assets, encoder: "BiEncoder", spec: str, names: int, changed: int
+    ) -> None:
         self.old = old
         self.why_not = _why_not(old.manifest, encoder, spec)
         self.known = None if self.why_not else KnownVectors.of(old)
         same_spec = not self.why_not and old.manifest["index"]["spec"] == spec
         self.trained: File | None = old.file(DENSE_FILE) if same_spec else None
+        self.changed = changed + (old.manifest["index"] or {}).get(CHANGED, 0)
+        self.renumbers = (
+            same_spec and self.changed < MOST_CHANGED * names and old.dense.can_renumber
+        )
 
     def as_manifest(self, names: int) -> dict[str, Any]:
         """List the reused parts, for the manifest.

@@ -4,20 +4,22 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..kb import KnowledgeBase
-from ..types import Floats2d, Progress
+from ..types import Floats2d, Ints1d, Progress
 from .kept import KeptVectors
+from .update import KnownVectors
 
 if TYPE_CHECKING:  # torch and transformers are not needed to build the starter's tiers
     import torch
 
     from ..encoders.bi_encoder import BiEncoder
 
+Made = TypeVar("Made")
 _CHUNK = 4096
 _CHUNK_ON_GPU = 65_536  # large, since a GPU is idle while the last batch of a chunk is fetched
 _CHUNK_OF_KNOWN = 32_768  # larger, so that the few new names of a chunk make a batch
@@ -43,15 +45,43 @@ def name_vectors(
     known (Optional[Known]): vectors made before.
     kept (Optional[KeptVectors]): keeps new vectors, and has the vectors of an interrupted build.
     """
-    counted = iter(progress(range(kb.n_names), kb.n_names, "encoding names"))
     if known is None:
         found = kept_or_encoded(encoder, kept, name_chunks(kb, encoder.device))
     else:
         chunks = _chunks(kb.iter_texts(), _CHUNK_OF_KNOWN)
         found = (_completed(encoder, kept, known, chunk) for chunk in chunks)
-    for vectors in found:
-        yield vectors
-        for _ in islice(counted, len(vectors)):
+    return _counted(((len(vectors), vectors) for vectors in found), kb, progress)
+
+
+def carried_rows(
+    encoder: "BiEncoder",
+    kb: KnowledgeBase,
+    known: KnownVectors,
+    progress: Progress,
+    kept: KeptVectors | None = None,
+) -> Iterator[tuple[Ints1d, Floats2d]]:
+    """Stream the rows that the names have in an older index, and the vectors of the others.
+
+    RETURNS (Iterator[Tuple[Ints1d, Floats2d]]): rows (n,), none twice, -1 for another name;
+        vectors of the others, (n_others, dim).
+    """
+
+    def carried(texts: Sequence[str]) -> tuple[int, tuple[Ints1d, Floats2d]]:
+        rows = known.claim(texts)
+        others = [texts[place] for place in np.flatnonzero(rows < 0).tolist()]
+        return len(texts), (rows, _completed(encoder, kept, known, others))
+
+    return _counted(map(carried, _chunks(kb.iter_texts(), _CHUNK_OF_KNOWN)), kb, progress)
+
+
+def _counted(
+    found: Iterable[tuple[int, Made]], kb: KnowledgeBase, progress: Progress
+) -> Iterator[Made]:
+    """Pass on what was made for so many names, and show how many are done."""
+    counted = iter(progress(range(kb.n_names), kb.n_names, "encoding names"))
+    for names, made in found:
+        yield made
+        for _ in islice(counted, names):
             pass
     next(counted, None)  # ends the iterator, so that the progress bar disappears
 

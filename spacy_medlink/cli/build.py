@@ -284,7 +284,7 @@ def _index(facts: dict[str, Any] | None) -> list[str]:
     recall = facts["recall"]
     return [
         f"index {facts['spec']}: finds {100 * recall['recall@1']:.1f} % of the nearest names, "
-        f"{100 * recall['recall@25']:.1f} % of the 25 nearest"
+        f"{100 * recall['recall@25']:.1f} % of the 25 nearest{_kept(facts)}"
     ]
 
 

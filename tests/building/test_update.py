@@ -9,7 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.building import build_assets, vectors
+from spacy_medlink.building import build_assets, update, vectors
+from spacy_medlink.building.update import CHANGED
 from spacy_medlink.cli import app
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import MedlinkError
@@ -131,6 +132,35 @@ def test_compressed_vectors_keep_their_codes(
     assert now["Heart attack"] in hits.rows[0]
 
 
+@pytest.mark.parametrize("spec", ["IVF2,PQ8x4fs,RFlat", "IVF2,PQ8x4fs,Refine(SQ8)"])
+def test_refined_lists_are_carried_over(
+    spec: str, tiny_kb: KnowledgeBase, next_kb: KnowledgeBase, tiny_encoder: Path,
+    encoded: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    first = build_assets(tmp_path / "first", tiny_kb.path, tiny_encoder, index=spec)
+    anew = build_assets(tmp_path / "anew", next_kb.path, update=first.path)
+    assert CHANGED not in anew.manifest["index"]  # a fourth of the names has changed
+    monkeypatch.setattr(update, "MOST_CHANGED", 1.0)
+    encoded.clear()
+    second = build_assets(tmp_path / "second", next_kb.path, update=first.path)
+    assert sorted(encoded) == sorted([*NEW, NEW[2].upper()])
+    assert second.manifest["update"] == anew.manifest["update"]
+    facts = second.manifest["index"]
+    assert facts == {**first.manifest["index"], "names": next_kb.n_names, CHANGED: facts[CHANGED]}
+    assert facts[CHANGED] > len(NEW) + len(DROPPED)
+    assert np.allclose(_all_vectors(second), _all_vectors(anew), atol=1e-6)
+    queries = second.encoder.encode(["Heart attack", "tamponade", "Fever", "fièvre"])
+    found, wanted = second.dense.search(queries, 10), anew.dense.search(queries, 10)
+    assert np.allclose(found.scores, wanted.scores, atol=1e-5)
+    # What has changed is counted over all updates; when it is too much, the index is filled anew.
+    third = build_assets(tmp_path / "third", tiny_kb.path, update=second.path)
+    assert third.manifest["index"][CHANGED] == 2 * facts[CHANGED]
+    monkeypatch.setattr(update, "MOST_CHANGED", 0.1)
+    fourth = build_assets(tmp_path / "fourth", tiny_kb.path, update=third.path)
+    assert CHANGED not in fourth.manifest["index"]
+    assert np.allclose(_all_vectors(third), _all_vectors(fourth), atol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("why", "settings", "old_settings"),
     [
@@ -154,9 +184,9 @@ def test_what_cannot_be_reused_is_encoded_and_said(
     if settings["encoder"] == "other":
         settings["encoder"] = other
     assets = build_assets(tmp_path / "new", next_kb.path, **settings, update=tmp_path / "old")
-    update = assets.manifest["update"]
-    assert update["why_not"] == why
-    assert (update["reused"], update["encoded"]) == (0, next_kb.n_names)
+    facts = assets.manifest["update"]
+    assert facts["why_not"] == why
+    assert (facts["reused"], facts["encoded"]) == (0, next_kb.n_names)
     assert len(encoded) == next_kb.n_names
 
 

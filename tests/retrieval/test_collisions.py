@@ -106,3 +106,8 @@ def test_vectors_are_not_taken_over_by_hash_alone(assets):
     is_known, _ = known.take([EVIL, NAME])
     assert is_known.tolist() == [False, True]
     assert (known.reused, known.encoded) == (1, 1)
+    known = KnownVectors(hashes, np.zeros(1, dtype=np.uint32), Index(), assets.kb.texts_at)
+    assert known.claim([EVIL]).tolist() == [-1]
+    assert known.claim([NAME, NAME]).tolist() == [0, -1]
+    assert known.claim([NAME, "fever"]).tolist() == [-1, -1]
+    assert (known.reused, known.dropped) == (1, 0)
