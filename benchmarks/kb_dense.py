@@ -1,8 +1,8 @@
 """Assets with a dense tier, at any size: `python -m benchmarks.kb_dense KB --encoder DIR`.
 
 Measured, each in a fresh process: `medlink build` over all names of KB, searches of its index (one
-vector, many, within a semantic type), notes through a saved pipeline, and an update to the next
-release. KB may be one of `benchmarks.grown_kb` (`0.kb`, with `1.kb` as the next), or of
+vector, many, within a seventh of the concepts), notes through a saved pipeline, and an update to
+the next release. KB may be one of `benchmarks.grown_kb` (`0.kb`, with `1.kb` as the next), or of
 `benchmarks.kb` (its --work keeps `umls.kb`). A static student (docs/tutorials/train.md) encodes 15
 million names in minutes.
 """
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _K = 64  # names that the linker asks a tier for
 _BATCH = 256
+_PART = 7  # of so many concepts a filter lets one pass
 _TASKS = "benchmarks.kb_dense"
 _Rows = list[tuple[str, str, str]]  # what, measured, wanted
 
@@ -34,13 +35,15 @@ _Rows = list[tuple[str, str, str]]  # what, measured, wanted
 def measure(
     work: Path, kb: Path, encoder: str, notes: int, later: Path | None = None
 ) -> dict[str, Any]:
-    """Build assets and a pipeline in `work`, and link.
+    """Build assets (unless they are there) and a pipeline in `work`, and link.
 
     notes (int): how many notes to link. later (Optional[Path]): the knowledge base of the next
         release, to which the assets are updated.
     """
     assets, pipeline = str(work / "assets"), str(work / "pipeline")
-    found = {"build": run_command("build", str(kb), "--output", assets, "--encoder", encoder)}
+    found: dict[str, Any] = {}
+    if not (work / "assets").exists():
+        found["build"] = run_command("build", str(kb), "--output", assets, "--encoder", encoder)
     found["search"] = run_task(f"{_TASKS}.search", assets=assets)
     found["within"] = run_task(f"{_TASKS}.search_within", assets=assets)
     run_task("benchmarks.kb_tasks.save_pipeline", assets=assets, out=pipeline)
@@ -64,17 +67,18 @@ def search(assets: str) -> dict[str, Any]:
     before, own, start = resident(), private(), time.perf_counter()
     index = opened.dense
     opening = time.perf_counter() - start
-    alone = sorted(_alone(index, vectors))
+    first, again = (sorted(_alone(index, vectors)) for _ in range(2))  # the first one reads pages
     start = time.perf_counter()
-    for first in range(0, len(vectors), _BATCH):
-        index.search(vectors[first : first + _BATCH], _K)
+    for place in range(0, len(vectors), _BATCH):
+        index.search(vectors[place : place + _BATCH], _K)
     batch = time.perf_counter() - start
     return {
         "names": len(index),
         "facts": opened.manifest["index"],
         "open_ms": 1e3 * opening,
-        "alone_ms": 1e3 * median(alone),
-        "p99_ms": 1e3 * alone[int(0.99 * len(alone))],
+        "first_ms": 1e3 * median(first),
+        "again_ms": 1e3 * median(again),
+        "p99_ms": 1e3 * again[int(0.99 * len(again))],
         "batch_ms": 1e3 * batch / len(vectors),
         "index_rss_mb": (resident() - before) / 1e6,
         "index_private_mb": (private() - own) / 1e6,
@@ -84,23 +88,18 @@ def search(assets: str) -> dict[str, Any]:
 
 
 def search_within(assets: str) -> dict[str, Any]:
-    """Search for misspelt names within one semantic type."""
+    """Search for misspelt names within a seventh of the concepts."""
     from benchmarks.ngrams import misspelt
     from spacy_medlink.assets import Assets
-    from spacy_medlink.retrieval.filters import Filter
+    from spacy_medlink.retrieval.mask import Mask
 
     opened = Assets(Path(assets))
-    vectors = opened.encoder.encode(misspelt(opened.kb)[:_BATCH])
-    engine, index = opened.engine(calibrator=False), opened.dense
-    only = Filter.of(types=[opened.facets.types[0]])
-    start = time.perf_counter()
-    mask = engine.scopes.of("", only).mask
-    seconds = time.perf_counter() - start
-    assert mask is not None, "a type always has a mask"
-    list(_alone(index, vectors))  # reads the file
+    vectors, index = opened.encoder.encode(misspelt(opened.kb)[:_BATCH]), opened.dense
+    mask = Mask.of(opened.name_concept % _PART == 0)
+    for own in (None, mask):
+        list(_alone(index, vectors, own))  # reads pages of the file
     return {
         "share": mask.count / len(index),
-        "mask_s": seconds,
         "all_ms": 1e3 * median(_alone(index, vectors)),
         "within_ms": 1e3 * median(_alone(index, vectors, mask)),
     }
@@ -116,37 +115,39 @@ def _alone(index: "DenseIndex", vectors: "Floats2d", mask: "Mask | None" = None)
 
 def table(found: dict[str, Any]) -> str:
     """Write the figures as Markdown."""
-    build, search, within, notes = (found[part] for part in ("build", "search", "within", "notes"))
+    search, within, notes = (found[part] for part in ("search", "within", "notes"))
     facts = search["facts"]
-    rows: _Rows = [
-        ("`medlink build`, all tiers",
-         f"{build['wall_s']:,.0f} s, {build['cpu_s']:,.0f} s of processor time", ""),
-        ("peak memory", f"{build['peak_rss_mb']:,.0f} MB", ""),
+    rows: _Rows = _made("`medlink build`, all tiers", found["build"]) if "build" in found else []
+    rows += [
         ("assets; the index alone",
          f"{search['assets_mb']:,.0f} MB; {search['index_mb']:,.0f} MB", ""),
         ("index", f"`{facts['spec']}`, {facts.get('search', {})}", ""),
         ("recall@25 of exhaustive search, names",
          f"{facts.get('recall', {}).get('recall@25', 1):.3f}", "0.93"),
         ("open the index", f"{search['open_ms']:.0f} ms", ""),
-        ("search, alone; 99th percentile",
-         f"{search['alone_ms']:.1f} ms; {search['p99_ms']:.1f} ms", "5 ms"),
+        ("search, alone, while its pages are read; again; 99th percentile",
+         f"{search['first_ms']:.1f} ms; {search['again_ms']:.1f}; {search['p99_ms']:.1f}", "5 ms"),
         (f"search, of {_BATCH}", f"{search['batch_ms']:.1f} ms", ""),
         ("memory of the index after these searches; without the pages of its file",
          f"{search['index_rss_mb']:,.0f} MB; {search['index_private_mb']:,.0f} MB", "3,000 MB"),
-        (f"within a semantic type ({within['share']:.0%} of the names), alone",
+        (f"within {within['share']:.0%} of the names, alone",
          f"{within['within_ms']:.1f} ms; all names {within['all_ms']:.1f} ms", "1.3 times"),
         ("`spacy.load` to the first link, after `import spacy`", first_link(notes), "3 s"),
         ("`medical_mentions` and `medical_linker`, 300 words, median; 95th percentile",
          f"{notes['note_median_ms']:.0f} ms; {notes['note_p95_ms']:.0f} ms", ""),
     ]  # fmt: skip
     if "update" in found:
-        seconds, of_build = found["update"]["wall_s"], found["update"]["wall_s"] / build["wall_s"]
-        rows.append(("update to the next release", f"{seconds:,.0f} s ({of_build:.1%})", "5 %"))
+        rows += _made("update to the next release", found["update"])
     lines = [f"# Assets with a dense tier, {search['names']:,} names", ""]
     lines += ["| what | measured | wanted at 15 M names |", "|---|---:|---:|"]
     lines += [f"| {what} | {own} | {wanted} |" for what, own, wanted in rows]
     machine_facts = ", ".join(f"{name} {value}" for name, value in found["machine"].items())
     return "\n".join([*lines, "", f"`{found['command']}`; {machine_facts}."])
+
+
+def _made(what: str, run: dict[str, Any]) -> _Rows:
+    seconds = f"{run['wall_s']:,.0f} s, {run['cpu_s']:,.0f} s of processor time"
+    return [(what, seconds, ""), ("its peak memory", f"{run['peak_rss_mb']:,.0f} MB", "")]
 
 
 def main(
@@ -155,7 +156,9 @@ def main(
     later: Annotated[
         Path | None, typer.Option("--next", help="Knowledge base of the next release.")
     ] = None,
-    work: Annotated[Path | None, typer.Option(help="Directory for assets, kept.")] = None,
+    work: Annotated[
+        Path | None, typer.Option(help="Directory for assets, kept and used again.")
+    ] = None,
     notes: Annotated[int, typer.Option(help="Notes to time, and again to watch memory.")] = 200,
     output: Annotated[Path, typer.Option(help="Where the figures go, JSON.")] = Path(
         "benchmarks/results/kb_dense.json"
