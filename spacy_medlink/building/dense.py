@@ -77,16 +77,21 @@ class DenseBuild:
         encoder: "BiEncoder",
         reuse: Update,
     ) -> "DenseIndex":
-        """Carry the older index over. Its recall stays: few names have changed."""
+        """Carry the older index over. Its recall stays, as few names have changed."""
         from ..retrieval.dense import DenseIndex
 
         assert reuse.known is not None and reuse.trained is not None, "what is known is renumbered"
         rows = carried_rows(encoder, kb, reuse.known, progress, self.kept)
         index = DenseIndex.renumbered(reuse.trained, rows, kb.n_names)
         self._finish(index, path)
-        facts = reuse.old.manifest["index"]
-        kept = {name: facts[name] for name in ("training_sample", "recall") if name in facts}
+        old = reuse.old.manifest["index"]
+        kept = {name: old[name] for name in ("training_sample", "recall") if name in old}
         self._note(index, {**kept, CHANGED: reuse.changed})
+        if self.facts is not None and self.facts["search"] != old.get("search"):
+            probe = RecallProbe.of(kb, encoder)
+            for _ in probe.watch(index.blocks()):
+                pass
+            self.facts["recall"] = probe.measure(index)
         return index
 
     def _finish(self, index: "DenseIndex", path: Path) -> None:

@@ -29,7 +29,7 @@ TRAINING_SAMPLE = 262_144  # vectors
 # inside faiss.
 _FEW = 65_536
 _AROUND = 2  # times as many names as should lie within a filter are asked for
-_MOVED = 65_536  # vectors that are copied to a device at a time
+_BLOCK = 65_536  # vectors
 
 # The threads of OpenMP do not survive a fork: with more than one, a child hangs at its first
 # search, even for a single vector, once the parent has searched.
@@ -161,11 +161,12 @@ class DenseIndex:
     def _move(self, device: "torch.device") -> None:
         from .flat import FlatVectors
 
-        self._moved = FlatVectors(self._blocks(), len(self), self.dim, device)
+        self._moved = FlatVectors(self.blocks(), len(self), self.dim, device)
 
-    def _blocks(self) -> Iterator[Floats2d]:
-        for start in range(0, len(self), _MOVED):
-            yield self._index.reconstruct_n(start, min(_MOVED, len(self) - start))
+    def blocks(self) -> Iterator[Floats2d]:
+        """Stream all vectors, as the index keeps them, in blocks of (n, dim)."""
+        for start in range(0, len(self), _BLOCK):
+            yield self._index.reconstruct_n(start, min(_BLOCK, len(self) - start))
 
     def tune(self, settings: SearchSettings) -> None:
         """Change the search settings; 0 leaves a setting as it is."""

@@ -15,6 +15,7 @@ from spacy_medlink.cli import app
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.retrieval.tuning import SearchSettings
 from spacy_medlink.types import Concept, Floats2d, Mention, Name
 from tests.tiny import TINY_RECORDS, write_tiny_encoder
 
@@ -152,6 +153,11 @@ def test_refined_lists_are_carried_over(
     queries = second.encoder.encode(["Heart attack", "tamponade", "Fever", "fièvre"])
     found, wanted = second.dense.search(queries, 10), anew.dense.search(queries, 10)
     assert np.allclose(found.scores, wanted.scores, atol=1e-5)
+    nearer = build_assets(
+        tmp_path / "nearer", next_kb.path, update=first.path, search=SearchSettings(nprobe=1)
+    ).manifest["index"]
+    assert nearer["search"]["nprobe"] == 1
+    assert nearer["recall"]["recall@25"] < facts["recall"]["recall@25"]  # measured anew
     # What has changed is counted over all updates; when it is too much, the index is filled anew.
     third = build_assets(tmp_path / "third", tiny_kb.path, update=second.path)
     assert third.manifest["index"][CHANGED] == 2 * facts[CHANGED]
