@@ -97,8 +97,8 @@ def build_assets(
     runtime (Optional[str]): "onnx" or "openvino" to export the encoder, so that linking needs no
         torch; "torch" for no export; default: that of `update`.
     update (Optional[Path]): assets built before. If the encoder is the same, their vectors are
-        reused; the manifest's "update" lists the reused parts. Calibrator, gate and export stay
-        until a tenth of the names has changed since they were made (`fits`).
+        reused; the manifest's "update" lists the reused parts. Calibrator, gate, export and an
+        index of refined lists stay until a tenth of the names has changed since they were made.
     memory (Sequence[Path]): gold mentions for the memory; without any, the memory of `update`.
     dev (Optional[Path]): 50 or more gold mentions on which the fusion is chosen and the calibrator
         fitted; names from these mentions count as new. Without them, what `update` has stays, or

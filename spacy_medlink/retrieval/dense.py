@@ -96,8 +96,8 @@ class DenseIndex:
         """Make the index of a next release from a saved one, see `can_renumber`.
 
         rows (Iterable): what `Renumbering.put` takes, in the order of the names.
-        RAISES (MedlinkError): E202 when the old one is damaged, E208 for vectors that are not
-            finite.
+        RAISES (MedlinkError): E202 and E223 when the old one is damaged, E208 for vectors that are
+            not finite.
         """
         index = read_index(old, faiss.IO_FLAG_MMAP_IFC)
         renumbering = Renumbering(index, n_names)

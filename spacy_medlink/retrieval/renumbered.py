@@ -8,6 +8,7 @@ from typing import Any
 import faiss
 import numpy as np
 
+from ..errors import Errors
 from ..types import Floats2d, Ints1d
 
 
@@ -60,7 +61,11 @@ class Renumbering:
             self._lists.add_with_ids(vectors, len(self._row_of) + own[~stays])
 
     def finish(self) -> Any:
-        """Remove what is gone, and give all others their rows. RETURNS: the index of faiss."""
+        """Remove what is gone, and give all others their rows.
+
+        RETURNS (Any): the new index, of faiss.
+        RAISES (MedlinkError): E223 when the old one has rows that are not there.
+        """
         makers: Any = faiss  # its type stubs lag behind
         gone = np.packbits(self._row_of < 0, bitorder="little")
         self._lists.remove_ids(makers.IDSelectorBitmap(gone))
@@ -69,6 +74,8 @@ class Renumbering:
         for number in range(self._lists.nlist):
             if size := lists.list_size(number):
                 ids = makers.rev_swig_ptr(lists.get_ids(number), size)
+                if not 0 <= ids.min() <= ids.max() < len(row_of):
+                    raise Errors.index_damaged(row=int(ids.max()), names=len(self._row_of))
                 ids[:] = row_of[ids]
         index: Any = makers.IndexRefine(self._lists, self._vectors)
         index.referenced_objects.append(self._old)  # which owns the lists

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spacy_medlink.errors import MedlinkError
 from spacy_medlink.retrieval.dense import DenseIndex
 from spacy_medlink.retrieval.tuning import SearchSettings
 from spacy_medlink.types import Floats2d, Ints1d
@@ -93,3 +94,17 @@ def test_a_search_of_the_old_one_goes_on(old: Path) -> None:
     assert len(made) == 100
     assert (opened.search(queries, 5).rows == before.rows).all()
     assert faiss.downcast_index(opened._index).ntotal == 200
+
+
+def test_a_damaged_old_one_is_refused(spec: str, tmp_path: Path) -> None:
+    old = DenseIndex.build([_vectors(200, 0)], 200, DIM, spec)
+    lists = faiss.downcast_index(faiss.downcast_index(old._index).base_index).invlists
+    number = max(range(4), key=lists.list_size)
+    for row in (-3, 4000):
+        ids = faiss.rev_swig_ptr(lists.get_ids(number), lists.list_size(number))
+        ids[0] = row
+        old.save(tmp_path / "dense.faiss")
+        with pytest.raises(MedlinkError, match="E223"):
+            DenseIndex.renumbered(
+                tmp_path / "dense.faiss", _changes([*range(200)], _vectors(0, 1), []), 200
+            )
