@@ -19,6 +19,8 @@ if TYPE_CHECKING:  # torch, transformers and faiss are not needed to build the s
     from ..retrieval.tuning import SearchSettings
 
 _EXHAUSTIVE = "Flat"
+# An index, its facts for the manifest, and what measures its recall, if that is not known.
+_Made = tuple["DenseIndex", dict[str, Any], RecallProbe | None]
 
 
 @dataclass
@@ -50,60 +52,55 @@ class DenseBuild:
         """
         if self.encoder is None:
             return None
-        from ..retrieval.dense import TRAINING_SAMPLE, DenseIndex
-
         self.encoder.save(path / ENCODER)
         if self.reuse is not None and self.reuse.renumbers:
-            return self._renumbered(path, kb, progress, self.encoder, self.reuse)
-        old, trained = (self.reuse.known, self.reuse.trained) if self.reuse else (None, None)
-        chunks = name_vectors(self.encoder, kb, old or self.stored, progress, self.kept)
-        probe = None if self.spec == _EXHAUSTIVE else RecallProbe.of(kb, self.encoder)
-        sample = self.training_sample or TRAINING_SAMPLE
-        index = DenseIndex.build(
-            probe.watch(chunks) if probe else chunks, kb.n_names, self.encoder.dim, self.spec,
-            trained, sample,
-        )  # fmt: skip
-        self._finish(index, path)
+            index, facts, probe = self._carried(kb, progress, self.encoder, self.reuse)
+        else:
+            index, facts, probe = self._filled(kb, progress, self.encoder)
+        index.save(path / DENSE_FILE)
+        index.move(self.encoder.device)
+        self.facts = {"spec": self.spec, "names": kb.n_names, **facts}
         if probe is not None:
-            sample = min(sample, kb.n_names)
-            self._note(index, {"training_sample": sample, "recall": probe.measure(index)})
+            self.facts["recall"] = probe.measure(index)
         return index
 
-    def _renumbered(
-        self,
-        path: Path,
-        kb: KnowledgeBase,
-        progress: Progress,
-        encoder: "BiEncoder",
-        reuse: Update,
-    ) -> "DenseIndex":
-        """Carry the older index over. Its recall stays, as few names have changed."""
+    def _filled(self, kb: KnowledgeBase, progress: Progress, encoder: "BiEncoder") -> _Made:
+        """Fill an index with the vectors of all names."""
+        from ..retrieval.dense import TRAINING_SAMPLE, DenseIndex
+
+        old, trained = (self.reuse.known, self.reuse.trained) if self.reuse else (None, None)
+        chunks = name_vectors(encoder, kb, old or self.stored, progress, self.kept)
+        probe = None if self.spec == _EXHAUSTIVE else RecallProbe.of(kb, encoder)
+        sample = self.training_sample or TRAINING_SAMPLE
+        index = DenseIndex.build(
+            probe.watch(chunks) if probe else chunks, kb.n_names, encoder.dim, self.spec,
+            trained, sample,
+        )  # fmt: skip
+        search = self._tune(index)
+        if probe is None:
+            return index, {}, None
+        return index, {"search": search, "training_sample": min(sample, kb.n_names)}, probe
+
+    def _carried(
+        self, kb: KnowledgeBase, progress: Progress, encoder: "BiEncoder", reuse: Update
+    ) -> _Made:
+        """Carry the older index over; its recall stays, as few names have changed."""
         from ..retrieval.dense import DenseIndex
 
         assert reuse.known is not None and reuse.trained is not None, "what is known is renumbered"
         rows = carried_rows(encoder, kb, reuse.known, progress, self.kept)
         index = DenseIndex.renumbered(reuse.trained, rows, kb.n_names)
-        self._finish(index, path)
-        old = reuse.old.manifest["index"]
-        kept = {name: old[name] for name in ("training_sample", "recall") if name in old}
-        self._note(index, {**kept, CHANGED: reuse.changed})
-        if self.facts is not None and self.facts["search"] != old.get("search"):
-            probe = RecallProbe.of(kb, encoder)
-            for _ in probe.watch(index.blocks()):
-                pass
-            self.facts["recall"] = probe.measure(index)
-        return index
+        facts = {**reuse.old.manifest["index"], "names": kb.n_names, CHANGED: reuse.changed}
+        search = self._tune(index)
+        if search == facts.get("search"):
+            return index, facts, None
+        probe = RecallProbe.of(kb, encoder)
+        for _ in probe.watch(index.blocks()):
+            pass
+        return index, {**facts, "search": search}, probe
 
-    def _finish(self, index: "DenseIndex", path: Path) -> None:
-        """Tune and save an index, and open it for searches."""
+    def _tune(self, index: "DenseIndex") -> dict[str, int]:
+        """Set how far a search goes. RETURNS: the settings that this kind of index has."""
         if self.search is not None:
             index.tune(self.search)
-        index.save(path / DENSE_FILE)
-        if self.encoder is not None:
-            index.move(self.encoder.device)
-        self.facts = {"spec": self.spec, "names": len(index)}
-
-    def _note(self, index: "DenseIndex", facts: dict[str, Any]) -> None:
-        """Note how far a search goes, and what is known about it."""
-        settings = {name: value for name, value in index.settings._asdict().items() if value}
-        self.facts = {**(self.facts or {}), "search": settings, **facts}
+        return {name: value for name, value in index.settings._asdict().items() if value}

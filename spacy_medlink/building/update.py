@@ -66,8 +66,7 @@ class KnownVectors:
         RETURNS (Tuple[NDArray, Floats2d]): which texts are known, (n,), and the vectors of the
             known texts, (n_known, dim).
         """
-        place = positions(self._hashes, hash_keys(texts))
-        place = np.where(self._are_same(place, texts), place, -1)
+        place = self._find(texts)
         is_known = place >= 0
         known = place[is_known]
         self._used[known] = True
@@ -75,6 +74,11 @@ class KnownVectors:
         self.encoded += len(texts) - len(known)
         rows: Ints1d = self._rows[known].astype(np.int64)
         return is_known, self._index.vectors(rows)
+
+    def _find(self, texts: Sequence[str]) -> Ints1d:
+        """Find the place of each text among the distinct ones, (n,); -1 for a new text."""
+        place = positions(self._hashes, hash_keys(texts))
+        return np.where(self._are_same(place, texts), place, -1)
 
     def _are_same(self, place: Ints1d, texts: Sequence[str]) -> NDArray[np.bool_]:
         """Compare the names found by hash, since two names may have the same hash."""
@@ -90,16 +94,13 @@ class KnownVectors:
 
         RETURNS (Ints1d): row of each text, (n,); -1 for a new text, and for one whose row is given.
         """
-        place = positions(self._hashes, hash_keys(texts))
+        place = self._find(texts)
         _, first = np.unique(place, return_index=True)
         first = first[(place[first] >= 0) & ~self._used[place[first]]]
-        found = place[first]
-        names = self._texts(self._rows[found].tolist())
-        is_same = np.array([name == texts[at] for name, at in zip(names, first, strict=True)], bool)
-        self._used[found[is_same]] = True
-        self.reused += int(is_same.sum())
+        self._used[place[first]] = True
+        self.reused += len(first)
         rows = np.full(len(texts), -1, dtype=np.int64)
-        rows[first[is_same]] = self._rows[found[is_same]]
+        rows[first] = self._rows[place[first]]
         return rows
 
     @property

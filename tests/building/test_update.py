@@ -158,6 +158,9 @@ def test_refined_lists_are_carried_over(
     ).manifest["index"]
     assert nearer["search"]["nprobe"] == 1
     assert nearer["recall"]["recall@25"] < facts["recall"]["recall@25"]  # measured anew
+    same = build_assets(tmp_path / "same", next_kb.path, update=second.path)  # nothing has changed
+    assert same.manifest["index"] == facts
+    assert (_all_vectors(same) == _all_vectors(second)).all()
     # What has changed is counted over all updates; when it is too much, the index is filled anew.
     third = build_assets(tmp_path / "third", tiny_kb.path, update=second.path)
     assert third.manifest["index"][CHANGED] == 2 * facts[CHANGED]
