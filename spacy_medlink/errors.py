@@ -354,11 +354,6 @@ class Errors:
         "The encoder in {runtime} does not link as it does in torch: {problem}. Build without "
         "--runtime, or with another one.",
     )
-    llm_silent = Message(
-        "E230",
-        "The language model at {endpoint} did not answer ({problem}). Start its server, correct "
-        "`endpoint`, `model` or `key` of `llm`, give it more `seconds`, or set `llm` to null.",
-    )
 
     # 3xx: the spaCy components
     bad_threshold = Message(
@@ -1038,10 +1033,6 @@ class Warnings:
     vectors_not_kept = (
         "[W122] {out} was not finished, and what was there before is untouched. Vectors could not "
         "be kept for another try: {reason}"
-    )
-    llm_limit = (
-        "[W123] The language model was asked {most:,} times, which is the limit `most` of `llm`. "
-        "Further unsure links stay as they are."
     )
     overlay_unread = (
         "[W130] The overlay {path} has changed, but cannot be read, so the old rules stay in "

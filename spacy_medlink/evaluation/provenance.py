@@ -63,8 +63,6 @@ def describe_linker(linker: Linker) -> dict[str, Any]:
     found = {
         name: getattr(own, name) for name in _LINKER if getattr(own, name) != getattr(default, name)
     }
-    if own.llm is not None:
-        found["llm"] = {"model": own.llm.model, "below": own.llm.below, "most": own.llm.most}
     if filters := " and ".join(map(str, linker.scope("").selection)):
         found["filters"] = filters
     if isinstance(linker.parts.kb, OverlaidKb):

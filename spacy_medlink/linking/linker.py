@@ -189,9 +189,7 @@ class Linker:
             parts = link_parts(self, mentions, firsts, most, settings.threshold, only, force)
             for place, own in parts.items():
                 decided[place] = decided[place]._replace(parts=own)
-        if settings.llm is None or self.parts.kb is None:
-            return decided
-        return settings.llm.choose(self.parts.kb, mentions, decided)
+        return decided
 
     def explain(
         self, mention: Mention, only: "Only" = None, force: bool | None = None

@@ -2,15 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from ..ranking.backoff import MARGIN, NEAR_TIES
 from ..ranking.features import DEPTH
 from ..retrieval.filters import Only
 from .scopes import ScopeSettings
-
-if TYPE_CHECKING:
-    from .llm import LlmChooser
 
 NAMES_PER_TIER = 64
 
@@ -40,7 +36,6 @@ class LinkSettings:
     backoff (bool): link near ties to the concept above them, within `backoff_margin`.
     names_per_tier (int): names that each tier proposes; more where too few concepts are found.
     cache_size (int): mentions whose ranking is remembered.
-    llm (Optional[LlmChooser]): a language model to ask about unsure mentions.
     """
 
     top_k: int = 5
@@ -61,7 +56,6 @@ class LinkSettings:
     backoff_margin: float = MARGIN
     names_per_tier: int = NAMES_PER_TIER
     cache_size: int = 65_536
-    llm: "LlmChooser | None" = None
 
     @property
     def depth(self) -> int:

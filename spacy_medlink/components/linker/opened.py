@@ -353,7 +353,7 @@ class OpenedLinker:
             from ...retrieval.tuning import SearchSettings
 
             engine.parts.dense.tune(SearchSettings(**settings.index))
-        return engine.using(llm=settings.llm)
+        return engine
 
     def _checked_encoder(self) -> "BiEncoder | None":
         """Get the encoder of the config, if there is one; check that it made the index."""

@@ -72,12 +72,6 @@ def _fusion(value: Any) -> Any:
     return value
 
 
-def _llm(value: Any) -> Any:
-    if value is not None and not hasattr(value, "choose"):
-        raise ValueError("no language model")
-    return value
-
-
 class LinkerSettings(Settings):
     """The settings of `medical_linker`."""
 
@@ -276,13 +270,6 @@ class LinkerSettings(Settings):
         _CANDIDATES,
         "candidates that the reranker reads, a latency budget; null for as "
         "many as it was trained for, 0 leaves it out",
-    )
-    llm: Annotated[Any, AfterValidator(_llm)] = setting(
-        None,
-        "must be spacy-medlink.Llm.v1, or null",
-        "a language model to choose among the candidates of unsure mentions, such as "
-        '`{"@misc": "spacy-medlink.Llm.v1", "endpoint": "http://localhost:8000/v1", "model": '
-        '"NAME"}`; null for none',
     )
     copy_assets: bool = flag(
         True,
