@@ -1,4 +1,4 @@
-"""Encoders in torch, ONNX Runtime and OpenVINO: `python -m benchmarks.runtimes WORK KB ENCODER`.
+"""Encoders in torch and ONNX Runtime: `python -m benchmarks.runtimes WORK KB ENCODER`.
 
 Measured are names per second of CPU time, in turn, in one process (`OMP_NUM_THREADS=1`); how many
 first candidates of gold mentions differ from torch's; and the disk space of an environment, and its
@@ -25,7 +25,7 @@ from spacy_medlink.building import build_assets
 from spacy_medlink.building.export import exports
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.native import has_native_bf16
-from spacy_medlink.encoders.runtime import RUNTIMES, RuntimeEncoder
+from spacy_medlink.encoders.runtime import ONNX, RuntimeEncoder
 from spacy_medlink.evaluation import load_gold
 from spacy_medlink.types import Encoder, Floats2d
 
@@ -66,11 +66,9 @@ def speeds(encoder: BiEncoder, texts: Sequence[str], work: Path) -> dict[str, fl
     }
     if has_native_bf16(encoder.device):
         ways["torch bf16"] = lambda: encoder.encode(texts)
-    for runtime in RUNTIMES:
-        (work / runtime).mkdir()
-        for place in exports(encoder, runtime, work / runtime):
-            own = RuntimeEncoder(runtime, place, work / "encoder")
-            ways[f"{runtime} {place.name}"] = partial(own.encode, texts)
+    for place in exports(encoder, work):
+        own = RuntimeEncoder(place, work / "encoder")
+        ways[f"{ONNX} {place.name}"] = partial(own.encode, texts)
     took: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(_RUNS):
         for name, way in ways.items():
@@ -147,22 +145,14 @@ def main(
     """Measure the runtimes with the names of KB."""
     facts, torch = machine(), work / "torch"
     plain = Assets(torch) if torch.is_dir() else build_assets(torch, kb, encoder)
-    built = {
-        runtime: Assets(work / runtime) if (work / runtime).is_dir()
-        else build_assets(work / runtime, kb, update=torch, runtime=runtime)
-        for runtime in RUNTIMES
-    }  # fmt: skip
+    onnx = work / ONNX
+    built = Assets(onnx) if onnx.is_dir() else build_assets(onnx, kb, update=torch, runtime=ONNX)
     own = BiEncoder.load(encoder)
     rows = range(0, plain.kb.n_names, max(1, plain.kb.n_names // _NAMES))
     with TemporaryDirectory() as place:
         speed = speeds(own, plain.kb.texts_at(list(rows)), Path(place))
-    exported = {
-        name: {
-            **assets.manifest["encoder"]["runtime"],
-            "gold": changed(plain, assets.encoder, gold or ()),
-        }
-        for name, assets in built.items()
-    }
+    links = changed(plain, built.encoder, gold or ())
+    exported = {ONNX: {**built.manifest["encoder"]["runtime"], "gold": links}}
     starts = {}
     for one in python or ():
         name, runtime, path = one.split("=", 2)

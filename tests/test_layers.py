@@ -180,7 +180,6 @@ def test_training_imports_neither_the_command_line_nor_tests() -> None:
             [
                 "torch",
                 "onnx",
-                "openvino",
                 "train",
                 "parquet",
                 "rdf",

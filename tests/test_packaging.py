@@ -78,7 +78,7 @@ def test_everything_needed_is_pinned_and_installed_so() -> None:
     pins, seen = _pins("{}.{}".format(*sys.version_info)), set[str]()
     waiting = [
         *declared.requirements(
-            "starter", "torch", "onnx", "openvino", "train", "peft", "parquet", "rdf", "dev"
+            "starter", "torch", "onnx", "train", "peft", "parquet", "rdf", "dev"
         ),
         Requirement("setuptools"),
     ]

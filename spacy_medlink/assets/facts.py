@@ -58,7 +58,7 @@ class FitFacts(_Facts):
 class RuntimeFacts(FitFacts):
     """The runtime of an exported encoder."""
 
-    name: Literal["onnx", "openvino"]
+    name: Literal["onnx"]
     precision: StrictStr
 
 

@@ -122,7 +122,7 @@ def open_encoder(files: HeldFiles, manifest: Manifest, device: str) -> "Encoder"
     made_by = manifest["encoder"]
     if (runtime := made_by.get("runtime")) and _computes_here(device):
         try:
-            return _open_export(files, manifest, runtime["name"])
+            return _open_export(files, manifest)
         except ImportError:
             if not is_installed("torch"):
                 raise
@@ -146,7 +146,7 @@ def _computes_here(device: str) -> bool:
     return find_device(device).type == CPU
 
 
-def _open_export(files: HeldFiles, manifest: Manifest, runtime: str) -> "Encoder":
+def _open_export(files: HeldFiles, manifest: Manifest) -> "Encoder":
     """Open an export; it must be the file that the build compared with torch."""
     from ..encoders.runtime import RuntimeEncoder
 
@@ -155,7 +155,7 @@ def _open_export(files: HeldFiles, manifest: Manifest, runtime: str) -> "Encoder
         if is_used and files[name].sha256() != expected["sha256"]:
             problem = f"{name} is not the one that was compared with torch"
             raise Errors.assets_incomplete(path=files.path, problem=problem)
-    return RuntimeEncoder(runtime, files.part(RUNTIME), files.part(ENCODER))
+    return RuntimeEncoder(files.part(RUNTIME), files.part(ENCODER))
 
 
 def open_facets(files: HeldFiles, manifest: Manifest, kb: KnowledgeBase) -> "Facets":

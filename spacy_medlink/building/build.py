@@ -61,7 +61,7 @@ if TYPE_CHECKING:  # torch and transformers are not needed to build the starter'
 NGRAM_LIMIT = 400_000  # names, up to which comparing with all takes no longer
 TORCH = "torch"
 _LIBRARIES = (
-    "numpy", "scipy", "faiss-cpu", "torch", "transformers", "spacy", "onnxruntime", "openvino",
+    "numpy", "scipy", "faiss-cpu", "torch", "transformers", "spacy", "onnxruntime",
 )  # fmt: skip
 
 
@@ -94,7 +94,7 @@ def build_assets(
     index (Optional[str]): faiss factory string; default: that of `update`, else by the number of
         names, see `default_spec`.
     pooling (Optional[str]): "mean" or "cls"; default: as saved with the encoder, else "mean".
-    runtime (Optional[str]): "onnx" or "openvino" to export the encoder, so that linking needs no
+    runtime (Optional[str]): "onnx" to export the encoder, so that linking needs no
         torch; "torch" for no export; default: that of `update`.
     update (Optional[Path]): assets built before. If the encoder is the same, their vectors are
         reused; the manifest's "update" lists the reused parts. Calibrator, gate, export and an
@@ -199,7 +199,7 @@ def _export(
         return kept
     from .export import export
 
-    return export(encoder, linker, kb, runtime, path / RUNTIME, path / ENCODER)
+    return export(encoder, linker, kb, path / RUNTIME, path / ENCODER)
 
 
 def _runtime_of(assets: Assets | None) -> str:

@@ -1,4 +1,4 @@
-"""Exporting the encoder to a runtime without torch, and comparing the export with torch.
+"""Exporting the encoder to ONNX Runtime, which needs no torch, and comparing the export with torch.
 
 An export is refused if its vectors or first candidates differ from torch. An export in 8 bits is
 used only if it is also faster on this processor.
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..encoders.runtime import FILES, ONNX, OPENVINO, RuntimeEncoder
+from ..encoders.runtime import FILE, ONNX, RuntimeEncoder
 from ..errors import Errors, MedlinkError
 from ..fitting.name_examples import name_examples
 from ..kb import KnowledgeBase
@@ -56,13 +56,13 @@ class Checked(NamedTuple):
 
 
 def export(
-    encoder: "BiEncoder", linker: Linker, kb: KnowledgeBase, runtime: str, out: Path, saved: Path
+    encoder: "BiEncoder", linker: Linker, kb: KnowledgeBase, out: Path, saved: Path
 ) -> dict[str, Any]:
     """Export an encoder, check it, and keep fp32 or int8: the faster one that links as torch does.
 
     linker (Linker): the default linker, with torch. kb (KnowledgeBase): its names are the examples.
-    runtime (str): "onnx" or "openvino". out (Path): directory to write. saved (Path): the encoder.
-    RAISES (MedlinkError): E228 for an encoder that the runtime refuses, E229 for vectors or links
+    out (Path): directory to write. saved (Path): the encoder.
+    RAISES (MedlinkError): E228 for an encoder that ONNX refuses, E229 for vectors or links
         that differ. (ImportError): a package is not installed.
     RETURNS (Dict): for the manifest: `name`, `precision` and the figures of the check.
     """
@@ -70,19 +70,19 @@ def export(
     vectors = encoder.run_batches(encoder.module, encoder.tokenize(texts), _PIECES)
     firsts = _firsts(linker, texts, encoder)
     with TemporaryDirectory(dir=out.parent, prefix=".export-") as work:
-        made = exports(encoder, runtime, Path(work))
-        encoders = {place.name: _opened(runtime, place, saved) for place in made}
+        made = exports(encoder, Path(work))
+        encoders = {place.name: _opened(place, saved) for place in made}
         checked = [
             _check(own, precision, linker, texts, vectors, firsts)
             for precision, own in encoders.items()
         ]
         plain = checked[0]
         if plain.problem:
-            raise Errors.export_differs(runtime=runtime, problem=plain.problem)
+            raise Errors.export_differs(runtime=ONNX, problem=plain.problem)
         best = max((one for one in checked if not one.problem), key=lambda one: one.speed)
         (Path(work) / best.precision).rename(out)
     return {
-        "name": runtime,
+        "name": ONNX,
         "precision": best.precision,
         "least_cosine": round(best.least_cosine, 6),
         "changed": round(best.changed, 6),
@@ -92,35 +92,27 @@ def export(
     }
 
 
-def exports(encoder: "BiEncoder", runtime: str, work: Path) -> list[Path]:
-    """Write the exports of a runtime into directories named after their precision."""
-    plain = work / "fp32"
-    plain.mkdir()
-    source = plain / FILES[ONNX][0]
+def exports(encoder: "BiEncoder", work: Path) -> list[Path]:
+    """Write the exports into directories named after their precision."""
+    plain, small = work / "fp32", work / "int8"
     try:
-        _write_onnx(encoder, source)
-        if runtime == ONNX:
-            (work / "int8").mkdir()
-            quantise(source, work / "int8" / source.name)
-            return [plain, work / "int8"]
-        import openvino
-
-        model = openvino.Core().read_model(source)  # `convert_model` would send telemetry
-        openvino.save_model(model, plain / FILES[OPENVINO][0], compress_to_fp16=False)
-        source.unlink()
-        return [plain]
+        for place in (plain, small):
+            place.mkdir()
+        _write_onnx(encoder, plain / FILE)
+        quantise(plain / FILE, small / FILE)
     except (ImportError, MedlinkError):
         raise
-    except Exception as error:  # each exporter has classes of its own
+    except Exception as error:  # torch's exporter and onnx have classes of their own
         reason = str(error).strip().partition("\n")[0]
-        raise Errors.export_refused(runtime=runtime, reason=reason) from error
+        raise Errors.export_refused(runtime=ONNX, reason=reason) from error
+    return [plain, small]
 
 
-def _opened(runtime: str, export: Path, saved: Path) -> RuntimeEncoder:
+def _opened(export: Path, saved: Path) -> RuntimeEncoder:
     try:
-        return RuntimeEncoder(runtime, export, saved)
+        return RuntimeEncoder(export, saved)
     except MedlinkError as error:
-        raise Errors.export_refused(runtime=runtime, reason=error.message) from error
+        raise Errors.export_refused(runtime=ONNX, reason=error.message) from error
 
 
 def _write_onnx(encoder: "BiEncoder", path: Path) -> None:

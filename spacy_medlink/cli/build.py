@@ -42,7 +42,7 @@ def command(
         str | None,
         typer.Option(
             show_default="that of --update, else torch",
-            help="onnx or openvino: export the encoder, so that linking needs no torch and is "
+            help="onnx: export the encoder, so that linking needs no torch and is "
             "faster on a processor. It must link as torch does.",
         ),
     ] = None,
@@ -102,7 +102,7 @@ def command(
     if pooling is not None:
         one_of(pooling, ("mean", "cls"), "--pooling")
     if runtime is not None:
-        one_of(runtime, ("torch", "onnx", "openvino"), "--runtime")
+        one_of(runtime, ("torch", "onnx"), "--runtime")
     _check_dense(
         encoder is None and update is None,
         index=index,

@@ -1,4 +1,4 @@
-"""RuntimeEncoder: an exported encoder in ONNX Runtime or OpenVINO, which needs no torch."""
+"""RuntimeEncoder: an exported encoder in ONNX Runtime, which needs no torch."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -16,9 +16,8 @@ from ..util.threads import side_by_side, threads
 from .preparation import Preparation
 from .tokens import batches_of, cut, read_json, read_tokenizer, rectangle, special_ids
 
-ONNX, OPENVINO = "onnx", "openvino"
-RUNTIMES = (ONNX, OPENVINO)
-FILES = {ONNX: ("model.onnx",), OPENVINO: ("model.xml", "model.bin")}
+ONNX = "onnx"
+FILE = "model.onnx"
 _PIECES = 512  # word pieces in a batch, padding included; batches run side by side
 
 Session = Callable[[Mapping[str, NDArray[Any]]], Floats2d]
@@ -30,14 +29,14 @@ class RuntimeEncoder:
 
     Safe to call from threads. Forked children open sessions of their own.
 
-    runtime (str): "onnx" or "openvino". files (Directory): of the export.
+    files (Directory): of the export.
     encoder (Directory): what `BiEncoder.save` wrote: tokenizer and settings are read there.
-    RAISES (MedlinkError): E206 an encoder or export that cannot be read. (ImportError): the runtime
-        is not installed.
+    RAISES (MedlinkError): E206 an encoder or export that cannot be read. (ImportError): ONNX
+        Runtime is not installed.
     """
 
-    def __init__(self, runtime: str, files: Directory, encoder: Directory) -> None:
-        self._open, self._files = _OPENERS[runtime], files
+    def __init__(self, files: Directory, encoder: Directory) -> None:
+        self._files = files
         self._lock = ForkSafeLock()
         self._sessions: dict[int, Session] = {}  # by process; a parent's is never closed in a child
         settings = _settings(encoder)
@@ -50,7 +49,7 @@ class RuntimeEncoder:
     def encode(self, texts: Sequence[str]) -> Floats2d:
         """Encode strings: (n_texts, dim), float32, rows of length 1.
 
-        RAISES (MedlinkError): E222 when the runtime fails.
+        RAISES (MedlinkError): E222 when ONNX Runtime fails.
         """
         pieces = cut(self.tokenizer, self.preparation, texts, self.max_length)
         vectors = np.empty((len(pieces), self.dim), dtype=np.float32)
@@ -75,7 +74,7 @@ class RuntimeEncoder:
         session = self._session()
         try:
             return session(inputs)
-        except Exception as error:  # each runtime has classes of its own
+        except Exception as error:  # ONNX Runtime has no base class of its errors
             raise Errors.encoder_unfit(reason=str(error).partition("\n")[0]) from error
 
     def _weights(self, ids: NDArray[np.int64], mask: NDArray[np.bool_]) -> NDArray[np.float32]:
@@ -100,11 +99,11 @@ class RuntimeEncoder:
         try:
             if isinstance(self._files, HeldFiles):
                 with self._files.directory() as path:
-                    return self._open(path)
-            return self._open(self._files)
+                    return _open(path)
+            return _open(self._files)
         except ImportError:
             raise
-        except Exception as error:  # each runtime has classes of its own
+        except Exception as error:  # ONNX Runtime has no base class of its errors
             reason = str(error).strip().partition("\n")[0]
             raise Errors.encoder_damaged(path=place_of(self._files), reason=reason) from error
 
@@ -117,7 +116,7 @@ def _settings(encoder: Directory) -> dict[str, Any]:
         raise Errors.encoder_damaged(path=place_of(encoder), reason=error) from error
 
 
-def _open_onnx(place: Path) -> Session:
+def _open(place: Path) -> Session:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -125,23 +124,5 @@ def _open_onnx(place: Path) -> Session:
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3  # errors
     options.enable_cpu_mem_arena = False  # which would keep the room of the largest batch
-    (name,) = FILES[ONNX]
-    session = onnxruntime.InferenceSession(place / name, options, ["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(place / FILE, options, ["CPUExecutionProvider"])
     return lambda inputs: session.run(None, dict(inputs))[0]
-
-
-def _open_openvino(place: Path) -> Session:
-    import openvino
-
-    count = threads()
-    settings = {"INFERENCE_NUM_THREADS": count, "NUM_STREAMS": count}
-    model = openvino.Core().compile_model(place / FILES[OPENVINO][0], "CPU", settings)
-
-    def run(inputs: Mapping[str, NDArray[Any]]) -> Floats2d:
-        found: Floats2d = model.create_infer_request().infer(dict(inputs))[0].copy()
-        return found
-
-    return run
-
-
-_OPENERS = {ONNX: _open_onnx, OPENVINO: _open_openvino}

@@ -9,7 +9,6 @@ _AUTO = "auto"
 # The extra that installs a module; such modules are imported only when needed.
 _EXTRAS = {
     "onnxruntime": "onnx",
-    "openvino": "openvino",
     "onnx": "torch",
     "pyoxigraph": "rdf",
     "pytorch_metric_learning": "torch",

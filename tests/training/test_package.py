@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from spacy_medlink import __version__
 from spacy_medlink.assets.variant import write_variant
 from tests.tiny import TINY_RECORDS, assets_of
@@ -17,12 +15,11 @@ def test_the_meta_of_a_pipeline_says_what_it_needs(tiny_assets, tmp_path):
     assert meta["requirements"] == [f"spacy-medlink[torch]>={__version__}"]
 
 
-@pytest.mark.parametrize("runtime", ["onnx", "openvino"])
-def test_an_export_needs_its_runtime(tiny_assets, tmp_path, runtime):
-    own = {"name": runtime, "precision": "fp32"}
+def test_an_export_needs_its_runtime(tiny_assets, tmp_path):
+    own = {"name": "onnx", "precision": "fp32"}
     facts = {"encoder": {**tiny_assets.manifest["encoder"], "runtime": own}}
     made = write_variant(tiny_assets, tmp_path / "assets", facts)
-    assert requirement(made) == f"spacy-medlink[{runtime}]>={__version__}"
+    assert requirement(made) == f"spacy-medlink[onnx]>={__version__}"
 
 
 def test_without_an_encoder_nothing_more_is_needed(tmp_path):
