@@ -674,31 +674,6 @@ class Errors:
         "{format} makes a file for each document, so a request can have one text only. Send one, "
         "or use `medlink annotate`.",
     )
-    no_coding = Message(
-        "E663",
-        "The request does not say which code it is about. Send both `code` and its `system` (or "
-        "`url`).",
-    )
-    no_such_code = Message(
-        "E664",
-        "There is no code {value!r} of {system} here. Find the right one with `ValueSet/$expand`.",
-    )
-    bad_task = Message(
-        "E665",
-        "A task of Label Studio has no text in {field!r}. Name the field in the configuration, as "
-        '<Text name="text" value="$text"/>.',
-    )
-    bad_label_config = Message(
-        "E666", "The labeling configuration of Label Studio is no XML ({problem}). Mend it there."
-    )
-    cassis_missing = Message(
-        "E667", "Documents of INCEpTION need dkpro-cassis: `pip install spacy-medlink[inception]`."
-    )
-    bad_cas = Message(
-        "E668",
-        "The document of INCEpTION cannot be read ({problem}). Check layer and feature of the "
-        "recommender.",
-    )
     pandas_missing = Message("E662", "A table needs pandas: `pip install pandas`.")
     nothing_allowed = Message(
         "E669",

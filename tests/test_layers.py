@@ -186,13 +186,12 @@ def test_training_imports_neither_the_command_line_nor_tests() -> None:
                 "ray",
                 "transformers",
                 "serve",
-                "inception",
             ],
         ),
         (["training"], ["torch", "starter", "train", "peft"]),
         (
             ["tests", "benchmarks"],
-            ["torch", "starter", "dev", "parquet", "rdf", "ray", "serve", "inception"],
+            ["torch", "starter", "dev", "parquet", "rdf", "ray", "serve"],
         ),
     ],
 )

@@ -24,9 +24,7 @@ from ..kb.browse import describe_concept, search_concepts
 from ..kb.concept_urls import concept_url
 from .corrections import corrections_router
 from .desk import Desk
-from .fhir import fhir_router
 from .mappings import mappings_router
-from .tools import tools_router
 
 _PAGE = Path(__file__).parent / "page"
 _FILES = {
@@ -208,10 +206,7 @@ def make_app(
         }
         return {**short, "url": concept_url(described["id"], described["codes"])}
 
-    app.include_router(fhir_router(desk_of), **api)
     app.include_router(corrections_router(desk_of, check_texts, waited), **api)
-    app.include_router(tools_router(desk_of, check_texts, waited), **api)
-
     app.include_router(mappings_router(desk_of, waited, limits.length), **api)
 
     @app.get("/terminologies", **api)

@@ -4,25 +4,13 @@ https://labelstud.io/guide/predictions
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from .shared import SYSTEM, Record, framed, links_of, said_in
 
 _NIL = "NIL"
-
-
-class Names(NamedTuple):
-    """The names of the tags in a labeling configuration.
-
-    text: of the Text. labels: of the Labels. concept: of the TextArea for each region.
-    """
-
-    text: str = "text"
-    labels: str = "label"
-    concept: str = "concept"
-
-
-NAMES = Names()
+# Names of the tags in the labeling configuration: Text, Labels, and the TextArea of each region.
+_TEXT, _LABELS, _CONCEPT = "text", "label", "concept"
 
 
 def write(records: Iterable[Record]) -> Iterator[str]:
@@ -30,34 +18,29 @@ def write(records: Iterable[Record]) -> Iterator[str]:
     yield from framed("[", map(_task, records), "]")
 
 
-def prediction_of(record: Record, names: Names = NAMES) -> dict[str, Any]:
-    """Make the prediction of a document."""
+def _task(record: Record) -> dict[str, Any]:
     regions = [
         region
         for number, mention in enumerate(record["mentions"], 1)
-        for region in _regions(f"m{number}", record, mention, names)
+        for region in _regions(f"m{number}", record, mention)
     ]
-    return {"model_version": SYSTEM, "result": regions}
-
-
-def _task(record: Record) -> dict[str, Any]:
     data = {"text": record["text"], "doc_id": record["doc_id"]}
-    return {"data": data, "predictions": [prediction_of(record)]}
+    return {"data": data, "predictions": [{"model_version": SYSTEM, "result": regions}]}
 
 
-def _regions(id: str, record: Record, mention: Record, names: Names) -> list[dict[str, Any]]:
+def _regions(id: str, record: Record, mention: Record) -> list[dict[str, Any]]:
     """Write a mention as its label and its concept, two results of one region."""
     # Browsers count in units of UTF-16.
     start, end = (_units(record["text"][: mention[place]]) for place in ("start", "end"))
     place = {"start": start, "end": end}
     ids = [link.id for link in links_of(mention)] or [_NIL]
     parts: list[tuple[str, str, dict[str, Any]]] = [
-        (names.labels, "labels", {"labels": [mention["type"]], "text": said_in(record, mention)}),
-        (names.concept, "textarea", {"text": ids}),
+        (_LABELS, "labels", {"labels": [mention["type"]], "text": said_in(record, mention)}),
+        (_CONCEPT, "textarea", {"text": ids}),
     ]
     score = {} if mention["prob"] is None else {"score": mention["prob"]}
     return [
-        {"id": id, "from_name": name, "to_name": names.text, "type": type,
+        {"id": id, "from_name": name, "to_name": _TEXT, "type": type,
          "value": {**place, **value}, **score}
         for name, type, value in parts
     ]  # fmt: skip
