@@ -35,7 +35,7 @@ As = Annotated[
         "--as",
         metavar="FORMAT",
         help="Format of other tools: bioc, brat (into a directory), fhir, label_studio, note_nlp "
-        "(OMOP), prodigy, pubannotation or webannotation.",
+        "(OMOP) or prodigy.",
     ),
 ]
 Improvable = Annotated[

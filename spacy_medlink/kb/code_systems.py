@@ -6,7 +6,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from ..types import Concept
-from .concept_urls import canonical, concept_url
+from .concept_urls import canonical
 from .rekey import scheme_of
 
 _OBO = ("MONDO", "DOID", "UBERON", "GO", "CHEBI", "CL", "MP")
@@ -79,14 +79,6 @@ def vocabulary_of_id(id: str, codes: Mapping[str, Sequence[str]]) -> str:
 def curie(id: str, codes: Mapping[str, Sequence[str]]) -> str:
     """Write the id of a concept with its vocabulary: "HP:0001945", "MESH:D003920"."""
     return id if ":" in id else f"{vocabulary_of_id(id, codes)}:{id}"
-
-
-def address_of(id: str, codes: Mapping[str, Sequence[str]]) -> str:
-    """Return an address that identifies a concept: from OBO, its web page, or a URN."""
-    prefix, _, local = id.partition(":")
-    if prefix in _WITH_PREFIX:
-        return f"http://purl.obolibrary.org/obo/{prefix}_{quote(local, safe='')}"
-    return concept_url(id, codes) or f"{_LOCAL}{quote(curie(id, codes), safe=':')}"
 
 
 def codings(id: str, codes: Mapping[str, Sequence[str]]) -> list[Coded]:

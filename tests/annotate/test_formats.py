@@ -29,7 +29,7 @@ from training.corpora.tally import Tally
 Record = dict[str, Any]
 HOSTILE = "<script>alert(1)</script> fever\0\x1b]\r\nasthma\t=1+1 😀"
 # The library of BioC (bioc 2.1, with which this was compared) asks for docopt of 2014, which has no
-# wheel; PubAnnotation and Web Annotation have no library. Their rules stand here.
+# wheel. Its rules stand here.
 TEXT: Record = {"type": "string"}
 COUNT: Record = {"type": "integer", "minimum": 0}
 INFONS: Record = {"type": "object", "additionalProperties": TEXT}
@@ -54,37 +54,6 @@ BIOC = _object(
     source=TEXT, date={"type": "string", "format": "date"}, key=TEXT, version=TEXT, infons=INFONS,
     documents=_list(_object(id=TEXT, infons=INFONS, passages=_list(_PASSAGE), annotations=_EMPTY,
                             relations=_EMPTY)),
-)  # fmt: skip
-PUBANNOTATION = _list(
-    _object(
-        sourcedb=TEXT, sourceid=TEXT, text=TEXT,
-        denotations=_list(_object(
-            id={"type": "string", "pattern": "^T[0-9]+$"}, span=_object(begin=COUNT, end=COUNT),
-            obj={"type": "string", "minLength": 1},
-        )),
-        attributes=_list(_object(
-            id={"type": "string", "pattern": "^A[0-9]+$"},
-            subj={"type": "string", "pattern": "^T[0-9]+$"}, pred=TEXT,
-            obj={"type": ["string", "number", "boolean"]},
-        )),
-    )
-)  # fmt: skip
-_IRI = {"type": "string", "pattern": r"^[^\s<>\"{}|\\^`\x00-\x20]+$"}
-WEB = _list(
-    _object(
-        **{"@context": {"const": "http://www.w3.org/ns/anno.jsonld"}}, id=_IRI,
-        type={"const": "Annotation"}, motivation={"enum": ["identifying"]},
-        creator=_object(type={"const": "Software"}, name=TEXT),
-        body=_list({"oneOf": [
-            _object(type={"const": "SpecificResource"}, purpose=TEXT, source=_IRI),
-            _object(type={"const": "TextualBody"}, purpose={"enum": ["describing", "tagging"]},
-                    value=TEXT),
-        ]}),
-        target=_object(source=_IRI, selector=_list({"oneOf": [
-            _object(type={"const": "TextPositionSelector"}, start=COUNT, end=COUNT),
-            _object(type={"const": "TextQuoteSelector"}, exact=TEXT, prefix=TEXT, suffix=TEXT),
-        ]}, minItems=2)),
-    )
 )  # fmt: skip
 
 
@@ -141,28 +110,6 @@ def test_bioc(record: Record) -> None:
     places = [(one["offset"], one["offset"] + one["length"]) for _, one in found]
     assert places == _places(record)
     assert [text for text, _ in found] == [record["text"][slice(*place)] for place in places]
-
-
-@given(some_records())
-def test_pubannotation(record: Record) -> None:
-    documents = json.loads(_written("pubannotation", record))
-    validate(documents, PUBANNOTATION)
-    assert documents[0]["text"] == record["text"]
-    spans = [tuple(one["span"].values()) for one in documents[0]["denotations"]]
-    assert list(dict.fromkeys(spans)) == list(dict.fromkeys(_places(record)))
-    known = {one["id"] for one in documents[0]["denotations"]}
-    assert {one["subj"] for one in documents[0]["attributes"]} <= known
-
-
-@given(some_records())
-def test_web_annotation(record: Record) -> None:
-    annotations = json.loads(_written("webannotation", record, record))
-    validate(annotations, WEB)
-    text = record["text"]
-    for annotation, (start, end) in zip(annotations, _places(record) * 2, strict=True):
-        place, quoted = annotation["target"]["selector"]
-        assert (place["start"], place["end"], quoted["exact"]) == (start, end, text[start:end])
-        assert quoted["prefix"] + quoted["exact"] + quoted["suffix"] in text
 
 
 @pytest.mark.parametrize("tool", ["label_studio", "prodigy"])
@@ -277,8 +224,6 @@ def test_where_what_is_said_goes() -> None:
         assert row["note_nlp_concept_id"] == "437663"
         assert kind.title() in _written("brat", record)
         assert f'"{kind}":"true"' in _written("bioc", record)
-        assert f'"pred":"{kind}","obj":true' in _written("pubannotation", record)
-        assert f'"value":"{kind}"' in _written("webannotation", record)
         assert f'"valueCode":"{kind}"' in _written("fhir", record)
     nothing = {"doc_id": "7", "text": text, "mentions": [_mention(text, 11, 16)]}
     (row,) = csv.DictReader(io.StringIO(_written("note_nlp", nothing)))

@@ -10,8 +10,6 @@ from . import (
     label_studio,
     note_nlp,
     prodigy,
-    pubannotation,
-    web_annotation,
 )
 from .shared import Format, Record
 
@@ -22,8 +20,6 @@ FORMATS: Mapping[str, Format] = {
     "label_studio": Format(label_studio.write),
     "note_nlp": Format(note_nlp.write, (".csv", ".csv.gz"), "text/csv"),
     "prodigy": Format(prodigy.write, (".jsonl", ".jsonl.gz"), "application/x-ndjson"),
-    "pubannotation": Format(pubannotation.write),
-    "webannotation": Format(web_annotation.write, (".json", ".jsonld", ".json.gz")),
 }
 
 __all__ = ["FORMATS", "Format", "Record", "format_named"]
