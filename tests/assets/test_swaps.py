@@ -17,7 +17,6 @@ from spacy.tokens import Span
 from spacy_medlink.assets import Assets
 from spacy_medlink.building import build_assets
 from spacy_medlink.components.mentions import MedicalMentions
-from spacy_medlink.components.spacy_kb import MedlinkKB
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Mention, Name
@@ -233,14 +232,6 @@ def test_a_dictionary_stays_what_was_opened(builds, live, tmp_path):
         _ = pickle.loads(sent).exact
     saved.reload()
     assert saved.exact.search(NAMES).rows.ravel().tolist() == list(range(8))[::-1]
-
-
-def test_spacys_knowledge_base_stays_too(builds, live, tmp_path):
-    base = MedlinkKB(spacy.blank("en").vocab).open(live)
-    builds[1].copy_to(live)
-    assert in_thread(lambda: base.kb.brief_at(0)[0]) == "old:asthma"
-    base.to_disk(tmp_path / "saved")
-    assert MedlinkKB(base.vocab).from_disk(tmp_path / "saved").kb.brief_at(0)[0] == "old:asthma"
 
 
 def test_descriptors_are_given_back(live):
