@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from uuid import NAMESPACE_OID, uuid5
 
 OBO = """\
 format-version: 1.4
@@ -325,8 +326,8 @@ def description(id: int, concept: str, term: str, kind: str, lang: str, active: 
 
 
 def refset(refset_id: str, component: str, *values: str, active: int = 1) -> tuple[str, ...]:
-    uuid = "80006f0a-b8d0-5c5a-9d3a-1f0e5f0b0001"
-    return (uuid, _DATE, str(active), _CORE, refset_id, component, *values)
+    member = str(uuid5(NAMESPACE_OID, repr((refset_id, component, values))))
+    return (member, _DATE, str(active), _CORE, refset_id, component, *values)
 
 
 def _concept(id: str, active: int = 1) -> tuple[str, ...]:

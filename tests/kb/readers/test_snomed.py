@@ -19,6 +19,10 @@ LANGUAGE = "Refset/Language/der2_cRefset_LanguageSnapshot-en_INT_20240101.txt"
 ASSOCIATIONS = "Refset/Content/der2_cRefset_AssociationSnapshot_INT_20240101.txt"
 
 
+EXTENDED_MAP = "Refset/Map/der2_iisssccRefset_ExtendedMapSnapshot_INT_20240101.txt"
+SIMPLE_MAP = "Refset/Map/der2_sRefset_SimpleMapSnapshot_INT_20240101.txt"
+
+
 def _by_id(records: list[Record]) -> dict[str, Record]:
     return {record.id: record for record in records}
 
@@ -117,6 +121,91 @@ def test_the_latest_version_of_a_component_counts(tmp_path: Path) -> None:
         assert isinstance(concept, Concept)
         texts = {name.text for name in concept.names}
         assert ("Diabetes type two" in texts, "Type 2 diabetes" in texts) == (wins, not wins)
+
+
+def _changed(name: str, row: tuple[str, ...], date: str, active: str, last: str = "") -> str:
+    """Write a file of an extension with another version of a member."""
+    header = samples.RF2[name].partition("\r\n")[0]
+    cells = [row[0].upper(), date, active, *row[3:-1], last or row[-1]]
+    return f"{header}\n" + "\t".join(cells) + "\n"
+
+
+@pytest.mark.parametrize("date", ["20230101", "20250101"])
+def test_the_latest_version_of_a_member_counts(tmp_path: Path, date: str) -> None:
+    """A later package ends or changes what an earlier one says of a member of a reference set."""
+    members = {
+        LANGUAGE: (samples.refset(samples.US, "100006", samples.PREFERRED), "0", ""),
+        SIMPLE_MAP: (samples.refset(samples.CTV3_MAP, DIABETES, "C10.."), "1", "C11.."),
+        ASSOCIATIONS: (samples.refset(samples.SAME_AS, "1000001", DIABETES), "1", TYPE_2),
+    }
+    for name, (row, active, last) in members.items():
+        path = write_rf2(tmp_path) / "Extension" / Path(name).name.replace("20240101", date)
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(_changed(name, row, date, active, last))
+    records = _by_id(list(read("snomed", tmp_path)))
+    concept, gone = records[DIABETES], records["1000001"]
+    assert isinstance(concept, Concept) and isinstance(gone, Retired)
+    is_later = date > "2024"
+    assert concept.name == ("DM - Diabetes mellitus" if is_later else "Diabetes mellitus")
+    assert concept.codes["CTV3"] == ("C11.." if is_later else "C10..",)
+    assert gone.replaced_by == (TYPE_2 if is_later else DIABETES)
+
+
+def test_an_acceptable_name_is_no_longer_preferred(tmp_path: Path) -> None:
+    row = samples.refset(samples.US, "100006", samples.PREFERRED)
+    path = write_rf2(tmp_path) / "Extension" / Path(LANGUAGE).name
+    path.parent.mkdir()
+    path.write_text(_changed(LANGUAGE, row, "20250101", "1", samples.ACCEPTABLE))
+    concept = _by_id(list(read("snomed", tmp_path)))[DIABETES]
+    assert isinstance(concept, Concept) and concept.name == "DM - Diabetes mellitus"
+
+
+@pytest.mark.parametrize("date", ["20230101", "20250101"])
+def test_a_map_may_end_or_lose_its_target(tmp_path: Path, date: str) -> None:
+    row = samples.refset(samples.ICD_MAP, DIABETES, "1", "1", "IFA 1", "IF ...", "E10.9", "1", "2")
+    header = samples.RF2[EXTENDED_MAP].partition("\r\n")[0]
+    path = write_rf2(tmp_path) / "Extension" / Path(EXTENDED_MAP).name
+    path.parent.mkdir()
+    for changed in (
+        [*row[:2], "0", *row[3:]],
+        [*row[:10], "", *row[11:]],
+        [*row[:10], "#NC", *row[11:]],
+    ):
+        changed[1] = date
+        path.write_text(f"{header}\n" + "\t".join(changed) + "\n")
+        concept = _by_id(list(read("snomed", tmp_path)))[DIABETES]
+        assert isinstance(concept, Concept)
+        assert concept.codes["ICD10"] == (("E14.9",) if date > "2024" else ("E10.9", "E14.9"))
+
+
+@pytest.mark.parametrize(
+    ("name", "vocabulary"),
+    [
+        ("Office of Population Censuses and Surveys Classification of Interventions and Procedures"
+         " Version 4.9 complex map reference set (foundation metadata concept)", "OPCS4"),
+        ("OPCS-4.10 extended map reference set", "OPCS4"),
+        ("SNOMED CT to ICD-10-SE map", "ICD10SE"),
+        ("ICD-10-AM complex map reference set", "ICD10AM"),
+        ("International Classification of Diseases, Tenth Revision, Clinical Modification map",
+         "ICD10CM"),
+        ("SNOMED CT to MedDRA simple map reference set", "MEDDRA"),
+        ("ICD-O simple map reference set", "ICDO3"),
+        ("Something local", "SNOMEDCT_MAP_1126441000000105"),
+        ("", "SNOMEDCT_MAP_1126441000000105"),
+    ],
+)  # fmt: skip
+def test_a_map_gets_its_vocabulary_by_name(tmp_path: Path, name: str, vocabulary: str) -> None:
+    opcs = "1126441000000105"
+    changes = {
+        SIMPLE_MAP: samples.RF2[SIMPLE_MAP] + "\t".join(samples.refset(opcs, DIABETES, "X1"))
+    }
+    if name:
+        ids = f"{opcs}\t20240101\t1\tm\ts\r\n"
+        changes[CONCEPTS] = samples.RF2[CONCEPTS] + ids
+        row = samples.description(100012, opcs, name, samples.FSN, "en")
+        changes[DESCRIPTIONS] = samples.RF2[DESCRIPTIONS] + row
+    concept = _by_id(list(read("snomed", write_rf2(tmp_path, changes))))[DIABETES]
+    assert isinstance(concept, Concept) and concept.codes[vocabulary] == ("X1",)
 
 
 def test_full_and_delta_files_are_left_alone(tmp_path: Path) -> None:

@@ -31,11 +31,13 @@ _TYPES = (
     " (SELECT DISTINCT type FROM relationship) ORDER BY lang != 'en', id"
 )
 _MAPS = (
-    "SELECT concept, place, vocabulary, target, relation, advice FROM map"
+    "SELECT concept, place, vocabulary, target, relation, advice FROM map JOIN called"
+    " ON called.refset = map.refset WHERE active = 1 AND target != ''"
     " ORDER BY concept, vocabulary, part, priority, place"
 )
 _ASSOCIATIONS = (
-    "SELECT concept, place, kind, target FROM association ORDER BY concept, kind, time DESC, target"
+    "SELECT concept, place, kind, target FROM association WHERE active = 1"
+    " ORDER BY concept, kind, time DESC, target"
 )
 _TIES = tuple(ASSOCIATIONS.values())
 # "Same as" and "replaced by" name the successor. Of the weaker associations up to this one, a
@@ -56,9 +58,10 @@ def read(
     All languages of the release are read. A language reference set decides the preferred name. The
     semantic tag of the fully specified name ("disorder") is the type. Inactive descriptions are
     obsolete names. Targets of maps are codes, with correlation and advice, in the order of
-    priorities. Relationships become relations, named after their type ("finding_site", "isa"). A
-    retired concept is replaced by its "same as" or "replaced by", or by its only possible
-    equivalent.
+    priorities; a map's vocabulary is known by its id or its name. Relationships become relations,
+    named after their type ("finding_site", "isa"). A retired concept is replaced by its "same as"
+    or "replaced by", or by its only possible equivalent. Of several packages, the latest version
+    of each component and of each member of a reference set counts.
 
     path (Path): directory of an unpacked release, or of an edition and its extensions together.
     language (str): the language of preferred name and definition, where there is a choice.

@@ -1,7 +1,9 @@
 """Loads the files of a snapshot into a scratch database, the latest version of each component."""
 
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from ....types import BadLine
@@ -20,13 +22,18 @@ CREATE TABLE relationship (
     id INTEGER PRIMARY KEY, time INTEGER, active INTEGER, source INTEGER, type INTEGER,
     destination INTEGER, place INTEGER
 );
+CREATE TABLE language (
+    id BLOB PRIMARY KEY, time INTEGER, active INTEGER, description INTEGER, rank INTEGER
+) WITHOUT ROWID;
 CREATE TABLE preferred (description INTEGER PRIMARY KEY, rank INTEGER);
 CREATE TABLE map (
-    concept INTEGER, vocabulary TEXT, part INTEGER, priority INTEGER, target TEXT, place INTEGER,
-    relation TEXT, advice TEXT
+    id BLOB PRIMARY KEY, time INTEGER, active INTEGER, refset TEXT, concept INTEGER, part INTEGER,
+    priority INTEGER, target TEXT, place INTEGER, relation TEXT, advice TEXT
 );
+CREATE TABLE called (refset TEXT PRIMARY KEY, vocabulary TEXT);
 CREATE TABLE association (
-    concept INTEGER, kind INTEGER, time INTEGER, target INTEGER, place INTEGER
+    id BLOB PRIMARY KEY, time INTEGER, active INTEGER, concept INTEGER, kind INTEGER,
+    target INTEGER, place INTEGER
 );
 """
 FSN, SYNONYM, DEFINITION = range(3)
@@ -39,9 +46,31 @@ _PREFERRED = "900000000000548007"
 # Whose preferred names come first where a language has several dialects: American, then British.
 _DIALECTS = ("900000000000509007", "900000000000508004")
 _MAPS = {
-    "447562003": "ICD10", "6011000124106": "ICD10CM", "447563008": "ICD9CM", "446608001": "ICDO3",
+    "447562003": "ICD10", "999002271000000101": "ICD10", "6011000124106": "ICD10CM",
+    "447563008": "ICD9CM", "446608001": "ICDO3", "450993002": "ICPC2", "784008009": "ORPHA",
     "900000000000497000": "CTV3", "900000000000498005": "SNOMEDID",
 }  # fmt: skip
+# What the names of other maps, most of them national ones, call their vocabularies.
+_CALLED = tuple(
+    (re.compile(pattern), vocabulary)
+    for pattern, vocabulary in (
+        (r"OPCS|Office of Population Censuses", "OPCS4"),
+        (r"ICD-?O\b|for Oncology", "ICDO3"),
+        (r"\b(ICD-?\d+(?:-[A-Z]{2,4})?)(?![\w-])", ""),
+        (r"(?i)\b(?:10th|tenth) revision,? clinical modification", "ICD10CM"),
+        (r"(?i)\b(?:10th|tenth) revision", "ICD10"),
+        (r"(?i)\b(?:9th|ninth) revision", "ICD9CM"),
+        (r"(?i)ICPC-?2|primary care,? (?:2nd|second)", "ICPC2"),
+        (r"CTV3|Clinical Terms Version 3", "CTV3"),
+        (r"MedDRA", "MEDDRA"), (r"LOINC", "LNC"), (r"(?i)\borpha", "ORPHA"),
+        (r"\bATC\b|Anatomical Therapeutic", "ATC"), (r"\b(GMDN|ICNP|NANDA|UCUM|DICOM)\b", ""),
+    )
+)  # fmt: skip
+_SET_NAMES = (
+    "SELECT DISTINCT refset, kind, term FROM map LEFT JOIN description"
+    " ON description.concept = CAST(refset AS INTEGER) AND description.active = 1"
+    " ORDER BY refset, kind, description.id"
+)
 # Relation of a target to the concept: with "narrow to broad", the concept is the narrow one.
 _CORRELATIONS = {
     "447557004": "exact", "447558009": "broader", "447559001": "narrower", "447560006": "related",
@@ -96,21 +125,35 @@ class Store:
             insert = _latest("relationship", columns)
             self._fill(file, "Relationship", _relationship, insert)
         for file in files["Language"]:
-            insert = (
-                "INSERT INTO preferred VALUES (?,?) ON CONFLICT DO UPDATE"
-                " SET rank = min(rank, excluded.rank)"
-            )
+            insert = _latest("language", "id time active description rank")
             self._fill(file, "Language", self._preferred, insert)
+        self.db.execute(
+            "INSERT INTO preferred SELECT description, min(rank) FROM language"
+            " WHERE active = 1 AND rank IS NOT NULL GROUP BY description"
+        )
+        mapped = "id time active refset concept part priority target place relation advice"
         for kind in ("SimpleMap", "Map"):
             for file in files[kind]:
-                self._fill(file, kind, _map, "INSERT INTO map VALUES (?,?,?,?,?,?,?,?)")
+                self._fill(file, kind, _map, _latest("map", mapped))
+        self._call_maps()
         for file in files["Association"]:
-            insert = "INSERT INTO association VALUES (?,?,?,?,?)"
+            insert = _latest("association", "id time active concept kind target place")
             self._fill(file, "Association", _association, insert)
 
     def report(self, place: int, problem: str, expected: str) -> None:
         """Report a line by its place."""
         report(self._files[place >> 32], place & 0xFFFFFFFF, problem, expected, self.bad_lines)
+
+    def _call_maps(self) -> None:
+        """Name the vocabulary of each map: by its id, else by its name, else after its id."""
+        found: dict[str, str] = {}
+        for refset, _, term in self.db.execute(_SET_NAMES).fetchall():
+            known = _MAPS.get(refset) or found.get(refset) or _vocabulary(term or "")
+            found[refset] = known
+        self.db.executemany(
+            "INSERT INTO called VALUES (?,?)",
+            ((refset, known or f"SNOMEDCT_MAP_{refset}") for refset, known in found.items()),
+        )
 
     def _fill(self, file: Path, kind: str, select: _Select, insert: str) -> None:
         self._files.append(file)
@@ -128,17 +171,18 @@ class Store:
                 if values is not None:
                     yield values
 
-    def _preferred(self, fields: list[str], place: int) -> _Values | None:
-        if fields[2] == "0" or fields[6] != _PREFERRED:
-            return None
-        rank = self._ranks.setdefault(fields[4], len(self._ranks))
-        return sctid(fields[5]), rank
+    def _preferred(self, fields: list[str], place: int) -> _Values:
+        rank = None
+        if fields[6] == _PREFERRED:
+            rank = self._ranks.setdefault(fields[4], len(self._ranks))
+        return *_member(fields), sctid(fields[5]), rank
 
 
 def _latest(table: str, columns: str) -> str:
-    """Write the SQL that inserts a version of a component unless the table has a later version.
+    """Write the SQL that inserts a version of a row unless the table has a later version.
 
-    An edition and its extensions may hold the same component; the later effective time counts.
+    An edition and its extensions may hold the same component, or the same member of a reference
+    set; the later effective time counts, also where it says that the row is no longer active.
     """
     names = columns.split()
     changes = ", ".join(f"{name} = excluded.{name}" for name in names[1:])
@@ -172,26 +216,40 @@ def _relationship(fields: list[str], place: int) -> _Values:
     return sctid(fields[0]), int(fields[1]), int(fields[2]), *ids, place
 
 
-def _map(fields: list[str], place: int) -> _Values | None:
-    refset, concept = fields[4], sctid(fields[5])
+def _member(fields: list[str]) -> tuple[bytes | str, int, int]:
+    """Read identifier, time and state of a member; 16 bytes take less room than their text."""
+    id: bytes | str = fields[0].lower()
+    with suppress(ValueError):
+        id = bytes.fromhex(fields[0].replace("-", ""))
+    return id, int(fields[1]), int(fields[2])
+
+
+def _map(fields: list[str], place: int) -> _Values:
     # Extended and complex maps have group, priority, rule and advice before the target.
     part, priority, target = (
         (fields[6], fields[7], fields[10]) if len(fields) > 7 else ("0", "0", fields[6])
     )
-    if fields[2] == "0" or not target.strip():
-        return None  # an empty target says that the concept has no counterpart
     if not (part.isdecimal() and priority.isdecimal() and len(part + priority) < 18):
         raise FieldError(f"map group {part[:20]!a}, priority {priority[:20]!a}", "two numbers")
-    vocabulary = _MAPS.get(refset, f"SNOMEDCT_MAP_{refset}")
     advice, relation = (fields[9].strip(), fields[11]) if len(fields) > 7 else ("", "")
+    # No target, or a British mark such as "#NC", says that the concept has no counterpart.
+    code = "" if target.lstrip().startswith("#") else target.strip()
     return (
-        concept, vocabulary, int(part), int(priority), target.strip(), place,
+        *_member(fields), fields[4], sctid(fields[5]), int(part), int(priority), code, place,
         _CORRELATIONS.get(relation, ""), advice,
     )  # fmt: skip
 
 
 def _association(fields: list[str], place: int) -> _Values | None:
     kind = _KINDS.get(fields[4])
-    if fields[2] == "0" or kind is None:
+    if kind is None:
         return None
-    return sctid(fields[5]), kind, int(fields[1]), sctid(fields[6]), place
+    return *_member(fields), sctid(fields[5]), kind, sctid(fields[6]), place
+
+
+def _vocabulary(name: str) -> str:
+    """Find the vocabulary that the name of a map has, "" where it has none that is known."""
+    for pattern, vocabulary in _CALLED:
+        if match := pattern.search(name):
+            return vocabulary or match[1].replace("-", "")
+    return ""
