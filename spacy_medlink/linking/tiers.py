@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..retrieval.concepts import MEMORY
+from ..retrieval.exact import IN_CAPITALS
 from ..types import Floats1d, Floats2d, Hits, Ints1d, Ints2d, Mention
 
 if TYPE_CHECKING:  # the tiers are imported only if they are used
@@ -177,9 +178,9 @@ class Tiers:
                 scores[tier] = np.hstack([parts[0], filled(own.scores), parts[1]])
             start = end
         if "exact" in scores and "dense" in scores:
-            # One string has one vector, up to rounding: the machine that encoded the names may
+            # One string in any case counts as one vector: the machine that encoded the names may
             # have computed in another precision, and the index may round.
-            identical = scores["exact"] == 1
+            identical = scores["exact"] >= np.float32(IN_CAPITALS)
             scores["dense"] = np.where(identical, np.float32(1), scores["dense"])
         return scores
 

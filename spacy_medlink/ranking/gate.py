@@ -8,6 +8,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 from ..retrieval.concepts import MEMORY
+from ..retrieval.exact import IN_CAPITALS
 from ..types import Candidate
 from .conditions import difference
 
@@ -82,11 +83,11 @@ def kind_of(ranking: Sequence[Candidate]) -> str:
     """Get the kind of an answer of memory and exact tier: one of ANSWERS.
 
     ranking (Sequence[Candidate]): the answer, not empty. "remembered": corrections have the
-        mention. "verbatim": it is a name of only one concept. "folded": it is so except for case,
-        accents, punctuation and plural. "shared": it is a name of several concepts.
+        mention. "verbatim": it is a name of only one concept, in any case. "folded": it is so
+        except for accents, punctuation and plural. "shared": it is a name of several concepts.
     """
     if ranking[0].scores.get(MEMORY):
         return REMEMBERED
     if len(ranking) > 1:
         return SHARED
-    return VERBATIM if ranking[0].scores["exact"] == 1 else FOLDED
+    return VERBATIM if ranking[0].scores["exact"] >= IN_CAPITALS else FOLDED

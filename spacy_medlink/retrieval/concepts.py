@@ -3,7 +3,9 @@
 Scores within 1e-4 are equal, because the arithmetic of different batches is not bit-identical.
 Equal scores are ordered by these rules: remembered corrections first, then names of the exact tier
 (the same string before the same key), concepts of a type that the entity label favours, names of
-the first sources, preferred names before synonyms, the concept with most names, the first id.
+the first sources, preferred names before synonyms, the concept with most names, then with most
+sources, the first id. The last four say which concept is usually meant, and not that the others are
+not: such concepts are tied.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,6 +22,7 @@ MEMORY = "memory"
 # The rules that order candidates of equal score, and the bits of each in the key.
 _FIELDS = (("memory", 1), ("exact", 12), ("type", 4), ("source", 5), ("preferred", 1))
 _BITS = sum(bits for _, bits in _FIELDS)
+_USUAL = 1  # bits of the rules, the last of _FIELDS, that leave a tie
 _PADDING = np.int64(1) << 62
 _EXACT_STEPS = 1000  # the exact tier's scores are told apart to a thousandth
 
@@ -27,7 +30,7 @@ _EXACT_STEPS = 1000  # the exact tier's scores are told apart to a thousandth
 class TieRule(NamedTuple):
     """The rules for candidates of equal score; None leaves a rule out.
 
-    concept_order (NDArray[int32]): place of each concept by names and id, (n_concepts,).
+    concept_order (NDArray[int32]): place of each concept by names, sources and id, (n_concepts,).
     source (NDArray[uint16]): number of each name's source, (n_names,).
     source_place (NDArray[uint8]): place of each source, by its number.
     favoured (NDArray[uint8]): place of each concept's type among favoured types, (n_concepts,).
@@ -54,7 +57,7 @@ def rank_concepts(
     name_concept (Ints1d): concept row of every name row. k (int): concepts wanted.
     RETURNS (List[List[Candidate]]): n rankings, best first. A candidate's `decided` is the rule
         that put it before the next candidate of equal score; the first candidate's `tied` lists
-        all concepts that only the order of ids puts behind it.
+        all concepts of its score that no other rule than the last four puts behind it.
     """
     safe = np.maximum(rows, 0)
     concepts = name_concept[safe] if rows.size else np.zeros(rows.shape, dtype=np.int32)
@@ -190,7 +193,8 @@ def _kept(keys: Ints1d, bounds: list[int], k: int) -> tuple[Ints1d, list[int]]:
     starts = np.asarray(bounds[:-1], dtype=np.int64)
     counts = np.diff(bounds)
     place = np.arange(len(keys)) - np.repeat(starts, counts)
-    same = keys == keys[np.repeat(starts, counts)] if len(keys) else np.zeros(0, dtype=np.bool_)
+    tying = keys >> _USUAL
+    same = tying == tying[np.repeat(starts, counts)] if len(keys) else np.zeros(0, dtype=np.bool_)
     mention = np.repeat(np.arange(len(counts)), counts)
     tied = np.bincount(mention[same], minlength=len(counts))
     return np.flatnonzero((place <= k) | same), tied.tolist()

@@ -12,17 +12,17 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from ..text.normalisation import hash_keys, key, surface_check
-from ..types import Hashes1d, Hits
+from ..text.normalisation import hash_keys, is_short_form, key, surface_check
+from ..types import Floats1d, Hashes1d, Hits
 from ..util.hashes import positions
 from ..util.held import Directory
-from .arrays import check, check_below, check_offsets, load_arrays, save_arrays
+from .arrays import check, check_below, check_offsets, damaged, load_arrays, save_arrays
 from .mask import Mask
 from .name_texts import NameTexts, TextsOf
 
-SAME_STRING = 1.0
+SAME_STRING = 1.0  # letter case does not count
+IN_CAPITALS = 0.99  # the same, but the mention looks like a short form, and the name does not
 SAME_KEY = 0.95
-_CASED = np.uint32(1 << 31)
 _MAX_ROWS = 64
 _PROBES = 100
 _PAIR = np.dtype([("hash", np.int64), ("row", np.uint32)])
@@ -35,8 +35,7 @@ class ExactIndex:
     `hash` (n_keys,) uint64 ascending; `start` (n_keys + 1,) uint32 into the other two; `row`
     (n_names,) uint32 name rows; `check` (n_names,) uint32 (`text.surface_check`).
 
-    texts (Optional[TextsOf]): gives the names of rows, for the comparison; None for a dictionary
-        that an earlier version saved, where the hash alone decides.
+    texts (TextsOf): gives the names of rows, for the comparison.
     """
 
     def __init__(
@@ -45,7 +44,7 @@ class ExactIndex:
         start: NDArray[np.uint32],
         row: NDArray[np.uint32],
         check: NDArray[np.uint32],
-        texts: TextsOf | None = None,
+        texts: TextsOf,
     ) -> None:
         self._hash, self._start, self._row, self._check = hash, start, row, check
         self._texts = texts
@@ -95,7 +94,7 @@ class ExactIndex:
         """Map the arrays of a directory.
 
         n_names (Optional[int]): number of names. texts (Optional[TextsOf]): gives the names;
-            default: the names saved in the directory, if any.
+            default: the names saved in the directory.
         RAISES (MedlinkError): E202 when one is missing or damaged.
         """
         hashes, start, row, checks = load_arrays(
@@ -107,7 +106,10 @@ class ExactIndex:
         check(directory, "hash", bool((hashes[1:] > hashes[:-1]).all()), "does not ascend")
         if n_names is not None:
             check_below(directory, "row", row, n_names)
-        return cls(hashes, start, row, checks, texts or NameTexts.load(directory))
+        texts = texts or NameTexts.load(directory)
+        if texts is None:
+            raise damaged(directory, "name_text", "is missing")
+        return cls(hashes, start, row, checks, texts)
 
     def to_bytes(self) -> bytes:
         """Pack the arrays, and the names, into bytes (an .npz)."""
@@ -142,35 +144,18 @@ class ExactIndex:
         has_key (Optional[Callable]): tells whether a name has the looked-up key; default: whether
             it has the key of the mention.
         """
-        begin, end = int(self._start[position]), int(self._start[position + 1])
-        rows, checks = self._row[begin:end].tolist(), self._check[begin:end].tolist()
-        if self._texts is None:
-            own = surface_check(text) & ~int(_CASED)
-            sames = [(one & ~int(_CASED)) == own for one in checks]
-        else:
-            names = self._texts(rows)
-            has_key = has_key or _having_key_of(text)
-            sames = [name == text for name in names]
-            kept = [same or has_key(name) for same, name in zip(sames, names, strict=True)]
-            rows, checks, sames = (
-                [one for one, is_kept in zip(own, kept, strict=True) if is_kept]
-                for own in (rows, checks, sames)
-            )
-        return [
-            (row, SAME_STRING if same else SAME_KEY)
-            for row, one, same in zip(rows, checks, sames, strict=True)
-            if same or not one & int(_CASED)
-        ]
+        has_key = has_key or _having_key_of(text)
+        scored = (
+            (row, likeness(name, text)) for row, name in self.names_at(position, has_key).items()
+        )
+        return [(row, score) for row, score in scored if score]
 
     def names_at(self, position: int, has_key: Callable[[str], bool]) -> dict[int, str]:
         """Find the names with a key by row, whatever the case of the mention.
 
         has_key (Callable): tells whether a name has the looked-up key.
-        RETURNS (Dict[int, str]): "" for names of which only hashes are stored.
         """
         own = self._row[int(self._start[position]) : int(self._start[position + 1])].tolist()
-        if self._texts is None:
-            return dict.fromkeys(own, "")
         names = self._texts(own)
         return {row: name for row, name in zip(own, names, strict=True) if has_key(name)}
 
@@ -189,7 +174,7 @@ class ExactIndex:
         return all(row < n_names and surface_check(text_at(row)) == check for row, check in probes)
 
     def search(self, texts: Sequence[str], k: int = _MAX_ROWS, mask: Mask | None = None) -> Hits:
-        """Find the names with the same key: score 1.0 for the same string, else 0.95.
+        """Find the names with the same key; `likeness` scores them.
 
         texts (Sequence[str]): mentions. k (int): at most so many names each.
         mask (Optional[Mask]): the names that may be answers; None for all.
@@ -202,44 +187,49 @@ class ExactIndex:
         # One entry for each name of each text: `text` is the number of the text it belongs to.
         text = np.repeat(np.arange(len(texts)), count)
         entry = np.arange(len(text)) + np.repeat(begin - (np.cumsum(count) - count), count)
-        row, check = self._row[entry].astype(np.int64), self._check[entry]
-        same, is_own = self._compared(text, row, check, texts, keys)
-        order = np.lexsort((row, ~same, text))
-        allowed = same | (is_own & (check < _CASED))
+        row = self._row[entry].astype(np.int64)
+        score = self._likeness(text, row, texts, keys)
+        order = np.lexsort((row, -score, text))
+        allowed = score > 0
         if mask is not None:
             allowed &= mask.passes(row)
         order = order[allowed[order]]
-        return _padded(text[order], row[order], same[order], len(texts), k)
+        return _padded(text[order], row[order], score[order], len(texts), k)
 
-    def _compared(
+    def _likeness(
         self,
         text: NDArray[np.int64],
         row: NDArray[np.int64],
-        check: NDArray[np.uint32],
         texts: Sequence[str],
         keys: Sequence[str],
-    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Tell for each entry whether its name equals the text, and whether it has the key."""
-        if self._texts is None:
-            own = np.fromiter(map(surface_check, texts), dtype=np.uint32, count=len(texts))
-            return (check | _CASED) == (own[text] | _CASED), np.ones(len(text), dtype=np.bool_)
-        rows, numbers = row.tolist(), text.tolist()
-        distinct = list(dict.fromkeys(rows))
+    ) -> Floats1d:
+        """Score the name of each entry; 0 where only its hash is that of the text."""
+        distinct = list(dict.fromkeys(row.tolist()))
         names = dict(zip(distinct, self._texts(distinct), strict=True))
-        found = [names[one] for one in rows]
-        same = [name == texts[number] for name, number in zip(found, numbers, strict=True)]
-        is_own = [
-            is_same or key(name) == keys[number]
-            for is_same, name, number in zip(same, found, numbers, strict=True)
-        ]
-        return np.array(same, dtype=np.bool_), np.array(is_own, dtype=np.bool_)
+        score = np.zeros(len(row), dtype=np.float32)
+        for entry, (own, number) in enumerate(zip(row.tolist(), text.tolist(), strict=True)):
+            name = names[own]
+            if name == texts[number] or key(name) == keys[number]:
+                score[entry] = likeness(name, texts[number])
+        return score
 
     @property
     def _arrays(self) -> dict[str, NDArray[Any]]:
         return {"hash": self._hash, "start": self._start, "row": self._row, "check": self._check}
 
     def _own_names(self) -> dict[str, NDArray[Any]]:
-        return NameTexts.of(self._row, self._texts).arrays if self._texts is not None else {}
+        return NameTexts.of(self._row, self._texts).arrays
+
+
+def likeness(name: str, text: str) -> float:
+    """Score a name with the key of a text, 0..1. Letter case counts for short forms alone."""
+    if name == text:
+        return SAME_STRING
+    if is_short_form(name):
+        return 0.0
+    if name.casefold() != text.casefold():
+        return SAME_KEY
+    return IN_CAPITALS if is_short_form(text) else SAME_STRING
 
 
 def _from_list(names: Sequence[str]) -> TextsOf:
@@ -252,7 +242,7 @@ def _having_key_of(text: str) -> Callable[[str], bool]:
 
 
 def _padded(
-    text: NDArray[np.int64], row: NDArray[np.int64], same: NDArray[np.bool_], n_texts: int, k: int
+    text: NDArray[np.int64], row: NDArray[np.int64], score: Floats1d, n_texts: int, k: int
 ) -> Hits:
     """Lay the results, sorted by text, out in a rectangle of at most k columns."""
     count = np.bincount(text, minlength=n_texts)
@@ -263,5 +253,5 @@ def _padded(
     rows = np.full(shape, -1, dtype=np.int64)
     scores = np.full(shape, -np.inf, dtype=np.float32)
     rows[text, column] = row[kept]
-    scores[text, column] = np.where(same[kept], SAME_STRING, SAME_KEY)
+    scores[text, column] = score[kept]
     return Hits(rows, scores)

@@ -2,7 +2,7 @@
 
 lang.npy, source.npy           number of each name's language and source, uint16
 type_start.npy, type.npy       numbers of each concept's types, laid end to end
-concept_order.npy              place of each concept, int32: most names first, then by id
+concept_order.npy              place of each concept, int32: most names, then sources, then by id
 labels.json                    the texts behind the numbers
 """
 
@@ -54,15 +54,18 @@ class Facets(NamedTuple):
         # Names that mentions gave do not count: they show what one annotated text is about.
         from_mentions = [number for number, text in texts.items() if text == FROM_MENTIONS]
         counted = ~np.isin(pairs[:, 1], from_mentions)
+        concepts = kb.name_concepts()[counted]
+        n_names = np.bincount(concepts, minlength=len(kb))
+        joined = [texts[number] for number in sources]
+        n_sources = _count_sources(concepts, source[counted], joined, len(kb))
         del pairs
-        n_names = np.bincount(kb.name_concepts()[counted], minlength=len(kb))
         start, flat_types, types = _types(kb.iter_types(), len(kb))
         return cls(
             lang,
             source,
             start,
             flat_types,
-            _places(np.fromiter(kb.iter_rows_by_id(), dtype=np.int32), n_names),
+            _places(np.fromiter(kb.iter_rows_by_id(), dtype=np.int32), n_names, n_sources),
             [texts[number] for number in langs],
             [texts[number] for number in sources],
             types,
@@ -167,12 +170,28 @@ def _numbered(labels: NDArray[np.int32]) -> tuple[NDArray[np.uint16], list[int]]
     return np.searchsorted(used, labels).astype(np.uint16), used.tolist()
 
 
-def _places(by_id: NDArray[np.int32], n_names: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Order concepts by number of names: those with many names are meant more often.
+def _count_sources(
+    concepts: NDArray[np.int32], source: NDArray[np.uint16], texts: Sequence[str], n_concepts: int
+) -> NDArray[np.int64]:
+    """Count the sources that name each concept: (n_concepts,). texts: as `Facets.sources`."""
+    pairs = np.unique(concepts.astype(np.int64) * len(texts) + source)
+    numbers: dict[str, int] = {}
+    joined = [[numbers.setdefault(own, len(numbers)) for own in one.split("|")] for one in texts]
+    found = [
+        (pair // len(texts)) * len(numbers) + own
+        for pair in pairs.tolist() for own in joined[pair % len(texts)]
+    ]  # fmt: skip
+    return np.bincount(np.unique(found).astype(np.int64) // len(numbers), minlength=n_concepts)
+
+
+def _places(
+    by_id: NDArray[np.int32], n_names: NDArray[np.int64], n_sources: NDArray[np.int64]
+) -> NDArray[np.int32]:
+    """Order concepts by names, then by sources: those with many are meant more often.
 
     by_id (NDArray[int32]): the rows of concepts in the order of their ids.
     """
-    order = by_id[np.argsort(-n_names[by_id], kind="stable")]
+    order = by_id[np.lexsort((-n_sources[by_id], -n_names[by_id]))]
     places = np.empty(len(by_id), dtype=np.int32)
     places[order] = np.arange(len(by_id), dtype=np.int32)
     return places

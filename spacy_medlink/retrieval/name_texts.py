@@ -60,10 +60,9 @@ class NameTexts:
         return cls(rows, start, text)
 
     @classmethod
-    def unpacked(cls, arrays: Any) -> "NameTexts | None":
-        """Take the arrays from a mapping; None where there are none."""
-        names = list(_TYPES)
-        return cls(*(arrays[name] for name in names)) if names[0] in arrays else None
+    def unpacked(cls, arrays: Any) -> "NameTexts":
+        """Take the arrays from a mapping."""
+        return cls(*(arrays[name] for name in _TYPES))
 
     @property
     def arrays(self) -> dict[str, NDArray[Any]]:

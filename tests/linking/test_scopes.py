@@ -56,7 +56,16 @@ def test_ties_that_stay_are_marked_with_all_ids(assets):
     assert ids(assets, by_source) == ["B:1"]
     assert [assets.kb.concept_at(row).id for row in by_source[0].tied] == ["B:1", "M:1"]
     assert by_source[0].decided == "id"
-    assert ranked(assets)[0].tied == ()
+    # That one is the preferred name says which is usually meant, not that it is meant here.
+    (by_preferred,) = ranked(assets, k=1)
+    assert by_preferred.decided == "preferred"
+    assert [assets.kb.concept_at(row).id for row in by_preferred.tied] == [
+        "Z:1",
+        "A:1",
+        "B:1",
+        "M:1",
+    ]
+    assert ranked(assets, "cold", k=1, scope={"source_order": ["C"]})[0].tied == ()
     (deep,) = ranked(assets, "cold", k=1, only=Filter.of(deny=["Z:1"]))
     assert [assets.kb.concept_at(row).id for row in deep.tied] == ["A:1", "B:1", "M:1"]
 

@@ -28,8 +28,13 @@ def build(names):
 
 
 def expected(names, text, k):
+    def score(name):
+        if name == text or (name.casefold() == text.casefold() and not is_short_form(text)):
+            return 1.0
+        return 0.99 if name.casefold() == text.casefold() else 0.95
+
     found = [
-        (1.0 if name == text else 0.95, row)
+        (score(name), row)
         for row, name in enumerate(names)
         if key(text) and key(name) == key(text) and (name == text or not is_short_form(name))
     ]
@@ -57,6 +62,18 @@ def test_search_agrees_with_a_plain_loop(names, texts, k):
         assert rows == sorted(rows, reverse=True), "padding before names"
 
 
+@pytest.mark.parametrize("text", ["diabetes", "Diabetes", "DIABETES", "dIABETES"])
+def test_letter_case_counts_for_short_forms_alone(text):
+    assert as_lists(build(["diabetes", "Diabetes", "DIABETES"]).search([text])) == [
+        [(0, 1.0), (1, 1.0), (2, 1.0)]
+    ]
+    short = build(["ALL", "all", "Fever"])
+    assert as_lists(short.search(["ALL", "all", "All"])) == [
+        [(0, 1.0), (1, 0.99)], [(1, 1.0)], [(1, 1.0)]
+    ]  # fmt: skip
+    assert as_lists(short.search(["FEVER"])) == [[(2, 0.99)]]
+
+
 @given(NAMES, WORDS)
 def test_rows_of_agrees_with_search(names, text):
     index = build(names)
@@ -71,13 +88,16 @@ def test_disk_and_bytes_keep_it(tmp_path_factory, names, texts):
     index = build(names)
     directory = tmp_path_factory.mktemp("exact")
     index.save(directory)
+    index.save_names(directory)
     want = as_lists(index.search(texts))
     for other in (ExactIndex.load(directory), ExactIndex.from_bytes(index.to_bytes())):
         assert as_lists(other.search(texts)) == want
 
 
 def test_arrays_are_mapped_not_read(tmp_path):
-    build(["fever"] * 1000).save(tmp_path)
+    index = build(["fever"] * 1000)
+    index.save(tmp_path)
+    index.save_names(tmp_path)
     loaded = ExactIndex.load(tmp_path)
     assert is_mapped(loaded._row)
 
@@ -113,6 +133,12 @@ def test_damaged_arrays(tmp_path, name, damage):
     else:
         np.save(file, np.array([{"an": "object"}]), allow_pickle=True)
     with pytest.raises(MedlinkError, match=rf"E202.*{name}\.npy"):
+        ExactIndex.load(tmp_path)
+
+
+def test_a_dictionary_without_names_is_damaged(tmp_path):
+    build(["fever"]).save(tmp_path)
+    with pytest.raises(MedlinkError, match=r"E202.*name_text"):
         ExactIndex.load(tmp_path)
 
 

@@ -241,7 +241,16 @@ def test_facets_survive_saving(tiny_kb, tmp_path):
 def test_concepts_of_many_names_come_first_then_the_alphabet_of_ids(tiny_kb):
     places = Facets.of(tiny_kb).concept_order
     ids = list(tiny_kb.iter_ids())
-    wanted = sorted(ids, key=lambda id: (-len(tiny_kb[id].names), id))
+
+    def rule(id):
+        names = tiny_kb[id].names
+        return (
+            -len(names),
+            -len({source for name in names for source in name.source.split("|")}),
+            id,
+        )
+
+    wanted = sorted(ids, key=rule)
     assert wanted != sorted(ids)
     assert [id for _, id in sorted(zip(places, ids, strict=True))] == wanted
 
