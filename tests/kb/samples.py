@@ -551,7 +551,6 @@ FHIR_VALUE_SET = {
     "compose": {
         "include": [
             {"system": _SWEET, "concept": [{"code": "D1", "display": "Sugary disease"}]},
-            {"system": "http://hl7.org/fhir/sid/icd-10-cm", "filter": []},
             {
                 "system": "http://snomed.info/sct",
                 "concept": [{"code": "S1", "display": "Sweet disorder"}, {"code": "S2"}],

@@ -3,10 +3,11 @@
 import json
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ...types import ISA, BadLine, Concept, Name, Record, Relation, Retired
 from ..code_systems import vocabulary_of
@@ -41,6 +42,7 @@ _INDICES = (
     "CREATE INDEX property_kind ON property (section, kind)",
     "CREATE INDEX above_child ON above (section, child)",
 )
+_OUT = " AND code IN (SELECT code FROM concept WHERE section = ?)"
 _CONCEPTS = "SELECT number, section, code, system, data FROM concept ORDER BY number"
 _PROPERTIES = "SELECT kind, value, is_code, system FROM property WHERE concept = ? ORDER BY rowid"
 _PARENTS = "SELECT parent FROM above WHERE section = ? AND child = ? ORDER BY rowid"
@@ -52,6 +54,7 @@ _MEANINGS = "http://hl7.org/fhir/concept-properties#"
 _GONE = frozenset({"retired", "inactive"})
 # The use of a designation, by the codes of SNOMED CT and of FHIR's own code system.
 _USES = {"900000000000003001": "FSN", "900000000000013009": "SY", "display": "PT", "": "SY"}
+_Part = TypeVar("_Part")
 _Property = tuple[str, str, bool, str]
 """The name of a property, its value, whether that is a concept's code, and the code's system."""
 
@@ -67,12 +70,28 @@ class _Resource:
 
 @dataclass
 class _Section:
-    """Concepts of one list. of (str): the kind of resource that the list belongs to."""
+    """Concepts of one list.
+
+    of (str): the kind of resource that the list belongs to. line (int): where it begins.
+    part (str): what the list is of the resource, such as "include".
+    by (List[str]): what chooses codes beside those listed: "filter", "valueSet", "system".
+    sets (List[str]): addresses of the value sets that "valueSet" names.
+    total (int): the number of codes that the list should have.
+    """
 
     resource: _Resource
     of: str
+    line: int
+    part: str
     system: str = ""
-    is_expansion: bool = False
+    by: list[str] = field(default_factory=list)
+    sets: list[str] = field(default_factory=list)
+    total: int = 0
+
+    @property
+    def is_expansion(self) -> bool:
+        """Tell whether it is the expansion of a value set."""
+        return self.part == "expansion"
 
     @property
     def counts(self) -> bool:
@@ -91,8 +110,10 @@ def read(
     Nested concepts and the properties "parent" and "child" make the hierarchy, or "part_of" where
     the code system says so; other properties with codes become relations. A code of a system that
     is not the concept's own has its name before it. A value set is read from its expansion, or from
-    `compose` if it has none. A code without any name is skipped. Concepts pass through a temporary
-    file; the whole file is never in memory.
+    the codes that `compose` lists, without those that it excludes. What a filter or another value
+    set chooses, and the rest of an incomplete expansion, are bad lines, unless the file has the
+    code system or the value set. A concept without any name has none here either; the builder
+    counts it. Concepts pass through a temporary file; the whole file is never in memory.
 
     path (Path): `.json` or `.json.gz`. lang (str): language of names for which neither resource
         nor designation has a language.
@@ -138,6 +159,7 @@ class _Spool:
             stream.finish()
         if (kind := top.facts.get("resourceType", "")) not in _KINDS:
             self._report(1, f"the resourceType {kind!r:.60}", " or ".join(_KINDS))
+        self._choose()
         self._hierarchy()
 
     def records(self, lang: str) -> Iterator[Record]:
@@ -160,15 +182,12 @@ class _Spool:
                 names = _names(said, section.resource.facts.get("language") or lang, vocabulary)
                 above = ((kind, prefix + other) for kind, other in self._above(place, code))
                 related = [*above, *_related(properties, own, prefix)]
-                if names:
-                    yield Concept(
-                        prefix + code, names[0].text, names, definition=said["definition"],
-                        codes={vocabulary: (code,)},
-                        parents=tuple(other for kind, other in related if kind == ISA),
-                        relations=tuple(
-                            Relation(kind, other, vocabulary) for kind, other in related
-                        ),
-                    )  # fmt: skip
+                yield Concept(
+                    prefix + code, names[0].text if names else "", names,
+                    definition=said["definition"], codes={vocabulary: (code,)},
+                    parents=tuple(other for kind, other in related if kind == ISA),
+                    relations=tuple(Relation(kind, other, vocabulary) for kind, other in related),
+                )  # fmt: skip
 
     def _properties(self, number: int, meanings: dict[str, str]) -> list[_Property]:
         rows = self._db.execute(_PROPERTIES, (number,))
@@ -191,7 +210,8 @@ class _Spool:
             elif key == "property":
                 resource.meanings = _meanings(stream.value())
             elif key == "concept" and stream.is_next("["):
-                self._concepts(stream, self._new_section(resource, "CodeSystem"), "concept")
+                place = self._new_section(resource, "CodeSystem", stream.line)
+                self._concepts(stream, place, "concept")
             elif key == "compose" and stream.is_next("{"):
                 self._compose(stream, resource)
             elif key == "expansion" and stream.is_next("{"):
@@ -216,28 +236,72 @@ class _Spool:
 
     def _compose(self, stream: JsonStream, resource: _Resource) -> None:
         for key in stream.items():
-            if key != "include" or not stream.is_next("["):
+            if key not in ("include", "exclude") or not stream.is_next("["):
                 stream.skip()
                 continue
-            for _ in stream.elements():
-                place = self._new_section(resource, "ValueSet")
+            for line in stream.elements():
+                place = self._new_section(resource, "ValueSet", line, key)
+                section, listed = self._sections[place], False
                 for part in stream.items():
                     if part == "concept" and stream.is_next("["):
                         self._concepts(stream, place, "concept")
+                        listed = True
                     elif part == "system":
-                        self._sections[place].system = _plain(stream.value())
+                        section.system = _plain(stream.value())
+                    elif part in ("filter", "valueSet"):
+                        given = stream.value()
+                        section.by += [part] if given else []
+                        section.sets += (
+                            given if part == "valueSet" and isinstance(given, list) else []
+                        )
                     else:
                         stream.skip()
+                if not (listed or section.by):
+                    section.by.append("system")
 
     def _expansion(self, stream: JsonStream, resource: _Resource) -> None:
         resource.expanded = True
-        place = self._new_section(resource, "ValueSet")
-        self._sections[place].is_expansion = True
+        place = self._new_section(resource, "ValueSet", stream.line, "expansion")
+        before = self._count
         for key in stream.items():
             if key == "contains" and stream.is_next("["):
                 self._concepts(stream, place, "contains")
-            else:
+            elif key == "total" and isinstance(total := stream.value(), int):
+                self._sections[place].total = total
+            elif key != "total":
                 stream.skip()
+        if (count := self._count - before) < self._sections[place].total:
+            self._sections[place].by.append(f"{count:,} of {self._sections[place].total:,}")
+
+    def _choose(self) -> None:
+        """Remove what value sets exclude, and report what they do not list."""
+        held = {one.system for one in self._sections if one.of == "CodeSystem"}
+        urls = {one.resource.facts.get("url") for one in self._sections if one.of == "ValueSet"}
+        for place, section in enumerate(self._sections):
+            if not section.counts or section.of == "CodeSystem":
+                continue
+            if section.part == "exclude":
+                self._exclude(place, section)
+            sets = {str(one).partition("|")[0] for one in section.sets}
+            is_here = sets <= urls if sets else section.system in held
+            if section.part == "expansion" and section.by:
+                problem = f"an expansion with {section.by[0]} codes"
+            elif section.part == "include" and section.by and not is_here:
+                problem = f"an include by {' and '.join(section.by)}, which lists no codes"
+            elif section.part == "exclude" and section.by and section.by != ["system"]:
+                problem = f"an exclude by {' and '.join(section.by)}"
+            else:
+                continue
+            self._report(section.line, problem, "all codes: let a terminology server $expand it")
+
+    def _exclude(self, place: int, section: _Section) -> None:
+        listed = "" if "system" in section.by else _OUT
+        for other, own in enumerate(self._sections):
+            fits = own.resource is section.resource and own.system == section.system
+            if fits and own.part == "include":
+                values = (other, place) if listed else (other,)
+                self._db.execute("DELETE FROM concept WHERE section = ?" + listed, values)
+        self._db.execute("DELETE FROM concept WHERE section = ?", (place,))
 
     def _concepts(
         self, stream: JsonStream, place: int, nested: str, parent: int = 0, depth: int = 0
@@ -264,14 +328,14 @@ class _Spool:
                 self._report(line, error.problem, error.expected)
 
     def _store(self, number: int, place: int, parent: int, line: int, data: dict[str, Any]) -> None:
-        storable(data)
         # An entry of an expansion without a code only groups other entries.
         if "code" not in data and self._sections[place].is_expansion:
             return
         code = identifier(_text(data, "code"), "code")
-        display, definition = _text(data, "display").strip(), _text(data, "definition")
-        others = [_designation(one) for one in _objects(data, "designation")]
-        properties = [_property(one) for one in _objects(data, "property")]
+        display = self._part(line, lambda: _text(data, "display").strip(), "")
+        definition = self._part(line, lambda: _text(data, "definition"), "")
+        others = self._parts(line, data, "designation", _designation)
+        properties = self._parts(line, data, "property", _property)
         said = {"display": display, "definition": definition, "others": others,
                 "inactive": data.get("inactive") is True}  # fmt: skip
         row = (number, place, parent, line, code, _plain(data.get("system")), json.dumps(said))
@@ -280,6 +344,21 @@ class _Spool:
             "INSERT INTO property VALUES (?,?,?,?,?,?)",
             [(place, kind, number, value, *rest) for kind, value, *rest in properties if value],
         )
+
+    def _parts(
+        self, line: int, data: dict[str, Any], name: str, read: Callable[[dict[str, Any]], _Part]
+    ) -> list[_Part]:
+        """Read the parts of a concept that can be read, and report the others."""
+        given = self._part(line, lambda: _objects(data, name), [])
+        found = (self._part(line, partial(read, one), None) for one in given)
+        return [one for one in found if one is not None]
+
+    def _part(self, line: int, read: Callable[[], _Part], other: _Part) -> _Part:
+        try:
+            return read()
+        except FieldError as error:
+            self._report(line, error.problem, error.expected)
+            return other
 
     def _hierarchy(self) -> None:
         self._db.create_function("is_own", 2, _is_own, deterministic=True)
@@ -294,8 +373,8 @@ class _Spool:
                     pair = "code, value" if meaning == "parent" else "value, code"
                     self._db.execute(_TOLD.format(pair), (place, kind, section.system))
 
-    def _new_section(self, resource: _Resource, of: str) -> int:
-        self._sections.append(_Section(resource, of))
+    def _new_section(self, resource: _Resource, of: str, line: int, part: str = "") -> int:
+        self._sections.append(_Section(resource, of, line, part))
         return len(self._sections) - 1
 
     def _report(self, line: int, problem: str, expected: str) -> None:
@@ -376,6 +455,7 @@ def _text(data: dict[str, Any], name: str) -> str:
         return ""
     if not isinstance(value, str):
         raise FieldError(f'"{name}" is not a string', f'"{name}" as text')
+    storable(value)
     return value
 
 

@@ -28,7 +28,8 @@ def _bundle(*resources: Any) -> dict[str, Any]:
 def test_code_system(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     records = _read(path, FHIR_TEXT)
-    assert list(records) == ["D", "D1", "D2", "D3", "D4", "F", "F1"]  # D5 has no name
+    assert list(records) == ["D", "D1", "D2", "D3", "D4", "D5", "F", "F1"]
+    assert records["D5"] == Concept("D5", "", codes={"SWEET": ("D5",)})  # a build counts it
     assert records["D1"] == Concept(
         "D1", "Sweet disease",
         (
@@ -42,7 +43,7 @@ def test_code_system(tmp_path: Path) -> None:
     )  # fmt: skip
     parents = {id: one.parents for id, one in records.items() if isinstance(one, Concept)}
     # Nested, by a property of another name, and told by the parent.
-    assert parents == {"D": (), "D1": ("D",), "D2": ("D1",), "F": (), "F1": ("F",)}
+    assert parents == {"D": (), "D1": ("D",), "D2": ("D1",), "D5": (), "F": (), "F1": ("F",)}
     assert records["D3"] == Retired("D3", "", "inactive")
     assert records["D4"] == Retired("D4", "", "inactive")
     assert fhir.release_of(path) == "2026"
@@ -83,7 +84,7 @@ def test_keys_in_any_order(tmp_path: Path) -> None:
 
 def test_several_systems_stand_before_their_codes(tmp_path: Path) -> None:
     alone = _read(tmp_path / "x.json", FHIR_VALUE_SET)
-    assert list(alone) == ["SWEET:D1", "SNOMEDCT_US:S1"]
+    assert list(alone) == ["SWEET:D1", "SNOMEDCT_US:S1", "SNOMEDCT_US:S2"]
     path = tmp_path / "x.json"
     path.write_text(json.dumps(_bundle(FHIR, {"resourceType": "Patient"}, FHIR_VALUE_SET)))
     build_kb(tmp_path / "x.kb", read("fhir", path))
@@ -147,8 +148,85 @@ def test_bad_concepts(tmp_path: Path, concept: Any, problem: str) -> None:
     with pytest.raises(MedlinkError, match=rf"E105.*x.json, line (8|9): .*{problem}"):
         list(read("fhir", path))
     bad: list[BadLine] = []
-    assert [record.id for record in read("fhir", path, bad)] == ["1"]
+    list(read("fhir", path, bad))
     assert len(bad) == 1 and problem in bad[0].problem
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"designation": [{"value": " "}, {"value": "eins", "language": "de"}]},
+        {"designation": [{"value": "eins", "language": "de"}, {"language": "fr"}]},
+        {"designation": [{"value": "eins", "language": "de"}], "definition": 7},
+        {"designation": [{"value": "eins", "language": "de"}], "property": [{"valueCode": "y"}]},
+        {"designation": [{"value": "eins", "language": "de"}, {"value": "a\ud800"}]},
+    ],
+)
+def test_a_bad_part_leaves_the_rest_of_a_concept(tmp_path: Path, part: dict[str, Any]) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(_system({"code": "1", "display": "one", **part})))
+    bad: list[BadLine] = []
+    (concept,) = read("fhir", path, bad)
+    assert isinstance(concept, Concept)
+    assert [name.text for name in concept.names] == ["one", "eins"]
+    assert len(bad) == 1
+
+
+def _composed(*include: Any, exclude: Any = (), **facts: Any) -> dict[str, Any]:
+    compose = {"include": [*include], "exclude": [*exclude]}
+    return {"resourceType": "ValueSet", "url": "http://a.b/set", "compose": compose, **facts}
+
+
+def _codes(system: str, *codes: str) -> dict[str, Any]:
+    return {"system": system, "concept": [{"code": one, "display": one} for one in codes]}
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_what_a_value_set_excludes(tmp_path: Path, order: int) -> None:
+    x, y = "http://a.b/x", "http://a.b/y"
+    out = [_codes(x, "2", "4"), {"system": "http://a.b/z"}]
+    resource = _composed(
+        _codes(x, "1", "2", "3"), _codes(y, "2"), _codes("http://a.b/z", "5"), exclude=out
+    )
+    resource["compose"] = dict(list(resource["compose"].items())[::order])
+    assert list(_read(tmp_path / "x.json", resource)) == ["X:1", "X:3", "Y:2"]
+
+
+@pytest.mark.parametrize(
+    ("resource", "problem"),
+    [
+        (_composed({"system": "http://a.b/x", "filter": [{"property": "concept"}]}), "by filter"),
+        (_composed({"valueSet": ["http://a.b/other"]}), "by valueSet"),
+        (_composed({"system": "http://a.b/x"}), "by system"),
+        (_composed({**_codes("http://a.b/x", "1"), "valueSet": ["http://a.b/y|2"]}), "valueSet"),
+        (_composed(exclude=[{"system": "http://a.b/x", "filter": [{}]}]), "an exclude by filter"),
+        (_composed(exclude=[{"valueSet": ["http://a.b/set"]}]), "an exclude by valueSet"),
+        (
+            _composed(expansion={"total": 1200, "contains": _codes("", "1", "2")["concept"]}),
+            "2 of 1,200 codes",
+        ),
+    ],
+)  # fmt: skip
+def test_codes_that_are_not_listed_are_said_to_be_missing(
+    tmp_path: Path, resource: dict[str, Any], problem: str
+) -> None:
+    path = tmp_path / "x.json"
+    own = _composed(_codes("http://own", "7"), url="http://own/set")
+    path.write_text(json.dumps(_bundle(own, resource), indent=1))
+    with pytest.raises(MedlinkError, match=rf"E105.*{problem}.*\$expand"):
+        list(read("fhir", path))
+    bad: list[BadLine] = []
+    assert any(record.id.endswith("7") for record in read("fhir", path, bad))
+    assert len(bad) == 1
+
+
+def test_codes_that_the_file_has_are_not_missing(tmp_path: Path) -> None:
+    system = _system({"code": "1", "display": "one"})
+    other = _composed(_codes("http://a.b/x", "1"), url="http://a.b/other")
+    chosen = _composed(
+        {"system": "http://a.b/x", "filter": [{}]}, {"valueSet": ["http://a.b/other|2"]}
+    )
+    assert list(_read(tmp_path / "x.json", _bundle(chosen, other, system))) == ["1"]
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", '{"resourceType": "Patient"}', '{"graphs": []}'])

@@ -104,7 +104,7 @@ def assert_whole(record: Record) -> None:
     if isinstance(record, Retired):
         assert record.replaced_by == record.replaced_by.strip()
         return
-    assert record.name.strip()
+    assert bool(record.name.strip()) == bool(record.names or record.name)
     for name in record.names:
         assert name.text.strip()
     texts = [record.definition, *record.types, *record.parents, *record.codes]
