@@ -127,8 +127,8 @@ class Errors:
     # 13x: what is wrong with sources, all at once
     bad_lines = Message(
         "E130",
-        "{count} lines cannot be read:\n{lines}\nMend them (`medlink kb check` lists all), or pass "
-        "`--skip-bad-lines` to count and report such lines.",
+        "{count} lines cannot be read:\n{lines}\nMend them (`kb build --dry-run` lists all), or "
+        "pass `--skip-bad-lines` to count and report such lines.",
     )
     no_header = Message(
         "E131",

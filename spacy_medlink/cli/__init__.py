@@ -18,10 +18,8 @@ from .fit_ranker import command as fit_ranker_command
 from .import_scispacy import command as import_scispacy_command
 from .kb_add_mentions import command as kb_add_mentions_command
 from .kb_build import command as kb_build_command
-from .kb_check import command as kb_check_command
 from .kb_diff import command as kb_diff_command
 from .kb_info import command as kb_info_command
-from .kb_maps import command as kb_maps_command
 from .kb_search import command as kb_search_command
 from .kb_show import command as kb_show_command
 from .learn import command as learn_command
@@ -57,13 +55,11 @@ app.add_typer(kb_app)
 app.add_typer(import_app)
 import_app.command("scispacy-kb", cls=Verb)(import_scispacy_command)
 kb_app.command("build", cls=Verb)(kb_build_command)
-kb_app.command("check", cls=Verb)(kb_check_command)
 kb_app.command("add-mentions", cls=Verb)(kb_add_mentions_command)
 kb_app.command("info", cls=Verb)(kb_info_command)
 kb_app.command("show", cls=Verb)(kb_show_command)
 kb_app.command("search", cls=Verb)(kb_search_command)
 kb_app.command("diff", cls=Verb)(kb_diff_command)
-kb_app.command("maps", cls=Verb)(kb_maps_command)
 app.command("build", cls=Verb)(build_command)
 app.command("learn", cls=Verb)(learn_command)
 app.command("fit-ranker", cls=Verb)(fit_ranker_command)

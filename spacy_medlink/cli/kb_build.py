@@ -1,5 +1,6 @@
 """`medlink kb build`: builds a knowledge base from terminology files."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,7 +27,7 @@ def command(
             "--from",
             metavar="FORMAT",
             help="Format of the source, such as obo, jsonl, umls, snomed, omop, mesh, icd, fhir, "
-            "tsv, csv, obographs, owl, skos, biosyn or gazetteer; with several sources, once for "
+            "tsv, csv, owl, skos, biosyn or gazetteer; with several sources, once for "
             "all or once each.",
         ),
     ],
@@ -77,6 +78,14 @@ def command(
     skip_bad_lines: Annotated[
         bool, typer.Option("--skip-bad-lines", help="Count and report bad lines; do not stop.")
     ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Write nothing: list all problems of the sources. Exit code 1 if a build would "
+            "stop at one.",
+        ),
+    ] = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Build a knowledge base; one that is at --output is replaced when all is done."""
@@ -84,6 +93,11 @@ def command(
     from ..kb.filters import Filters
     from ..util.progress import show_progress
 
+    options: dict[str, Any] = {"columns": pairs(columns, "--columns"), "lang": lang}
+    given_options = {name: value for name, value in options.items() if value}
+    if dry_run:
+        _check(with_formats(places, formats, options), given_options)
+        return
     sources, out = sources_and_output(places, output)
     filters = Filters(
         languages=comma_list(languages),
@@ -99,7 +113,6 @@ def command(
         allow_names=allowed_in(allow_names, "--allow-names"),
         deny_names=lines_of(deny_names),
     )
-    options: dict[str, Any] = {"columns": pairs(columns, "--columns"), "lang": lang}
     built = build_knowledge_base(
         out=out,
         sources=with_formats(sources, formats, options),
@@ -107,7 +120,7 @@ def command(
         id_scheme=id_scheme,
         curation=curation,
         maps=maps or [],
-        options={name: value for name, value in options.items() if value},
+        options=given_options,
         update=update,
         skip_bad_lines=skip_bad_lines,
         progress=show_progress,
@@ -120,3 +133,19 @@ def command(
     if curation is not None:
         for line in curation_report(curation.name, built.kb.manifest["curation"]):
             typer.echo(line, err=True)
+
+
+def _check(sources: Sequence[tuple[str, Path]], options: Mapping[str, Any]) -> None:
+    from ..kb.check import check_sources
+
+    checked = check_sources(sources, options)
+    for problem in checked.problems:
+        line = f", line {problem.line}" if problem.line else ""
+        typer.echo(f"{problem.severity}: {problem.path}{line}: {problem.text}")
+    warnings = len(checked.problems) - checked.errors
+    typer.echo(
+        f"{checked.errors:,} errors, {warnings:,} warnings; {checked.concepts:,} concepts and "
+        f"{checked.names:,} names were read"
+    )
+    if checked.errors:
+        raise typer.Exit(1)

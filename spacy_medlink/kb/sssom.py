@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 import srsly
 
 from ..types import BadLine, CodeMap, Concept, Record
-from ..util.files import replacing_file, sha256_of
+from ..util.files import sha256_of
 from ..util.outputs import marked
-from .knowledge_base import KnowledgeBase
 from .readers.fields import FieldError, identifier
 from .readers.lines import numbered_lines, report
 from .readers.xrefs import code_of, compact, relation_of_match
@@ -95,31 +94,6 @@ class MappingSets:
             {"name": path.name, "sha256": sha256_of(path), "lines": lines, "used": used}
             for path, lines, used in zip(self.paths, self.lines, self.used, strict=True)
         ]
-
-
-def write_sssom(kb: KnowledgeBase, path: Path, *, overwrite: bool = False) -> int:
-    """Write the codes of all concepts as a mapping set, and return their number.
-
-    Codes without a relation are written as cross-references (oboInOwl:hasDbXref).
-    overwrite (bool): replace a file that is no mapping set.
-    RAISES (MedlinkError): E109 when it cannot be written, E122 and E124 when an existing file must
-        not be replaced.
-    """
-    count = 0
-    with (
-        replacing_file(path, KIND, [kb.path], overwrite=overwrite) as new,
-        new.open("w", encoding="utf-8", newline="") as file,
-    ):
-        file.write("\t".join(COLUMNS) + "\n")
-        for concept in kb:
-            id = curie(concept)
-            for one in kb.maps(concept.id):
-                predicate = predicate_of(one.relation) if one.relation else "oboInOwl:hasDbXref"
-                code = f"{one.vocabulary}:{one.code}"
-                cells = id, concept.name, predicate, code, "semapv:UnspecifiedMatching"
-                file.write("\t".join(cells) + "\n")
-                count += 1
-    return count
 
 
 def predicate_of(relation: str) -> str:

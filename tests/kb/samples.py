@@ -67,65 +67,6 @@ JSONL = "\n".join(
 
 _PURL = "http://purl.obolibrary.org/obo/"
 _OIO = "http://www.geneontology.org/formats/oboInOwl#"
-OBOGRAPHS = {
-    "graphs": [
-        {
-            "id": _PURL + "hp.owl",
-            "meta": {"version": _PURL + "hp/releases/2024-01-01/hp.owl", "subsets": []},
-            "nodes": [
-                {"id": _PURL + "HP_0000118", "type": "CLASS", "lbl": "Phenotypic abnormality"},
-                {
-                    "id": _PURL + "HP_0000819",
-                    "type": "CLASS",
-                    "lbl": "Diabetes mellitus",
-                    "meta": {
-                        "definition": {"val": "Too much glucose.", "xrefs": ["HPO:probinson"]},
-                        "synonyms": [
-                            {
-                                "pred": "hasExactSynonym",
-                                "val": "DM",
-                                "synonymType": _PURL + "hp#abbreviation",
-                                "xrefs": [],
-                            },
-                            {"pred": "hasRelatedSynonym", "val": "Sugar diabetes"},
-                        ],
-                        "xrefs": [{"val": "UMLS:C0011849"}, {"val": "SNOMEDCT_US:73211009"}],
-                        "basicPropertyValues": [
-                            {"pred": _OIO + "hasAlternativeId", "val": "HP:0008217"},
-                            {"pred": _OIO + "hasOBONamespace", "val": "human_phenotype"},
-                        ],
-                    },
-                },
-                {
-                    "id": _PURL + "HP_0000820",
-                    "type": "CLASS",
-                    "lbl": "obsolete Diabetes",
-                    "meta": {
-                        "basicPropertyValues": [
-                            {"pred": _PURL + "IAO_0100001", "val": _PURL + "HP_0000819"}
-                        ],
-                        "deprecated": True,
-                    },
-                },
-                {"id": _PURL + "BFO_0000050", "type": "PROPERTY", "lbl": "part of"},
-                {"id": _PURL + "UBERON_0000001"},
-            ],
-            "edges": [
-                {"sub": _PURL + "HP_0000819", "pred": "is_a", "obj": _PURL + "HP_0000118"},
-                {
-                    "sub": _PURL + "HP_0000819",
-                    "pred": _PURL + "BFO_0000050",
-                    "obj": _PURL + "UBERON_0000001",
-                },
-            ],
-            "equivalentNodesSets": [],
-            "logicalDefinitionAxioms": [{"definedClassId": _PURL + "HP_0000819", "genusIds": []}],
-        }
-    ]
-}
-
-OBOGRAPHS_TEXT = json.dumps(OBOGRAPHS, indent=1)
-
 # What `OBO` says, as OWL says it; the line of an axiom with what is said of a synonym is far away.
 OWL = f"""\
 <?xml version="1.0"?>

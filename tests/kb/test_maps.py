@@ -1,6 +1,5 @@
 """Maps: what each reader makes of what a source says of codes, and what the knowledge base has."""
 
-import json
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
@@ -57,31 +56,6 @@ def test_obo(tmp_path: Path) -> None:
     assert coded.maps == EXPECTED
     with pytest.raises(KeyError):
         kb.maps("MONDO:2")
-
-
-def test_obographs(tmp_path: Path) -> None:
-    skos, oio = "http://www.w3.org/2004/02/skos/core#", "http://www.geneontology.org/oboInOwl#"
-    source = {"pred": f"{oio}source", "val": "MONDO:equivalentTo"}
-    node = {
-        "id": "http://purl.obolibrary.org/obo/MONDO_1", "type": "CLASS", "lbl": "diabetes",
-        "meta": {
-            "xrefs": [
-                {"val": "OMIM:1"}, {"val": "MESH:D1", "meta": {"basicPropertyValues": [source]}},
-            ],
-            "basicPropertyValues": [
-                {"pred": f"{skos}narrowMatch", "val": "http://purl.obolibrary.org/obo/NCIT_C1"},
-                {"pred": f"{skos}exactMatch", "val": "http://identifiers.org/snomedct/1"},
-            ],
-        },
-    }  # fmt: skip
-    path = tmp_path / "x.json"
-    path.write_text(json.dumps({"graphs": [{"nodes": [node]}]}))
-    (concept,) = read("obographs", path)
-    assert isinstance(concept, Concept)
-    assert concept.codes == {"MESH": ("D1",), "OMIM": ("1",), "NCIT": ("C1",)}
-    assert concept.maps == (
-        CodeMap("MESH", "D1", "exact", "MONDO"), CodeMap("NCIT", "C1", "narrower", "MONDO"),
-    )  # fmt: skip
 
 
 def test_rf2(tmp_path: Path) -> None:

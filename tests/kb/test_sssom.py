@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import KnowledgeBase, build_kb, build_knowledge_base
-from spacy_medlink.kb.sssom import MappingSets, write_sssom
+from spacy_medlink.kb import build_knowledge_base
+from spacy_medlink.kb.sssom import MappingSets
 from spacy_medlink.types import BadLine, CodeMap, Concept, Name, Record, Retired
 from tests.mutants import mutate
 
@@ -166,18 +166,3 @@ def test_no_such_file(tmp_path: Path) -> None:
     (tmp_path / "kb").write_text(SSSOM)
     with pytest.raises(MedlinkError, match="E122"):
         build_knowledge_base(out=tmp_path / "kb", sources=sources, maps=[tmp_path / "kb"])
-
-
-def test_what_is_written_is_read(path: Path, tmp_path: Path) -> None:
-    build_kb(tmp_path / "a.kb", _applied(path).values())
-    kb = KnowledgeBase(tmp_path / "a.kb")
-    out = tmp_path / "sweet.sssom.tsv"
-    assert write_sssom(kb, out) == write_sssom(kb, out) == 7
-    with pytest.raises(MedlinkError, match="E122"):
-        write_sssom(kb, kb.path)
-    bare = [Concept(concept.id, concept.name) for concept in kb]
-    found = _applied(out, list(bare))
-    for concept in kb:
-        ours = {one._replace(source="", note="") for one in kb.maps(concept.id)}
-        theirs = {one._replace(source="") for one in found[concept.id].maps}
-        assert ours <= theirs

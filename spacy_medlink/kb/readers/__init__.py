@@ -23,7 +23,6 @@ FORMATS = {
     "jsonl": "jsonl",
     "mesh": "mesh",
     "obo": "obo",
-    "obographs": "obographs",
     "omop": "omop",
     "owl": "rdf",
     "scispacy": "scispacy",

@@ -52,7 +52,6 @@ CASES = [
     Case("obo", "hp.obo", samples.OBO.encode(), NEVER),
     Case("jsonl", "kb.jsonl", samples.JSONL.encode(), NEVER, len),
     Case("scispacy", "kb.json", samples.SCISPACY.encode(), frozenset({"E105"})),
-    Case("obographs", "hp.json", samples.OBOGRAPHS_TEXT.encode(), frozenset({"E105"})),
     Case("owl", "hp.owl", samples.OWL.encode(), frozenset({"E105"})),
     Case("skos", "sweet.ttl", samples.SKOS.encode(), frozenset({"E105"})),
     Case("owl", "fever.nt", samples.N_TRIPLES.encode(), frozenset({"E105"})),

@@ -8,7 +8,6 @@ from pathlib import Path
 import pyoxigraph
 import pytest
 
-from spacy_medlink.cli.sources import with_formats
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb.readers import get_reader, read
 from spacy_medlink.kb.readers.rdf import release_of
@@ -401,8 +400,3 @@ def test_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     path = _write(tmp_path / "hp.owl", samples.OWL)
     with pytest.raises(MedlinkError, match=r"E614.*pip install 'spacy-medlink\[rdf\]'"):
         list(reader(path, None))
-
-
-def test_endings() -> None:
-    paths = [Path(f"x.{ending}") for ending in ("owl", "rdf", "ttl", "nt.gz")]
-    assert {format for format, _ in with_formats(paths, [], {"lang": "de"})} == {"owl"}
