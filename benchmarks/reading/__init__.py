@@ -1,0 +1,1 @@
+"""How well notes are read as people type them: `python -m benchmarks.reading ASSETS...`."""

@@ -1,0 +1,158 @@
+"""A pipeline at its default settings, its names, and what is right of what it does with a text."""
+
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+import spacy
+from spacy.tokens import Doc, Span
+
+from benchmarks.reading.cases import Case, Place
+
+RIGHT, WRONG, LOST = "right", "wrong", "lost"
+_ATTRIBUTES = {
+    "is_negated": "absent",
+    "is_uncertain": "possible",
+    "is_historical": "past",
+    "is_family": "family",
+    "is_hypothetical": "hypothetical",
+}
+_BATCH, _MOST_TRIED = 200, 6000
+_BORDERS = re.compile(r"[,;:/|()\[\]{}<>+*&\"\n\t]| - |\.(?= |$)")
+
+
+class Outcome(NamedTuple):
+    """What became of a place: right, wrong or lost, and what was linked there instead."""
+
+    verdict: str
+    said: str
+
+
+class Linked:
+    """The mentions, linker and context components over some assets, and the names they know.
+
+    assets (str): a directory, or "starter".
+    """
+
+    def __init__(self, assets: str, lang: str) -> None:
+        self.lang = lang
+        self.nlp = spacy.blank(lang)
+        config = {} if assets == "starter" else {"assets": assets}
+        self.nlp.add_pipe("medical_mentions", config=config)
+        linker: Any = self.nlp.add_pipe("medical_linker", config=config)
+        self.nlp.add_pipe("medical_context")
+        self._alone: dict[str, str] = {}
+        self.ids: dict[str, set[str]] = {}
+        self.names: list[str] = []
+        ids = list(linker.kb.iter_ids())
+        for row, name in linker.kb.iter_names():
+            self.ids.setdefault(name.text.lower(), set()).add(ids[row])
+            if name.lang in (lang, "") and 3 < len(name.text) < 60:
+                self.names.append(name.text)
+        self.names = sorted(set(self.names))
+
+    def pool(
+        self, fits: Callable[[str], Any], most: int, rng: random.Random, signs: bool = False
+    ) -> list[tuple[str, str]]:
+        """Draw names that are found and linked alone, and their links; borders need `signs`."""
+        own = [name for name in self.names if fits(name) and (signs or not _BORDERS.search(name))]
+        rng.shuffle(own)
+        found: list[tuple[str, str]] = []
+        for start in range(0, min(len(own), _MOST_TRIED), _BATCH):
+            batch = own[start : start + _BATCH]
+            found += [(name, id) for name, id in self.alone(batch).items() if id]
+            if len(found) >= most:
+                break
+        return found[:most]
+
+    def alone(self, names: Iterable[str]) -> dict[str, str]:
+        """Link names that are a text of their own. RETURNS: links; "" where one is not whole."""
+        names = list(dict.fromkeys(names))
+        new = [name for name in names if name not in self._alone]
+        for name, doc in zip(new, self.nlp.pipe(new), strict=True):
+            whole = [ent for ent in doc.ents if ent.end_char - ent.start_char == len(name)]
+            self._alone[name] = whole[0].kb_id_ if whole and _is_link(whole[0]) else ""
+        return {name: self._alone[name] for name in names}
+
+    def run(self, cases: list[Case]) -> Iterator[Doc]:
+        """Read texts; the places of a given case are set as mentions."""
+        found = [case.text for case in cases if not case.given]
+        given = [self._given(case) for case in cases if case.given]
+        read = self.nlp.pipe(found)
+        with self.nlp.select_pipes(disable="medical_mentions"):
+            linked = iter(list(self.nlp.pipe(given)) if given else [])
+        for case in cases:
+            yield next(linked if case.given else read)
+
+    def _given(self, case: Case) -> Doc:
+        doc = self.nlp.make_doc(case.text)
+        spans = [doc.char_span(p.start, p.end, "X", alignment_mode="expand") for p in case.places]
+        doc.set_ents([span for span in spans if span is not None])
+        return doc
+
+    def resolve(self, cases: list[Case]) -> list[Case]:
+        """Give the places of cases written by hand their ids; leave out what the names cannot try.
+
+        A place stays if a concept has one of its names, if its own words are found alone where
+        nothing else is asked, or if one of its traps is.
+        """
+        texts = {p.names[0] for case in cases for p in case.places if p.names}
+        traps = {trap for case in cases for p in case.places for trap in p.traps}
+        alone = self.alone([*texts, *traps])
+        resolved = []
+        for case in cases:
+            places = []
+            for place in case.places:
+                ids = place.ids.union(*(self.ids.get(name.lower(), ()) for name in place.names))
+                ids |= {alone[name] for name in place.names[:1] if alone[name]}
+                live = any(alone[trap] for trap in place.traps) if place.traps else bool(ids)
+                if live and (not place.said or alone[place.names[0]]):
+                    places.append(place._replace(ids=ids))
+            if places:
+                resolved.append(case._replace(places=tuple(places)))
+        return resolved
+
+
+def _is_link(span: Span) -> bool:
+    return span.kb_id_ not in ("", "NIL")
+
+
+def _narrower(ent: Span) -> bool:
+    candidates = ent._.candidates or [{}]
+    return bool(candidates[0].get("match") == "narrower")
+
+
+def judge(doc: Doc, place: Place, exact: bool) -> Outcome:
+    """Say what became of a place.
+
+    exact (bool): a link is right only with the same characters. Where it is asked what the text
+    says of a mention, the link itself is not judged.
+    """
+    touching = [e for e in doc.ents if e.start_char < place.end and place.start < e.end_char]
+    if place.said:
+        return _judge_said(touching, place)
+    links = [ent for ent in touching if _is_link(ent)]
+    said = ", ".join(f"{ent.text!r} as {ent._.candidates[0]['name']!r}" for ent in links)
+    if place.traps and place.ids:
+        links = [ent for ent in links if not _narrower(ent)]
+    wrong = [ent for ent in links if ent.kb_id_ not in place.ids]
+    if not place.ids:
+        return Outcome(WRONG if wrong else RIGHT, said)
+    spans = {(ent.start_char, ent.end_char) for ent in links if ent.kb_id_ in place.ids}
+    if (place.start, place.end) in spans or (spans and not exact):
+        return Outcome(RIGHT, said)
+    return Outcome(WRONG if wrong else LOST, said)
+
+
+def _judge_said(touching: list[Span], place: Place) -> Outcome:
+    if not touching:
+        return Outcome(LOST, "not found")
+    found = {said for name, said in _ATTRIBUTES.items() if touching[0]._.get(name)}
+    return Outcome(RIGHT if found in place.said else WRONG, ",".join(sorted(found)) or "present")
+
+
+def count(outcomes: Iterable[Outcome]) -> Counter[str]:
+    """Count verdicts."""
+    return Counter(outcome.verdict for outcome in outcomes)
