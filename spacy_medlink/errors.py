@@ -957,10 +957,15 @@ class Warnings:
         "[W105] {count:,} of the {n:,} mentions of {path} are left out: they do not fall on the "
         "pipeline's tokens, or overlap with another. Check their offsets."
     )
+    found_too_late = (
+        "[W106] {later} finds mentions only after {name} has run, so {name} does not see them. "
+        "Put {later} first: `nlp.add_pipe({factory!r}, name={later!r}, before={name!r})`."
+    )
     cui_lost = (
         "[W330] {text!r} has the kb_id {id!r} and no other attribute of a linker: its Doc was not "
-        "linked here, or it was stored without its user data, so that `_.cui` is None. Store it "
-        "with `DocBin(store_user_data=True)`, or look the id up: `linker.kb[{id!r}].codes`."
+        "linked here, or it was stored without its user data, so that `_.cui` is None, as for all "
+        "spans of such Docs. Store them with `DocBin(store_user_data=True)`, or look the id up: "
+        "`linker.kb[{id!r}].codes`."
     )
     other_labels = (
         "[W331] {name} gives labels ({found}) that no gold mention has (theirs: {gold}), so every "

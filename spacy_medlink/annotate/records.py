@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from spacy.tokens import Doc, Span
 
 from ..components.context import ATTRIBUTES
-from ..components.extensions import SPAN_ATTRIBUTES
+from ..components.extensions import SPAN_ATTRIBUTES, registered_prefixes
 from ..components.pipelines import linked_spans
 from ..text.context import SECTION
 from .documents import Document
@@ -14,7 +14,7 @@ from .documents import Document
 _DIGITS = 4  # of scores: further digits differ between batches
 _NIL = ("", "NIL")
 # Attributes that are written unchanged; not `kb_ents`, since `candidates` holds more.
-_SAID = ("kb_ents", "cui", "candidates", "codes", "reason")
+_SAID = ("kb_ents", "cui", "name", "candidates", "codes", "reason")
 _OTHERS = [name for name in SPAN_ATTRIBUTES if name not in _SAID]
 # Attributes of context components: ours have the same names as medspaCy's.
 _SAID_OF = {**ATTRIBUTES, SECTION: SECTION}
@@ -61,7 +61,8 @@ def rejection_of(document: Document, problem: str) -> dict[str, Any]:
 def record_of_link(span: Span, prefix: str = "", kept: int = 0) -> dict[str, Any]:
     """Make the record of a linked span, a gold mention with more fields. All JSON uses this form.
 
-    prefix (str): of the linker's attributes. kept (int): number of candidates.
+    prefix (str): of the linker's attributes, unless the link is that of another linker of the
+        pipeline. kept (int): number of candidates.
     RETURNS (Dict[str, Any]): "start", "end" (characters), "mention", "type" (the entity label),
         "ids" (of the link, none for NIL), "cui", "name", "matched", "score", "prob" (None for NIL),
         "reason" (why it is NIL), "codes", "candidates" (as `_.candidates` has them, scores
@@ -69,6 +70,7 @@ def record_of_link(span: Span, prefix: str = "", kept: int = 0) -> dict[str, Any
         "historical", "hypothetical", "family", "uncertain" and "section" if a component has set
         them: `medical_context`, medspaCy's ConText or negspacy.
     """
+    prefix = _prefix_of(span, prefix)
     candidates = span._.get(f"{prefix}candidates")
     linked = span.kb_id_ not in _NIL
     best = candidates[0] if linked and candidates else {}
@@ -79,7 +81,7 @@ def record_of_link(span: Span, prefix: str = "", kept: int = 0) -> dict[str, Any
         "type": span.label_,
         "ids": [span.kb_id_] if linked else [],
         "cui": span._.get(f"{prefix}cui"),
-        "name": best.get("name"),
+        "name": span._.get(f"{prefix}name"),
         "matched": best.get("matched"),
         "score": _rounded(best.get("score")),
         "prob": _rounded(best.get("prob")),
@@ -89,6 +91,15 @@ def record_of_link(span: Span, prefix: str = "", kept: int = 0) -> dict[str, Any
         **{name: span._.get(prefix + name) for name in _OTHERS},
         **_said_of(span),
     }
+
+
+def _prefix_of(span: Span, prefix: str) -> str:
+    """Find the linker whose link is the `kb_id` of a span: several may have linked it."""
+    for own in (prefix, *registered_prefixes()):
+        links = span._.get(f"{own}kb_ents")
+        if links and links[0][0] == span.kb_id_:
+            return own
+    return prefix
 
 
 def _said_of(span: Span) -> dict[str, Any]:

@@ -169,6 +169,7 @@ class MedicalContext(PicklablePipe):
         if self.sections_key is not None:
             doc.spans[self.sections_key] = [_span(doc, part) for part in parts]
         spans = linked_spans(doc, self.spans_key)
+        self._check_order(self.spans_key, not spans)
         places = [(span.start_char, span.end_char) for span in spans]
         for span, said in zip(spans, said_of(text, places, cues, parts), strict=True):
             _write(span, said)
@@ -198,7 +199,9 @@ def _span(doc: Doc, part: Part) -> Span:
 
 
 def _make(nlp: Language, name: str, settings: dict[str, Any]) -> MedicalContext:
-    return MedicalContext(nlp.vocab, name, **settings)
+    context = MedicalContext(nlp.vocab, name, **settings)
+    context.set_home(nlp)
+    return context
 
 
 make_medical_context = Language.factory(

@@ -10,7 +10,8 @@ from ..util.telling import tell
 
 SPAN_ATTRIBUTES: Mapping[str, Any] = {
     "cui": None,  # id of the link in the scheme `cui_scheme`, None for NIL
-    "kb_ents": [],  # [[id, score], ...], best first
+    "name": None,  # preferred name of the link, None for NIL
+    "kb_ents": [],  # [[id, score], ...], the link first; empty for NIL
     "candidates": [],  # ranked dicts: id, name, matched, score, prob, scores, ranks, types
     "codes": {},  # codes of the link by vocabulary
     "ambiguous": [],  # ids that nothing tells apart but their order, the link's among them
@@ -25,6 +26,7 @@ READING = "reading"  # a mention's meaning, where the text differs; set by `medi
 _CUI = "cui"
 # The schemes of the linkers that write under each prefix, in the order of their registration.
 _PREFIXES: dict[str, set[str | None]] = {}
+_TOLD_LOST: set[str] = set()  # the prefixes whose lost codes this process has warned of
 
 
 def registered_prefixes() -> list[str]:
@@ -87,7 +89,9 @@ class Cui(NamedTuple):
             return None
         if {self.prefix: {None}} == _PREFIXES:
             return str(span.kb_id_)
-        tell(Warnings.cui_lost.format(text=span.text, id=span.kb_id_))
+        if self.prefix not in _TOLD_LOST:
+            _TOLD_LOST.add(self.prefix)
+            tell(Warnings.cui_lost.format(text=span.text, id=span.kb_id_))
         return None
 
     def set(self, span: Span, value: str | None) -> None:

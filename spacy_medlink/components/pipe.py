@@ -2,11 +2,15 @@
 
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from spacy.pipeline import Pipe
 from spacy.tokens import Doc
+
+from ..errors import Warnings
+from ..util.telling import tell
+from .pipelines import LINKER, MENTIONS
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -29,6 +33,7 @@ class PicklablePipe(Pipe):
 
     name: str
     _home: "weakref.ref[Language] | None" = None
+    _order: Sequence[str] = ()  # of the pipeline, when it was last checked
 
     def set_home(self, nlp: "Language") -> None:
         """Remember the pipeline, whose config `_say_own_assets` changes."""
@@ -37,6 +42,32 @@ class PicklablePipe(Pipe):
     def home(self) -> "Language | None":
         """Get the pipeline; None where it is not known, or no longer exists."""
         return self._home() if self._home is not None else None
+
+    def _check_order(self, spans_key: str | Sequence[str] | None, is_empty: bool) -> None:
+        """Warn of components that find mentions after this one has run.
+
+        spans_key (Optional[Sequence[str]]): the span groups that it reads; None for `doc.ents`.
+        is_empty (bool): whether nothing that it reads has been found yet. If not, a component that
+            is not ours may change what was found, and only `medical_mentions` counts.
+        """
+        nlp = self.home()
+        if nlp is None or nlp.pipe_names == self._order:
+            return
+        self._order = [*nlp.pipe_names]
+        pipes = iter(nlp.pipeline)
+        name = next((name for name, pipe in pipes if pipe is self), None)
+        later = [(nlp.get_pipe_meta(other), other, pipe) for other, pipe in pipes]
+        if name is None or nlp.get_pipe_meta(name).factory in (meta.factory for meta, *_ in later):
+            return  # a second one reads what is found in between
+        keys = spans_key if isinstance(spans_key, list) else [spans_key]
+        place = "doc.ents" if spans_key is None else "doc.spans"
+        for meta, other, pipe in later:
+            if meta.factory == MENTIONS:
+                is_late = getattr(pipe, "spans_key", None) in keys
+            else:
+                is_late = is_empty and place in meta.assigns and meta.factory != LINKER
+            if is_late:
+                tell(Warnings.found_too_late.format(later=other, name=name, factory=meta.factory))
 
     def _say_own_assets(self) -> None:
         """Write into the pipeline's config that this component has assets of its own.

@@ -79,8 +79,10 @@ def _opened(source: str, lang: str, settings: dict[str, Any]) -> "Language":
 
 
 def linker_of(nlp: "Language") -> "MedicalLinker":
-    """Get the linker whose links end up in `kb_id_`: the last linker of a pipeline."""
-    return cast("MedicalLinker", nlp.get_pipe(_linkers(nlp)[-1]))
+    """Get the linker whose links end up in `kb_id_`: the last that does not leave it alone."""
+    linkers = [cast("MedicalLinker", nlp.get_pipe(name)) for name in _linkers(nlp)]
+    writing = [one for one in linkers if not _leaves_ids(one)]
+    return (writing or linkers[:1])[-1]
 
 
 def linked_spans(doc: "Doc", spans_key: str | Sequence[str] | None) -> "list[Span]":
@@ -101,6 +103,11 @@ def pipeline_directory(source: str) -> "str | Path":
 
 def _linkers(nlp: "Language") -> list[str]:
     return [name for name in nlp.pipe_names if nlp.get_pipe_meta(name).factory == LINKER]
+
+
+def _leaves_ids(linker: "MedicalLinker") -> bool:
+    """Tell whether a linker does not change the `kb_id` that another one wrote."""
+    return linker.merge == "leave" or (linker.merge is None and bool(linker.prefix))
 
 
 def _first_line(error: Exception) -> str:

@@ -57,6 +57,7 @@ def test_two_lines_link_text_with_one_warning():
 def test_every_attribute(tiny_assets, tiny_kb):
     (found,) = link(tiny_assets, "Old type 2 diabetes.", "type 2 diabetes", top_k=3)
     assert found["kb_id"] == found["cui"] == "HP:0005978"
+    assert found["name"] == "Type II diabetes mellitus"
     assert found["codes"] == {"UMLS": ["C0011860"], "ICD10CM": ["E11"]}
     assert len(found["candidates"]) == 3
     best = found["candidates"][0]
@@ -106,7 +107,8 @@ def test_spans_do_not_share_values(tiny_assets):
 
 def test_attributes_of_spans_that_are_not_linked(nlp):
     span = nlp.make_doc("heart attack")[:2]
-    assert (span._.cui, span._.kb_ents, span._.candidates, span._.codes) == (None, [], [], {})
+    assert (span._.cui, span._.name, span._.candidates, span._.codes) == (None, None, [], {})
+    assert span._.kb_ents == []
     span._.candidates.append("mine")
     assert nlp.make_doc("fever")[:1]._.candidates == []
 
@@ -163,7 +165,32 @@ def test_what_scores_less_than_the_threshold_is_nil(tiny_assets):
     )
     assert (good["kb_id"], good["cui"]) == ("HP:0001658", "HP:0001658")
     assert (poor["kb_id"], poor["cui"], poor["codes"]) == ("NIL", None, {})
-    assert len(poor["candidates"]) == len(poor["kb_ents"]) == 5, "what was considered is kept"
+    assert len(poor["candidates"]) == 5, "what was considered is kept"
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"threshold": 1.0, "tiers": ["ngram"]},
+        {"types": ["T184"]},
+        {"deny": ["HP:0001658"]},
+        {"tiers": ["exact"], "allow": ["HP:0001945"]},
+    ],
+)
+def test_what_speaks_of_links_is_empty_for_nil(tiny_assets, config):
+    """Whatever the reason, and whatever an earlier linker said of the span."""
+    nlp = pipeline(tiny_assets, mentions=False)
+    nlp.add_pipe(
+        "medical_linker",
+        "again",
+        config={"assets": str(tiny_assets.path), "prefix": "b_", **config},
+    )
+    doc = nlp(doc_with(nlp, "An old hart attack.", "hart attack"))
+    own = nlp.get_pipe("again")
+    own.prefix = ""
+    (found,) = values(own(doc).ents)
+    assert found["reason"] and found["kb_id"] == "NIL"
+    assert (found["cui"], found["name"], found["kb_ents"], found["codes"]) == (None, None, [], {})
 
 
 @pytest.mark.parametrize("tiers", [None, ["exact"], ["exact", "ngram"], ["ngram"]])

@@ -21,6 +21,7 @@ _DIGITS = 6
 class Link(NamedTuple):
     """A link, as it is written on a span.
 
+    kb_ents: ids and scores of the link and, behind it, of what may be meant as well; [] for NIL.
     ambiguous (List[str]): ids that differ only in their order, the link's among them; or [].
     reason (str): why it is NIL. backed_off (List[str]): ids of near ties below the linked concept,
         which stands for them. parts (List[Dict]): of a composite mention, each with `text`, `id`,
@@ -30,6 +31,7 @@ class Link(NamedTuple):
 
     id: str
     cui: str | None
+    name: str | None
     kb_ents: list[list[Any]]
     candidates: list[dict[str, Any]]
     codes: dict[str, list[str]]
@@ -69,15 +71,17 @@ class LinkWriter:
         if decision.parts:
             return self._composite(decision.parts)
         candidates = self.candidates(decision.ranking)
-        kb_ents = [[item["id"], item["score"]] for item in candidates]
         tied = [self.id_of(row) for row in decision.tied]
         if decision.chosen is None:
-            return Link(NIL, None, kb_ents, candidates, {}, tied, decision.reason, [], [], [])
+            return Link(NIL, None, None, [], candidates, {}, tied, decision.reason, [], [], [])
         best = self._linked(decision.chosen.row, decision.chosen.name_row)
         codes = {vocabulary: list(values) for vocabulary, values in best.codes.items()}
         leaves = [self.id_of(row) for row in decision.leaves]
         several = [*best.ambiguous_codes]
-        return Link(best.id, best.cui, kb_ents, candidates, codes, tied, "", leaves, [], several)
+        return Link(
+            best.id, best.cui, best.name, _pairs(candidates), candidates, codes, tied, "", leaves,
+            [], several,
+        )  # fmt: skip
 
     def candidates(self, ranking: Sequence[Candidate]) -> list[dict[str, Any]]:
         """Make plain dicts of candidates."""
@@ -122,7 +126,7 @@ class LinkWriter:
         facts = [self._linked(part.ranking[0].row, part.ranking[0].name_row) for part in parts]
         tied = [self.id_of(row) for row in parts[0].ranking[0].tied]
         return Link(
-            facts[0].id, facts[0].cui, [[item["id"], item["score"]] for item in ordered],
+            facts[0].id, facts[0].cui, facts[0].name, _pairs(ordered),
             ordered, {vocabulary: list(codes) for vocabulary, codes in facts[0].codes.items()},
             tied, "", [],
             [
@@ -148,3 +152,7 @@ class LinkWriter:
 
             self._chooser = code_chooser(self.kb)
         return self._chooser
+
+
+def _pairs(candidates: Sequence[dict[str, Any]]) -> list[list[Any]]:
+    return [[one["id"], one["score"]] for one in candidates]

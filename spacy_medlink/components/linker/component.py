@@ -386,7 +386,9 @@ class MedicalLinker(PicklablePipe):
         Links are made late: a link holds about 40 containers, a decision shares cached candidates.
         """
         self.rebuild_index()
+        _ = self.opened.linker  # assets that do not exist are an error at the first text
         mentions, counts = self.preparer.batch(docs)
+        self._check_order(self.settings.spans_key, not mentions)
         links, left, writer = self.decider.links(mentions, Within()), iter(counts), self.span_writer
         return lambda doc: writer.write(doc, list(islice(links, next(left))))
 

@@ -57,7 +57,7 @@ class Decider:
             parts = (mentions[start : start + _MENTIONS_TOGETHER] for start in starts)
             return chain.from_iterable(self.links(part, within) for part in parts)
         if not mentions:
-            return iter(())  # nothing is opened for a text without mentions
+            return iter(())
         opened = self.opened
         while True:
             assets, writer, linker = opened.assets, opened.writer, opened.linker

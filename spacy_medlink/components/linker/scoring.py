@@ -78,6 +78,8 @@ def _judge(linker: _Links, example: Example) -> list[_Judged]:
     for span, ids in zip(spans, right, strict=True):
         own = predicted.get((span.start_char, span.end_char))
         candidates = [] if own is None else own._.get(linker.prefix + "candidates") or []
-        link = "" if own is None else own.kb_id_
+        # Not `kb_id_`, which may be another linker's.
+        links = [] if own is None else own._.get(linker.prefix + "kb_ents") or []
+        link = links[0][0] if links else ""
         judged.append(_Judged(ids, [one["id"] for one in candidates], link))
     return judged

@@ -188,12 +188,13 @@ class LinkerSettings(Settings):
         None, LIST_RULE, "labels of entities that are left as they are"
     )
     overwrite: bool = flag(True, "link entities that have a `kb_id` already, too")
-    merge: Literal["replace", "fill", "better", "leave"] = setting(
-        "replace",
-        "must be one of replace, fill, better, leave",
+    merge: Literal["replace", "fill", "better", "leave"] | None = setting(
+        None,
+        "must be one of replace, fill, better, leave, or null",
         'the `kb_id` of an entity that another linker has linked before: "replace" it, "fill" '
         'where there is none or NIL, take the "better" one (the more probable, or where one has no '
-        'probability the higher score; of equals the first), or "leave" it. The attributes are '
+        'probability the higher score; of equals the first), or "leave" it; null: a linker with a '
+        "`prefix` leaves what is there, NIL too, and one without replaces it. The attributes are "
         "written in any case, each linker's under its prefix",
     )
     prefix: Text = setting(

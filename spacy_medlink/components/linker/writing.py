@@ -16,14 +16,15 @@ class SpanWriter(NamedTuple):
     prefix (str): put before the attributes' names.
     discard (FrozenSet[str]): labels of the spans that are not linked.
     overwrite (bool): whether to link spans that have a `kb_id` already.
-    merge (str): which `kb_id` such a span gets: "replace", "fill", "better" or "leave".
+    merge (Optional[str]): which `kb_id` such a span gets: "replace", "fill", "better" or "leave";
+        None: with a prefix, the one that it has.
     """
 
     keys: Sequence[str] | None
     prefix: str
     discard: frozenset[str]
     overwrite: bool
-    merge: str
+    merge: str | None
 
     def spans(self, doc: Doc) -> list[Span]:
         """List the spans of a Doc that are to be linked, group by group."""
@@ -89,14 +90,15 @@ class SpanWriter(NamedTuple):
 
     def _choose(self, span: Span, link: Link) -> str:
         """Choose between the `kb_id` that a span has and that of a link."""
-        if self.merge == "replace":
-            return link.id
         present: str = span.kb_id_
-        if self.merge == "leave":
+        merge = self.merge or ("leave" if self.prefix and present else "replace")
+        if merge == "replace":
+            return link.id
+        if merge == "leave":
             return present
         if present in ("", NIL):
             return link.id
-        if self.merge == "better" and link.id != NIL and _is_better(link, span):
+        if merge == "better" and link.id != NIL and _is_better(link, span):
             return link.id
         return present
 

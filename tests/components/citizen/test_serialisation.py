@@ -370,8 +370,9 @@ def without_user_data(nlp, text):
 
 @pytest.fixture
 def only_linker(monkeypatch):
-    """A process where no other linker has been made."""
+    """A process where no other linker has been made, nor warned."""
     monkeypatch.setattr(extensions, "_PREFIXES", {})
+    monkeypatch.setattr(extensions, "_TOLD_LOST", set())
 
 
 def test_a_plain_doc_bin_keeps_what_the_kb_id_says(source, only_linker):

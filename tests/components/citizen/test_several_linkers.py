@@ -5,8 +5,11 @@ import pickle
 import pytest
 import spacy
 from spacy.tokens import Span
+from spacy.training import Example
 
+from spacy_medlink.annotate.records import record_of_link
 from spacy_medlink.building import build_assets
+from spacy_medlink.components.pipelines import linker_of
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import build_kb
 from spacy_medlink.types import Concept, Name
@@ -57,7 +60,7 @@ def test_they_are_saved_each_with_its_own_assets(tiny_assets, icd, tmp_path):
     two_linkers(tiny_assets, icd, copy_assets=False).to_disk(tmp_path / "saved")
     nlp = spacy.load(tmp_path / "saved")
     (ent,) = linked(nlp, "acute heart attack")
-    assert (ent._.cui, ent._.icd_cui, ent.kb_id_) == (ATTACK, "I21", "I21")
+    assert (ent._.cui, ent._.icd_cui, ent.kb_id_) == (ATTACK, "I21", ATTACK)
 
 
 # The threshold makes NIL of what the second terminology does not hold.
@@ -88,6 +91,55 @@ def test_whose_link_is_the_entitys(tiny_assets, icd, merge, spans_key):
     assert [span.kb_id_ for span in spans] == MERGED[merge]
     assert [span._.icd_cui for span in spans] == ["I21", "J45", None], "written in any case"
     assert [span._.cui for span in spans] == [ATTACK, "HP:0002099", FEVER]
+
+
+@pytest.mark.parametrize("first", ["", "hpo_"])
+@pytest.mark.parametrize("spans_key", [None, "sc"])
+def test_a_linker_with_a_prefix_leaves_the_kb_id_alone(tiny_assets, icd, first, spans_key):
+    """Also where the first one says NIL; and none is lost where no linker is without a prefix."""
+    nlp = pipeline(
+        tiny_assets, mentions=False, prefix=first, deny=["HP:0002099"], spans_key=spans_key
+    )
+    config = {"assets": str(icd.path), "prefix": "icd_", "spans_key": spans_key}
+    nlp.add_pipe("medical_linker", name="icd", config=config)
+    doc = doc_with(nlp, "acute heart attack, asthma", "acute heart attack", "asthma")
+    doc.spans["sc"] = list(doc.ents)
+    doc = nlp(doc)
+    spans = doc.spans["sc"] if spans_key else doc.ents
+    assert [span.kb_id_ for span in spans] == [ATTACK, "NIL"]
+    assert [span._.icd_cui for span in spans] == ["I21", "J45"]
+    assert linker_of(nlp).prefix == first
+    records = [record_of_link(span, first) for span in spans]
+    assert [(one["ids"], one["cui"]) for one in records] == [([ATTACK], ATTACK), ([], None)]
+
+
+def test_the_linker_with_a_prefix_may_come_first(tiny_assets, icd):
+    nlp = pipeline(icd, mentions=False, prefix="icd_")
+    nlp.add_pipe("medical_linker", name="hpo", config={"assets": str(tiny_assets.path)})
+    (ent,) = linked(nlp, "acute heart attack")
+    assert (ent.kb_id_, ent._.cui, ent._.icd_cui) == (ATTACK, ATTACK, "I21")
+    assert linker_of(nlp).name == "hpo"
+
+
+def test_a_record_speaks_of_the_link_that_the_entity_has(tiny_assets, icd):
+    """Where links of two linkers are merged, name and codes are those of the `kb_id`."""
+    nlp = two_linkers(tiny_assets, icd, merge="better", threshold=0.9)
+    found = linked(nlp, "acute heart attack", "fever")
+    records = [record_of_link(ent, linker_of(nlp).prefix) for ent in found]
+    assert [(one["ids"], one["cui"]) for one in records] == [(["I21"], "I21"), ([FEVER], FEVER)]
+    assert [one["name"] for one in records] == ["Acute myocardial infarction", "Fever"]
+    assert [one["matched"].lower() for one in records] == ["acute heart attack", "fever"]
+
+
+def test_the_scores_of_a_linker_are_those_of_its_own_links(tiny_assets, icd):
+    nlp = two_linkers(tiny_assets, icd, use_gold_ents=False)
+    predicted = doc_with(nlp, "acute heart attack", "acute heart attack")
+    reference = predicted.copy()
+    reference.set_ents([Span(reference, 0, 3, label="DISEASE", kb_id="I21")])
+    for _, proc in nlp.pipeline:
+        predicted = proc(predicted)
+    scores = nlp.get_pipe("icd").score([Example(predicted, reference)])
+    assert scores["nel_micro_f"] == 1
 
 
 def test_filling_what_an_earlier_linker_left_open(tiny_assets, icd):

@@ -161,7 +161,7 @@ def test_fill_config_then_debug_config(tiny_assets, corpus, tmp_path):
     base.write_text(CONFIG.format(assets=tiny_assets.path.as_posix()), encoding="utf8")
     spacy_command("init", "fill-config", base, full)
     filled = spacy.util.load_config(full)["components"]["medical_linker"]
-    assert (filled["threshold"], filled["top_k"], filled["merge"]) == (0.5, 5, "replace")
+    assert (filled["threshold"], filled["top_k"], filled["merge"]) == (0.5, 5, None)
     assert filled["fusion"]["@misc"] == "spacy-medlink.ReciprocalRankFusion.v1"
     paths = ["--paths.train", str(corpus), "--paths.dev", str(corpus)]
     assert "Config is valid" in spacy_command("debug", "config", full, *paths)

@@ -1,0 +1,98 @@
+"""Pipelines that would lose links without a word: wrong order, assets that are not there."""
+
+import warnings
+
+import pytest
+import spacy
+from spacy.tokens import DocBin, Span
+from spacy.vocab import Vocab
+
+from spacy_medlink.components import extensions
+from spacy_medlink.errors import MedlinkError
+from tests.pipelines import pipeline
+
+
+def said(nlp, *texts):
+    """List the warnings about the order that some texts bring."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        list(nlp.pipe(texts))
+        for text in texts:
+            nlp(text)
+    return [str(one.message) for one in caught if "W106" in str(one.message)]
+
+
+def with_pipes(tiny_assets, *names, spans_key=None):
+    nlp = spacy.blank("en")
+    for number, name in enumerate(names):
+        config = {}
+        if name in ("medical_mentions", "medical_linker"):
+            config["assets"] = str(tiny_assets.path)
+        if spans_key and name.startswith("medical_"):
+            config["spans_key"] = spans_key
+        pipe = nlp.add_pipe(name, name=f"{name}_{number}", config=config)
+        if name == "entity_ruler":
+            pipe.add_patterns([{"label": "DISEASE", "pattern": "Asthma"}])
+    return nlp
+
+
+@pytest.mark.parametrize("late", ["medical_mentions", "entity_ruler"])
+@pytest.mark.parametrize("own", ["medical_linker", "medical_context"])
+def test_mentions_that_come_too_late_are_said_once(tiny_assets, own, late):
+    (message,) = said(with_pipes(tiny_assets, own, late), "Asthma.", "Fever.", "No fever.")
+    assert f"{late}_1 finds mentions only after {own}_0 has run" in message
+    assert f"nlp.add_pipe('{late}', name='{late}_1', before='{own}_0')" in message
+
+
+def test_the_order_of_span_groups(tiny_assets):
+    late = with_pipes(tiny_assets, "medical_linker", "medical_mentions", spans_key="sc")
+    assert len(said(late, "Asthma.")) == 1
+    others = with_pipes(tiny_assets, "medical_mentions", "medical_linker")
+    config = {"assets": str(tiny_assets.path), "spans_key": "sc"}
+    others.add_pipe("medical_mentions", "more", config=config)
+    assert not said(others, "Asthma.")
+
+
+def test_an_order_that_loses_nothing(tiny_assets):
+    names = ["medical_mentions", "medical_linker", "medical_context"]
+    assert not said(with_pipes(tiny_assets, *names), "Asthma.", "Nothing.")
+    changed = with_pipes(tiny_assets, *names)
+    changed.add_pipe("entity_ruler").add_patterns([{"label": "X", "pattern": "Asthma"}])
+    assert not said(changed, "Asthma."), "it may change what was found"
+
+
+def test_two_linkers_share_the_mentions(tiny_assets):
+    nlp = pipeline(tiny_assets, labels_discard=["X"])
+    path = str(tiny_assets.path)
+    nlp.add_pipe("medical_mentions", "more", config={"assets": path, "label": "X"})
+    nlp.add_pipe("medical_linker", "second", config={"assets": path, "prefix": "b_"})
+    assert not said(nlp, "Asthma.")
+
+
+@pytest.mark.parametrize("text", ["", "No mention here."])
+@pytest.mark.parametrize("setting", ["assets", "overlay", "lexicon"])
+def test_files_that_do_not_exist_are_an_error_at_the_first_text(
+    tiny_assets, tmp_path, setting, text
+):
+    """Also where the text has nothing to link: else a typing error shows months later."""
+    nlp = spacy.blank("en")
+    config = {"assets": str(tiny_assets.path), setting: str(tmp_path / "mistyped")}
+    nlp.add_pipe("medical_linker", config=config)
+    with pytest.raises(MedlinkError, match="mistyped"):
+        nlp(text)
+    with pytest.raises(MedlinkError, match="mistyped"):
+        list(nlp.pipe([text]))
+
+
+def test_a_lost_code_is_said_once_and_not_once_a_span(tiny_assets, monkeypatch):
+    monkeypatch.setattr(extensions, "_PREFIXES", {})
+    monkeypatch.setattr(extensions, "_TOLD_LOST", set())
+    nlp = pipeline(tiny_assets, cui_scheme="UMLS")
+    docs = [nlp(text) for text in ("Asthma and fever.", "A heart attack.")]
+    data = DocBin(docs=docs).to_bytes()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for doc in DocBin().from_bytes(data).get_docs(Vocab()):
+            assert all(ent.kb_id_ and ent._.cui is None for ent in doc.ents)
+    assert len(caught) == 1 and "W330" in str(caught[0].message)
+    assert isinstance(docs[0].ents[0], Span)
