@@ -1,6 +1,5 @@
 """Corrections: gold mentions that act at once, as names and memory of an overlay."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +12,7 @@ from ..kb.effects import UNKNOWN_ID
 from ..kb.gold import GoldDocument, GoldMention, dump_gold, read_gold
 from ..kb.resolve import OWN, Found
 from ..retrieval.memory import Remembered
+from ..util.json_text import read_json
 from .memory import key_of, learn_lines
 from .mention_names import names_of_mentions
 
@@ -99,7 +99,7 @@ def is_gold(path: Path) -> bool:
     with path.open(encoding="utf-8-sig", errors="replace") as file:
         first = next((line for line in file if line.strip()), "")
     try:
-        data = json.loads(first)
-    except (ValueError, RecursionError):
+        data = read_json(first)
+    except ValueError:
         return False
     return isinstance(data, dict) and not _KEYS.isdisjoint(data)

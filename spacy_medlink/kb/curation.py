@@ -3,7 +3,6 @@
 `apply` uses the rules while a knowledge base is built, an `Overlay` while one is in use.
 """
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from typing import Any
 
 from ..errors import Errors
 from ..types import BadLine, Concept, Name, Record, Retired
+from ..util.json_text import read_json, write_json
 from .effects import REPEATED, UNKNOWN_ID, no_effect
 from .filters import name_identity, names_of, with_names
 from .readers.fields import FieldError, identifier, storable, surface
@@ -128,7 +128,7 @@ class Curation:
     def dump(self) -> str:
         """Write the rules as a file that `read_curation` reads."""
         lines = ({name: vars(rule)[name] for name in _COLUMNS} for rule in self.rules)
-        return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        return "".join(write_json(line) + "\n" for line in lines)
 
     def as_manifest(self) -> dict[str, object]:
         """List each rule with how often it was applied, and what went wrong.
@@ -243,8 +243,8 @@ def _cells(line: str) -> dict[str, Any]:
 
 def _decode(line: str) -> dict[str, Any]:
     try:
-        data = json.loads(line)
-    except (ValueError, RecursionError) as error:
+        data = read_json(line)
+    except ValueError as error:
         raise FieldError(f"not JSON ({error})", _EXPECTED) from error
     storable(data)
     return dict(data)

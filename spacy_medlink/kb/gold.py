@@ -7,7 +7,6 @@ Prodigy has exported. A `.json` file is an export of MedCATtrainer or Label Stud
 """
 
 import gzip
-import json
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any, NamedTuple
 
 from ..errors import Errors
 from ..types import BadLine
+from ..util.json_text import read_json, write_json
 from .gold_exports import is_export, of_prodigy, read_export
 
 _EXPECTED = (
@@ -111,7 +111,7 @@ def dump_gold(documents: Iterable[GoldDocument]) -> str:
         }
         for one in documents
     )  # fmt: skip
-    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    return "".join(write_json(line) + "\n" for line in lines)
 
 
 def gold_lines(path: Path) -> Iterable[tuple[int, str]]:
@@ -128,13 +128,13 @@ def _exported(path: Path) -> list[tuple[int, str]]:
     if path.suffix != ".json":
         return []
     try:
-        data = json.loads(path.read_text("utf-8-sig"))
-    except (ValueError, RecursionError):
+        data = read_json(path.read_text("utf-8-sig"))
+    except ValueError:
         return []  # lines of JSON: what is wrong with them is said by line
     if not is_export(data):
         return []
     try:
-        return list(enumerate(map(json.dumps, read_export(data)), 1))
+        return list(enumerate(map(write_json, read_export(data)), 1))
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise Errors.bad_export(path=path, problem=f"{type(error).__name__}: {error}") from error
 
@@ -158,8 +158,8 @@ def _bad(path: Path, line: int, problem: object) -> Exception:
 
 def _document(line: str, number: int) -> GoldDocument:
     try:
-        data = json.loads(line)
-    except (ValueError, RecursionError) as error:
+        data = read_json(line)
+    except ValueError as error:
         raise _ProblemError(f"not JSON ({error})") from error
     data = _object(data, "the line")
     if "spans" in data and "mentions" not in data:
@@ -167,7 +167,6 @@ def _document(line: str, number: int) -> GoldDocument:
     text = data.get("text")
     if text is not None and not isinstance(text, str):
         raise _ProblemError('"text" is not a string')
-    _whole(text or "")
     if "mentions" in data:
         items = data["mentions"]
         if not isinstance(items, list):
@@ -199,8 +198,8 @@ def _mention(item: Any, text: str | None, place: int) -> GoldMention:
         said = text[start:end]
     if not isinstance(said, str):
         raise _ProblemError(f'mention {place} has no "mention"')
-    ids = tuple(dict.fromkeys(_whole(id.strip()) for id in ids))
-    return GoldMention(_whole(said), ids, start, end, _string(data, "type"))
+    ids = tuple(dict.fromkeys(id.strip() for id in ids))
+    return GoldMention(said, ids, start, end, _string(data, "type"))
 
 
 def _check_id(
@@ -280,14 +279,4 @@ def _string(data: dict[str, Any], name: str) -> str:
         return ""
     if not isinstance(value, str | int):
         raise _ProblemError(f'"{name}" is not a string')
-    return _whole(str(value))
-
-
-def _whole(text: str) -> str:
-    """Refuse half of a surrogate pair, which JSON can spell and nothing can print or encode."""
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            raise _ProblemError("half a surrogate pair in a string") from error
-    return text
+    return str(value)

@@ -2,12 +2,14 @@
 
 import gzip
 import json
+import zlib
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from ...errors import Errors
+from ...util.json_text import read_json
 from ...util.outputs import marked
 from ..records import Record, unpack
 
@@ -42,8 +44,8 @@ def read_metrics(path: Path) -> Metrics:
         raise Errors.source_missing(path=path)
     try:
         raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-        metrics = json.loads(raw)
-    except (ValueError, OSError, EOFError, RecursionError) as error:
+        metrics = read_json(raw.decode())
+    except (ValueError, OSError, EOFError, zlib.error) as error:
         raise Errors.not_metrics(path=path, reason=f"not JSON: {error}") from error
     if not isinstance(metrics, dict) or metrics.get("format") != FORMAT:
         raise Errors.not_metrics(path=path, reason="another kind of file")

@@ -1,11 +1,11 @@
 """JSON Lines: one concept a line, a superset of the format of scispaCy's knowledge bases."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from ...types import ISA, BadLine, Concept, Name, Record, Relation, Retired
+from ...util.json_text import read_json
 from .fields import FieldError, has_blank_names, identifier, storable, without_blank_names
 from .lines import numbered_lines, report
 
@@ -75,9 +75,9 @@ def record_of(data: Any) -> Record:
 
 def _decode(line: str) -> Any:
     try:
-        data = json.loads(line)
+        data = read_json(line)
     # A number of more than 4,300 digits also raises a ValueError.
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise FieldError(f"not JSON ({error})", EXPECTED) from error
     if "\\u" in line:
         storable(data)
