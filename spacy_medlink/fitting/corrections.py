@@ -72,7 +72,7 @@ class Corrections:
                 last[key_of(case)] = case
         cases = list(last.values())
         rules = [
-            Rule(0, "add", name.text, kb.concept_at(row, names=False).id, name.lang)
+            Rule(0, "add", name.text, kb.brief_at(row)[0], name.lang)
             for row, names in names_of_mentions(cases, kb).items()
             for name in names
         ]

@@ -144,7 +144,7 @@ def _count(votes: Votes, case: Case, kb: KnowledgeBase) -> bool:
 
 
 def _ids(case: Case, kb: KnowledgeBase) -> list[str]:
-    return sorted(kb.concept_at(row, names=False).id for row in case.right) or [NIL]
+    return sorted(kb.brief_at(row)[0] for row in case.right) or [NIL]
 
 
 def _winners(votes: Votes) -> list[Remembered]:

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -122,15 +123,18 @@ def _names(
     """
     found: dict[_Key, list[tuple[int, Name]]] = defaultdict(list)
     known = nil = 0
+
+    @cache
+    def identities(row: int) -> frozenset[_Identity]:
+        return frozenset(name_identity(name.text) for name in kb.concept_at(row).names)
+
     for identity, own in sorted(votes.items()):
         # Among equal concepts, an existing one wins, then the first.
         key = min(own.concepts, key=lambda key: (-own.concepts[key], isinstance(key, str), key))
         if key == _NIL:
             nil += own.texts.total()
             continue
-        if isinstance(key, int) and any(
-            name_identity(name.text) == identity for name in kb.concept_at(key).names
-        ):
+        if isinstance(key, int) and identity in identities(key):
             known += own.texts.total()
             continue
         text, lang = min(own.texts, key=lambda written: (-own.texts[written], written))

@@ -166,15 +166,17 @@ class Curation:
         kept = list(names)
         if self._removals:
             kept = [name for name in names if not self._removed(concept.id, name)]
-        for rule in additions:
-            identity = name_identity(rule.name)
-            if not any(
-                name_identity(name.text) == identity and rule.matches(name) for name in kept
-            ):
-                rule.applied += 1
-                kept.append(Name(rule.name, rule.lang or "en", SOURCE, "CU"))
         if len(kept) == len(names) and not additions:
             return concept
+        same = defaultdict[_Identity, list[Name]](list)
+        for name in kept if additions else ():
+            same[name_identity(name.text)].append(name)
+        for rule in additions:
+            present = same[name_identity(rule.name)]
+            if not any(map(rule.matches, present)):
+                rule.applied += 1
+                present.append(Name(rule.name, rule.lang or "en", SOURCE, "CU"))
+                kept.append(present[-1])
         return with_names(concept, kept) if kept else None
 
     def _removed(self, id: str, name: Name) -> bool:

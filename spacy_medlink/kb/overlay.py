@@ -35,12 +35,11 @@ class Overlay:
         dropped: list[int] = []
         for concept in map(kb.concept_at, rows):
             now = curated.get(concept.id)
-            names = now.names if isinstance(now, Concept) else ()
-            dropped += [
-                row for row, name in enumerate(concept.names, concept.first_name)
-                if name not in names
-            ]  # fmt: skip
-            added += [(concept.row, name) for name in names if name not in concept.names]
+            names = dict.fromkeys(now.names if isinstance(now, Concept) else ())
+            built = dict.fromkeys(concept.names)
+            rows_of_names = enumerate(concept.names, concept.first_name)
+            dropped += [row for row, name in rows_of_names if name not in names]
+            added += [(concept.row, name) for name in names if name not in built]
         retired = frozenset(id for id, one in curated.items() if isinstance(one, Retired))
         return cls(tuple(rules.rules), tuple(added), tuple(dropped), retired)
 

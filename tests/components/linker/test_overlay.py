@@ -10,9 +10,11 @@ import textwrap
 import pytest
 import spacy
 
+from spacy_medlink.components.linker.overlay_file import OverlayFile
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.types import Concept, Name
 from tests.children import kill_at_work
+from tests.growth import exponent, seconds
 from tests.pipelines import doc_with
 from tests.tiny import TINY_RECORDS, assets_of
 
@@ -294,6 +296,22 @@ def test_a_gold_file_is_an_overlay(assets, rules):
         assert linked(nlp, name) is None
     replace(rules, "")
     assert linked(nlp, name) is None and linked(nlp, "diabetes mellitus") == ID
+
+
+@pytest.mark.parametrize(
+    "line", ['{"action": "add", "name": "%s", "id": "%s"}', '{"mention": "%s", "ids": ["%s"]}']
+)
+def test_each_line_costs_the_same(assets, rules, line):
+    """All lines are of one concept, which has more names with each of them."""
+
+    def read(count):
+        names = (f"sweet blood of kind {chr(97 + i % 26)}{i}" for i in range(count))
+        rules.write_text("".join(f"{line % (name, ID)}\n" for name in names), encoding="utf-8")
+        overlaid = OverlayFile(rules).over(assets)
+        assert len(overlaid.kb[ID].names) > count
+
+    took = {count: seconds(read, count, repeats=1) for count in (500, 1000, 2000, 4000)}
+    assert exponent(took) <= 1.5, took
 
 
 def test_corrections_go_before_what_assets_remember(assets, rules, tmp_path):
