@@ -589,16 +589,6 @@ class Errors:
         "{path} gives only {found} {what}, but at least {wanted} are needed. Check that it is the "
         "file you mean, or give more of them.",
     )
-    no_text_to_label = Message(
-        "E532",
-        "{path} holds no text to learn from. Give a directory of .txt files, or JSON Lines with "
-        'a "text".',
-    )
-    no_weak_labels = Message(
-        "E533",
-        "No name of {assets} was found in {path}, so there is nothing to learn. Check that the "
-        "names and the text are in one language, and that `--branch` is not too narrow.",
-    )
     drawing_missing = Message(
         "E531",
         "The package {package}, which places the names, is not installed: `pip install {package}`, "

@@ -94,10 +94,6 @@ def main(
     coordinated: Annotated[
         bool, typer.Option("--coordinated", help='Read "A and B disease" as "A disease", too.')
     ] = False,
-    propose: Annotated[
-        float | None,
-        typer.Option(help="Find what no name equals; see `python -m training.proposals`."),
-    ] = None,
     spans_key: Annotated[
         str, typer.Option(metavar="KEY", help="Write doc.spans[KEY], which may overlap.")
     ] = "",
@@ -123,7 +119,6 @@ def main(
             "branches": [one for one in branch or () if one] or None,
             "any_order": any_order,
             "coordinated": coordinated,
-            "propose": propose,
             "nested": "kinds" if kinds else nested,
         },
         overwrite=overwrite,

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from training import compare, distil, finetune, pretrain, proposals, represent, rerank
+from training import compare, distil, finetune, ner, pretrain, represent, rerank
 from training.papers import reproduce
 
 VERBS = [
     compare.main,
     distil.main,
     finetune.main,
+    ner.main,
     pretrain.main,
-    proposals.main,
     rerank.main,
     reproduce.main,
 ]

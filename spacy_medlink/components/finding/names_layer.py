@@ -19,7 +19,6 @@ def with_names(
     tok2vec: Model[Docs, list[Floats2d]],
     width: int,
     spans_key: str = "names",
-    hidden: float = 0.0,
 ) -> Model[Docs, list[Floats2d]]:
     """Make `spacy-medlink.WithNames.v1`: vectors of tokens that know of the names around them.
 
@@ -27,11 +26,9 @@ def with_names(
 
     tok2vec (Model): what else is known of tokens, such as `spacy.MultiHashEmbed.v2`.
     width (int): of the vectors, (n_tokens, width).
-    hidden (float): share of the names that training hides, so that the network learns from the
-        words and their context; needed where the labels are the dictionary's own.
     """
     features: Model[Docs, list[Any]] = Model(
-        "names_of_dictionary", _forward, attrs={"spans_key": spans_key, "hidden": hidden}
+        "names_of_dictionary", _forward, attrs={"spans_key": spans_key}
     )
     names: Model[Docs, list[Floats2d]] = chain(
         features, with_array(HashEmbed(_WIDTH, _ROWS, column=0))
@@ -45,12 +42,9 @@ def _forward(
 ) -> tuple[list[Any], Callable[[list[Any]], Docs]]:
     """Return the place of each token in a name: (n_tokens, 1) for each Doc."""
     found = []
-    hidden = model.attrs["hidden"] if is_train else 0.0
     for doc in docs:
         places: Any = np.full((len(doc), 1), _OUTSIDE, dtype=np.int64)
         for span in doc.spans.get(model.attrs["spans_key"]) or ():
-            if hidden and np.random.random() < hidden:  # spaCy's fix_random_seed seeds it
-                continue
             if len(span) == 1:
                 places[span.start] = _ALONE
             else:

@@ -116,21 +116,6 @@ def test_filters_that_leave_nothing_are_said(assets):
     assert {ent._.reason for ent in doc.ents} == {"the filters leave nothing"}
 
 
-def test_proposals_follow(assets):
-    nlp = pipeline(assets, {"propose": 0.0})
-    linker, finder = nlp.get_pipe("medical_linker"), nlp.get_pipe("medical_mentions")
-    doc = nlp.make_doc("low cold temperature, aspiration heparin")
-    proposed = {}
-    for types in (None, ["T047"], ["CHEM"], None):
-        linker.types = types
-        mask = linker.engine.scopes.of("", linker.selection() or None).mask
-        matches = finder._matches([doc])[0]
-        assert all(mask is None or row in mask for one in matches for row in one.rows)
-        proposed[str(types)] = [one.rows for one in matches if not one.is_name]
-    assert proposed["None"]
-    assert len({str(rows) for rows in proposed.values()}) > 1
-
-
 def test_many_processes(assets):
     nlp = pipeline(assets, types=["T047"])
     found = [[ent.text for ent in doc.ents] for doc in nlp.pipe([TEXT, TEXT], n_process=2)]

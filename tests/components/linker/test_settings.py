@@ -115,9 +115,7 @@ def test_any_settings_of_the_linker(tiny_assets: Assets, config: dict[str, Any])
 @FEW
 @given(MENTION_CONFIGS)
 @example({"max_tokens": 2**63})
-@example({"propose": NAN})
 @example({"stop": [HALF_PAIR]})
-@example({"linker": "medical_mentions", "propose": 0.9})
 def test_any_settings_of_the_mentions(tiny_assets: Assets, config: dict[str, Any]) -> None:
     check_mentions(tiny_assets, config)
 
@@ -229,21 +227,6 @@ def test_weights_that_are_no_numbers(fusion: Any, weights: Any) -> None:
 def test_ranks_that_are_no_numbers(k: Any) -> None:
     with pytest.raises(MedlinkError, match=r"E302.*\bk is"):
         ReciprocalRankFusion(k=k)
-
-
-@pytest.mark.parametrize("late", [True, False])
-def test_the_linker_that_is_asked_is_a_linker(tiny_assets: Assets, late: bool) -> None:
-    nlp = spacy.blank("en")
-    config = {"assets": str(tiny_assets.path), "propose": 0.9, "linker": "sentencizer"}
-    if not late:
-        nlp.add_pipe("sentencizer")
-        with pytest.raises(MedlinkError, match=r"E302.*linker"):
-            nlp.add_pipe("medical_mentions", config=config)
-        return
-    nlp.add_pipe("medical_mentions", config=config)
-    nlp.add_pipe("sentencizer")
-    with pytest.raises(MedlinkError, match=r"E302.*sentencizer"):
-        nlp(TEXT)
 
 
 def test_settings_of_a_saved_pipeline_are_checked(tiny_assets: Assets, tmp_path: Any) -> None:

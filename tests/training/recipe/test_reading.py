@@ -16,7 +16,7 @@ from training.recipe.settings import Recipe
 CONFIGS = sorted(
     path
     for path in (Path(__file__).parents[3] / "training").rglob("configs/*.cfg")
-    if not path.name.startswith(("rerank", "pipeline", "ner", "spancat"))
+    if not path.name.startswith(("rerank", "pipeline", "ner"))
 )
 
 

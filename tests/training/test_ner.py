@@ -1,0 +1,86 @@
+"""An NER that is trained on annotated text, from the command line."""
+
+import json
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.tokens import DocBin
+
+from spacy_medlink.assets import Assets
+from tests.training.conftest import Call
+from training import ner
+from training.ner import PIPELINE, gold_docs, names_in, train_ner
+
+FEW = {"training.max_steps": 4, "training.eval_frequency": 2}
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> Path:
+    mention = {"start": 0, "end": 6, "mention": "Asthma", "ids": ["HP:0002099"]}
+    line = {"text": "Asthma was known.", "mentions": [mention]}
+    path = tmp_path / "gold.jsonl"
+    path.write_text((json.dumps(line) + "\n") * 12, "utf-8")
+    return path
+
+
+def test_from_the_command_line_to_a_pipeline(
+    gold: Path, tmp_path: Path, tiny_assets: Assets, call: Call
+) -> None:
+    output = tmp_path / "ner"
+    changes = [f"--set={key}={json.dumps(value)}" for key, value in FEW.items()]
+    code, out, err = call(
+        ner.main, gold, "--assets", tiny_assets.path, "--output", output, *changes
+    )
+    assert code == 0, err
+    assert f"{output / PIPELINE}: a spaCy pipeline" in out
+    nlp = spacy.load(output / PIPELINE)
+    assert nlp.pipe_names == ["names", "ner"] and nlp.get_pipe("ner").labels == ("CONCEPT",)
+    doc = nlp("It is asthma.")  # held, since its spans do not hold it
+    assert [span.text for span in doc.spans["names"]] == ["asthma"]
+    for part, count in (("train", 10), ("dev", 2)):
+        docs = list(DocBin().from_disk(output / f"{part}.spacy").get_docs(nlp.vocab))
+        assert [len(doc.ents) for doc in docs] == [1] * count
+
+
+def test_names_are_of_the_language(tiny_assets: Assets) -> None:
+    assert "Asthma" in names_in(tiny_assets, "en")
+    assert "Lungenentzündung" not in names_in(tiny_assets, "en")
+    assert "asma" in names_in(tiny_assets, "es")
+
+
+def test_transformer(gold: Path, tmp_path: Path, tiny_assets: Assets, tiny_encoder: Path) -> None:
+    pytest.importorskip("spacy_transformers")
+    train_ner(gold, tiny_assets.path, tmp_path / "ner", transformer=tiny_encoder, values=FEW)
+    nlp = spacy.load(tmp_path / "ner" / PIPELINE)
+    assert nlp.pipe_names == ["names", "transformer", "ner"]
+    doc = nlp("It is asthma.")  # held, since its spans do not hold it
+    assert [span.text for span in doc.spans["names"]] == ["asthma"]
+
+
+def test_types_that_the_terminology_lacks_are_left_out(tmp_path: Path, tiny_assets: Assets) -> None:
+    gold = tmp_path / "gold.jsonl"
+    mentions = [
+        {"start": 0, "end": 6, "mention": "Asthma", "ids": ["HP:0002099"], "type": "Disease"},
+        {"start": 10, "end": 17, "mention": "aspirin", "ids": ["D001241"], "type": "Chemical"},
+        {"start": 18, "end": 23, "mention": "fever", "ids": ["HP:0001945"], "type": "Disease"},
+    ]
+    gold.write_text(json.dumps({"text": "Asthma of aspirin fever", "mentions": mentions}), "utf-8")
+    (doc,) = gold_docs(spacy.blank("en"), gold, tiny_assets.kb, "SIGN")
+    assert [(ent.text, ent.label_) for ent in doc.ents] == [("Asthma", "SIGN"), ("fever", "SIGN")]
+
+
+def test_bad_input(gold: Path, tmp_path: Path, tiny_assets: Assets, call: Call) -> None:
+    empty = tmp_path / "empty.jsonl"
+    empty.write_text('{"text": " "}\n', "utf-8")
+    for arguments, code in [
+        ([gold, "--lang", "zz"], "E604"),
+        ([tmp_path / "none"], "E107"),
+        ([empty], "E401"),
+    ]:
+        status, _, err = call(
+            ner.main, *arguments, "--assets", tiny_assets.path, "--output", tmp_path / "ner"
+        )
+        assert status == 1 and f"[{code}]" in err, (arguments, err)
+    assert call(ner.main, "--assets", tiny_assets.path)[0] == 2
+    assert not (tmp_path / "ner").exists()

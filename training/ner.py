@@ -1,0 +1,183 @@
+"""Train an NER on annotated text: `python -m training.ner gold/train.jsonl --assets ASSETS`.
+
+It sees what the dictionary of the assets finds, so that it learns when a name is a mention.
+`spacy train` does the rest.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import spacy
+import typer
+from spacy.tokens import Doc, DocBin
+from spacy.util import filter_spans, load_config
+
+from spacy_medlink.assets import Assets
+from spacy_medlink.assets.layout import ENCODER
+from spacy_medlink.errors import Errors
+from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.kb.gold import read_gold
+from spacy_medlink.util.devices import AUTO, prefer_for_spacy
+from spacy_medlink.util.files import replacing_directory
+from spacy_medlink.util.outputs import DirectoryKind, check_output
+
+from .data.mentions import known_types
+from .recipe.overrides import parse_overrides
+from .verbs import Device, Overwrite, Set, run
+from .word_vectors import write_word_vectors
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+NER = DirectoryKind("a trained NER")
+PIPELINE = "model-best"  # as `spacy train` calls it
+CONFIGS = Path(__file__).parent / "configs"
+_APART = 10  # every tenth document chooses the weights
+
+
+def gold_docs(nlp: "Language", path: Path, kb: KnowledgeBase, label: str) -> list[Doc]:
+    """Read annotated documents; mentions of types that the knowledge base has not are left out.
+
+    RAISES (MedlinkError): E107, E401-E404 for the file, E406 without a text.
+    """
+    documents = [document for document in read_gold(path) if document.text]
+    if not documents:
+        raise Errors.no_texts(path=path)
+    known = known_types(
+        ((mention.type, mention.ids) for document in documents for mention in document.mentions),
+        kb,
+    )
+    docs = []
+    for document in documents:
+        doc = nlp.make_doc(document.text or "")
+        spans = [
+            doc.char_span(mention.start, mention.end, label=label)
+            for mention in document.mentions
+            if mention.type in known and mention.start >= 0
+        ]
+        doc.set_ents(filter_spans([span for span in spans if span is not None]))
+        docs.append(doc)
+    return docs
+
+
+def names_in(assets: Assets, lang: str) -> list[str]:
+    """List the names of assets in a language, and those without one."""
+    kb = assets.kb
+    rows = np.unique(assets.exact.rows).astype(np.int64).tolist()
+    return [name.text for name in map(kb.name_at, rows) if name.lang in ("", lang)]
+
+
+def train(
+    train_docs: list[Doc], dev_docs: list[Doc], config: Path, output: Path, values: dict[str, Any]
+) -> None:
+    """Write both parts and the config into a directory, and run `spacy train`.
+
+    values (Dict[str, Any]): of the config, by "section.key".
+    """
+    from spacy.cli.train import train as spacy_train
+
+    paths: dict[str, Any] = {}
+    for name, docs in (("train", train_docs), ("dev", dev_docs)):
+        paths[f"paths.{name}"] = str(output / f"{name}.spacy")
+        DocBin(docs=docs).to_disk(output / f"{name}.spacy")
+    found = load_config(config, overrides={**paths, **values})
+    if not found["paths"].get("vectors"):
+        _without_vectors(found)
+    found.to_disk(output / "config.cfg")
+    spacy_train(output / "config.cfg", output)
+
+
+def _without_vectors(config: dict[str, Any]) -> None:
+    """Switch off static vectors in the networks of a config."""
+    for key, value in config.items():
+        if isinstance(value, dict):
+            _without_vectors(value)
+        elif key == "include_static_vectors":
+            config[key] = False
+
+
+def train_ner(
+    gold: Path,
+    assets: Path,
+    output: Path,
+    *,
+    dev: Path | None = None,
+    config: Path | None = None,
+    transformer: Path | None = None,
+    lang: str = "en",
+    label: str = "CONCEPT",
+    values: dict[str, Any] | None = None,
+    overwrite: bool = False,
+) -> None:
+    """Train an NER on annotated text; see `main` for what the arguments are.
+
+    RAISES (MedlinkError): E107, E401-E406 for annotated text, E604 for the language, E201-E204,
+        E305 for the assets, E120-E123 for the output.
+    """
+    inputs = [assets, gold, dev, config, transformer]
+    check_output(output, NER, inputs, overwrite=overwrite)
+    opened = Assets(assets)
+    try:
+        nlp = spacy.blank(lang)
+    except ImportError as error:
+        raise Errors.unknown_language(lang=lang, reason=str(error).partition("\n")[0]) from error
+    config = config or CONFIGS / ("ner_transformer.cfg" if transformer else "ner.cfg")
+    paths = load_config(config)["paths"]
+    given = {"nlp.lang": lang, "paths.assets": str(assets), **(values or {})}
+    if "transformer" in paths:
+        given.setdefault("paths.transformer", str(transformer or opened.path / ENCODER))
+    docs = gold_docs(nlp, gold, opened.kb, label)
+    apart = gold_docs(nlp, dev, opened.kb, label) if dev else docs[::_APART]
+    with replacing_directory(output, NER, inputs, overwrite=overwrite) as path:
+        if "vectors" in paths and "dense" in opened.tiers:
+            given["paths.vectors"] = str(path / "vectors")
+            texts = [doc.text for doc in (*docs, *apart)]
+            names = names_in(opened, lang)
+            write_word_vectors(nlp, opened.encoder, texts, names, path / "vectors")
+        train([doc for doc in docs if doc not in apart], apart, config, path, given)
+
+
+def main(
+    gold: Annotated[Path, typer.Argument(help="Annotated text.")],
+    assets: Annotated[Path, typer.Option(help="Assets of the linker.")] = Path("models/assets"),
+    output: Annotated[
+        Path, typer.Option(help="Directory for the data, the config and the pipeline.")
+    ] = Path("models/ner"),
+    dev: Annotated[
+        Path | None, typer.Option(help="Annotated text to choose by; else a tenth of GOLD.")
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="Config for `spacy train`; training/configs has two.")
+    ] = None,
+    transformer: Annotated[
+        Path | None,
+        typer.Option(
+            help="Train this transformer, not the encoder of the assets (`transformers`)."
+        ),
+    ] = None,
+    lang: Annotated[str, typer.Option(help="Language of the text.")] = "en",
+    label: Annotated[str, typer.Option(help="Label of the mentions.")] = "CONCEPT",
+    set_: Set = None,
+    device: Device = AUTO,
+    overwrite: Overwrite = False,
+) -> None:
+    """Train an NER on annotated text; it sees what the dictionary finds."""
+    prefer_for_spacy(device)
+    train_ner(
+        gold,
+        assets,
+        output,
+        dev=dev,
+        config=config,
+        transformer=transformer,
+        lang=lang,
+        label=label,
+        values=parse_overrides(set_),
+        overwrite=overwrite,
+    )
+    typer.echo(f"{output / PIPELINE}: a spaCy pipeline that finds {label}")
+
+
+if __name__ == "__main__":
+    run(main)
