@@ -111,7 +111,6 @@ def _schema(pyarrow: Any, with_text: bool) -> Any:
         "ambiguous_codes": strings,
         "candidates": pyarrow.list_(pyarrow.struct(candidate.items())),
         "ambiguous": strings,
-        "backed_off": strings,
         "parts": pyarrow.list_(pyarrow.struct(part.items())),
         **dict.fromkeys(KINDS, pyarrow.bool_()),
         SECTION: text,

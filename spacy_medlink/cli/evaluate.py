@@ -191,7 +191,7 @@ def evaluate_linker(
     """Measure linking against gold mentions.
 
     A pipeline is measured with the settings of its config: filters, lexicon, composite mentions,
-    back-off, fusion and threshold. Assets are measured with the default settings.
+    fusion and threshold. Assets are measured with the default settings.
 
     source (str): assets, a saved pipeline, an installed package, or "starter".
     gold (Path): file of gold mentions. settings (Optional[Settings]): how to measure.

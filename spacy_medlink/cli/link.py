@@ -57,9 +57,6 @@ def command(
         bool | None,
         typer.Option(help='Link the parts of "breast and ovarian cancer" each by itself.'),
     ] = None,
-    backoff: Annotated[
-        bool | None, typer.Option(help="Link near ties to the concept above them.")
-    ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Say why: tiers, filters, runner-up, ties.")
     ] = False,
@@ -82,7 +79,7 @@ def command(
         "top_k": top_k, "threshold": threshold, "cui_scheme": cui_scheme,
         "types": _given(comma_list(types)), "sources": _given(comma_list(sources)),
         "languages": _given(comma_list(languages)), "composite": composite,
-        "allow": _given(allowed_in(allow, "--allow")), "backoff": backoff,
+        "allow": _given(allowed_in(allow, "--allow")),
         "deny": _given(lines_of(deny)), "within": within,
         "force_within_filter": force_within_filter, "overlay": overlay and str(overlay),
     }  # fmt: skip

@@ -16,7 +16,6 @@ SPAN_ATTRIBUTES: Mapping[str, Any] = {
     "codes": {},  # codes of the link by vocabulary
     "ambiguous": [],  # ids that nothing tells apart but their order, the link's among them
     "reason": "",  # why it is NIL
-    "backed_off": [],  # ids of near ties that the link stands for, being above them
     "parts": [],  # of a composite mention, each with text, id, cui, name, matched, score
     "ambiguous_codes": [],  # codes that `cui` was chosen from, where no name tells them apart
 }

@@ -19,8 +19,8 @@ from .settings import Settings
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "rapidfuzz", "faiss-cpu", "torch", "spacy")
 _LINKER = (
-    "top_k", "threshold", "exact_first", "force_within_filter", "memory", "composite", "backoff",
-    "backoff_margin",
+    "top_k", "threshold", "exact_first", "force_within_filter", "memory", "composite",
+
 )  # fmt: skip
 _BUILT = ("encoder", "index", "fusion", "ranker", "reranker", "calibrator", "memory", "versions")
 

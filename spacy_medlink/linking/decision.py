@@ -5,7 +5,6 @@ from dataclasses import replace
 from itertools import repeat
 from typing import NamedTuple
 
-from ..ranking.backoff import Backoff
 from ..text.identifiers import is_identified
 from ..types import Calibrator, Candidate
 from .outside import is_named
@@ -29,11 +28,10 @@ class Part(NamedTuple):
 class Decision(NamedTuple):
     """The link of a mention, or NIL, and the reasons for it.
 
-    chosen (Optional[Candidate]): None for NIL. ranking: the candidates; an ancestor that replaces
-        near ties comes first. reason (str): why NIL, "" for a link.
+    chosen (Optional[Candidate]): None for NIL. ranking: the candidates. reason (str): why
+        NIL, "" for a link.
     tied (Tuple[int, ...]): rows of the concepts, the chosen one included, that only the order of
         ids tells apart; () where there are none.
-    leaves (Tuple[int, ...]): rows of the near ties that the chosen ancestor replaces.
     outside (Optional[Candidate]): a better match that the filters exclude.
     parts (Sequence[Part]): of a composite mention. The link is then the best candidate of the
         first part, whatever `chosen` says.
@@ -43,7 +41,6 @@ class Decision(NamedTuple):
     ranking: list[Candidate]
     reason: str = ""
     tied: tuple[int, ...] = ()
-    leaves: tuple[int, ...] = ()
     outside: Candidate | None = None
     parts: Sequence[Part] = ()
 
@@ -69,7 +66,6 @@ def decide(
     threshold: float | None,
     *,
     calibrator: Calibrator | None = None,
-    backoff: Backoff | None = None,
     denied: Sequence[bool] = (),
     outside: Sequence[Candidate | None] | None = None,
 ) -> list[Decision]:
@@ -77,7 +73,6 @@ def decide(
 
     threshold (Optional[float]): the least probability of a link, or the least score without a
         calibrator; None for what the calibrator recommends, 0 without a calibrator.
-    backoff (Optional[Backoff]): links near ties to their common ancestor.
     denied (Sequence[bool]): for each ranking, whether corrections say that its mention is no
         concept; () for none. A concept that the document itself identifies is linked all the same.
     outside (Optional[Sequence[Optional[Candidate]]]): for each ranking, the better match outside
@@ -89,7 +84,7 @@ def decide(
     return [
         Decision(None, ranking, NOT_A_CONCEPT)
         if is_denied and not (ranking and is_identified(ranking[0].scores))
-        else _decide(ranking, wanted, backoff, own)
+        else _decide(ranking, wanted, own)
         for ranking, own, is_denied in zip(rankings, better, denied or repeat(False), strict=False)
     ]
 
@@ -129,7 +124,6 @@ def wanted_of(threshold: float | None, calibrator: Calibrator | None) -> float:
 def _decide(
     ranking: list[Candidate],
     threshold: float,
-    backoff: Backoff | None,
     outside: Candidate | None,
 ) -> Decision:
     if outside is not None and ranking and is_identified(ranking[0].scores):
@@ -138,21 +132,12 @@ def _decide(
         return Decision(None, ranking, OUTSIDE, outside=outside)
     if not ranking:
         return Decision(None, ranking, NOTHING_FOUND)
-    leaves: tuple[int, ...] = ()
-    above = (
-        None
-        if backoff is None or is_identified(ranking[0].scores)
-        else backoff.ancestor_of(ranking)
-    )
-    if above is not None:
-        ancestor, leaves = above
-        ranking = [ancestor, *(one for one in ranking if one.row != ancestor.row)]
     best = ranking[0]
     if not is_believed(best, threshold):
         return Decision(None, ranking, BELOW_THRESHOLD, best.tied)
     if outside is not None:
         return Decision(None, ranking, OUTSIDE, outside=outside)
-    return Decision(best, ranking, "", best.tied, leaves)
+    return Decision(best, ranking, "", best.tied)
 
 
 class _Rated(NamedTuple):

@@ -47,7 +47,6 @@ def explain(
         runner_up=_runner_up(kb, decision.ranking),
         identifiers=list(mention.identifiers),
         tied=[kb.concept_at(row, names=False).id for row in decision.tied],
-        backed_off=[kb.concept_at(row, names=False).id for row in decision.leaves],
         parts=[{"text": part.text, **_candidate(kb, part.ranking[0])} for part in decision.parts],
         reranked=reranked,
     )

@@ -31,7 +31,7 @@ class Explanation:
     runner_up (Optional[Dict]): `id`, `name`, `margin` (how much lower it scores), and `decided`,
         the rule that put it second where the margin is 0.
     identifiers (List[str]): written beside the mention in the document.
-    tied, backed_off (List[str]): ids, see `Decision`. parts (List[Dict]): of a composite mention.
+    tied (List[str]): ids, see `Decision`. parts (List[Dict]): of a composite mention.
     reranked (Optional[bool]): whether the reranker read the mention when it was linked; the scores
         shown are those of all tiers and the reranker. None without a reranker.
     """
@@ -45,7 +45,6 @@ class Explanation:
     runner_up: dict[str, Any] | None
     identifiers: list[str] = field(default_factory=list)
     tied: list[str] = field(default_factory=list)
-    backed_off: list[str] = field(default_factory=list)
     parts: list[dict[str, Any]] = field(default_factory=list)
     reranked: bool | None = None
 
@@ -72,8 +71,6 @@ def _lines(own: Explanation) -> Iterator[str]:
         yield "  composite mention, linked by its parts:"
         for part in own.parts:
             yield f"    {part['text']} -> {part['id']} {part['name']} ({part['score']:.4f})"
-    if own.backed_off:
-        yield f"  near ties under it: {', '.join(own.backed_off)}"
     if own.runner_up is not None:
         yield _runner_up(own.runner_up)
     if own.tied:

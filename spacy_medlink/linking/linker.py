@@ -4,15 +4,13 @@ Five verbs: `prepare` reads the mentions of a document, `retrieve` lets the tier
 candidates, `rank` orders them, `decide` makes links or NIL of them, `explain` says why.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..ranking.backoff import Backoff
 from ..retrieval.filters import select
 from ..types import Calibrator, Candidate, Floats2d, Ints2d, Mention
 from .composite import link_parts
@@ -32,7 +30,6 @@ if TYPE_CHECKING:  # the tiers are imported only if they are used
     from ..retrieval.mask import Mask
     from .explanation import Explanation
 
-_PARENTS_KEPT = 65_536
 _OF_RETRIEVAL = ("scope", "names_per_tier", "cache_size")
 
 
@@ -48,7 +45,6 @@ class Linker:
     settings: LinkSettings
     retrieval: Retrieval
     scopes: Scopes
-    parents: Callable[[int], tuple[int, ...]] | None
 
     @classmethod
     def of(cls, parts: Parts, settings: LinkSettings | None = None) -> "Linker":
@@ -61,8 +57,7 @@ class Linker:
             parts.tiers, parts.cheap_tiers, parts.encoder, parts.fusion, settings.names_per_tier,
             settings.cache_size,
         )  # fmt: skip
-        parents = None if parts.kb is None else lru_cache(_PARENTS_KEPT)(parts.kb.parents_at)
-        return cls(parts, settings, retrieval, parts.scopes(settings.scope), parents)
+        return cls(parts, settings, retrieval, parts.scopes(settings.scope))
 
     def using(self, **settings: Any) -> "Linker":
         """Make a linker of the same parts with other settings; both share the caches.
@@ -172,7 +167,6 @@ class Linker:
             [own[:depth] if len(own) > depth else own for own in ranked],
             settings.threshold,
             calibrator=self.parts.calibrator,
-            backoff=self._backoff(only),
             denied=self.denied(mentions),
             outside=found.outside,
         )
@@ -345,12 +339,6 @@ class Linker:
                 for one, own in zip(mentions, rankings, strict=True)
             ]
         return [own[:k] if len(own) > k else own for own in rankings]
-
-    def _backoff(self, only: "Only") -> Backoff | None:
-        if not self.settings.backoff or self.parts.kb is None:
-            return None
-        mask = self.scope("", only).mask
-        return Backoff(self.parts.kb, self.settings.backoff_margin, mask, self.parents)
 
     def _finished(
         self,

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ..ranking.backoff import MARGIN, NEAR_TIES
 from ..ranking.features import DEPTH
 from ..retrieval.filters import Only
 from .scopes import ScopeSettings
@@ -33,7 +32,6 @@ class LinkSettings:
         False leaves it out.
     resolve_abbreviations, resolve_identifiers (bool): use those that the document writes.
     composite (bool): link each part of "breast and ovarian cancer" by itself.
-    backoff (bool): link near ties to the concept above them, within `backoff_margin`.
     names_per_tier (int): names that each tier proposes; more where too few concepts are found.
     cache_size (int): mentions whose ranking is remembered.
     """
@@ -52,15 +50,10 @@ class LinkSettings:
     resolve_abbreviations: bool = True
     resolve_identifiers: bool = True
     composite: bool = False
-    backoff: bool = False
-    backoff_margin: float = MARGIN
     names_per_tier: int = NAMES_PER_TIER
     cache_size: int = 65_536
 
     @property
     def depth(self) -> int:
-        """The number of candidates that a decision sees, however many are kept.
-
-        A decision needs the near ties and the runner-up to compare.
-        """
-        return max(self.top_k, NEAR_TIES if self.backoff else DEPTH)
+        """The number of candidates that a decision sees, with a runner-up to compare with."""
+        return max(self.top_k, DEPTH)

@@ -61,7 +61,7 @@ class _Answer(NamedTuple):
     """A concept that the linker found for a name.
 
     is_link (bool): whether it is the link. is_name (bool): whether it has the name, or corrections
-        say so. is_above (bool): whether it stands for the near ties below it.
+        say so.
     """
 
     row: int
@@ -70,7 +70,6 @@ class _Answer(NamedTuple):
     score: float
     is_link: bool
     is_name: bool
-    is_above: bool
 
 
 class Mapper:
@@ -134,7 +133,7 @@ class Mapper:
             is_link = decision.link is not None and one.row == decision.link.row
             yield _Answer(
                 one.row, name, one.prob, one.score, is_link,
-                MEMORY in one.scores or key(name) == own, is_link and bool(decision.leaves),
+                MEMORY in one.scores or key(name) == own,
             )  # fmt: skip
 
     def _mapping(self, term: Term, found: Sequence[Sequence[_Answer]]) -> Mapping:
@@ -189,7 +188,7 @@ class Mapper:
             match = EXACT
         elif exact & self._above(row):
             match = NARROWER
-        elif any(row in self._above(one) for one in exact) or any(o.is_above for o in answers):
+        elif any(row in self._above(one) for one in exact):
             match = BROADER
         else:
             match = CLOSE if is_chosen or row in coded else RELATED
@@ -226,10 +225,9 @@ class Mapper:
         return min(said - {""}, default="") if said else None
 
     def _read_above(self, row: int) -> frozenset[int]:
-        parents = self._linker.parents
         found, level = set[int](), {row}
         for _ in range(_HIGHEST):
-            level = {up for one in level for up in (parents(one) if parents else ())} - found
+            level = {up for one in level for up in self.kb.parents_at(one)} - found
             found |= level
             if not level:
                 break

@@ -99,7 +99,6 @@ def _configs(place: Path) -> dict[str, dict[str, Any]]:
         "labels": {"labels": {"S": ["T184"]}, "favour": {"D": ["T184"]}},
         "lexicon": {"lexicon": ["clinical", str(lexicon)]},
         "composite": {"composite": True},
-        "back-off": {"backoff": True, "backoff_margin": 0.2, "top_k": 2},
         "threshold": {"threshold": 0.6},
         "fusion": {"fusion": RARER_FUSION},
         "exact first": {"exact_first": True, "tiers": ["exact", "ngram"]},
@@ -107,7 +106,7 @@ def _configs(place: Path) -> dict[str, dict[str, Any]]:
         "discard": {"labels_discard": ["X"], "force_within_filter": True, "types": ["T184"]},
     }
     merged: dict[str, Any] = {}
-    for config in (each[name] for name in ("lexicon", "composite", "back-off", "fusion")):
+    for config in (each[name] for name in ("lexicon", "composite", "fusion")):
         merged.update(config)
     together = {**merged, "deny": ["HP:0001658"], "threshold": 0.3}
     return {"as built": {}, **each, "together": together}
@@ -136,7 +135,7 @@ def test_evaluation_measures_what_pipe_links_on_a_real_corpus(
     gold = tmp_path / "gold.jsonl"
     _write_whole(data_dir / "ncbi_disease.train.jsonl.gz", gold, 150)
     config = {
-        "composite": True, "backoff": True, "threshold": 0.4, "fusion": RARER_FUSION,
+        "composite": True, "threshold": 0.4, "fusion": RARER_FUSION,
         "deny": [concept.id for concept in islice(KnowledgeBase(tmp_path / "kb"), 0, None, 7)],
     }  # fmt: skip
     for name, own in {"plain": {}, "together": config}.items():

@@ -23,8 +23,7 @@ class Link(NamedTuple):
 
     kb_ents: ids and scores of the link and, behind it, of what may be meant as well; [] for NIL.
     ambiguous (List[str]): ids that differ only in their order, the link's among them; or [].
-    reason (str): why it is NIL. backed_off (List[str]): ids of near ties below the linked concept,
-        which stands for them. parts (List[Dict]): of a composite mention, each with `text`, `id`,
+    reason (str): why it is NIL. parts (List[Dict]): of a composite mention, each with `text`, `id`,
         `cui`, `name`, `matched`, `score`; the first is the link. ambiguous_codes (List[str]): codes
         that `cui` was chosen from, where no name tells them apart, the chosen one first; or [].
     """
@@ -37,7 +36,6 @@ class Link(NamedTuple):
     codes: dict[str, list[str]]
     ambiguous: list[str]
     reason: str
-    backed_off: list[str]
     parts: list[dict[str, Any]]
     ambiguous_codes: list[str]
 
@@ -73,13 +71,12 @@ class LinkWriter:
         candidates = self.candidates(decision.ranking)
         tied = [self.id_of(row) for row in decision.tied]
         if decision.chosen is None:
-            return Link(NIL, None, None, [], candidates, {}, tied, decision.reason, [], [], [])
+            return Link(NIL, None, None, [], candidates, {}, tied, decision.reason, [], [])
         best = self._linked(decision.chosen.row, decision.chosen.name_row)
         codes = {vocabulary: list(values) for vocabulary, values in best.codes.items()}
-        leaves = [self.id_of(row) for row in decision.leaves]
         several = [*best.ambiguous_codes]
         return Link(
-            best.id, best.cui, best.name, _pairs(candidates), candidates, codes, tied, "", leaves,
+            best.id, best.cui, best.name, _pairs(candidates), candidates, codes, tied, "",
             [], several,
         )  # fmt: skip
 
@@ -128,7 +125,7 @@ class LinkWriter:
         return Link(
             facts[0].id, facts[0].cui, facts[0].name, _pairs(ordered),
             ordered, {vocabulary: list(codes) for vocabulary, codes in facts[0].codes.items()},
-            tied, "", [],
+            tied, "",
             [
                 {"text": part.text, "id": fact.id, "cui": fact.cui, "name": fact.name,
                  "matched": item["matched"], "score": item["score"]}

@@ -38,8 +38,6 @@ _CHANGEABLE = (
     "resolve_abbreviations",
     "resolve_identifiers",
     "composite",
-    "backoff",
-    "backoff_margin",
 )
 
 

@@ -182,8 +182,6 @@ class LinkerSettings(Settings):
         "count more",
     )
     composite: bool = flag(False, 'link the parts of "breast and ovarian cancer" each by itself')
-    backoff: bool = flag(False, "link near ties to the concept above them, at most two levels up")
-    backoff_margin: float = share(0.02, "how much less a near tie scores at most")
     labels_discard: Texts | None = setting(
         None, LIST_RULE, "labels of entities that are left as they are"
     )

@@ -227,7 +227,7 @@ def secret_doc(nlp):
 
 CONFIGS = {
     "plain": {},
-    "all": {"composite": True, "backoff": True, "threshold": 0.9, "top_k": 1},
+    "all": {"composite": True, "threshold": 0.9, "top_k": 1},
     "groups": {"spans_key": ["sc"], "labels": {"X": ["T047"]}, "merge": "better"},
     "scheme": {"cui_scheme": "NO SUCH"},
     "filter": {"types": ["NO SUCH"]},

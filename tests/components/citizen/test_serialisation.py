@@ -344,7 +344,7 @@ def test_spacy_package(tmp_path, source):
 
 
 def test_doc_bin_keeps_every_attribute_of_several_linkers(source):
-    nlp = pipeline(source, prefix="a_", composite=True, backoff=True)
+    nlp = pipeline(source, prefix="a_", composite=True)
     config = {"assets": str(source.path), "prefix": "b_", "cui_scheme": "ICD10CM", "threshold": 0.0}
     nlp.add_pipe("medical_linker", "second", config={**config, "merge": "leave"})
     docs = list(nlp.pipe([*TEXTS, "Type 1 and type 2 diabetes, diabete"]))

@@ -68,17 +68,13 @@ def test_the_reason_of_ties(explain):
     assert "its type fits the entity label" in str(favoured)
 
 
-def test_nil_composite_and_back_off(explain):
+def test_nil_and_composite(explain):
     found = explain("fevr", "fevr", threshold=0.999)
     assert found.link == {"id": "NIL", "name": "", "reason": "below the threshold"}
     assert str(found).startswith("fevr [DISEASE] -> NIL: below the threshold")
     parts = explain("fever and headache", "fever and headache", composite=True)
     assert [part["id"] for part in parts.parts] == ["HP:0001945", "HP:0002315"]
     assert "composite mention" in str(parts)
-    config = {"backoff": True, "backoff_margin": 0.3, "tiers": ["ngram"]}
-    backed = explain("type diabetes", "type diabetes", **config)
-    assert "HP:0005978" in backed.backed_off
-    assert "near ties under it" in str(backed)
 
 
 @pytest.mark.parametrize("text", ["", " ", "x" * 10_000, "a\nb", "😀"])

@@ -1,4 +1,4 @@
-"""Filters, labels, lexicon, composite mentions and back-off as settings of the component."""
+"""Filters, labels, lexicon, and composite mentions as settings of the component."""
 
 import pytest
 import spacy
@@ -87,7 +87,7 @@ def test_what_nothing_has_is_said_at_initialize(tiny_assets, config):
 
 @pytest.mark.parametrize(
     ("config", "code"),
-    [({"backoff_margin": 2.0}, "E302"), ({"index": {"nprobe": 0}}, "E302"),
+    [({"index": {"nprobe": 0}}, "E302"),
      ({"index": {"probes": 3}}, "E302"), ({"index": {"k_factor": 0}}, "E302")],
 )  # fmt: skip
 def test_settings_out_of_range(tiny_assets, config, code):
@@ -114,15 +114,6 @@ def test_composite_mentions(tiny_assets):
     assert [id for id, _ in found["kb_ents"]][:2] == ["HP:0001945", "HP:0002315"]
     (plain,) = link(tiny_assets, "fever and headache", "fever and headache")
     assert plain["parts"] == []
-
-
-def test_back_off(tiny_assets):
-    config = {"backoff": True, "backoff_margin": 0.3, "tiers": ["ngram"], "top_k": 2}
-    (found,) = link(tiny_assets, "type diabetes", "type diabetes", **config)
-    assert found["kb_id"] == "HP:0000819"
-    assert {"HP:0005978", "HP:0100651"} <= set(found["backed_off"])
-    assert found["candidates"][0]["id"] == "HP:0000819"
-    assert len(found["candidates"]) == 2
 
 
 def test_a_lexicon_travels_with_the_component(tiny_assets, tmp_path):
@@ -185,7 +176,7 @@ def test_fusion_as_a_registered_function(tiny_assets):
 
 @pytest.mark.parametrize("text", ["x" * 10_000, "fever and " * 1000, "SCA 1 and 2 " * 800])
 def test_mentions_of_10_000_characters(tiny_assets, text):
-    nlp = pipeline(tiny_assets, composite=True, backoff=True, types=["DISO"])
+    nlp = pipeline(tiny_assets, composite=True, types=["DISO"])
     linker = nlp.get_pipe("medical_linker")
     assert linker.link_texts([text])[0].candidates
     assert str(linker.explain(text))

@@ -59,17 +59,16 @@ def test_it_can_be_left_aside(tiny_assets: Assets) -> None:
     assert [ent.kb_id_ for ent in nlp("A PE (HP:0002204).").ents] == [EFFUSION]
 
 
-def test_it_needs_no_threshold_and_backs_off_to_nothing(tiny_assets: Assets) -> None:
+def test_it_needs_no_threshold(tiny_assets: Assets) -> None:
     text = "typ diabetes (HP:0005978) and typ diabetes"
     config = {
-        "backoff": True, "backoff_margin": 1.0, "top_k": 1,
-        "allow": ["HP:0000819", "HP:0005978", "HP:0100651"],
+        "top_k": 1, "allow": ["HP:0000819", "HP:0005978", "HP:0100651"],
     }  # fmt: skip
-    for heeded, link, backed_off in ((True, "HP:0005978", 0), (False, "HP:0000819", 3)):
-        config["threshold"] = 0.999 if heeded else 0.0
+    for heeded, link in ((True, "HP:0005978"), (False, "NIL")):
+        config["threshold"] = 0.999
         nlp = pipeline(tiny_assets, mentions=False, resolve_identifiers=heeded, **config)
         (ent,) = nlp(doc_with(nlp, text, "typ diabetes")).ents
-        assert (ent.kb_id_, len(ent._.backed_off), len(ent._.candidates)) == (link, backed_off, 1)
+        assert (ent.kb_id_, len(ent._.candidates)) == (link, 1)
 
 
 def test_filters_go_before_it(tiny_assets: Assets) -> None:

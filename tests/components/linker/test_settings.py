@@ -102,7 +102,6 @@ def check_mentions(assets: Assets, config: dict[str, Any]) -> None:
 
 @FEW
 @given(LINKER_CONFIGS)
-@example({"backoff": True, "backoff_margin": NAN})
 @example({"favour": {"D": ["DISO"] * 255}})
 @example({"index": {"nprobe": 2**64}})
 @example({"assets": HALF_PAIR})
@@ -195,7 +194,7 @@ def test_settings_are_attributes_that_are_checked(tiny_assets: Assets) -> None:
     ("config", "rule"),
     [
         ({"top_k": 0}, "from 1 to 10,000"), ({"top_k": "5"}, "whole number"),
-        ({"backoff_margin": NAN}, "between 0 and 1"), ({"types": "DISO"}, "list"),
+        ({"types": "DISO"}, "list"),
         ({"labels": {HALF_PAIR: ["DISO"]}}, "characters that can be written"),
         ({"assets": "a" * 5000}, "path"), ({"merge": "x"}, "replace, fill"),
         ({"spans_key": []}, "different keys"), ({"encoder": "x"}, "architecture"),
