@@ -5,6 +5,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..components.pipelines import STARTER, linked_spans, linker_of, open_pipeline
+from ..components.reading import make_doc
 from ..errors import Errors
 from ..util.extras import is_installed
 from .formats import format_named
@@ -108,11 +109,12 @@ class Linker:
         explain (bool): add an "explanation" to each link (see `linking.explain.Explanation`).
         """
         self.nlp.max_length = max(self.nlp.max_length, len(text) + 1)
-        return self._linked(self.nlp(text), explain)
+        return self._linked(self.nlp(make_doc(self.nlp, text)), explain)
 
     def pipe(self, texts: Iterable[str]) -> Iterator[LinkedText]:
         """Link a stream of texts, in batches."""
-        return (self._linked(doc, False) for doc in self.nlp.pipe(texts))
+        docs = self.nlp.pipe(make_doc(self.nlp, text) for text in texts)
+        return (self._linked(doc, False) for doc in docs)
 
     def _linked(self, doc: "Doc", explain: bool) -> LinkedText:
         own = self._linker

@@ -1,12 +1,13 @@
 """PartWorker: links the documents of a part and writes them, for every engine."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..components.pipelines import linker_of, open_pipeline
+from ..components.reading import make_doc
 from ..errors import MedlinkError
 from ..util.files import replacing_file
 from ..util.outputs import PRIVATE
@@ -105,28 +106,38 @@ class PartWorker:
             yield document, doc, own
 
 
-def linked_docs(nlp: "Language", texts: list[str]) -> "Iterator[tuple[Doc | None, str]]":
-    """Link texts together; if that fails, one by one, so that only the bad texts fail."""
+def linked_docs(
+    nlp: "Language", texts: Sequence[str], filters: Mapping[str, Any] | None = None
+) -> "Iterator[tuple[Doc | None, str]]":
+    """Link texts together; if that fails, one by one, so that only the bad texts fail.
+
+    filters (Optional[Mapping[str, Any]]): of the linker, for these texts alone.
+    """
+    linker = linker_of(nlp) if filters else None
+    own = {name: filters or {} for name, pipe in nlp.pipeline if pipe is linker}
+    settings = {name: {**given} for name, given in own.items()}  # spaCy adds to them
     done = 0
     try:
-        for doc in nlp.pipe(texts):
+        for doc in nlp.pipe((make_doc(nlp, text) for text in texts), component_cfg=settings):
             yield _as_read(doc, texts[done])
             done += 1
     except MedlinkError:
         raise  # the assets or the settings are at fault, not a document
     except Exception:
         for text in texts[done:]:
-            yield _doc(nlp, text)
+            yield _doc(nlp, text, own)
 
 
-def _doc(nlp: "Language", text: str) -> "tuple[Doc | None, str]":
+def _doc(
+    nlp: "Language", text: str, settings: Mapping[str, Mapping[str, Any]]
+) -> "tuple[Doc | None, str]":
     """Link a text, component by component; hide the text of errors, which may quote a note."""
     at = "tokenizer"
     try:
-        doc = nlp.make_doc(text)
+        doc = make_doc(nlp, text)
         for name, component in nlp.pipeline:
             at = name
-            doc = component(doc)
+            doc = component(doc, **settings.get(name, {}))
     except MedlinkError:
         raise
     except Exception as error:

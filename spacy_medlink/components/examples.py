@@ -9,6 +9,7 @@ from spacy.training import Example
 
 from ..errors import Errors, Warnings
 from ..util.telling import tell
+from .reading import make_doc
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -50,7 +51,7 @@ def _of_document(nlp: "Language", document: "GoldDocument", label: str) -> tuple
     """Make the Example of a document. RETURNS it, and the number of mentions left out."""
     bare = document.text is None
     text = document.mentions[0].text if bare and document.mentions else document.text or ""
-    reference = nlp.make_doc(text)
+    reference = make_doc(nlp, text)
     spans: list[Span] = []
     for mention in sorted(document.mentions, key=lambda one: (one.start, -one.end)):
         start, end = (0, len(text)) if bare else (mention.start, mention.end)
@@ -60,7 +61,7 @@ def _of_document(nlp: "Language", document: "GoldDocument", label: str) -> tuple
         if span is not None and (not spans or span.start >= spans[-1].end):
             spans.append(span)
     reference.set_ents(spans)
-    return Example(nlp.make_doc(text), reference), len(document.mentions) - len(spans)
+    return Example(make_doc(nlp, text), reference), len(document.mentions) - len(spans)
 
 
 def synonym_reader(kb: str, names_per_concept: int = 8) -> Reader:
@@ -87,11 +88,11 @@ def synonym_reader(kb: str, names_per_concept: int = 8) -> Reader:
             if len(names) < 2:
                 continue
             for text in list(reversed(names.values()))[:names_per_concept]:
-                reference = nlp.make_doc(text)
+                reference = make_doc(nlp, text)
                 if len(reference):
                     entity = Span(reference, 0, len(reference), label=_LABEL, kb_id=concept.id)
                     reference.set_ents([entity])
-                    yield Example(nlp.make_doc(text), reference)
+                    yield Example(make_doc(nlp, text), reference)
 
     return read
 

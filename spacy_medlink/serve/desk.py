@@ -10,6 +10,7 @@ from ..annotate.records import record_of_link
 from ..annotate.worker import linked_docs
 from ..components.linker.annotation import NIL
 from ..components.pipelines import linked_spans, linker_of, open_pipeline
+from ..components.reading import make_doc
 from ..errors import Errors, MedlinkError
 from ..mapping.mapper import Mapper
 
@@ -180,10 +181,7 @@ class Desk:
     def _link(self, jobs: list[_Job], filters: dict[str, Any]) -> None:
         # Words of notes must not stay in spaCy's memory.
         with self._nlp.memory_zone():
-            found = list(linked_docs(self._nlp, [job.text for job in jobs]))
-            docs = [doc for doc, _ in found if doc is not None]
-            if filters and docs:
-                self._linker.set_annotations(docs, self._linker.predict(docs, **filters))
+            found = list(linked_docs(self._nlp, [job.text for job in jobs], filters))
             for job, (doc, problem) in zip(jobs, found, strict=True):
                 if doc is None:
                     job.done.set_exception(Errors.not_linked(problem=problem))
@@ -204,7 +202,7 @@ class Desk:
 
     def _explain(self, text: str, start: int, end: int) -> dict[str, Any]:
         with self._nlp.memory_zone():
-            explanation = self._linker.explain(_span(self._nlp.make_doc(text), start, end))
+            explanation = self._linker.explain(_span(make_doc(self._nlp, text), start, end))
             return {**explanation.as_dict(), "text": str(explanation)}
 
     def _locate(

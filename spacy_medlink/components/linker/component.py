@@ -1,6 +1,7 @@
 """MedicalLinker: links the entities of Docs."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
@@ -91,16 +92,22 @@ class MedicalLinker(PicklablePipe):
 
     # Linking
 
-    def __call__(self, doc: Doc) -> Doc:
-        """Link the entities of one Doc, in place."""
+    def __call__(self, doc: Doc, **filters: Sequence[str] | None) -> Doc:
+        """Link the entities of one Doc, in place. filters: of this call, as for `predict`."""
         error_handler = self.get_error_handler()
         try:
-            self._annotate([doc])(doc)
+            self._annotate([doc], filters)(doc)
         except Exception as error:
             error_handler(self.name, self, [doc], error)
         return doc
 
-    def pipe(self, stream: Iterable[Doc], *, batch_size: int | None = None) -> Iterator[Doc]:
+    def pipe(
+        self,
+        stream: Iterable[Doc],
+        *,
+        batch_size: int | None = None,
+        **filters: Sequence[str] | None,
+    ) -> Iterator[Doc]:
         """Link a stream of Docs; the mentions of a batch are encoded together.
 
         A batch ends with the Doc that brings it to 2,048 mentions, or after a second, so that a
@@ -108,11 +115,13 @@ class MedicalLinker(PicklablePipe):
 
         batch_size (Optional[int]): documents a batch, at most; a larger setting of the component
             replaces spaCy's value, since one call of the encoder for many short notes is faster.
+        filters: of this call, as for `predict`.
         RETURNS (Iterator[Doc]): the Docs in order. As in spaCy's own components, Docs that fail are
             left out; the error handler gets them one by one.
         """
         size = max(batch_size or 0, self.batch_size)
-        return self._in_batches(stream, size, self._annotate, self.span_writer.count)
+        work = partial(self._annotate, filters=filters)
+        return self._in_batches(stream, size, work, self.span_writer.count)
 
     def predict(
         self,
@@ -380,7 +389,9 @@ class MedicalLinker(PicklablePipe):
             self._say_own_assets()
         return self
 
-    def _annotate(self, docs: Sequence[Doc]) -> Callable[[Doc], None]:
+    def _annotate(
+        self, docs: Sequence[Doc], filters: Mapping[str, Sequence[str] | None]
+    ) -> Callable[[Doc], None]:
         """Decide on the mentions of Docs. RETURNS: what writes the links of each Doc, in order.
 
         Links are made late: a link holds about 40 containers, a decision shares cached candidates.
@@ -389,7 +400,8 @@ class MedicalLinker(PicklablePipe):
         _ = self.opened.linker  # assets that do not exist are an error at the first text
         mentions, counts = self.preparer.batch(docs)
         self._check_order(self.settings.spans_key, not mentions)
-        links, left, writer = self.decider.links(mentions, Within()), iter(counts), self.span_writer
+        links = self.decider.links(mentions, self.decider.within(filters, None))
+        left, writer = iter(counts), self.span_writer
         return lambda doc: writer.write(doc, list(islice(links, next(left))))
 
 

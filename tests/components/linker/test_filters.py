@@ -2,9 +2,11 @@
 
 import pytest
 import spacy
+from spacy.language import Language
 from spacy.tokens import Doc, Span
 from thinc.api import ConfigValidationError
 
+from spacy_medlink.annotate.worker import linked_docs
 from spacy_medlink.errors import MedlinkError
 from tests.pipelines import doc_with, pipeline, values
 
@@ -180,3 +182,32 @@ def test_mentions_of_10_000_characters(tiny_assets, text):
     linker = nlp.get_pipe("medical_linker")
     assert linker.link_texts([text])[0].candidates
     assert str(linker.explain(text))
+
+
+@pytest.mark.parametrize("config", [{}, {"overwrite": False}, {"merge": "fill"}])
+@pytest.mark.parametrize("text", ["fever and asthma", "fever and asthma (boom)"])
+def test_filters_of_a_call_leave_no_link_of_another_kind(tiny_assets, monkeypatch, config, text):
+    """The documents are linked once, within the filters, also where one of them fails."""
+    nlp = pipeline(tiny_assets, **config)
+    linker = nlp.get_pipe("medical_linker")
+    decided, links = [], linker.decider.links
+
+    def counted(mentions, within):
+        decided.extend(mention.text for mention in mentions)
+        return links(mentions, within)
+
+    monkeypatch.setattr(linker.decider, "links", counted)
+    if "boom" in text:
+        nlp.add_pipe("fails_at_boom", last=True)
+    found = list(linked_docs(nlp, ["no fever", text], {"types": ["T047"]}))
+    written = [[ent.kb_id_ for ent in doc.ents] if doc else None for doc, _ in found]
+    assert written == [["NIL"], None if "boom" in text else ["NIL", "HP:0002099"]]
+    assert len(decided) == (5 if "boom" in text else 3), decided
+    assert nlp("fever").ents[0].kb_id_ == "HP:0001945"
+
+
+@Language.component("fails_at_boom")
+def fail_at_boom(doc):
+    if "boom" in doc.text:
+        raise ValueError(doc.text)
+    return doc
