@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from transformers import AutoTokenizer, BertConfig, BertModel
+from transformers import BertConfig, BertModel
 
 from benchmarks.measured import resident
 from benchmarks.synthetic.names import Names
@@ -15,6 +15,7 @@ from benchmarks.training import take_turns, wait_for_device, ways_of
 from spacy_medlink.building import build_assets
 from spacy_medlink.building.vectors import kept_or_encoded, name_chunks
 from spacy_medlink.encoders.bi_encoder import BiEncoder
+from spacy_medlink.encoders.loading import load_transformer
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.retrieval.flat import FlatVectors
 from spacy_medlink.types import Concept, Floats2d, Name
@@ -50,7 +51,7 @@ def write_random_bert(path: Path, tokenizer: str, **changes: int) -> str:
     changes: of its config, for a smaller one.
     """
     if not (path / "config.json").is_file():
-        words = AutoTokenizer.from_pretrained(tokenizer, use_fast=True)
+        words, _ = load_transformer(Path(tokenizer))
         words.save_pretrained(path)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)

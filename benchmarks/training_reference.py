@@ -8,11 +8,13 @@ triplets.
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 
 import torch
 from pytorch_metric_learning.losses import MultiSimilarityLoss
 from pytorch_metric_learning.miners import TripletMarginMiner
-from transformers import AutoModel, AutoTokenizer
+
+from spacy_medlink.encoders.loading import load_transformer
 
 _LENGTH = 25
 
@@ -25,8 +27,8 @@ class Reference:
     """
 
     def __init__(self, base: str, device: str, precision: str) -> None:
-        self._tokenizer = AutoTokenizer.from_pretrained(base, use_fast=True)
-        self._module = AutoModel.from_pretrained(base).to(device).train()
+        self._tokenizer, module = load_transformer(Path(base), attention=None)
+        self._module = module.to(device).train()
         self._optimizer = torch.optim.AdamW(
             self._module.parameters(), lr=2e-5, weight_decay=0.01, foreach=False, fused=False
         )

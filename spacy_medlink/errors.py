@@ -243,7 +243,7 @@ class Errors:
     encoder_damaged = Message(
         "E206", "The encoder at {path} cannot be loaded: {reason}. Check or replace the files."
     )
-    bad_pooling = Message("E207", "Unknown pooling {pooling!r}. Use 'mean' or 'cls'.")
+    bad_pooling = Message("E207", "Unknown pooling {pooling!r}. Use 'mean_all', 'mean' or 'cls'.")
     bad_preparation = Message(
         "E250",
         "Unknown Unicode normalisation {value!r} in the settings of an encoder. Use one of these: "

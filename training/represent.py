@@ -29,7 +29,7 @@ from .representations.vectors import encode_terms
 from .verbs import Device, Overwrite, run
 
 Encoder = Annotated[Path, typer.Option(help="Directory of an encoder.")]
-Pooling = Annotated[str, typer.Option(help="mean or cls; default: as the encoder was saved.")]
+Pooling = Annotated[str, typer.Option(help="mean, mean_all or cls; default: as the encoder says.")]
 Output = Annotated[Path | None, typer.Option(help="Write the figures here, JSON.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Stop at the first row that is bad.")]
 

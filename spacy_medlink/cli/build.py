@@ -36,7 +36,7 @@ def command(
         ),
     ] = None,
     pooling: Annotated[
-        str | None, typer.Option(help="mean or cls; by default what the encoder says.")
+        str | None, typer.Option(help="mean, mean_all or cls; by default what the encoder says.")
     ] = None,
     runtime: Annotated[
         str | None,
@@ -95,12 +95,13 @@ def command(
 ) -> None:
     """Encode all names and build the tiers; in the end the assets replace those at --output."""
     from ..building import build_assets
+    from ..encoders.preparation import POOLINGS
     from ..retrieval.tuning import SearchSettings
     from ..util.progress import show_progress
 
     kb, out = kb_and_output(place, output, kb, starter)
     if pooling is not None:
-        one_of(pooling, ("mean", "cls"), "--pooling")
+        one_of(pooling, POOLINGS, "--pooling")
     if runtime is not None:
         one_of(runtime, ("torch", "onnx"), "--runtime")
     _check_dense(
@@ -211,10 +212,11 @@ def _summary(assets: "Assets", seconds: float) -> str:
 
 
 def _encoded(encoder: dict[str, Any] | None) -> list[str]:
-    """Report the device that made the vectors."""
+    """Report the device that made the vectors, and how."""
     if encoder is None:
         return []
-    return [f"encoder {encoder['source']}, on {encoder['device']}", *_exported(encoder)]
+    made = f"encoder {encoder['source']}, on {encoder['device']}, pooling {encoder['pooling']}"
+    return [made, *_exported(encoder)]
 
 
 def _exported(encoder: dict[str, Any]) -> list[str]:

@@ -10,9 +10,10 @@ import numpy as np
 import torch
 import xxhash
 from spacy.tokens import Doc, Span
-from thinc.api import Model, xp2torch
+from thinc.api import Model, get_torch_default_device, xp2torch
 
 from ..encoders.bi_encoder import BiEncoder
+from ..encoders.loading import load_transformer
 from ..encoders.projection import PROJECTION_FILE, identity
 from ..errors import Errors
 from ..types import Floats2d
@@ -24,16 +25,21 @@ _LIKE = 0.01  # largest difference between two runs of a network, relative to th
 def load_saved(model: Model[Any, Any], directory: Path) -> None:
     """Read the saved parts of a shared encoder: all but the pipeline's transformer.
 
-    RAISES (MedlinkError): E206 for files that cannot be read.
+    RAISES (MedlinkError): E206 for files that cannot be read, or would run code.
     """
     shim: Any = model.shims[0]
     if (directory / PROJECTION_FILE).is_file():
         shim.from_bytes((directory / PROJECTION_FILE).read_bytes())
     own = own_transformer(model)
     if own is not None and own.transformer is None:
-        from spacy_transformers.layers.transformer_model import huggingface_from_pretrained
+        from spacy_transformers.data_classes import HFObjects
 
-        own.attrs["set_transformer"](own, huggingface_from_pretrained(directory, {}, {}))
+        # The library's own function would load whatever the directory names.
+        tokenizer, network = load_transformer(directory, attention=None)
+        words = getattr(tokenizer, "vocab_file", None)
+        saved = Path(words).read_bytes() if words else None
+        network = devices.moved(network, get_torch_default_device())
+        own.attrs["set_transformer"](own, HFObjects(tokenizer, network, saved))
 
 
 def connect(model: Model[Any, Any], pipes: Iterable[Any] | None, name: str) -> BiEncoder:

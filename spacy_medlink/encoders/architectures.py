@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import Errors
+from .preparation import POOLINGS
 
 if TYPE_CHECKING:
     from thinc.api import Model
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def transformer_bi_encoder(
-    name: str, pooling: str = "mean", max_length: int = 64
+    name: str, pooling: str | None = None, max_length: int | None = None
 ) -> Model[list[str], Floats2d]:
     """Make `spacy-medlink.TransformerBiEncoder.v1`: strings to vectors of length 1.
 
@@ -27,13 +28,14 @@ def transformer_bi_encoder(
     pipeline needs neither the directory nor the Hub again.
 
     name (str): directory with a Hugging Face model, or a name of the Hub.
-    pooling (str): "mean" over word pieces, or "cls". max_length (int): in word pieces.
+    pooling (Optional[str]): "mean" over word pieces, "mean_all" over special ones too, or "cls".
+    max_length (Optional[int]): in word pieces. None for what the directory says.
     RETURNS (Model[List[str], Floats2d]): the thinc model; `model.predict(texts)` is (n, dim).
     RAISES (MedlinkError): E207 unknown pooling.
     """
     from .shim import BiEncoderShim
 
-    if pooling not in ("mean", "cls"):
+    if pooling is not None and pooling not in POOLINGS:
         raise Errors.bad_pooling(pooling=pooling)
     attrs = {"name": name, "pooling": pooling, "max_length": max_length}
     return _model("medlink_bi_encoder", BiEncoderShim(), None, attrs)

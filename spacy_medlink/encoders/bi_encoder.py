@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from multiprocessing import parent_process
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,15 +20,17 @@ from ..util.locks import ForkSafeLock
 from ..util.setting_types import is_weight
 from ..util.threads import side_by_side, threads
 from .adapters import adapter_reduction, divided, load_adapters, save_adapters
-from .damage import check_config, is_failure, running
+from .damage import running
+from .directory import positions, read_json, refused
+from .loading import load_transformer
 from .native import has_native_bf16
-from .place import is_here, is_path
+from .place import directory_of
 from .pooling import pool
-from .preparation import AS_IT_IS, Preparation
+from .preparation import AS_IT_IS, MEAN, POOLINGS, Preparation
 from .projection import PROJECTION_FILE, dumped, read_projection
+from .sentence import read_sentence_settings
 from .tokens import batches_of, by_length, cut, rectangle, special_ids
 
-Pooling = Literal["mean", "cls"]
 SETTINGS_FILE = "medlink_encoder.json"
 ADAPTERS_FILE = "medlink_adapters.safetensors"
 _SHARE = 128  # word pieces that are worth a thread
@@ -43,7 +45,8 @@ class BiEncoder:
     processor computes it natively.
 
     tokenizer (PreTrainedTokenizerFast): the model's own. module (torch.nn.Module): transformer.
-    pooling (str): "mean" over the words' pieces (special tokens left out), or "cls".
+    pooling (str): "mean" over the words' pieces (special tokens left out), "mean_all" over all, or
+        "cls".
     max_length (int): in word pieces, within the model's limit; longer texts are cut.
     preparation (Preparation): changes to texts before they are cut into pieces.
     projection (Optional[Linear]): last layer over the vectors, where the module is shared.
@@ -60,7 +63,7 @@ class BiEncoder:
         preparation: Preparation = AS_IT_IS,
         projection: torch.nn.Linear | None = None,
     ) -> None:
-        if pooling not in ("mean", "cls"):
+        if pooling not in POOLINGS:
             raise Errors.bad_pooling(pooling=pooling)
         self.tokenizer = tokenizer
         self.module = module.eval()
@@ -83,30 +86,34 @@ class BiEncoder:
         """Load from a directory, or from the Hugging Face Hub by name.
 
         source (str): a directory with config.json and weights as safetensors, or a Hub name.
-        pooling, max_length: default to the values saved with the model, else "mean" and 64.
+        pooling, max_length: default to what the directory says, as it was saved here or by
+            sentence-transformers, else "mean" and 64.
         device (torch.device): the device for encoding, as `util.devices` finds it.
-        RAISES (MedlinkError): E205 no such directory, E206 files that cannot be read.
+        RAISES (MedlinkError): E205 no such directory, E206 files that cannot be read or would run
+            code, E207 another pooling.
         """
-        tokenizer, module = load_transformer(source, devices.attention_for(device))
-        saved = _read_settings(Path(source))
+        directory = directory_of(source)
+        saved = _read_settings(directory)
+        tokenizer, module = load_transformer(directory, devices.attention_for(device))
         length = max_length or saved.get("max_length", 64)
         if type(length) is not int:
-            raise Errors.encoder_damaged(path=source, reason=f"max_length is {length!r}")
+            raise refused(directory, f"max_length is {length!r}")
         if reduction := saved.get("adapter_reduction"):
-            load_adapters(module, Path(source) / ADAPTERS_FILE, reduction)
-        projection = read_projection(Path(source)) if saved.get("projected") else None
+            if type(reduction) is not int:
+                raise refused(directory, f"adapter_reduction is {reduction!r}")
+            load_adapters(module, directory / ADAPTERS_FILE, reduction)
+        projection = read_projection(directory) if saved.get("projected") else None
         made = cls(
             tokenizer,
             module,
-            pooling or saved.get("pooling", "mean"),
+            pooling or saved.get("pooling", MEAN),
             length,
             Preparation.of(saved),
             projection,
         )
         made.sparse_weight = saved.get("sparse_weight")
         if made.sparse_weight is not None and not is_weight(made.sparse_weight):
-            reason = f"sparse_weight is {made.sparse_weight!r}"
-            raise Errors.encoder_damaged(path=source, reason=reason)
+            raise refused(directory, f"sparse_weight is {made.sparse_weight!r}")
         return made.move(device)
 
     def over(self, module: torch.nn.Module) -> "BiEncoder":
@@ -348,57 +355,28 @@ def unseen(mask: torch.Tensor, module: torch.nn.Module) -> torch.Tensor:
     return mask[:, None]
 
 
-def load_transformer(source: str | Path, attention: str = "eager") -> tuple[Any, torch.nn.Module]:
-    """Load tokenizer and transformer, weights from safetensors only and without remote code.
-
-    attention (str): which implementation of `transformers` to run, "eager" or "sdpa".
-    RAISES (MedlinkError): E205 no such directory or model, E206 files that cannot be read.
-    """
-    options: dict[str, Any] = {}
-    if is_here(source):
-        check_config(Path(source))
-        options = {"local_files_only": True}
-    from transformers import AutoModel, AutoTokenizer
-
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(str(source), use_fast=True, **options)
-        module = AutoModel.from_pretrained(
-            str(source), use_safetensors=True, attn_implementation=attention, **options
-        )
-    except (OSError, ValueError, KeyError) as error:
-        if is_path(source):
-            raise Errors.encoder_damaged(path=source, reason=error) from error
-        problem = str(error).strip().partition("\n")[0]
-        raise Errors.encoder_missing(path=source, problem=problem) from error
-    except BaseException as error:  # safetensors and tokenizers raise classes of their own
-        if not is_failure(error):
-            raise
-        raise Errors.encoder_damaged(path=source, reason=error) from error
-    tokenizer._tokenizer.no_truncation()
-    tokenizer._tokenizer.no_padding()
-    return tokenizer, module
-
-
 def says_pooling(source: str | Path) -> bool:
-    """Tell whether the pooling was saved with a model.
+    """Tell whether a model's directory says its pooling.
 
-    RAISES (MedlinkError): E206 where the saved settings cannot be read.
+    RAISES (MedlinkError): E206 where what it says cannot be read.
     """
     return "pooling" in _read_settings(Path(source))
 
 
 def _read_settings(directory: Path) -> dict[str, Any]:
-    path = directory / SETTINGS_FILE
-    try:
-        settings = json.loads(path.read_text("utf-8")) if path.is_file() else {}
-    except (ValueError, RecursionError) as error:
-        raise Errors.encoder_damaged(path=directory, reason=f"{path.name}: {error}") from error
-    return settings if isinstance(settings, dict) else {}
+    """Read how an encoder prepares texts: as it was saved here, or by sentence-transformers."""
+    if not (directory / SETTINGS_FILE).exists():
+        return read_sentence_settings(directory)
+    settings = read_json(directory, SETTINGS_FILE)
+    if not isinstance(settings, dict):
+        raise refused(directory, f"{SETTINGS_FILE} is not an object")
+    return settings
 
 
 def _longest(tokenizer: Any, module: torch.nn.Module) -> int:
-    positions = getattr(module.config, "max_position_embeddings", tokenizer.model_max_length)
-    return int(min(tokenizer.model_max_length, positions))
+    most = positions(module.config)
+    limit: int = tokenizer.model_max_length
+    return int(limit if most is None else min(limit, most))
 
 
 def _calm_threads_in_children() -> None:

@@ -1,15 +1,19 @@
-"""Checks before any work whether an encoder is a directory or a model of the Hugging Face Hub.
+"""Finds the directory of an encoder: a path, or what the Hugging Face Hub or its cache has.
 
-Without this check, the libraries request a missing model a dozen times, for minutes.
+What is not there is told before any work: the libraries would request it a dozen times, for
+minutes. Of the Hub only files that are read here are fetched, weights after the others are checked.
 """
 
 import re
 from pathlib import Path
 
-from ..errors import Errors
+from ..errors import Errors, MedlinkError
+from .directory import SHARDS, WEIGHTS, read_config
 
 # "name" or "organisation/name"; what begins with a dot, slash or tilde is a path.
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(?:/[A-Za-z0-9][\w.-]*)?")
+_INNER = "0_Transformer"  # where early versions of sentence-transformers put the model
+_TEXTS = ("*.json", "*.txt", "*.model")
 _PATIENCE = 10.0  # seconds that the Hub has to answer
 
 
@@ -29,12 +33,43 @@ def is_here(source: str | Path) -> bool:
     if is_path(source):
         if not (Path(source) / "config.json").is_file():
             there = "the directory has no config.json" if Path(source).exists() else "no such path"
+            if (Path(source) / _INNER / "config.json").is_file():
+                there += f"; move the files of its {_INNER} up"
             raise Errors.encoder_missing(path=source, problem=there)
         return True
     problem = _unavailable(str(source))
     if problem and not _is_cached(str(source)):
         raise Errors.encoder_missing(path=source, problem=f"no such directory, and {problem}")
     return bool(problem)
+
+
+def directory_of(source: str | Path) -> Path:
+    """Get the directory of an encoder, and fetch it where it is a model of the Hub.
+
+    RAISES (MedlinkError): E205 what cannot be had, E206 a model of the Hub that would run code; its
+        weights are not fetched.
+    """
+    cached = is_here(source)
+    if is_path(source):
+        return Path(source)
+    from huggingface_hub import snapshot_download
+
+    try:
+        texts = snapshot_download(str(source), allow_patterns=list(_TEXTS), local_files_only=cached)
+        read_config(Path(texts))
+        # Of the same revision, by which the directory is named.
+        revision = Path(texts).name
+        weights = [WEIGHTS, SHARDS, "model-*.safetensors"]
+        return Path(
+            snapshot_download(
+                str(source), revision=revision, allow_patterns=weights, local_files_only=cached
+            )
+        )
+    except MedlinkError:
+        raise
+    except Exception as error:  # of any layer of the network
+        problem = str(error).strip().partition("\n")[0]
+        raise Errors.encoder_missing(path=source, problem=problem) from error
 
 
 def _unavailable(name: str) -> str:

@@ -7,6 +7,8 @@ from typing import Any
 
 from ..errors import Errors
 
+MEAN, MEAN_ALL, CLS = "mean", "mean_all", "cls"
+POOLINGS = (MEAN_ALL, MEAN, CLS)
 NORMALISATIONS = ("", "NFC", "NFKC")
 
 
@@ -28,6 +30,7 @@ class Preparation:
     prefix: str = ""
 
     def __post_init__(self) -> None:
+        self.prefix.encode()  # half a character is no text
         if self.normalisation not in NORMALISATIONS:
             raise Errors.bad_preparation(
                 value=self.normalisation, known=", ".join(map(repr, NORMALISATIONS))

@@ -13,7 +13,7 @@ from ..types import Floats2d, Ints1d
 from ..util.held import Directory, HeldFiles, place_of
 from ..util.locks import ForkSafeLock
 from ..util.threads import side_by_side, threads
-from .preparation import Preparation
+from .preparation import CLS, MEAN, Preparation
 from .tokens import batches_of, cut, read_json, read_tokenizer, rectangle, special_ids
 
 ONNX = "onnx"
@@ -79,11 +79,12 @@ class RuntimeEncoder:
 
     def _weights(self, ids: NDArray[np.int64], mask: NDArray[np.bool_]) -> NDArray[np.float32]:
         """Compute the weights of pieces in the mean, as `pooling.pool` does: (n, length)."""
-        if self.pooling == "cls":
+        words = mask
+        if self.pooling == CLS:
             words = np.arange(ids.shape[1])[None] == np.zeros((len(ids), 1))
-        else:
-            words = mask & ~np.isin(ids, self._special)
-            words = np.where(words.any(axis=1, keepdims=True), words, mask)
+        elif self.pooling == MEAN:
+            own = mask & ~np.isin(ids, self._special)
+            words = np.where(own.any(axis=1, keepdims=True), own, mask)
         return np.asarray(words, dtype=np.float32)
 
     def _session(self) -> Session:

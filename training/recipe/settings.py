@@ -123,7 +123,7 @@ class EncoderSettings(Section):
     when a layer is frozen. attention (str): "eager" or "sdpa", None for the faster one.
     """
 
-    pooling: Literal["mean", "cls", None] = None
+    pooling: Literal["mean", "mean_all", "cls", None] = None
     max_length: Annotated[int, Field(ge=3)] | None = None
     dropout: Rate = 0.0
     freeze_embeddings: bool = False

@@ -1,0 +1,77 @@
+"""Loads a model with `transformers`. Nothing else in the tree does.
+
+The directory is checked first (see `directory`), and the libraries get what was checked: no code of
+others, no pickle, no network.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from ..errors import MedlinkError
+from .damage import is_failure
+from .directory import TOKENIZER_CONFIG, check_files, read_config, read_json, refused
+
+_LOCAL: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+
+
+def load_transformer(
+    directory: Path, attention: str | None = "eager"
+) -> tuple[Any, torch.nn.Module]:
+    """Load tokenizer and transformer.
+
+    attention (Optional[str]): which implementation of `transformers` to run, "eager" or "sdpa";
+        None for its own choice.
+    RETURNS (Tuple[PreTrainedTokenizerFast, torch.nn.Module]): without truncation and padding, and
+        in evaluation mode.
+    RAISES (MedlinkError): E206 a directory that cannot be read, or that would run code.
+    """
+    config = read_config(directory)
+    check_files(directory)
+    from transformers import CONFIG_MAPPING, AutoModel
+
+    try:
+        own = CONFIG_MAPPING[config["model_type"]].from_dict(config)
+        if hasattr(own, "reference_compile"):  # ModernBERT would compile, and write files
+            own.reference_compile = False
+        tokenizer = _tokenizer(directory, own)
+        module = AutoModel.from_pretrained(
+            str(directory),
+            config=own,
+            use_safetensors=True,
+            attn_implementation=attention,
+            **_LOCAL,
+        )
+        tokenizer._tokenizer.no_truncation()
+        tokenizer._tokenizer.no_padding()
+    except MedlinkError:
+        raise
+    except BaseException as error:  # safetensors and tokenizers raise classes of their own
+        if not is_failure(error):
+            raise
+        raise refused(directory, " ".join(str(error).split())) from error
+    return tokenizer, module
+
+
+def _tokenizer(directory: Path, config: Any) -> Any:
+    """Load the tokenizer, of a class of `transformers` that the Rust library computes.
+
+    The name of a class may be that of anything in `transformers`, which would load the directory
+    in its own way.
+    """
+    from transformers import AutoTokenizer, PreTrainedTokenizerFast
+    from transformers.models.auto.tokenization_auto import tokenizer_class_from_name
+
+    name = read_json(directory, TOKENIZER_CONFIG).get("tokenizer_class") or config.tokenizer_class
+    if name is not None:
+        named = tokenizer_class_from_name(f"{name}Fast") or tokenizer_class_from_name(str(name))
+        if not (isinstance(named, type) and issubclass(named, PreTrainedTokenizerFast)):
+            reason = f"its tokenizer is a {name!r:.60}, of which there is no fast version"
+            raise refused(directory, f"{reason}. Save it as tokenizer.json with its own library")
+    tokenizer = AutoTokenizer.from_pretrained(
+        str(directory), use_fast=True, config=config, **_LOCAL
+    )
+    if not isinstance(tokenizer, PreTrainedTokenizerFast):
+        raise refused(directory, f"its tokenizer, {type(tokenizer).__name__}, is a slow one")
+    return tokenizer
