@@ -6,6 +6,7 @@ is the keys of its tokens joined by spaces, which lets `medical_mentions` try ev
 cheaply.
 """
 
+import html
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -17,15 +18,50 @@ import xxhash
 from ..types import Hashes1d
 from .spelling import american
 
-# Everything that separates tokens: white space, ASCII punctuation but for "+", Latin-1 signs,
-# general and CJK punctuation. Written as ranges because \w would tear Thai and Hindi vowel signs.
-_SEPARATORS = re.compile(
-    "[\\s\x00-\\*,-/:-@\\[-`{-\xbf\u2000-\u206f\u3000-\u303f\uff01-\uff0f\uff1a-\uff20\ufe0f]+"
+SEPARATORS = (
+    "\\s\x00-\\*,-/:-@\\[-`{-\xa9\xab-\xac\xae-\xb1\xb4\xb6-\xb8\xbb\xbf\xd7\xf7"
+    "\u02b9-\u02bf\u060c\u061b\u061f\u06d4\u0964\u0965\u2000-\u200a\u2010-\u2029\u202f-\u205f"
+    "\u2190-\u23ff\u2500-\u2bff\u3000-\u303f\ufe0f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
 )
-# Also without a word before it, since many tokenizers cut it off.
-_POSSESSIVE = re.compile(r"['’`]s(?!\w)")
-# Among them soft hyphens and byte-order marks, which are invisible.
-_ACCENTS = re.compile("[\u0300-\u036f\xad\ufeff]")
+"""The characters that separate words, as the inside of a class of a regular expression: white space,
+punctuation and signs but for "+". Ranges, because \\w would tear Thai and Hindi vowel signs."""
+INVISIBLE = "\xad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
+"""Characters that a reader does not see, as the inside of a class: soft hyphens, zero-width spaces."""
+UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+"""The scripts that are written without spaces, as the inside of a class."""
+APOSTROPHES = "'`\xb4\u02b9\u02bc\u2018\u2019\u201b\u2032\uff07"
+ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
+"""A character written as in HTML: "&#246;", "&amp;"."""
+
+_SEPARATORS = re.compile(f"[{SEPARATORS}]+")
+_POSSESSIVE = re.compile(rf"[{APOSTROPHES}]s(?!\w)")
+# What a letter carries, and what nobody sees; joined to its letter before anything else is asked.
+_ACCENTS = re.compile(f"[\u0300-\u036f{INVISIBLE}]")
+# Letters with a stroke and the like, which no decomposition of Unicode takes apart.
+_LETTERS = str.maketrans(
+    {"ł": "l", "Ł": "L", "ø": "ö", "Ø": "Ö", "đ": "d", "Đ": "D", "ħ": "h", "ı": "i", "ŧ": "t", "ð": "d"}
+    | {"þ": "th", "ŀ": "l", "ƒ": "f", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ŋ": "n"}
+)
+_UMLAUT = re.compile("([aouAOU])\u0308")
+_GREEK = dict(
+    zip(
+        "αβγδεζηθικλμνξοπρσςτυφχψω",
+        "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma "
+        "sigma tau upsilon phi chi psi omega".split(),
+        strict=True,
+    )
+)
+# A Greek letter that stands alone is a word; in Greek text, letters stand together.
+_GREEK_WORD = re.compile("(?<![α-ω])[α-ω](?![α-ω])")
+# A raised number behind a word is a footnote; behind a letter or two it is part of a formula.
+_FOOTNOTE = re.compile("(?<=[^\\W\\d_]{3})[\xb9\xb2\xb3\u2070\u2074-\u2079]+")
+# Where a word goes on without a space: a number behind five letters or before four ("metformin500mg",
+# but not "BRCA1" and "2nd"), and each letter of a script without spaces.
+_CUT = re.compile(
+    rf"(?<=[^\W\d_]{{5}})(?=\d)|(?<=\d)(?=[^\W\d_]{{4}})|(?<=[{UNSPACED}])(?=\w)|(?<=\w)(?=[{UNSPACED}])"
+)
+_NUMBER = re.compile(r"\d")
+_DIGRAPHS = re.compile("([aou])e")
 # For "headaches" and "earaches", not for "beaches" and "approaches".
 _ACHES = re.compile("(^|[^eot])aches$")
 _PIECE, _MARKS = 1024, 64  # characters decomposed at once, and marks that may follow them
@@ -34,21 +70,34 @@ _CASED = 1 << 31
 
 
 def normalise(text: str) -> str:
-    """Fold case, accents, compatibility forms and punctuation.
+    """Fold case, accents, compatibility forms, Greek letters, HTML entities and punctuation.
 
     text (str): any string.
     RETURNS (str): tokens joined by single spaces; "" when nothing but punctuation is there.
     """
+    return _normalised(text, umlauts=False)
+
+
+def _normalised(text: str, umlauts: bool) -> str:
+    """Normalise. umlauts (bool): write umlauts with an e, "ae" for "ä", instead of without."""
+    if "&" in text:
+        text = ENTITY.sub(lambda found: html.unescape(found[0]), text)
     if not text.isascii():
+        text = _FOOTNOTE.sub(" ", text).translate(_LETTERS)
         text = text.replace("´", "'")  # NFKD would make it a space and an accent
-        text = _ACCENTS.sub("", _decomposed(text)).casefold()
+        text = _decomposed(text)
+        if umlauts:
+            text = _UMLAUT.sub(r"\1e", text)
+        text = _ACCENTS.sub("", text).casefold()
+        text = _GREEK_WORD.sub(lambda found: f" {_GREEK[found[0]]} ", text)
     else:
         text = text.lower()
-    if "'" in text or "’" in text or "`" in text:
+    if "s" in text:
         text = _POSSESSIVE.sub("", text)
     if "+" in text:  # a token of its own, as tokenizers have it: "HER2+" is not "HER2"
         text = text.replace("+", " + ")
     return _SEPARATORS.sub(" ", text).strip()
+
 
 
 def _decomposed(text: str) -> str:
@@ -73,7 +122,12 @@ def _decomposed(text: str) -> str:
 
 @lru_cache(maxsize=65536)
 def _folded(token: str) -> str:
-    return american(_singular(token))
+    return _plain_digraphs(american(_singular(token)))
+
+
+def _plain_digraphs(token: str) -> str:
+    """Write "ae", "oe" and "ue" of longer words without their e: Sjögren, Sjoegren and Sjogren."""
+    return _DIGRAPHS.sub(r"\1", token) if len(token) > _SHORT - 1 and "e" in token else token
 
 
 def _singular(token: str) -> str:
@@ -91,14 +145,21 @@ def _singular(token: str) -> str:
 
 
 def key(text: str) -> str:
-    """Make the key of the exact tier: `normalise`, then each token in the singular and as American.
+    """Make the key of the exact tier: words in the singular, as American, however they are written.
 
-    text (str): a name, a mention, or one token of it.
+    Folds what does not change the meaning: see `normalise`; also umlauts and their spellings with
+    an e, and the space between a word and a number ("COVID19", "COVID-19").
+
+    text (str): a name, a mention, or one piece of it.
     RETURNS (str): the key, "" when the text has none.
     """
-    tokens = normalise(text).split(" ")
+    plain = _normalised(text, umlauts=True)
+    if _NUMBER.search(plain) or not plain.isascii():
+        plain = _CUT.sub(" ", plain)
     # Numbers and codes have neither plurals nor spellings, and would fill the cache.
-    return " ".join([_folded(one) if one.isalpha() or one[-1:] == "s" else one for one in tokens])
+    return " ".join(
+        [_folded(one) if one.isalpha() or one[-1:] == "s" else one for one in plain.split(" ")]
+    )
 
 
 def upright(name: str) -> str:
