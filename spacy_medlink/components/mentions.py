@@ -1,63 +1,58 @@
 """MedicalMentions, the `medical_mentions` component: finds the KB's names in text.
 
-For pipelines without an NER: every n-gram of tokens is looked up in the memory-mapped exact tier,
-and the longest ones found become entities. With `propose`, the pipeline's linker also finds words
-that are close to a name.
+For pipelines without an NER: every run of pieces of the text is looked up in the memory-mapped exact
+tier, and those that say most become entities. Where one lies within a token, the token is split.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.training import Example
+from spacy.util import get_lang_class
 from spacy.vocab import Vocab
 
 from ..assets.dictionary import Choice
 from ..errors import Errors
-from ..retrieval.mask import Mask
 from ..text.lexicon import Lexicon
 from ..text.normalisation import key
+from ..text.pieces import Pieces
 from ..util.setting_types import factory_of
 from .extensions import READING, register_reading
-from .finding.choosing import apart, without_nested
+from .finding.choosing import apart, settled, without_nested
 from .finding.dictionary_pipe import DictionaryPipe
 from .finding.headings import without_headings
 from .finding.kept import Kept, make_kept
 from .finding.languages import heading_words
 from .finding.linker_filters import Kinds, LinkerFilters
+from .finding.match import Match
 from .finding.scoring import SCORES, score_mentions
 from .finding.settings import DEFAULT_CONFIG, HEADINGS, MentionSettings
-from .finding.words import Match, Tokens
+from .finding.tokens import split_tokens, token_run
 
 if TYPE_CHECKING:
     from .finding.overlaid import OverlaidNames
-    from .finding.proposals import Proposer
 _ATTRIBUTES = (
     "label", "max_tokens", "spans_key", "overwrite", "max_concepts", "coordinated", "nested",
-    "propose", "linker", "linker_filters",
+    "linker", "linker_filters",
 )  # fmt: skip
 
-_WORKED_OUT = (
-    "_followed", "_kept_for", "_kept_now", "_kinds", "_overlay", "_proposer", "_proposes_from",
-)  # fmt: skip
+_WORKED_OUT = ("_followed", "_kept_for", "_kept_now", "_kinds", "_overlay")
 
 
 class MedicalMentions(DictionaryPipe):
     """Finds names of the knowledge base in a Doc, longest match first.
 
-    A match is a run of tokens with the key of a name (`text.key`: without case, punctuation and
-    plural endings). Stop words, lone digits and single letters never match; short upper-case names
-    match only with the same case.
+    A match is a run of pieces (`text.pieces`) with the key of a name (`text.key`: without case,
+    punctuation and plural endings). Stop words, lone digits and single letters never match; short
+    upper-case names match only with the same case.
 
     settings: of MentionSettings, which says what they mean.
     nlp (Optional[Language]): the pipeline that has it; given by spaCy.
     RAISES (MedlinkError): E302 for max_tokens or max_concepts below 1, another `label_by`,
-        something else in `leave_out`, a `propose` out of 0..1, a `linker` that is none, all
-        settings of wrong types, and when it is first asked without such a linker; when the
-        dictionary is opened, E106 for a branch that there is not, E162 and E213 for an unknown
+        something else in `leave_out`, all settings of wrong types; when the dictionary is opened, E106 for a branch that there is not, E162 and E213 for an unknown
         type, group or language, E224 for a bad expression.
     """
 
@@ -68,15 +63,12 @@ class MedicalMentions(DictionaryPipe):
     max_concepts: int | None
     coordinated: bool
     nested: bool | str
-    propose: float | None
     linker: str
     linker_filters: bool
     _kept_for: tuple[Any, ...] | None  # what `_kept_now` was made for
     _kept_now: Kept
     _kinds: Kinds | None
     _overlay: "OverlaidNames | None"
-    _proposer: "Proposer | None"
-    _proposes_from: Mask | None
 
     def __init__(
         self,
@@ -101,6 +93,7 @@ class MedicalMentions(DictionaryPipe):
         self.name = name
         for setting in _ATTRIBUTES:
             setattr(self, setting, getattr(own, setting))
+        self._stop_words = get_lang_class(vocab.lang).Defaults.stop_words if vocab.lang else set()
         self.stop = frozenset(map(key, own.stop or ()))
         self.leave_out = frozenset(own.leave_out)
         # Given filters replace the linker's; [] does too, and lets all names pass.
@@ -109,10 +102,6 @@ class MedicalMentions(DictionaryPipe):
         )
         self._nlp = nlp
         self._linker: Any = None  # of the pipeline from which the component was taken
-        asks_itself = own.linker == name
-        if own.propose is not None and (asks_itself or not self._may_ask(self._find_linker())):
-            rule = "must name a medical_linker, since `propose` is set"
-            raise Errors.bad_setting(name="linker", value=own.linker, rule=rule)
         self._lexicon = Lexicon()  # of the pipeline from which the component was taken
         self._forget()
         register_reading()
@@ -127,22 +116,29 @@ class MedicalMentions(DictionaryPipe):
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Find the mentions of a stream of Docs; those that fail go to the error handler alone.
-
-        batch_size (int): documents whose proposals are encoded together.
-        """
-        size = batch_size if self.propose is not None else 1
-        return self._in_batches(stream, size, self._annotate)
+        """Find the mentions of a stream of Docs; those that fail go to the error handler alone."""
+        return self._in_batches(stream, 1, self._annotate)
 
     def find(self, doc: Doc) -> list[Span]:
-        """Find all matches, overlapping ones too, without changing the Doc."""
-        matches = self._matches([doc])[0]
-        return [Span(doc, one.start, one.end, label=self._label(one)) for one in matches]
+        """Find all matches, overlapping ones too, without changing the Doc.
+
+        A match within a token is given as the whole token.
+        """
+        pieces = self._read(doc)
+        starts = [token.idx for token in doc]
+        return [self._span(doc, starts, pieces, one) for one in self._matches(pieces)]
 
     def set_annotations(self, doc: Doc, spans: Sequence[Span]) -> None:
-        """Write matches to `doc.spans[spans_key]`, or the longest ones to `doc.ents`."""
+        """Write matches to `doc.spans[spans_key]`, or those that say most to `doc.ents`."""
+        pieces = self._read(doc)
+        runs = [(pieces.before(one.start_char), pieces.before(one.end_char)) for one in spans]
         self._set(
-            doc, [Match(one.start, one.end, frozenset(), (), label=one.label_) for one in spans]
+            doc,
+            pieces,
+            [
+                Match(start, end, frozenset(range(start, end)), (), label=one.label_)
+                for (start, end), one in zip(runs, spans, strict=True)
+            ],
         )
 
     def initialize(
@@ -167,7 +163,7 @@ class MedicalMentions(DictionaryPipe):
         # Keep parts of the pipeline only, since the pipeline itself contains this component.
         linker = self._find_linker()
         followed = self.linker_filters and self._followed.selection(linker)
-        asks = self.propose is not None or self.nested == "kinds"
+        asks = self.nested == "kinds"
         overlaid = self._followed.overlaid(linker) is not None
         state["_linker"] = linker if followed or asks or overlaid else None
         state["_lexicon"] = self.lexicon
@@ -186,30 +182,27 @@ class MedicalMentions(DictionaryPipe):
         self._forget()
 
     def _annotate(self, docs: Sequence[Doc]) -> None:
-        for doc, matches in zip(docs, self._matches(docs), strict=True):
-            self._set(doc, matches)
+        for doc in docs:
+            pieces = self._read(doc)
+            self._set(doc, pieces, self._matches(pieces))
 
-    def _matches(self, docs: Sequence[Doc]) -> list[list[Match]]:
-        """Find all matches of Docs, in the order of the text."""
+    def _read(self, doc: Doc) -> Pieces:
+        return Pieces(doc.text, self._stop_words)
+
+    def _matches(self, pieces: Pieces) -> list[Match]:
+        """Find all matches of a text, in its order."""
         from .finding.names import NameFinder
         from .finding.short_forms import ShortForms
 
         every, overlaid = self._kept(), self._overlaid()
         kept = every if overlaid is None else overlaid.left_of(every)
-        forms = self.facts.forms
-        finder = NameFinder(self.exact, self.max_tokens, self.choice.any_order, kept, forms)
-        shorts = ShortForms(self.exact, self.lexicon, kept)
-        read = list(map(Tokens, docs))
-        found = []
-        for tokens in read:
-            own = self._names(finder, tokens)
-            if overlaid is not None:
-                own = overlaid.added_to(tokens, own, every)
-            found.append(shorts.corrected(tokens, own))
-        if self.propose is not None:
-            for own, new in zip(found, self._asked(kept.mask).propose(read, found), strict=True):
-                own += new
-        return [self._wanted(tokens, own) for tokens, own in zip(read, found, strict=True)]
+        any_order = self.choice.any_order
+        finder = NameFinder(self.exact, self.max_tokens, any_order, kept, self.facts.forms)
+        found = self._names(finder, pieces)
+        if overlaid is not None:
+            found = overlaid.added_to(pieces, found, every)
+        found = ShortForms(self.exact, self.lexicon, kept).corrected(pieces, found)
+        return self._wanted(pieces, settled(found))
 
     def _overlaid(self) -> "OverlaidNames | None":
         """Make the finder for the linker's current overlay; None without an overlay."""
@@ -223,16 +216,16 @@ class MedicalMentions(DictionaryPipe):
             self._overlay = OverlaidNames(assets, self.max_tokens)
         return self._overlay
 
-    def _wanted(self, tokens: Tokens, matches: Sequence[Match]) -> list[Match]:
+    def _wanted(self, pieces: Pieces, matches: Sequence[Match]) -> list[Match]:
         """Leave out headings, stop texts and matches that are too ambiguous; sort the rest."""
         if HEADINGS in self.leave_out:
-            matches = without_headings(tokens, matches, heading_words(self.lang))
-        wanted = (one for one in matches if self._is_wanted(tokens, one))
+            matches = without_headings(pieces, matches, heading_words(self.lang))
+        wanted = (one for one in matches if self._is_wanted(pieces, one))
         return sorted(wanted, key=lambda one: (one.start, one.end))
 
-    def _is_wanted(self, tokens: Tokens, match: Match) -> bool:
+    def _is_wanted(self, pieces: Pieces, match: Match) -> bool:
         if self.stop:
-            texts = (tokens.between(match.start, match.end), match.reading)
+            texts = (pieces.between(match.start, match.end), match.reading)
             if any(key(text) in self.stop for text in texts):
                 return False
         most = self.max_concepts
@@ -267,36 +260,40 @@ class MedicalMentions(DictionaryPipe):
         self._followed = LinkerFilters("" if self.label_by else self.label, self._own_filters)
         self._kept_for = None
         self._kept_now = Kept()
-        self._kinds = self._overlay = self._proposer = self._proposes_from = None
+        self._kinds = self._overlay = None
 
     def _label(self, match: Match) -> str:
         if match.label or self.label_by is None:
             return match.label or self.label
         return self.facts.label(match.rows) or self.label
 
-    def _names(self, finder: Any, tokens: Tokens) -> list[Match]:
-        found: list[Match] = finder.find(tokens)
+    def _names(self, finder: Any, pieces: Pieces) -> list[Match]:
+        found: list[Match] = finder.find(pieces)
         if self.coordinated:
             spans = {(one.start, one.end) for one in found}
             found += [
-                one for one in finder.find_coordinated(tokens) if (one.start, one.end) not in spans
+                one for one in finder.find_coordinated(pieces) if (one.start, one.end) not in spans
             ]
         return found
 
-    def _set(self, doc: Doc, matches: Sequence[Match]) -> None:
+    def _set(self, doc: Doc, pieces: Pieces, matches: Sequence[Match]) -> None:
         if self.spans_key is not None:
             chosen = list(matches) if self.nested is True else self._without_nested(matches)
-            doc.spans[self.spans_key] = self._spans(doc, chosen)
+            doc.spans[self.spans_key] = self._spans(doc, pieces, chosen)
             return
+        ents = [(ent.start_char, ent.end_char) for ent in doc.ents]
         if self.overwrite:
             chosen = apart(matches)
-            taken = {place for one in chosen for place in range(one.start, one.end)}
-            kept = [ent for ent in doc.ents if not any(token.i in taken for token in ent)]
+            taken = [pieces.characters(match.start, match.end) for match in chosen]
+            ents = [ent for ent in ents if not _overlaps(ent, taken)]
         else:
-            kept = list(doc.ents)
-            chosen = apart(matches, (token.i for ent in kept for token in ent))
-        ents = [*kept, *self._spans(doc, chosen)]
-        doc.set_ents(sorted(ents, key=lambda span: span.start))
+            runs = (range(pieces.before(first), pieces.before(last)) for first, last in ents)
+            chosen = apart(matches, (place for run in runs for place in run))
+        spans = self._spans(doc, pieces, chosen)
+        # Read anew: the tokens of the others may be split by now.
+        left = set(ents)
+        kept = [ent for ent in doc.ents if (ent.start_char, ent.end_char) in left]
+        doc.set_ents(sorted([*kept, *spans], key=lambda span: span.start))
 
     def _without_nested(self, matches: Sequence[Match]) -> list[Match]:
         if not self.nested:
@@ -306,35 +303,22 @@ class MedicalMentions(DictionaryPipe):
             self._kinds = Kinds(linker)
         return without_nested(matches, self._kinds.is_kind)
 
-    def _spans(self, doc: Doc, matches: Iterable[Match]) -> list[Span]:
-        spans = []
-        for one in matches:
-            span = Span(doc, one.start, one.end, label=self._label(one))
-            if one.reading:
-                span._.set(READING, one.reading)
-            spans.append(span)
-        return spans
+    def _spans(self, doc: Doc, pieces: Pieces, matches: Sequence[Match]) -> list[Span]:
+        """Make the spans of matches, whose tokens are split where a match lies within one."""
+        runs = [pieces.characters(one.start, one.end) for one in matches]
+        split_tokens(doc, (place for run in runs for place in run))
+        starts = [token.idx for token in doc]
+        return [self._span(doc, starts, pieces, one) for one in matches]
 
-    def _asked(self, mask: Mask | None) -> "Proposer":
-        """Make the Proposer at the first use, and again when other names may be found."""
-        if self._proposer is None or self._proposes_from is not mask:
-            self._proposer, self._proposes_from = self._make_proposer(mask), mask
-        return self._proposer
-
-    def _make_proposer(self, mask: Mask | None) -> "Proposer":
-        from .finding.proposals import Proposer
-
-        linker = self._find_linker()
-        if linker is None or not self._may_ask(linker) or linker.engine.parts.dense is None:
-            rule = f"needs the linker {self.linker!r}, with a dense tier, in the pipeline"
-            raise Errors.bad_setting(name="propose", value=self.propose, rule=rule)
-        linker = self._linker_with_names("propose")
-        assert self.propose is not None
-        rows = self.exact.rows
-        allowed = rows if mask is None else rows[mask.passes(rows.astype(np.int64))]
-        linker.rebuild_index()
-        texts = list(linker.kb.iter_texts())
-        return Proposer(linker.engine, texts, allowed, self.propose, self.max_tokens, self.label)
+    def _span(self, doc: Doc, starts: list[int], pieces: Pieces, match: Match) -> Span:
+        first, last = pieces.characters(match.start, match.end)
+        start, end = token_run(doc, starts, first, last)
+        span = Span(doc, start, end, label=self._label(match))
+        if match.reading:
+            span._.set(READING, match.reading)
+        elif (span.start_char, span.end_char) != (first, last):  # the tokens could not be split
+            span._.set(READING, pieces.text[first:last])
+        return span
 
     def _linker_with_names(self, setting: str) -> Any:
         """Get the linker for a setting; its names must be the names of the dictionary."""
@@ -346,11 +330,6 @@ class MedicalMentions(DictionaryPipe):
         else:
             return linker
         raise Errors.bad_setting(name=setting, value=getattr(self, setting), rule=rule)
-
-    @staticmethod
-    def _may_ask(linker: Any) -> bool:
-        """Tell whether a component is a linker; it may be added to the pipeline later."""
-        return linker is None or hasattr(type(linker), "engine")
 
     @property
     def lexicon(self) -> Lexicon:
@@ -365,6 +344,10 @@ class MedicalMentions(DictionaryPipe):
         if self._nlp is not None and self.linker in self._nlp.component_names:
             return self._nlp.get_pipe(self.linker)
         return self._linker
+
+
+def _overlaps(run: tuple[int, int], others: Iterable[tuple[int, int]]) -> bool:
+    return any(run[0] < last and first < run[1] for first, last in others)
 
 
 def _make(nlp: Language, name: str, settings: dict[str, Any]) -> MedicalMentions:

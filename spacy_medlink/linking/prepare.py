@@ -1,6 +1,8 @@
 """Prepare: makes mentions, with the forms to look up, of the spans of a document."""
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from itertools import repeat
 from typing import NamedTuple
 
@@ -87,15 +89,25 @@ def _long_forms(
     document: Document, every: Sequence[Place], lexicon: Lexicon
 ) -> tuple[list[str], dict[str, str]]:
     """Find long forms. RETURNS: that of each mention, and the abbreviations mentions imply."""
-    defined = {**find_definitions(document.text), **document.definitions}
+    found = find_definitions(document.text)
     texts = [one.text for one in every]
-    implied = implied_definitions(texts, defined, document.warn)
+    implied = implied_definitions(texts, {**found, **document.definitions}, document.warn)
     # What mentions imply is a guess: a lexicon has priority, unless it does not decide.
-    defined |= {short: its for short, its in implied.items() if short not in lexicon}
-    expand = LongForms(defined).written_out
-    if defined and any(len(own) > LONGEST for own in texts):
+    guessed = {short: its for short, its in implied.items() if short not in lexicon}
+    if (found or document.definitions or guessed) and any(len(own) > LONGEST for own in texts):
         document.warn(Warnings.long_mention.format(longest=LONGEST))
-    return [one.meaning or one.long_form or expand(one.text) for one in every], implied
+
+    @cache
+    def long_forms_of(part: int) -> LongForms:
+        own = found.at(found.parts[part - 1]) if part else found.at(-1)
+        return LongForms({**own, **document.definitions, **guessed})
+
+    return [
+        one.meaning
+        or one.long_form
+        or long_forms_of(bisect_right(found.parts, one.start)).written_out(one.text)
+        for one in every
+    ], implied
 
 
 def _identifiers(

@@ -39,7 +39,18 @@ _POSSESSIVE = re.compile(rf"[{APOSTROPHES}]s(?!\w)")
 _ACCENTS = re.compile(f"[\u0300-\u036f{INVISIBLE}]")
 # Letters with a stroke and the like, which no decomposition of Unicode takes apart.
 _LETTERS = str.maketrans(
-    {"ł": "l", "Ł": "L", "ø": "ö", "Ø": "Ö", "đ": "d", "Đ": "D", "ħ": "h", "ı": "i", "ŧ": "t", "ð": "d"}
+    {
+        "ł": "l",
+        "Ł": "L",
+        "ø": "ö",
+        "Ø": "Ö",
+        "đ": "d",
+        "Đ": "D",
+        "ħ": "h",
+        "ı": "i",
+        "ŧ": "t",
+        "ð": "d",
+    }
     | {"þ": "th", "ŀ": "l", "ƒ": "f", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ŋ": "n"}
 )
 _UMLAUT = re.compile("([aouAOU])\u0308")
@@ -97,7 +108,6 @@ def _normalised(text: str, umlauts: bool) -> str:
     if "+" in text:  # a token of its own, as tokenizers have it: "HER2+" is not "HER2"
         text = text.replace("+", " + ")
     return _SEPARATORS.sub(" ", text).strip()
-
 
 
 def _decomposed(text: str) -> str:

@@ -6,7 +6,7 @@ words is decided in one place, whatever tokenizer a pipeline has.
 
 import html
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Collection, Iterable
 from enum import IntEnum
 from functools import cached_property, lru_cache
@@ -26,7 +26,7 @@ _CLOSING = {left: right for right, left in _OPENING.items()}
 _BRACKETS = frozenset([*_OPENING, *_CLOSING])
 _HYPHENS = frozenset("-\xad\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d")
 _DASHES = frozenset("\u2014\u2015")
-_WITHIN_NAMES = frozenset([*APOSTROPHES, *"\"&()（）{}\u201c\u201d\u201e\xab\xbb", *_HYPHENS])
+_WITHIN_NAMES = frozenset([*APOSTROPHES, *'"&()（）{}\u201c\u201d\u201e\xab\xbb', *_HYPHENS])
 _COMMAS = frozenset(",\u060c\u3001\uff0c")
 _STOPS = frozenset(";?!\u2026\u037e\u061b\u061f\u06d4\u0964\u0965\u3002\uff01\uff1b\uff1f")
 # A full stop after these ends no sentence.
@@ -161,9 +161,7 @@ class Pieces:
 
     def element_ends(self, place: int) -> bool:
         """Tell whether an item of a list or a phrase may end before a piece."""
-        return self.borders[place] >= Border.COMMA or (
-            place < len(self) and self.is_stop[place]
-        )
+        return self.borders[place] >= Border.COMMA or (place < len(self) and self.is_stop[place])
 
     def _borders(self) -> list[Border]:
         borders, last = [], len(self.gaps) - 1
@@ -203,7 +201,7 @@ class Pieces:
         if gap == ".":
             is_number = left[-1].isdigit() and right[0].isdigit()
             return Border.SIGN if is_number or len(left) == 1 == len(right) else Border.SENTENCE
-        is_short = len(left) == 1 and left.isalpha() or left.lower() in _SHORTENED
+        is_short = (len(left) == 1 and left.isalpha()) or left.lower() in _SHORTENED
         goes_on = right[0].islower() or left.lower() in _SHORTENED
         return Border.SIGN if is_short and goes_on else Border.SENTENCE
 
@@ -295,7 +293,7 @@ def _strength(gap: str) -> Border:
     if not signs:
         return Border.SEPARATOR if len(gap) >= _COLUMN else Border.SPACE
     is_tight = signs == gap
-    if "/" in gap and not is_tight or (set(gap) & _DASHES) or "--" in gap:
+    if ("/" in gap and not is_tight) or (set(gap) & _DASHES) or "--" in gap:
         return Border.SEPARATOR
     if not is_tight and signs in _HYPHENS and gap[0] not in _HYPHENS:
         return Border.SEPARATOR  # before a word or between spaces, not "alpha- and beta-"

@@ -1,18 +1,37 @@
-"""Choosing among matches: without those inside others, and one entity for each word."""
+"""Choosing among matches: which reading of signs holds, and one entity for each word."""
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
-from .words import Match
+from .match import Match
 
 IsKind = Callable[[Sequence[int], Sequence[int]], bool]
+
+
+def settled(matches: Sequence[Match]) -> list[Match]:
+    """Leave out matches over a sign where others read the same words without it.
+
+    In "breast cancer/lung cancer" no "cancer/lung" is meant. A joined match stays where it says
+    more than the others: a word of it lies in none, and none goes on beyond it.
+    """
+    if not any(match.is_joined for match in matches):
+        return list(matches)
+    near = by_word(match for match in matches if not match.is_joined)
+    return [match for match in matches if not match.is_joined or _says_more(match, near)]
+
+
+def _says_more(match: Match, near: dict[int, list[Match]]) -> bool:
+    others = {other for word in match.words for other in near.get(word, ())}
+    covered = {word for other in others for word in other.words}
+    return covered <= match.words and covered != match.words
 
 
 def without_nested(matches: Sequence[Match], is_kind: IsKind | None = None) -> list[Match]:
     """Leave out matches that say only a part of what another match says.
 
     "plantar pits" stays within "palmar and plantar pits", which says "palmar pits". A name also
-    stays within a less certain match (a reading or a proposal).
+    stays within a less certain match (a reading).
 
     is_kind (Optional[IsKind]): tells whether some names are of kinds of the concepts of others. If
         given, a name stays where it ends a longer name of its kind.
@@ -42,21 +61,50 @@ def by_word(matches: Iterable[Match]) -> dict[int, list[Match]]:
 
 
 def apart(matches: Iterable[Match], taken: Iterable[int] = ()) -> list[Match]:
-    """Choose matches that share no token: the longest first, then the first.
+    """Choose matches that share no piece: those that say most words together, in few mentions.
 
     Readings of coordinations come last, since they overlap with the names that share their words.
-    taken (Iterable[int]): tokens that may not be used.
+
+    taken (Iterable[int]): pieces that may not be used.
     """
     used = set(taken)
-    chosen = []
-    for match in sorted(matches, key=_rank):
-        own = range(match.start, match.end)
-        if used.isdisjoint(own):
-            used.update(own)
-            chosen.append(match)
-    return sorted(chosen, key=lambda one: one.start)
+    chosen: list[Match] = []
+    for is_coordinated in (False, True):
+        left = [
+            match
+            for match in matches
+            if (bool(match.reading) and not match.is_name) == is_coordinated
+            and used.isdisjoint(range(match.start, match.end))
+        ]
+        new = _best_apart(left)
+        chosen += new
+        used.update(place for match in new for place in range(match.start, match.end))
+    return sorted(chosen, key=lambda match: match.start)
 
 
-def _rank(match: Match) -> tuple[bool, int, int]:
-    is_coordinated = bool(match.reading) and not match.is_name
-    return is_coordinated, match.start - match.end, match.start
+def _best_apart(matches: Iterable[Match]) -> list[Match]:
+    """Choose the matches with the most words together (weighted interval scheduling).
+
+    Of equal choices the one with fewer mentions is taken, then the one whose later mentions are
+    longer.
+    """
+    ordered = sorted(matches, key=lambda match: (match.end, match.start))
+    ends = [match.end for match in ordered]
+    best: list[tuple[int, int, Match | None, int]] = [
+        (0, 0, None, 0)
+    ]  # words, -mentions, last, before
+    for number, match in enumerate(ordered):
+        before = bisect_right(ends, match.start, 0, number)
+        words, mentions, _, _ = best[before]
+        taking = (words + len(match.words), mentions - 1)
+        if taking > best[number][:2]:
+            best.append((*taking, match, before))
+        else:
+            best.append((*best[number][:2], None, number))
+    chosen, place = list[Match](), len(ordered)
+    while place:
+        _, _, last, before = best[place]
+        if last is not None:
+            chosen.append(last)
+        place = before
+    return chosen[::-1]

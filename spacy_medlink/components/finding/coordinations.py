@@ -10,23 +10,25 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ...assets.dictionary import is_link
-from .words import Tokens
+from ...text.pieces import Border, Pieces
 
-_CONJUNCTIONS = frozenset("and or and/or und oder y e et ou & /".split())
+_CONJUNCTIONS = frozenset("and or und oder y e et ou".split())
+_BRACKETS = frozenset("()[]{}")
+_SIGNS = frozenset("&/")  # that stand for a conjunction
 _WORDS = 4  # most words that elements share at their end or beginning
-_OWN = 3  # most tokens of an element that are not shared
-_LONGEST = 16  # tokens from beginning to end
-_BESIDE = 3  # least tokens of a reading outside of the gap between its two elements
+_OWN = 3  # most pieces of an element that are not shared
+_LONGEST = 16  # pieces from beginning to end
+_BESIDE = 3  # least pieces of a reading outside of the gap between its two elements
 
 
 class Reading(NamedTuple):
     """One way to read a coordination.
 
-    tokens (Tuple[int, ...]): places of its tokens, in order; the tokens between are left out.
+    pieces (Tuple[int, ...]): places of its pieces, in order; the pieces between are left out.
     is_whole (bool): whether no content word follows, so that it does not end within a name.
     """
 
-    tokens: tuple[int, ...]
+    pieces: tuple[int, ...]
     is_whole: bool
 
 
@@ -37,48 +39,60 @@ class _Element(NamedTuple):
     is_last: bool  # after a conjunction
 
 
-def coordinations(tokens: Tokens) -> Iterator[Reading]:
-    """List the readings of the coordinations of a Doc."""
-    if _CONJUNCTIONS.isdisjoint(tokens.lower):
-        return
-    for start, end in _clauses(tokens):
-        elements = _elements(tokens.lower[start:end], start)
+def coordinations(pieces: Pieces) -> Iterator[Reading]:
+    """List the readings of the coordinations of a text."""
+    joints = _joints(pieces)
+    for start, end in _clauses(pieces, joints):
+        elements = _elements(pieces, joints, start, end)
         for number, last in enumerate(elements):
             if last.is_last:
-                for first in _partners(tokens, elements, number, shortest=True):
-                    yield from _sharing_the_end(tokens, first, last)
-                for first in _partners(tokens, elements, number, shortest=False):
-                    yield from _sharing_the_beginning(tokens, first, last)
+                for first in _partners(pieces, elements, number, shortest=True):
+                    yield from _sharing_the_end(pieces, first, last)
+                for first in _partners(pieces, elements, number, shortest=False):
+                    yield from _sharing_the_beginning(pieces, first, last)
 
 
-def _clauses(tokens: Tokens) -> Iterator[tuple[int, int]]:
+def _joints(pieces: Pieces) -> list[bool]:
+    """Tell of each piece whether it is a conjunction, or a sign for one stands before it."""
+    return [
+        word in _CONJUNCTIONS or not _SIGNS.isdisjoint(gap)
+        for word, gap in zip(pieces.lower, pieces.gaps, strict=False)
+    ]
+
+
+def _clauses(pieces: Pieces, joints: Sequence[bool]) -> Iterator[tuple[int, int]]:
     """List the clauses with a conjunction."""
     borders = [
         place
-        for place, is_end in enumerate(tokens.clause_ends)
-        if is_end and tokens.texts[place] != "," and tokens.texts[place] not in _CONJUNCTIONS
+        for place, border in enumerate(pieces.borders)
+        if (border > Border.COMMA and pieces.gaps[place].strip() not in _SIGNS)
+        or not _BRACKETS.isdisjoint(pieces.gaps[place])
+        or place in (0, len(pieces))
     ]
-    for before, after in pairwise([-1, *borders, len(tokens)]):
-        if not _CONJUNCTIONS.isdisjoint(tokens.lower[before + 1 : after]):
-            yield before + 1, after
+    for start, end in pairwise(borders):
+        if any(joints[start:end]):
+            yield start, end
 
 
-def _elements(clause: Sequence[str], start: int) -> list[_Element]:
-    """Cut a clause, the lower-case texts of tokens from `start` on, at commas and conjunctions."""
-    elements, begin, joint = [], start, ""
-    for place, word in enumerate([*clause, ","], start):
-        if word != "," and word not in _CONJUNCTIONS:
+def _elements(pieces: Pieces, joints: Sequence[bool], start: int, end: int) -> list[_Element]:
+    """Cut a clause at commas and conjunctions."""
+    elements, begin, is_listed, is_last = list[_Element](), start, False, False
+    for place in range(start, end + 1):
+        is_word = place < end and joints[place] and pieces.lower[place] in _CONJUNCTIONS
+        is_sign = place < end and place > start and joints[place] and not is_word
+        is_comma = start < place < end and pieces.borders[place] == Border.COMMA
+        if not (is_word or is_sign or is_comma or place == end):
             continue
         if place > begin:
-            elements.append(_Element(begin, place, bool(joint), joint in _CONJUNCTIONS))
-            joint = ""
-        joint = word if word != "," else joint or word
-        begin = place + 1
+            elements.append(_Element(begin, place, is_listed, is_last))
+            is_listed = is_last = False
+        is_listed, is_last = True, is_last or is_word or is_sign
+        begin = place + 1 if is_word else place
     return elements
 
 
 def _partners(
-    tokens: Tokens, elements: list[_Element], last: int, shortest: bool
+    pieces: Pieces, elements: list[_Element], last: int, shortest: bool
 ) -> Iterator[_Element]:
     """List the elements that may share words with the last; elements between must be short."""
     for number in range(last - 1, -1, -1):
@@ -88,16 +102,16 @@ def _partners(
             between = elements[number + 1]
             if between.end - between.start > _OWN:
                 return
-            if shortest and any(tokens.is_stop[between.start : between.end]):
+            if shortest and any(pieces.is_stop[between.start : between.end]):
                 return
         yield elements[number]
         if not elements[number].is_listed:
             return
 
 
-def _sharing_the_end(tokens: Tokens, first: _Element, last: _Element) -> Iterator[Reading]:
+def _sharing_the_end(pieces: Pieces, first: _Element, last: _Element) -> Iterator[Reading]:
     """Share the end of the last element: "palmar and plantar pits"."""
-    is_stop, says = tokens.is_stop, tokens.says
+    is_stop, says = pieces.is_stop, pieces.says
     if not says[first.end - 1]:
         return
     for begin in range(first.end - 1, max(first.start, first.end - _WORDS) - 1, -1):
@@ -106,32 +120,33 @@ def _sharing_the_end(tokens: Tokens, first: _Element, last: _Element) -> Iterato
         for start in range(last.start + 1, min(last.end, last.start + _OWN + 1)):
             if is_stop[start - 1]:
                 break
-            for end in _ends(tokens, start, last.end):
+            for end in _ends(pieces, start, last.end):
                 if says[begin] and says[start] and end - begin <= _LONGEST:
                     places = (*range(begin, first.end), *range(start, end))
-                    yield Reading(places, end == len(tokens) or not says[end])
+                    is_whole = pieces.borders[end] >= Border.COMMA or not says[end]
+                    yield Reading(places, is_whole)
 
 
-def _sharing_the_beginning(tokens: Tokens, first: _Element, last: _Element) -> Iterator[Reading]:
+def _sharing_the_beginning(pieces: Pieces, first: _Element, last: _Element) -> Iterator[Reading]:
     """Share the beginning of the first element: "hypoplasia of the thumb and radius"."""
-    links = [place for place in range(first.start, first.end) if is_link(tokens.lower[place])]
+    links = [place for place in range(first.start, first.end) if is_link(pieces.lower[place])]
     while links and links[-1] - 1 in links:
         links.pop()  # "of the": the words before "of" are shared
     if not links:
         return
     link = links[-1]
     for begin in range(link - 1, max(first.start, link - _WORDS) - 1, -1):
-        if tokens.is_stop[begin]:
+        if pieces.is_stop[begin]:
             return
-        for end in _ends(tokens, last.start, last.end):
-            if tokens.says[begin] and end - begin <= _LONGEST:
+        for end in _ends(pieces, last.start, last.end):
+            if pieces.says[begin] and end - begin <= _LONGEST:
                 yield Reading((*range(begin, link + 1), *range(last.start, end)), True)
 
 
-def _ends(tokens: Tokens, start: int, border: int) -> Iterator[int]:
+def _ends(pieces: Pieces, start: int, border: int) -> Iterator[int]:
     """List where a run of words from `start` may end, links such as "of" within it."""
     for last in range(start, min(border, start + _WORDS)):
-        if tokens.is_stop[last] and not is_link(tokens.lower[last]):
+        if pieces.is_stop[last] and not is_link(pieces.lower[last]):
             return
-        if tokens.says[last]:
+        if pieces.says[last]:
             yield last + 1

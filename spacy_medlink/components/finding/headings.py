@@ -7,14 +7,14 @@ of a list are left out.
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from .words import Match, Tokens
+from ...text.pieces import Pieces
+from .match import Match
 
-_LONGEST = 8  # tokens of a heading before its colon
-_ENDS = frozenset(".;!?")
+_LONGEST = 8  # pieces of a heading before its colon
 
 
 def without_headings(
-    tokens: Tokens, matches: Sequence[Match], words: frozenset[str]
+    pieces: Pieces, matches: Sequence[Match], words: frozenset[str]
 ) -> list[Match]:
     """Leave out matches that lie in the heading of a section.
 
@@ -22,37 +22,40 @@ def without_headings(
     """
     if not (matches and words):
         return list(matches)
-    lines = [0]
-    if "\n" in tokens.text:
-        lines += [place for place, text in enumerate(tokens.texts, 1) if "\n" in text]
+    lines = [0, *(place for place, gap in enumerate(pieces.gaps) if place and "\n" in gap)]
     ends: dict[int, int] = {}
     kept = []
     for match in matches:
         line = lines[bisect_right(lines, match.start) - 1]
         if match.start - line < _LONGEST:
             if line not in ends:
-                ends[line] = _heading_end(tokens, line, words)
+                ends[line] = _heading_end(pieces, line, words)
             if match.end <= ends[line]:
                 continue
         kept.append(match)
     return kept
 
 
-def _heading_end(tokens: Tokens, line: int, words: frozenset[str]) -> int:
+def _heading_end(pieces: Pieces, line: int, words: frozenset[str]) -> int:
     """Find the end of the heading at the start of a line; the start of the line without any."""
     has_words, is_upper = False, True
-    for place in range(line, min(line + _LONGEST + 1, len(tokens))):
-        text, own = tokens.texts[place], tokens.keys[place]
-        if text == ":":
-            return place if has_words else line
-        if "\n" in text:
-            return place if has_words and is_upper else line
-        if has_words and text in _ENDS:
-            return line
+    for place in range(line, min(line + _LONGEST, len(pieces)) + 1):
+        gap = pieces.gaps[place]
+        if has_words:
+            before_line = gap.partition("\n")[0]
+            if ":" in before_line:
+                return place
+            if "\n" in gap or place == len(pieces):
+                return place if is_upper and not before_line.strip() and "\n" in gap else line
+            if set(".;!?") & set(gap):
+                return line
+        if place == len(pieces):
+            break
+        own = pieces.keys[place]
         if not own or own.isdigit():  # "2. ", "- "
             continue
-        if not (tokens.is_stop[place] or all(part in words for part in own.split())):
+        if not (pieces.is_stop[place] or all(part in words for part in own.split())):
             return line
         has_words = True
-        is_upper &= not any(map(str.islower, text))
+        is_upper &= not any(map(str.islower, pieces.texts[place]))
     return line

@@ -1,25 +1,28 @@
-"""NameFinder: finds names of the dictionary in a Doc, as written, joined up, and in any order."""
+"""NameFinder: finds names of the dictionary in a text, as written, joined up, and in any order."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from itertools import accumulate, islice, pairwise
 from typing import TypeVar
 
 import numpy as np
 
 from ...assets.dictionary import any_order_key_of, name_has_key, name_words
-from ...retrieval.exact import SAME_STRING, ExactIndex
+from ...retrieval.exact import ExactIndex
 from ...text.normalisation import hash_keys, is_short_form
+from ...text.pieces import Border, Pieces, key_of
 from ...text.word_forms import NO_FORMS, Forms
 from .coordinations import Reading, coordinations
 from .kept import Kept
-from .words import Match, Tokens, key_of, runs
+from .match import Match, runs
 
-_ONE_WORD_MORE = 2  # tokens: a hyphen and the word behind it
 # Keys looked up together: all keys of a long document take a hundred times its memory.
 _TOGETHER = 1 << 16
+_BEFORE_A_NAME = frozenset(["post"])  # with a hyphen: "post-stroke" speaks of a stroke
 
 Item = TypeVar("Item")
+_words = lru_cache(maxsize=16384)(name_words)
 
 
 class NameFinder:
@@ -41,30 +44,26 @@ class NameFinder:
         self._exact, self._longest, self._any_order = exact, longest, any_order
         self._kept, self._forms = kept, forms
 
-    def find(self, tokens: Tokens) -> list[Match]:
-        """Find all matches, overlapping ones too, each span once.
-
-        No match begins after the hyphen of a word: "pre-auricular pit" is no "auricular pit".
-        """
-        found = {(match.start, match.end): match for match in self._as_written(tokens)}
-        for match in self._joined(tokens):
+    def find(self, pieces: Pieces) -> list[Match]:
+        """Find all matches, overlapping ones too, each span once."""
+        found = {(match.start, match.end): match for match in self._as_written(pieces)}
+        for match in self._joined(pieces):
             found.setdefault((match.start, match.end), match)
         if self._any_order:
-            for match in self._in_any_order(tokens, set(found)):
+            for match in self._in_any_order(pieces, set(found)):
                 found[match.start, match.end] = match
-        behind = {place + 1 for place in tokens.hyphens}
-        return [match for match in found.values() if match.start not in behind]
+        return _without_parts_of_words(pieces, list(found.values()))
 
-    def find_coordinated(self, tokens: Tokens) -> list[Match]:
+    def find_coordinated(self, pieces: Pieces) -> list[Match]:
         """Find the names that a coordination stands for, each span once."""
-        known = sorted(self._known(self._readings(tokens)), key=lambda one: one[0][1])
+        known = sorted(self._known(self._readings(pieces)), key=lambda item: item[0][1])
         found: dict[tuple[int, str], Match] = {}
-        for (one, _), own, place in known:  # those in any order come last
-            text = " ".join([tokens.texts[token] for token in one.tokens])
-            rows = self._rows(place, text, own)
+        for (reading, _), key, place in known:  # those in any order come last
+            text = " ".join([pieces.texts[piece] for piece in reading.pieces])
+            rows = self._rows(place, text, key)
             if rows:
-                start, end = one.tokens[0], one.tokens[-1] + 1
-                match = Match(start, end, tokens.saying(one.tokens), rows, text, False)
+                start, end = reading.pieces[0], reading.pieces[-1] + 1
+                match = Match(start, end, pieces.saying(reading.pieces), rows, text, False)
                 # Of two readings of one text, the one that ends first stays.
                 said = found.get((start, text))
                 if said is None or end < said.end:
@@ -74,28 +73,49 @@ class NameFinder:
             by_span.setdefault((match.start, match.end), match)
         return list(by_span.values())
 
-    def _as_written(self, tokens: Tokens) -> Iterator[Match]:
-        # Punctuation has no key and takes no part: "type-2" and "type 2" are one.
-        places = [place for place, own in enumerate(tokens.keys) if own]
-        words = list(filter(None, tokens.keys))
-        for length, first, own, found in sorted(self._runs(words)):
-            start, end = places[first], places[first + length - 1] + 1
-            is_short = len(own) < 2 or own.replace(" ", "").isdigit()
-            if length == 1 and (is_short or tokens.is_stop[start]):
+    def _as_written(self, pieces: Pieces) -> Iterator[Match]:
+        """Find the runs of pieces that are names; signs between them have no key."""
+        for length, start, key, place in sorted(self._runs(pieces.keys)):
+            end = start + length
+            is_short = len(key) < 2 or key.replace(" ", "").isdigit()
+            if length == 1 and (is_short or pieces.is_stop[start]):
                 continue
-            first_token, end = tokens.with_brackets(start, end)
-            rows = self._rows(
-                found, tokens.between(first_token, end), own,
-                as_written=first_token < start or tokens.falls_apart(first_token, end),
-            )  # fmt: skip
+            border = pieces.widest(start, end)
+            if border >= Border.COMMA:
+                rows = self._rows_over(pieces, start, end, key, place, border)
+            else:
+                first, last = pieces.characters(start, end)
+                is_bracketed = first < pieces.starts[start]
+                rows = self._rows(place, pieces.text[first:last], key, as_written=is_bracketed)
             if rows:
-                yield Match(first_token, end, tokens.saying(range(first_token, end)), rows)
+                is_joined = border >= Border.SIGN and not _is_one_word(pieces, start, end)
+                words = pieces.saying(range(start, end))
+                yield Match(start, end, words, rows, is_joined=is_joined)
 
-    def _runs(self, words: list[str]) -> Iterator[tuple[int, int, str, int]]:
-        """Look up all runs of words: (length, first word, key, place in the dictionary)."""
+    def _rows_over(
+        self, pieces: Pieces, start: int, end: int, key: str, place: int, border: Border
+    ) -> tuple[int, ...]:
+        """List the names that a run with a comma, or with a stronger border, may be.
+
+        A name is written with the same border. A comma besides parts whole elements: in "breast
+        cancer, lung cancer" no "cancer, lung" is meant.
+        """
+        rows = self._rows(place, pieces.between(start, end), key)
+        if not rows:
+            return ()
+        if border == Border.COMMA and not (
+            pieces.element_ends(end) and pieces.element_starts(start)
+        ):
+            return ()
+        inside = pieces.borders[start + 1 : end]
+        names = self._exact.names_at(place, self._having(key))
+        return tuple(row for row in rows if _is_written_so(names.get(row, ""), inside))
+
+    def _runs(self, keys: list[str]) -> Iterator[tuple[int, int, str, int]]:
+        """Look up all runs of pieces: (length, first piece, key, place in the dictionary)."""
         size = max(self._longest, _TOGETHER // self._longest)
-        for begin in range(0, len(words), size):
-            grams, ends = runs(words[begin : begin + size + self._longest - 1], self._longest)
+        for begin in range(0, len(keys), size):
+            grams, ends = runs(keys[begin : begin + size + self._longest - 1], self._longest)
             found = self._exact.find(hash_keys(grams))
             for gram in np.flatnonzero(found >= 0).tolist():
                 length = bisect_right(ends, gram) + 1
@@ -103,92 +123,148 @@ class NameFinder:
                 if first < size:  # a run that begins later belongs to the next part
                     yield length, begin + first, grams[gram], int(found[gram])
 
-    def _joined(self, tokens: Tokens) -> Iterator[Match]:
+    def _joined(self, pieces: Pieces) -> Iterator[Match]:
         """Find "pre-auricular pit" where the dictionary has "preauricular pit"."""
-        if not tokens.hyphens:
+        if not pieces.hyphens:
             return
-        joined = list(tokens.spaced)
-        for place in tokens.hyphens:
-            joined[place] = ""
+        behind = set(pieces.hyphens)
+
+        def text_of(start: int, end: int) -> str:
+            return "".join(
+                [
+                    pieces.texts[place]
+                    if place == start or place in behind
+                    else f" {pieces.texts[place]}"
+                    for place in range(start, end)
+                ]
+            )
+
         keys = (
-            ((start, end), key_of("".join(joined[start:end]).split()))
-            for start, end in self._around(tokens)
+            ((start, end), key_of(text_of(start, end).split()))
+            for start, end in self._around(pieces)
         )
-        for span, own, place in self._known(keys):
-            start, end = tokens.with_brackets(*span)
-            text = "".join(joined[start:end]).strip()
-            rows = () if tokens.falls_apart(start, end) else self._rows(place, text, own)
-            if rows:
-                yield Match(start, end, tokens.saying(range(start, end)), rows, text)
+        for (start, end), key, place in self._known(keys):
+            text = text_of(start, end)
+            rows = self._rows(place, text, key)
+            if rows and pieces.widest(start, end) < Border.COMMA:
+                yield Match(start, end, pieces.saying(range(start, end)), rows, text)
 
-    def _around(self, tokens: Tokens) -> Iterator[tuple[int, int]]:
+    def _around(self, pieces: Pieces) -> Iterator[tuple[int, int]]:
         """List the spans around hyphens, each once, for the first hyphen in the span."""
-        is_punct, is_space = tokens.is_punct, tokens.is_space
-        for before, place in pairwise([-1, *tokens.hyphens]):
-            for start in range(max(0, place - self._longest, before + 1), place):
-                last = min(len(tokens), start + self._longest)
-                for end in range(place + _ONE_WORD_MORE, 0 if is_punct[start] else last + 1):
-                    if not (is_punct[end - 1] or is_space[end - 1]):
-                        yield start, end
+        for before, place in pairwise([0, *pieces.hyphens]):
+            for start in range(max(0, place - self._longest, before), place):
+                for end in range(place + 1, min(len(pieces), start + self._longest) + 1):
+                    if pieces.borders[end - 1] >= Border.COMMA and end - 1 > start:
+                        break
+                    yield start, end
 
-    def _in_any_order(self, tokens: Tokens, found: set[tuple[int, int]]) -> Iterator[Match]:
+    def _in_any_order(self, pieces: Pieces, found: set[tuple[int, int]]) -> Iterator[Match]:
         """Find names whose words stand in another order, within a clause."""
-        words = self._formed(tokens.words)
-        begins = list(accumulate(map(len, tokens.words), initial=0))
+        own_words = list(map(_words, pieces.texts))
+        words = self._formed(own_words)
+        begins = list(accumulate(map(len, own_words), initial=0))
         keys = (
             ((start, end), any_order_key_of(words[begins[start] : begins[end]]))
-            for start, end in tokens.clause_runs(self._longest)
+            for start, end in _clause_runs(pieces, self._longest)
             if (start, end) not in found
         )
-        for (start, end), own, place in self._known(keys):
-            names = self._exact.names_at(place, self._having(own))
+        for (start, end), key, place in self._known(keys):
+            names = self._exact.names_at(place, self._having(key))
             rows = self._kept.rows(list(names))
             if rows:
-                own_words = {one for its in tokens.words[start:end] for one in its}
-                rows = _nearest(own_words, {row: names[row] for row in rows})
-                yield Match(start, end, tokens.saying(range(start, end)), rows, names[rows[0]])
+                spelled = {word for own in own_words[start:end] for word in own}
+                rows = _nearest(spelled, {row: names[row] for row in rows})
+                yield Match(start, end, pieces.saying(range(start, end)), rows, names[rows[0]])
 
     def _formed(self, words: Iterable[list[str]]) -> list[str]:
-        """List the forms that stand for the words of tokens."""
+        """List the forms that stand for the words of pieces."""
         forms = self._forms
-        return [forms.get(one, one) for own in words for one in own]
+        return [forms.get(word, word) for own in words for word in own]
 
-    def _readings(self, tokens: Tokens) -> Iterator[tuple[tuple[Reading, bool], str]]:
+    def _readings(self, pieces: Pieces) -> Iterator[tuple[tuple[Reading, bool], str]]:
         """Read coordinations: ((reading, whether words may be in any order), key)."""
-        for one in coordinations(tokens):
-            yield (one, False), key_of(tokens.texts[place] for place in one.tokens)
-            if self._any_order and one.is_whole:
-                words = self._formed(tokens.words[place] for place in one.tokens)
-                yield (one, True), any_order_key_of(words)
+        for reading in coordinations(pieces):
+            yield (reading, False), key_of(pieces.texts[place] for place in reading.pieces)
+            if self._any_order and reading.is_whole:
+                words = self._formed(_words(pieces.texts[place]) for place in reading.pieces)
+                yield (reading, True), any_order_key_of(words)
 
     def _known(self, asked: Iterable[tuple[Item, str]]) -> Iterator[tuple[Item, str, int]]:
         """List the items whose key the dictionary has by its hash, with the key and its place."""
-        waiting = (one for one in asked if one[1])
+        waiting = (item for item in asked if item[1])
         while batch := list(islice(waiting, _TOGETHER)):
-            found = self._exact.find(hash_keys([own for _, own in batch]))
+            found = self._exact.find(hash_keys([key for _, key in batch]))
             for number in np.flatnonzero(found >= 0).tolist():
                 yield *batch[number], int(found[number])
 
-    def _having(self, own: str) -> Callable[[str], bool]:
+    def _having(self, key: str) -> Callable[[str], bool]:
         """Make the function that tells whether a name has a key."""
-        return lambda name: name_has_key(name, own, self._forms)
+        return lambda name: name_has_key(name, key, self._forms)
 
-    def _rows(self, place: int, text: str, own: str, as_written: bool = False) -> tuple[int, ...]:
+    def _rows(self, place: int, text: str, key: str, as_written: bool = False) -> tuple[int, ...]:
         """List the rows of the kept names that a text may be.
 
-        own (str): the key that was found at the place. as_written (bool): only names of exactly
-            the same text.
+        key (str): that was found at the place. as_written (bool): only names of exactly the text.
         """
         if place in self._kept.common:
             if not is_short_form(text):
                 return ()
             as_written = True  # "WAS" is a syndrome only where a name is written the same
-        least = SAME_STRING if as_written else 0.0
-        found = self._exact.rows_of(place, text, self._having(own))
-        return self._kept.rows(
-            [row for row, score in found if score >= least],
-            is_word=not any(map(str.isspace, text)),
-        )
+        if as_written:
+            names = self._exact.names_at(place, self._having(key))
+            rows = [row for row, name in names.items() if name == text]
+        else:
+            rows = [row for row, _ in self._exact.rows_of(place, text, self._having(key))]
+        return self._kept.rows(rows, is_word=not any(map(str.isspace, text)))
+
+
+def _without_parts_of_words(pieces: Pieces, matches: list[Match]) -> list[Match]:
+    """Leave out matches that begin behind a hyphen: "pre-auricular pit" is no "auricular pit".
+
+    Where what stands before the hyphen is a mention itself, the hyphen parts two: "asthma-COPD".
+    """
+    behind = set(pieces.hyphens)
+    ends = {match.end for match in matches}
+    return [
+        match
+        for match in matches
+        if match.start not in behind
+        or match.start in ends
+        or pieces.lower[match.start - 1] in _BEFORE_A_NAME
+    ]
+
+
+def _is_one_word(pieces: Pieces, start: int, end: int) -> bool:
+    """Tell whether only hyphens, apostrophes and brackets lie within a run."""
+    return not any(set("/&_.[]|") & set(gap) for gap in pieces.gaps[start + 1 : end])
+
+
+@lru_cache(maxsize=4096)
+def _borders_of(name: str) -> tuple[Border, ...]:
+    return tuple(Pieces(name).borders[1:-1])
+
+
+def _is_written_so(name: str, borders: list[Border]) -> bool:
+    """Tell whether a name has the commas and stronger borders of a run of pieces."""
+    own = _borders_of(name)
+    return len(own) == len(borders) and all(
+        its == border or border < Border.COMMA for its, border in zip(own, borders, strict=True)
+    )
+
+
+def _clause_runs(pieces: Pieces, longest: int) -> Iterator[tuple[int, int]]:
+    """List the runs of two or more pieces that begin and end with a word that has a meaning."""
+    says = pieces.says
+    ends = [
+        border >= Border.COMMA or (border == Border.SIGN and not set("()/[]{}").isdisjoint(gap))
+        for border, gap in zip(pieces.borders, pieces.gaps, strict=True)
+    ]
+    for start in (place for place, is_word in enumerate(says) if is_word):
+        for last in range(start + 1, min(start + longest, len(pieces))):
+            if ends[last]:
+                break
+            if says[last]:
+                yield start, last + 1
 
 
 def _nearest(words: set[str], names: dict[int, str]) -> tuple[int, ...]:

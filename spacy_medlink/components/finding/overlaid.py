@@ -7,9 +7,10 @@ import numpy as np
 
 from ...retrieval.added import exact_index
 from ...retrieval.mask import Mask
+from ...text.pieces import Pieces
 from .kept import Kept
+from .match import Match
 from .names import NameFinder
-from .words import Match, Tokens
 
 if TYPE_CHECKING:
     from ...assets.overlaid import OverlaidAssets
@@ -40,13 +41,13 @@ class OverlaidNames:
             self._left = kept, kept._replace(mask=Mask.all_of(masks))
         return self._left[1]
 
-    def added_to(self, tokens: Tokens, found: Sequence[Match], kept: Kept) -> list[Match]:
+    def added_to(self, pieces: Pieces, found: Sequence[Match], kept: Kept) -> list[Match]:
         """Add the overlay's names to the matches of a Doc.
 
         kept (Kept): the names of the dictionary that are found, removed or not.
         """
         places = {(one.start, one.end) for one in found}
-        new = (one for one in self._finder.find(tokens) if (one.start, one.end) not in places)
+        new = (one for one in self._finder.find(pieces) if (one.start, one.end) not in places)
         named = (one._replace(rows=tuple(self._rows(one.rows, kept.mask))) for one in new)
         return [*found, *(one for one in named if one.rows)]
 

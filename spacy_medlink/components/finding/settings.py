@@ -14,7 +14,6 @@ from ...util.setting_types import (
     Texts,
     flag,
     setting,
-    share,
     whole,
 )
 
@@ -88,11 +87,6 @@ class MentionSettings(Settings):
         'in `doc.spans`, keep what lies within a longer match; "kinds" keeps what the longer one '
         'is a kind of and ends with, by the hierarchy of the linker: "colitis" in "ulcerative '
         'colitis", not "nevus" in "basal cell nevus"',
-    )
-    propose: float | None = share(
-        None,
-        "find what no name equals, too: runs of words of names whose best candidate has at "
-        "least this dense score (cosine), by the pipeline's linker; null: do not",
     )
     linker: Text = setting(
         "medical_linker",

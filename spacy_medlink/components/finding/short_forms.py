@@ -5,17 +5,16 @@ is a mention, so is the short form; if not, a name with the same text is no ment
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
-from spacy.tokens import Span
-
 from ...retrieval.exact import ExactIndex
-from ...text.abbreviations import find_definitions
+from ...text.abbreviations import Definitions, find_definitions
 from ...text.lexicon import Lexicon, Sense, Surroundings
 from ...text.normalisation import hash_keys, key
+from ...text.pieces import Pieces
 from .kept import Kept
-from .words import Match, Tokens
+from .match import Match
 
 _BEGINNING = re.compile(r"\b\w")
 _ENDING = re.compile(r"s?(?!\w)")
@@ -32,38 +31,38 @@ class ShortForms:
     def __init__(self, exact: ExactIndex, lexicon: Lexicon, kept: Kept) -> None:
         self._exact, self._lexicon, self._kept = exact, lexicon, kept
 
-    def corrected(self, tokens: Tokens, found: list[Match]) -> list[Match]:
+    def corrected(self, pieces: Pieces, found: list[Match]) -> list[Match]:
         """Add the short forms to the matches, and remove names that they do not mean here.
 
         A short form of the lexicon stays as it is where its meaning is not clear.
         """
-        around = _Text(tokens.text)
-        new = self._of_lexicon(tokens, around) | _of_document(tokens, around.defined, found)
+        around = _Text(pieces.text)
+        new = self._of_lexicon(pieces, around) | _of_document(pieces, around.defined, found)
         if not new:
             return found
-        kept = [one for one in found if (one.start, one.end) not in new]
+        kept = [match for match in found if (match.start, match.end) not in new]
         return [*kept, *filter(None, new.values())]
 
-    def _of_lexicon(self, tokens: Tokens, around: "_Text") -> _Places:
+    def _of_lexicon(self, pieces: Pieces, around: "_Text") -> _Places:
         """Find the short forms of the lexicon; None where one means something else."""
         new: _Places = {}
         if not len(self._lexicon):
             return new
-        for start, end in self._lexicon.occurrences(around.text):
-            span = tokens.doc.char_span(start, end)
-            short = around.text[start:end]
+        for first, last in self._lexicon.occurrences(around.text):
+            span = pieces.at(first, last)
+            short = around.text[first:last]
             if span is None or around.defines(short):
                 continue
-            sense = self._lexicon.sense(short, around.at(start, end))
+            sense = self._lexicon.sense(short, around.at(first, last))
             if sense is None or not sense.longs:
                 continue
             rows, long = self._rows(sense)
             if rows:
-                start = _spelled_out(tokens, span, sense.longs)
-                reading = long if start < span.start else ""
-                new[start, span.end] = _match(tokens.doc[start : span.end], rows, reading)
+                start = _spelled_out(pieces, span, sense.longs)
+                reading = long if start < span[0] else ""
+                new[start, span[1]] = _match((start, span[1]), rows, reading)
             elif not (sense.is_concept and sense.is_only):
-                new[span.start, span.end] = None
+                new[span] = None
         return new
 
     def _rows(self, sense: Sense) -> tuple[tuple[int, ...], str]:
@@ -78,31 +77,31 @@ class ShortForms:
         return (), ""
 
 
-def _spelled_out(tokens: Tokens, span: Span, longs: Sequence[str]) -> int:
+def _spelled_out(pieces: Pieces, span: tuple[int, int], longs: Sequence[str]) -> int:
     """Find where a long form begins that the text spells out: "skin" of "skin lesions"."""
+    first, end = span
     for long in longs:
-        start = span.end - len(long.split())
-        if 0 <= start < span.start and key(tokens.between(start, span.end)) == key(long):
+        start = end - len(long.split())
+        if 0 <= start < first and key(pieces.between(start, end)) == key(long):
             return start
-    return span.start
+    return first
 
 
-def _of_document(tokens: Tokens, defined: Mapping[str, str], found: Sequence[Match]) -> _Places:
+def _of_document(pieces: Pieces, defined: Definitions, found: Sequence[Match]) -> _Places:
     """Find the short forms that a document defines; None where the long form was not found."""
     new: _Places = {}
     if not defined:
         return new
     by_key: dict[str, Match] = {}
     for match in found:
-        for text in (tokens.between(match.start, match.end), match.reading):
+        for text in (pieces.between(match.start, match.end), match.reading):
             by_key.setdefault(key(text), match)
-    meant = {short: by_key.get(key(long)) for short, long in defined.items()}
-    for start, end, short in _occurrences(tokens.text, tokens.starts, meant):
-        span = tokens.doc.char_span(start, end)
+    for first, last, short in _occurrences(pieces.text, pieces.starts, defined):
+        span = pieces.at(first, last)
         # "As" at the beginning of a sentence is a word, even if the text defines "(As)".
-        if span is not None and (span.text.isupper() or not span[0].is_stop):
-            own = meant[short]
-            new[span.start, span.end] = own and _match(span, own.rows, own.reading)
+        if span is not None and (pieces.text[first:last].isupper() or not pieces.is_stop[span[0]]):
+            own = by_key.get(key(defined.long(short, first)))
+            new[span] = own and _match(span, own.rows, own.reading)
     return new
 
 
@@ -113,7 +112,7 @@ def _occurrences(
 
     One look-up for each word and length, since a document may define thousands.
 
-    starts (Iterable[int]): of the tokens.
+    starts (Iterable[int]): of the pieces.
     """
     first, lengths = {short[:1] for short in shorts}, sorted({len(short) for short in shorts})
     for start in starts:
@@ -125,8 +124,8 @@ def _occurrences(
                 yield start, ending.end(), short
 
 
-def _match(span: Span, rows: tuple[int, ...], reading: str = "") -> Match:
-    return Match(span.start, span.end, frozenset(range(span.start, span.end)), rows, reading)
+def _match(span: tuple[int, int], rows: tuple[int, ...], reading: str = "") -> Match:
+    return Match(*span, frozenset(range(*span)), rows, reading)
 
 
 class _Text(Surroundings):
@@ -136,5 +135,5 @@ class _Text(Surroundings):
         return short in self.defined or short.removesuffix("s") in self.defined
 
     @cached_property
-    def defined(self) -> dict[str, str]:
+    def defined(self) -> Definitions:
         return find_definitions(self.text)

@@ -5,8 +5,8 @@ implied: "congestive heart failure" in one place of a document and "CHF" in anot
 expansion: a mention with its abbreviations written out.
 """
 
-from .definitions import find_definitions
+from .definitions import Definitions, find_definitions
 from .expansion import LongForms, written_out
 from .implied import implied_definitions
 
-__all__ = ["LongForms", "find_definitions", "implied_definitions", "written_out"]
+__all__ = ["Definitions", "LongForms", "find_definitions", "implied_definitions", "written_out"]

@@ -6,8 +6,10 @@ Extensions are marked "Beyond the paper".
 """
 
 import re
-from collections import ChainMap
-from collections.abc import Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from ..normalisation import key
 
 _PARENTHESIS = re.compile(r"\(([^()]{2,120})\)")
 _CLAUSE_END = re.compile(r"[.;!?]\s(?=[A-Z])|\n\s*\n")
@@ -25,17 +27,65 @@ _MAX_SHORT_WORDS = 2
 _Definition = tuple[str, str]
 
 
-def find_definitions(text: str) -> dict[str, str]:
+class Definitions(Mapping[str, str]):
+    """The abbreviations that a text defines: short form to long form, the first definition of each.
+
+    found (Iterable[Tuple[int, str, str]]): where each definition begins (in characters), its short
+        form, its long form; in the order of the text, of equal rank the surer one first.
+    """
+
+    def __init__(self, found: Iterable[tuple[int, str, str]] = ()) -> None:
+        self._first: dict[str, str] = {}
+        self._all: dict[str, list[tuple[int, str]]] = {}
+        for start, short, long in found:
+            self._first.setdefault(short, long)
+            self._all.setdefault(short, []).append((start, long))
+        self._varying = {
+            short: sorted(own)
+            for short, own in self._all.items()
+            if len(own) > 1 and len({key(long) for _, long in own}) > 1
+        }
+        self._starts = sorted({start for own in self._varying.values() for start, _ in own})
+
+    def __getitem__(self, short: str) -> str:
+        return self._first[short]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._first)
+
+    def __len__(self) -> int:
+        return len(self._first)
+
+    @property
+    def parts(self) -> Sequence[int]:
+        """Where in the text a short form gets another meaning; () if each has one."""
+        return self._starts
+
+    def at(self, start: int) -> Mapping[str, str]:
+        """Get the definitions that hold at a character: of several, the last one before it."""
+        if not self._varying:
+            return self._first
+        return self._first | {short: self.long(short, start) for short in self._varying}
+
+    def long(self, short: str, start: int) -> str:
+        """Get the long form of a short form that stands at a character."""
+        if short not in self._varying:
+            return self._first[short]
+        own = self._varying[short]
+        return own[max(bisect_right([begin for begin, _ in own], start) - 1, 0)][1]
+
+
+def find_definitions(text: str) -> Definitions:
     """Find the abbreviations that a text defines, in either order ("long (short)", "short (long)").
 
     text (str): the document.
-    RETURNS (Dict[str, str]): short form to long form; the first definition of a short form wins.
+    RETURNS (Definitions): short form to long form, and where in the text it holds.
     """
-    found: dict[str, str] = {}
     if "(" not in text:
-        return found
-    derived: dict[str, str] = {}
-    known = ChainMap(found, derived)
+        return Definitions()
+    found: list[tuple[int, str, str]] = []
+    derived: list[tuple[int, str, str]] = []
+    known: dict[str, str] = {}
     for match in _PARENTHESIS.finditer(text):
         inside = _PART_END.split(match[1], maxsplit=1)[0].strip()
         if not _may_define(inside, text, match.start()):
@@ -43,10 +93,14 @@ def find_definitions(text: str) -> dict[str, str]:
         before = _clause_before(text, match.start())
         short, long = _defined(inside, before)
         if long:
-            found.setdefault(short, long)
+            start = match.start() if short in inside else text.rfind(short, 0, match.start())
+            found.append((start, short, long))
+            known.setdefault(short, long)
         for short, its in _derived(inside, before, long, known):
-            derived.setdefault(short, its)
-    return dict(known)  # its own definition wins
+            derived.append((match.start(), short, its))
+            known.setdefault(short, its)
+    own = {short for _, short, _ in found}  # its own definition wins
+    return Definitions([*found, *(one for one in derived if one[1] not in own)])
 
 
 def _may_define(inside: str, text: str, start: int) -> bool:

@@ -1,0 +1,52 @@
+"""From characters to the tokens of a Doc, which are split where a mention lies within one."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+
+from spacy.tokens import Doc, Span
+
+
+def split_tokens(doc: Doc, places: Iterable[int]) -> None:
+    """Split the tokens of a Doc so that one begins at each of some characters.
+
+    A Doc with the vectors of a transformer stays as it is, since these belong to its tokens. Spans
+    of `doc.ents` and `doc.spans` keep their characters.
+    """
+    starts = [token.idx for token in doc]
+    inside: dict[int, list[int]] = {}
+    for place in sorted(set(places)):
+        token = bisect_right(starts, place) - 1
+        if token >= 0 and starts[token] < place < starts[token] + len(doc[token]):
+            inside.setdefault(token, []).append(place - starts[token])
+    if not inside or (Doc.has_extension("trf_data") and doc._.trf_data is not None):
+        return
+    groups = {
+        key: [(one.start_char, one.end_char, one.label, one.kb_id, one.id) for one in group]
+        for key, group in doc.spans.items()
+    }
+    with doc.retokenize() as retokenizer:
+        for number, cuts in inside.items():
+            token = doc[number]
+            borders = [0, *cuts, len(token)]
+            texts = [token.text[a:b] for a, b in zip(borders, borders[1:], strict=False)]
+            head = token.head if token.head != token else (token, 0)
+            heads = [head, *[(token, 0)] * (len(texts) - 1)]
+            retokenizer.split(token, texts, heads=heads)
+    for key, spans in groups.items():
+        group = doc.spans[key]
+        made = [_span(doc, *one) for one in spans]
+        doc.spans[key] = type(group)(doc, name=group.name, attrs=group.attrs, spans=made)
+
+
+def token_run(doc: Doc, starts: list[int], first: int, last: int) -> tuple[int, int]:
+    """Find the tokens that hold characters.
+
+    starts (List[int]): the first character of each token.
+    """
+    begin = bisect_right(starts, first) - 1
+    return max(begin, 0), max(bisect_left(starts, last), begin + 1)
+
+
+def _span(doc: Doc, first: int, last: int, label: int, kb_id: int, span_id: int) -> Span:
+    begin, end = token_run(doc, [token.idx for token in doc], first, last)
+    return Span(doc, begin, end, label=label, kb_id=kb_id, span_id=span_id)
