@@ -1,7 +1,7 @@
 """MedicalMentions, the `medical_mentions` component: finds the KB's names in text.
 
-For pipelines without an NER: every run of pieces of the text is looked up in the memory-mapped exact
-tier, and those that say most become entities. Where one lies within a token, the token is split.
+For pipelines without an NER: every run of pieces of the text is looked up in the memory-mapped
+exact tier, and those that say most become entities. A token is split where a mention lies within.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -52,8 +52,9 @@ class MedicalMentions(DictionaryPipe):
     settings: of MentionSettings, which says what they mean.
     nlp (Optional[Language]): the pipeline that has it; given by spaCy.
     RAISES (MedlinkError): E302 for max_tokens or max_concepts below 1, another `label_by`,
-        something else in `leave_out`, all settings of wrong types; when the dictionary is opened, E106 for a branch that there is not, E162 and E213 for an unknown
-        type, group or language, E224 for a bad expression.
+        something else in `leave_out`, all settings of wrong types; when the dictionary is opened,
+        E106 for a branch that there is not, E162 and E213 for an unknown type, group or language,
+        E224 for a bad expression.
     """
 
     label: str

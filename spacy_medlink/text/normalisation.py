@@ -23,10 +23,12 @@ SEPARATORS = (
     "\u02b9-\u02bf\u060c\u061b\u061f\u06d4\u0964\u0965\u2000-\u200a\u2010-\u2029\u202f-\u205f"
     "\u2190-\u23ff\u2500-\u2bff\u3000-\u303f\ufe0f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
 )
-"""The characters that separate words, as the inside of a class of a regular expression: white space,
-punctuation and signs but for "+". Ranges, because \\w would tear Thai and Hindi vowel signs."""
+"""The characters that separate words, as the inside of a class of a regular expression.
+
+White space, punctuation and signs but for "+"; ranges, because \\w would tear Thai and Hindi vowel
+signs."""
 INVISIBLE = "\xad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
-"""Characters that a reader does not see, as the inside of a class: soft hyphens, zero-width spaces."""
+"""Characters that nobody sees, as the inside of a class: soft hyphens, zero-width spaces."""
 UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 """The scripts that are written without spaces, as the inside of a class."""
 APOSTROPHES = "'`\xb4\u02b9\u02bc\u2018\u2019\u201b\u2032\uff07"
@@ -39,26 +41,15 @@ _POSSESSIVE = re.compile(rf"[{APOSTROPHES}]s(?!\w)")
 _ACCENTS = re.compile(f"[\u0300-\u036f{INVISIBLE}]")
 # Letters with a stroke and the like, which no decomposition of Unicode takes apart.
 _LETTERS = str.maketrans(
-    {
-        "ł": "l",
-        "Ł": "L",
-        "ø": "ö",
-        "Ø": "Ö",
-        "đ": "d",
-        "Đ": "D",
-        "ħ": "h",
-        "ı": "i",
-        "ŧ": "t",
-        "ð": "d",
-    }
-    | {"þ": "th", "ŀ": "l", "ƒ": "f", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ŋ": "n"}
+    dict(zip("łŁøØđĐħıŧðŀƒŋ", "lLöÖdDhitdlfn", strict=True))
+    | {"þ": "th", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE"}
 )
 _UMLAUT = re.compile("([aouAOU])\u0308")
 _GREEK = dict(
     zip(
         "αβγδεζηθικλμνξοπρσςτυφχψω",
-        "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma "
-        "sigma tau upsilon phi chi psi omega".split(),
+        "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho "
+        "sigma sigma tau upsilon phi chi psi omega".split(),
         strict=True,
     )
 )
@@ -66,8 +57,8 @@ _GREEK = dict(
 _GREEK_WORD = re.compile("(?<![α-ω])[α-ω](?![α-ω])")
 # A raised number behind a word is a footnote; behind a letter or two it is part of a formula.
 _FOOTNOTE = re.compile("(?<=[^\\W\\d_]{3})[\xb9\xb2\xb3\u2070\u2074-\u2079]+")
-# Where a word goes on without a space: a number behind five letters or before four ("metformin500mg",
-# but not "BRCA1" and "2nd"), and each letter of a script without spaces.
+# Where a word goes on without a space: a number behind five letters or before four, as in
+# "metformin500mg", but not in "BRCA1" and "2nd"; and each letter of a script without spaces.
 _CUT = re.compile(
     rf"(?<=[^\W\d_]{{5}})(?=\d)|(?<=\d)(?=[^\W\d_]{{4}})|(?<=[{UNSPACED}])(?=\w)|(?<=\w)(?=[{UNSPACED}])"
 )

@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable
 from enum import IntEnum
 from functools import cached_property, lru_cache
+from itertools import pairwise
 
 from .normalisation import APOSTROPHES, ENTITY, INVISIBLE, SEPARATORS, UNSPACED, key
 
@@ -146,9 +147,9 @@ class Pieces:
     def at(self, start: int, end: int) -> tuple[int, int] | None:
         """Find the run of pieces that characters cover; None where they cut a piece in two."""
         first, last = bisect_left(self.starts, start), bisect_left(self.ends, end)
-        if first < len(self) and last < len(self) and first <= last:
-            if self.starts[first] == start and self.ends[last] == end:
-                return first, last + 1
+        is_run = first <= last < len(self)
+        if is_run and self.starts[first] == start and self.ends[last] == end:
+            return first, last + 1
         return None
 
     def before(self, character: int) -> int:
@@ -277,7 +278,7 @@ def _cut(plain: str) -> tuple[list[str], list[int], list[int]]:
         if raised := _RAISED.search(own):
             own = own[: raised.start()]
         places = [0, *(one.start() for one in _CUTS.finditer(own)), len(own)]
-        for begin, end in zip(places, places[1:], strict=False):
+        for begin, end in pairwise(places):
             texts.append(own[begin:end])
             starts.append(start + begin)
             ends.append(start + end)
@@ -334,7 +335,7 @@ def _soft_line_ends(plain: str) -> frozenset[int]:
             paragraph.append((start, end))
             continue
         width = max((end - start for start, end in paragraph), default=0)
-        for (begin, stop), (following, behind) in zip(paragraph, paragraph[1:], strict=False):
+        for (begin, stop), (following, behind) in pairwise(paragraph):
             word = plain[following:behind].split(None, 1)[0]
             if stop - begin >= _FULL_LINE and stop - begin + 1 + len(word) > width:
                 soft.add(stop)

@@ -2,6 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
+from itertools import pairwise
 
 from spacy.tokens import Doc, Span
 
@@ -28,7 +29,7 @@ def split_tokens(doc: Doc, places: Iterable[int]) -> None:
         for number, cuts in inside.items():
             token = doc[number]
             borders = [0, *cuts, len(token)]
-            texts = [token.text[a:b] for a, b in zip(borders, borders[1:], strict=False)]
+            texts = [token.text[a:b] for a, b in pairwise(borders)]
             head = token.head if token.head != token else (token, 0)
             heads = [head, *[(token, 0)] * (len(texts) - 1)]
             retokenizer.split(token, texts, heads=heads)
