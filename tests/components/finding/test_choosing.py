@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_medlink.components.finding.choosing import apart, without_nested
-from spacy_medlink.components.finding.words import Match
+from spacy_medlink.components.finding.choosing import apart, settled, without_nested
+from spacy_medlink.components.finding.match import Match
 
 
 def match(start: int, end: int, *left_out: int, is_name: bool = True) -> Match:
@@ -63,3 +63,22 @@ def test_what_is_chosen_is_apart_and_nothing_fits_between(
     assert chosen == sorted(chosen, key=lambda one: one.start)
     for one in matches:
         assert one.words & (set(used) | taken)
+
+
+@given(MATCHES)
+def test_no_other_choice_says_more_words(matches: list[Match]) -> None:
+    names = [one for one in matches if one.is_name][:8]
+    said = sum(len(one.words) for one in apart(names))
+    for number in range(1 << len(names)):
+        some = [one for place, one in enumerate(names) if number >> place & 1]
+        words = [place for one in some for place in range(one.start, one.end)]
+        assert len(words) > len(set(words)) or sum(len(one.words) for one in some) <= said
+
+
+def test_a_sign_joins_what_no_other_mention_says() -> None:
+    joined = match(1, 3)._replace(is_joined=True)  # "cancer/lung" of "breast cancer/lung cancer"
+    breast, lung = match(0, 2), match(2, 4)
+    assert settled([breast, joined, lung]) == [breast, lung]
+    assert settled([joined]) == [joined]
+    assert settled([match(1, 2), joined]) == [match(1, 2), joined]
+    assert settled([match(1, 2), match(2, 3), joined]) == [match(1, 2), match(2, 3)]

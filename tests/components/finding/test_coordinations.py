@@ -1,20 +1,19 @@
 """Coordinations: by example, and what is true of every reading."""
 
 import pytest
-import spacy
 from hypothesis import given
 from hypothesis import strategies as st
-from spacy.tokens import Doc
+from spacy.lang.en import English
 
 from spacy_medlink.components.finding.coordinations import coordinations
-from spacy_medlink.components.finding.words import Tokens
+from spacy_medlink.text.pieces import Border, Pieces
 
-NLP = spacy.blank("en")
+STOP_WORDS = English.Defaults.stop_words
 
 
 def readings(text: str) -> set[str]:
-    tokens = Tokens(NLP(text))
-    return {" ".join(tokens.texts[place] for place in one.tokens) for one in coordinations(tokens)}
+    pieces = Pieces(text, STOP_WORDS)
+    return {" ".join(pieces.texts[place] for place in one.pieces) for one in coordinations(pieces)}
 
 
 @pytest.mark.parametrize(
@@ -54,10 +53,10 @@ def test_what_is_not_read(text: str, unwanted: str) -> None:
 
 
 def test_whether_another_word_follows() -> None:
-    doc = NLP("oral and unusual facial appearance")
+    pieces = Pieces("oral and unusual facial appearance", STOP_WORDS)
     whole = {
-        " ".join(doc[place].text for place in one.tokens): one.is_whole
-        for one in coordinations(Tokens(doc))
+        " ".join(pieces.texts[place] for place in one.pieces): one.is_whole
+        for one in coordinations(pieces)
     }
     assert whole["oral facial"] is False
     assert whole["oral facial appearance"] is True
@@ -71,13 +70,13 @@ WORDS = st.lists(
 
 @given(WORDS)
 def test_readings_leave_out_a_conjunction_and_no_end_of_a_clause(words: list[str]) -> None:
-    doc = Doc(NLP.vocab, words=words)
-    for one in coordinations(Tokens(doc)):
-        first, last = one.tokens[0], one.tokens[-1]
-        left_out = set(range(first, last + 1)) - set(one.tokens)
-        assert list(one.tokens) == sorted(set(one.tokens))
-        assert {words[place] for place in left_out} & {"and", "or", "/"}
-        assert "." not in words[first : last + 1]
-        assert "\n" not in words[first : last + 1]
-        assert not doc[first].is_stop and not doc[last].is_stop
-        assert not doc[first].is_punct and not doc[last].is_punct
+    pieces = Pieces(" ".join(words), STOP_WORDS)
+    for one in coordinations(pieces):
+        first, last = one.pieces[0], one.pieces[-1]
+        left_out = set(range(first, last + 1)) - set(one.pieces)
+        assert list(one.pieces) == sorted(set(one.pieces))
+        signs = "".join(pieces.gaps[first + 1 : last + 1])
+        assert {pieces.texts[place] for place in left_out} & {"and", "or"} or "/" in signs
+        assert Border.SENTENCE not in pieces.borders[first + 1 : last + 1]
+        assert "\n" not in signs
+        assert pieces.says[first] and pieces.says[last]
