@@ -41,10 +41,10 @@ _POSSESSIVE = re.compile(rf"[{APOSTROPHES}]s(?!\w)")
 _ACCENTS = re.compile(f"[\u0300-\u036f{INVISIBLE}]")
 # Letters with a stroke and the like, which no decomposition of Unicode takes apart.
 _LETTERS = str.maketrans(
-    dict(zip("łŁøØđĐħıŧðŀƒŋ", "lLöÖdDhitdlfn", strict=True))
-    | {"þ": "th", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE"}
+    dict(zip("łđħıŧðŀƒŋø", "ldhitdlfno", strict=True)) | {"þ": "th", "æ": "ae", "œ": "oe"}
 )
-_UMLAUT = re.compile("([aouAOU])\u0308")
+_UMLAUT = re.compile("(?<=[aouAOU])\u0308")
+_MARK = "\ue000"  # stands for the e that an umlaut may be written with, until words are folded
 _GREEK = dict(
     zip(
         "αβγδεζηθικλμνξοπρσςτυφχψω",
@@ -63,7 +63,7 @@ _CUT = re.compile(
     rf"(?<=[^\W\d_]{{5}})(?=\d)|(?<=\d)(?=[^\W\d_]{{4}})|(?<=[{UNSPACED}])(?=\w)|(?<=\w)(?=[{UNSPACED}])"
 )
 _NUMBER = re.compile(r"\d")
-_DIGRAPHS = re.compile("([aou])e")
+_DIGRAPHS = re.compile("([au])e+|(o)e+(?!u)")  # not in "coeur"
 # For "headaches" and "earaches", not for "beaches" and "approaches".
 _ACHES = re.compile("(^|[^eot])aches$")
 _PIECE, _MARKS = 1024, 64  # characters decomposed at once, and marks that may follow them
@@ -81,16 +81,16 @@ def normalise(text: str) -> str:
 
 
 def _normalised(text: str, umlauts: bool) -> str:
-    """Normalise. umlauts (bool): write umlauts with an e, "ae" for "ä", instead of without."""
+    """Normalise. umlauts (bool): mark the letters that had an umlaut."""
     if "&" in text:
         text = ENTITY.sub(lambda found: html.unescape(found[0]), text)
     if not text.isascii():
-        text = _FOOTNOTE.sub(" ", text).translate(_LETTERS)
+        text = _FOOTNOTE.sub(" ", text).replace(_MARK, " ")
         text = text.replace("´", "'")  # NFKD would make it a space and an accent
         text = _decomposed(text)
         if umlauts:
-            text = _UMLAUT.sub(r"\1e", text)
-        text = _ACCENTS.sub("", text).casefold()
+            text = _UMLAUT.sub(_MARK, text).replace("ø", "o" + _MARK).replace("Ø", "o" + _MARK)
+        text = _ACCENTS.sub("", text).casefold().translate(_LETTERS)
         text = _GREEK_WORD.sub(lambda found: f" {_GREEK[found[0]]} ", text)
     else:
         text = text.lower()
@@ -123,12 +123,14 @@ def _decomposed(text: str) -> str:
 
 @lru_cache(maxsize=65536)
 def _folded(token: str) -> str:
-    return _plain_digraphs(american(_singular(token)))
+    """Fold a word that is spelled in several ways: its plural, British words, its umlauts.
 
-
-def _plain_digraphs(token: str) -> str:
-    """Write "ae", "oe" and "ue" of longer words without their e: Sjögren, Sjoegren and Sjogren."""
-    return _DIGRAPHS.sub(r"\1", token) if len(token) > _SHORT - 1 and "e" in token else token
+    An umlaut is written with an e, without, or not at all: Sjögren, Sjoegren and Sjogren.
+    """
+    bare = token.replace(_MARK, "")
+    written = token.replace(_MARK, "e") if len(bare) > _SHORT - 1 else bare
+    token = american(written if _singular(bare) == bare else _singular(written))
+    return _DIGRAPHS.sub(r"\1\2", token) if len(token) > _SHORT - 1 and "e" in token else token
 
 
 def _singular(token: str) -> str:
@@ -159,7 +161,10 @@ def key(text: str) -> str:
         plain = _CUT.sub(" ", plain)
     # Numbers and codes have neither plurals nor spellings, and would fill the cache.
     return " ".join(
-        [_folded(one) if one.isalpha() or one[-1:] == "s" else one for one in plain.split(" ")]
+        [
+            _folded(word) if word.isalpha() or word[-1:] == "s" or _MARK in word else word
+            for word in plain.split(" ")
+        ]
     )
 
 

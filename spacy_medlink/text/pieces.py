@@ -16,8 +16,12 @@ from .normalisation import APOSTROPHES, ENTITY, INVISIBLE, SEPARATORS, UNSPACED,
 
 # A word, with its possessive ending; a "+", which is a word of its own in keys.
 _PIECE = re.compile(
-    rf"(?:[{UNSPACED}][\u0300-\u036f{INVISIBLE}]*|(?:(?![{UNSPACED}])[^{SEPARATORS}+])+(?:[{APOSTROPHES}]s(?!\w))?|\+)"
+    rf"[{UNSPACED}][\u0300-\u036f{INVISIBLE}]*"
+    rf"|\d+(?:\.\d+)+(?:(?![{UNSPACED}])[^{SEPARATORS}+])*"
+    rf"|(?:(?![{UNSPACED}])[^{SEPARATORS}+])+(?:[{APOSTROPHES}]s(?!\w))?"
+    r"|\+"
 )
+_POSSESSIVE = re.compile(rf"[{APOSTROPHES}]s$")
 # Where a word is cut: see `normalisation.key`. A footnote is no part of its word.
 _CUTS = re.compile(r"(?<=[^\W\d_]{5})(?=\d)|(?<=\d)(?=[^\W\d_]{4})")
 _RAISED = re.compile("(?<=[^\\W\\d_]{3})[\xb9\xb2\xb3\u2070\u2074-\u2079]+$")
@@ -121,9 +125,12 @@ class Pieces:
     def characters(self, start: int, end: int) -> tuple[int, int]:
         """Get the first character of a run of pieces and the one behind it.
 
-        Brackets beside that pair with brackets inside belong to it: "(R)-salbutamol".
+        Brackets beside that pair with brackets inside belong to it: "(R)-salbutamol"; the ending
+        of a possessive does not.
         """
         first, last = self.starts[start], self.ends[end - 1]
+        if self.texts[end - 1][-1] in "sS" and _POSSESSIVE.search(self.texts[end - 1]):
+            last = max(last - 2, first + 1)
         closed, opened = unpaired(self.text[first:last])
         while opened and self.text[last : last + 1] in _OPENING:
             last, opened = last + 1, opened - 1

@@ -1,13 +1,17 @@
 """The component medical_mentions, against a plain search and by example."""
 
+from itertools import pairwise
+
 import pytest
 import spacy
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from spacy.lang.en import English
 from spacy.tokens import Doc, Span
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.text.normalisation import is_short_form, key
+from spacy_medlink.text.pieces import Border, Pieces
 from spacy_medlink.types import Concept, Name
 from tests.timing import cpu_seconds
 from tests.tiny import assets_of
@@ -77,8 +81,10 @@ def found(nlp, text):
         ("2 5", ["2 5"]),
         ("5", []),
         ("2.5", []),
-        # Not over an empty line, whatever it is made of.
-        ("heart\nattack", ["heart\nattack"]),
+        # Not over the end of a line, unless only the page ends it.
+        ("heart\nattack", ["attack"]),
+        (f"{'word ' * 12}heart\nattack", ["heart\nattack"]),
+        (f"{'word ' * 12}heart\nAttack", ["Attack"]),
         ("heart\n\nattack", ["attack"]),
         ("heart \r\n \r\n attack", ["attack"]),
         ("heart\n\t\nattack", ["attack"]),
@@ -118,25 +124,22 @@ WORDS = st.lists(
 )  # fmt: skip
 
 
-def by_plain_search(doc, max_tokens):
-    """Every span whose key is a name's, tried one by one."""
-    keys = [key(token.text) for token in doc]
-    worded = [place for place, part in enumerate(keys) if part]
+def by_plain_search(text, max_tokens):
+    """Every run of pieces whose key is a name's, tried one by one."""
+    pieces = Pieces(text, English.Defaults.stop_words)
     spans = set()
-    for first, start in enumerate(worded):
-        for last in range(first, min(first + max_tokens, len(worded))):
-            end = worded[last] + 1
-            text = doc[start:end].text
-            names = [name for name in NAMES if key(name) == key(text)]
-            if not any(not is_short_form(name) or name == text for name in names):
+    for start in range(len(pieces)):
+        for end in range(start + 1, min(start + max_tokens, len(pieces)) + 1):
+            first, last = pieces.characters(start, end)
+            own = key(text[first:last])
+            names = [name for name in NAMES if key(name) == own]
+            if not any(not is_short_form(name) or name == text[first:last] for name in names):
                 continue
-            if any(not line.strip() for line in text.split("\n")[1:-1]):
-                continue  # an empty line
-            if last == first:
-                token, part = doc[start], keys[start]
-                if token.is_stop or len(part) < 2 or part.isdigit():
-                    continue
-            spans.add((start, end))
+            if max(pieces.borders[start + 1 : end], default=0) >= Border.COMMA:
+                continue  # no name has one
+            if end == start + 1 and (pieces.is_stop[start] or len(own) < 2 or own.isdigit()):
+                continue
+            spans.add((first, last))
     return spans
 
 
@@ -148,22 +151,40 @@ def test_find_agrees_with_a_plain_search(nlp, words, max_tokens):
     doc = Doc(nlp.vocab, words=words)
     spans = component.find(doc)
     component.max_tokens = 8
-    assert {(span.start, span.end) for span in spans} == by_plain_search(doc, max_tokens)
-    assert len(spans) == len({(span.start, span.end) for span in spans})
+    places = {(span.start_char, span.end_char) for span in spans}
+    assert places == by_plain_search(doc.text, max_tokens)
+    assert len(spans) == len(places)
     assert doc.ents == ()
 
 
-@given(WORDS)
+@given(WORDS, st.sampled_from([" ", "", ";", ", "]))
 @settings(deadline=None)
-def test_entities_do_not_overlap_and_none_could_be_longer(nlp, words):
-    doc = Doc(nlp.vocab, words=words)
-    spans = nlp.get_pipe("medical_mentions").find(doc)
-    ents = nlp(doc).ents
-    taken = [token.i for ent in ents for token in ent]
-    assert len(taken) == len(set(taken))
-    for span in spans:
-        rivals = [ent for ent in ents if ent.start < span.end and span.start < ent.end]
-        assert max(len(ent) for ent in rivals) >= len(span)
+def test_entities_do_not_overlap_and_are_what_was_found(nlp, words, sign):
+    text = sign.join(words)
+    places = {
+        (span.start_char, span.end_char)
+        for span in nlp.get_pipe("medical_mentions").find(nlp.make_doc(text))
+    }
+    doc = nlp(text)
+    assert doc.text == text
+    for ent, after in pairwise([*doc.ents, None]):
+        assert text[ent.start_char : ent.end_char] == ent.text
+        assert after is None or ent.end <= after.start
+    if sign == " ":
+        assert {(ent.start_char, ent.end_char) for ent in doc.ents} <= places
+
+
+SIGNS = st.one_of(st.sampled_from("fever, FEVER;PE\n-.&#38;’s\u00ad\u200bβ("), st.characters())
+
+
+@given(st.text(SIGNS))
+@settings(deadline=None)
+def test_a_mention_is_a_piece_of_its_text(nlp, text):
+    """Offsets are those of the text as it came, whatever is in it."""
+    text = f"fever;{text};fever"
+    doc = nlp(text)
+    assert doc.text == text
+    assert {ent.text for ent in doc.ents if "fever" in ent.text}
 
 
 def test_the_longest_match_is_limited(assets, nlp):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from .match import Match
 
+_Worth = tuple[int, int, int]  # words, mentions (negative, since few are better), length
 IsKind = Callable[[Sequence[int], Sequence[int]], bool]
 
 
@@ -85,25 +86,23 @@ def apart(matches: Iterable[Match], taken: Iterable[int] = ()) -> list[Match]:
 def _best_apart(matches: Iterable[Match]) -> list[Match]:
     """Choose the matches with the most words together (weighted interval scheduling).
 
-    Of equal choices the one with fewer mentions is taken, then the one whose later mentions are
-    longer.
+    Of equal choices the one with fewer mentions is taken, then the longer one.
     """
     ordered = sorted(matches, key=lambda match: (match.end, match.start))
     ends = [match.end for match in ordered]
-    best: list[tuple[int, int, Match | None, int]] = [
-        (0, 0, None, 0)
-    ]  # words, -mentions, last, before
+    # Up to each match: how good a choice is, its last match, and where to go on from there.
+    best: list[tuple[_Worth, Match | None, int]] = [((0, 0, 0), None, 0)]
     for number, match in enumerate(ordered):
         before = bisect_right(ends, match.start, 0, number)
-        words, mentions, _, _ = best[before]
-        taking = (words + len(match.words), mentions - 1)
-        if taking > best[number][:2]:
-            best.append((*taking, match, before))
-        else:
-            best.append((*best[number][:2], None, number))
+        words, mentions, length = best[before][0]
+        # "All of us" is made of stop words alone, and counts as a word.
+        said = max(len(match.words), 1)
+        worth = (words + said, mentions - 1, length + match.end - match.start)
+        is_better = worth > best[number][0]
+        best.append((worth, match, before) if is_better else (best[number][0], None, number))
     chosen, place = list[Match](), len(ordered)
     while place:
-        _, _, last, before = best[place]
+        _, last, before = best[place]
         if last is not None:
             chosen.append(last)
         place = before

@@ -41,6 +41,8 @@ def _heading_end(pieces: Pieces, line: int, words: frozenset[str]) -> int:
     has_words, is_upper = False, True
     for place in range(line, min(line + _LONGEST, len(pieces)) + 1):
         gap = pieces.gaps[place]
+        if place == line and ":" in gap.rpartition("\n")[2]:
+            return line
         if has_words:
             before_line = gap.partition("\n")[0]
             if ":" in before_line:

@@ -230,7 +230,7 @@ def _without_parts_of_words(pieces: Pieces, matches: list[Match]) -> list[Match]
         for match in matches
         if match.start not in behind
         or match.start in ends
-        or pieces.lower[match.start - 1] in _BEFORE_A_NAME
+        or (match.end == match.start + 1 and pieces.lower[match.start - 1] in _BEFORE_A_NAME)
     ]
 
 
