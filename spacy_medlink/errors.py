@@ -136,6 +136,18 @@ class Errors:
         "as id or name. Add a first line with the names of the columns, or give their numbers: "
         "`--columns id=1,name=2`.",
     )
+    no_separator = Message(
+        "E132",
+        "{path} does not say what separates its synonyms: a cell has {value!r}. Say it with "
+        "`--separator`, such as `--separator ', '`; or `--separator '|'` if the comma is part of "
+        "the name.",
+    )
+    unknown_edition = Message(
+        "E133",
+        "{path}: its codes, such as {value}, and its name do not tell of which vocabulary they are "
+        "(likely: {likely}). Say it with `--vocabulary`: ICD10CM, ICD10PCS, ICD10, ICD9CM, "
+        "ICD9PROC (procedures), ICD11, ICDO3, ICPC2 or another one, whose codes stay as they are.",
+    )
     # 15x: UMLS and MeSH
     unsorted_rows = Message(
         "E150",
@@ -899,6 +911,11 @@ class Warnings:
     filtered_out = (
         "[W104] {name}: no name of the knowledge base passes the filter ({filter}), so every "
         "mention under this filter is NIL. Correct the filter."
+    )
+    unread_columns = (
+        "[W110] {path}: these columns are not read, since their headers are not known: {columns}. "
+        "To read some, name all columns that you need with `--columns`: "
+        "`--columns id=CODE,name=TERM,type=KIND`."
     )
     many_abbreviations = (
         "[W340] A document has too many mentions to compare them all with its abbreviations. Only "

@@ -11,7 +11,7 @@ from .kb_summary import bad_line_report, summary
 from .orders import sources_and_output
 from .output import Overwrite
 from .parsing import allowed_in, comma_list, lines_of, pairs
-from .sources import COLUMNS_HELP, with_formats
+from .sources import COLUMNS_HELP, SEPARATOR_HELP, VOCABULARY_HELP, with_formats
 
 
 def command(
@@ -33,7 +33,7 @@ def command(
     ],
     output: Annotated[Path | None, typer.Option(help="The knowledge base to write.")] = None,
     languages: Annotated[str, typer.Option(help="Keep names of these languages: en,es.")] = "",
-    vocabularies: Annotated[
+    kept_sources: Annotated[
         str, typer.Option("--sources", help="Keep names of these vocabularies: SNOMEDCT_US.")
     ] = "",
     types: Annotated[str, typer.Option(help="Keep concepts of these types: T047.")] = "",
@@ -68,6 +68,8 @@ def command(
         str, typer.Option(help="Give concepts their codes in this vocabulary as ids: UMLS.")
     ] = "",
     columns: Annotated[str, typer.Option(help=COLUMNS_HELP)] = "",
+    separator: Annotated[str, typer.Option(help=SEPARATOR_HELP)] = "",
+    vocabulary: Annotated[str, typer.Option(help=VOCABULARY_HELP)] = "",
     lang: Annotated[
         str, typer.Option(help="Language of names where the source does not say.")
     ] = "",
@@ -93,7 +95,10 @@ def command(
     from ..kb.filters import Filters
     from ..util.progress import show_progress
 
-    options: dict[str, Any] = {"columns": pairs(columns, "--columns"), "lang": lang}
+    options: dict[str, Any] = {
+        "columns": pairs(columns, "--columns"), "lang": lang, "separator": separator,
+        "source": vocabulary,
+    }  # fmt: skip
     given_options = {name: value for name, value in options.items() if value}
     if dry_run:
         _check(with_formats(places, formats, options), given_options)
@@ -101,7 +106,7 @@ def command(
     sources, out = sources_and_output(places, output)
     filters = Filters(
         languages=comma_list(languages),
-        sources=comma_list(vocabularies),
+        sources=comma_list(kept_sources),
         types=comma_list(types),
         groups=comma_list(groups),
         term_types=comma_list(term_types),

@@ -14,6 +14,14 @@ COLUMNS_HELP = (
     "lang, type, source, tty, definition, parents, and code:VOCABULARY for codes, such as "
     "code:ICD10CM=3. Without it, columns are found by their usual headers."
 )
+SEPARATOR_HELP = (
+    "What separates the synonyms, types, parents and codes in a cell of a table: '|', '; ', ', '. "
+    "Without it, '|', ';' and line ends are found."
+)
+VOCABULARY_HELP = (
+    "Vocabulary of a table or code list, where the source does not say: ICD9CM, LOCAL."
+)
+_OPTIONS = {"source": "--vocabulary"}  # where the option has another name than the setting
 
 
 def with_formats(
@@ -40,4 +48,4 @@ def _check(format: str, options: Mapping[str, Any]) -> None:
     taken = inspect.signature(get_reader(format)).parameters
     for name in (name for name, value in options.items() if value and name not in taken):
         message = f"the format {format} has no such setting."
-        raise typer.BadParameter(message, param_hint=f"--{name}")
+        raise typer.BadParameter(message, param_hint=_OPTIONS.get(name, f"--{name}"))

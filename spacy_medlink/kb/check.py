@@ -230,6 +230,9 @@ def _header(format: str, path: Path, options: Mapping[str, Any]) -> Iterator[Pro
     if found is None:
         return
     layout, first = found
+    if layout.unread:
+        said = f"not read, since their headers are not known: {', '.join(layout.unread)[:200]}"
+        yield Problem(str(path), 1, WARNING, "unread columns", said)
     place = layout.fields["id"]
     ids = [concept.id for concept in _some(path, options)]
     own = first[place].strip()

@@ -349,7 +349,8 @@ class _Spool:
         self, line: int, data: dict[str, Any], name: str, read: Callable[[dict[str, Any]], _Part]
     ) -> list[_Part]:
         """Read the parts of a concept that can be read, and report the others."""
-        given = self._part(line, lambda: _objects(data, name), [])
+        none: list[dict[str, Any]] = []
+        given = self._part(line, lambda: _objects(data, name), none)
         found = (self._part(line, partial(read, one), None) for one in given)
         return [one for one in found if one is not None]
 

@@ -1,9 +1,21 @@
-"""Checks of ids and names, for the readers of all formats."""
+"""Checks of ids and names, for the readers of all formats, and of what spreadsheets write."""
 
+import html
+import re
 from dataclasses import replace
 from typing import Any
 
 from ...types import Concept
+
+# What programs write into a cell that has no value. "NA" may be a name: of sodium.
+_NO_VALUE = frozenset(
+    "nan NaN NULL null None <NA> N/A n/a #N/A #NA #NULL! #REF! #VALUE! #NAME? #DIV/0! #NUM!".split()
+)
+_FORMULA = re.compile(r'="([^"]*)"')
+_SHORTENED = re.compile(r"\d(?:[.,]\d+)?E\+\d+")
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z]\w{1,30});")
+_INLINE = r"i|b|u|em|strong|sub|sup|span|font|small|a"
+_TAG = re.compile(rf"</?(?:(?P<inline>{_INLINE})|br|p|div|li|ul)(?:\s+\w+=[^<>]*)?\s*/?>", re.I)
 
 
 class FieldError(Exception):
@@ -29,6 +41,37 @@ def identifier(text: str, what: str = "id") -> str:
             f"a control or invisible character in the {what} {text[:60]!a}", "printable characters"
         )
     return text
+
+
+def cell(text: str, *, is_name: bool = False) -> str:
+    """Read a cell of a table: "" for the marks of a missing value, and `="00456"` as 00456.
+
+    is_name (bool): whether it is a name or names, which "NA" may be; entities and tags of HTML are
+        decoded.
+    """
+    text = text.strip()
+    if text[:2] == '="' and (match := _FORMULA.fullmatch(text)):
+        text = match[1].strip()
+    if text in _NO_VALUE or (text == "NA" and not is_name):
+        return ""
+    return decoded(text) if is_name else text
+
+
+def decoded(text: str) -> str:
+    """Decode the entities, and remove the tags, that stand in text from web pages."""
+    if "&" in text:
+        text = _ENTITY.sub(lambda match: html.unescape(match[0]), text)
+    return _TAG.sub(lambda tag: "" if tag["inline"] else " ", text) if "<" in text else text
+
+
+def unshortened(id: str) -> str:
+    """Check that an id is no number that a spreadsheet has shortened, such as 1E+05.
+
+    RAISES (FieldError): when it is one.
+    """
+    if "E+" in id and _SHORTENED.fullmatch(id):
+        raise FieldError(f"the id {id!r}, a number that a spreadsheet has shortened", "all digits")
+    return id
 
 
 def surface(text: str, what: str = "name") -> str:

@@ -1,4 +1,4 @@
-"""Code lists of the ICD family: order files, code files, and tables such as those of ICD-O-3."""
+"""Code lists of the ICD family: order files, code files, tables, and the forms of ICD-11."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -8,18 +8,18 @@ from typing import NamedTuple
 
 from ...errors import Errors
 from ...types import ISA, BadLine, Concept, Name, Record, Relation
-from .fields import FieldError, identifier, surface
+from .fields import FieldError, cell, identifier, surface, unshortened
+from .icd11 import is_tabulation, read_entities, read_tabulation
+from .icd_editions import ICD10, ICD11, ICDO3, LISTED, ORDERED, TABLED, Edition, edition_of
 from .lines import numbered_lines, report
 from .pieces import united
-from .rows import read_rows
+from .rows import read_table
 
 # An order file has the order number in columns 1-5, the code in 7-13, "1" in 15 where the code can
 # be reported, a short description in 17-76 and a long one from 78.
 _ORDER = re.compile(r"\d{5} \S{3}[\S ]{4} [01] ")
 # A code file has the code, then blanks, then the description.
-_CODE_FILE = re.compile(r"([A-Z0-9]{3,7}) {1,7}(\S.*)")
-_UNDOTTED = re.compile(r"[A-Z]\d[0-9A-Z][0-9A-Z]{1,4}")
-_MORPHOLOGY = re.compile(r"M?\d{4}/\d")
+_CODE_FILE = re.compile(r"([A-Z0-9]{2,7}) {1,7}(\S.*)")
 # Headers of tables: those of the WHO for ICD-O-3 are Code, Struct, Label and Kode, Lvl, Title.
 _CODES = ("code", "kode", "icd", "icd-o", "codigo", "código")
 _NAMES = ("label", "title", "name", "description", "term", "titel", "descripcion", "descripción")
@@ -35,64 +35,65 @@ class _Entry(NamedTuple):
     tty: str = "PT"
 
 
-class _Family(NamedTuple):
-    source: str
-    lang: str
-    dotted: bool
-
-
 _Entries = Callable[[Path, list[BadLine] | None], Iterator[_Entry]]
 
 
 def read(
-    path: Path, bad_lines: list[BadLine] | None = None, *, lang: str = "en", source: str = ""
+    path: Path, bad_lines: list[BadLine] | None = None, *, lang: str = "", source: str = ""
 ) -> Iterator[Record]:
     """Stream the codes of a list as concepts; the parent is the longest code that is a prefix.
 
-    ICD-10-CM files write codes without the dot; it is put back (A00.0), because all other sources
-    write the dot. Where the file says so, categories that cannot be reported have the type
-    "category", other codes the type "code".
+    The files of CMS write codes without the dot; it is put back (A00.0, E800.0, 00.01), because all
+    other sources write the dot. Where the file says so, categories that cannot be reported have
+    the type "category", other codes the type "code". ICD-11 is read from the WHO's tabulation, or
+    from entities of its API in JSON.
 
-    lang (str): language of the descriptions. source (str): vocabulary; "" guesses it from the file:
-        ICD10CM, ICD10PCS, ICDO3 or ICD10.
-    RAISES (MedlinkError): E161 for a table that needs a header and has none, E105 for a bad line,
-        unless `bad_lines` collects it.
+    lang (str): language of the descriptions; "" means English, or what ICD-11 says. source (str):
+        vocabulary; "" finds it by the name of the file and the codes: ICD10CM, ICD10PCS, ICD10,
+        ICD10GM, ICD9CM, ICD9PROC, ICD11, ICDO3 or ICPC2.
+    RAISES (MedlinkError): E133 where codes and name do not tell the vocabulary, E161 for a table
+        that needs a header and has none, E105 for a bad line, unless `bad_lines` collects it.
     """
     # Several lines are tested, because the first one may be damaged.
-    entries, found = _layout(path, [line for _, line in islice(_filled(path, []), 20)])
-    family = _Family(source or found, lang, found in ("ICD10CM", "ICD10"))
-    yield from united(_concepts(entries(path, bad_lines), family))
+    lines = [line for _, line in islice(_filled(path, []), 20)]
+    if lines and lines[0].lstrip()[:1] in ("{", "["):
+        yield from read_entities(path, bad_lines, lang, source or ICD11.vocabulary)
+        return
+    entries, known = _layout(lines)
+    if entries is _table and is_tabulation(next(read_table(path, []), (0, []))[1]):
+        rows = read_table(path, bad_lines)
+        yield from read_tabulation(path, rows, bad_lines, lang, source or ICD11.vocabulary)
+        return
+    codes = {entry.code for entry in entries(path, [])}
+    edition = edition_of(path, codes, known, source) if codes else ICD10
+    yield from united(_concepts(entries(path, bad_lines), edition, lang or "en"))
 
 
-def _layout(path: Path, lines: list[str]) -> tuple[_Entries, str]:
-    american = "ICD10PCS" if "pcs" in path.name.lower() else "ICD10CM"
+def _layout(lines: list[str]) -> tuple[_Entries, tuple[Edition, ...]]:
     if any(map(_ORDER.match, lines)):
-        return _order_file, american
+        return _order_file, ORDERED
     if any("\t" not in line and _CODE_FILE.fullmatch(line.rstrip()) for line in lines):
-        return _code_file, american
-    table = next(_table(path, []), None)
-    topography = bool(lines) and lines[0].lower().startswith("kode")
-    morphology = table is not None and _MORPHOLOGY.fullmatch(table.code)
-    return _table, "ICDO3" if topography or morphology else "ICD10"
+        return _code_file, LISTED
+    # Only the topography of ICD-O-3 calls its codes so.
+    return _table, (ICDO3,) if lines and lines[0].lower().startswith("kode") else TABLED
 
 
-def _concepts(entries: Iterator[_Entry], family: _Family) -> Iterator[Concept]:
+def _concepts(entries: Iterator[_Entry], edition: Edition, lang: str) -> Iterator[Concept]:
     seen: dict[str, str] = {}
+    source, shortest = edition.vocabulary, edition.dot or 3
     for entry in entries:
-        code = entry.code
-        if family.dotted and _UNDOTTED.fullmatch(code):
-            code = f"{code[:3]}.{code[3:]}"
+        code = edition.dotted(entry.code)
         plain = code.replace(".", "")
         seen[plain] = code
-        above = next((seen[plain[:end]] for end in range(len(plain) - 1, 2, -1)
+        above = next((seen[plain[:end]] for end in range(len(plain) - 1, shortest - 1, -1)
                       if plain[:end] in seen), "")  # fmt: skip
-        names = [Name(entry.name, family.lang, family.source, entry.tty)]
+        names = [Name(entry.name, lang, source, entry.tty)]
         if entry.other and entry.other != entry.name:
-            names.append(Name(entry.other, family.lang, family.source, "AB"))
+            names.append(Name(entry.other, lang, source, "AB"))
         yield Concept(
             id=code, name=entry.name, names=tuple(names), types=(entry.kind,) if entry.kind else (),
-            codes={family.source: (code,)}, parents=(above,) if above else (),
-            relations=(Relation(ISA, above, family.source),) if above else (),
+            codes={source: (code,)}, parents=(above,) if above else (),
+            relations=(Relation(ISA, above, source),) if above else (),
         )  # fmt: skip
 
 
@@ -124,12 +125,12 @@ def _filled(path: Path, bad_lines: list[BadLine] | None) -> Iterator[tuple[int, 
 
 
 def _table(path: Path, bad_lines: list[BadLine] | None) -> Iterator[_Entry]:
-    rows = read_rows(path, bad_lines)
+    rows = read_table(path, bad_lines)
     first = next(rows, None)
     if first is None:
         return
     width = len(first[1])
-    headers = [cell.strip().lower() for cell in first[1]]
+    headers = [header.strip().lower() for header in first[1]]
     code, name, kind = (_place(headers, known) for known in (_CODES, _NAMES, _KINDS))
     name = name if name is not None else (0 if code == 1 else 1)
     data = chain([first], rows) if code is None else rows
@@ -139,12 +140,12 @@ def _table(path: Path, bad_lines: list[BadLine] | None) -> Iterator[_Entry]:
         try:
             if len(cells) != width:
                 raise FieldError(f"{len(cells)} columns", f"{width} columns as in the first line")
-            kind_of = "" if kind is None else cells[kind].strip().lower()
+            kind_of = "" if kind is None else cell(cells[kind]).lower()
             if kind_of not in _REMARKS:
                 # In the topography, levels are numbers; rows of other kinds are inclusions.
                 tty = "PT" if kind_of in ("", "title") or kind_of.isdigit() else "SY"
-                id = identifier(cells[code or 0], "code")
-                yield _Entry(id, surface(cells[name]), tty=tty)
+                id = unshortened(identifier(cell(cells[code or 0]), "code"))
+                yield _Entry(id, surface(cell(cells[name], is_name=True)), tty=tty)
         except FieldError as error:
             report(path, number, error.problem, error.expected, bad_lines)
 

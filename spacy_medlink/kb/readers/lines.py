@@ -1,15 +1,19 @@
 """Numbered text lines of a source, plain or gzip, and the report of bad lines."""
 
+import codecs
 import gzip
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from io import BufferedIOBase
 from pathlib import Path
+from typing import Any, cast
 
 from ...errors import Errors
 from ...types import BadLine
 
 _BLOCK = 1 << 16
+_DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
 
 
 def numbered_lines(
@@ -17,15 +21,16 @@ def numbered_lines(
 ) -> Iterator[tuple[int, str]]:
     """Stream (line number from 1, line without its end) of a UTF-8 file, plain or `.gz`.
 
-    A byte-order mark and CRLF ends are stripped. Lines that are not UTF-8 or hold a NUL are bad.
+    A byte-order mark and CRLF ends are stripped; a file with the mark of UTF-16 is read as that,
+    which spreadsheets call Unicode text. Lines that are not UTF-8 or hold a NUL are bad.
 
     western (Optional[List[int]]): collects the numbers of lines that are not UTF-8, which are then
         read as Windows-1252.
     RAISES (MedlinkError): E105 at the first bad line, unless `bad_lines` collects it; always E105
         when a gzip file is cut off or damaged; E165 when the file cannot be opened.
     """
-    with open_source(path) as file:
-        number = 0
+    with open_source(path) as opened:
+        file, number = _as_utf8(opened), 0
         while block := _block(file, path, number):
             block = block.removesuffix(b"\n")
             if number == 0:
@@ -49,12 +54,23 @@ def numbered_lines(
                     yield number, raw.decode().rstrip("\r")
 
 
+def _as_utf8(file: BufferedIOBase) -> BufferedIOBase:
+    start = b""
+    with suppress(*_DAMAGED):  # the first block says what is wrong
+        start = file.peek(2)[:2]  # type: ignore[attr-defined]
+    if start not in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        return file
+    # Half a surrogate pair passes, so that its line is found to be bad.
+    recoded: Any = codecs.EncodedFile(cast(Any, file), "utf-8", "utf-16", "surrogatepass")
+    return cast(BufferedIOBase, recoded)
+
+
 def _block(file: BufferedIOBase, path: Path, number: int) -> bytes:
     """Read some whole lines, b"" at the end of the file."""
     try:
         block = file.read(_BLOCK)
         return block if block.endswith(b"\n") else block + file.readline()
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+    except _DAMAGED as error:
         raise Errors.bad_line(
             path=path, line=number + 1, problem=f"damaged gzip data ({error})",
             expected="a complete gzip file",
@@ -72,7 +88,7 @@ def _decoded(block: bytes) -> str | None:
 
 def _problem(line: bytes) -> str:
     if b"\0" in line:
-        return "a NUL byte"
+        return "a NUL byte, as in UTF-16 without its mark"
     try:
         line.decode()
     except UnicodeDecodeError as error:

@@ -1,4 +1,7 @@
-"""OMOP: the vocabularies of a download from Athena, tab-separated in spite of their `.csv`."""
+"""OMOP: the vocabularies of a download from Athena, with tabs in spite of their `.csv`.
+
+What other programs export again may have commas, and cells quoted by RFC 4180.
+"""
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
@@ -8,8 +11,9 @@ from pathlib import Path
 from ...errors import Errors
 from ...types import ISA, BadLine, Concept, Name, Record, Relation, Retired
 from ..scratch import SortedRows, scratch
-from .fields import FieldError, identifier, surface
-from .lines import numbered_lines, report
+from .fields import FieldError, cell, identifier, surface
+from .lines import report
+from .rows import read_rows
 
 _COLUMNS = {
     "concept": "concept_id concept_name domain_id vocabulary_id concept_class_id standard_concept"
@@ -137,19 +141,18 @@ def _rows(
     file: Path, name: str, bad_lines: list[BadLine] | None
 ) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Stream (line, cells of the columns that are needed) of a file."""
-    lines = numbered_lines(file, bad_lines)
-    found = next(lines, (0, ""))[1].lower().split("\t")
+    rows = read_rows(file, bad_lines)
+    found = [header.strip().lower() for header in next(rows, (0, [""]))[1]]
     columns = _COLUMNS[name].split()
     missing = next((column for column in columns if column not in found), "")
     if missing:
-        problem = f"the first line, with tabs between columns, has no {missing}"
+        problem = f"the first line, with tabs or commas between columns, has no {missing}"
         raise Errors.omop_incomplete(path=file, problem=problem)
     pick: Callable[[list[str]], tuple[str, ...]] = itemgetter(*map(found.index, columns))
-    for number, line in lines:
-        cells = line.split("\t")
+    for number, cells in rows:
         if len(cells) == len(found):
             yield number, pick(cells)
-        elif line.strip():
+        else:
             report(file, number, f"{len(cells)} columns", f"{len(found)} as in line 1", bad_lines)
 
 
@@ -160,7 +163,7 @@ def _load(
     kinds = dict(_KINDS)
 
     def relation(cells: tuple[str, ...]) -> tuple[object, ...] | None:
-        own, other, kind, invalid = map(str.strip, cells)
+        own, other, kind, invalid = map(cell, cells)
         if invalid or kind in _INVERSE or own == other:
             return None
         if kind not in kinds:
@@ -202,7 +205,7 @@ def _concept(cells: tuple[str, ...], standard: bool) -> tuple[object, ...]:
     state = _KEPT if id and (flag == "S" or not standard) else _OTHER
     return (
         id, surface(name), domain.strip(), identifier(vocabulary, "vocabulary_id"), kind.strip(),
-        _INVALID if invalid.strip() else state, identifier(code, "concept_code"),
+        _INVALID if cell(invalid) else state, identifier(code, "concept_code"),
     )  # fmt: skip
 
 

@@ -1,15 +1,20 @@
 """Rows of tab- or comma-separated files, with the numbers of their lines."""
 
 import csv
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 from ...types import BadLine
 from .lines import numbered_lines, report
 
 Row = tuple[int, list[str]]
-_DELIMITERS = "\t;,|"
+_DELIMITERS = "\t;,|$"
+_SAID = re.compile(r"sep=(.)")  # Excel's own first line
+_COMMENT = ("#", "!")
+_MOST = 1000  # comment lines
 
 
 def read_rows(
@@ -31,6 +36,33 @@ def read_rows(
     yield from rows_of(path, numbered_lines(path, bad_lines, western), bad_lines, delimiter)
 
 
+def read_table(path: Path, bad_lines: list[BadLine] | None, delimiter: str = "") -> Iterator[Row]:
+    """Stream the rows of a table as `read_rows` does, without the comments before its header.
+
+    The last comment with as many cells as the first row is the header, as in files of the CTD.
+    A first line `sep=;` says the delimiter.
+    """
+    lines = numbered_lines(path, bad_lines)
+    comments, first = list[tuple[int, str]](), list[tuple[int, str]]()
+    for number, line in lines:
+        if not comments and (said := _SAID.fullmatch(line.strip())):
+            delimiter = delimiter or said[1]
+        elif line.startswith(_COMMENT) and len(comments) < _MOST:
+            comments.append((number, line.lstrip("#! ")))
+        elif line.strip():
+            first = [(number, line)]
+            break
+    delimiter = delimiter or delimiter_of(line for _, line in first or comments)
+    widths = [len(_cells(path, line, delimiter)) for line in comments]
+    width = len(_cells(path, first[0], delimiter)) if first else max(widths, default=0)
+    fitting = [line for line, own in zip(comments, widths, strict=True) if own == width > 1]
+    yield from rows_of(path, chain(fitting[-1:], first, lines), bad_lines, delimiter)
+
+
+def _cells(path: Path, line: tuple[int, str], delimiter: str) -> list[str]:
+    return next(rows_of(path, iter([line]), [], delimiter), (0, []))[1]
+
+
 def rows_of(
     path: Path, lines: Iterator[tuple[int, str]], bad_lines: list[BadLine] | None, delimiter: str
 ) -> Iterator[Row]:
@@ -50,7 +82,8 @@ def delimiter_of(lines: Iterable[str]) -> str:
 
 def _tabbed(lines: Iterator[tuple[int, str]]) -> Iterator[Row]:
     for number, line in lines:
-        yield number, [_unquoted(cell) for cell in line.split("\t")]
+        cells = line.split("\t")
+        yield number, [_unquoted(cell) for cell in cells] if '"' in line else cells
 
 
 def _unquoted(cell: str) -> str:

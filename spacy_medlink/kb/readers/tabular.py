@@ -1,17 +1,19 @@
 """Tables of names, TSV or CSV, with columns found by header or given by a column map."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from ...errors import Errors
+from ...errors import Errors, Warnings
 from ...types import BadLine, Concept, Name, Record
-from .fields import FieldError, identifier, surface
+from ...util.telling import tell
+from .fields import FieldError, cell, identifier, surface, unshortened
 from .languages import iso_639_1
 from .lines import report
 from .pieces import united
-from .rows import Row, read_rows
+from .rows import Row, read_table
 
 # The fields that a column can fill, and the usual headers of such columns, in lower case with "_"
 # for blanks.
@@ -37,6 +39,10 @@ _CODES = {
     "ncit": "NCIT", "rxnorm": "RXNORM", "loinc": "LNC",
 }  # fmt: skip
 _CODE = "code:"
+_NAMES = ("name", "synonyms", "definition")  # what may have entities and tags of HTML
+_LISTS = ("synonyms", "type")  # in whose values a comma may be part
+_COMMA = re.compile(r",\s|[^\W\d]{2},[^\W\d]{2}")
+_BETWEEN_IDS = re.compile(r"[|;,\n]")
 
 
 @dataclass(frozen=True)
@@ -44,12 +50,14 @@ class Layout:
     """The columns of the fields: positions from 0; codes by vocabulary.
 
     width (int): number of columns. has_header (bool): whether the first row is a header.
+    unread (Tuple[str, ...]): headers of the other columns, where the columns were found by header.
     """
 
     fields: Mapping[str, int]
     codes: Mapping[str, int]
     width: int
     has_header: bool
+    unread: tuple[str, ...] = ()
 
 
 def read(
@@ -58,24 +66,31 @@ def read(
     *,
     columns: Mapping[str, str | int] | None = None,
     delimiter: str = "",
-    separator: str = "|",
+    separator: str = "",
     lang: str = "en",
     source: str = "",
 ) -> Iterator[Record]:
     """Stream the concepts of a table: a row has an id and a name, and may have more.
 
-    Rows with one id are merged; the first row has the preferred name.
+    Rows with one id are merged; the first row has the preferred name. Marks of a missing value,
+    such as "nan" and "#N/A", are none; entities and tags of HTML in names are decoded. Columns
+    that are not known by their headers are named in a warning.
 
     columns (Optional[Mapping[str, str | int]]): field to header or number from 1 ("2" is the
         second column). Fields: id, name, synonyms, lang, type, source, tty, definition, parents,
         and "code:ICD10CM" for codes. None finds them by usual headers. With numbers alone, the
         first row is data unless it holds usual headers.
     delimiter (str): separates cells; "" takes the most frequent one of the first line.
-    separator (str): separates the values of synonyms, type, parents and codes.
+    separator (str): separates the values of synonyms, type, parents and codes; "" finds "|", else
+        ";", else a line end in each column of synonyms and types, and any of these or "," between
+        ids.
     lang, source (str): language and source of names in rows that have none.
-    RAISES (MedlinkError): E131 without a header, E161 without a column of ids or names; E105 for a
-        bad line, unless `bad_lines` collects it.
+    RAISES (MedlinkError): E131 without a header, E161 without a column of ids or names, E132 where
+        commas may separate synonyms; E105 for a bad line, unless `bad_lines` collects it.
     """
+    found = layout_of(path, columns, delimiter)
+    if found is not None and found[0].unread:
+        tell(Warnings.unread_columns.format(path=path, columns=", ".join(found[0].unread)))
     pieces = numbered(
         path, bad_lines, columns=columns, delimiter=delimiter, separator=separator, lang=lang,
         source=source,
@@ -89,18 +104,23 @@ def numbered(
     *,
     columns: Mapping[str, str | int] | None = None,
     delimiter: str = "",
-    separator: str = "|",
+    separator: str = "",
     lang: str = "en",
     source: str = "",
 ) -> Iterator[tuple[int, Concept]]:
     """Stream the record of each row with the row's line number; see `read`."""
-    rows = read_rows(path, bad_lines, delimiter)
+    rows = read_table(path, bad_lines, delimiter)
     first = next(rows, None)
     if first is None:
         return
     layout = _layout(path, first[1], columns)
+    separators = {
+        field: separator or _separator(path, field, layout.fields[field], delimiter)
+        for field in _LISTS if field in layout.fields
+    }  # fmt: skip
+    separators["ids"] = separator
     data = rows if layout.has_header else chain([first], rows)
-    yield from _pieces(path, data, bad_lines, layout, separator, Name("", lang, source))
+    yield from _pieces(path, data, bad_lines, layout, separators, Name("", lang, source))
 
 
 def layout_of(
@@ -111,8 +131,25 @@ def layout_of(
     RETURNS: the layout and the cells of the first row; None for an empty table.
     RAISES (MedlinkError): E131, E161 as `read` does.
     """
-    first = next(read_rows(path, [], delimiter), None)
+    first = next(read_table(path, [], delimiter), None)
     return None if first is None else (_layout(path, first[1], columns), first[1])
+
+
+def _separator(path: Path, field: str, place: int, delimiter: str) -> str:
+    """Find what separates the values of a column.
+
+    RAISES (MedlinkError): E132 where only commas may, which are also parts of names.
+    """
+    found, doubtful = dict[str, None](), ""
+    for _, cells in read_table(path, [], delimiter):
+        text = cell(cells[place], is_name=True) if place < len(cells) else ""
+        if "|" in text:
+            return "|"
+        found |= {one: None for one in ";\n" if one in text}
+        doubtful = doubtful or (text if field == "synonyms" and _COMMA.search(text) else "")
+    if doubtful and not found:
+        raise Errors.no_separator(path=path, value=doubtful)
+    return ";" if ";" in found else "\n" if found else "|"
 
 
 def _pieces(
@@ -120,40 +157,55 @@ def _pieces(
     rows: Iterable[Row],
     bad_lines: list[BadLine] | None,
     layout: Layout,
-    separator: str,
+    separators: Mapping[str, str],
     default: Name,
 ) -> Iterator[tuple[int, Concept]]:
     for number, cells in rows:
         try:
             if len(cells) != layout.width:
                 raise FieldError(f"{len(cells)} columns", f"{layout.width} columns as in line 1")
-            yield number, _concept(cells, layout, separator, default)
+            yield number, _concept(cells, layout, separators, default)
         except FieldError as error:
             report(path, number, error.problem, error.expected, bad_lines)
 
 
-def _concept(cells: list[str], layout: Layout, separator: str, default: Name) -> Concept:
-    def cell(field: str) -> str:
-        position = layout.fields.get(field)
-        return "" if position is None else cells[position].strip()
+def _concept(
+    cells: list[str], layout: Layout, separators: Mapping[str, str], default: Name
+) -> Concept:
+    def read(field: str) -> str:
+        place = layout.fields.get(field)
+        return "" if place is None else cell(cells[place], is_name=field in _NAMES)
 
-    def values(text: str) -> tuple[str, ...]:
-        return tuple(value.strip() for value in text.split(separator) if value.strip())
+    def needed(field: str) -> str:
+        if not (text := read(field)) and (said := cells[layout.fields[field]].strip()):
+            raise FieldError(f"{said[:60]!r} for an empty {field}", "a value")
+        return text
+
+    def values(field: str) -> tuple[str, ...]:
+        split = (
+            cell(value, is_name=True) for value in read(field).split(separators.get(field, "|"))
+        )
+        return tuple(filter(None, split))
+
+    def ids(place: int | None) -> tuple[str, ...]:
+        text = "" if place is None else cell(cells[place])
+        split = text.split(mark) if (mark := separators["ids"]) else _BETWEEN_IDS.split(text)
+        return tuple(unshortened(id) for value in split if (id := cell(value)))
 
     preferred = Name(
-        surface(cell("name")), iso_639_1(cell("lang")) or default.lang,
-        cell("source") or default.source, cell("tty") or "PT",
+        surface(needed("name")), iso_639_1(read("lang")) or default.lang,
+        read("source") or default.source, read("tty") or "PT",
     )  # fmt: skip
-    synonyms = (preferred._replace(text=text, tty="SY") for text in values(cell("synonyms")))
-    codes = {vocabulary: values(cells[position]) for vocabulary, position in layout.codes.items()}
+    synonyms = (preferred._replace(text=text, tty="SY") for text in values("synonyms"))
+    codes = {vocabulary: ids(place) for vocabulary, place in layout.codes.items()}
     return Concept(
-        id=identifier(cell("id")),
+        id=unshortened(identifier(needed("id"))),
         name=preferred.text,
         names=(preferred, *synonyms),
-        types=values(cell("type")),
-        definition=cell("definition"),
+        types=values("type"),
+        definition=read("definition"),
         codes={vocabulary: found for vocabulary, found in codes.items() if found},
-        parents=values(cell("parents")),
+        parents=ids(layout.fields.get("parents")),
     )
 
 
@@ -169,7 +221,10 @@ def _layout(path: Path, first: list[str], columns: Mapping[str, str | int] | Non
     codes = {field[len(_CODE) :]: found[field] for field in found if field not in fields}
     by_header = not columns or any(_number(column, len(first)) < 0 for column in columns.values())
     has_header = by_header or {"id", "name"} <= set(_usual(headers))
-    return Layout(fields, codes, len(first), has_header)
+    taken = set() if not columns else set(range(len(first)))
+    taken |= set(found.values())
+    unread = [one.strip() for place, one in enumerate(first) if place not in taken]
+    return Layout(fields, codes, len(first), has_header, tuple(filter(None, unread)))
 
 
 def _mapped(path: Path, first: list[str], columns: Mapping[str, str | int]) -> dict[str, int]:

@@ -108,7 +108,7 @@ def test_concepts_are_enough(tmp_path: Path) -> None:
     ("changes", "problem"),
     [
         ({"CONCEPT.csv": ""}, "no CONCEPT.csv"),
-        ({"CONCEPT.csv": "concept_id,concept_name\n1,a\n"}, "no concept_id"),
+        ({"CONCEPT.csv": "concept_id,concept_name\n1,a\n"}, "no domain_id"),
         ({SYNONYMS: "concept_id\tname\n"}, "no concept_synonym_name"),
         ({RELATIONSHIPS: "\n"}, "no concept_id_1"),
     ],

@@ -1,3 +1,7 @@
+import codecs
+import csv
+import gzip
+import warnings
 from pathlib import Path
 
 import pytest
@@ -6,6 +10,8 @@ from hypothesis import strategies as st
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb.readers import read
+from spacy_medlink.kb.readers.fields import cell
+from spacy_medlink.kb.readers.tabular import numbered
 from spacy_medlink.kb.readers.tabular import read as read_table
 from spacy_medlink.types import BadLine, Concept, Name
 from tests.kb import samples
@@ -121,14 +127,184 @@ def test_bad_lines(tmp_path: Path, text: str, line: int, problem: str) -> None:
     assert [bad_line.line for bad_line in bad] == [line]
 
 
-def test_empty_file(tmp_path: Path) -> None:
-    assert list(read("tsv", _write(tmp_path / "x.tsv", "\n \n"))) == []
+@pytest.mark.parametrize(
+    ("header", "unread"),
+    [
+        ("code,term,synonyms,semtype,icd", "semtype, icd"),
+        ("id,name,label,Zweitname", "label, Zweitname"),
+        ("id,name,type", ""),
+    ],
+)
+def test_columns_that_are_not_read_are_named(tmp_path: Path, header: str, unread: str) -> None:
+    path = _write(tmp_path / "x.csv", f"{header}\n1,a,b,c,d\n")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        list(read("csv", path, []))
+        list(read_table(path, [], columns={"id": 1, "name": 2}))  # who names columns knows the rest
+    assert len(told) == bool(unread)
+    assert not unread or f"[W110] {path}" in str(told[0].message)
+    assert not unread or f"not known: {unread}." in str(told[0].message)
+
+
+@pytest.mark.parametrize("mark", ["|", ";", "; ", "\n", " | "])
+def test_the_separator_is_found(tmp_path: Path, mark: str) -> None:
+    rows = f'1,Fever,"Pyrexia{mark}Temperature, high","T1{mark}T2","R50{mark}R51"\n'
+    rows += '2,Flu,"Influenza, A",,\n'
+    path = _write(tmp_path / "x.csv", f"id,name,synonyms,type,icd10\n{rows}")
+    first, second = _concepts(path)
+    assert [one.text for one in first.names] == ["Fever", "Pyrexia", "Temperature, high"]
+    assert (first.types, first.codes) == (("T1", "T2"), {"ICD10": ("R50", "R51")})
+    assert [one.text for one in second.names] == ["Flu", "Influenza, A"]
+
+
+@pytest.mark.parametrize("cell", ["Pyrexia, hot", "Pyrexia,hot"])
+def test_commas_between_synonyms_are_asked_about(tmp_path: Path, cell: str) -> None:
+    path = _write(tmp_path / "x.csv", f'id,name,synonyms\n0,a,b\n1,Fever,"{cell}"\n')
+    with pytest.raises(MedlinkError, match=rf"E132.*x.csv.*'{cell}'.*--separator"):
+        _concepts(path)
+    assert len(_concepts(path, separator=",")[1].names) == 3
+    assert len(_concepts(path, separator="|")[1].names) == 2
+
+
+def test_a_comma_in_a_formula_separates_nothing(tmp_path: Path) -> None:
+    path = _write(tmp_path / "x.csv", 'id,name,synonyms\n1,DMT,"N,N-dimethyltryptamine"\n')
+    assert [one.text for one in _concepts(path)[0].names] == ["DMT", "N,N-dimethyltryptamine"]
+
+
+@pytest.mark.parametrize("mark", ["nan", "NULL", "#N/A", "None", "#REF!", "<NA>", "N/A"])
+def test_marks_of_a_missing_value_are_no_values(tmp_path: Path, mark: str) -> None:
+    header = "id\tname\tsynonyms\ttype\tlang\tdefinition\tparents\ticd10"
+    row = "\t".join(["1", "Fever", f"Pyrexia|{mark}", *[mark] * 5])
+    bare = f"2\tFlu\t{mark}\t\t\t\t\t"
+    path = _write(tmp_path / "x.tsv", f"{header}\n{row}\n{bare}\n3\t{mark}{chr(9) * 6}\n")
+    bad: list[BadLine] = []
+    fever, flu = read("tsv", path, bad)
+    assert fever == Concept(
+        "1", "Fever", (Name("Fever", "en", "", "PT"), Name("Pyrexia", "en", "", "SY"))
+    )
+    assert isinstance(flu, Concept) and len(flu.names) == 1
+    assert [(line.line, line.problem) for line in bad] == [(4, f"{mark!r} for an empty name")]
+
+
+def test_a_name_may_be_na(tmp_path: Path) -> None:
+    path = _write(tmp_path / "x.csv", "id,name,synonyms,type\n1,sodium,Na|NA,NA\n")
+    (sodium,) = _concepts(path)
+    assert ([one.text for one in sodium.names], sodium.types) == (["sodium", "Na", "NA"], ())
+
+
+@pytest.mark.parametrize(
+    ("id", "expected"),
+    [("1E+05", None), ("1.5E+10", None), ('="00456"', "00456"), ("=A1", "=A1"), ("2E5", "2E5")],
+)
+def test_ids_that_a_spreadsheet_has_changed(tmp_path: Path, id: str, expected: str | None) -> None:
+    for text in (f"{id}\tFever\t\n", f"1\tFever\t{id}\n"):
+        path = _write(tmp_path / "x.tsv", f"id\tname\ticd10\n{text}")
+        bad: list[BadLine] = []
+        concepts = _concepts(path, bad_lines=bad)
+        if expected is None:
+            assert not concepts and "a spreadsheet has shortened" in bad[0].problem
+        else:
+            assert expected in (concepts[0].id, *concepts[0].codes.get("ICD10", ()))
+
+
+def test_entities_and_tags_are_decoded(tmp_path: Path) -> None:
+    path = _write(
+        tmp_path / "x.tsv",
+        "id\tname\tsynonyms\tdefinition\n"
+        "1\tBites &amp; stings\t<i>E. coli</i> O<sub>2</sub>;&#946;-test;A&lt;br/&gt;B"
+        "\tp &lt; .05\n"
+        "2\tHb <10\tAT&T;<5 mg/l and >3\t\n",
+    )
+    first, second = _concepts(path)
+    assert [one.text for one in first.names] == ["Bites & stings", "E. coli O2", "β-test", "A B"]
+    assert first.definition == "p < .05"
+    assert [one.text for one in second.names] == ["Hb <10", "AT&T", "<5 mg/l and >3"]
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "#description: phenotypes\n#version: 2024\nid,name\n",
+        "# A database, of things\n# Fields:\n# id,name\n#\n",
+        "#id,name\n",
+        "!gaf-version: 2.2\n!\nid,name\n",
+        "sep=,\nid,name\n",
+        "\ufeffsep=,\n# some\n\nid,name\n",
+    ],
+)
+def test_what_stands_before_the_header(tmp_path: Path, before: str) -> None:
+    path = _write(tmp_path / "x.csv", before + "1,Fever\n2,Cough\n")
+    assert [(one.id, one.name) for one in _concepts(path)] == [("1", "Fever"), ("2", "Cough")]
+    named = _concepts(path, columns={"id": "id", "name": "name"})
+    assert [one.id for one in named] == ["1", "2"]
+
+
+def test_sep_says_the_delimiter(tmp_path: Path) -> None:
+    path = _write(tmp_path / "x.csv", "sep=;\nid;name\n1;a, b, c, d\n")
+    assert [one.name for one in _concepts(path)] == ["a, b, c, d"]
+
+
+def test_dollars_of_meddra(tmp_path: Path) -> None:
+    path = _write(tmp_path / "llt.asc", "1$Fever$9$$$Y$$\n2$Cough$9$$$Y$$\n")
+    with pytest.raises(MedlinkError, match=r"E131.*--columns id=1,name=2"):
+        _concepts(path)
+    found = _concepts(path, columns={"id": 1, "name": 2, "parents": 3})
+    assert [(one.id, one.name, one.parents) for one in found] == [
+        ("1", "Fever", ("9",)), ("2", "Cough", ("9",)),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+@pytest.mark.parametrize("suffix", [".txt", ".txt.gz"])
+def test_unicode_text_of_a_spreadsheet(tmp_path: Path, encoding: str, suffix: str) -> None:
+    path = tmp_path / f"x{suffix}"
+    mark = codecs.BOM_UTF16_BE if encoding == "utf-16-be" else b""
+    rows = "".join(f"{n}\tHuſten 🤒 {n}\r\n" for n in range(9000))
+    data = mark + f"id\tname\r\n{rows}".encode(encoding)
+    path.write_bytes(gzip.compress(data) if suffix.endswith("gz") else data)
+    concepts = _concepts(path)
+    assert len(concepts) == 9000 and concepts[-1].name == "Huſten 🤒 8999"
+
+
+def test_damaged_unicode_text(tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    path.write_bytes("id\tname\n1\ta\ud800\n2\tb\n".encode("utf-16", "surrogatepass"))
+    bad: list[BadLine] = []
+    assert [one.id for one in _concepts(path, bad_lines=bad)] == ["2"]
+    assert [line.line for line in bad] == [2]
+    path.write_bytes("id\tname\n1\ta\n".encode("utf-16-le"))
+    with pytest.raises(MedlinkError, match=r"E105.*UTF-16 without its mark"):
+        _concepts(path)
 
 
 CELL = st.text(
     st.characters(exclude_categories=["Cs", "Cc"], exclude_characters='|"'), min_size=1
-).filter(lambda text: text.strip() == text and bool(text))
+).filter(lambda text: bool(text) and cell(text, is_name=True) == cell(text) == text)
 ID = CELL.filter(str.isprintable)
+TEXT = CELL | CELL.map(lambda text: f'{text} "x", {text}')
+
+
+@settings(max_examples=150, suppress_health_check=list(HealthCheck), deadline=None)
+@given(rows=st.lists(st.tuples(ID, TEXT, st.lists(TEXT, max_size=3)), min_size=1, max_size=5))
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_what_the_csv_module_writes_is_read(
+    tmp_path: Path, delimiter: str, rows: list[tuple[str, str, list[str]]]
+) -> None:
+    path = tmp_path / "x.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, delimiter=delimiter).writerows(
+            [("id", "name", "synonyms"), *((id, name, "|".join(more)) for id, name, more in rows)]
+        )
+    with path.open(newline="", encoding="utf-8") as file:
+        _, *independent = csv.reader(file, delimiter=delimiter)
+    found = [one for _, one in numbered(path, delimiter=delimiter, separator="|")]
+    assert [[one.id, one.name, "|".join(name.text for name in one.names[1:])] for one in found] == (
+        independent
+    )
+
+
+def test_empty_file(tmp_path: Path) -> None:
+    assert list(read("tsv", _write(tmp_path / "x.tsv", "\n \n"))) == []
 
 
 @settings(max_examples=200, suppress_health_check=list(HealthCheck), deadline=None)
@@ -142,7 +318,8 @@ def test_what_is_written_is_read(
     text = "\n".join(
         delimiter.join(f'"{cell}"' if quoted else cell for cell in line) for line in lines
     )
-    concepts = _concepts(_write(tmp_path / "x.txt", text), delimiter=delimiter)
+    path = _write(tmp_path / "x.txt", text)
+    concepts = _concepts(path, delimiter=delimiter, separator="|")
     found = [(concept.id, [name.text for name in concept.names]) for concept in concepts]
     expected: list[tuple[str, list[str]]] = []
     for id, name, more in rows:

@@ -1,0 +1,150 @@
+"""ICD-11: the WHO's tabulation (a table), and entities as its API gives them (JSON)."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ...types import ISA, BadLine, Concept, Name, Relation
+from .fields import FieldError, cell, identifier, surface
+from .json_stream import JsonStream
+from .lines import report
+from .rows import Row
+
+_COLUMNS = ("code", "title", "classkind", "blockid", "chapterno")
+_DASHES = re.compile(r"(?:-\s*)+")  # before a title, one for each level
+_LANGUAGE = re.compile(r"-([a-z]{2})\.\w+(?:\.gz)?$")
+_FURTHER = ("synonym", "inclusion", "indexTerm")
+
+
+def is_tabulation(header: Sequence[str]) -> bool:
+    """Tell whether a table is the WHO's tabulation, by its first row."""
+    return set(_COLUMNS[:3]) <= {one.strip().lower() for one in header}
+
+
+def read_tabulation(
+    path: Path, rows: Iterator[Row], bad_lines: list[BadLine] | None, lang: str, source: str
+) -> Iterator[Concept]:
+    """Stream chapters, blocks and categories; dashes before a title say how deep it stands.
+
+    What has no code has the number of its chapter or block as id.
+    """
+    _, first = next(rows)
+    headers = [one.strip().lower() for one in first]
+    places = {name: headers.index(name) for name in _COLUMNS if name in headers}
+    match = _LANGUAGE.search(path.name)
+    lang = lang or (match[1] if match else "en")
+    above: list[str] = []
+    for number, cells in rows:
+        try:
+            if len(cells) != len(headers):
+                raise FieldError(f"{len(cells)} columns", f"{len(headers)} columns as in line 1")
+            row = {name: cell(cells[place]) for name, place in places.items()}
+            dashes = _DASHES.match(row["title"])
+            depth = dashes[0].count("-") if dashes else 0
+            name = surface(row["title"][dashes.end() if dashes else 0 :], "title")
+            is_chapter = row["classkind"] == "chapter"
+            given = row.get("chapterno" if is_chapter else "blockid", "")
+            id = identifier(row["code"] or given, "code")
+        except FieldError as error:
+            report(path, number, error.problem, error.expected, bad_lines)
+            continue
+        above[depth:] = [id]
+        names = (Name(name, lang, source, "PT"),)
+        yield _concept(id, names, row["classkind"], "", above[max(depth - 1, 0) : depth], source)
+
+
+def read_entities(
+    path: Path, bad_lines: list[BadLine] | None, lang: str, source: str
+) -> Iterator[Concept]:
+    """Stream entities of the API, in a list, in an object, or one after the other.
+
+    The id is the code; a block has its own, and an entity of the foundation the end of its address.
+    Synonyms, inclusions and terms of the index are further names.
+    """
+    ids = {str(one["@id"]): _id(one) for _, one in _entities(path)}
+    for line, one in _entities(path):
+        try:
+            titles = _names(one.get("title"), lang, source, "PT")
+            full = _names(one.get("fullySpecifiedName"), lang, source, "FSN")
+            further = [
+                name
+                for key in _FURTHER for item in _list(one.get(key)) if isinstance(item, dict)
+                for name in _names(item.get("label"), lang, source, "SY")
+            ]  # fmt: skip
+            if not titles:
+                raise FieldError("an entity without a title", 'a "title" with "@value"')
+            above = [ids[up] for up in map(str, _list(one.get("parent"))) if up in ids]
+            definition = _names(one.get("definition"), lang, source, "")
+            yield _concept(
+                identifier(_id(one), "code"), (*titles, *full, *further),
+                str(one.get("classKind") or ""), definition[0].text if definition else "", above,
+                source,
+            )  # fmt: skip
+        except FieldError as error:
+            report(path, line, error.problem, error.expected, bad_lines)
+
+
+def _concept(
+    id: str, names: tuple[Name, ...], kind: str, definition: str, above: list[str], source: str
+) -> Concept:
+    return Concept(
+        id, names[0].text, names, (kind,) if kind else (), definition, {source: (id,)},
+        tuple(above), tuple(Relation(ISA, up, source) for up in above),
+    )  # fmt: skip
+
+
+def _entities(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    with JsonStream(path) as stream:
+        while not stream.is_next(""):
+            yield from _inside(stream)
+
+
+def _inside(stream: JsonStream) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Stream the entities that the next value is or holds."""
+    line, own = stream.line, dict[str, Any]()
+    if stream.is_next("["):
+        for at in stream.elements():
+            value = stream.value()
+            if _is_entity(value):
+                yield at, value
+    elif stream.is_next("{"):
+        for key in stream.items():
+            if stream.is_next("["):
+                kept = own[key] = []
+                for at in stream.elements():
+                    value = stream.value()
+                    if _is_entity(value):
+                        yield at, value
+                    else:
+                        kept.append(value)
+            elif _is_entity(value := stream.value()):
+                yield line, value
+            else:
+                own[key] = value
+        if _is_entity(own):
+            yield line, own
+    else:
+        stream.skip()
+
+
+def _is_entity(value: Any) -> bool:
+    return isinstance(value, dict) and "@id" in value and "title" in value
+
+
+def _id(entity: dict[str, Any]) -> str:
+    number = str(entity["@id"]).rstrip("/").rpartition("/")[2]
+    return str(entity.get("code") or entity.get("blockId") or number)
+
+
+def _names(said: Any, lang: str, source: str, tty: str) -> list[Name]:
+    """List texts with their languages: {"@language": "en", "@value": "Cholera"}, or several."""
+    return [
+        Name(text, str(one.get("@language") or lang or "en"), source, tty)
+        for one in _list(said) if isinstance(one, dict)
+        and isinstance(text := one.get("@value"), str) and (text := text.strip())
+    ]  # fmt: skip
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
