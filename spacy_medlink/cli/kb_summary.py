@@ -11,12 +11,16 @@ if TYPE_CHECKING:
 
 _BAD_LINES_SHOWN = 10
 _LABELS_SHOWN = 12
+_VOCABULARIES_SHOWN = 60  # all, of an ontology
 
 
 def summary(built: "Built") -> str:
     """Lay out the counts of a build, without zeros except for the most important counts."""
+    from ..kb.vocabularies import is_known
+
     kb, report = built.kb, built.report
     codes = kb.count_codes()
+    unknown = {name: count for name, count in codes.items() if name != "URL" and not is_known(name)}
     rows: list[tuple[str, object]] = [
         ("knowledge base", str(kb.path)),
         ("concepts", report.concepts),
@@ -29,6 +33,7 @@ def summary(built: "Built") -> str:
         ("languages", counted(report.by_lang)),
         ("vocabularies", counted(report.by_source)),
         ("codes", counted(codes)),
+        ("unknown vocabularies", counted(unknown, _VOCABULARIES_SHOWN)),
         ("relations", counted(report.by_relation)),
         (
             "mappings used",
@@ -49,10 +54,10 @@ def bad_line_report(bad_lines: "Sequence[BadLine]") -> Iterator[str]:
         yield f"... and {len(bad_lines) - _BAD_LINES_SHOWN:,} more lines"
 
 
-def counted(counts: Mapping[str, int]) -> str:
+def counted(counts: Mapping[str, int], most: int = _LABELS_SHOWN) -> str:
     """Write counts in a line, highest first: "en 41,498, de 12"."""
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    shown = [f"{name or '(none)'} {count:,}" for name, count in ordered[:_LABELS_SHOWN]]
+    shown = [f"{name or '(none)'} {count:,}" for name, count in ordered[:most]]
     more = len(ordered) - len(shown)
     return ", ".join([*shown, f"{more:,} more"] if more > 0 else shown)
 

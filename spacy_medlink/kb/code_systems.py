@@ -6,8 +6,8 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from ..types import Concept
-from .concept_urls import canonical
 from .rekey import scheme_of
+from .vocabularies import canonical
 
 _OBO = ("MONDO", "DOID", "UBERON", "GO", "CHEBI", "CL", "MP")
 # From the tables of FHIR R4 and terminology.hl7.org. The addresses are identifiers, not pages.

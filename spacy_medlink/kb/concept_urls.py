@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from urllib.parse import quote
 
+from .vocabularies import canonical
+
 _OBO = "http://purl.obolibrary.org/obo/{prefix}_{code}"
 # {code} is the id without its vocabulary.
 _PAGES = {
@@ -25,12 +27,6 @@ _PAGES = {
         for name in ("MONDO", "DOID", "UBERON", "GO", "CHEBI", "CL", "MP")
     },
 }
-_SPELLINGS = {
-    "HPO": "HP", "UMLS_CUI": "UMLS", "CUI": "UMLS", "MSH": "MESH", "MIM": "OMIM",
-    "ORPHANET": "ORPHA", "SCTID": "SNOMEDCT_US", "SNOMEDCT": "SNOMEDCT_US",
-    "SNOMED": "SNOMEDCT_US", "SNOMED_CT": "SNOMEDCT_US", "NCI": "NCIT", "ICD-10": "ICD10",
-    "LOINC": "LNC",
-}  # fmt: skip
 # Ids whose shape gives their vocabulary: six digits are OMIM; eight digits are ambiguous.
 _SHAPES = (
     (re.compile(r"C\d{7}"), "UMLS"),
@@ -94,9 +90,3 @@ def _page(vocabulary: str, code: str) -> str:
     if name not in _PAGES:
         return ""
     return _PAGES[name].format(code=quote(code.removeprefix(f"{name}:"), safe=".-"))
-
-
-def canonical(vocabulary: str) -> str:
-    """Return the standard name of a vocabulary for one of its spellings."""
-    name = vocabulary.upper()
-    return _SPELLINGS.get(name, name)

@@ -70,6 +70,18 @@ def test_build(run: Run, tmp_path: Path, obo: Path) -> None:
     assert len(source["sha256"]["x.obo"]) == 64
 
 
+def test_unknown_vocabularies_are_named(run: Run, tmp_path: Path) -> None:
+    xrefs = [f"V{number}x:1" for number in range(30)] + ["SNOMEDCT_2010_1_31:2", "https://x.org/3"]
+    terms = "".join(f"[Term]\nid: X:{n}\nname: x{n}\nxref: {one}\n" for n, one in enumerate(xrefs))
+    (tmp_path / "x.obo").write_text(f"{terms}xref: V0x:7\n")
+    given = ("--from", "obo", "--output", tmp_path / "x.kb")
+    stdout = run("kb", "build", tmp_path / "x.obo", *given).stdout
+    (row,) = (line for line in stdout.splitlines() if line.startswith("unknown vocabularies"))
+    names = row.split(maxsplit=2)[2].split(", ")
+    assert names[0] == "V0x 2"
+    assert sorted(names[1:]) == sorted(f"V{number}x 1" for number in range(1, 30))
+
+
 def test_same_input_gives_the_same_bytes(run: Run, tmp_path: Path, obo: Path) -> None:
     for name in ("a.kb", "b.kb"):
         run("kb", "build", "--output", tmp_path / name, "--from", "obo", obo)

@@ -34,6 +34,7 @@ property_value: seeAlso "x" xsd:string
 EXPECTED = (
     CodeMap("MESH", "D1", "exact", "MONDO"), CodeMap("NCIT", "C1", "broader", "MONDO"),
     CodeMap("ORPHA", "1", "exact", "MONDO"), CodeMap("DOID", "1", "related", "MONDO"),
+    CodeMap("SNOMEDCT_US", "1", "broader", "MONDO"),
 )  # fmt: skip
 
 
@@ -45,6 +46,7 @@ def test_obo(tmp_path: Path) -> None:
     assert concept.maps == EXPECTED
     assert {name: [*own] for name, own in concept.codes.items()} == {
         "MESH": ["D1"], "ORPHA": ["1"], "OMIM": ["1"], "NCIT": ["C1"], "DOID": ["1"],
+        "SNOMEDCT_US": ["1"],
     }  # fmt: skip
     assert list(read_apart("spacy_medlink.kb.readers.obo:read", path, None)) == [concept]
     build_kb(tmp_path / "kb", [concept])

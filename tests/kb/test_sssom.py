@@ -103,7 +103,7 @@ def test_build(path: Path, tmp_path: Path) -> None:
     built = build_knowledge_base(out=tmp_path / "a.kb", sources=sources, maps=[path, zipped])
     first, second = built.kb.manifest["maps"]
     assert (first["name"], first["lines"], first["used"]) == ("download.sssom.tsv", 6, 5)
-    assert (second["name"], second["used"]) == ("more.sssom.tsv.gz", 4)  # "hpo" is not declared
+    assert (second["name"], second["used"]) == ("more.sssom.tsv.gz", 5)  # "hpo" is known
     assert CodeMap("MESH", "D1", "exact", "more") in built.kb.maps("HP:1")
     build_knowledge_base(out=tmp_path / "b.kb", sources=sources, maps=[path, zipped])
     assert (tmp_path / "a.kb").read_bytes() == (tmp_path / "b.kb").read_bytes()

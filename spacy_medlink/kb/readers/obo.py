@@ -3,25 +3,39 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 from ...types import ISA, BadLine, Concept, Name, Record, Relation, Retired
 from .fields import FieldError, identifier, surface
 from .lines import numbered_lines, report
-from .xrefs import codes_of, maps_of, relation_of_match, skos_match, source_of
+from .xrefs import codes_of, compact, maps_of, relation_of_match, skos_match, source_of
 
 _TAG = re.compile(r"([A-Za-z_][\w.\-]*):\s*(.*)")
-_QUALIFIER = re.compile(r'"MONDO:(\w+)"')  # of a cross-reference
-_MATCH = re.compile(r"(?:skos:)?(\w+Match)\s+(\S+)")
-_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"\s*(.*)')
+_MONDO = re.compile(r'"MONDO:(\w+)"')  # in the qualifiers of a cross-reference
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
+# Behind a quoted text: scope and type, or a datatype; then sources, qualifiers or a comment.
+_BEHIND = re.compile(r'((?:\s+[^\s\["{!]+){0,2})\s*(?:[\[{!]|$)')
+_XREF = re.compile(r'(?:[^\s"]+:\s+(?=[^\s"{!]))?[^\s"]+')
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {"n": "\n", "t": "\t", "W": " "}
 _SCOPES = frozenset({"EXACT", "BROAD", "NARROW", "RELATED"})
-# Comments run to the end of the line; a "!" inside an identifier has no space before it. Because of
-# the look-behind, a long run of spaces is tried only once, not from each space.
-_COMMENT = re.compile(r"(?<!\s)\s+!.*$")
+# Qualifiers, then a comment. Comments run to the end of the line; a "!" inside an identifier has no
+# space before it. Because of the look-behind, a long run of spaces is tried only once, not from
+# each space.
+_QUALIFIER = r'[^\s{}="]+=(?:"(?:[^"\\]|\\.)*"|[^\s"{},]*)'
+_TRAILER = re.compile(
+    rf"(?<!\s)(?:\s*\{{(?:\s*{_QUALIFIER}\s*(?:,|(?=\}})))*\}})?(?:(?:^|\s+)!.*)?$"
+)
 _STANZA = re.compile(r"\[(\w+)\](?:\s*!.*)?")
 _STANZAS = frozenset({"Term", "Typedef", "Instance", "Annotation"})
+# Term types of the names that a property has.
+_NAMES = {
+    "IAO:0000118": "SY", "alternative_term": "SY", "altLabel": "SY", "hiddenLabel": "HIDDEN",
+}  # fmt: skip
+_MATCH = re.compile(r"(?:exact|close|broad|narrow|related)Match|equivalentClass")
+_OBSOLETE = "oboInOwl:ObsoleteClass"
+_LAST_PART = re.compile(r".*[:/#]")
 
 
 @dataclass
@@ -43,12 +57,16 @@ class _Term:
 def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]:
     """Stream the live terms of an OBO file as concepts, obsolete and alternative ids as retired.
 
-    Synonyms keep their scope and type as term type ("EXACT", "RELATED layperson"). The namespace
-    becomes the type. Cross-references and SKOS matches become codes by vocabulary, exact ones (also
-    those that Mondo marks as equivalent) before others. Relationships become relations, with `is_a`
-    as "isa". The source of names and relations is the ontology's id, in capitals ("HP").
+    Synonyms keep their scope and type as term type ("EXACT", "RELATED layperson"); other names are
+    "SY" or "HIDDEN". The namespace becomes the type. Cross-references, equivalent terms and SKOS
+    matches become codes by vocabulary, exact ones (also those that Mondo marks as equivalent)
+    before others. Relationships and the parts of a definition (`intersection_of`) become relations
+    with the name of their Typedef, with underscores ("part_of"), and `is_a` as "isa". The source of
+    names and relations is the ontology's id, in capitals ("HP"). Terms of which nothing but
+    relations is said are passed over.
     RAISES (MedlinkError): E105 for a bad line, unless `bad_lines` collects it.
     """
+    relations = _relation_names(path)
     header: dict[str, str] = {}
     term: _Term | None = None
     in_header = True
@@ -66,7 +84,7 @@ def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]
             if in_header:
                 _in_header(header, tag, value)
             elif term is not None:
-                _apply(term, tag, value)
+                _apply(term, tag, value, relations)
         except FieldError as error:
             report(path, number, error.problem, error.expected, bad_lines)
     yield from _records(term, path, bad_lines, header)
@@ -78,8 +96,27 @@ def release_of(path: Path) -> str:
         if line.startswith("["):
             break
         if line.startswith("data-version:"):
-            return line.partition(":")[2].strip()
+            return _plain(line.partition(":")[2])
     return ""
+
+
+def _relation_names(path: Path) -> dict[str, str]:
+    """Read what the Typedefs, which come last, call the relations: by their ids and xrefs."""
+    by_id: dict[str, str] = {}
+    by_xref: dict[str, str] = {}
+    typedef: dict[str, list[str]] | None = None
+    for _, line in chain(numbered_lines(path, []), [(0, "[")]):
+        tag, _, value = line.strip().partition(":")
+        if not tag.startswith("["):
+            if typedef is not None:
+                typedef.setdefault(tag, []).append(_plain(value))
+            continue
+        if typedef and "name" in typedef:
+            name = "_".join(typedef["name"][0].split())
+            by_id.update(dict.fromkeys(typedef.get("id", ()), name))
+            by_xref.update(dict.fromkeys(typedef.get("xref", ()), name))
+        typedef = {} if tag.startswith("[Typedef]") else None
+    return {**by_xref, **by_id}
 
 
 def _stanza(text: str) -> str:
@@ -92,7 +129,7 @@ def _stanza(text: str) -> str:
 def _in_header(header: dict[str, str], tag: str, value: str) -> None:
     if tag == "id":
         raise FieldError(f"the id {value[:60]!r} in the header", "`[Term]` before it")
-    header[tag] = value
+    header[tag] = _plain(value)
 
 
 def _tag(text: str) -> tuple[str, str]:
@@ -102,13 +139,13 @@ def _tag(text: str) -> tuple[str, str]:
     return match.group(1), match.group(2).strip()
 
 
-def _apply(term: _Term, tag: str, value: str) -> None:
+def _apply(term: _Term, tag: str, value: str, relations: dict[str, str]) -> None:
     if tag == "id":
         _once(tag, term.id, value)
         term.id = _identifier(value)
     elif tag == "name":
         _once(tag, term.name, value)
-        term.name = surface(_unescape(_COMMENT.sub("", value)))
+        term.name = surface(_plain(value))
     elif tag == "synonym":
         term.synonyms.append(_synonym(value))
     elif tag in ("exact_synonym", "broad_synonym", "narrow_synonym", "related_synonym"):
@@ -117,16 +154,18 @@ def _apply(term: _Term, tag: str, value: str) -> None:
     elif tag == "def":
         term.definition = _quoted(value)[0]
     elif tag == "xref":
-        term.xrefs.append(_identifier(value))
-        if relation := relation_of_match(_QUALIFIER.findall(value)):
+        match = _XREF.match(value)
+        term.xrefs.append(identifier(_unescape(match[0]) if match else "", "cross-reference"))
+        if relation := relation_of_match(_MONDO.findall(value)):
             term.matches.append((term.xrefs[-1], relation))
-    elif tag == "property_value" and (match := _MATCH.match(value)):
-        term.matches += skos_match(match[1], _identifier(match[2]))
+    elif tag == "property_value":
+        _property(term, *(*value.split(maxsplit=1), "", "")[:2])
+    elif tag == "equivalent_to":
+        term.matches.append((_identifier(value), "exact"))
     elif tag == "is_a":
         term.relations.append(Relation(ISA, _identifier(value)))
-    elif tag == "relationship":
-        relation, _, other = value.partition(" ")
-        term.relations.append(Relation(identifier(relation, "relation"), _identifier(other)))
+    elif tag in ("relationship", "intersection_of"):
+        term.relations.append(_relation(tag, _words(value), relations))
     elif tag == "alt_id":
         term.alt_ids.append(_identifier(value))
     elif tag == "is_obsolete":
@@ -134,46 +173,68 @@ def _apply(term: _Term, tag: str, value: str) -> None:
     elif tag == "replaced_by":
         term.replaced_by = term.replaced_by or _identifier(value)
     elif tag == "namespace":
-        term.namespace = value
+        term.namespace = _plain(value)
+
+
+def _property(term: _Term, property: str, value: str) -> None:
+    """Read the properties that hold a name, a match or a successor; others are passed over."""
+    property = compact(_unescape(property))
+    word = property if property in _NAMES else _LAST_PART.sub("", property)
+    if word in _NAMES:
+        term.synonyms.append(Name(surface(_quoted(value)[0]), "en", "", _NAMES[word]))
+    elif _MATCH.fullmatch(word):
+        target = _quoted(value)[0] if value.startswith('"') else _identifier(value)
+        term.matches += skos_match(word, identifier(target.strip("<>"), "match"))
+
+
+def _relation(tag: str, words: list[str], names: dict[str, str]) -> Relation:
+    """Make a relation of the words behind a tag; a definition has a term alone for its genus."""
+    if tag == "intersection_of" and len(words) == 1:
+        return Relation(ISA, identifier(words[0]))
+    relation, other = (*words, "", "")[:2]
+    name = names.get(relation, relation)
+    name = ISA if "is_a" in (relation, name) else identifier(name, "relation")
+    return Relation(name, identifier(other, "identifier"))
 
 
 def _records(
     term: _Term | None, path: Path, bad_lines: list[BadLine] | None, header: dict[str, str]
 ) -> Iterator[Record]:
-    if term is None:
+    if term is None or term.id == _OBSOLETE:
         return
     if not term.id:
         report(path, term.line, "a term without id", "`id: ...` below [Term]", bad_lines)
         return
-    if term.obsolete:
+    relations = tuple(dict.fromkeys(term.relations))
+    parents = tuple(one.id for one in relations if one.relation == ISA)
+    if term.obsolete or _OBSOLETE in parents:
         yield Retired(term.id, term.replaced_by, "obsolete")
         return
-    if not term.name:
-        report(path, term.line, f"term {term.id} without name", "`name: ...`", bad_lines)
+    spelled = term.name or next((name.text for name in term.synonyms), "")
+    if not spelled:
+        if term.definition:
+            report(path, term.line, f"term {term.id} without name", "`name: ...`", bad_lines)
         return
     kind = term.namespace or header.get("default-namespace", "")
-    source = source_of(_COMMENT.sub("", header.get("ontology", "")), term.id, path)
+    source = source_of(header.get("ontology", ""), term.id, path)
+    preferred = [Name(term.name, "en", "", "PT")] if term.name else []
     yield Concept(
         id=term.id,
-        name=term.name,
-        names=(
-            Name(term.name, "en", source, "PT"),
-            *(name._replace(source=source) for name in term.synonyms),
-        ),
+        name=spelled,
+        names=tuple(name._replace(source=source) for name in (*preferred, *term.synonyms)),
         types=(kind,) if kind else (),
         definition=term.definition,
         codes=codes_of(term.xrefs, term.matches),
         maps=maps_of(term.matches, source),
-        parents=tuple(one.id for one in term.relations if one.relation == ISA),
-        relations=tuple(one._replace(source=source) for one in term.relations),
+        parents=parents,
+        relations=tuple(one._replace(source=source) for one in relations),
     )
     for alternative in term.alt_ids:
         yield Retired(alternative, term.id, "merged")
 
 
 def _synonym(value: str) -> Name:
-    text, rest = _quoted(value)
-    words = rest.partition("[")[0].split()
+    text, words = _quoted(value)
     scope = words[0] if words and words[0] in _SCOPES else "RELATED"
     kind = " ".join(words[1:2] if words and words[0] in _SCOPES else words[:1])
     tty = f"{scope} {kind}".strip()
@@ -188,15 +249,29 @@ def _once(tag: str, known: str, value: str) -> None:
 
 
 def _identifier(value: str) -> str:
-    words = _COMMENT.sub("", value).split(maxsplit=1)
-    return identifier(_unescape(words[0]) if words else "", "identifier")
+    return identifier((_words(value) or [""])[0], "identifier")
 
 
-def _quoted(value: str) -> tuple[str, str]:
+def _words(value: str) -> list[str]:
+    return [_unescape(word) for word in _TRAILER.sub("", value).split()]
+
+
+def _plain(value: str) -> str:
+    """Return a value without quotation marks, and without its qualifiers and comment."""
+    return _unescape(_TRAILER.sub("", value.strip()))
+
+
+def _quoted(value: str) -> tuple[str, list[str]]:
+    """Return a text in quotation marks, and the words behind it (scope and type)."""
     match = _QUOTED.match(value)
     if match is None:
         raise FieldError(f"no quoted text in {value[:60]!r}", 'text in double quotes: "..."')
-    return _unescape(match.group(1)), match.group(2)
+    rest = value[match.end() :]
+    behind = _BEHIND.match(rest)
+    # The quotation marks of sources and qualifiers come in pairs, those of a comment may not.
+    if behind is None or '"' in _QUOTED.sub("", rest).partition(" !")[0]:
+        raise FieldError(f"a quotation mark inside {value[:60]!r}", 'a backslash before it: \\"')
+    return _unescape(match[1]), behind[1].split()
 
 
 def _unescape(text: str) -> str:

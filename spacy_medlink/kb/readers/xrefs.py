@@ -2,21 +2,13 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from ...types import CodeMap
+from ..code_systems import system_of, vocabulary_of
+from ..vocabularies import canonical
 
-# Spellings of vocabularies in ontologies; others stay as they are.
-_VOCABULARIES = {
-    "ICD-10": "ICD10", "ICD10": "ICD10", "ICD10WHO": "ICD10", "ICD10CM": "ICD10CM",
-    "ICD-10-CM": "ICD10CM", "ICD9": "ICD9", "ICD9CM": "ICD9CM", "ICD-O": "ICDO", "ICDO": "ICDO",
-    "SNOMEDCT_US": "SNOMEDCT_US", "SNOMEDCT": "SNOMEDCT_US", "SCTID": "SNOMEDCT_US",
-    "SNOMED": "SNOMEDCT_US", "SNOMEDCT_US_2015_03_01": "SNOMEDCT_US",
-    "MSH": "MESH", "MeSH": "MESH", "MESH": "MESH", "mesh": "MESH",
-    "UMLS": "UMLS", "UMLS_CUI": "UMLS", "MEDDRA": "MEDDRA", "MedDRA": "MEDDRA",
-    "NCIT": "NCIT", "NCI": "NCIT", "Orphanet": "ORPHA", "ORPHA": "ORPHA",
-    "OMIM": "OMIM", "MIM": "OMIM",
-}  # fmt: skip
 Match = tuple[str, str]
 """A cross-reference and its relation to the concept, as in `CodeMap.relation`."""
 
@@ -33,21 +25,40 @@ _MATCHES = {
     "mondoIsNarrowerThanSource": "broader", "mondoIsBroaderThanSource": "narrower",
     "relatedTo": "related", "exactMatch": "exact", "broadMatch": "broader",
     "narrowMatch": "narrower", "closeMatch": "related", "relatedMatch": "related",
+    "equivalentClass": "exact", "sameAs": "exact",
 }  # fmt: skip
 _FILE = re.compile(r"\.(?:obo|owl|json|ofn|omn|ttl|rdf|xml)$")
-_IRI = re.compile(r"https?://.*[/#](?P<prefix>[A-Za-z][A-Za-z0-9]*)_(?P<local>[\w.\-]+)")
+# Addresses that end with an id, "HP_0001250": of the foundry, and of two that write them likewise.
+_ID = re.compile(
+    r"https?://(?:purl\.obolibrary\.org/obo|www\.orpha\.net/ORDO|www\.ebi\.ac\.uk/efo)/"
+    r"(?P<prefix>[A-Za-z][\w.\-]*)_(?P<local>[^\W_][^\s_/#?]*)"
+)
+_CODE = re.compile(r"(?P<base>https?://.+)[/#:](?P<code>[^\s/#:?]+)")
+# Beginnings of addresses that are made of a vocabulary and a code, beside those of code systems.
+_OF_CODES = {
+    "snomed.info/id": "SNOMEDCT_US", "id.nlm.nih.gov/mesh": "MESH", "omim.org/entry": "OMIM",
+    "linkedlifedata.com/resource/umls/id": "UMLS", "orpha.net/ORDO": "ORPHA",
+}  # fmt: skip
+_SCHEME = re.compile(r"https?://(?:www\.)?")
+# Registries, whose addresses have the vocabulary before the code.
+_REGISTRY = re.compile(
+    r"https?://(?:purl\.bioontology\.org/ontology|identifiers\.org|bioregistry\.io)/(?P<name>[^/]+)"
+)
 
 
 def code_of(xref: str) -> tuple[str, str] | None:
     """Split a cross-reference into (vocabulary, code); None when it names no vocabulary.
 
-    xref (str): such as "SCTID:73211009", or a web address, whose vocabulary is "URL".
+    xref (str): such as "SCTID:73211009", or a web address, whose vocabulary is "URL" unless it is
+        that of a code or of an ontology's term.
     """
     if xref.startswith(("http://", "https://")):
-        return "URL", xref
+        xref = compact(xref)
+        if "://" in xref:
+            return "URL", xref
     vocabulary, _, code = xref.partition(":")
     vocabulary, code = vocabulary.strip(), code.strip()
-    return (_VOCABULARIES.get(vocabulary, vocabulary), code) if vocabulary and code else None
+    return (canonical(vocabulary), code) if vocabulary and code else None
 
 
 def code_by_shape(id: str) -> tuple[str, str] | None:
@@ -58,10 +69,26 @@ def code_by_shape(id: str) -> tuple[str, str] | None:
     return (vocabulary, id) if vocabulary else None
 
 
-def compact(iri: str) -> str:
-    """Shorten the IRI of an ontology term to its usual id ("HP:0001250"), if it has that form."""
-    match = _IRI.fullmatch(iri)
-    return f"{match['prefix']}:{match['local']}" if match else iri
+def compact(address: str) -> str:
+    """Shorten the address of an ontology's term or of a code to its usual id ("HP:0001250").
+
+    Not every address with "_" in it is one: "http://example.org/Heart_disease" is words.
+    """
+    if term := _ID.fullmatch(address):
+        return f"{term['prefix']}:{term['local']}"
+    coded = _CODE.fullmatch(address)
+    vocabulary = vocabulary_in(coded["base"]) if coded else ""
+    return f"{vocabulary}:{coded['code']}" if coded and vocabulary else address
+
+
+@lru_cache(1000)
+def vocabulary_in(base: str) -> str:
+    """Return the vocabulary of an address that is cut before the code; "" for an unknown one."""
+    if registry := _REGISTRY.fullmatch(base):
+        return canonical(registry["name"])
+    vocabulary = vocabulary_of(base)
+    same = system_of(vocabulary) == base
+    return _OF_CODES.get(_SCHEME.sub("", base)) or (vocabulary if same else "")
 
 
 def source_of(ontology: str, id: str, path: Path) -> str:
@@ -86,9 +113,9 @@ def relation_of_match(words: Iterable[str]) -> str:
 
 
 def skos_match(word: str, target: str) -> list[Match]:
-    """Read a property of a concept as matches; [] unless its target has a known vocabulary."""
-    relation, xref = relation_of_match([word]), compact(target)
-    return [(xref, relation)] if relation and (code_of(xref) or ("URL",))[0] != "URL" else []
+    """Read a property of a concept as matches; [] if it is another property."""
+    relation = relation_of_match([word])
+    return [(target, relation)] if relation else []
 
 
 def maps_of(matches: Iterable[Match], source: str) -> tuple[CodeMap, ...]:

@@ -8,7 +8,7 @@ import pytest
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb.readers import read
 from spacy_medlink.kb.readers.obo import release_of
-from spacy_medlink.types import BadLine, Concept, Name, Relation, Retired
+from spacy_medlink.types import BadLine, CodeMap, Concept, Name, Relation, Retired
 from tests.kb import samples
 
 
@@ -69,7 +69,10 @@ def test_names_come_from_the_ontology_not_from_the_file(tmp_path: Path, header: 
         ("[Term]\nid: A:1\u200b\nname: a\n", 2),
         ("[Term]\nid: A:1\nname: a\nis_a:\n", 4),
         ("[Term]\nname: a\n", 1),
-        ("[Term]\nid: A:1\n", 1),
+        ('[Term]\nid: A:1\ndef: "d" []\n', 1),
+        ("[Term]\nid: A:1\nname: a\nis_a: ! b\n", 4),
+        ('[Term]\nid: A:1\nname: {comment="c"}\n', 3),
+        ("[Term]\nid: A:1\nname: a\nrelationship: part_of\n", 4),
     ],
 )
 def test_bad_lines(tmp_path: Path, text: str, line: int) -> None:
@@ -79,6 +82,177 @@ def test_bad_lines(tmp_path: Path, text: str, line: int) -> None:
     bad: list[BadLine] = []
     list(read("obo", path, bad))
     assert line in [bad_line.line for bad_line in bad]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        """synonym: "3,3',3"-invented acid" EXACT []""",
+        'synonym: "a "b" c" EXACT []',
+        'synonym: "a" b" EXACT []',
+        'synonym: "a", "b" EXACT []',
+        'synonym: "a" [b" EXACT []',
+        'exact_synonym: "5" test" []',
+        'def: "a 5" needle" [X:1]',
+        'property_value: IAO:0000118 "5" test" xsd:string',
+        'property_value: skos:exactMatch "MESH:"D1" xsd:string',
+    ],
+)
+def test_a_quotation_mark_that_is_not_escaped_is_a_bad_line(tmp_path: Path, line: str) -> None:
+    """Otherwise what is behind it would be lost."""
+    path = _write(tmp_path / "x.obo", f"[Term]\nid: A:1\nname: a\n{line}\n")
+    bad: list[BadLine] = []
+    (concept,) = read("obo", path, bad)
+    assert concept == Concept("A:1", "a", (Name("a", "en", "A", "PT"),))
+    assert [(one.line, "quotation mark" in one.problem) for one in bad] == [(4, True)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        r'synonym: "3,3\',3\"-acid" EXACT []',
+        r'synonym: "3,3\',3\"-acid"',
+        r'synonym: "3,3\',3\"-acid" []',
+        r'synonym: "3,3\',3\"-acid" EXACT lay [X:1 "said \"so\" ! here", Y:2] {a="b", c="!"} ! 5"',
+        r'synonym: "3,3\',3\"-acid" EXACT [] ! 5" long',
+        r'exact_synonym: "3,3\',3\"-acid" [X:1]{source="X:2"}',
+    ],
+)  # fmt: skip
+def test_what_may_stand_behind_a_quoted_text(tmp_path: Path, line: str) -> None:
+    (concept,) = read("obo", _write(tmp_path / "x.obo", f"[Term]\nid: A:1\nname: a\n{line}\n"))
+    assert isinstance(concept, Concept)
+    assert concept.names[1].text == "3,3',3\"-acid"
+
+
+@pytest.mark.parametrize(
+    "behind", ["", ' {comment="c"}', ' {a="b", c="d ! {e}"}', " {all_only=true} ! x", " ! a {b}"]
+)
+def test_qualifiers_and_comments_are_no_part_of_a_value(tmp_path: Path, behind: str) -> None:
+    lines = (
+        "id: A:1", "name: plain {N-2} acid", "namespace: human", "alt_id: A:2",
+        "is_a: B:1", "relationship: part_of B:2", "xref: MESH:D1",
+    )  # fmt: skip
+    text = "".join(f"{line}{behind}\n" for line in lines)
+    path = _write(tmp_path / "x.obo", f"ontology: a{behind}\n\n[Term]\n{text}")
+    assert list(read("obo", path)) == [
+        Concept(
+            "A:1", "plain {N-2} acid", (Name("plain {N-2} acid", "en", "A", "PT"),),
+            types=("human",), codes={"MESH": ("D1",)}, parents=("B:1",),
+            relations=(Relation("isa", "B:1", "A"), Relation("part_of", "B:2", "A")),
+        ),
+        Retired("A:2", "A:1", "merged"),
+    ]  # fmt: skip
+
+
+MESH_1 = ("MESH", "D000001")
+SKOS = "http://www.w3.org/2004/02/skos/core#"
+
+
+@pytest.mark.parametrize(
+    "property", ["skos:{}", "{}", SKOS + "{}", r"http\://www.w3.org/2004/02/skos/core#{}"]
+)
+@pytest.mark.parametrize(
+    ("word", "relation"),
+    [
+        ("exactMatch", "exact"), ("broadMatch", "broader"), ("narrowMatch", "narrower"),
+        ("closeMatch", "related"), ("relatedMatch", "related"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [
+        ("MESH:D000001", MESH_1),
+        ('"MESH:D000001" xsd:string', MESH_1),
+        ('"MESH:D000001" xsd:string {source="X"} ! c', MESH_1),
+        ('"MSH2010_2010_02_22:D000001" http://www.w3.org/2001/XMLSchema#string', MESH_1),
+        ('"http://id.nlm.nih.gov/mesh/D000001" xsd:anyURI', MESH_1),
+        ("<http://identifiers.org/mesh/D000001>", MESH_1),
+        (r"http\://purl.obolibrary.org/obo/HP_0000001", ("HP", "0000001")),
+        ('"http://example.org/a_1" xsd:anyURI', ("URL", "http://example.org/a_1")),
+    ],
+)  # fmt: skip
+def test_matches(
+    tmp_path: Path, property: str, word: str, relation: str, value: str, code: tuple[str, str]
+) -> None:
+    line = f"property_value: {property.format(word)} {value}"
+    (concept,) = read("obo", _write(tmp_path / "x.obo", f"[Term]\nid: A:1\nname: a\n{line}\n"))
+    assert isinstance(concept, Concept)
+    assert concept.maps == (CodeMap(*code, relation, "A"),)
+    assert concept.codes == {code[0]: (code[1],)}
+
+
+def test_equivalent_terms_are_exact_codes(tmp_path: Path) -> None:
+    path = _write(tmp_path / "x.obo", "[Term]\nid: A:1\nname: a\nequivalent_to: DOID:7 ! b\n")
+    (concept,) = read("obo", path)
+    assert isinstance(concept, Concept)
+    assert concept.maps == (CodeMap("DOID", "7", "exact", "A"),)
+
+
+@pytest.mark.parametrize(
+    ("line", "codes"),
+    [
+        ("IntAct: EBI-1", {"IntAct": ("EBI-1",)}),
+        ('IntAct:  EBI-1 "a name" {source="X"} ! c', {"IntAct": ("EBI-1",)}),
+        ('MEDDRA:10022016 "Inguinal: hernia"', {"MEDDRA": ("10022016",)}),
+        (r"http\://snomed.info/id/73211009", {"SNOMEDCT_US": ("73211009",)}),
+        ("SNOMEDCT_US_2025_09_01:73211009", {"SNOMEDCT_US": ("73211009",)}),
+    ],
+)
+def test_cross_references(tmp_path: Path, line: str, codes: dict[str, tuple[str, ...]]) -> None:
+    (concept,) = read(
+        "obo", _write(tmp_path / "x.obo", f"[Term]\nid: A:1\nname: a\nxref: {line}\n")
+    )
+    assert isinstance(concept, Concept)
+    assert concept.codes == codes
+
+
+def test_relations_have_the_names_of_their_typedefs(tmp_path: Path) -> None:
+    path = _write(
+        tmp_path / "x.obo",
+        '[Typedef]\nid: BFO:0000051\nname: has part {x="y"}\n\n'
+        "[Term]\nid: A:1\nname: a\nrelationship: BFO:0000050 B:1\nrelationship: part_of B:2\n"
+        "relationship: BFO:0000051 B:3\nrelationship: RO:1 B:4 ! c\nrelationship: is_a B:5\n"
+        "relationship: OBO_REL:is_a B:6\nis_a: B:5\nintersection_of: B:7\n"
+        "intersection_of: part_of B:8\n\n"
+        "[Typedef]\nid: part_of ! below\nxref: BFO:0000050 ! BFO's\nname: part of\n\n"
+        "[Typedef]\nid: RO:1\n\n[Typedef]\nid: OBO_REL:is_a\nname: is a\n",
+    )
+    (concept,) = read("obo", path)
+    assert isinstance(concept, Concept)
+    assert concept.parents == ("B:5", "B:6", "B:7")
+    assert [one[:2] for one in concept.relations] == [
+        ("part_of", "B:1"), ("part_of", "B:2"), ("has_part", "B:3"), ("RO:1", "B:4"),
+        ("isa", "B:5"), ("isa", "B:6"), ("isa", "B:7"), ("part_of", "B:8"),
+    ]  # fmt: skip
+
+
+def test_terms_that_are_only_referred_to_are_passed_over(tmp_path: Path) -> None:
+    path = _write(
+        tmp_path / "x.obo",
+        "[Term]\nid: A:1\n\n[Term]\nid: A:2\nis_a: A:1\nxref: MESH:D1\n\n"
+        '[Term]\nid: A:3\nsynonym: "c" NARROW []\ndef: "d" []\n\n'
+        "[Term]\nid: oboInOwl:ObsoleteClass\nname: Obsolete Class\n\n"
+        "[Term]\nid: A:4\nname: old\nis_a: oboInOwl:ObsoleteClass ! Obsolete Class\n",
+    )
+    assert list(read("obo", path)) == [
+        Concept("A:3", "c", (Name("c", "en", "A", "NARROW"),), definition="d"),
+        Retired("A:4", "", "obsolete"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("property", "tty"),
+    [
+        ("IAO:0000118", "SY"), ("http://purl.obolibrary.org/obo/IAO_0000118", "SY"),
+        ("skos:altLabel", "SY"), (SKOS + "hiddenLabel", "HIDDEN"), ("EFO:alternative_term", "SY"),
+    ],
+)  # fmt: skip
+def test_names_in_properties(tmp_path: Path, property: str, tty: str) -> None:
+    line = f'property_value: {property} "other \\"name\\"" xsd:string'
+    path = _write(tmp_path / "x.obo", f"[Term]\nid: A:1\nname: a\n{line}\nproperty_value: x y\n")
+    (concept,) = read("obo", path)
+    assert isinstance(concept, Concept)
+    assert concept.names[1:] == (Name('other "name"', "en", "A", tty),)
 
 
 def test_comments_after_stanzas(tmp_path: Path) -> None:

@@ -134,12 +134,16 @@ def test_thesaurus(tmp_path: Path) -> None:
                 Name("Honey disease", "en", "SWEET", "SY"),
             ),
             definition="The blood is sweet.",
-            codes={"SNOMEDCT_US": ("73211009",), "SWEET": ("D1",), "MONDO": ("0000001",)},
+            codes={
+                "SNOMEDCT_US": ("73211009",), "SWEET": ("D1",), "MONDO": ("0000001",),
+                "URL": ("http://dbpedia.org/resource/Heart_disease",),
+            },
             parents=("D",),
             relations=(Relation("isa", "D", "SWEET"), Relation("related", three, "SWEET")),
             maps=(
                 CodeMap("SNOMEDCT_US", "73211009", "exact", "SWEET"),
                 CodeMap("MONDO", "0000001", "broader", "SWEET"),
+                CodeMap("URL", "http://dbpedia.org/resource/Heart_disease", "related", "SWEET"),
             ),
         ),
         Concept(three, "Foot", (Name("Foot", "en", "SWEET", "PT"),)),
@@ -203,7 +207,9 @@ def test_bioportal(tmp_path: Path) -> None:
         ("http://www.orpha.net/ORDO/Orphanet_558", "Orphanet:558"),
         ("http://www.ebi.ac.uk/efo/EFO_0000400", "EFO:0000400"),
         ("http://id.nlm.nih.gov/mesh/D003920", "MESH:D003920"),
+        ("http://purl.obolibrary.org/obo/NCBITaxon_Union_0000000", "NCBITaxon_Union:0000000"),
         ("http://example.org/x#Heart_disease", "http://example.org/x#Heart_disease"),
+        ("http://example.org/obo/HP_0000118", "http://example.org/obo/HP_0000118"),
         ("http://example.org/c_123", "http://example.org/c_123"),
         ("http://example.org/with a blank", "http://example.org/with a blank"),
         ("#Fever", "Fever"),
@@ -240,13 +246,92 @@ def test_what_is_passed_over(tmp_path: Path) -> None:
                 [ owl:onProperty [ owl:inverseOf :p ] ; owl:someValuesFrom :b ] ,
                 [ owl:onProperty :p ; owl:someValuesFrom [ owl:unionOf ( :b :c ) ] ] ,
                 [ owl:onProperty :p ; owl:allValuesFrom :b ] ;
-            owl:equivalentClass [ owl:intersectionOf ( :b :c ) ] ;
-            skos:exactMatch :b , [] ; skos:broader [] ; skos:related [] ; oio:hasDbXref [] ;
+            owl:equivalentClass [ owl:unionOf ( :b :c ) ] ;
+            skos:exactMatch [] ; skos:broader [] ; skos:related [] ; oio:hasDbXref [] ;
             oio:hasAlternativeId [] ; skos:definition [ rdfs:label "a node" ] ;
             rdfs:comment "text" .
         """,
     )
     assert concept == Concept("http://example.org/sweet/a", "a", (Name("a", "en", "O", "PT"),))
+
+
+@pytest.mark.parametrize("property", ["rdfs:subClassOf", "owl:equivalentClass"])
+def test_the_parts_of_an_intersection(tmp_path: Path, property: str) -> None:
+    """Each part of it is above the class, also where parts are intersections again."""
+    concept = _concept(
+        tmp_path,
+        f"""
+        obo:x.owl a owl:Ontology .
+        obo:X_1 a owl:Class ; rdfs:label "a" ; rdfs:subClassOf obo:X_2 ; {property} [
+            owl:intersectionOf ( obo:X_2 obo:X_3
+                [ owl:onProperty obo:P ; owl:someValuesFrom obo:X_4 ]
+                [ owl:intersectionOf ( obo:X_5 [ owl:unionOf ( obo:X_6 obo:X_7 ) ] ) ] ) ] .
+        obo:P rdfs:label "part of" .
+        """,
+    )
+    assert concept.parents == ("X:2", "X:3", "X:5")
+    assert set(concept.relations) == {
+        *(Relation("isa", f"X:{number}", "X") for number in (2, 3, 5)),
+        Relation("part_of", "X:4", "X"),
+    }
+
+
+def test_a_list_that_leads_back_to_itself_ends(tmp_path: Path) -> None:
+    text = """
+        obo:X_1 a owl:Class ; rdfs:label "a" ; rdfs:subClassOf [ owl:intersectionOf _:l ] .
+        _:l <http://www.w3.org/1999/02/22-rdf-syntax-ns#first> obo:X_2 ;
+            <http://www.w3.org/1999/02/22-rdf-syntax-ns#rest> _:l ."""
+    assert _concept(tmp_path, text).parents == ("X:2",)
+
+
+def test_a_class_that_is_the_same_is_an_exact_code(tmp_path: Path) -> None:
+    text = 'obo:X_1 a owl:Class ; rdfs:label "a" ; owl:equivalentClass obo:DOID_7 .'
+    concept = _concept(tmp_path, text)
+    assert concept.maps == (CodeMap("DOID", "7", "exact", "X"),)
+    assert concept.parents == ()
+
+
+def test_obsolete_classes_have_a_class_of_their_own(tmp_path: Path) -> None:
+    records = _turtle(
+        tmp_path,
+        'oio:ObsoleteClass a owl:Class ; rdfs:label "Obsolete Class" .'
+        'obo:X_1 a owl:Class ; rdfs:label "old" ; rdfs:subClassOf oio:ObsoleteClass .'
+        'obo:X_2 a owl:Class ; rdfs:label "a" .',
+    )
+    assert records[0] == Retired("X:1", "", "obsolete")
+    assert [one.id for one in records] == ["X:1", "X:2"]
+
+
+def test_alternative_terms(tmp_path: Path) -> None:
+    text = 'obo:X_1 a owl:Class ; rdfs:label "a" ; obo:IAO_0000118 "b"@de ; oio:hasSynonym "c" .'
+    assert _concept(tmp_path, text).names[1:] == (
+        Name("b", "de", "X", "SY"), Name("c", "en", "X", "RELATED"),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "syntax", "command"),
+    [
+        ("x.ofn", "", "functional", "robot convert"),
+        ("x.omn", "Class: a", "Manchester", "robot convert"),
+        ("x.jsonld", "{}", "JSON-LD", "rdfpipe"),
+        ("x.jsonld.gz", "{}", "JSON-LD", "rdfpipe"),
+        ("x.owl", "# c\n\nPrefix(:=<http://x/>)", "functional", "robot convert"),
+        ("x.owl", "Ontology (<http://x>)", "functional", "robot convert"),
+        ("x.owl", "Prefix: : <http://x/>\nOntology: <http://x>", "Manchester", "robot convert"),
+        ("x.owl", '\ufeff{"@context": {}}', "JSON-LD", "rdfpipe"),
+        ("x.ttl", '[\n{"@id": "http://x"}]', "JSON-LD", "rdfpipe"),
+        ("x.owl", '<Ontology xmlns="http://www.w3.org/2002/07/owl#"/>', "OWL/XML", "robot convert"),
+        ("x.owx", '<Ontology xmlns="http://www.w3.org/2002/07/owl#"/>', "OWL/XML", "robot convert"),
+    ],
+)
+def test_other_syntaxes_are_refused_by_name(
+    tmp_path: Path, name: str, text: str, syntax: str, command: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    with pytest.raises(MedlinkError, match=f"E105.*{name}, line 1: .*{syntax}.*{command}.*{name}"):
+        list(read("owl", path, []))
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,14 @@ from spacy_medlink.kb.readers.xrefs import code_by_shape, code_of, collect, comp
         ("Orphanet:558", ("ORPHA", "558")),
         ("FOO:1:2", ("FOO", "1:2")),
         ("https://example.org/a:b", ("URL", "https://example.org/a:b")),
+        ("https://example.org/HP_0000118", ("URL", "https://example.org/HP_0000118")),
+        ("http://snomed.info/id/73211009", ("SNOMEDCT_US", "73211009")),
+        ("https://identifiers.org/mesh:D003920", ("MESH", "D003920")),
+        ("http://purl.bioontology.org/ontology/ICD10CM/E11.9", ("ICD10CM", "E11.9")),
+        ("http://linkedlifedata.com/resource/umls/id/C0011849", ("UMLS", "C0011849")),
+        ("http://www.orpha.net/ORDO/Orphanet_558", ("ORPHA", "558")),
+        ("https://www.omim.org/entry/222100", ("OMIM", "222100")),
+        ("http://purl.obolibrary.org/obo/NCBITaxon_Union_0000000", ("NCBITaxon_Union", "0000000")),
         ("http", None),
         (":1", None),
         ("UMLS:", None),
@@ -45,7 +53,8 @@ def test_collection() -> None:
 def test_compact_ids() -> None:
     assert compact("http://purl.obolibrary.org/obo/HP_0001250") == "HP:0001250"
     assert compact("http://www.orpha.net/ORDO/Orphanet_558") == "Orphanet:558"
-    assert compact("http://example.org/onto#Class_A_1") == "Class:A_1"
+    assert compact("http://purl.obolibrary.org/obo/NCBITaxon_Union_1") == "NCBITaxon_Union:1"
+    assert compact("http://example.org/onto#HP_0001250") == "http://example.org/onto#HP_0001250"
     assert compact("http://example.org/seizure") == "http://example.org/seizure"
     assert compact("HP:0001250") == "HP:0001250"
 

@@ -2,19 +2,26 @@
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
 from ....types import ISA, BadLine, Concept, Name, Record, Relation, Retired
-from ...code_systems import system_of, vocabulary_of
-from ...concept_urls import canonical
+from ...code_systems import vocabulary_of
 from ...scratch import scratch
 from ..fields import FieldError, has_blank_names, identifier, without_blank_names
 from ..languages import iso_639_1
 from ..lines import report
-from ..xrefs import Match, codes_of, compact, maps_of, relation_of_match, source_of
-from .store import TABLES, Fact, Store, facts
+from ..xrefs import (
+    Match,
+    codes_of,
+    compact,
+    maps_of,
+    relation_of_match,
+    skos_match,
+    source_of,
+    vocabulary_in,
+)  # fmt: skip
+from .store import OBSOLETE, TABLES, Fact, Store, facts
 from .triples import BASE
 
 # Term types of names. The preferred name is of the first of these properties, all else equal.
@@ -22,23 +29,18 @@ _PREFERRED = ("skos:prefLabel", "rdfs:label", "ncit:P108")
 _TERM_TYPES = {
     **dict.fromkeys(_PREFERRED, "PT"),
     "skos:altLabel": "SY", "efo:alternative_term": "SY", "ncit:P90": "SY",
+    "obo:IAO_0000118": "SY",
     "skos:hiddenLabel": "HIDDEN",
     "oio:hasExactSynonym": "EXACT", "oio:hasBroadSynonym": "BROAD",
     "oio:hasNarrowSynonym": "NARROW", "oio:hasRelatedSynonym": "RELATED",
+    "oio:hasSynonym": "RELATED",
 }  # fmt: skip
 _DEFINITIONS = frozenset({"obo:IAO_0000115", "skos:definition", "efo:definition", "ncit:P97"})
+_ABOVE, _SAME = ("rdfs:subClassOf", "skos:broader"), "owl:equivalentClass"
 _TRUE = frozenset({"true", "1"})
 _FORM = "xl:literalForm"
 _HEAD = 10_000  # triples in which a version is looked for
-# Beginnings of addresses that are made of a vocabulary and a code, beside those of code systems.
-_OF_CODES = {
-    "http://snomed.info/id": "SNOMEDCT_US", "http://id.nlm.nih.gov/mesh": "MESH",
-}  # fmt: skip
-_LAST = re.compile(r"(?P<base>.+)[/#](?P<code>[^/#]+)")
 _LAST_PART = re.compile(r".*[/#]")
-_BIOPORTAL = "http://purl.bioontology.org/ontology/"
-_FOUNDRY = re.compile(r"http://purl\.obolibrary\.org/obo/[^/#]+")
-_CURIE = re.compile(r"[A-Z][A-Za-z]+:[A-Z]?\d+")
 
 
 def read(
@@ -51,8 +53,10 @@ def read(
     gives the id ("HP:0001250"); of others, the notation is the id if no other concept has it, else
     the address. Synonyms have their scope and type as term type, as in OBO; other names are "PT",
     "SY" or "HIDDEN". Restrictions become relations with the label of their property, with
-    underscores ("part_of"). What is deprecated, or is replaced, is retired. Anonymous classes,
-    properties, individuals, imports, and classes that are only referred to are passed over.
+    underscores ("part_of"). Of a definition (an equivalent class) and of an intersection, each part
+    counts as a superclass does. What is deprecated, below "Obsolete Class", or replaced, is
+    retired. Other anonymous classes, properties, individuals, imports, and classes that are only
+    referred to are passed over.
 
     path (Path): RDF/XML, Turtle or N-Triples, also `.gz`. Triples pass through a temporary file.
     lang (str): language of text without one, and of preferred name and definition if there are
@@ -105,6 +109,8 @@ class _Graph:
         RAISES (FieldError): for an id that cannot be one, and for a concept without a name.
         """
         said, id = self._said(address), self._id(address)
+        if address == OBSOLETE:
+            return []
         if gone := self._retired(id, said):
             return [gone]
         names, definition = self._names(address, said), self._definition(said)
@@ -114,7 +120,7 @@ class _Graph:
         if not spelled:
             raise FieldError(f"the concept {id[:60]!a} without a name", "a label for it")
         source = self._source(id, said)
-        matches = [*self._mondo_matches(address, said), *_skos_matches(said)]
+        matches = [*self._mondo_matches(address, said), *_matches(said)]
         relations = tuple(dict.fromkeys(self._relations(said, source)))
         concept = Concept(
             id=id,
@@ -144,7 +150,7 @@ class _Graph:
 
     def _id(self, address: str) -> str:
         """Return the id of a concept by its address; an id stays as it is."""
-        id = _short(address)
+        id = compact(address)
         if "://" in id:
             id = self._store.notation(address) or id.removeprefix(BASE).removeprefix("#")
         return identifier(id)
@@ -152,6 +158,7 @@ class _Graph:
     def _retired(self, id: str, said: list[Fact]) -> Retired | None:
         successors = _of(said, "dct:isReplacedBy")
         gone = "owl:DeprecatedClass" in _of(said, "rdf:type")
+        gone = gone or OBSOLETE in _of(said, "rdfs:subClassOf")
         if not (gone or _TRUE & {*_of(said, "owl:deprecated")} or successors):
             return None
         reason = "replaced" if successors else "obsolete"
@@ -161,7 +168,7 @@ class _Graph:
     def _source(self, id: str, said: list[Fact]) -> str:
         """Return the source of a concept's names: its scheme, or else its ontology."""
         schemes = map(vocabulary_of, _of(said, "skos:inScheme"))
-        if found := next(filter(None, schemes), "") or _vocabulary(self._ontology):
+        if found := next(filter(None, schemes), "") or vocabulary_in(self._ontology):
             return found
         return source_of(self._ontology, id, self._path)
 
@@ -199,19 +206,26 @@ class _Graph:
         for property, value, _ in said:
             if property == "skos:related":
                 yield Relation("related", self._id(value), source)
-            elif property not in ("rdfs:subClassOf", "skos:broader"):
-                continue
-            elif not value.startswith("_:"):
-                yield Relation(ISA, self._id(value), source)
-            else:
-                yield from self._restriction(value, source)
+            elif property in _ABOVE or (property == _SAME and value.startswith("_:")):
+                yield from self._implied(value, source)
 
-    def _restriction(self, node: str, source: str) -> Iterator[Relation]:
-        """Read an anonymous class; only "some values from" a named class is a relation."""
-        said = self._store.facts(node)
-        properties, fillers = _of(said, "owl:onProperty"), _of(said, "owl:someValuesFrom")
-        if properties and fillers:
-            yield Relation(self._relation(properties[0]), self._id(fillers[0]), source)
+    def _implied(self, node: str, source: str) -> Iterator[Relation]:
+        """Read what a class has to be: a named class, "some" of one, or all of several such."""
+        waiting, seen = [node], set[str]()
+        while waiting:
+            node = waiting.pop()
+            if not node.startswith("_:"):
+                yield Relation(ISA, self._id(node), source)
+                continue
+            if node in seen:  # a list that leads back to itself
+                continue
+            seen.add(node)
+            said = self._store.facts(node)
+            properties, fillers = _of(said, "owl:onProperty"), _of(said, "owl:someValuesFrom")
+            if properties and fillers:
+                yield Relation(self._relation(properties[0]), self._id(fillers[0]), source)
+            for part in ("rdf:rest", "rdf:first", "owl:intersectionOf"):
+                waiting += _of(said, part)
 
     def _relation(self, property: str) -> str:
         """Return the name of a relation: the label of its property, else what its address says."""
@@ -221,7 +235,8 @@ class _Graph:
                 key=self._rank,
             )
             label = "_".join(labels[0].value.split()) if labels else ""
-            self._called[property] = label or _LAST_PART.sub("", _short(property))
+            called = label or _LAST_PART.sub("", compact(property))
+            self._called[property] = ISA if called == "is_a" else called
         return self._called[property]
 
     def _mondo_matches(self, address: str, said: list[Fact]) -> Iterator[Match]:
@@ -244,7 +259,7 @@ def _xrefs(said: list[Fact], source: str) -> list[str]:
     found = []
     for property, value, _ in said:
         if property == "oio:hasDbXref":
-            found.append(identifier(_coded(value), "cross-reference"))
+            found.append(identifier(compact(value), "cross-reference"))
         elif property in ("umls:cui", "ncit:P207"):
             found.append("UMLS:" + identifier(value, "CUI"))
         elif property == "skos:notation":
@@ -252,40 +267,9 @@ def _xrefs(said: list[Fact], source: str) -> list[str]:
     return found
 
 
-def _skos_matches(said: list[Fact]) -> Iterator[Match]:
-    """Read the matches with concepts whose vocabulary is known."""
+def _matches(said: list[Fact]) -> Iterator[Match]:
+    """Read the matches with other concepts, and the classes that are the same."""
     for property, value, _ in said:
-        relation = relation_of_match([property.removeprefix("skos:")])
-        short = _short(value) if relation else "://"
-        if "://" not in short:
-            yield identifier(short, "match"), relation
-
-
-def _short(address: str) -> str:
-    """Shorten an address to its usual id ("HP:0001250"), if it has the form of one.
-
-    Not every address with "_" in it has: "http://example.org/Heart_disease" is words.
-    """
-    coded, short = _coded(address), compact(address)
-    if coded != address:
-        return coded
-    return short if _FOUNDRY.fullmatch(address) or _CURIE.fullmatch(short) else address
-
-
-def _coded(address: str) -> str:
-    """Shorten the address of a code in a known vocabulary ("SNOMEDCT_US:73211009")."""
-    last = _LAST.fullmatch(address)
-    if last is None:
-        return address
-    base, code = last["base"], last["code"]
-    vocabulary = _vocabulary(base)
-    if base.startswith(_BIOPORTAL):
-        vocabulary = canonical(base.removeprefix(_BIOPORTAL))
-    return f"{vocabulary}:{code}" if vocabulary else address
-
-
-@lru_cache(1000)
-def _vocabulary(base: str) -> str:
-    """Return the vocabulary of a code system's address, "" for an unknown one."""
-    found = vocabulary_of(base)
-    return _OF_CODES.get(base) or (found if system_of(found) == base else "")
+        space, _, word = property.partition(":")
+        if space in ("skos", "owl") and not value.startswith("_:"):
+            yield from skos_match(word, identifier(compact(value), "match"))

@@ -30,13 +30,14 @@ _NAMESPACES = {
 _TEXTS = """
 rdfs:label skos:prefLabel skos:altLabel skos:hiddenLabel skos:definition skos:notation
 xl:literalForm owl:deprecated owl:versionInfo oio:hasExactSynonym oio:hasRelatedSynonym
-oio:hasBroadSynonym oio:hasNarrowSynonym oio:hasOBONamespace obo:IAO_0000115 efo:alternative_term
-efo:definition ncit:P90 ncit:P97 ncit:P108 ncit:P207 umls:cui umls:tui
+oio:hasBroadSynonym oio:hasNarrowSynonym oio:hasSynonym oio:hasOBONamespace obo:IAO_0000115
+obo:IAO_0000118 efo:alternative_term efo:definition ncit:P90 ncit:P97 ncit:P108 ncit:P207 umls:cui
+umls:tui
 """
 _NODES = """
-rdf:type rdfs:subClassOf owl:onProperty owl:someValuesFrom owl:annotatedSource owl:versionIRI
-owl:annotatedProperty skos:broader skos:narrower skos:related skos:inScheme xl:prefLabel xl:altLabel
-xl:hiddenLabel
+rdf:type rdf:first rdf:rest rdfs:subClassOf owl:onProperty owl:someValuesFrom owl:equivalentClass
+owl:intersectionOf owl:annotatedSource owl:annotatedProperty owl:versionIRI skos:broader
+skos:narrower skos:related skos:inScheme xl:prefLabel xl:altLabel xl:hiddenLabel
 """
 _EITHER = """
 oio:hasDbXref oio:hasAlternativeId oio:hasSynonymType oio:source obo:IAO_0100001 dct:isReplacedBy
@@ -44,9 +45,13 @@ owl:annotatedTarget skos:exactMatch skos:closeMatch skos:broadMatch skos:narrowM
 skos:relatedMatch
 """
 # Only these may lead to a blank node, whose name is made up anew whenever the file is read.
-_ANONYMOUS = frozenset({"rdfs:subClassOf", "xl:prefLabel", "xl:altLabel", "xl:hiddenLabel"})
+_ANONYMOUS = frozenset(
+    "rdfs:subClassOf owl:equivalentClass owl:intersectionOf rdf:first rdf:rest"
+    " xl:prefLabel xl:altLabel xl:hiddenLabel".split()
+)
 _TYPES = "owl:Class owl:DeprecatedClass rdfs:Class skos:Concept owl:Ontology skos:ConceptScheme"
-_THING = _NAMESPACES["owl"] + "Thing"
+OBSOLETE = _NAMESPACES["oio"] + "ObsoleteClass"
+_NOTHING = frozenset({_NAMESPACES["owl"] + "Thing", _NAMESPACES["rdf"] + "nil"})
 
 
 def _addresses(names: str) -> dict[str, str]:
@@ -181,5 +186,5 @@ def facts(path: Path, bad_lines: list[BadLine] | None) -> Iterator[tuple[str, st
                 yield subject, property, known, "", line
         elif property == "skos:narrower":
             yield value, "skos:broader", subject, "", line
-        elif value != _THING:
+        elif value not in _NOTHING:
             yield subject, property, value, lang or "", line

@@ -19,6 +19,14 @@ _BLOCK = 1 << 16
 _NAMES = {"RDF_XML": "RDF/XML", "TURTLE": "Turtle", "N_TRIPLES": "N-Triples"}
 _DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
 _XML = re.compile(rb"\s*<(?:[?!]|[\w:.\-]+\s)")  # an address of Turtle has no white space
+# Other syntaxes: the suffix, the name, how such a file begins, and what converts it.
+_ROBOT = "robot convert --input {name} --output {name}.owl"
+_OTHERS = (
+    (".ofn", "OWL in functional syntax", rb"(?:Prefix|Ontology)\s*\(", _ROBOT),
+    (".omn", "OWL in Manchester syntax", rb"(?:Prefix|Namespace|Ontology):\s", _ROBOT),
+    (".jsonld", "JSON-LD", rb"\{|\[\s*\{", "rdfpipe -i json-ld -o xml {name} > {name}.owl"),
+)
+_COMMENTS = re.compile(rb"(?:\s|#[^\n]*\n)*")
 _PLACE = re.compile(r"^Parser error at line .*?: ")
 _LONGEST_START = 1 << 20  # bytes before the root element
 # Entities that abbreviate the beginning of an address are usual in OWL.
@@ -39,8 +47,9 @@ def triples(path: Path, predicates: Container[str]) -> Iterator[Triple]:
 
     The suffix `.ttl` or `.nt` tells the syntax, else the first bytes do. Addresses are not checked,
     because many ontologies have some with a blank in them. Nothing is fetched.
-    RAISES (MedlinkError): E105 where the file breaks its syntax; what follows cannot be told from
-        what is broken, so this error cannot be skipped. E614 without pyoxigraph.
+    RAISES (MedlinkError): E105 where the file has another syntax or breaks its own; what follows
+        cannot be told from what is broken, so this error cannot be skipped. E614 without
+        pyoxigraph.
     """
     oxigraph = _oxigraph()
     with open_source(path) as file:
@@ -178,7 +187,8 @@ class _Guard:
         self._expat.StartElementHandler = None
         self.is_before_root, self._start = False, b""
         if tag.rpartition(":")[2] != "RDF":
-            expected = "rdf:RDF, as in RDF/XML; ROBOT and Protégé convert OWL/XML"
+            command = _ROBOT.format(name=self._path.name)
+            expected = f"rdf:RDF, as in RDF/XML; of OWL/XML, `{command}` makes it"
             self._fail(f"the root element {tag:.60}", expected)
 
     def _fail(self, problem: str, expected: str, error: Exception | None = None) -> NoReturn:
@@ -189,6 +199,12 @@ class _Guard:
 
 def _syntax(path: Path, start: bytes) -> str:
     suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
+    comments = _COMMENTS.match(start)
+    text = start[comments.end() :] if comments else start
+    for ending, name, beginning, command in _OTHERS:
+        if suffix == ending or re.match(beginning, text):
+            expected = f"RDF/XML, Turtle or N-Triples; `{command.format(name=path.name)}` makes it"
+            raise Errors.bad_line(path=path, line=1, problem=f"this is {name}", expected=expected)
     if suffix in (".nt", ".ttl"):
         return "N_TRIPLES" if suffix == ".nt" else "TURTLE"
     return "RDF_XML" if _XML.match(start) else "TURTLE"
