@@ -77,8 +77,7 @@ def rerank(
     base = BiEncoder.load(own.path / ENCODER, device=place)
     settings = CrossSettings(
         recipe.max_length, recipe.context, recipe.definitions, LOSSES[recipe.loss].activation,
-        top=recipe.top, kb=kb_fingerprint(own.manifest["kb"]), attention=recipe.attention,
-        pooling=recipe.pooling,
+        top=recipe.top, kb=kb_fingerprint(own.manifest["kb"]),
     )  # fmt: skip
     encoder = CrossEncoder.of(base, settings, recipe.layers)
 

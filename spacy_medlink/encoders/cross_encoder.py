@@ -6,8 +6,8 @@ proposes candidates, and a transformer that reads both texts at once orders them
 
 import copy
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,6 @@ from ..util import devices
 from .bi_encoder import BiEncoder, unseen
 from .damage import running
 from .directory import positions
-from .packed import can_pack, pack, read, shared
 from .pairs import Pair, Pieces, Template
 from .pooling import pool
 
@@ -33,10 +32,6 @@ _BATCH_PIECES = 4096
 # change the arithmetic of a pair.
 _STEP = 8
 ACTIVATIONS = ("softmax", "softmax_nil", "sigmoid")
-FULL, ONE_WAY = "full", "one_way"
-ATTENTIONS = (FULL, ONE_WAY)
-MEAN, LAST = "mean", "last"
-POOLINGS = (MEAN, LAST)
 
 
 @dataclass(frozen=True)
@@ -50,11 +45,6 @@ class CrossSettings:
     weight (float): weight of these scores against those of retrieval, 0..1. top (int): the greatest
         number of candidates that are read.
     encoder, kb (str): fingerprints of the bi-encoder and the knowledge base that it was made for.
-    attention (str): "full": mention and candidate read each other; "one_way": the candidate reads
-        the mention, which then runs once for all its candidates, and the candidate's pieces are
-        averaged. pooling (str): "mean", or with "one_way" the "last": the piece that closes the
-        candidate says it all, and the last layer runs for that one alone. Both must be the same in
-        training.
     """
 
     max_length: int = 96
@@ -65,8 +55,6 @@ class CrossSettings:
     top: int = 25
     encoder: str = ""
     kb: str = ""
-    attention: str = FULL
-    pooling: str = MEAN
 
 
 class PairScorer(torch.nn.Module):
@@ -102,8 +90,6 @@ class CrossEncoder:
         if settings.activation not in ACTIVATIONS:
             rule = f"must be one of {', '.join(ACTIVATIONS)}"
             raise Errors.bad_setting(name="activation", value=settings.activation, rule=rule)
-        _check_attention(settings.attention, base.module)
-        _check_pooling(settings)
         longest = positions(base.module.config) or settings.max_length
         limit = min(settings.max_length, int(base.tokenizer.model_max_length), longest)
         self.settings = replace(settings, max_length=limit)
@@ -139,9 +125,7 @@ class CrossEncoder:
         base = BiEncoder.load(path, device=device)
         try:
             values = json.loads((path / SETTINGS_FILE).read_text("utf-8"))
-            known = {field.name for field in fields(CrossSettings)}
-            settings = CrossSettings(**{k: v for k, v in values.items() if k in known})
-            made = cls(base, settings)
+            made = cls(base, CrossSettings(**values))
             made.module.head.load_state_dict(load_file(path / HEAD_FILE))
         except (
             OSError,
@@ -183,12 +167,7 @@ class CrossEncoder:
         digest = xxhash.xxh3_128(self.base.fingerprint().encode())
         for _, tensor in sorted(self.module.head.state_dict().items()):
             digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
-        settings = asdict(self.settings)
-        if self.settings.attention == FULL:  # as in all models before this was a setting
-            del settings["attention"]
-        if self.settings.pooling == MEAN:
-            del settings["pooling"]
-        digest.update(json.dumps(settings, sort_keys=True).encode())
+        digest.update(json.dumps(asdict(self.settings), sort_keys=True).encode())
         return digest.hexdigest()
 
     def score(self, pairs: Sequence[Pair], batch_pieces: int | None = None) -> Floats1d:
@@ -212,7 +191,7 @@ class CrossEncoder:
         with torch.inference_mode(), running():
             parts = [
                 part
-                for batch, length in self._batches(pieces, size)
+                for batch, length in batches([len(one.ids) for one in pieces], size)
                 for part in self._scored(transformer, pieces, batch, length)
             ]
             order = [place for batch, _ in parts for place in batch]
@@ -258,22 +237,10 @@ class CrossEncoder:
         halves = (batch[:middle], batch[middle:])
         return [part for half in halves for part in self._scored(transformer, pieces, half, length)]
 
-    def _batches(
-        self, pieces: Sequence[Pieces], batch_pieces: int
-    ) -> Iterable[tuple[list[int], int]]:
-        if self.settings.attention == ONE_WAY:
-            return ((batch, 0) for batch in shared(pieces, batch_pieces))
-        return batches([len(one.ids) for one in pieces], batch_pieces)
-
     def _run(
         self, transformer: torch.nn.Module, pieces: Sequence[Pieces], length: int
     ) -> torch.Tensor:
-        if self.settings.attention == ONE_WAY:
-            packing = pack(pieces, self.base.device)
-            special, last = self.base.special, self.settings.pooling == LAST
-            pooled = read(transformer, packing, special, self._has_types, last)
-        else:
-            pooled = self._read(transformer, pieces, length)
+        pooled = self._read(transformer, pieces, length)
         # Pooling scales to length 1; the head learns faster from numbers around 1.
         logits = self.module.head(pooled * pooled.shape[1] ** 0.5)
         return torch.as_tensor(logits).squeeze(1).float()
@@ -312,24 +279,6 @@ def _pad(pieces: Sequence[Pieces], length: int, pad_id: int) -> tuple[Ints2d, In
         end = len(one.ids)
         ids[row, :end], types[row, one.second : end], mask[row, :end] = one.ids, 1, 1
     return ids, types, mask
-
-
-def _check_attention(attention: str, transformer: torch.nn.Module) -> None:
-    if attention not in ATTENTIONS:
-        rule = f"must be one of {', '.join(ATTENTIONS)}"
-        raise Errors.bad_setting(name="attention", value=attention, rule=rule)
-    if attention == ONE_WAY and not can_pack(transformer):
-        rule = "needs a transformer with the layers of BERT; this one takes full"
-        raise Errors.bad_setting(name="attention", value=attention, rule=rule)
-
-
-def _check_pooling(settings: CrossSettings) -> None:
-    if settings.pooling not in POOLINGS:
-        rule = f"must be one of {', '.join(POOLINGS)}"
-        raise Errors.bad_setting(name="pooling", value=settings.pooling, rule=rule)
-    if settings.pooling == LAST and settings.attention != ONE_WAY:
-        rule = f"needs attention = {ONE_WAY!r}"
-        raise Errors.bad_setting(name="pooling", value=settings.pooling, rule=rule)
 
 
 def keep_layers(transformer: Any, count: int) -> None:

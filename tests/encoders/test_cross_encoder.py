@@ -3,7 +3,6 @@
 import copy
 import json
 import pickle
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from thinc.api import Config
 from spacy_medlink.encoders.architectures import cross_encoder
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import (
-    ATTENTIONS,
     CrossEncoder,
     CrossSettings,
     batches,
@@ -33,14 +31,9 @@ PAIRS = [
 ] * 3
 
 
-WAYS = [(attention, "mean") for attention in ATTENTIONS] + [("one_way", "last")]
-
-
-@pytest.fixture(params=WAYS, ids=" ".join)
-def encoder(tiny_encoder, request):
-    attention, pooling = request.param
-    settings = CrossSettings(kb="a kb", attention=attention, pooling=pooling)
-    made = CrossEncoder.of(BiEncoder.load(tiny_encoder), settings)
+@pytest.fixture
+def encoder(tiny_encoder):
+    made = CrossEncoder.of(BiEncoder.load(tiny_encoder), CrossSettings(kb="a kb"))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         torch.nn.init.normal_(made.module.head.weight)
@@ -155,36 +148,6 @@ def test_the_first_layers_only(tiny_encoder, tmp_path):
     for count in (0, layers + 1, -1):
         with pytest.raises(MedlinkError, match=r"E302.*layers"):
             CrossEncoder.of(start, CrossSettings(), layers=count)
-
-
-def test_one_way_needs_layers_like_those_of_bert(tiny_encoder):
-    start = BiEncoder.load(tiny_encoder)
-    start.module.config.position_embedding_type = "relative_key"
-    with pytest.raises(MedlinkError, match=r"E302.*attention"):
-        CrossEncoder.of(start, CrossSettings(attention="one_way"))
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [CrossSettings(pooling="first"), CrossSettings(pooling="last")],  # full attention has its own
-)
-def test_poolings_that_cannot_be(tiny_encoder, settings):
-    with pytest.raises(MedlinkError, match=r"E302.*pooling"):
-        CrossEncoder.of(BiEncoder.load(tiny_encoder), settings)
-
-
-def test_the_closing_piece_alone_is_another_reading(tiny_encoder):
-    start, one_way = BiEncoder.load(tiny_encoder), CrossSettings(attention="one_way")
-    made = {
-        pooling: CrossEncoder.of(start, replace(one_way, pooling=pooling))
-        for pooling in ("mean", "last")
-    }
-    for encoder in made.values():
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(0)
-            torch.nn.init.normal_(encoder.module.head.weight)
-    assert np.abs(made["mean"].score(PAIRS) - made["last"].score(PAIRS)).max() > 1e-3
-    assert made["mean"].fingerprint() != made["last"].fingerprint()
 
 
 def test_a_directory_without_a_head(tiny_encoder):

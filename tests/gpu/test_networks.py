@@ -9,7 +9,7 @@ import torch
 
 from spacy_medlink.encoders import bi_encoder, light
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.encoders.cross_encoder import ATTENTIONS, CrossEncoder, CrossSettings
+from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.encoders.light import open_to_encode
 from spacy_medlink.encoders.native import has_native_bf16
 from spacy_medlink.encoders.pairs import Pair
@@ -78,11 +78,10 @@ def test_a_gpu_with_bf16_encodes_in_it(tiny_encoder: Path, device: str) -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("attention", ATTENTIONS)
 def test_the_same_scores_of_pairs(
-    tiny_encoder: Path, tmp_path: Path, device: str, attention: str, fp32: None
+    tiny_encoder: Path, tmp_path: Path, device: str, fp32: None
 ) -> None:
-    made = CrossEncoder.of(BiEncoder.load(tiny_encoder), CrossSettings(attention=attention))
+    made = CrossEncoder.of(BiEncoder.load(tiny_encoder), CrossSettings())
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         torch.nn.init.normal_(made.module.head.weight)
@@ -114,12 +113,11 @@ def test_a_batch_that_does_not_fit_is_halved(
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("attention", ATTENTIONS)
 def test_pairs_that_do_not_fit_are_halved(
-    tiny_encoder: Path, device: str, attention: str, fp32: None, monkeypatch: pytest.MonkeyPatch
+    tiny_encoder: Path, device: str, fp32: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     base = BiEncoder.load(tiny_encoder, device=torch.device(device))
-    encoder = CrossEncoder.of(base, CrossSettings(attention=attention))
+    encoder = CrossEncoder.of(base, CrossSettings())
     torch.nn.init.ones_(encoder.module.head.weight)
     expected, run, sizes = encoder.score(PAIRS), encoder._run, []
 

@@ -17,7 +17,7 @@ from spacy_medlink.assets import Assets
 from spacy_medlink.building import build_assets
 from spacy_medlink.encoders import bi_encoder, light
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.encoders.cross_encoder import ATTENTIONS, CrossEncoder, CrossSettings
+from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.fitting.calibrate import calibrate_assets
 from spacy_medlink.fitting.reranker import store_reranker
 from spacy_medlink.kb import build_kb
@@ -78,17 +78,15 @@ def place(tmp_path_factory):
     return path
 
 
-@pytest.fixture(scope="module", params=ATTENTIONS)
-def assets(place, request):
+@pytest.fixture(scope="module")
+def assets(place):
     plain = Assets(place / "assets")
-    settings = CrossSettings(
-        top=5, weight=0.4, kb=kb_fingerprint(plain.manifest["kb"]), attention=request.param
-    )
+    settings = CrossSettings(top=5, weight=0.4, kb=kb_fingerprint(plain.manifest["kb"]))
     encoder = CrossEncoder.of(BiEncoder.load(place / "assets" / "encoder"), settings)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         torch.nn.init.normal_(encoder.module.head.weight)
-    out = place / request.param
+    out = place / "reranked"
     reranked = store_reranker(plain, out, encoder, {})
     calibrate_assets(reranked, out, place / "gold.jsonl", target_precision=0.6)
     return out

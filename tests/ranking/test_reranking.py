@@ -8,7 +8,7 @@ import torch
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.encoders.cross_encoder import ATTENTIONS, CrossEncoder, CrossSettings
+from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.fitting.reranker import leave_out_reranker, store_reranker
 from spacy_medlink.kb import KnowledgeBase, build_kb
@@ -21,10 +21,10 @@ PE = Mention("PE", left="clot in the lung,")
 OTHER = Mention("PE", left="water around the heart,")
 
 
-@pytest.fixture(params=ATTENTIONS)
-def cross(tiny_assets, tiny_encoder, request):
+@pytest.fixture
+def cross(tiny_assets, tiny_encoder):
     kb = kb_fingerprint(tiny_assets.manifest["kb"])
-    settings = CrossSettings(kb=kb, top=4, weight=0.5, attention=request.param)
+    settings = CrossSettings(kb=kb, top=4, weight=0.5)
     made = CrossEncoder.of(BiEncoder.load(tiny_encoder), settings)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(1)

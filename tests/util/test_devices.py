@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_medlink.encoders.bi_encoder import BiEncoder, pad
-from spacy_medlink.encoders.cross_encoder import ATTENTIONS, CrossEncoder, CrossSettings
+from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.encoders.light import open_to_encode
 from spacy_medlink.encoders.pairs import Pair
 from spacy_medlink.encoders.tokens import by_length
@@ -100,14 +100,12 @@ def test_an_encoder_computes_where_it_is(tiny_encoder: Path, tmp_path: Path, ope
     assert vectors.shape == (5, encoder.dim)
 
 
-@pytest.mark.parametrize("attention", ATTENTIONS)
 def test_a_cross_encoder_computes_where_it_is(
     tiny_encoder: Path, attention: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # How many pieces count is a look at values, once a batch: here all of them do.
     monkeypatch.setattr(torch, "nonzero", lambda t: torch.arange(len(t), device=t.device)[:, None])
-    settings = CrossSettings(attention=attention)
-    encoder = CrossEncoder.of(BiEncoder.load(tiny_encoder), settings).move(META)
+    encoder = CrossEncoder.of(BiEncoder.load(tiny_encoder), CrossSettings()).move(META)
     pairs = [Pair(Mention("fever"), "high fever"), Pair(Mention("pain"), "ache of the head")]
     with torch.inference_mode():
         assert encoder.forward(encoder.tokenize(pairs)).device == META

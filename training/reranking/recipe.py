@@ -9,10 +9,7 @@ from pydantic import (
     NonNegativeInt,
     PositiveFloat,
     PositiveInt,
-    ValidationInfo,
 )
-
-from spacy_medlink.encoders.cross_encoder import LAST, ONE_WAY
 
 from ..recipe.reading import read_sections
 from ..recipe.settings import (
@@ -32,12 +29,6 @@ def _is_tried(weight: float | None) -> float | None:
     return weight
 
 
-def _fits(pooling: str, info: ValidationInfo) -> str:
-    if pooling == LAST and info.data.get("attention") != ONE_WAY:
-        raise ValueError(f'must not be "{LAST}" without attention = "{ONE_WAY}"')
-    return pooling
-
-
 class RerankRecipe(Section):
     """The section [reranking] of a recipe.
 
@@ -50,11 +41,9 @@ class RerankRecipe(Section):
     head, warmup (float): part of the training in which both rise.
     patience (int): epochs without a gain on dev before training stops.
     max_minutes (Optional[float]): of the training loop. precision (str): as for other trainings.
-    attention (str): "full", or "one_way", in which the mention does not read the candidate: three
-        times as fast to train and to use. pooling (str): "mean", or with "one_way" "last": the
-        piece that closes a candidate says it all. layers (Optional[int]): only the first of the
-        encoder's. weight (Optional[float]): of the reranker beside retrieval, whatever it gains; 1
-        is its order alone. None is the best on dev, where that gains beyond doubt.
+    layers (Optional[int]): only the first of the encoder's. weight (Optional[float]): of the
+        reranker beside retrieval, whatever it gains; 1 is its order alone. None is the best on
+        dev, where that gains beyond doubt.
     """
 
     loss: Literal["listwise", "listwise_nil", "binary", "triplet"] = "listwise"
@@ -73,8 +62,6 @@ class RerankRecipe(Section):
     max_minutes: PositiveFloat | None = None
     precision: Literal["auto", "fp32", "bf16"] = "auto"
     seed: NonNegativeInt = 0
-    attention: Literal["full", "one_way"] = "full"
-    pooling: Annotated[Literal["mean", "last"], AfterValidator(_fits)] = "mean"
     layers: PositiveInt | None = None
     weight: Annotated[float | None, AfterValidator(_is_tried)] = None
 
