@@ -101,7 +101,7 @@ def test_an_encoder_computes_where_it_is(tiny_encoder: Path, tmp_path: Path, ope
 
 
 def test_a_cross_encoder_computes_where_it_is(
-    tiny_encoder: Path, attention: str, monkeypatch: pytest.MonkeyPatch
+    tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # How many pieces count is a look at values, once a batch: here all of them do.
     monkeypatch.setattr(torch, "nonzero", lambda t: torch.arange(len(t), device=t.device)[:, None])
