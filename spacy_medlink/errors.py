@@ -294,7 +294,7 @@ class Errors:
     calibrator_mismatch = Message(
         "E214",
         "The calibrator at {path} cannot be used: {problem}. Fit it for this use with `medlink "
-        "calibrate`, take the setting back, or do without it (`calibrator = false`).",
+        "learn`, take the setting back, or do without it (`calibrator = false`).",
     )
 
     reranker_mismatch = Message(
@@ -305,7 +305,7 @@ class Errors:
 
     ranker_mismatch = Message(
         "E219",
-        "The ranker at {path} cannot be used: {problem}. Fit one with `medlink fit-ranker`, or do "
+        "The ranker at {path} cannot be used: {problem}. Fit one with `medlink learn`, or do "
         "without it (`ranker = false`).",
     )
 
@@ -931,12 +931,6 @@ class Warnings:
         "their links cannot be told apart by it. Mend the ids, or number the documents with "
         '`--id-column ""`.'
     )
-    not_calibrated = (
-        "[W240] {path}, of an earlier version, has no calibrator, so {name} links every "
-        "mention to the nearest concept, however unlikely. Build it again (`medlink build KB "
-        "--update {path} --output OUT`), or run `medlink calibrate {path}`; `threshold = 0` in "
-        "the config keeps linking everything, without this warning."
-    )
     no_cues = (
         "[W244] {name} has no cues for the language {lang!r}, so it says nothing of mentions. Set "
         "`cues` to a file of your own."
@@ -997,14 +991,6 @@ class Warnings:
     repeated_docs = (
         "[W403] {count:,} documents have an id that another has already; they count as documents "
         "of their own. The first, of {path}: {examples}"
-    )
-    old_order = (
-        "[W332] `{old}` is the old order of the command line, which the next release will not "
-        "take. Write `{new}`."
-    )
-    no_diagram = (
-        "[W406] {path} is not drawn, since matplotlib is not installed: "
-        "`pip install 'spacy-medlink[train]'`."
     )
     calibrated_on_memory = (
         "[W407] The memory of corrections learned from {path}, so its links are right more often "

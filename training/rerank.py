@@ -110,8 +110,7 @@ def rerank(
         say(f"The reranker is left out: {why}.")
         return leave_out_reranker(own, output, why, overwrite)
     say(f"Retrieval: {before}\nReranked:  {after} (weight {chosen.weight})")
-    if own.manifest.get("calibrator") is not None:
-        say("The calibrator is left out: fit it to the new scores with `medlink calibrate`.")
+    say("The calibrator is fitted anew, to names: those of other scores do not fit.")
     encoder = encoder.using(weight=chosen.weight)
     if recipe.weight is None:  # a wanted weight is an order that nothing else may change
         retriever = own.engine(calibrator=False, ranker=train is not None, rerank_top=0)

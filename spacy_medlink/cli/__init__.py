@@ -11,10 +11,8 @@ import typer
 
 from .annotate import command as annotate_command
 from .build import command as build_command
-from .calibrate import command as calibrate_command
 from .evaluate import command as evaluate_command
 from .failures import ReportingGroup
-from .fit_ranker import command as fit_ranker_command
 from .import_scispacy import command as import_scispacy_command
 from .kb_add_mentions import command as kb_add_mentions_command
 from .kb_build import command as kb_build_command
@@ -26,7 +24,6 @@ from .learn import command as learn_command
 from .link import command as link_command
 from .map import command as map_command
 from .report import command as report_command
-from .review import command as review_command
 from .serve import command as serve_command
 from .verb import Verb
 
@@ -62,15 +59,12 @@ kb_app.command("search", cls=Verb)(kb_search_command)
 kb_app.command("diff", cls=Verb)(kb_diff_command)
 app.command("build", cls=Verb)(build_command)
 app.command("learn", cls=Verb)(learn_command)
-app.command("fit-ranker", cls=Verb)(fit_ranker_command)
-app.command("calibrate", cls=Verb)(calibrate_command)
 app.command("link", cls=Verb)(link_command)
 app.command("map", cls=Verb)(map_command)
 app.command("annotate", cls=Verb)(annotate_command)
 app.command("evaluate", cls=Verb)(evaluate_command)
 app.command("report", cls=Verb)(report_command)
 app.command("serve", cls=Verb)(serve_command)
-app.command("review", cls=Verb)(review_command)
 
 
 def _say_version(wanted: bool) -> None:

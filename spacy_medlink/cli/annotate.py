@@ -9,7 +9,6 @@ import typer
 
 from ..errors import MedlinkError
 from .opening import AUTO, As, Device, Overlay, Source, Verify, verify_assets
-from .orders import documents_and_output
 from .parsing import one_of
 
 if TYPE_CHECKING:
@@ -28,11 +27,8 @@ def command(
             help="Documents: .jsonl, .csv, .tsv (plain or .gz), .parquet, or a directory of .txt.",
         ),
     ],
-    output: Annotated[
-        Path | None, typer.Option(help="Where links go: .jsonl, .jsonl.gz or .parquet.")
-    ] = None,
+    output: Annotated[Path, typer.Option(help="Where links go: .jsonl, .jsonl.gz or .parquet.")],
     as_format: As = "",
-    assets: Annotated[str, typer.Option(hidden=True)] = "",
     text_column: Annotated[str, typer.Option(help="Column or field of the text.")] = "text",
     id_column: Annotated[
         str, typer.Option(help='Column or field of the id; "" numbers the documents.')
@@ -70,7 +66,6 @@ def command(
 
     Exit code 3 says that documents were set aside; all others were linked.
     """
-    source, path, out = documents_and_output(source, path, output, assets)
     one_of(engine, ("local", "ray"), "--engine")
     from ..annotate import Columns, Shape, annotate_file
     from ..util.progress import show_progress
@@ -84,11 +79,11 @@ def command(
         settings["cui_scheme"] = cui_scheme
     if overlay is not None:
         settings["overlay"] = str(overlay)
-    with _saying_what_is_kept(out):
+    with _saying_what_is_kept(output):
         done = annotate_file(
             source,
             path,
-            out,
+            output,
             columns=Columns(text_column, id_column),
             lang=lang,
             settings=settings,
@@ -107,7 +102,7 @@ def command(
         typer.echo(f"{done.resumed:,} parts were done already by an earlier run.", err=True)
     if done.aside is not None:
         typer.echo(f"{done.set_aside:,} set aside, with the reason: {done.aside}", err=True)
-    typer.echo(_summary(done, out))
+    typer.echo(_summary(done, output))
     if done.set_aside:
         raise typer.Exit(SET_ASIDE)
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..components.pipelines import STARTER
 from .effects import memory_report
 from .opening import AUTO, Device
-from .orders import kb_and_output
 from .output import Overwrite, table
 from .parsing import one_of
 
@@ -18,10 +18,8 @@ if TYPE_CHECKING:
 
 
 def command(
-    place: Annotated[
-        Path | None, typer.Argument(metavar="KB", help="The knowledge base, or starter.")
-    ] = None,
-    output: Annotated[Path | None, typer.Option(help="The directory of assets to write.")] = None,
+    place: Annotated[Path, typer.Argument(metavar="KB", help="The knowledge base, or starter.")],
+    output: Annotated[Path, typer.Option(help="The directory of assets to write.")],
     encoder: Annotated[
         str | None,
         typer.Option(
@@ -88,8 +86,6 @@ def command(
         int | None,
         typer.Option(min=1, show_default="262144", help="Names that train an IVF or PQ index."),
     ] = None,
-    kb: Annotated[Path | None, typer.Option(hidden=True)] = None,
-    starter: Annotated[bool, typer.Option("--starter", hidden=True)] = False,
     device: Device = AUTO,
     overwrite: Overwrite = False,
 ) -> None:
@@ -99,7 +95,7 @@ def command(
     from ..retrieval.tuning import SearchSettings
     from ..util.progress import show_progress
 
-    kb, out = kb_and_output(place, output, kb, starter)
+    kb = None if str(place) == STARTER and not place.exists() else place
     if pooling is not None:
         one_of(pooling, POOLINGS, "--pooling")
     if runtime is not None:
@@ -114,7 +110,7 @@ def command(
         k_factor=k_factor,
         training_sample=training_sample,
     )
-    if _helps_another(out, kb, encoder, pooling, update, device):
+    if _helps_another(output, kb, encoder, pooling, update, device):
         return
     began = time.perf_counter()
     if kb is None:
@@ -126,7 +122,7 @@ def command(
 
         device = rank_device(device)
     assets = build_assets(
-        out,
+        output,
         kb,
         encoder,
         index=index,

@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from .kb_summary import bad_line_report, summary
-from .orders import told
 from .output import Overwrite
 
 
@@ -15,7 +14,6 @@ def command(
         Path,
         typer.Argument(metavar="FILE", help="scispaCy's concepts: .jsonl or .json, plain or .gz."),
     ],
-    out: Annotated[Path | None, typer.Argument(hidden=True)] = None,
     output: Annotated[
         Path | None,
         typer.Option(show_default="FILE's name", help="The knowledge base to write."),
@@ -29,12 +27,7 @@ def command(
     from ..kb import build_knowledge_base
     from ..util.progress import show_progress
 
-    if out is not None:
-        if output is not None:
-            raise typer.BadParameter("is given twice.", param_hint="--output")
-        new = "medlink import scispacy-kb FILE --output OUT"
-        told("medlink import scispacy-kb FILE OUT", new)
-    out = output or out or Path(path.name.partition(".")[0] + ".kb")
+    out = output or Path(path.name.partition(".")[0] + ".kb")
     built = build_knowledge_base(
         out=out,
         sources=[("scispacy", path)],

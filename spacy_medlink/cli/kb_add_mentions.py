@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from .orders import gold_and_output
 from .output import Overwrite
 
 
@@ -14,7 +13,7 @@ def command(
     gold: Annotated[
         list[Path], typer.Argument(metavar="GOLD", help="Gold mentions to learn names from.")
     ],
-    output: Annotated[Path | None, typer.Option(help="The knowledge base to write.")] = None,
+    output: Annotated[Path, typer.Option(help="The knowledge base to write.")],
     new_concepts: Annotated[
         bool,
         typer.Option("--new-concepts", help="Let ids that KB lacks become concepts."),
@@ -25,11 +24,10 @@ def command(
     from ..fitting.mention_names import add_mention_names
     from ..kb import KnowledgeBase
 
-    kb, gold, out = gold_and_output(kb, gold, output)
-    added = add_mention_names(out, KnowledgeBase(kb), gold, new_concepts, overwrite)
+    added = add_mention_names(output, KnowledgeBase(kb), gold, new_concepts, overwrite)
     facts = added.facts
     new = f", {facts['new_concepts']:,} of them new" if new_concepts else ""
-    typer.echo(f"{facts['names']:,} names added to {facts['concepts']:,} concepts{new}: {out}")
+    typer.echo(f"{facts['names']:,} names added to {facts['concepts']:,} concepts{new}: {output}")
     for reason, count in facts["no_effect"].items():
         if count:
             typer.echo(f"{count:,} mentions gave no name: {reason}", err=True)

@@ -8,7 +8,6 @@ import typer
 
 from .effects import curation_report
 from .kb_summary import bad_line_report, summary
-from .orders import sources_and_output
 from .output import Overwrite
 from .parsing import allowed_in, comma_list, lines_of, pairs
 from .sources import COLUMNS_HELP, SEPARATOR_HELP, VOCABULARY_HELP, with_formats
@@ -103,7 +102,8 @@ def command(
     if dry_run:
         _check(with_formats(places, formats, options), given_options)
         return
-    sources, out = sources_and_output(places, output)
+    if output is None:
+        raise typer.BadParameter("name the knowledge base to write.", param_hint="--output")
     filters = Filters(
         languages=comma_list(languages),
         sources=comma_list(kept_sources),
@@ -119,8 +119,8 @@ def command(
         deny_names=lines_of(deny_names),
     )
     built = build_knowledge_base(
-        out=out,
-        sources=with_formats(sources, formats, options),
+        out=output,
+        sources=with_formats(places, formats, options),
         filters=filters,
         id_scheme=id_scheme,
         curation=curation,

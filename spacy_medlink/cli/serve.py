@@ -43,6 +43,14 @@ def command(
             "the first terminology, or of NAME.",
         ),
     ] = None,
+    review: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="GOLD",
+            help="Gold file whose texts are shown, with what would teach most first; corrections "
+            "of the first terminology go into it.",
+        ),
+    ] = None,
     lang: Annotated[str, typer.Option(help="Language of the texts, for assets: en, es.")] = "en",
     max_length: Annotated[int, typer.Option(min=1, help="Longest text, in characters.")] = 100_000,
     device: Device = AUTO,
@@ -62,19 +70,37 @@ def command(
             what="`medlink serve`", package=error.name, extra="serve"
         ) from error
     desks, named = [], _named(sources)
-    files = _files(corrections or [], list(named))
+    files, notes, first = _files(corrections or [], list(named)), list[str](), next(iter(named))
+    if review is not None:
+        if first in files:
+            raise typer.BadParameter(f"{first} has --corrections already", param_hint="--review")
+        files[first], notes = review, _notes(review)
     for name, source in named.items():
         if verify:
             verify_assets(source)
         file = CorrectionFile(files[name]) if name in files else None
-        desks.append(Desk(name, source, lang, device, corrections=file))
+        own = notes if name == first else ()
+        desks.append(Desk(name, source, lang, device, corrections=file, notes=own))
     hosts = ["localhost", "127.0.0.1", "[::1]", host, *(allow_host or [])]
-    app = make_app(desks, Limits(length=max_length), token, hosts)
+    length = max([max_length, *map(len, notes)])
+    app = make_app(desks, Limits(length=length), token, hosts)
     listen(app, host, port)
 
 
-def listen(app: "FastAPI", host: str, port: int, *, launch: bool = False) -> None:
-    """Answer at an address until stopped. launch (bool): show the page in a browser."""
+def _notes(gold: Path) -> list[str]:
+    """Read the texts to review."""
+    from ..serve import CorrectionFile
+
+    if not gold.is_file():
+        raise Errors.source_missing(path=gold)
+    notes = CorrectionFile(gold).notes()
+    if not notes:
+        raise Errors.nothing_to_review(path=gold)
+    return notes
+
+
+def listen(app: "FastAPI", host: str, port: int) -> None:
+    """Answer at an address until stopped."""
     import uvicorn
 
     config = uvicorn.Config(app, host=host, port=port, access_log=False, log_level="warning")
@@ -82,8 +108,6 @@ def listen(app: "FastAPI", host: str, port: int, *, launch: bool = False) -> Non
     socket.listen()  # a browser that comes before the server has to wait, and is not refused
     name, own = f"[{host}]" if ":" in host else host, socket.getsockname()[1]
     typer.echo(f"http://{name}:{own} has the page.", err=True)
-    if launch:
-        typer.launch(f"http://{name}:{own}")
     with suppress(KeyboardInterrupt):
         uvicorn.Server(config).run(sockets=[socket])
 

@@ -176,7 +176,7 @@ def corrections_router(
     async def own_queue(
         terminology: str = "", limit: int = Query(200, ge=1, le=10_000)
     ) -> dict[str, Any]:
-        """Order the mentions of the texts that `medlink review` was given."""
+        """Order the mentions of the texts that `medlink serve --review` was given."""
         notes = desk_of(terminology).notes
         return {"texts": notes, "mentions": await ordered(desk_of(terminology), notes, limit)}
 

@@ -12,7 +12,6 @@ pytest.importorskip("spacy_transformers")
 from benchmarks.shared_transformer import measure
 
 
-@pytest.mark.filterwarnings("ignore:.*W240")
 def test_all_is_measured(tmp_path: Path, tiny_kb: KnowledgeBase, tiny_encoder: Path) -> None:
     text = "We saw a heart attack."
     mention = {"start": 9, "end": 21, "mention": "heart attack", "ids": ["HP:0001658"]}

@@ -12,7 +12,6 @@ from spacy_medlink.assets.variant import write_variant
 from spacy_medlink.building import build_assets
 from spacy_medlink.building.learn import learn
 from spacy_medlink.cli import app
-from spacy_medlink.cli.fit_ranker import command as fit_ranker_command
 from spacy_medlink.cli.learn import command as learn_command
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.fitting.calibrate import TARGET_PRECISION, calibrate_assets
@@ -194,8 +193,7 @@ def test_a_reranker_that_no_longer_fits_is_named(place, tmp_path):
 
 
 def test_defaults_are_written_once_in_effect():
-    for command in (learn_command, fit_ranker_command):
-        assert signature(command).parameters["top"].default == TOP
+    assert signature(learn_command).parameters["top"].default == TOP
     assert signature(learn_command).parameters["target_precision"].default == TARGET_PRECISION
 
 

@@ -34,7 +34,7 @@ VERBS = dict(_verbs())
 
 def test_the_contract_of_the_command_line() -> None:
     kb = {("kb", verb) for verb in "build info show search diff add-mentions".split()}
-    others = "build learn fit-ranker calibrate link annotate evaluate report".split()
+    others = "build learn link annotate evaluate report".split()
     assert {*kb, *((verb,) for verb in others)} <= set(VERBS)
 
 
@@ -82,7 +82,7 @@ def test_what_is_written_is_named_by_one_option(verb: tuple[str, ...]) -> None:
     """`VERB ASSETS_OR_PIPELINE INPUT --output OUT`: no place on the line is an output."""
     places = [one.metavar for one in VERBS[verb].params if one.param_type_name == "argument"]
     assert not {"OUT", "OUTPUT", "DIR"} & set(places)
-    if verb[-1] not in ("info", "check", "show", "search", "link", "serve", "review"):
+    if verb[-1] not in ("info", "check", "show", "search", "link", "serve"):
         assert "--output" in {name for one in VERBS[verb].params for name in one.opts}
 
 

@@ -91,9 +91,7 @@ def test_build_the_starter(run: Run, tmp_path: Path) -> None:
     [
         (),
         ("x.kb",),
-        ("x.kb", "--kb", "y.kb", "OUT"),
         ("x.kb", "--pooling", "max", "OUT"),
-        ("--starter", "--kb", "x.kb", "OUT"),
         ("OUT",),
         ("x.kb", "--index", "HNSW8", "OUT"),
         ("x.kb", "--ef-search", "9", "OUT"),

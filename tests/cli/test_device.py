@@ -20,11 +20,8 @@ VERBS = [
     "link",
     "evaluate",
     "annotate",
-    "calibrate",
-    "fit-ranker",
     "map",
     "serve",
-    "review",
 ]
 
 
@@ -47,8 +44,7 @@ def test_the_others_have_it_not() -> None:
 def test_a_device_that_is_not_there(fail: Fail, tmp_path: Path, verb: str, device: str) -> None:
     """Before anything else: none of the files is there either."""
     to_map = ["x", "--to", "y", "--output", "z.csv"]
-    to_review = ["x", "--assets", "y"]
-    own = {"build": ["x"], "calibrate": ["x"], "map": to_map, "review": to_review}
+    own = {"build": ["x", "--output", "y"], "map": to_map, "annotate": ["x", "y", "--output", "z"]}
     arguments = own.get(verb, ["x", "y"])
     message = fail("E508", verb, *arguments, "--device", device)
     assert device in message and "--device cpu" in message
@@ -74,8 +70,7 @@ def test_auto_is_what_the_machine_has(
     assert Assets(out).manifest["encoder"]["device"] == expected
 
 
-@pytest.mark.parametrize("verb", ["link", "evaluate", "annotate", "calibrate", "learn",
-                                  "fit-ranker"])  # fmt: skip
+@pytest.mark.parametrize("verb", ["link", "evaluate", "annotate", "learn"])
 def test_every_verb_looks_for_the_device_that_it_is_given(
     run: Run, tmp_path: Path, tiny_assets: Assets, verb: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -96,12 +91,9 @@ def test_every_verb_looks_for_the_device_that_it_is_given(
         "link": [source, "a high fewer"],
         "evaluate": [source, gold],
         "annotate": [source, gold, "--output", tmp_path / "links.jsonl"],
-        "calibrate": [source, "--output", out],
         "learn": [source, gold, "--output", out],
-        "fit-ranker": [source, gold, "--output", out],
     }
-    # A dozen concepts are too few to calibrate on, which is said when all is looked up.
-    run(verb, *given[verb], "--device", "mps", expect=1 if verb == "calibrate" else 0)
+    run(verb, *given[verb], "--device", "mps")
     # First by the option itself, then by what opens a network.
     assert meant.count("mps") >= 2, meant
     assert "auto" not in meant

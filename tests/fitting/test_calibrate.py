@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 import spacy
 from spacy.vocab import Vocab
-from typer.testing import CliRunner
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.assets.layout import CALIBRATOR
 from spacy_medlink.building import build_assets
-from spacy_medlink.cli import app
 from spacy_medlink.components.linker import MedicalLinker
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.fitting.calibrate import calibrate_assets
@@ -217,16 +215,6 @@ def test_what_is_remembered_can_be_calibrated_on_as_if_it_were_not(place, rememb
     assert described(deceived) != described(plain)
     with pytest.raises(MedlinkError, match=r"E302.*dev"):
         calibrate_assets(assets, tmp_path / "out", gold, train=gold)
-
-
-def test_the_command_calibrates_on_what_was_remembered(remembering, tmp_path):
-    assets, gold = remembering
-    arguments = ["--train", str(gold), "--output", str(tmp_path / "out")]
-    result = CliRunner().invoke(
-        app, ["calibrate", str(assets.path), *arguments, "--target-precision", "0.8"]
-    )
-    assert result.exit_code == 0, result.output
-    assert "documents.jsonl" in result.output and "chosen" in result.output
 
 
 def test_too_few_mentions_and_too_high_a_precision_are_refused(place, tmp_path):

@@ -7,7 +7,6 @@ from spacy.vocab import Vocab
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.assets.layout import CALIBRATOR
-from spacy_medlink.assets.variant import write_variant
 from spacy_medlink.building import build_assets
 from spacy_medlink.components.linker import MedicalLinker
 from spacy_medlink.fitting.calibrate import (
@@ -130,17 +129,6 @@ def test_a_dozen_concepts_have_a_sane_calibrator(tiny_kb, tiny_encoder, tmp_path
     rates = tiny.manifest["calibrator"]["rates"]
     # Short forms are a good part of its names, and are less sure.
     assert 0.75 < rates["verbatim"] < 0.955
-
-
-def test_assets_of_an_earlier_version_link_as_they_did_and_say_so_once(assets, tmp_path):
-    old = write_variant(assets, tmp_path / "old", {"calibrator": None}, without=[CALIBRATOR])
-    own = linker(old)
-    with pytest.warns(UserWarning, match="W240.*medlink build") as told:
-        (link,) = own.link_texts(["the patient has a cold lung"])
-        own.link_texts(["heart"])
-    assert link.id != "NIL" and link.candidates[0]["prob"] is None
-    assert len(told) == 1
-    linker(old, threshold=0.0).link_texts(["heart"])  # what was chosen needs no warning
 
 
 def test_other_tiers_leave_the_calibrator_of_a_build_out_and_say_so(assets):

@@ -5,12 +5,10 @@ import json
 import numpy as np
 import pytest
 import spacy
-from typer.testing import CliRunner
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.assets.layout import MEMORY, RANKER_FILE
 from spacy_medlink.building import build_assets
-from spacy_medlink.cli import app
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.errors import MedlinkError
@@ -172,10 +170,7 @@ def test_a_reranker_chosen_behind_another_order_is_left_out(place, tiny_encoder,
     kb = kb_fingerprint(own.manifest["kb"])
     cross = CrossEncoder.of(BiEncoder.load(tiny_encoder), CrossSettings(kb=kb, top=3))
     both = store_reranker(own, tmp_path / "both", cross, {})
-    result = CliRunner().invoke(app, ["fit-ranker", str(both.path), str(place / "gold.jsonl")])
-    assert result.exit_code == 0, result.output
-    assert "The reranker is left out" in result.output
-    after = Assets(tmp_path / "both")
+    after = fit_ranker(both, tmp_path / "both", place / "gold.jsonl").assets
     assert after.reranker is None and not (after.path / "reranker").exists()
     # The other way round both stay: a reranker is trained for what the ranker puts first.
     again = store_reranker(after, tmp_path / "again", cross, {})
@@ -256,19 +251,3 @@ def test_in_a_pipeline_and_with_a_calibrator(place, fitted, tmp_path):
     assert done.assets.engine(calibrator=True).calibrator is not None
     with pytest.raises(MedlinkError, match="E214"):
         done.assets.engine(calibrator=True, ranker=False)
-
-
-def test_the_command(place, fitted, tmp_path):
-    out = tmp_path / "out"
-    arguments = [str(place / "gold.jsonl"), "--output", str(out)]
-    result = CliRunner().invoke(app, ["fit-ranker", str(place / "assets"), *arguments])
-    assert result.exit_code == 0, result.output
-    assert "retrieval acc@1" in result.output and "ranked" in result.output
-    assert (out / RANKER_FILE).read_bytes() == (fitted.assets.path / RANKER_FILE).read_bytes()
-    assert read_memory(out / MEMORY) == read_memory(place / "assets" / MEMORY)
-    random = CliRunner().invoke(
-        app,
-        ["fit-ranker", str(place / "plain"), str(place / "random.jsonl"),
-         "--output", str(tmp_path / "none")],
-    )  # fmt: skip
-    assert random.exit_code == 0 and "The ranker is left out" in random.output

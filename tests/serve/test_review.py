@@ -1,4 +1,4 @@
-"""`medlink review`: the texts of a gold file in the page, what would teach most first."""
+"""`medlink serve --review`: the texts of a gold file in the page, what would teach most first."""
 
 import json
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.cli.review import command
+from spacy_medlink.cli.serve import command
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb.gold import read_gold
 
@@ -38,10 +38,10 @@ def gold(tmp_path: Path) -> Path:
 def review(tiny_assets: Assets, monkeypatch: pytest.MonkeyPatch) -> Review:
     """Run the command; in place of listening, give a client of its service."""
     made: list[Any] = []
-    monkeypatch.setattr("spacy_medlink.cli.review.listen", lambda app, *_, **__: made.append(app))
+    monkeypatch.setattr("spacy_medlink.cli.serve.listen", lambda app, *_, **__: made.append(app))
 
     def review(path: Path) -> TestClient:
-        command(path, str(tiny_assets.path), 0, False, "en", "cpu")
+        command([str(tiny_assets.path)], review=path, device="cpu")
         return TestClient(made.pop(), base_url="http://127.0.0.1")
 
     return review

@@ -343,8 +343,6 @@ class OpenedLinker:
         if unsure and self.shared.is_used:
             problem = "it was fitted to names, and mentions are read in their context"
             tell(Warnings.calibrator_unfit.format(path=assets.path, problem=problem))
-        elif unsure and assets.manifest.get("calibrator") is None:
-            tell(Warnings.not_calibrated.format(path=assets.path, name=self.name))
         if (only := own_filter(settings)) is not None:
             engine.scopes.of("", only)  # so that errors in the settings are raised here
         if engine.parts.dense is not None and settings.index:

@@ -119,7 +119,7 @@ async function goTo(wanted) {
   return true;
 }
 
-// Begin with the texts that `medlink review` was given.
+// Begin with the texts that `medlink serve --review` was given.
 async function review(terminology) {
   $("status").textContent = "Linking what is to be reviewed ...";
   queue = { terminology, ...await ask(`queue?${within(terminology)}`) };
