@@ -4,6 +4,7 @@ import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +15,8 @@ from ..util.files import sha256_of
 from ..util.outputs import marked
 from .readers.fields import FieldError, identifier
 from .readers.lines import numbered_lines, report
-from .readers.xrefs import code_of, compact, relation_of_match
+from .readers.rows import delimiter_of, rows_of
+from .readers.xrefs import code_of, relation_of_match
 from .rekey import scheme_of
 from .scratch import scratch
 
@@ -33,8 +35,8 @@ _OF_ONE = (
 _NEEDED = ("subject_id", "predicate_id", "object_id")
 _NOTHING = "sssom:NoTermFound"
 _HEADER = 1 << 20  # characters of the comments that come first
-# Beside those of SKOS, which `relation_of_match` knows.
-_PREDICATES = {"equivalentClass": "exact", "sameAs": "exact", "hasDbXref": ""}
+_LITERAL = "rdfs literal"  # a side that is a text, not a concept
+_CODE_ALONE = "hasDbXref"  # a predicate that says nothing of the relation
 _INVERSE = {"broader": "narrower", "narrower": "broader"}
 COLUMNS = ("subject_id", "subject_label", "predicate_id", "object_id", "mapping_justification")
 KIND = marked("a mapping set", "\t".join(COLUMNS))  # the files that a writer may replace
@@ -42,16 +44,20 @@ _NAMED = {
     "exact": "exactMatch", "broader": "broadMatch", "narrower": "narrowMatch",
     "close": "closeMatch",
 }  # fmt: skip
-_SET = re.compile(r"([^/#]+?)(?:\.sssom)?(?:\.tsv)?(?:\.gz)?")
+_SET = re.compile(r"([^/#]+?)(?:\.sssom)?(?:\.[tc]sv)?(?:\.gz)?")
+_INDENT = re.compile(r"[ -]*")
 _Pair = tuple[str, str]
 
 
 class _Row(NamedTuple):
-    """One mapping: the relation of the object to the subject, both as (vocabulary, code)."""
+    """One mapping: the relation of the object to the subject.
+
+    subject, object: the code as (vocabulary, code), then its address if a concept may have that.
+    """
 
     line: int
-    subject: _Pair
-    object: _Pair
+    subject: tuple[_Pair, ...]
+    object: tuple[_Pair, ...]
     relation: str
     note: str
     source: str = ""
@@ -66,7 +72,7 @@ class MappingSets:
     its vocabulary and id ("SCTID:73211009") where the id has no prefix. Denied mappings, and those
     whose predicate is no match ("has phenotype"), are skipped.
 
-    paths (Sequence[Path]): `.sssom.tsv` files, also `.gz`.
+    paths (Sequence[Path]): `.sssom.tsv` files, also `.gz`, and what spreadsheets make of them.
     """
 
     paths: Sequence[Path]
@@ -136,11 +142,9 @@ def _load(db: sqlite3.Connection, file: int, path: Path, bad_lines: list[BadLine
     for row in _rows(path, bad_lines):
         said = row.source, row.note, file, row.line
         inverse = _INVERSE.get(row.relation, row.relation)
-        both = (
-            (*row.subject, *row.object, row.relation, *said),
-            (*row.object, *row.subject, inverse, *said),
-        )
-        db.executemany("INSERT INTO map VALUES (?,?,?,?,?,?,?,?,?)", both)
+        one_way = ((*id, *row.object[0], row.relation, *said) for id in row.subject)
+        other_way = ((*id, *row.subject[0], inverse, *said) for id in row.object)
+        db.executemany("INSERT INTO map VALUES (?,?,?,?,?,?,?,?,?)", (*one_way, *other_way))
         count += 1
     db.execute("COMMIT")
     return count
@@ -148,79 +152,139 @@ def _load(db: sqlite3.Connection, file: int, path: Path, bad_lines: list[BadLine
 
 def _rows(path: Path, bad_lines: list[BadLine] | None) -> Iterator[_Row]:
     lines = numbered_lines(path, bad_lines)
-    comments, number, columns = _header(lines)
-    missing = next((column for column in _NEEDED if column not in columns), "")
-    try:
-        if missing:
-            raise FieldError(f"no column {missing}", "the columns of SSSOM")
-        prefixes, source = _facts(comments, path)
-    except FieldError as error:
-        report(path, number, error.problem, error.expected, bad_lines)
+    comments, rest = _comments(lines)
+    first = next(rest, (1, ""))
+    delimiter = delimiter_of([first[1]])
+    rows = rows_of(path, chain([first], rest), bad_lines, delimiter)
+    number, columns = next(rows, (1, []))
+    if missing := next((column for column in _NEEDED if column not in columns), ""):
+        report(path, number, f"no column {missing}", "the columns of SSSOM", bad_lines)
         return
-    for number, line in lines:
+    # A spreadsheet fills comments up with empty cells, and quotes some.
+    cells = rows_of(path, iter(comments), [], delimiter)
+    texts = [(number, delimiter.join(row).rstrip(delimiter)[1:]) for number, row in cells]
+    facts = _facts(path, texts, bad_lines)
+    known = (facts.get("curie_map") or {}).items()
+    prefixes = {prefix: base for prefix, base in known if isinstance(base, str)}
+    source = _source(facts, path)
+    for number, row in rows:
         try:
-            if found := _row(number, line.split("\t"), columns, prefixes):
+            if found := _row(number, row, columns, prefixes):
                 yield found._replace(source=source)
         except FieldError as error:
             report(path, number, error.problem, error.expected, bad_lines)
 
 
-def _header(lines: Iterator[tuple[int, str]]) -> tuple[list[str], int, list[str]]:
-    """Read the comments, then the line of the columns and its number."""
-    comments: list[str] = []
+def _comments(
+    lines: Iterator[tuple[int, str]],
+) -> tuple[list[tuple[int, str]], Iterator[tuple[int, str]]]:
+    """Take the comments that come first off the lines."""
+    comments: list[tuple[int, str]] = []
     size = 0
     for number, line in lines:
-        if not line.startswith("#"):
-            return comments, number, line.split("\t")
+        if not line.startswith(("#", '"#')):
+            return comments, chain([(number, line)], lines)
         size += len(line)
         if size < _HEADER:
-            comments.append(line[1:])
-    return comments, 1, []
+            comments.append((number, line))
+    return comments, iter(())
 
 
-def _facts(comments: list[str], path: Path) -> tuple[Mapping[str, str], str]:
-    """Read the vocabularies of the prefixes, and the name of the set."""
+def _facts(
+    path: Path, comments: list[tuple[int, str]], bad_lines: list[BadLine] | None
+) -> dict[str, Any]:
+    """Read the comments, entry by entry, so that a bad line spoils nothing but itself."""
+    entries: list[list[tuple[int, str]]] = []
+    for number, text in comments:
+        text = text.expandtabs()
+        if entries and _depth(text) > _depth(entries[-1][0][1]):
+            entries[-1].append((number, text))
+        elif text.strip():
+            entries.append([(number, text)])
+    facts: dict[str, Any] = {}
+    for entry in entries:
+        try:
+            facts.update(_yaml(entry))
+        except FieldError:
+            facts.update(_mended(path, entry, bad_lines))
+    return facts
+
+
+def _mended(
+    path: Path, entry: list[tuple[int, str]], bad_lines: list[BadLine] | None
+) -> dict[str, Any]:
+    """Read an entry whose first line, or some of whose lines below it, are bad."""
+    head, *inner = entry
+    found: dict[str, dict[str, Any]] = {}
+    for lines in ([head], *([head, line] for line in inner)):
+        try:
+            for key, value in _yaml(lines).items():
+                found.setdefault(key, {}).update(value if isinstance(value, dict) else {})
+        except FieldError as error:
+            report(path, lines[-1][0], error.problem, error.expected, bad_lines)
+            if len(lines) == 1:
+                break
+    return found
+
+
+def _depth(text: str) -> int:
+    indent = _INDENT.match(text)
+    return len(indent[0]) if indent else 0
+
+
+def _yaml(lines: Sequence[tuple[int, str]]) -> dict[str, Any]:
+    """Parse lines; {} for one that is plain text."""
     try:
-        facts: Any = srsly.yaml_loads("\n".join(comments)) if comments else {}
+        facts: Any = srsly.yaml_loads("\n".join(text for _, text in lines))
     except (ValueError, RecursionError) as error:
         problem = f"not YAML ({str(error)[:200]})"
         raise FieldError(" ".join(problem.split()), "YAML behind each #") from error
-    facts = facts if isinstance(facts, dict) else {}
-    prefixes = facts.get("curie_map")
-    found = prefixes.items() if isinstance(prefixes, dict) else ()
+    if not isinstance(facts, dict):
+        return {}
+    if not isinstance(facts.get("curie_map") or {}, dict):
+        raise FieldError("no prefix and address", "`prefix: address` below curie_map")
+    return {str(key): value for key, value in facts.items()}
+
+
+def _source(facts: Mapping[str, Any], path: Path) -> str:
+    """Return the name of the set."""
     last = re.split("[/#]", str(facts.get("mapping_set_id") or path.name).rstrip("/#"))[-1]
     called = _SET.fullmatch(last)
-    source = called[1] if called and last.isprintable() else ""
-    return {str(prefix): str(base) for prefix, base in found}, source
+    return called[1] if called and last.isprintable() else ""
 
 
 def _row(
     number: int, cells: list[str], columns: list[str], prefixes: Mapping[str, str]
 ) -> _Row | None:
-    """Read a line; None for a line without a usable mapping."""
-    if cells == [""]:
-        return None
+    """Read a row; None for one without a usable mapping."""
     if len(cells) != len(columns):
         raise FieldError(f"{len(cells)} columns", f"{len(columns)} as in the header")
     row = dict(zip(columns, map(str.strip, cells), strict=True))
     word = re.split("[:/#]", row["predicate_id"])[-1]
-    relation = _PREDICATES.get(word, relation_of_match([word]))
-    if row.get("predicate_modifier") or not (relation or word in _PREDICATES):
+    relation = relation_of_match([word])
+    if row.get("predicate_modifier") or not (relation or word == _CODE_ALONE):
+        return None
+    if _LITERAL in (row.get("subject_type"), row.get("object_type")):
         return None
     ids = [identifier(row[name], name) for name in ("subject_id", "object_id")]
     if _NOTHING in ids:
         return None
-    subject, object = (_pair(id, prefixes) for id in ids)
+    subject, object = (_pairs(id, prefixes) for id in ids)
     confidence = row.get("confidence")
     note = f"confidence {confidence}" if confidence else ""
     return _Row(number, subject, object, relation, note) if subject != object else None
 
 
-def _pair(id: str, prefixes: Mapping[str, str]) -> _Pair:
-    """Split an id such as "HP:0001250", or a web address, into vocabulary and code."""
+def _pairs(id: str, prefixes: Mapping[str, str]) -> tuple[_Pair, ...]:
+    """Split an id such as "HP:0001250", or a web address, into vocabulary and code.
+
+    An id whose prefix stands for an address of no known vocabulary keeps the prefix. The same
+    concept may have the address as its id.
+    """
     prefix, _, local = id.partition(":")
-    short = compact(prefixes[prefix] + local) if prefix in prefixes else compact(id)
-    found = code_of(id if short.startswith(("http://", "https://")) else short)
-    if found is None:
+    meant = code_of(f"{prefixes[prefix]}{local}" if prefix in prefixes else id)
+    pairs = [code_of(id), meant] if meant and meant[0] == "URL" else [meant]
+    found = tuple(dict.fromkeys(pair for pair in pairs if pair is not None))
+    if not found:
         raise FieldError(f"the id {id[:60]!a}", "a prefix and an id, such as HP:0001250")
     return found

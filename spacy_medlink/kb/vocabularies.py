@@ -13,9 +13,9 @@ _SPELLINGS = {
     "MONDO": "", "DOID": "", "UBERON": "", "GO": "", "CHEBI": "", "CL": "", "MP": "",
 }  # fmt: skip
 # A release is a date ("_2025_09_01", "2009_04D", "2010_2010_02_22"), of a known vocabulary also a
-# number ("MDR23_1", "NCIt_20.06e").
+# year ("_2006") or a number ("MDR23_1", "NCIt_20.06e").
 _DATED = re.compile(
-    r"(.{2,40}?)[\W_]*(?:19|20)\d\d(?:[A-Z]{2}|\d{4})?(?:[\W_]\d{1,4}[A-Z]?)*", re.IGNORECASE
+    r"(.{2,40}?)[\W_]*(?:19|20)\d\d(?:[A-Z]{2})?(\d{4}|(?:[\W_]\d{1,4}[A-Z]?)*)", re.IGNORECASE
 )
 _NUMBERED = re.compile(r"(.{2,40}?)[\W_]*v?\d+[._]\d+[A-Z]?", re.IGNORECASE)
 _MARKS = re.compile(r"[\W_]")
@@ -36,14 +36,12 @@ _NAMES = {
 def canonical(vocabulary: str) -> str:
     """Return the usual name of a vocabulary without its release: "SNOMED_CT_2010" is SNOMEDCT_US.
 
-    One that is not known stays as it is spelled, without a date at its end.
+    One that is not known stays as it is spelled, without a whole date at its end.
     """
-    undated, unnumbered = (
-        match[1] if (match := release.fullmatch(vocabulary)) else vocabulary
-        for release in (_DATED, _NUMBERED)
-    )
-    spellings = map(_folded, (vocabulary, undated, unnumbered))
-    return next(filter(None, map(_NAMES.get, spellings)), undated)
+    dated, numbered = _DATED.fullmatch(vocabulary), _NUMBERED.fullmatch(vocabulary)
+    spellings = (vocabulary, *(release[1] for release in (dated, numbered) if release))
+    known = next(filter(None, (_NAMES.get(_folded(one)) for one in spellings)), "")
+    return known or (dated[1] if dated and dated[2] else vocabulary)
 
 
 def is_known(vocabulary: str) -> bool:

@@ -1,6 +1,8 @@
 """Mapping sets: read from SSSOM, put on concepts, written."""
 
+import csv
 import gzip
+import io
 import json
 import random
 from pathlib import Path
@@ -118,7 +120,7 @@ def test_build(path: Path, tmp_path: Path) -> None:
     ("old", "new", "problem"),
     [
         ("predicate_id", "predicate", "line 6: no column predicate_id"),
-        ("#  hpo: ", "# [hpo: ", "line 6: not YAML"),
+        ("#  hpo: ", "# [hpo: ", "line 2: not YAML"),
         ("MESH:D1\t", "MESH:D1", "line 8: 5 columns"),
         ("MESH:D1\t", "D1\t", "line 8: the id 'D1'"),
         ("MESH:D1\t", "\t", "line 8: an empty object_id"),
@@ -139,6 +141,77 @@ def test_bad_lines(path: Path, tmp_path: Path, old: str, new: str, problem: str)
     with pytest.raises(MedlinkError, match=f"E105.*{problem}"):
         build_knowledge_base(out=tmp_path / "x.kb", sources=[("jsonl", source)], maps=[path])
     assert not (tmp_path / "x.kb").exists()
+
+
+@pytest.mark.parametrize("name", ["download.sssom.tsv", "download.sssom.csv", "download.csv.gz"])
+@pytest.mark.parametrize("delimiter", ["\t", ",", ";"])
+def test_spreadsheets(path: Path, tmp_path: Path, name: str, delimiter: str) -> None:
+    """They fill all rows up, quote what holds the delimiter, and write a byte-order mark."""
+    text = SSSOM.replace("#license: ", "#comment: a, b; c\td\n#license: ")
+    rows = [[line] if line[0] == "#" else line.split("\t") for line in text.splitlines()]
+    file = io.StringIO()
+    csv.writer(file, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL).writerows(
+        row + [""] * (8 - len(row)) for row in rows
+    )
+    saved = tmp_path / "saved" / name
+    saved.parent.mkdir()
+    data = ("\ufeff" + file.getvalue() + delimiter * 7 + "\r\n").encode()
+    saved.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    assert _applied(saved) == _applied(path)
+
+
+@pytest.mark.parametrize(
+    ("bad", "line"),
+    [
+        ("#  MONDO http://purl.obolibrary.org/obo/MONDO_\n", 4),  # in the curie_map
+        ("#  MONDO: : http://purl.obolibrary.org/obo/MONDO_\n", 4),
+        ('#  MONDO: "http://purl.obolibrary.org/obo/MONDO_\n', 4),
+        ("#  [\n", 4),
+        ("#comment: a: b\n", 4),
+        ("#comment: [a\n", 4),
+        ('#creator_id:\n#  - "x\n', 5),
+    ],
+)
+def test_a_bad_line_of_the_header_spoils_nothing_else(path: Path, bad: str, line: int) -> None:
+    expected = _applied(path)
+    path.write_text(SSSOM.replace("#mapping_set_id", f"{bad}#mapping_set_id"))
+    with pytest.raises(MedlinkError, match=f"E105.*download.sssom.tsv, line {line}: "):
+        _applied(path)
+    bad_lines: list[BadLine] = []
+    assert _applied(path, bad=bad_lines) == expected
+    assert [one.line for one in bad_lines] == [line]
+
+
+def test_free_text_in_the_header_is_no_error(path: Path) -> None:
+    expected = _applied(path)
+    path.write_text(SSSOM.replace("#curie_map", "# Mappings that we like\n#\n#curie_map", 1))
+    assert _applied(path) == expected
+
+
+def test_ids_stay_what_the_curie_map_says(path: Path) -> None:
+    """ "FEVER_HIGH" is no id of an ontology FEVER, and two vocabularies stay apart."""
+    path.write_text(
+        "# curie_map:\n#   LOCAL: http://example.org/a/\n#   ex_2: http://example.org/b#\n"
+        "subject_id\tpredicate_id\tobject_id\n"
+        "LOCAL:FEVER_HIGH\tskos:exactMatch\tHP:1\n"
+        "ex_2:FEVER_HIGH\tskos:exactMatch\tHP:2\n"
+        "LOCAL:COUGH\tskos:exactMatch\thttp://example.org/b#COUGH\n"
+    )
+    ids = ["LOCAL:FEVER_HIGH", "ex_2:FEVER_HIGH", "http://example.org/b#FEVER_HIGH", "HP:1",
+           "LOCAL:COUGH", "http://example.org/b#COUGH"]  # fmt: skip
+    found = _applied(path, [Concept(id, "a") for id in ids])
+    assert [dict(one.codes) for one in found.values()] == [
+        {"HP": ("1",)}, {"HP": ("2",)}, {"HP": ("2",)}, {"LOCAL": ("FEVER_HIGH",)},
+        {"URL": ("http://example.org/b#COUGH",)}, {"LOCAL": ("COUGH",)},
+    ]  # fmt: skip
+
+
+def test_a_text_is_no_concept(path: Path) -> None:
+    path.write_text(
+        "subject_id\tpredicate_id\tobject_id\tobject_type\nHP:1\tskos:exactMatch\tX:1\t\n"
+        "HP:1\tskos:exactMatch\t\trdfs literal\nHP:1\tskos:exactMatch\tX:2\trdfs literal\n"
+    )
+    assert _applied(path)["HP:1"].codes == {"MESH": ("D0",), "X": ("1",)}
 
 
 def test_mutants(path: Path) -> None:

@@ -38,7 +38,7 @@ def test_spellings(name: str, spellings: str) -> None:
 @pytest.mark.parametrize(
     ("spelling", "name"),
     [
-        ("CSP2005", "CSP"), ("NDFRT_2010_03_02", "NDFRT"), ("MTHICD9_2006", "MTHICD9"),
+        ("NDFRT_2010_03_02", "NDFRT"), ("RXN_20250901", "RXN"), ("OURS_2020", "OURS_2020"),
         ("SNOMEDCT_VET_2018_04_01", "SNOMEDCT_VET"),  # another one than SNOMED CT
         ("ICPC2", "ICPC2"), ("CTV3", "CTV3"), ("Fyler", "Fyler"), ("EFOpat_id", "EFOpat_id"),
         ("icd11.foundation", "icd11.foundation"), ("OMIMPS", "OMIMPS"), ("X2010", "X2010"),
