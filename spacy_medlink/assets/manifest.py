@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import Errors
 from ..util.files import sha256_of
 from ..util.outputs import DirectoryKind, read_json
-from .layout import DENSE_FILE, ENCODER, EXACT, MANIFEST, NGRAM, RUNTIME
+from .layout import DENSE_FILE, ENCODER, EXACT, KB_FILE, MANIFEST, NGRAM, RUNTIME
 
 SCHEMA = 1
 _FACTS = ("kb", "tiers", "encoder", "fusion", "files")
@@ -28,7 +28,8 @@ def _files_of(path: Path) -> list[str] | None:
     return [*found["files"], MANIFEST] if isinstance(found["files"], dict) else None
 
 
-ASSETS = DirectoryKind("a directory of assets", _files_of)  # a writer may replace only this kind
+# A writer may replace only this kind.
+ASSETS = DirectoryKind("a directory of assets", _files_of, database=f"/{KB_FILE}")
 
 
 def parse_manifest(path: Path, text: bytes) -> dict[str, Any]:

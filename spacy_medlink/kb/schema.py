@@ -64,7 +64,8 @@ def _is_ours(path: Path) -> bool:
     return head.startswith(_HEADER) and head[_ID_AT:] == _APPLICATION_ID.to_bytes(4, "big")
 
 
-KB = FileKind("a knowledge base", _is_ours)  # the files that a writer may replace
+# The files that a writer may replace; ".whole" is a second one while pieces are united.
+KB = FileKind("a knowledge base", _is_ours, database=".whole")
 CONCEPT_INDEX = "CREATE UNIQUE INDEX concept_id ON concept (id)"
 EDGES = "SELECT parent << 32 | child FROM edge ORDER BY parent, child"
 EDGE = "<i8"  # an edge in the array: upper half the row of a parent, lower half that of a child

@@ -22,6 +22,8 @@ _JUNK = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})  # file managers le
 _BEGINNING = 4096  # bytes in which a mark must stand
 _SHOWN = 3
 _LOOKS = 10  # at a directory that others replace at the same time
+_LONGEST = 504  # bytes of a path that SQLite opens: 512 with that of a journal
+_BESIDE = len("..12345678.tmp/")  # bytes that a temporary place adds to a path, beside the name
 
 PathLike = str | Path
 
@@ -32,10 +34,12 @@ class FileKind:
 
     name (str): the kind, for messages. is_ours (Optional[Callable]): tells by the content whether
         a file is of this kind; None if the content cannot tell: then only equal bytes are replaced.
+    database (Optional[str]): what is added to the path for the database in it, None without one.
     """
 
     name: str
     is_ours: Callable[[Path], bool] | None = None
+    database: str | None = None
 
 
 @dataclass(frozen=True)
@@ -46,11 +50,13 @@ class DirectoryKind:
         in a directory, relative to it; None for a directory of another kind. Without `files_of`,
         the list that `seal` writes is used.
     is_edited (bool): whether people edit the files; a file that has changed is theirs.
+    database (Optional[str]): as for `FileKind`.
     """
 
     name: str
     files_of: Callable[[Path], Collection[str] | None] | None = None
     is_edited: bool = False
+    database: str | None = None
 
     def own_files(self, path: Path) -> Collection[str] | None:
         """List the files that this kind wrote into a directory, None in that of something else."""
@@ -117,9 +123,12 @@ def check_output(
     improves (Optional[Path]): an input that the output may replace as its next version.
     overwrite (bool): replace a file of another kind, or lose other files within a directory of this
         kind, but never an input. new (Optional[Path]): the new content, where it is known.
-    RAISES (MedlinkError): E120-E124, E109 without the permission to look.
+    RAISES (MedlinkError): E120-E124; E109 without the permission to look, and for a path too long
+        for the database in it.
     """
     path = Path(path)
+    if kind.database is not None:
+        _check_length(path, kind.database)
     given = [Path(one) for one in inputs if one is not None and os.path.lexists(one)]
     whole = isinstance(kind, DirectoryKind)
     olds = [] if improves is None or _is_same(path, Path(improves)) else [Path(improves)]
@@ -138,6 +147,14 @@ def check_output(
             _check_file(path, kind, may_lose, new)
     except OSError as error:
         raise Errors.write_failed(path=path, reason=error.strerror or error) from error
+
+
+def _check_length(path: Path, database: str) -> None:
+    real = Path(os.path.realpath(path.parent), path.name)
+    size = len(os.fsencode(real)) + len(os.fsencode(path.name)) + _BESIDE + len(database)
+    if size > _LONGEST:
+        reason = f"that of a temporary file has {size} bytes, and SQLite opens up to {_LONGEST}"
+        raise Errors.write_failed(path=path, reason=f"the path is too long ({reason})")
 
 
 def _check_settled(path: Path, kind: DirectoryKind, may_lose: bool) -> None:

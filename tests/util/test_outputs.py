@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -364,3 +365,44 @@ class TestComponents:
         nlp.to_disk(tmp_path / "pipeline")
         doc = spacy.load(tmp_path / "pipeline")("He has asthma.")
         assert [entity._.kb_ents[0][0] for entity in doc.ents] == ["HP:0002099"]
+
+
+def _long(tmp_path: Path, size: int) -> Path:
+    """Name a path of so many bytes, of which no part is too long for a file system."""
+    name = "ä" * 10
+    rest = size - len(os.fsencode(tmp_path)) - 2 - len(name.encode())
+    parts = ["d" * 100] * (rest // 101)
+    return tmp_path.joinpath(*parts, "e" * (rest - 101 * len(parts)), name)
+
+
+@pytest.mark.parametrize("database", [KB, ASSETS])
+def test_a_path_too_long_for_sqlite_is_refused_before_all_else(
+    tmp_path: Path, kb: Path, database: FileKind | DirectoryKind
+) -> None:
+    """SQLite opens up to 512 bytes, a journal takes 8, and a build is written beside its place."""
+    twice = [TINY_RECORDS[0], *TINY_RECORDS, TINY_RECORDS[0]]  # pieces make a second file
+    worked: list[int] = []
+    for size in (*range(456, 468), 511, 512, 513, 600):
+        out = _long(tmp_path, size)
+        assert len(os.fsencode(out)) == size
+        try:
+            check_output(out, database)
+        except MedlinkError as error:
+            assert error.code == "E109" and "SQLite" in error.message
+            assert not out.parent.exists()
+            continue
+        if database is KB:
+            build_kb(out, twice)
+            KnowledgeBase(out)
+        else:
+            build_assets(out, kb)
+            Assets(out)
+        worked.append(size)
+        shutil.rmtree(tmp_path / ("d" * 100))
+    assert worked == list(range(456, worked[-1] + 1))  # and none behind the first that is refused
+    with pytest.raises(MedlinkError, match=r"E109.*SQLite"):
+        build_knowledge_base(out=_long(tmp_path, 513), sources=[("obo", tmp_path / "no such")])
+
+
+def test_other_files_may_have_long_paths(tmp_path: Path) -> None:
+    check_output(_long(tmp_path, 600), FileKind("a table"))
