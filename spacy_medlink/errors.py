@@ -157,7 +157,7 @@ class Errors:
     no_conso = Message(
         "E151",
         "No MRCONSO.RRF at {path}. Give the META directory of a UMLS release (RRF files, plain or "
-        ".gz), or the directory with its .nlm archives.",
+        ".gz), or the directory with its .nlm archives; of RxNorm, the directory of RXNCONSO.RRF.",
     )
     one_sided_relations = Message(
         "E152",
@@ -910,12 +910,16 @@ class Warnings:
     )
     filtered_out = (
         "[W104] {name}: no name of the knowledge base passes the filter ({filter}), so every "
-        "mention under this filter is NIL. Correct the filter."
+        "mention under this filter is NIL. {remedy}"
     )
     unread_columns = (
         "[W110] {path}: these columns are not read, since their headers are not known: {columns}. "
         "To read some, name all columns that you need with `--columns`: "
         "`--columns id=CODE,name=TERM,type=KIND`."
+    )
+    no_types = (
+        "[W111] {path} has no MRSTY.RRF (of RxNorm: RXNSTY.RRF), so no concept gets a type, and a "
+        "filter by types or groups will leave nothing. Put that file beside MRCONSO.RRF."
     )
     many_abbreviations = (
         "[W340] A document has too many mentions to compare them all with its abbreviations. Only "

@@ -8,6 +8,7 @@ from functools import cached_property
 from ..errors import Errors
 from ..text.normalisation import is_short_form, normalise
 from ..types import Concept, Name, Record, Retired
+from .readers.languages import iso_639_1
 from .semantic_groups import types_of
 
 Verdict = Callable[[Name], str]
@@ -128,7 +129,9 @@ class Filters:
 
     def _verdict(self) -> Verdict:
         """Make the function that returns why a name is left out, "" for a name to keep."""
-        languages, sources = frozenset(self.languages), frozenset(self.sources)
+        # The UMLS writes ENG, and its names are "en" here.
+        languages = {*self.languages, *map(iso_639_1, self.languages)}
+        sources = frozenset(self.sources)
         term_types = frozenset(self.term_types)
         allowed = frozenset(map(name_identity, self.allow_names))
         denied = frozenset(map(name_identity, self.deny_names))

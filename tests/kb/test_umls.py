@@ -8,6 +8,7 @@ import pytest
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
+from spacy_medlink.kb.filters import Filters
 from spacy_medlink.kb.readers import read
 from spacy_medlink.kb.readers.umls import release_of, rrf, source_versions
 from spacy_medlink.types import BadLine, Concept, Name, Record, Relation, Retired
@@ -23,6 +24,8 @@ from tests.kb.umls_release import (
     relation,
     write_release,
 )
+
+pytestmark = pytest.mark.filterwarnings("ignore:.W111")  # most have no types
 
 
 def records_of(path: Path, bad_lines: list[BadLine] | None = None) -> list[Record]:
@@ -353,3 +356,83 @@ class TestOrder:
         assert concepts_of(with_table(tmp_path, "MRREL", rows))[HYPERTENSION].parents == (
             BLOOD_PRESSURE,
         )
+
+
+def test_without_types_a_warning(tmp_path):
+    tables = {name: rows for name, rows in TABLES.items() if name != "MRSTY"}
+    with pytest.warns(UserWarning, match=r"W111.*MRSTY.RRF"):
+        concepts = concepts_of(write_release(tmp_path, tables))
+    assert concepts[HYPERTENSION].types == ()
+
+
+# Some rows of invented drugs, in the order of RxNorm's files: by number, not by text.
+RXNORM = {
+    "RXNCONSO": [
+        "9|ENG||||||1|||9|SNOMEDCT_US|PT|999|Propranol (substance)||N||",
+        "9|ENG||||||2|9||9|RXNORM|IN|9|propranol||N|4096|",
+        "9|ENG||||||3|9||9|RXNORM|TMSY|9|Propranol old||O|4096|",
+        "10|ENG||||||4|10||10|RXNORM|BN|10|Inderalin||N|4096|",
+        "11|ENG||||||5|||D1|MSH|PEP|D1|beta blocker||N||",
+    ],
+    "RXNSTY": ["9|T121|A1.4|Pharmacologic Substance|AT1||", "10|T121|A1.4|Pharm|AT2||"],
+    "RXNREL": [
+        "|1|AUI|RO||2|AUI|has_form|1||RXNORM|||||4096|",
+        "9||CUI|RN|10||CUI|tradename_of|2||RXNORM|||||4096|",
+        "10||CUI|RB|9||CUI|has_tradename|3||RXNORM|||||4096|",
+        "9||CUI|RB|11||CUI|inverse_isa|4||RXNORM|||||4096|",
+        "11||CUI|RN|9||CUI|isa|5||RXNORM|||||4096|",
+    ],
+    "RXNSAB": [
+        "|C1|RXNORM_20AA|RXNORM|RxNorm|RXNORM|20AA|||2026AA||x|y|0|1|1||IN|TH|ENG|UTF-8|Y|Y|R|C|"
+    ],
+}
+
+
+@pytest.mark.parametrize("place", ["", "rrf"])
+def test_rxnorm(tmp_path, place):
+    write_release(tmp_path / place, RXNORM)
+    concepts = concepts_of(tmp_path)
+    assert list(concepts) == ["10", "11", "9"]
+    assert concepts["9"] == Concept(
+        "9",
+        "propranol",
+        (
+            Name("propranol", "en", "RXNORM", "IN"),
+            Name("Propranol (substance)", "en", "SNOMEDCT_US", "PT"),
+            Name("Propranol old", "en", "RXNORM", "TMSY", True),
+            Name("Inderalin", "en", "RXNORM", "TRADE"),
+        ),
+        types=("T121",),
+        codes={"RXNORM": ("9",), "SNOMEDCT_US": ("999",)},
+        parents=("11",),
+        relations=(Relation("tradename_of", "10", "RXNORM", True), Relation("isa", "11", "RXNORM")),
+    )
+    assert concepts["11"].codes == {"MESH": ("D1",)}
+    assert source_versions(tmp_path) == {"RXNORM": "RXNORM_20AA"}
+
+
+def test_a_bad_line_of_rxnorm(tmp_path):
+    rows = [*RXNORM["RXNCONSO"], "12|ENG|"]
+    bad: list[BadLine] = []
+    write_release(tmp_path, RXNORM | {"RXNCONSO": rows})
+    assert len(records_of(tmp_path, bad)) == 3 and len(bad) == 1
+
+
+def test_meddra_and_loinc_through_rrf(tmp_path):
+    rows = [
+        atom("C0000010", "Fever", SAB="MDR", TTY="PT", CODE="10016558"),
+        atom("C0000010", "Febrile", SAB="MDR", TTY="LLT", CODE="10016286"),
+        atom("C0000010", "Fieber", SAB="MDRGER", LAT="GER", TTY="PT", CODE="10016558"),
+        atom("C0000010", "Fever:Find:Pt:^Patient:Ord", SAB="LNC", TTY="LN", CODE="45701-0"),
+    ]
+    concept = concepts_of(with_table(tmp_path, "MRCONSO", rows))["C0000010"]
+    assert concept.codes["MEDDRA"] == ("10016558", "10016286")
+    assert concept.codes["LNC"] == ("45701-0",)
+    assert ("Fieber", "de") in [(name.text, name.lang) for name in concept.names]
+
+
+@pytest.mark.parametrize("given", ["eng", "ENG", "en"])
+def test_languages_as_the_umls_writes_them(tmp_path, given):
+    records = Filters(languages=(given,)).apply(read("umls", write_release(tmp_path)))
+    names = [name for one in records if isinstance(one, Concept) for name in one.names]
+    assert names and {name.lang for name in names} == {"en"}

@@ -19,6 +19,8 @@ from tests.kb.mesh_release import DESCRIPTORS, SUPPLEMENTS
 from tests.kb.umls_release import TABLES, write_release
 from tests.mutants import mutate
 
+pytestmark = pytest.mark.filterwarnings("ignore:.W111")  # most have no types
+
 UMLS_ERRORS = {"E105", "E150", "E151", "E152"}
 MESH_ERRORS = {"E105", "E154"}
 BLOCKS = (17, 61, 300, 1 << 16)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # opened lazily: spaCy imports this module with every `spacy.
     from ...linking.explanation import Explanation
     from ...retrieval.filters import Only, Selection
 
+_NO_TYPES = "It has no types at all: build it with a source that has them (of the UMLS, MRSTY.RRF)."
 _MENTIONS_TOGETHER = 16_384  # limits memory for long documents; most Docs stay below
 
 
@@ -102,5 +103,9 @@ class Decider:
             if decision.reason == FILTERED
         }:
             given = " and ".join(map(str, linker.scope(label, only).selection))
-            message = Warnings.filtered_out.format(name=self.opened.name, filter=given)
+            typeless = "types" in given and not self.opened.assets.facets.types
+            remedy = _NO_TYPES if typeless else "Correct the filter."
+            message = Warnings.filtered_out.format(
+                name=self.opened.name, filter=given, remedy=remedy
+            )
             self.opened.tell_once(message, given)

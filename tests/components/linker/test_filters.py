@@ -7,7 +7,10 @@ from spacy.tokens import Doc, Span
 from thinc.api import ConfigValidationError
 
 from spacy_medlink.annotate.worker import linked_docs
+from spacy_medlink.building import build_assets
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import build_kb
+from spacy_medlink.types import Concept
 from tests.pipelines import doc_with, pipeline, values
 
 
@@ -62,6 +65,14 @@ def test_filters_of_a_call_and_changed_later(tiny_assets):
             linker.predict([doc], allow=nothing)
     with pytest.raises(MedlinkError, match=r"E302.*one id or more"):
         linker.allow = []
+
+
+def test_a_filter_by_types_where_there_are_none(tmp_path):
+    build_kb(tmp_path / "x.kb", [Concept("C1", "fever"), Concept("C2", "cough")])
+    assets = build_assets(tmp_path / "assets", tmp_path / "x.kb")
+    with pytest.warns(UserWarning, match=r"W104.*has no types at all"):
+        (found,) = link(assets, "fever", "fever", types=["T047"])
+    assert found["kb_id"] == "NIL"
 
 
 def test_filters_that_leave_nothing_are_nil_with_the_reason(tiny_assets):

@@ -7,14 +7,15 @@ from operator import itemgetter
 from pathlib import Path
 from sqlite3 import Connection
 
-from ....errors import Errors
+from ....errors import Errors, Warnings
 from ....types import ISA, BadLine, Concept, Record, Retired
+from ....util.telling import tell
 from ...scratch import scratch
 from ..apart import read_apart
 from . import conso, maps, relations, sources
 from .conso import read_atoms
 from .maps import Maps
-from .release import Piece, find_tables
+from .release import Piece, find_tables, in_order
 from .rrf import Check, Groups, Table
 from .select import Ids, Row, Select
 from .sources import Kinds
@@ -37,10 +38,11 @@ def read(
     semantic types (TUIs). Relations have the name in RELA, else in REL; PAR and inverse_isa become
     "isa", and siblings are left out. Maps give a concept the codes that its codes map to. Only
     MRCONSO is required; MRSTY, MRDEF, MRREL, MRCUI, MRRANK, MRSAB and MRMAP are optional. Rows
-    about ids without a name in MRCONSO are skipped.
+    about ids without a name in MRCONSO are skipped. RXNCONSO, RXNSTY, RXNREL and RXNSAB of RxNorm
+    are read like these, and sorted first; its RXCUIs are the ids.
 
     path (Path): the META directory (or one above it) with `.RRF` or `.RRF.gz` files, or the
-        directory or archive of a release that was never unpacked.
+        directory or archive of a release that was never unpacked; of RxNorm the directory rrf.
     bad_lines (Optional[List[BadLine]]): collects bad lines; None makes the first one an error.
     trade_names (bool): whether drugs also get their brand names, with term type "TRADE"; reads two
         files twice.
@@ -48,6 +50,8 @@ def read(
         there is no release, E152 when MRREL has only one side of the hierarchy.
     """
     tables = find_tables(path)
+    if "MRSTY" not in tables:
+        tell(Warnings.no_types.format(path=path))
     if sum(piece.path.stat().st_size for piece in tables["MRCONSO"]) > _LARGE:
         return read_apart(f"{__name__}:read_here", path, bad_lines, trade_names=trade_names)
     return read_here(path, bad_lines, trade_names=trade_names)
@@ -57,7 +61,8 @@ def read_here(
     path: Path, bad_lines: list[BadLine] | None = None, *, trade_names: bool = True
 ) -> Iterator[Record]:
     """Read as `read` does, but always in this process."""
-    return _Release(find_tables(path), bad_lines).records(trade_names)
+    with in_order(find_tables(path)) as tables:
+        yield from _Release(tables, bad_lines).records(trade_names)
 
 
 def release_of(path: Path) -> str:

@@ -45,7 +45,7 @@ def read_atoms(rows: Iterable[Row], kinds: Kinds) -> Atoms:
             score += _flags_of(row) == _BEST
             if score > best:
                 best, preferred = score, key
-        if not scheme or not code or code == "NOCODE" or code == row[0]:
+        if not scheme or not code or code == "NOCODE" or (code == row[0] and scheme != "RXNORM"):
             continue
         if obsolete:
             old_codes.append((scheme, code))

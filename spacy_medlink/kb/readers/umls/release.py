@@ -1,4 +1,7 @@
-"""Finds the RRF files of a UMLS release, in a META directory or in the release's archives."""
+"""Finds the RRF files of a UMLS release, in a META directory or in the release's archives.
+
+RxNorm alone has files of the same form, with other names and in another order.
+"""
 
 import gzip
 import re
@@ -6,14 +9,20 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, NamedTuple
 
 from ....errors import Errors
+from ...scratch import scratch
 
 # "META/MRCONSO.RRF", "MRCONSO.RRF.gz", and the pieces "2026AA/META/MRCONSO.RRF.aa.gz" of the
 # archives with the suffix .nlm that a full release is made of.
-_FILE = re.compile(r"(?:.*/)?(?P<table>MR[A-Z]+)\.RRF(?:\.(?P<piece>(?!gz)[a-z]{2}))?(?P<gz>\.gz)?")
+_FILE = re.compile(
+    r"(?:.*/)?(?P<table>(?:MR|RXN)[A-Z]+)\.RRF(?:\.(?P<piece>(?!gz)[a-z]{2}))?(?P<gz>\.gz)?"
+)
 _ARCHIVES = ("*.nlm", "*.zip")
+_RXNORM = {"RXNCONSO": "MRCONSO", "RXNSTY": "MRSTY", "RXNREL": "MRREL", "RXNSAB": "MRSAB"}
+_LINES = "CREATE TABLE line (id BLOB, text BLOB);"
 
 
 class Piece(NamedTuple):
@@ -38,6 +47,35 @@ class Piece(NamedTuple):
             yield file
 
 
+def is_rxnorm(tables: dict[str, list[Piece]]) -> bool:
+    """Tell whether tables are those of RxNorm, which are not sorted."""
+    return Path(tables["MRCONSO"][0].member or tables["MRCONSO"][0].path).name.startswith("RXN")
+
+
+@contextmanager
+def in_order(tables: dict[str, list[Piece]]) -> Iterator[dict[str, list[Piece]]]:
+    """Give the tables sorted by id: those of RxNorm as copies, without relations of mere atoms."""
+    if not is_rxnorm(tables):
+        yield tables
+        return
+    with TemporaryDirectory() as directory:
+        yield {
+            name: [_sorted(pieces, Path(directory, f"{name}.RRF"))] if name != "MRSAB" else pieces
+            for name, pieces in tables.items()
+        }
+
+
+def _sorted(pieces: list[Piece], copy: Path) -> Piece:
+    with scratch(_LINES) as db, copy.open("wb") as out:
+        db.execute("BEGIN")
+        for piece in pieces:
+            with piece.open() as file:
+                rows = ((line.partition(b"|")[0], line) for line in file if line[:1] != b"|")
+                db.executemany("INSERT INTO line VALUES (?, ?)", rows)
+        out.writelines(text for (text,) in db.execute("SELECT text FROM line ORDER BY id, rowid"))
+    return Piece(copy, "", "", False)
+
+
 def find_tables(path: Path) -> dict[str, list[Piece]]:
     """Find the tables of a release, each as its pieces in order.
 
@@ -56,8 +94,8 @@ def _places(path: Path) -> Iterator[list[Path]]:
     if not path.is_dir():
         yield [path]
         return
-    for directory in (path, path / "META", *sorted(path.glob("*/META"))):
-        yield sorted(directory.glob("MR*.RRF*"))
+    for directory in (path, path / "META", path / "rrf", *sorted(path.glob("*/META"))):
+        yield sorted((*directory.glob("MR*.RRF*"), *directory.glob("RXN*.RRF*")))
     yield sorted(file for pattern in _ARCHIVES for file in path.glob(pattern))
 
 
@@ -76,6 +114,8 @@ def _tables_of(files: list[Path]) -> dict[str, list[Piece]]:
                 # Of copies of a table (packed and unpacked, whole and in pieces), one is enough.
                 if not gz or order not in pieces:
                     pieces[order] = Piece(path, member, order, gz)
+    if "MRCONSO" not in found:
+        found = {_RXNORM[table]: own for table, own in found.items() if table in _RXNORM}
     return {
         table: [pieces[""]] if "" in pieces else [pieces[order] for order in sorted(pieces)]
         for table, pieces in found.items()

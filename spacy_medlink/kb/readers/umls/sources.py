@@ -14,6 +14,9 @@ SOURCE_COLUMNS = (
 )
 # Vocabularies whose codes have a customary name that is not the abbreviation of the UMLS.
 _CODE_SCHEMES = {"MSH": "MESH", "MDR": "MEDDRA", "NCI": "NCIT", "ORPHANET": "ORPHA"}
+_OWN_NAMES = (
+    "IN PIN MIN BN SCD SBD SCDC SBDC SCDF SBDF SCDFP SBDFP SCDG SBDG SCDGP GPCK BPCK DF DFG".split()
+)
 OBSOLETE = frozenset("OEY")
 # Placeholders of the Metathesaurus for a missing code, which identify nothing.
 _WITHOUT_CODES = frozenset({"MTH", "SRC"})
@@ -42,6 +45,8 @@ class Kinds(dict[tuple[str, ...], Kind]):
     def __init__(self, ranks: Iterable[Row], sources: Iterable[Row]) -> None:
         super().__init__()
         self._ranks = {(sab, tty, suppress): int(rank) for rank, sab, tty, suppress, _ in ranks}
+        if not self._ranks:  # RxNorm has no MRRANK: its own names come first
+            self._ranks = {("RXNORM", tty, "N"): 1 for tty in _OWN_NAMES}
         self._top = max(self._ranks.values(), default=0) + 1
         rows = {row[3]: row for row in sources}
         self._roots = {row[2]: sab for sab, row in rows.items()}
