@@ -5,9 +5,13 @@ Codes are grouped: 1xx the knowledge base and its readers, 2xx assets, encoders 
 A code is never reused for another meaning.
 """
 
+import reprlib
+from collections.abc import Mapping
+from numbers import Integral
 from typing import NamedTuple
 
-_MOST = 120  # characters of a value
+_VALUE, _FIELD = 120, 1_000  # characters of a value; of a path, a reason and all else in a message
+_HUGE = 10**300  # from which on numbers are not written out
 
 
 class MedlinkError(ValueError):
@@ -30,28 +34,46 @@ class Message(NamedTuple):
     text: str
 
     def __call__(self, **fields: object) -> MedlinkError:
-        """Make the error, its text filled in; `value` is cut: somebody gave it, of any length."""
-        if "value" in fields:
-            fields["value"] = _Shown(fields["value"])
-        return MedlinkError(self.code, self.text.format(**fields))
+        """Make the error, its text filled in; what is filled in is cut: somebody gave it."""
+        return MedlinkError(self.code, _filled(self.text, fields))
+
+
+def shortened(text: str, most: int = _FIELD) -> str:
+    """Cut a text that may be of any length, for a message."""
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
+def _filled(text: str, fields: Mapping[str, object]) -> str:
+    return str.format(text, **{name: _shown(value, name) for name, value in fields.items()})
+
+
+def _shown(value: object, name: str) -> object:
+    """Keep a number, which has formats of its own; bound everything else."""
+    if isinstance(value, float) or (isinstance(value, Integral) and abs(int(value)) < _HUGE):
+        return value
+    return _Shown(value, _VALUE if name == "value" else _FIELD)
 
 
 class _Shown:
-    """A value as messages show it."""
+    """A value as messages show it, without ever writing all of it out."""
 
-    def __init__(self, value: object) -> None:
-        self._value = value
+    def __init__(self, value: object, most: int) -> None:
+        self._value, self._most = value, most
 
     def __repr__(self) -> str:
-        own = self._value
-        return _cut(repr(own[:_MOST] if isinstance(own, str | list | tuple) else own))
+        value, most, writer = self._value, self._most, reprlib.Repr()
+        if isinstance(value, str):
+            return shortened(repr(value[: most + 1]), most)
+        writer.maxlist = writer.maxtuple = writer.maxdict = writer.maxset = most
+        writer.maxstring = writer.maxother = writer.maxlong = most
+        try:
+            return shortened(writer.repr(value), most)
+        except ValueError:  # Python refuses to write integers of thousands of digits
+            return f"a huge {type(value).__name__}"
 
     def __format__(self, spec: str) -> str:
-        return _cut(format(self._value, spec))
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _MOST else f"{text[:_MOST]}..."
+        is_large = isinstance(self._value, int | float | list | tuple | dict)
+        return repr(self) if is_large else shortened(str(self._value), self._most)
 
 
 class Errors:
@@ -1026,3 +1048,13 @@ class Warnings:
         "without it. To measure it as it links, use `--end-to-end` or `spacy evaluate`."
     )
     baseline_left_out = "[W404] The baseline {name} is left out: {reason}."
+
+
+class _Text(str):
+    def format(self, *args: object, **fields: object) -> str:
+        return _filled(self, fields)
+
+
+for _name, _text in list(vars(Warnings).items()):
+    if isinstance(_text, str) and not _name.startswith("__"):
+        setattr(Warnings, _name, _Text(_text))  # so that their values are bounded, too

@@ -7,16 +7,16 @@ import csv
 import gzip
 import json
 import os
-import sys
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from io import BufferedIOBase
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from ..errors import Errors
+from ..kb.readers.lines import LONGEST, open_source, raw_lines
 from .documents import Document
 
-_LONGEST = min(sys.maxsize, 2**31 - 1)  # characters of a field
 _NOT_UTF8 = "not UTF-8"
 _DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
 
@@ -26,7 +26,7 @@ def read_json_lines(path: Path, text_field: str, id_field: str) -> Iterator[Docu
 
     RAISES (MedlinkError): E165 when the file cannot be read to its end.
     """
-    with _open(path) as file:
+    with open_source(path) as file:
         for number, line in enumerate(_until_damage(file, path), 1):
             if not line.strip():
                 continue
@@ -47,7 +47,7 @@ def read_table(path: Path, text_column: str, id_column: str, delimiter: str) -> 
     RAISES (MedlinkError): E165 when the file cannot be read to its end, E615 for a column that it
         lacks.
     """
-    with _open(path) as file:
+    with open_source(path) as file:
         lines = (
             line.decode("utf-8-sig" if number == 0 else "utf-8", "surrogateescape")
             for number, line in enumerate(_until_damage(file, path))
@@ -77,7 +77,12 @@ def read_folder(path: Path, files: Sequence[str]) -> Iterator[Document]:
             yield Document("", "", f"file {shown}", "the name of the file is " + _NOT_UTF8)
             continue
         try:
-            text = (path / name).read_bytes().decode("utf-8-sig")
+            with (path / name).open("rb") as file:
+                content = file.read(LONGEST + 1)
+            if len(content) > LONGEST:
+                problem = f"is over {LONGEST >> 20} MB"
+            else:
+                text = content.decode("utf-8-sig")
         except UnicodeDecodeError:
             problem = _NOT_UTF8
         except OSError as error:
@@ -133,9 +138,9 @@ def _rows(rows: Iterator[list[str]]) -> Iterator[list[str] | None]:
     """Yield rows, with None for a row that cannot be read."""
     row: list[str] | None
     while True:
-        # Notes are longer than the default limit of a field. The limit belongs to the whole
-        # process, so it is restored for other code.
-        limit = csv.field_size_limit(_LONGEST)
+        # Notes are longer than the default limit of a field, which belongs to the whole process:
+        # it is restored for other code. An open quotation mark does not take all of a file.
+        limit = csv.field_size_limit(LONGEST)
         try:
             row = next(rows)
         except StopIteration:
@@ -156,17 +161,8 @@ def _storable(text: str) -> bool:
     return True
 
 
-def _open(path: Path) -> IO[bytes]:
-    opening: Callable[..., Any] = gzip.open if path.name.lower().endswith(".gz") else open
+def _until_damage(file: BufferedIOBase, path: Path) -> Iterator[bytes]:
     try:
-        file: IO[bytes] = opening(path, "rb")
-    except OSError as error:
-        raise Errors.source_unreadable(path=path, reason=error.strerror or error) from error
-    return file
-
-
-def _until_damage(file: IO[bytes], path: Path) -> Iterator[bytes]:
-    try:
-        yield from file
+        yield from raw_lines(file)
     except _DAMAGED as error:
         raise Errors.source_unreadable(path=path, reason=f"damaged gzip data: {error}") from error

@@ -29,6 +29,9 @@ class ReportingGroup(TyperGroup):
             except ImportError as error:
                 typer.echo(str(missing(error, f"`medlink {ctx.invoked_subcommand}`")), err=True)
                 raise typer.Exit(1) from error
+            except MemoryError as error:
+                typer.echo(str(Errors.system(reason="not enough memory")), err=True)
+                raise typer.Exit(1) from error
             except KeyboardInterrupt as error:
                 typer.echo(
                     "Stopped. Nothing unfinished was put in place: run the same command again.",

@@ -16,6 +16,7 @@ from ..errors import Errors
 from ..types import BadLine
 from ..util.json_text import read_json, write_json
 from .gold_exports import is_export, of_prodigy, read_export
+from .readers.lines import open_source, raw_lines
 
 _EXPECTED = (
     'a document {"text", "mentions": [{"start", "end", "mention", "ids"}]} or a mention '
@@ -141,9 +142,9 @@ def _exported(path: Path) -> list[tuple[int, str]]:
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     number = 0
-    with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
+    with open_source(path) as file:
         try:
-            for raw in file:
+            for raw in raw_lines(file):
                 number += 1
                 yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:

@@ -14,9 +14,10 @@ from ..kb import KnowledgeBase
 from ..kb.code_systems import coded, system_of, vocabulary_of_id
 from ..kb.sssom import COLUMNS, KIND, curie, predicate_of
 from ..util.outputs import FileKind, marked
+from ..util.spreadsheets import escaped
 from .mapper import BROADER, EXACT, NARROWER, Mapping, Target
 from .reviewed import EQUIVALENCES, OWN, USAGI
-from .tables import Problems, escaped, read_table
+from .tables import Problems, read_table
 
 _OMOP = "OMOP"
 _OMOP_COLUMNS = (
@@ -139,7 +140,7 @@ def write_sssom(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> Non
                 subject, term.name, predicate_of(one.match), object, reason, one.name,
                 _number(one.prob), mapping.comment,
             ]  # fmt: skip
-            file.write("\t".join(escaped(" ".join(cell.split())) for cell in cells) + "\n")
+            file.write("\t".join(_cell(" ".join(cell.split())) for cell in cells) + "\n")
 
 
 def write_fhir(file: IO[str], mappings: Iterable[Mapping], facts: Facts) -> None:
@@ -214,16 +215,20 @@ def _table(
     place_of = {one: place for place, one in enumerate(header)}
     # Each cell is quoted, so that one with another separator is not read as two.
     out = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n")
-    out.writerow(map(escaped, header))
+    out.writerow(map(_cell, header))
 
     def write(cells: Sequence[str], added: Sequence[tuple[str, str]]) -> None:
         row = [*cells, *[""] * (len(header) - len(cells))]
         for column, cell in added:
             if column in place_of:
                 row[place_of[column]] = cell
-        out.writerow(map(escaped, row))
+        out.writerow(map(_cell, row))
 
     return write
+
+
+def _cell(cell: str) -> str:
+    return escaped(cell.replace("\0", "").replace("\r\n", "\n"))
 
 
 def _elements(mapping: Mapping, facts: Facts) -> Iterator[tuple[str, dict[str, Any]]]:

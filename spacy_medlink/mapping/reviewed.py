@@ -7,6 +7,7 @@ from typing import NamedTuple
 from ..errors import Errors
 from ..kb import KnowledgeBase
 from ..kb.resolve import IdResolver
+from ..util.spreadsheets import as_saved
 from .mapper import BROADER, CLOSE, EXACT, NARROWER, RELATED, UNCHECKED, Mapping, Target
 from .tables import Problems, Source, read_table
 from .terms import CONTEXT, Term
@@ -69,15 +70,20 @@ class Reviewed:
         self.kept = self.gone = self.invalid = self.same = self.changed = self.new = 0
         self._rows: dict[Key, list[Row]] = {}
         self._seen = set[Key]()
+        self._saved = dict[Key, Key]()  # the keys, by the keys of terms as spreadsheets save these
         for key, row in self._read(path) if path is not None else ():
             own = self._rows.setdefault(key, [])
             if all((row.id, row.said["status"]) != (one.id, one.said["status"]) for one in own):
                 own.append(row)
+            self._saved.setdefault((as_saved(key[0]), key[1]), key)
 
     def updated(self, new: Mapping) -> Mapping:
         """Add the reviewers' decision, comment and columns to a new mapping."""
-        self._seen.add(new.term.key)
-        return self.applied(new, self._rows.get(new.term.key, []))
+        key = new.term.key
+        if key not in self._rows:
+            key = self._saved.get((as_saved(key[0]), key[1]), key)
+        self._seen.add(key)
+        return self.applied(new, self._rows.get(key, []))
 
     def applied(self, new: Mapping, rows: Sequence[Row]) -> Mapping:
         """Add what the rows of a term say to a new mapping."""
@@ -88,7 +94,7 @@ class Reviewed:
             self.new += 1
             return new
         before = [self._target(rows[0]).id] if rows[0].id else []
-        is_same = before == [one.id for one in new.targets[:1]]
+        is_same = [*map(as_saved, before)] == [as_saved(one.id) for one in new.targets[:1]]
         self.same, self.changed = self.same + is_same, self.changed + (not is_same)
         return new._replace(comment=rows[0].said.get("comment", ""), extra=rows[0].extra)
 
@@ -114,6 +120,8 @@ class Reviewed:
 
     def _target(self, row: Row, found: dict[str, Target] | None = None) -> Target:
         id, said = row.id, row.said
+        if id not in self._kb and found:
+            id = next((one for one in found if as_saved(one) == as_saved(id)), id)
         if id not in self._kb:
             rows = self._resolver.rows(f"OMOP:{id}")
             id = self._kb.brief_at(min(rows))[0] if rows else id

@@ -1,6 +1,5 @@
 """Tables of terms as streams of rows: CSV and TSV, Parquet, and workbooks (.xlsx)."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -12,13 +11,12 @@ from ..errors import Errors
 from ..kb.readers.rows import Row, delimiter_of, read_rows, rows_of
 from ..kb.readers.xlsx import read_sheets
 from ..types import BadLine
+from ..util.spreadsheets import unescaped
 
 _PLAIN = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")
 _PARQUET, _WORKBOOK = ".parquet", ".xlsx"
 KNOWN = (*_PLAIN, _PARQUET, _WORKBOOK)
 _ROWS = 1000
-# Beginnings of cells that spreadsheets compute; some also accept full-width characters.
-_FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
 
 
 @dataclass
@@ -65,17 +63,6 @@ def read_table(path: Source, found: Problems) -> Iterator[Row]:
             yield number, [unescaped(cell) for cell in cells]
 
 
-def escaped(cell: str) -> str:
-    """Put an apostrophe before a cell that a spreadsheet would execute."""
-    text = cell.replace("\0", "").replace("\r\n", "\n")
-    return f"'{text}" if _FORMULA.match(text) else text
-
-
-def unescaped(cell: str) -> str:
-    """Remove the apostrophe that `escaped` wrote; other cells do not change."""
-    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
-
-
 def _rows(path: Path, found: Problems) -> Iterator[Row]:
     if not path.is_file():
         raise Errors.source_missing(path=path)
@@ -91,7 +78,8 @@ def _rows(path: Path, found: Problems) -> Iterator[Row]:
 
 
 def _pasted(table: Pasted, found: Problems) -> Iterator[Row]:
-    bad, lines = list[BadLine](), table.text.replace("\0", "").replace("\r\n", "\n").split("\n")
+    text = table.text.replace("\0", "").replace("\r\n", "\n")
+    bad, lines = list[BadLine](), text.split("\n" if "\n" in text else "\r")
     rows = rows_of(Path(str(table)), iter(enumerate(lines, 1)), bad, delimiter_of(lines))
     return _noted(rows, bad, found)
 

@@ -97,7 +97,7 @@ class Terms:
     def _place(self, wanted: str, option: str, usual: Sequence[str]) -> int:
         """Find a column by the wanted header, or by the usual headers; -1 for none."""
         plain = [_plain(one) for one in self._header]
-        if wanted in self._header:
+        if wanted and wanted in self._header:
             return self._header.index(wanted)
         found = next((plain.index(one) for one in usual if one in plain and not wanted), -1)
         if found < 0 and (wanted or option == _OPTIONS[0]):

@@ -22,6 +22,8 @@ from spacy_medlink.assets import Assets
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb.gold import read_gold
 from spacy_medlink.text.context import KINDS
+from spacy_medlink.util.spreadsheets import escaped
+from tests.mapping.conftest import EXECUTED
 from tests.pipelines import pipeline
 from training.corpora.formats.brat import read_brat
 from training.corpora.tally import Tally
@@ -163,9 +165,9 @@ def test_note_nlp(record: Record) -> None:
     assert [row["note_nlp_id"] for row in rows] == [str(n + 1) for n in range(len(rows))]
     for row in rows:
         raw = record["text"][int(row["offset"]) :].replace("\0", "\ufffd")
-        assert (("'" if raw[0] in "=+-@\t\r" else "") + raw).startswith(row["lexical_variant"])
+        assert escaped(raw).startswith(row["lexical_variant"])
         assert max(len(row["snippet"]), len(row["lexical_variant"])) <= 250
-        assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r")) for cell in row.values())
+        assert not any(cell.startswith(EXECUTED) for cell in row.values())
 
 
 @given(some_records())

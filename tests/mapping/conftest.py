@@ -10,6 +10,8 @@ from spacy_medlink.linking import Linker
 from spacy_medlink.mapping.run import Mapped, map_terms
 
 Map = Callable[..., Mapped]
+# What begins a cell that some spreadsheet computes: Excel in Japanese takes full-width signs, too.
+EXECUTED = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 @pytest.fixture

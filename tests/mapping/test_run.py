@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from spacy_medlink.assets import Assets
 from spacy_medlink.building import build_assets
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb import KnowledgeBase, build_knowledge_base
+from spacy_medlink.kb import KnowledgeBase, build_kb, build_knowledge_base
 from spacy_medlink.kb.sssom import MappingSets
 from spacy_medlink.linking import Linker
 from spacy_medlink.mapping.run import map_terms
 from spacy_medlink.mapping.terms import Columns
+from spacy_medlink.types import Concept, Name
 from tests.mapping.conftest import Map, rows_of
 
 _TERMS = "code,name,n,ward\nA,Fever,3,er\nB,heart attak,2,\nC,qqqq,1,\nD,=1+1,,-2\n"
@@ -70,6 +71,41 @@ def test_what_was_decided_stays(mapped: Map, tmp_path: Path) -> None:
     )  # fmt: skip
     assert (b["status"], b["comment"]) == ("UNCHECKED", "look again")
     assert (d["source_name"], d["status"], d["context:ward"]) == ("'=1+1", "IGNORED", "'-2")
+
+
+def test_decisions_survive_a_spreadsheet_that_takes_away_leading_zeros(
+    mapped: Map, tmp_path: Path
+) -> None:
+    """Saved there, 00456 is 456; a term is known by its name and the rest of its code."""
+    terms = "code,name\n00456,Fever\n0001,qqqq\n1,heart attak\n01,heart attak\nA0,Asthma\n"
+    mapped(terms)
+    rows = rows_of(tmp_path / "out.csv")
+    saved = {one["source_code"]: one["source_code"].lstrip("0") for one in rows}
+    _edit(
+        tmp_path / "out.csv",
+        **{
+            code: {"source_code": saved[code], "status": "APPROVED", "comment": code}
+            for code in ("00456", "0001", "1", "A0")
+        },
+    )
+    done = mapped(terms)
+    assert (done.reviewed.kept, done.reviewed.gone, done.reviewed.new) == (4, 0, 0)
+    said = {row["source_code"]: row["comment"] for row in rows_of(tmp_path / "out.csv")}
+    assert said == {"00456": "00456", "0001": "0001", "1": "1", "01": "", "A0": "A0"}
+
+
+def test_ids_survive_a_spreadsheet_that_takes_away_leading_zeros(tmp_path: Path) -> None:
+    record = Concept(id="000123", name="fever", names=(Name("fever", "en"),))
+    build_kb(tmp_path / "a.kb", [record], {"source": "tests", "version": "1"})
+    linker = build_assets(tmp_path / "assets", tmp_path / "a.kb").engine()
+    (tmp_path / "t.csv").write_text("code,name\n7,fever\n", encoding="utf-8")
+    out = tmp_path / "out.csv"
+    for _ in range(2):
+        done = map_terms(tmp_path / "t.csv", linker, out)
+        _edit(out, **{"7": {"concept_id": "123", "status": "APPROVED"}})
+    assert (done.reviewed.kept, done.reviewed.invalid) == (1, 0)
+    map_terms(tmp_path / "t.csv", linker, out)
+    assert [row["concept_id"] for row in rows_of(out)] == ["000123"]
 
 
 def test_concepts_that_are_gone(mapped: Map, tmp_path: Path) -> None:

@@ -1,16 +1,21 @@
 """Tables of terms: encodings, quotes, formulas, formats."""
 
 import csv
+import re
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb.readers import lines
 from spacy_medlink.mapping.outputs import _table
-from spacy_medlink.mapping.tables import Problems, escaped, read_table, unescaped
-from spacy_medlink.mapping.terms import Columns, Terms
+from spacy_medlink.mapping.tables import Problems, read_table
+from spacy_medlink.mapping.terms import Columns, Terms, pasted
+from spacy_medlink.util.spreadsheets import escaped, unescaped
+from tests.mapping.conftest import EXECUTED
 from tests.training.corpora.workbook import write_workbook
 
 _ANY = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
@@ -23,8 +28,8 @@ def _read(path: Path, found: Problems | None = None) -> list[list[str]]:
 @given(_ANY | st.text("'=+-@\t\n ab\"", max_size=6))
 def test_no_cell_is_executed(cell: str) -> None:
     written = escaped(cell)
-    assert not written.lstrip(" ").startswith(("=", "+", "-", "@", "\t", "＝")) or written[0] == " "
-    assert unescaped(written) == cell.replace("\r\n", "\n")
+    assert not written.startswith(EXECUTED)
+    assert unescaped(written) == cell
 
 
 @given(rows=st.lists(st.lists(_ANY, min_size=3, max_size=3), max_size=5))
@@ -116,3 +121,33 @@ def test_bad_tables(tmp_path: Path, name: str, data: bytes, columns: Columns, co
     (tmp_path / name).write_bytes(data)
     with pytest.raises(MedlinkError, match=code):
         Terms(tmp_path / name, columns, "", Problems())
+
+
+def test_cells_far_to_the_right_do_not_fill_the_rows(tmp_path: Path) -> None:
+    """A cell of column ZZZ would make 18,278 of a row; it stays under its header."""
+    rows = [["name", "code", "far"]] + [[f"n{row}", str(row), "x"] for row in range(50)]
+    write_workbook(tmp_path / "near.xlsx", {"s": rows})
+    with ZipFile(tmp_path / "near.xlsx") as near, ZipFile(tmp_path / "a.xlsx", "w") as far:
+        for name in near.namelist():
+            data = near.read(name)
+            far.writestr(name, re.sub(rb'r="C(\d+)"', rb'r="ZZZ\1"', data))
+    found = _read(tmp_path / "a.xlsx")
+    assert {len(cells) for cells in found} == {257}
+    assert [[cell for cell in cells if cell] for cells in found] == rows
+    terms = Terms(tmp_path / "a.xlsx", Columns(context=("far",)), "", Problems())
+    assert [(one.name, one.context) for one in terms] == [(f"n{n}", ("x",)) for n in range(50)]
+
+
+def test_a_workbook_that_unpacks_to_far_too_much(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lines, "_MUCH", 1 << 16)
+    write_workbook(tmp_path / "a.xlsx", {"s": [["name"], *[["x" * 100_000]] * 50]})
+    with pytest.raises(MedlinkError, match=r"E165.*far too large"):
+        _read(tmp_path / "a.xlsx")
+
+
+def test_a_pasted_table_with_cr_alone() -> None:
+    assert [cells for _, cells in read_table(pasted("name,code\ra,1\rb,2"), Problems())] == [
+        ["name", "code"], ["a", "1"], ["b", "2"],
+    ]  # fmt: skip

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from ...errors import Warnings
 from ...text.context import KINDS
+from ...util.spreadsheets import escaped
 from ...util.telling import tell
 from .shared import SYSTEM, Linked, Record, links_of, said_in, section_of
 
@@ -21,7 +22,6 @@ _AROUND = 60  # before and behind a mention in its snippet
 _OMOP = "OMOP"
 # Contexts in which the patient does not have the condition, by the rules of the column.
 _ABSENT = ("negated", "hypothetical", "family")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet executes cells that begin with these
 
 
 def write(records: Iterable[Record]) -> Iterator[str]:
@@ -72,4 +72,4 @@ def _cell(cell: object) -> object:
     """Make a cell without NUL, which databases refuse, and that no spreadsheet executes."""
     if not isinstance(cell, str):
         return cell
-    return ("'" if cell.startswith(_FORMULA) else "") + cell.replace("\0", "\ufffd")
+    return escaped(cell.replace("\0", "\ufffd"))

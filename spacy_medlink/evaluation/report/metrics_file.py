@@ -1,6 +1,5 @@
 """The file of metrics: readable JSON with one mention a line."""
 
-import gzip
 import json
 import zlib
 from collections.abc import Iterable, Sequence
@@ -8,7 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ...errors import Errors
+from ...errors import Errors, MedlinkError
+from ...kb.readers.lines import open_source
 from ...util.json_text import read_json
 from ...util.outputs import marked
 from ..records import Record, unpack
@@ -43,8 +43,10 @@ def read_metrics(path: Path) -> Metrics:
     if not path.is_file():
         raise Errors.source_missing(path=path)
     try:
-        raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-        metrics = read_json(raw.decode())
+        with open_source(path) as file:
+            metrics = read_json(file.read().decode())
+    except MedlinkError:
+        raise
     except (ValueError, OSError, EOFError, zlib.error) as error:
         raise Errors.not_metrics(path=path, reason=f"not JSON: {error}") from error
     if not isinstance(metrics, dict) or metrics.get("format") != FORMAT:

@@ -4,11 +4,9 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
+from ...util.spreadsheets import escaped
 from .metrics_file import Run
 from .tables import Cell, Table
-
-# Characters that begin a formula in a spreadsheet.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def to_markdown(title: str, runs: Sequence[Run], tables: Sequence[Table]) -> str:
@@ -41,7 +39,7 @@ def shown(cell: Cell) -> str:
 
 def harmless(cell: Cell) -> Cell:
     """Prevent spreadsheets from reading a text as a formula."""
-    return f"'{cell}" if isinstance(cell, str) and cell[:1] in _FORMULA and cell else cell
+    return escaped(cell) if isinstance(cell, str) else cell
 
 
 def is_number(cell: Cell) -> bool:

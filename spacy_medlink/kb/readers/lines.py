@@ -2,17 +2,21 @@
 
 import codecs
 import gzip
+import io
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from io import BufferedIOBase
 from pathlib import Path
-from typing import Any, cast
+from typing import IO, Any, cast
 
-from ...errors import Errors
+from ...errors import Errors, shortened
 from ...types import BadLine
 
+LONGEST = 1 << 26  # bytes of a line: a larger one is no line of anything that people write
 _BLOCK = 1 << 16
+# What unpacks to more than this is no terminology: releases of the UMLS shrink to a tenth.
+_MUCH, _TIMES = 1 << 28, 200
 _DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
 
 
@@ -21,17 +25,21 @@ def numbered_lines(
 ) -> Iterator[tuple[int, str]]:
     """Stream (line number from 1, line without its end) of a UTF-8 file, plain or `.gz`.
 
-    A byte-order mark and CRLF ends are stripped; a file with the mark of UTF-16 is read as that,
-    which spreadsheets call Unicode text. Lines that are not UTF-8 or hold a NUL are bad.
+    A byte-order mark and CRLF ends are stripped; in a file without LF, CR ends a line. A file with
+    the mark of UTF-16 is read as that, which spreadsheets call Unicode text. Lines that are not
+    UTF-8 or hold a NUL are bad.
 
     western (Optional[List[int]]): collects the numbers of lines that are not UTF-8, which are then
         read as Windows-1252.
     RAISES (MedlinkError): E105 at the first bad line, unless `bad_lines` collects it; always E105
-        when a gzip file is cut off or damaged; E165 when the file cannot be opened.
+        when a gzip file is cut off or damaged; E165 when the file cannot be opened, or has a line
+        of more than LONGEST bytes.
     """
     with open_source(path) as opened:
         file, number = _as_utf8(opened), 0
-        while block := _block(file, path, number):
+        end = line_end(file)
+        while block := _block(file, path, number, end):
+            block = block.replace(b"\r", b"\n") if end == b"\r" else block
             block = block.removesuffix(b"\n")
             if number == 0:
                 block = block.removeprefix(b"\xef\xbb\xbf")
@@ -58,18 +66,42 @@ def _as_utf8(file: BufferedIOBase) -> BufferedIOBase:
     start = b""
     with suppress(*_DAMAGED):  # the first block says what is wrong
         start = file.peek(2)[:2]  # type: ignore[attr-defined]
-    if start not in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        return file
-    # Half a surrogate pair passes, so that its line is found to be bad.
-    recoded: Any = codecs.EncodedFile(cast(Any, file), "utf-8", "utf-16", "surrogatepass")
-    return cast(BufferedIOBase, recoded)
+    is_utf16 = start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    return _Plain(_FromUtf16(file)) if is_utf16 else file
 
 
-def _block(file: BufferedIOBase, path: Path, number: int) -> bytes:
+def raw_lines(file: BufferedIOBase) -> Iterator[bytes]:
+    """Stream the lines of an opened source, each with its end, as `numbered_lines` cuts them."""
+    end = line_end(file)
+    while line := _rest_of_line(file, end):
+        yield line
+
+
+def line_end(file: BufferedIOBase) -> bytes:
+    """Find what ends the lines of an opened source: CR, as on old systems, or LF."""
+    start = b""
+    with suppress(*_DAMAGED):  # the first line says what is wrong
+        start = file.peek(_BLOCK)  # type: ignore[attr-defined]
+    return b"\r" if b"\r" in start and b"\n" not in start else b"\n"
+
+
+def _rest_of_line(file: BufferedIOBase, end: bytes) -> bytes:
+    if end == b"\n":
+        return file.readline()
+    pieces, size = [b""], 0
+    while (start := file.peek(1)) and not pieces[-1].endswith(end):  # type: ignore[attr-defined]
+        pieces.append(file.read(start.find(end) + 1 or len(start)))
+        size += len(pieces[-1])
+        if size > LONGEST:
+            break
+    return _checked(b"".join(pieces), file)
+
+
+def _block(file: BufferedIOBase, path: Path, number: int, end: bytes) -> bytes:
     """Read some whole lines, b"" at the end of the file."""
     try:
         block = file.read(_BLOCK)
-        return block if block.endswith(b"\n") else block + file.readline()
+        return block if block.endswith(end) else block + _rest_of_line(file, end)
     except _DAMAGED as error:
         raise Errors.bad_line(
             path=path, line=number + 1, problem=f"damaged gzip data ({error})",
@@ -102,17 +134,90 @@ def report(
     """Collect a bad line, or raise it (E105) when there is no list to collect it."""
     if bad_lines is None:
         raise Errors.bad_line(path=path, line=line, problem=problem, expected=expected)
-    bad_lines.append(BadLine(str(path), line, problem, expected))
+    bad_lines.append(BadLine(str(path), line, shortened(problem), expected))
 
 
 def open_source(path: Path) -> BufferedIOBase:
-    """Open a file, plain or `.gz`, for reading bytes.
+    """Open a file, plain or `.gz`, for reading bytes; its lines are read within LONGEST.
 
-    RAISES (MedlinkError): E165 when it is a directory or may not be read.
+    RAISES (MedlinkError): E165 when it is a directory or may not be read; from any method, when a
+        line is longer, or when far more comes out of a small `.gz` than of any text.
     """
     try:
-        if path.suffix == ".gz":
-            return gzip.open(path, "rb")
-        return path.open("rb")
+        if path.suffix.lower() == ".gz":
+            return Packed(path.open("rb"), path, path.stat().st_size)
+        return _Plain(io.FileIO(path))
     except OSError as error:
         raise Errors.source_unreadable(path=path, reason=error.strerror or error) from error
+
+
+class _Bounded(BufferedIOBase):
+    """A file whose lines have a largest length."""
+
+    def readline(self, size: int | None = -1) -> bytes:
+        """Read a line."""
+        return _checked(super().readline(LONGEST + 1), self)
+
+
+class _Plain(_Bounded, io.BufferedReader):
+    """A file as it is."""
+
+
+class _FromUtf16(io.RawIOBase):
+    """The bytes of a UTF-16 file as UTF-8."""
+
+    def __init__(self, file: BufferedIOBase) -> None:
+        self.name = cast(Any, file).name
+        self._file, self._decoder = file, codecs.getincrementaldecoder("utf-16")("surrogatepass")
+
+    def readable(self) -> bool:
+        """Return that it may be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read some bytes; half a surrogate pair passes, so that its line is found to be bad."""
+        data = b""
+        while not data and (raw := self._file.read(max(2, len(buffer) // 3 * 2))):
+            data = self._decoder.decode(raw).encode("utf-8", "surrogatepass")
+        buffer[: len(data)] = data
+        return len(data)
+
+
+class Packed(_Bounded, gzip.GzipFile):
+    """A gzip file that is no bomb.
+
+    file (IO[bytes]): opened; closed with this. path (Path): for messages. size (int): packed bytes.
+    """
+
+    def __init__(self, file: IO[bytes], path: Path, size: int) -> None:
+        super().__init__(str(path), "rb", fileobj=file)
+        self.myfileobj = cast(Any, file)
+        self._most = most_of(size)
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Read bytes; all of them without a size."""
+        if size is None or size < 0:
+            return b"".join(iter(lambda: self.read(_BLOCK), b""))
+        self._check()
+        return super().read(size)
+
+    def readline(self, size: int | None = -1) -> bytes:
+        """Read a line."""
+        self._check()
+        return super().readline(size)
+
+    def _check(self) -> None:
+        if self.tell() > self._most:
+            raise Errors.source_unreadable(path=self.name, reason="it unpacks to far too much")
+
+
+def most_of(packed: int) -> int:
+    """Return how many bytes may come out of packed ones: from there on it is a bomb."""
+    return _MUCH + _TIMES * packed
+
+
+def _checked(line: bytes, file: Any) -> bytes:
+    if len(line) > LONGEST:
+        reason = f"it has a line of over {LONGEST >> 20} MB"
+        raise Errors.source_unreadable(path=file.name, reason=reason)
+    return line

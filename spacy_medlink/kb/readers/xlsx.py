@@ -11,10 +11,12 @@ from xml.etree.ElementTree import Element
 from zipfile import BadZipFile, ZipFile
 
 from ...errors import Errors
+from .lines import most_of
 from .rows import Row
 from .xml_records import xml_records
 
 _LARGEST = 1 << 30  # bytes of one part, unpacked: far more than any table made by people
+_NEAR = 256  # columns whose gaps are filled: one stray cell would make 18,278 of each row
 _BOOK, _LINKS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
 _STRINGS = "xl/sharedStrings.xml"
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
@@ -38,8 +40,8 @@ def read_sheets(path: Path) -> Iterator[tuple[str, Iterator[Row]]]:
         }
         for sheet in list(parts.elements(_BOOK, "sheet")):
             target = targets.get(_relation(sheet), "").removeprefix("/xl/")
-            rows = parts.elements(f"xl/{target}", "row")
-            yield sheet.get("name", ""), (_row(row, strings) for row in rows)
+            rows, far = parts.elements(f"xl/{target}", "row"), dict[int, int]()
+            yield sheet.get("name", ""), (_row(row, strings, far) for row in rows)
 
 
 @contextmanager
@@ -61,8 +63,9 @@ class _Parts:
         """Stream the elements with a tag; none when the part is not there."""
         if name not in self._book.namelist():
             return
-        if self._book.getinfo(name).file_size > _LARGEST:
-            reason = f"{name} in it is larger than 1 GB"
+        member = self._book.getinfo(name)
+        if member.file_size > min(_LARGEST, most_of(member.compress_size)):
+            reason = f"{name} in it is far too large ({member.file_size >> 20:,} MB)"
             raise Errors.source_unreadable(path=self._path, reason=reason)
         part = self._directory / name.replace("/", "-")
         with _reporting(self._path), self._book.open(name) as source, part.open("wb") as target:
@@ -76,13 +79,17 @@ def _relation(sheet: Element) -> str:
     return sheet.get("r:id") or sheet.get(_RELATION) or ""
 
 
-def _row(row: Element, strings: list[str]) -> Row:
+def _row(row: Element, strings: list[str], far: dict[int, int]) -> Row:
+    """Read a row. far: places of the columns far to the right, which move together."""
     cells: list[str] = []
     for cell in row.iter("c"):
         place = _column(cell.get("r", ""))
-        if place is not None and place >= len(cells):
-            cells.extend([""] * (place - len(cells)))
-        cells.append(_value(cell, strings))
+        if place is None:
+            place = len(cells)
+        elif place >= _NEAR:
+            place = far.setdefault(place, _NEAR + len(far))
+        cells.extend([""] * (place + 1 - len(cells)))
+        cells[place] = _value(cell, strings)
     number = row.get("r", "")
     return int(number) if number.isdecimal() and len(number) < 10 else 0, cells
 

@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from ...errors import Errors, MedlinkError
-from .lines import open_source
+from .lines import LONGEST, open_source
 
 _BLOCK = 1 << 16
 _DEEPEST = 64
@@ -61,7 +61,7 @@ class _Parser:
         self._path = path
         self._tags = frozenset(tags)
         self._without = frozenset(without)
-        self._depth = 0
+        self._depth = self._fed = self._begin = 0
         self._skipped = 0
         self._record = 0
         self._line = 0
@@ -84,6 +84,11 @@ class _Parser:
         # An unknown or unsupported encoding is a LookupError or a ValueError.
         except (expat.ExpatError, LookupError, ValueError) as error:
             self.fail(f"not well-formed XML ({error})", error)
+        self._fed += len(data)
+        begin = self._begin if self._record else self._expat.CurrentByteIndex
+        if self._fed - begin > LONGEST:
+            problem = f"an element of over {LONGEST >> 20} MB"
+            self.fail(problem, ValueError(problem))
 
     def taken(self) -> list[XmlRecord]:
         """Return the complete records, and forget them."""
@@ -109,6 +114,7 @@ class _Parser:
             if tag not in self._tags:
                 return
             self._record, self._line = self._depth, self._expat.CurrentLineNumber
+            self._begin = self._expat.CurrentByteIndex
             self._builder = TreeBuilder()
             self._expat.CharacterDataHandler = self._builder.data
         elif tag in self._without:

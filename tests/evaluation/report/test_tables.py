@@ -9,6 +9,7 @@ from spacy_medlink.evaluation.report import Run, compare_metrics
 from spacy_medlink.evaluation.report.plain import harmless, shown, to_csv, to_markdown
 from spacy_medlink.evaluation.report.tables import Table, make_tables, split_title
 from tests.evaluation.report.conftest import HOSTILE, Make
+from tests.mapping.conftest import EXECUTED
 
 
 def _tables(*runs: Run) -> dict[str, Table]:
@@ -67,6 +68,7 @@ def test_csv_is_read_back_and_holds_no_formula() -> None:
         ["a", "b", "c"], ["'=1+1", "0.5", ""], [HOSTILE, "3", "'-x"],
     ]  # fmt: skip
     assert (harmless(-1.5), harmless(""), harmless("a=b")) == (-1.5, "", "a=b")
+    assert not [one for one in EXECUTED if str(harmless(f"{one}1")).startswith(EXECUTED)]
 
 
 def test_markdown(metrics: dict[str, Any]) -> None:

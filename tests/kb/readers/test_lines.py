@@ -1,15 +1,25 @@
 import gzip
+import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from spacy_medlink.annotate.text_inputs import read_json_lines, read_table
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb.readers import lines
-from spacy_medlink.kb.readers.lines import numbered_lines
+from spacy_medlink.evaluation.report.metrics_file import read_metrics
+from spacy_medlink.kb.curation import read_curation
+from spacy_medlink.kb.gold import gold_lines
+from spacy_medlink.kb.readers import lines, xml_records
+from spacy_medlink.kb.readers.lines import numbered_lines, open_source, raw_lines
+from spacy_medlink.kb.readers.rows import read_rows
 from spacy_medlink.types import BadLine
+from training.corpora.formats.text import read_lines as corpus_lines
+from training.corpora.tally import Tally
 
 PIECES = st.sampled_from(
     [b"a", "é".encode(), b"\n", b"\r", b"\r\n", b"\0", b"\xff", b"\xef\xbb\xbf"]
@@ -19,6 +29,7 @@ PIECES = st.sampled_from(
 def _one_by_one(data: bytes) -> tuple[list[tuple[int, str]], list[int]]:
     """What the lines are, said as plainly as possible."""
     good, bad = [], []
+    data = data if b"\n" in data else data.replace(b"\r", b"\n")
     raw = data.split(b"\n")
     for number, line in enumerate(raw[:-1] if raw[-1] == b"" else raw, start=1):
         if number == 1:
@@ -59,7 +70,77 @@ def test_a_file_that_may_not_be_opened(tmp_path: Path) -> None:
     try:
         path.open().close()
     except PermissionError:
-        with pytest.raises(MedlinkError, match="E165"):
+        with pytest.raises(MedlinkError, match=r"E165"):
             list(numbered_lines(path))
     else:
         pytest.skip("this user may open everything")
+
+
+@pytest.mark.parametrize("gz", [False, True])
+def test_lines_that_end_with_cr_alone(tmp_path: Path, gz: bool) -> None:
+    """As on old systems; in every reader of lines, also where a line is longer than a block."""
+    data = b'doc_id,text\r1,"an ataxia"\r2,' + b"x" * 100_000 + b"\r3,c"
+    path = tmp_path / ("x.csv.gz" if gz else "x.csv")
+    path.write_bytes(gzip.compress(data) if gz else data)
+    want = data.decode().split("\r")
+    assert [line for _, line in numbered_lines(path)] == want
+    with open_source(path) as file:
+        assert b"".join(raw_lines(file)) == data
+    assert [cells for _, cells in read_rows(path, None)][1] == ["1", "an ataxia"]
+    documents = list(read_table(path, "text", "doc_id", ","))
+    assert [one.text for one in documents] == ["an ataxia", "x" * 100_000, "c"]
+
+
+# Each reads a file of a user line by line.
+READERS: dict[str, Callable[[Path], Any]] = {
+    "terms": lambda path: numbered_lines(path),
+    "rows": lambda path: read_rows(path, []),
+    "gold": gold_lines,
+    "documents": lambda path: read_json_lines(path, "text", "doc_id"),
+    "table": lambda path: read_table(path, "text", "doc_id", ","),
+    "corpus": lambda path: corpus_lines(path, Tally()),
+    "curation": lambda path: [read_curation(path, [])],
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("end", [b"\n", b"\r"])
+def test_a_line_without_end_is_an_error_and_not_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reader: str, end: bytes
+) -> None:
+    """Of much in a small file, no more is unpacked than the longest line."""
+    monkeypatch.setattr(lines, "LONGEST", 1 << 20)
+    path = tmp_path / "x.jsonl.gz"
+    with gzip.open(path, "wb", 1) as file:
+        file.write(b"text,doc_id" + end)
+        for _ in range(64):
+            file.write(b"a" * (1 << 20))
+    tracemalloc.start()
+    with pytest.raises(MedlinkError, match=r"E165.*line of over 1 MB"):
+        list(READERS[reader](path))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 16 << 20
+
+
+@pytest.mark.parametrize("reader", [*READERS, "metrics"])
+def test_a_gzip_bomb_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reader: str
+) -> None:
+    """Lines are short, and there is no end of them."""
+    monkeypatch.setattr(lines, "_MUCH", 1 << 16)
+    path = tmp_path / "x.jsonl.gz"
+    path.write_bytes(gzip.compress(b"text,doc_id\n" + b"\n" * (4 << 20)))
+    with pytest.raises(MedlinkError, match=r"E165.*unpacks to far too much"):
+        list(READERS.get(reader, read_metrics)(path))
+
+
+def test_an_element_without_end_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(xml_records, "LONGEST", 1 << 20)
+    for start in (b"<a><r>", b'<a><r x="', b"<a><!--", b"<a><r><s>x</s>"):
+        path = tmp_path / "x.xml.gz"
+        path.write_bytes(gzip.compress(start + b"b" * (8 << 20)))
+        with pytest.raises(MedlinkError, match=r"E105.*over 1 MB"):
+            list(xml_records.xml_records(path, {"r"}))

@@ -3,17 +3,18 @@
 RxNorm alone has files of the same form, with other names and in another order.
 """
 
-import gzip
 import re
 import zipfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
+from io import BufferedIOBase
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, NamedTuple
 
 from ....errors import Errors
 from ...scratch import scratch
+from ..lines import Packed, most_of, open_source
 
 # "META/MRCONSO.RRF", "MRCONSO.RRF.gz", and the pieces "2026AA/META/MRCONSO.RRF.aa.gz" of the
 # archives with the suffix .nlm that a full release is made of.
@@ -34,17 +35,18 @@ class Piece(NamedTuple):
     gz: bool
 
     @contextmanager
-    def open(self) -> Iterator[IO[bytes] | gzip.GzipFile]:
-        """Open the piece for reading, unpacked."""
-        with ExitStack() as stack:
-            if self.member:
-                archive = stack.enter_context(zipfile.ZipFile(self.path))
-                file: IO[bytes] | gzip.GzipFile = stack.enter_context(archive.open(self.member))
-            else:
-                file = stack.enter_context(self.path.open("rb"))
-            if self.gz:
-                file = stack.enter_context(gzip.open(file))
-            yield file
+    def open(self) -> Iterator[IO[bytes] | BufferedIOBase]:
+        """Open the piece for reading, unpacked. RAISES (MedlinkError): E165 for a bomb."""
+        if not self.member:
+            with open_source(self.path) as file:
+                yield file
+            return
+        with zipfile.ZipFile(self.path) as archive, archive.open(self.member) as member:
+            size = archive.getinfo(self.member)
+            if size.file_size > most_of(size.compress_size):
+                reason = f"{self.member} in it unpacks to far too much"
+                raise Errors.source_unreadable(path=self.path, reason=reason)
+            yield Packed(member, self.path, size.file_size) if self.gz else member
 
 
 def is_rxnorm(tables: dict[str, list[Piece]]) -> bool:
