@@ -199,7 +199,7 @@ class Assets:
     @property
     def facets(self) -> "Facets":
         """The properties by which names and concepts are filtered and ordered."""
-        return self._part(FACETS, lambda: parts.open_facets(self._held, self.manifest, self.kb))
+        return self._part(FACETS, lambda: parts.open_facets(self._held, self.manifest))
 
     @property
     def filters(self) -> "NameFilters":

@@ -158,17 +158,11 @@ def _open_export(files: HeldFiles, manifest: Manifest) -> "Encoder":
     return RuntimeEncoder(files.part(RUNTIME), files.part(ENCODER))
 
 
-def open_facets(files: HeldFiles, manifest: Manifest, kb: KnowledgeBase) -> "Facets":
-    """Map the facets; for assets of earlier versions, read them from the knowledge base.
+def open_facets(files: HeldFiles, manifest: Manifest) -> "Facets":
+    """Map the facets. RAISES (MedlinkError): E202."""
+    from ..retrieval.facets import Facets
 
-    RAISES (MedlinkError): E202.
-    """
-    from ..retrieval.facets import ORDER_FILE, Facets
-
-    own = files.part(FACETS)
-    if ORDER_FILE not in own:
-        return Facets.of(kb)
-    return Facets.load(own, manifest["kb"]["names"], manifest["kb"]["concepts"])
+    return Facets.load(files.part(FACETS), manifest["kb"]["names"], manifest["kb"]["concepts"])
 
 
 def read_lines(files: HeldFiles) -> "list[Remembered]":

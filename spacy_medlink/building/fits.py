@@ -91,8 +91,6 @@ def kept_fusion(
     """
     if old is None or list(tiers) != old.tiers:
         return None
-    if not old.weights.get("exact"):  # builds of earlier versions could choose this
-        return None
     known = reuse.known if reuse is not None else None
     if "dense" in tiers and (known is None or known.reused < known.encoded):
         return None

@@ -234,11 +234,9 @@ def _how_chosen(on: dict[str, Any] | None) -> str:
         return "the default"
     if "file" in on:
         chosen = f"{on['choice']}, chosen on {on['mentions']:,} mentions of {on['file']}"
-    elif "examples" in on:
+    else:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in on["examples"].items())
         chosen = f"{on['choice']}, chosen on examples made of names ({kinds})"
-    else:  # kept from a build of an earlier version
-        return f"{on.get('choice', '')}, chosen on {on['names']:,} names"
     alone = ", ".join(f"{tier} alone {mrr:.3f}" for tier, mrr in on.get("mrr_alone", {}).items())
     return f"{chosen}: MRR {on['mrr']:.3f} ({alone})" if alone else chosen
 

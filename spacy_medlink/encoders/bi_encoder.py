@@ -315,7 +315,6 @@ def fingerprint_of(encoder: BiEncoder, weights: Iterable[tuple[str, torch.Tensor
     vocabulary = encoder.tokenizer.get_vocab()
     digest.update(json.dumps(sorted(vocabulary.items(), key=lambda item: item[1])).encode())
     digest.update(f"{encoder.pooling} {encoder.max_length}".encode())
-    # Encoders of earlier versions prepared nothing: their fingerprints stay what they were.
     if encoder.preparation:
         settings = json.dumps(encoder.preparation.as_settings(), sort_keys=True)
         digest.update(settings.encode("utf-8", "surrogatepass"))

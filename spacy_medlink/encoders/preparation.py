@@ -59,7 +59,7 @@ class Preparation:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> "Preparation":
-        """Read saved settings; an encoder saved by an earlier version has none of them.
+        """Read saved settings; those that are not there have their defaults.
 
         RAISES (MedlinkError): E250 for an unknown normalisation.
         """

@@ -10,7 +10,7 @@ from .preparation import CLS, MEAN_ALL
 # Vectors have the length 1 here, so a sum over the root of their number points where a mean does.
 _POOLINGS = {"cls": CLS, "mean": MEAN_ALL, "mean_sqrt_len": MEAN_ALL}
 _MODULES, _PROMPTS, _POOLING = "modules.json", "config_sentence_transformers.json", "1_Pooling"
-_MODE = "pooling_mode_"  # what a field of earlier versions begins with
+_MODE = "pooling_mode_"  # what the fields of old sentence-transformers begin with
 _TAKEN = ("Transformer", "Pooling", "Normalize")
 
 

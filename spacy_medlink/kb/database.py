@@ -17,7 +17,6 @@ from ..util.locks import ForkSafeLock
 from . import schema
 
 _ROWS = 1024  # read at a time
-_NEEDED = ("meta", "label", "concept", "name")
 # A file of unknown origin must not run code, and damaged pages must be noticed.
 _CAREFUL = ("PRAGMA trusted_schema=OFF", "PRAGMA cell_size_check=ON")
 _COLUMNS = (
@@ -166,8 +165,6 @@ def _odd_table(connection: sqlite3.Connection) -> str:
     for table, column, type in connection.execute(_COLUMNS):
         found.setdefault(table, []).append((column, type))
     for table, columns in expected.items():
-        if table not in found and table not in _NEEDED:
-            continue
         if found.get(table) != columns:
             return f"the table {table} is not there, or is another one"
     return ""

@@ -15,7 +15,6 @@ from ..types import ISA
 from .diff_changes import Change, Facts, NameRow, fact_changes, name_changes, value_changes
 from .gold import GoldMention, read_gold
 from .knowledge_base import KnowledgeBase
-from .related import knows_relations
 from .scratch import scratch
 
 __all__ = ["Change", "KbDiff", "Total", "changes", "diff", "gold_changes"]
@@ -131,8 +130,7 @@ def changes(old: KnowledgeBase, new: KnowledgeBase) -> Iterator[Change]:
             db.execute(f"ATTACH ? AS {name}", (uri,))
         db.execute("BEGIN")
         yield from _lone_concepts(db, new, labels)
-        related = all(knows_relations(base.connection) for base in (old, new))
-        yield from _shared_concepts(db, labels, related)
+        yield from _shared_concepts(db, labels)
         for id, before, after in db.execute(_SUCCESSORS):
             yield Change("successor changed", id, before=before, after=after)
         db.execute("COMMIT")
@@ -148,14 +146,11 @@ def _totals(old: KnowledgeBase, new: KnowledgeBase) -> Iterator[Total]:
     yield Total("names", "", old.n_names, new.n_names)
     retired = [int(base.manifest.get("retired", 0)) for base in (old, new)]
     yield Total("retired ids", "", *retired)
-    before, after = (base.manifest.get("by_relation") for base in (old, new))
-    if before is None or after is None:  # files of earlier versions lack these tables
-        before = after = {}
     for what, one, other in (
         ("names by language", old.manifest.get("by_lang", {}), new.manifest.get("by_lang", {})),
         ("names by source", old.manifest.get("by_source", {}), new.manifest.get("by_source", {})),
         ("concepts with codes", old.count_codes(), new.count_codes()),
-        ("relations", before, after),
+        ("relations", old.manifest.get("by_relation", {}), new.manifest.get("by_relation", {})),
     ):
         for label in sorted({*one, *other}):
             yield Total(what, label, one.get(label, 0), other.get(label, 0))
@@ -178,7 +173,7 @@ def _lone_concepts(db: sqlite3.Connection, new: KnowledgeBase, labels: _Labels) 
             yield Change("concept retired" if known else "concept vanished", id, text=name)
 
 
-def _shared_concepts(db: sqlite3.Connection, labels: _Labels, related: bool) -> Iterator[Change]:
+def _shared_concepts(db: sqlite3.Connection, labels: _Labels) -> Iterator[Change]:
     for id, old_row, new_row, *rest in db.execute(_SHARED):
         old_name, new_name, first, count, new_first, new_count, *facts = rest
         had = _names(db, "old", labels, first, count)
@@ -192,12 +187,10 @@ def _shared_concepts(db: sqlite3.Connection, labels: _Labels, related: bool) -> 
             yield Change("concept renamed", id, id, f"{old_name} -> {new_name}")
         if facts[:4] != facts[4:]:
             yield from fact_changes(id, new_name, Facts(*facts[:4]), Facts(*facts[4:]))
-        if related:
-            was = _related(db, "old", labels, old_row)
-            now = _related(db, "new", labels, new_row)
-            yield from value_changes("relations changed", id, new_name, was, now)
-            was, now = _mapped(db, "old", labels, old_row), _mapped(db, "new", labels, new_row)
-            yield from value_changes("maps changed", id, new_name, was, now)
+        was, now = _related(db, "old", labels, old_row), _related(db, "new", labels, new_row)
+        yield from value_changes("relations changed", id, new_name, was, now)
+        was, now = _mapped(db, "old", labels, old_row), _mapped(db, "new", labels, new_row)
+        yield from value_changes("maps changed", id, new_name, was, now)
         yield from found
 
 

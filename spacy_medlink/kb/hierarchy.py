@@ -5,7 +5,6 @@ many times as long as following arrays.
 """
 
 from functools import cached_property
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,6 @@ from ..errors import Errors
 from ..types import Ints1d
 from . import schema
 from .knowledge_base import KnowledgeBase
-from .related import knows_relations
 
 _CHILD = (1 << 32) - 1
 
@@ -52,12 +50,8 @@ class Hierarchy:
     def _edges(self) -> Ints1d:
         db = self._kb.connection
         try:
-            if knows_relations(db):
-                (data,) = db.execute("SELECT edges FROM hierarchy").fetchone()
-                edges = np.frombuffer(data, schema.EDGE)
-            else:
-                edges = np.fromiter(chain.from_iterable(db.execute(schema.EDGES)), schema.EDGE)
-            return _checked(edges, len(self._kb))
+            (data,) = db.execute("SELECT edges FROM hierarchy").fetchone()
+            return _checked(np.frombuffer(data, schema.EDGE), len(self._kb))
         except (ValueError, TypeError) as error:
             raise Errors.kb_damaged(path=self._kb.path, reason=error) from error
 

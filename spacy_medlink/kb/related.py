@@ -4,10 +4,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..types import ISA, CodeMap, Relation
+from ..types import CodeMap, Relation
 from .database import Connection
 
-_IS_THERE = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'relation'"
 _NAMED = (
     "JOIN label AS said ON said.row = relation JOIN label AS teller ON teller.row = relation.source"
 )
@@ -24,11 +23,6 @@ _MAPS = (
     "SELECT kind.text, code, said.text, teller.text, note FROM map"
     " JOIN label AS kind ON kind.row = vocabulary JOIN label AS said ON said.row = relation"
     " JOIN label AS teller ON teller.row = source WHERE concept = ?"
-)
-_PARENTS = (
-    "SELECT above.id FROM concept, json_each(concept.parents) AS parent"
-    " JOIN concept AS above ON above.id = parent.value"
-    " WHERE concept.row = ? AND concept.parents != '' ORDER BY above.row"
 )
 _CHILDREN = (
     "SELECT concept.id FROM edge JOIN concept ON concept.row = child WHERE parent = ?"
@@ -49,27 +43,16 @@ _SHARED = (
 )
 
 
-def knows_relations(db: Connection) -> bool:
-    """Tell whether a file has relations beside the hierarchy; earlier files have none."""
-    return db.execute(_IS_THERE).fetchone() is not None
-
-
 def relations_of(db: Connection, row: int, inverse: bool) -> list[Relation]:
     """List a concept's relations, or the inverse ones; see KnowledgeBase.relations."""
-    if knows_relations(db):
-        own, other = ("object", "subject") if inverse else ("subject", "object")
-        found = _rows(db, _OF_ONE.format(own=own, other=other), row)
-        return [Relation(relation, id, source, inverse) for relation, id, source in found]
-    query = _CHILDREN if inverse else _PARENTS
-    return [Relation(ISA, other, "", inverse) for (other,) in _rows(db, query, row)]
+    own, other = ("object", "subject") if inverse else ("subject", "object")
+    found = _rows(db, _OF_ONE.format(own=own, other=other), row)
+    return [Relation(relation, id, source, inverse) for relation, id, source in found]
 
 
 def all_relations(db: Connection) -> Iterator[tuple[int, str, int, str]]:
     """Stream every relation; see KnowledgeBase.iter_relations."""
-    if knows_relations(db):
-        return iter(db.execute(_ALL))
-    edges = db.execute("SELECT child, parent FROM edge ORDER BY child, parent")
-    return ((child, ISA, parent, "") for child, parent in edges)
+    return iter(db.execute(_ALL))
 
 
 def maps_of(db: Connection, row: int, codes: Mapping[str, Sequence[str]]) -> list[CodeMap]:
@@ -77,7 +60,7 @@ def maps_of(db: Connection, row: int, codes: Mapping[str, Sequence[str]]) -> lis
     said: dict[tuple[str, str], list[CodeMap]] = {
         (vocabulary, code): [] for vocabulary, own in codes.items() for code in own
     }
-    for vocabulary, code, *rest in _rows(db, _MAPS, row) if knows_relations(db) else ():
+    for vocabulary, code, *rest in _rows(db, _MAPS, row):
         # A code that became the concept's id is no longer among the concept's codes.
         said.get((vocabulary, code), []).append(CodeMap(vocabulary, code, *rest))
     return [one for pair, own in said.items() for one in own or [CodeMap(*pair)]]

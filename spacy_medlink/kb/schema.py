@@ -5,8 +5,7 @@ over 15 million names. `lookup` is the exact tier, sorted by key hash as the ass
 Repeated strings (languages, sources, term types) are interned in `label`. `edge` is the hierarchy
 alone, which most queries need; `relation` has all relations of the sources, including the
 hierarchy. `hierarchy` holds `edge` again as one array, which is read a hundred times as fast. `map`
-has the codes with a relation or a note. Files of earlier versions lack `relation`, `hierarchy` and
-`map`.
+has the codes with a relation or a note.
 """
 
 import hashlib

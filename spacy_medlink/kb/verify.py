@@ -3,7 +3,6 @@
 from ..errors import Errors
 from .database import Connection
 from .knowledge_base import KnowledgeBase
-from .related import knows_relations
 
 # Each query with what it counts. All counts must be 0.
 _MUST_BE_NONE = (
@@ -48,7 +47,7 @@ def _problem(db: Connection, kb: KnowledgeBase) -> str:
         ).fetchone()
         if (count, first, last) != (expected, 0, expected - 1):
             return f"{count} rows in the table {table}, {expected} expected"
-    for query, what in (*_MUST_BE_NONE, *(_OF_RELATIONS if knows_relations(db) else ())):
+    for query, what in (*_MUST_BE_NONE, *_OF_RELATIONS):
         (count,) = db.execute(query).fetchone()
         if count:
             return f"{count} {what}"

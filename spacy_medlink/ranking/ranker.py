@@ -27,10 +27,7 @@ RANKER_FEATURES = (
     "missing", "numbers", "last word", "preferred", "is preferred", "names", "seen", "often",
     "scheme", "ending", "beginning",
 )  # fmt: skip
-_EARLIER = len(RANKER_FEATURES) - 1  # features of a ranker that was fitted before "beginning"
-FORMAT = 3
-# Files of this format call features traits, and the relative length "length".
-_STORED = ["length" if name == "relative length" else name for name in RANKER_FEATURES]
+FORMAT = 4
 _MOST = 1000
 
 _Key = tuple[tuple[int, str, float], ...]
@@ -72,14 +69,13 @@ class CandidateRanker:
         """
         with damage_is_told(file):
             stored = json.loads(content_of(file))
-            known = stored["traits"] in (_STORED, _STORED[:_EARLIER])
-            if stored["format"] != FORMAT or not known:
+            if stored["format"] != FORMAT or stored["features"] != list(RANKER_FEATURES):
                 problem = "it was fitted by another version of spacy-medlink"
                 raise Errors.ranker_mismatch(path=place_of(file).parent, problem=problem)
             top = stored["top"]
             if type(top) is not int or not 1 <= top <= _MOST:
                 raise ValueError(f"it would order {top!r} candidates")
-            model = LinearModel.from_json(RANKER_FEATURES[: len(stored["traits"])], stored)
+            model = LinearModel.from_json(RANKER_FEATURES, stored)
             return cls(model, facts, top, dict(stored["fitted_for"]))
 
     def knowing(self, facts: NameFacts) -> "CandidateRanker":
@@ -163,16 +159,15 @@ def save_ranker(
 ) -> None:
     """Write the JSON file of a ranker. The arguments are those of `CandidateRanker`."""
     facts = {
-        "format": FORMAT, "traits": _STORED[: len(model.features)], **model.to_json(),
+        "format": FORMAT, "features": list(model.features), **model.to_json(),
         "top": top, "fitted_for": dict(fitted_for or {}),
     }  # fmt: skip
     path.write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def _fingerprint(model: LinearModel, top: int) -> str:
-    parts = list(model.to_json().values())
-    stored = _STORED[: len(model.features)]
-    return hashlib.sha256(json.dumps([stored, top, parts]).encode()).hexdigest()[:32]
+    parts = [list(model.features), top, list(model.to_json().values())]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 
 def softmax(logits: NDArray[np.float64]) -> Floats1d:

@@ -20,7 +20,6 @@ from ..types import FROM_MENTIONS
 from ..util.held import Directory, held
 from .arrays import check, check_below, check_offsets, damaged, load_arrays, save_arrays
 
-ORDER_FILE = "concept_order.npy"  # assets of earlier versions have another order, or none
 _ARRAYS = ("lang", "source", "type_start", "type", "concept_order")
 _LABELS = "labels.json"
 

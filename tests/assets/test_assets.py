@@ -55,17 +55,6 @@ def ids(assets, text):
     return [assets.kb.concept_at(one.row).id for one in ranking]
 
 
-def test_assets_of_an_earlier_version_have_the_order_of_this_one(plain, tmp_path):
-    old = tmp_path / "old"
-    shutil.copytree(plain.path, old)
-    (old / "facets/concept_order.npy").rename(old / "facets/id_order.npy")
-    edit_manifest(old, lambda facts: facts["files"].pop("facets/concept_order.npy"))
-    accept(old, "facets/id_order.npy")
-    found = Assets(old, verify=True)
-    assert found.facets.concept_order.tolist() == plain.facets.concept_order.tolist()
-    assert ids(found, "heart attack") == ids(plain, "heart attack")
-
-
 def test_assets_that_were_built_without_an_ngram_tier(plain, tmp_path):
     old = tmp_path / "old"
     shutil.copytree(plain.path, old)

@@ -90,7 +90,7 @@ def test_round_trip(tmp_path):
     ("change", "code"),
     [
         ({"format": 0}, "E219"),
-        ({"traits": ["score"]}, "E219"),
+        ({"features": ["score"]}, "E219"),
         ({"weights": [1.0]}, "E202"),
         ({"scale": [0.0] * len(RANKER_FEATURES)}, "E202"),
         ({"mean": [float("nan")] * len(RANKER_FEATURES)}, "E202"),

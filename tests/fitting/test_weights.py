@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz import process
 
-from spacy_medlink.assets.variant import write_variant
 from spacy_medlink.building import build_assets
 from spacy_medlink.cli.build import _how_chosen
 from spacy_medlink.fitting.mention_names import add_mention_names
@@ -134,16 +133,6 @@ def test_what_was_chosen_is_said_with_each_tier_alone(tmp_path, spelling, tiny_e
     for word in ("120 synonym", "exact alone", "ngram alone", "dense alone", on["choice"]):
         assert word in said
     assert assets.manifest["calibrator"] is None
-
-
-def test_an_update_does_not_keep_weights_without_the_exact_tier(tmp_path, spelling, tiny_encoder):
-    """As builds of earlier versions chose them."""
-    old = build_assets(tmp_path / "old", spelling, tiny_encoder, calibrate=False)
-    weights = {"exact": 0.0, "ngram": 1.0, "dense": 0.0}
-    fusion = {**old.manifest["fusion"], "weights": weights}
-    write_variant(old, tmp_path / "bad", {"fusion": fusion})
-    made = build_assets(tmp_path / "new", spelling, update=tmp_path / "bad", calibrate=False)
-    assert made.weights["exact"] > 0
 
 
 def test_a_small_terminology_takes_the_default(tiny_assets):

@@ -74,7 +74,7 @@ def test_rf2(tmp_path: Path) -> None:
     verify(kb)
 
 
-def test_pieces_and_files_of_an_earlier_version(tmp_path: Path) -> None:
+def test_pieces_of_a_concept(tmp_path: Path) -> None:
     said = CodeMap("X", "1", "exact", "A"), CodeMap("X", "2", "narrower", "B", "some")
     pieces = [
         Concept("a", "a", codes={"X": ("1",)}, maps=said[:1]),
@@ -92,10 +92,3 @@ def test_pieces_and_files_of_an_earlier_version(tmp_path: Path) -> None:
     db.close()
     with pytest.raises(MedlinkError, match="maps of no concept"):
         verify(KnowledgeBase(kb.path))
-    with sqlite3.connect(kb.path) as db:
-        for table in ("relation", "hierarchy", "map"):
-            db.execute(f"DROP TABLE {table}")
-    db.close()
-    old = KnowledgeBase(kb.path)
-    assert old.maps("a") == [CodeMap("X", code) for code in "123"]
-    verify(old)

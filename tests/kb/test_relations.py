@@ -42,17 +42,6 @@ def build(path: Path, *records: Record) -> KnowledgeBase:
     return KnowledgeBase(path)
 
 
-def without_relations(kb: KnowledgeBase, path: Path) -> KnowledgeBase:
-    """Make the file that an earlier version would have written."""
-    path.write_bytes(kb.path.read_bytes())
-    with sqlite3.connect(path) as db:
-        db.execute("DROP TABLE relation")
-        db.execute("DROP TABLE hierarchy")
-        db.execute("DELETE FROM meta WHERE key = 'by_relation'")
-    db.close()
-    return KnowledgeBase(path)
-
-
 @pytest.fixture
 def kb(tmp_path: Path) -> KnowledgeBase:
     return build(
@@ -85,20 +74,6 @@ def test_relations_of_a_concept(kb: KnowledgeBase) -> None:
     assert kb.manifest["by_relation"] == {"finding_site": 1, "isa": 3, "part_of": 1}
     assert kb.manifest["missing_parents"] == 1
     verify(kb)
-
-
-def test_a_file_of_an_earlier_version_knows_the_hierarchy(kb: KnowledgeBase, tmp_path) -> None:
-    old = without_relations(kb, tmp_path / "old.kb")
-    assert old.relations("asthma") == [Relation("isa", "disease"), Relation("isa", "finding")]
-    assert old.relations("finding", inverse=True) == [Relation("isa", "asthma", "", True)]
-    assert old.relations("asthma", "finding_site") == []
-    assert list(old.iter_relations()) == [(1, "isa", 2, ""), (1, "isa", 3, "")]
-    assert old.descendants("finding") == kb.descendants("finding") == {"asthma": 1}
-    verify(old)
-    below = [Hierarchy(one).below(np.array([3])).tolist() for one in (old, kb)]
-    assert below == [[False, True, False, True, False]] * 2
-    assert not list(changes(old, kb))
-    assert all(total.what != "relations" for total in diff(old, kb).totals)
 
 
 def damaged(kb: KnowledgeBase, path: Path, statement: str) -> KnowledgeBase:

@@ -58,5 +58,5 @@ def test_a_gate_of_a_reranker_fits_one_order():
     facts = {"gate": {"margin": 0.3, "fitted_for": CONDITIONS}}
     assert RerankGate.of(facts, CONDITIONS) == RerankGate(0.3)
     assert RerankGate.of(facts, {**CONDITIONS, "reranker": "a ranker"}) is None
-    assert RerankGate.of({"fingerprint": "of an earlier version"}, CONDITIONS) is None
+    assert RerankGate.of({"fingerprint": "without a gate"}, CONDITIONS) is None
     assert RerankGate.of(None, CONDITIONS) is None

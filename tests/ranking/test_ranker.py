@@ -99,26 +99,13 @@ def test_softmax_of_nothing_and_of_much():
 def test_the_file_says_what_it_always_said(ranker, tmp_path):
     save_ranker(tmp_path / "ranker.json", ranker.model, 4, {"tiers": ["exact"]})
     stored = json.loads((tmp_path / "ranker.json").read_text(encoding="utf-8"))
-    assert stored["format"] == 3
-    assert stored["traits"] == [
-        "score", "behind", "place", "ngram", "dense", "exact", "spelling", "length", "added",
+    assert stored["format"] == 4
+    assert stored["features"] == [
+        "score", "behind", "place", "ngram", "dense", "exact", "spelling",
+        "relative length", "added",
         "missing", "numbers", "last word", "preferred", "is preferred", "names", "seen", "often",
         "scheme", "ending", "beginning",
     ]  # fmt: skip
     numbers = {"mean", "scale", "weights"}
-    assert stored.keys() == {"format", "traits", "top", "fitted_for", *numbers}
-    assert {len(stored[name]) for name in numbers} == {len(stored["traits"])}
-
-
-def test_rankers_that_were_fitted_before_are_read_as_they_are(ranker, tiny_assets, tmp_path):
-    path = tmp_path / "ranker.json"
-    save_ranker(path, ranker.model, ranker.top)
-    stored = json.loads(path.read_text(encoding="utf-8"))
-    for name in ("traits", "mean", "scale", "weights"):
-        stored[name].pop()
-    path.write_text(json.dumps(stored), encoding="utf-8")
-    earlier = CandidateRanker.load(path, ranker.facts)
-    save_ranker(tmp_path / "again.json", earlier.model, earlier.top)
-    assert json.loads((tmp_path / "again.json").read_text(encoding="utf-8")) == stored
-    own, new = (tiny_assets.engine(rescorer=one).rank(MENTIONS, 6) for one in (earlier, ranker))
-    assert_same(own, new)
+    assert stored.keys() == {"format", "features", "top", "fitted_for", *numbers}
+    assert {len(stored[name]) for name in numbers} == {len(stored["features"])}
