@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 from ..errors import Errors
 from ..types import BadLine
 from ..util.json_text import read_json, write_json
-from .gold_exports import is_export, of_prodigy, read_export
+from .foreign_gold import FOREIGN, foreign_kind
+from .gold_exports import is_export, is_prodigy, of_prodigy, read_export
 from .readers.lines import open_source, raw_lines
 
 _EXPECTED = (
@@ -76,9 +77,11 @@ def read_gold(
     repeated (Optional[List[BadLine]]): collects documents with the id of an earlier document.
     RAISES (MedlinkError): E107 no file, E401 a line and E417 an export that cannot be read, E402
         offsets past the text, E403 a mismatch when `strict`, E404 no mention in the whole file,
-        E408 a repeated id of documents when `strict`.
+        E408 a repeated id of documents when `strict`, E418 a format that must be converted.
     """
     path = Path(path)
+    if kind := foreign_kind(path):
+        raise Errors.foreign_gold(path=path, kind=kind, name=FOREIGN[kind].corpus)
     if not path.is_file():
         raise Errors.source_missing(path=path)
     found = 0
@@ -163,7 +166,7 @@ def _document(line: str, number: int) -> GoldDocument:
     except ValueError as error:
         raise _ProblemError(f"not JSON ({error})") from error
     data = _object(data, "the line")
-    if "spans" in data and "mentions" not in data:
+    if is_prodigy(data):
         data = _of_prodigy(data)
     text = data.get("text")
     if text is not None and not isinstance(text, str):
@@ -195,8 +198,8 @@ def _mention(item: Any, text: str | None, place: int) -> GoldMention:
     if type(start) is not int or type(end) is not int:
         raise _ProblemError(f'"start" or "end" of mention {place} is not a whole number')
     said = data.get("mention")
-    if said is None and text is not None and 0 <= start <= end <= len(text):
-        said = text[start:end]
+    if said is None and text is not None and (start, end) != (-1, -1):
+        said = text[max(start, 0) : max(end, 0)]  # the offsets are checked later
     if not isinstance(said, str):
         raise _ProblemError(f'mention {place} has no "mention"')
     ids = tuple(dict.fromkeys(id.strip() for id in ids))

@@ -1,30 +1,40 @@
 """Exports of annotation tools as records of gold: MedCATtrainer, Label Studio, Prodigy."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 Record = dict[str, Any]
 """A document as a line of a gold file has it."""
 
 _NIL = frozenset({"NIL", "CUI-LESS", "CUILESS", "NONE"})
+_TASK = frozenset({"annotations", "completions", "annotation_id", "annotator", "lead_time"})
+_JSON_MIN = _TASK - {"annotations", "completions"}
+_PRODIGY = frozenset({"spans", "answer", "_task_hash", "_input_hash"})
+# Ways to count: in units of UTF-16, and CRLF as one. A browser does both, Python neither.
+_COUNTS = ((True, True), (True, False), (False, True), (False, False))
 _CONCEPTS = ("textarea", "choices", "taxonomy")  # results of Label Studio that hold ids
 
 
 def is_export(data: Any) -> bool:
     """Tell whether JSON is what MedCATtrainer or Label Studio exports."""
     if isinstance(data, list):
-        return bool(data) and isinstance(data[0], Mapping) and "annotations" in data[0]
+        return any(isinstance(one, Mapping) and not _TASK.isdisjoint(one) for one in data)
     return isinstance(data, Mapping) and "projects" in data
 
 
+def is_prodigy(line: Mapping[str, Any]) -> bool:
+    """Tell whether a line is a task of Prodigy."""
+    return "mentions" not in line and not _PRODIGY.isdisjoint(line)
+
+
 def read_export(data: Any) -> Iterator[Record]:
-    """Make records of an export.
+    """Make records of an export; tasks that nobody has annotated are left out.
 
     RAISES (ValueError, LookupError, TypeError, AttributeError): where parts of it are missing or of
         another kind.
     """
     if isinstance(data, list):
-        yield from map(_of_label_studio, data)
+        yield from filter(None, map(_of_label_studio, data))
     else:
         for project in data["projects"]:
             yield from map(_of_medcat, project["documents"])
@@ -39,8 +49,8 @@ def of_prodigy(task: Mapping[str, Any]) -> Record:
     accepted = task.get("answer", "accept") == "accept"
     chosen = task.get("accept") or []
     mentions = [
-        _mention(span["start"], span["end"], ids, span.get("label") or "")
-        for span in (task["spans"] if accepted else ())
+        _mention((span["start"], span["end"]), ids, span.get("label") or "")
+        for span in ((task.get("spans") or ()) if accepted else ())
         if (ids := _ids([span["kb_id"]] if span.get("kb_id") else chosen)) is not None
     ]
     doc_id = (task.get("meta") or {}).get("doc_id") or ""
@@ -49,32 +59,40 @@ def of_prodigy(task: Mapping[str, Any]) -> Record:
 
 def _of_medcat(document: Mapping[str, Any]) -> Record:
     """Keep what an annotator has confirmed, changed or added."""
+    text = document["text"]
     mentions = [
-        _mention(one["start"], one["end"], [one["cui"]], "")
+        _placed(text, one, one.get("value"), [one["cui"]], "", reversed(_COUNTS))
         for one in document["annotations"]
         if any(one.get(key) for key in ("correct", "alternative", "manually_created"))
         and not any(one.get(key) for key in ("deleted", "killed", "irrelevant"))
     ]
     name = document.get("name") or document.get("id") or ""
-    return {"doc_id": str(name), "text": document["text"], "mentions": mentions}
+    return {"doc_id": str(name), "text": text, "mentions": mentions}
 
 
-def _of_label_studio(task: Mapping[str, Any]) -> Record:
-    """Keep the regions of the last annotation that have a concept."""
-    text = _text_of(task["data"])
-    annotations = [one for one in task["annotations"] if not one.get("was_cancelled")]
-    results = annotations[-1]["result"] if annotations else []
+def _of_label_studio(task: Mapping[str, Any]) -> Record | None:
+    """Keep the regions that have a concept, of the true annotation, or else of the last one."""
+    given = task["annotations"] if "annotations" in task else task.get("completions")
+    if given is None and not _JSON_MIN.isdisjoint(task):
+        raise ValueError("JSON-MIN does not say to which region a concept belongs")
+    annotations = [one for one in given or () if not one.get("was_cancelled")]
+    if not annotations:
+        return None
+    true = [one for one in annotations if one.get("ground_truth")]
     regions: dict[str, list[Mapping[str, Any]]] = {}
-    for result in results:
+    for result in (true or annotations)[-1]["result"]:
         regions.setdefault(str(result.get("id")), []).append(result)
-    mentions = []
+    text, mentions = _text_of(task["data"]), []
     for own in regions.values():
         ids = _ids([value for one in own for value in _concepts(one)])
-        if ids is None or "start" not in own[0]["value"]:
+        region = next((one["value"] for one in own if "labels" in one["value"]), own[0]["value"])
+        if ids is None or "start" not in region:
             continue
+        if isinstance(region["start"], str):
+            raise ValueError("regions of HyperText or Paragraphs have no offsets in a plain text")
         labels = [label for one in own for label in one["value"].get("labels", ())]
-        start, end = _characters(text, own[0]["value"])
-        mentions.append(_mention(start, end, ids, labels[0] if labels else ""))
+        kind = labels[0] if labels else ""
+        mentions.append(_placed(text, region, region.get("text"), ids, kind, _COUNTS))
     return {"doc_id": str(task.get("id") or ""), "text": text, "mentions": mentions}
 
 
@@ -87,13 +105,50 @@ def _text_of(data: Mapping[str, Any]) -> str:
     return text
 
 
-def _characters(text: str, value: Mapping[str, Any]) -> tuple[int, int]:
-    """Get the offsets of a region in characters; browsers count in units of UTF-16."""
-    units = text.encode("utf-16-le", "surrogatepass")
-    places = (value["start"], value["end"])
-    start, end = (len(units[: 2 * one].decode("utf-16-le", "surrogatepass")) for one in places)
-    said = value.get("text")
-    return (start, end) if said in (None, text[start:end]) else places
+def _placed(
+    text: str,
+    place: Mapping[str, Any],
+    said: Any,
+    ids: list[str],
+    kind: str,
+    counts: Iterable[tuple[bool, bool]],
+) -> Record:
+    """Make a mention, with the offsets in characters at which the text is what the tool recorded.
+
+    Without a recorded text the first way to count is taken. Where none fits, the mention has the
+    recorded text, too, so that the reader of gold finds the mismatch.
+    """
+    start, end = place["start"], place["end"]
+    known = isinstance(said, str) and bool(said)
+    for units, joined in counts:
+        found = _characters(text, start, end, units, joined)
+        if found and (not known or _plain(text[slice(*found)]) == _plain(said)):
+            return _mention(found, ids, kind)
+    return _mention((start, end), ids, kind) | ({"mention": said} if known else {})
+
+
+def _characters(
+    text: str, start: int, end: int, units: bool, joined: bool
+) -> tuple[int, int] | None:
+    """Turn offsets into those of characters; None where the text is too short.
+
+    units (bool): whether they count units of UTF-16. joined (bool): whether CRLF counts as one.
+    """
+    if not 0 <= start < end:
+        return None
+    characters = list[int]()  # of each offset
+    for number, one in enumerate(text):
+        width = 2 if units and one > "\uffff" else 1
+        if joined and one == "\r" and text[number + 1 : number + 2] == "\n":
+            width = 0
+        characters += [number] * width
+        if len(characters) >= end:
+            return characters[start], characters[end - 1] + 1
+    return None
+
+
+def _plain(text: str) -> str:
+    return text.replace("\r\n", "\n")
 
 
 def _concepts(result: Mapping[str, Any]) -> list[str]:
@@ -113,5 +168,5 @@ def _ids(values: list[str]) -> list[str] | None:
     return [id for id in said if id.upper() not in _NIL] if said else None
 
 
-def _mention(start: int, end: int, ids: list[str], type: str) -> Record:
-    return {"start": start, "end": end, "ids": ids, "type": type}
+def _mention(place: tuple[int, int], ids: list[str], type: str) -> Record:
+    return {"start": place[0], "end": place[1], "ids": ids, "type": type}

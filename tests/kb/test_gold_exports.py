@@ -1,6 +1,8 @@
 """What annotation tools export, read as gold."""
 
+import gzip
 import json
+import re
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,8 @@ from hypothesis import strategies as st
 
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb.gold import read_gold
+from spacy_medlink.types import BadLine
+from training.corpora.registry import CORPORA
 
 TEXT = "Fever 🤒 and atrial fibrilation, no HTN."
 
@@ -104,7 +108,7 @@ def test_prodigy(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "data", [{"projects": [{}]}, {"projects": 1}, [{"annotations": 1, "data": {}}],
-             [{"annotations": [], "data": {"a": "x", "b": "y"}}]],
+             [{"annotations": [{"result": []}], "data": {"a": "x", "b": "y"}}]],
 )  # fmt: skip
 def test_a_broken_export_says_so(tmp_path: Path, data: Any) -> None:
     with pytest.raises(MedlinkError, match="E417"):
@@ -116,11 +120,161 @@ def test_lines_of_json_may_be_called_json(tmp_path: Path) -> None:
     assert [one.text for document in read_gold(path) for one in document.mentions] == ["fever"]
 
 
+CRLF = "Fever 🤒.\r\nSevere\r\nasthma, no HTN.\r\n"
+
+
+def browser(text: str, said: str) -> dict[str, Any]:
+    """Place a part of a text as a browser counts: units of UTF-16, CRLF as one."""
+    shown = text.replace("\r\n", "\n")
+    start = len(shown[: shown.index(said)].encode("utf-16-le")) // 2
+    return {"start": start, "end": start + len(said.encode("utf-16-le")) // 2, "text": said}
+
+
+def task_of(text: str, *values: dict[str, Any], **said: Any) -> dict[str, Any]:
+    results = [
+        {"id": str(n), "type": kind, "value": value | more}
+        for n, value in enumerate(values)
+        for kind, more in (
+            ("textarea", {"text": ["C1"]}), ("labels", {"labels": ["DISO"]})
+        )
+    ]  # fmt: skip
+    return {"id": 3, "data": {"text": text}, "annotations": [{"result": results}], **said}
+
+
+def test_label_studio_counts_crlf_as_one(tmp_path: Path) -> None:
+    said = ["Fever", "Severe\nasthma", "asthma", "HTN"]
+    task = task_of(CRLF, *(browser(CRLF, one) for one in said))
+    (document,) = read_gold(written(tmp_path / "x.json", [task]), strict=True)
+    found = [CRLF[one.start : one.end] for one in document.mentions]
+    assert found == ["Fever", "Severe\r\nasthma", "asthma", "HTN"]
+    assert {one.type for one in document.mentions} == {"DISO"}
+    for value in task["annotations"][0]["result"]:  # the first way to count, if nothing is recorded
+        value["value"].pop("text", None) if "labels" in value["value"] else None
+    (document,) = read_gold(written(tmp_path / "x.json", [task]), strict=True)
+    assert [CRLF[one.start : one.end] for one in document.mentions] == found
+
+
+@pytest.mark.parametrize("counted", ["python", "browser"])
+def test_medcattrainer_is_checked_against_its_values(tmp_path: Path, counted: str) -> None:
+    place = browser(CRLF, "asthma")
+    if counted == "python":
+        place = {"start": CRLF.index("asthma"), "end": CRLF.index("asthma") + 6}
+    own = {**place, "value": "asthma", "cui": "C1", "correct": True}
+    data = {"projects": [{"documents": [{"text": CRLF, "annotations": [own]}]}]}
+    (document,) = read_gold(written(tmp_path / "x.json", data), strict=True)
+    (mention,) = document.mentions
+    assert CRLF[mention.start : mention.end] == mention.text == "asthma"
+
+
+def test_offsets_that_fit_no_way_to_count_are_a_mismatch(tmp_path: Path) -> None:
+    path = written(tmp_path / "x.json", [task_of(TEXT, {"start": 0, "end": 5, "text": "asthma"})])
+    mismatches: list[BadLine] = []
+    (document,) = read_gold(path, mismatches=mismatches)
+    assert document.mentions[0].text == "asthma" and len(mismatches) == 1
+    with pytest.raises(MedlinkError, match="E403"):
+        list(read_gold(path, strict=True))
+
+
+@pytest.mark.parametrize("text", ["Fever", None])
+def test_offsets_past_the_text(tmp_path: Path, text: str | None) -> None:
+    place = {"start": 900, "end": 905} | ({"text": text} if text else {})
+    medcat = {"start": 900, "end": 905, "value": text, "cui": "C1", "correct": True}
+    for data in (
+        [task_of(TEXT, place)],
+        {"projects": [{"documents": [{"text": TEXT, "annotations": [medcat]}]}]},
+        {"text": TEXT, "spans": [{"start": 900, "end": 905, "kb_id": "C1"}]},
+    ):
+        with pytest.raises(MedlinkError, match="E402"):
+            list(read_gold(written(tmp_path / "x.json", data)))
+
+
+def test_what_counts_of_the_annotations_of_a_task(tmp_path: Path) -> None:
+    def ids(**annotation: Any) -> dict[str, Any]:
+        return task_of(TEXT, browser(TEXT, "Fever"))["annotations"][0] | annotation
+
+    def with_id(id: str, **annotation: Any) -> dict[str, Any]:
+        one = json.loads(json.dumps(ids(**annotation)).replace("C1", id))
+        return dict(one)
+
+    tasks = [
+        {"id": 1, "data": {"text": TEXT}, "annotations": []},
+        {"id": 2, "data": {"text": TEXT}, "annotations": [with_id("C9", was_cancelled=True)]},
+        {"id": 3, "data": {"text": TEXT},
+         "annotations": [with_id("C2", ground_truth=True), with_id("C3")]},
+        {"id": 4, "data": {"text": TEXT}, "completions": [with_id("C4")]},
+        {"id": 5, "data": {"text": TEXT}, "annotations": [{"result": []}]},
+        {"id": 6, "data": {"text": TEXT}},
+    ]  # fmt: skip
+    found = list(read_gold(written(tmp_path / "x.json", tasks), strict=True))
+    assert [(one.doc_id, [own.ids for own in one.mentions]) for one in found] == [
+        ("3", [("C2",)]), ("4", [("C4",)]), ("5", []),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("task", "said"),
+    [
+        (
+            {"id": 1, "text": TEXT, "label": [{"start": 0, "end": 5, "labels": ["DISO"]}],
+             "concept": "C1", "annotator": 1, "annotation_id": 1, "lead_time": 3.2},
+            "JSON-MIN",
+        ),
+        (
+            task_of("<p>Fever</p>", {"start": "/p[1]/text()[1]", "end": "/p[1]/text()[1]",
+                                     "startOffset": 0, "endOffset": 5, "text": "Fever",
+                                     "globalOffsets": {"start": 0, "end": 5}}),
+            "HyperText",
+        ),
+        (task_of(TEXT, {"start": "0", "end": "0", "startOffset": 0}), "Paragraphs"),
+    ],
+)  # fmt: skip
+def test_exports_without_offsets_say_so(tmp_path: Path, task: dict[str, Any], said: str) -> None:
+    with pytest.raises(MedlinkError, match=rf"E417.*{said}"):
+        list(read_gold(written(tmp_path / "x.json", [task])))
+
+
+@pytest.mark.parametrize("facts", [{"answer": "accept"}, {"_task_hash": 7, "spans": None},
+                                   {"answer": "ignore", "_input_hash": 3}])  # fmt: skip
+def test_tasks_of_prodigy_without_spans(tmp_path: Path, facts: dict[str, Any]) -> None:
+    path = tmp_path / "x.jsonl"
+    first = {"text": TEXT, "spans": [{"start": 0, "end": 5, "kb_id": "C1"}], "answer": "accept"}
+    path.write_text(f"{json.dumps(first)}\n{json.dumps({'text': TEXT, **facts})}\n")
+    _, second = read_gold(path)
+    assert (second.text, second.mentions) == (TEXT, ())
+
+
+FOREIGN = {
+    "x.txt": ("PubTator", "10192393|t|A common human skin tumour\n10192393|a|Some\n"),
+    "x.PubTator.gz": ("PubTator", "\n1|t|A\n1\t0\t1\tA\tDisease\tD1\n"),
+    "x.xml": ("BioC", '<?xml version="1.0"?>\n<!DOCTYPE collection SYSTEM "x">\n<collection>'),
+    "y.xml": ("BioC", "<collection><source>PubMed</source>"),
+    "x.json": ("BioC in JSON", json.dumps({"documents": [{"id": "1", "passages": []}]}, indent=1)),
+    "x.ann": ("brat", "T1\tDISO 0 5\tFever\n#1\tAnnotatorNotes T1\tC1\n"),
+    "y.ann": ("brat", "#1\tAnnotatorNotes T1\tC1\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+@pytest.mark.parametrize("whole", [False, True])
+def test_formats_of_corpora_point_to_their_converters(
+    tmp_path: Path, name: str, whole: bool
+) -> None:
+    kind, text = FOREIGN[name]
+    data = text.encode()
+    (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    path = tmp_path if whole else tmp_path / name
+    with pytest.raises(MedlinkError, match=rf"E418.* is {kind}.*training.corpora") as caught:
+        list(read_gold(path))
+    said = re.search(r"training.corpora (\S+)", caught.value.message)
+    assert said and said[1] in CORPORA
+
+
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 50) | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
         st.sampled_from(["projects", "documents", "annotations", "text", "data", "result", "value",
-                         "spans", "start", "end", "id", "cui", "correct", "type", "accept"]),
+                         "spans", "start", "end", "id", "cui", "correct", "type", "accept",
+                         "completions", "labels", "answer", "ground_truth", "lead_time"]),
         inner, max_size=4,
     ),
     max_leaves=12,
