@@ -6,6 +6,7 @@ Cases are written by hand in `benchmarks/reading/cases`, a line each (`\\n` is a
 - names, with ";" between them: the link is to a concept that has one of these names;
 - `-`: no link touches the place;
 - `!names`: the same, save for links to the place's own concept: these names are only its parts;
+- `?`: a link here is right, but none is needed, as for organs in a note;
 - `absent`, `possible`, `past`, `family`, `hypothetical` or `present`, joined by ",", with "/"
   between ways that are both right: what the text says of the mention.
 
@@ -37,6 +38,7 @@ class Place(NamedTuple):
     ids: frozenset[str] = frozenset()
     traps: tuple[str, ...] = ()
     said: tuple[frozenset[str], ...] = ()
+    needed: bool = True
 
 
 class Case(NamedTuple):
@@ -84,19 +86,20 @@ def parse(marked: str) -> tuple[str, tuple[Place, ...]]:
 
 
 def _place(text: str, fields: list[str]) -> Place:
-    names: tuple[str, ...] = (text,)
-    traps: tuple[str, ...] = ()
-    said: tuple[frozenset[str], ...] = ()
-    for field in fields:
+    place = Place(0, 0, (text,))
+    for field in filter(None, fields):
         if field == "-":
-            names, traps = (), (text,)
+            place = place._replace(names=(), traps=(text,))
+        elif field == "?":
+            place = place._replace(needed=False)
         elif field.startswith("!"):
-            traps = tuple(field[1:].split(";"))
+            place = place._replace(traps=tuple(field[1:].split(";")))
         elif set(re.split("[,/]", field)) <= set(SAID):
-            said = tuple(frozenset(way.split(",")) - {"present"} for way in field.split("/"))
+            said = [frozenset(way.split(",")) - {"present"} for way in field.split("/")]
+            place = place._replace(said=tuple(said))
         else:
-            names = tuple(field.split(";"))
-    return Place(0, 0, names, traps=traps, said=said)
+            place = place._replace(names=tuple(field.split(";")))
+    return place
 
 
 def fill(template: str, names: list[tuple[str, str]]) -> tuple[str, tuple[Place, ...]]:

@@ -2,8 +2,7 @@
 
 import random
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import spacy
@@ -20,7 +19,6 @@ _ATTRIBUTES = {
     "is_hypothetical": "hypothetical",
 }
 _BATCH, _MOST_TRIED = 200, 6000
-_BORDERS = re.compile(r"[,;:/|()\[\]{}<>+*&\"\n\t]| - |\.(?= |$)")
 
 
 class Outcome(NamedTuple):
@@ -28,6 +26,18 @@ class Outcome(NamedTuple):
 
     verdict: str
     said: str
+
+
+class Row(NamedTuple):
+    """What became of a place of a case, and what was linked there instead."""
+
+    kind: str
+    part: str
+    way: str
+    verdict: str
+    text: str
+    place: str
+    linked: str
 
 
 class Linked:
@@ -53,18 +63,15 @@ class Linked:
                 self.names.append(name.text)
         self.names = sorted(set(self.names))
 
-    def pool(
-        self, fits: Callable[[str], Any], most: int, rng: random.Random, signs: bool = False
-    ) -> list[tuple[str, str]]:
-        """Draw names that are found and linked alone, and their links; borders need `signs`."""
-        own = [name for name in self.names if fits(name) and (signs or not _BORDERS.search(name))]
+    def pool(self, pattern: str, most: int, rng: random.Random) -> list[tuple[str, str]]:
+        """Draw names that fit a pattern, and are found and linked alone, with their links."""
+        own = [name for name in self.names if re.fullmatch(pattern, name)]
         rng.shuffle(own)
         found: list[tuple[str, str]] = []
         for start in range(0, min(len(own), _MOST_TRIED), _BATCH):
-            batch = own[start : start + _BATCH]
-            found += [(name, id) for name, id in self.alone(batch).items() if id]
-            if len(found) >= most:
-                break
+            if len(found) < most:
+                alone = self.alone(own[start : start + _BATCH])
+                found += [(name, id) for name, id in alone.items() if id]
         return found[:most]
 
     def alone(self, names: Iterable[str]) -> dict[str, str]:
@@ -72,8 +79,8 @@ class Linked:
         names = list(dict.fromkeys(names))
         new = [name for name in names if name not in self._alone]
         for name, doc in zip(new, self.nlp.pipe(new), strict=True):
-            whole = [ent for ent in doc.ents if ent.end_char - ent.start_char == len(name)]
-            self._alone[name] = whole[0].kb_id_ if whole and _is_link(whole[0]) else ""
+            whole = [ent for ent in links_of(doc.ents) if len(ent.text) == len(name)]
+            self._alone[name] = whole[0].kb_id_ if whole else ""
         return {name: self._alone[name] for name in names}
 
     def run(self, cases: list[Case]) -> Iterator[Doc]:
@@ -95,28 +102,31 @@ class Linked:
     def resolve(self, cases: list[Case]) -> list[Case]:
         """Give the places of cases written by hand their ids; leave out what the names cannot try.
 
-        A place stays if a concept has one of its names, if its own words are found alone where
-        nothing else is asked, or if one of its traps is.
+        A place stays if a concept has one of its names, or one of its traps; where the context is
+        asked (R7), if it is found alone, too. A given mention that is a name has that name's ids.
         """
-        texts = {p.names[0] for case in cases for p in case.places if p.names}
-        traps = {trap for case in cases for p in case.places for trap in p.traps}
-        alone = self.alone([*texts, *traps])
+        asked = [p.names[0] for case in cases if case.kind == "R7" for p in case.places]
+        alone = self.alone(asked)
         resolved = []
         for case in cases:
             places = []
             for place in case.places:
-                ids = place.ids.union(*(self.ids.get(name.lower(), ()) for name in place.names))
-                ids |= {alone[name] for name in place.names[:1] if alone[name]}
-                live = any(alone[trap] for trap in place.traps) if place.traps else bool(ids)
-                if live and (not place.said or alone[place.names[0]]):
-                    places.append(place._replace(ids=ids))
+                whole = self.ids.get(case.text.lower()) if case.given else None
+                ids = whole or set[str]().union(*map(self._ids_of, place.names))
+                live = any(map(self._ids_of, place.traps)) if place.traps else bool(ids)
+                if live and alone.get(place.names[0] if place.names else "", case.kind != "R7"):
+                    places.append(place._replace(ids=frozenset(ids)))
             if places:
                 resolved.append(case._replace(places=tuple(places)))
         return resolved
 
+    def _ids_of(self, name: str) -> set[str]:
+        return self.ids.get(name.lower(), set())
 
-def _is_link(span: Span) -> bool:
-    return span.kb_id_ not in ("", "NIL")
+
+def links_of(spans: Iterable[Span]) -> list[Span]:
+    """Take the spans that are linked."""
+    return [span for span in spans if span.kb_id_ not in ("", "NIL")]
 
 
 def _narrower(ent: Span) -> bool:
@@ -133,9 +143,9 @@ def judge(doc: Doc, place: Place, exact: bool) -> Outcome:
     touching = [e for e in doc.ents if e.start_char < place.end and place.start < e.end_char]
     if place.said:
         return _judge_said(touching, place)
-    links = [ent for ent in touching if _is_link(ent)]
+    links = links_of(touching)
     said = ", ".join(f"{ent.text!r} as {ent._.candidates[0]['name']!r}" for ent in links)
-    if place.traps and place.ids:
+    if place.traps:
         links = [ent for ent in links if not _narrower(ent)]
     wrong = [ent for ent in links if ent.kb_id_ not in place.ids]
     if not place.ids:
@@ -151,8 +161,3 @@ def _judge_said(touching: list[Span], place: Place) -> Outcome:
         return Outcome(LOST, "not found")
     found = {said for name, said in _ATTRIBUTES.items() if touching[0]._.get(name)}
     return Outcome(RIGHT if found in place.said else WRONG, ",".join(sorted(found)) or "present")
-
-
-def count(outcomes: Iterable[Outcome]) -> Counter[str]:
-    """Count verdicts."""
-    return Counter(outcome.verdict for outcome in outcomes)

@@ -1,78 +1,72 @@
 """Links of whole notes against their gold, and what is said of them."""
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 from benchmarks.reading.cases import Case
-from benchmarks.reading.linked import RIGHT, WRONG, Linked, judge
+from benchmarks.reading.linked import RIGHT, WRONG, Linked, Row, judge, links_of
 
 OUTSIDE = "outside"  # a link that touches no gold
 _BINS = (0.0, 0.75, 0.8, 0.85, 0.9, 0.95)
 
 
-def measure_notes(linked: Linked, notes: list[Case]) -> dict[str, Any]:
+def measure_notes(linked: Linked, notes: list[Case]) -> tuple[dict[str, Any], list[Row]]:
     """Judge the links and the gold of notes.
 
-    RETURNS: `links`, right, wrong and outside; `gold` that the names have, and right of it;
-    `absent`, gold and found and both; `bins`, right and all by the lowest probability of a bin;
-    `places`, what is not right of each note.
+    RETURNS: figures, and what is not right. `counts` has links that are right, wrong and outside;
+    the gold that the names have, and what of it is right; absent mentions in the gold, found, and
+    both. `bins` (R14) has right and other links by the lowest probability of a bin.
     """
     counts: Counter[str] = Counter()
     bins: Counter[tuple[float, str]] = Counter()
-    failures: dict[str, list[str]] = {}
+    failures = []
     notes = linked.resolve(notes)
     for note, doc in zip(notes, linked.run(notes), strict=True):
-        failed = failures.setdefault(note.way, [])
         for place in note.places:
-            outcome = judge(doc, place._replace(said=()), exact=False)
-            counts["gold"] += bool(place.ids)
-            counts["gold right"] += bool(place.ids) and outcome.verdict == RIGHT
-            if outcome.verdict != RIGHT:
-                failed.append(
-                    f"{outcome.verdict}: {note.text[place.start : place.end]!r}: {outcome.said}"
-                )
-        for ent in doc.ents:
-            if ent.kb_id_ in ("", "NIL"):
-                continue
+            verdict, said = judge(doc, place._replace(said=()), exact=False)
+            counts["gold"] += place.needed
+            counts["gold right"] += place.needed and verdict == RIGHT
+            if place.needed and verdict != RIGHT:
+                text = note.text[place.start : place.end]
+                failures.append(Row("notes", linked.lang, note.way, verdict, "", text, said))
+        for ent in links_of(doc.ents):
             own = [p for p in note.places if p.start < ent.end_char and ent.start_char < p.end]
             right = any(ent.kb_id_ in place.ids for place in own)
-            verdict = RIGHT if right else WRONG if any(p.ids for p in own) else OUTSIDE
+            verdict = RIGHT if right else WRONG if own else OUTSIDE
+            best = ent._.candidates[0]
             counts[verdict] += 1
+            bins[max(x for x in _BINS if x <= best["prob"]), RIGHT if right else WRONG] += 1
             if verdict == OUTSIDE:
-                failed.append(f"outside: {ent.text!r} as {ent._.candidates[0]['name']!r}")
-            lowest = max(x for x in _BINS if x <= ent._.candidates[0]["prob"])
-            bins[lowest, RIGHT if right else WRONG] += 1
-            if right:
-                absent = any("absent" in said for place in own for said in place.said)
-                counts["absent gold"] += absent
-                counts["absent found"] += ent._.is_negated
-                counts["absent both"] += absent and ent._.is_negated
-    return {
-        "counts": dict(counts),
-        "bins": {f"{x:.2f}": [bins[x, RIGHT], bins[x, WRONG]] for x in _BINS},
-        "places": failures,
-    }
+                own_row = Row("notes", linked.lang, note.way, verdict, "", ent.text, best["name"])
+                failures.append(own_row)
+            absent = any("absent" in said for place in own for said in place.said)
+            counts["absent gold"] += right and absent
+            counts["absent found"] += right and ent._.is_negated
+            counts["absent both"] += right and absent and ent._.is_negated
+    shown = {f"{x:.2f}": [bins[x, RIGHT], bins[x, WRONG]] for x in _BINS}
+    return {"counts": dict(counts), "bins": shown}, failures
 
 
 def notes_table(results: dict[str, Any]) -> str:
     """Write what was measured in notes as a table."""
-    lines = [
-        "| notes | links | right | wrong | outside | gold | recall | negation P | R |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
-    ]
-    for name, result in results.items():
-        counts = Counter(result["counts"])
-        links = counts[RIGHT] + counts[WRONG] + counts[OUTSIDE]
-        cells = (
-            links,
-            *(_share(counts[verdict], links) for verdict in (RIGHT, WRONG, OUTSIDE)),
-            counts["gold"],
-            _share(counts["gold right"], counts["gold"]),
-            _share(counts["absent both"], counts["absent found"]),
-            _share(counts["absent both"], counts["absent gold"]),
-        )
-        lines.append(f"| {name} | " + " | ".join(map(str, cells)) + " |")
-    return "\n".join(lines) if results else ""
+    heads = "notes|links|right|wrong|outside|gold|recall|negation P|negation R"
+    lines = [f"| {heads.replace('|', ' | ')} |", "|---|" + "---:|" * heads.count("|")]
+    for name, own in results.items():
+        if own["notes"]:
+            lines.append(f"| {name} | {' | '.join(_cells(Counter(own['notes']['counts'])))} |")
+    return "\n".join(lines) + "\n" if len(lines) > 2 else ""
+
+
+def _cells(counts: Counter[str]) -> Iterator[str]:
+    links = counts[RIGHT] + counts[WRONG] + counts[OUTSIDE]
+    yield str(links)
+    for verdict in (RIGHT, WRONG, OUTSIDE):
+        yield _share(counts[verdict], links)
+    yield str(counts["gold"])
+    yield _share(counts["gold right"], counts["gold"])
+    yield _share(counts["absent both"], counts["absent found"])
+    yield _share(counts["absent both"], counts["absent gold"])
 
 
 def _share(part: int, whole: int) -> str:

@@ -41,10 +41,14 @@ def test_no_link_and_traps() -> None:
 def test_every_made_case_has_its_names_where_it_says(starter: Linked) -> None:
     names = {id: text for text, id in NAMES}
     rng = random.Random(1)
-    for case in [*ways.lists(NAMES, rng, 2), *ways.signs(NAMES, rng, 1)]:
+    for case in [
+        *ways.lists(NAMES, rng, 2),
+        *ways.signs(NAMES, rng, 1),
+        *ways.forms(NAMES, rng, 1, set()),
+    ]:
         for place in case.places:
             (id,) = place.ids
-            assert case.text[place.start : place.end] == names[id]
+            assert case.text[place.start : place.end] in (names[id], f"{names[id]}s")
     for case in made_cases(starter, 1, 0):
         assert case.places and all(0 <= p.start < p.end <= len(case.text) for p in case.places)
 
@@ -80,7 +84,7 @@ def test_a_slip_is_one_edit_of_a_long_word(way: str) -> None:
     ],
 )
 def test_letters_are_written_otherwise(way: str, name: str, written: str) -> None:
-    assert ways.LETTERS[way](name, random.Random(0)) == written
+    assert ways.write_letters(way, name) == written
 
 
 def test_verdicts(starter: Linked) -> None:
@@ -100,13 +104,14 @@ def test_verdicts(starter: Linked) -> None:
 def test_names_as_they_are_written_are_right(starter: Linked) -> None:
     rows = measure(starter, {"R4"}, 5, 0)
     made = shares(rows)["R4 made"]
-    assert made["n"] == 80 and made["right"] > 50
+    assert made["n"] > 400 and made["right"] > 50
 
 
 def test_a_list_counts_once(starter: Linked) -> None:
     rows = measure(starter, {"R1"}, 1, 0)
-    lists = [row for row in rows if row["kind"] == "R1 lists"]
-    assert len(lists) == len(ways.SEPARATORS) + len(ways.LISTS)
+    assert sum(row.kind == "R1 lists" for row in rows) == len(ways.TEMPLATES["separators"]) + len(
+        ways.TEMPLATES["lists"]
+    )
 
 
 def test_interval() -> None:
