@@ -21,8 +21,9 @@ _ROWS = 1024  # read at a time
 _CAREFUL = ("PRAGMA trusted_schema=OFF", "PRAGMA cell_size_check=ON")
 _COLUMNS = (
     "SELECT m.name, p.name, p.type FROM sqlite_master AS m, pragma_table_xinfo(m.name) AS p"
-    " WHERE m.type = 'table' AND p.hidden = 0"
+    " WHERE m.type = 'table'"
 )
+_OTHERS = "SELECT type, name FROM sqlite_master WHERE type <> 'table'"
 
 
 class Connection(sqlite3.Connection):
@@ -159,11 +160,16 @@ def _connect(file: Path, path: Path, size: int) -> Connection:
 
 
 def _odd_table(connection: sqlite3.Connection) -> str:
-    """Find a table that differs from the schema, such as a view without end; "" if none."""
+    """Find what differs from the schema: a view without end, a trigger, a table; "" if none."""
     expected = schema.columns()
+    for type, name in connection.execute(_OTHERS):
+        if type != "index" or name not in schema.INDICES:
+            return f"it has the {type} {name!r}"
     found: dict[str, list[tuple[str, str]]] = {}
     for table, column, type in connection.execute(_COLUMNS):
         found.setdefault(table, []).append((column, type))
+    if unknown := found.keys() - expected.keys():
+        return f"it has the table {min(unknown)!r}"
     for table, columns in expected.items():
         if found.get(table) != columns:
             return f"the table {table} is not there, or is another one"

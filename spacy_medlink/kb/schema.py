@@ -69,6 +69,7 @@ CONCEPT_INDEX = "CREATE UNIQUE INDEX concept_id ON concept (id)"
 EDGES = "SELECT parent << 32 | child FROM edge ORDER BY parent, child"
 EDGE = "<i8"  # an edge in the array: upper half the row of a parent, lower half that of a child
 RELATION_INDEX = "CREATE INDEX relation_object ON relation (object, relation)"
+INDICES = ("concept_id", "relation_object")
 
 
 def create(connection: sqlite3.Connection) -> None:

@@ -19,6 +19,7 @@ from spacy_medlink.assets import Assets
 from spacy_medlink.assets.layout import MANIFEST
 from spacy_medlink.components.pipelines import linker_of, open_pipeline
 from spacy_medlink.errors import MedlinkError
+from spacy_medlink.kb import KnowledgeBase
 from tests.children import end_after, status_of
 from tests.complete_assets import write_complete_assets
 
@@ -290,7 +291,18 @@ _ENDLESS = (
     " SELECT row, row AS concept, 'x' AS text, 0 AS lang, 0 AS source, 0 AS tty, 0 AS obsolete"
     " FROM r"
 )
+# What a file of ours never has: it may run when a row is read, or lie about what there is.
+STRANGE = {
+    "another view": ["CREATE VIEW v AS SELECT * FROM name"],
+    "a trigger": ["CREATE TRIGGER t AFTER UPDATE ON name BEGIN DELETE FROM name; END"],
+    "another table": ["CREATE TABLE x (a TEXT)"],
+    "a virtual table": ["CREATE VIRTUAL TABLE x USING fts5(a)"],
+    "another index": ["CREATE INDEX x ON name (text) WHERE obsolete = 7"],
+    "a computed column": ["ALTER TABLE name ADD COLUMN x AS (printf('%.*c', 1e9, 'a'))"],
+    "statistics": ["ANALYZE"],
+}
 STATEMENTS = {
+    **STRANGE,
     "a view": ["ALTER TABLE concept RENAME TO c", "CREATE VIEW concept AS SELECT * FROM c"],
     "an endless view": ["DROP TABLE name", _ENDLESS],
     "no names": ["DELETE FROM name"],
@@ -461,6 +473,14 @@ def some_cases(whole: Assets, luck: random.Random) -> Cases:
     yield "layers", of_json("encoder/config.json", num_hidden_layers=10**9)
     yield "layers of the reranker", of_json("reranker/config.json", num_hidden_layers=10**9)
     yield "a reranker that cannot run", of_json("reranker/config.json", layer_norm_eps="x")
+
+
+@pytest.mark.parametrize("kind", STRANGE)
+def test_a_database_with_more_than_our_tables_is_refused(whole, tmp_path, kind):
+    shutil.copytree(whole.path, tmp_path / "a")
+    of_database(STRANGE[kind])(tmp_path / "a")
+    with pytest.raises(MedlinkError, match=r"E102.*(it has the|is another one)"):
+        KnowledgeBase(tmp_path / "a" / "kb.sqlite")
 
 
 def test_damage_of_every_kind_gets_a_code(whole, tmp_path):
