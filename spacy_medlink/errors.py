@@ -607,7 +607,7 @@ class Errors:
     )
     peft_missing = Message(
         "E521",
-        "The recipe trains a LoRA, which needs {lacking}: `pip install "
+        "The recipe trains a LoRA, which needs the package peft: `pip install "
         "'spacy-medlink[peft]'`, or choose kind = \"bottleneck\" in [adapter].",
     )
     package_missing = Message(
@@ -633,7 +633,8 @@ class Errors:
     )
     drawing_missing = Message(
         "E531",
-        "UMAP needs {lacking}: `pip install umap-learn`, or give `--method tsne`.",
+        "The package {package}, which places the names, is not installed: `pip install {package}`, "
+        "or give `--method tsne`.",
     )
 
     student_too_weak = Message(
@@ -682,7 +683,8 @@ class Errors:
     )
     extra_missing = Message(
         "E614",
-        "{what} needs {lacking}: `pip install 'spacy-medlink[{extra}]'`.",
+        "{what} needs the package {package}, which is not installed: "
+        "`pip install 'spacy-medlink[{extra}]'`.",
     )
     no_text_column = Message(
         "E615",
@@ -704,7 +706,7 @@ class Errors:
         "{format} makes a file for each document, so a request can have one text only. Send one, "
         "or use `medlink annotate`.",
     )
-    pandas_missing = Message("E662", "A table needs {lacking}: `pip install pandas`.")
+    pandas_missing = Message("E662", "A table needs pandas: `pip install pandas`.")
     nothing_allowed = Message(
         "E669",
         "{path} allows nothing: it has no line but empty ones and comments. Write into it what may "
@@ -713,7 +715,7 @@ class Errors:
 
     # 64x: what the command line asks for
     unknown_terminology = Message(
-        "E620", "There is no terminology {name!r} here, only {names}. Ask for one of these."
+        "E620", "There is no terminology {value!r} here, only {names}. Ask for one of these."
     )
     wrong_token = Message(
         "E621",
@@ -724,7 +726,9 @@ class Errors:
         "E622",
         "{count} requests are waiting already. Send this one again in a few seconds.",
     )
-    not_linked = Message("E625", "The text could not be linked: {problem}. Send another one.")
+    not_linked = Message(
+        "E625", "The request could not be answered: {problem}. Send another text, or ask again."
+    )
     bad_request = Message(
         "E623",
         "The request has errors: {wrong}. Correct them and send it again.",
@@ -736,6 +740,16 @@ class Errors:
     )
     too_slow = Message(
         "E626", "There was no answer within {seconds:g} seconds. Send less text, or ask again."
+    )
+    slow_request = Message(
+        "E654",
+        "The request had not come whole after {seconds:g} seconds. Send less text, or send it "
+        "faster.",
+    )
+    foreign_page = Message(
+        "E655",
+        "A page of another site has sent this request, so it changes nothing here. Send it from "
+        "the page of this service, or from a program.",
     )
     no_such_span = Message(
         "E627",
@@ -974,7 +988,7 @@ class Warnings:
         "without its context. Set the transformer's `get_spans` to `strided_spans`."
     )
     runtime_missing = (
-        "[W243] The assets at {path} have an encoder for {runtime}, which needs {lacking}, so "
+        "[W243] The assets at {path} have an encoder for {runtime}, which is not installed, so "
         "torch runs it. To run it as built, `pip install 'spacy-medlink[{runtime}]'`."
     )
     western_lines = (

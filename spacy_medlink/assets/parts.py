@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import Errors, Warnings
 from ..kb import KnowledgeBase
 from ..util.extras import CPU as CPU
-from ..util.extras import is_installed, is_processor, lacking
+from ..util.extras import is_installed, is_processor
 from ..util.held import HeldFiles
 from ..util.telling import tell
 from .layout import (
@@ -123,11 +123,10 @@ def open_encoder(files: HeldFiles, manifest: Manifest, device: str) -> "Encoder"
     if (runtime := made_by.get("runtime")) and _computes_here(device):
         try:
             return _open_export(files, manifest)
-        except ImportError as error:
+        except ImportError:
             if not is_installed("torch"):
                 raise
-            facts = {"path": files.path, "runtime": runtime["name"], "lacking": lacking(error)}
-            tell(Warnings.runtime_missing.format(**facts))
+            tell(Warnings.runtime_missing.format(path=files.path, runtime=runtime["name"]))
     from ..encoders.light import open_to_encode
     from ..util.devices import find_device
 

@@ -63,8 +63,12 @@ def command(
     token = _read_token(token_file) if token_file is not None else ""
     if not (token or _is_loopback(host)):
         raise Errors.open_to_others(host=host)
-    from ..serve import CorrectionFile, Desk, Limits, make_app
-
+    try:
+        from ..serve import CorrectionFile, Desk, Limits, make_app
+    except ModuleNotFoundError as error:
+        raise Errors.extra_missing(
+            what="`medlink serve`", package=error.name, extra="serve"
+        ) from error
     desks, named = [], _named(sources)
     files, notes, first = _files(corrections or [], list(named)), list[str](), next(iter(named))
     if review is not None:
@@ -97,15 +101,15 @@ def _notes(gold: Path) -> list[str]:
 
 def listen(app: "FastAPI", host: str, port: int) -> None:
     """Answer at an address until stopped."""
-    import uvicorn
+    from ..serve.server import make_server
 
-    config = uvicorn.Config(app, host=host, port=port, access_log=False, log_level="warning")
-    socket = config.bind_socket()
+    server = make_server(app, host, port)
+    socket = server.config.bind_socket()
     socket.listen()  # a browser that comes before the server has to wait, and is not refused
     name, own = f"[{host}]" if ":" in host else host, socket.getsockname()[1]
     typer.echo(f"http://{name}:{own} has the page.", err=True)
     with suppress(KeyboardInterrupt):
-        uvicorn.Server(config).run(sockets=[socket])
+        server.run(sockets=[socket])
 
 
 def _named(sources: list[str]) -> dict[str, str]:

@@ -1,34 +1,31 @@
 """Corrections made in the page: kept as gold in a file, which is the overlay of the linker."""
 
 import asyncio
-import json
 import os
 import uuid
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..errors import Errors, MedlinkError
 from ..fitting.corrections import is_gold
-from ..fitting.review import Doubtful, review_order
 from ..kb.gold import read_gold
-from ..linking.decision import NOT_A_CONCEPT
-from ..retrieval.concepts import MEMORY
-from ..retrieval.memory import memory_key
 from ..text.context.scopes import sentence_starts
 from ..util.beside import only_one
 from ..util.files import replacing_file
+from ..util.json_text import read_json, write_json
 from ..util.outputs import PRIVATE
 
+if TYPE_CHECKING:
+    from .desk import Desks
+
 _AROUND = 300  # characters of a sentence that are kept before and behind a mention
-_UNKNOWN = 0.5  # doubt of a mention without any candidate
-_TOGETHER = 64  # texts that wait at once
 _MARK = "correction"  # key of the fields beyond gold: author, time, link before
 
 
@@ -41,11 +38,15 @@ class CorrectionFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path.resolve()
+        self.make()
+
+    def make(self) -> None:
+        """Make the file if it is not there, or no longer. RAISES (MedlinkError): E109, E653."""
         with self._alone():
             with self.path.open("a"):
                 pass
             if self.path.stat().st_size and not is_gold(self.path):
-                raise Errors.no_corrections(path=path)
+                raise Errors.no_corrections(path=self.path)
 
     def add(self, line: Mapping[str, Any]) -> None:
         """Append a line to the file on disk, whole or not at all.
@@ -54,7 +55,7 @@ class CorrectionFile:
         """
         with self._alone(), self.path.open("r+b", buffering=0) as file:
             size = file.seek(0, os.SEEK_END)
-            content = json.dumps(line, ensure_ascii=False).encode() + b"\n"
+            content = write_json(line).encode() + b"\n"
             if size and _last_byte(file, size) != b"\n":
                 content = b"\n" + content
             try:
@@ -113,7 +114,7 @@ class CorrectionFile:
             raise Errors.write_failed(path=self.path, reason=error.strerror or error) from error
 
 
-class _Correction(BaseModel):
+class Correction(BaseModel):
     """A mention of a text and what it means; of the text only the sentence is kept."""
 
     model_config = ConfigDict(extra="forbid")
@@ -128,71 +129,34 @@ class _Correction(BaseModel):
     )
 
 
-class _Notes(BaseModel):
-    """Texts whose mentions are to be looked through."""
-
-    model_config = ConfigDict(extra="forbid")
-    terminology: str = Field("", description="its name; the first one by default")
-    texts: list[str] = Field(min_length=1, description="documents")
-    limit: int = Field(200, ge=1, le=10_000, description="mentions wanted")
-
-
-def corrections_router(
-    desk_of: Callable[[str], Any], check: Callable[..., None], waited: Callable[..., Any]
-) -> APIRouter:
-    """Make the HTTP routes of corrections.
-
-    desk_of (Callable): finds the desk of a terminology. check (Callable): refuses texts that
-    are too long. waited (Callable): waits for futures.
-    """
+def corrections_router(desks: "Desks") -> APIRouter:
+    """Make the HTTP routes of corrections."""
     router = APIRouter()
 
     def file_of(terminology: str) -> CorrectionFile:
-        desk = desk_of(terminology)
+        desk = desks.named(terminology)
         if desk.corrections is None:
             raise Errors.not_corrected(name=desk.name)
-        file: CorrectionFile = desk.corrections
-        return file
+        return desk.corrections
 
     @router.post("/corrections")
-    async def correct(body: _Correction) -> dict[str, Any]:
-        """Keep what a mention means; it is in force from the next request on."""
-        file, desk = file_of(body.terminology), desk_of(body.terminology)
-        check(body.text)
-        (found,) = await waited(
-            [desk.locate(body.text, body.start, body.end, body.instead, body.ids)]
-        )
+    async def correct(body: Correction) -> dict[str, Any]:
+        """Keep what a mention means; `in_force` says whether it is linked so from now on.
+
+        Where the file has a line that cannot be read, nothing is kept, and the answer is 409.
+        """
+        file, desk = file_of(body.terminology), desks.named(body.terminology)
+        desks.check(body.text)
+        await asyncio.to_thread(file.make)
+        place, instead, size = (body.start, body.end), tuple(body.instead), len(body.text)
+        asked = desk.ask("locate", body.text, place, instead, body.ids, size=size)
+        (found,) = await desks.wait(asked)
         line = _line(body, desk.name, **found)
         await asyncio.to_thread(file.add, line)
-        return _shown(line)
-
-    @router.post("/queue")
-    async def queue(body: _Notes) -> list[dict[str, Any]]:
-        """Order the mentions of texts by what their correction would teach, one for each name."""
-        check(*body.texts)
-        return await ordered(desk_of(body.terminology), body.texts, body.limit)
-
-    @router.get("/queue")
-    async def own_queue(
-        terminology: str = "", limit: int = Query(200, ge=1, le=10_000)
-    ) -> dict[str, Any]:
-        """Order the mentions of the texts that `medlink serve --review` was given."""
-        notes = desk_of(terminology).notes
-        return {"texts": notes, "mentions": await ordered(desk_of(terminology), notes, limit)}
-
-    async def ordered(desk: Any, texts: Sequence[str], limit: int) -> list[dict[str, Any]]:
-        documents = []
-        for start in range(0, len(texts), _TOGETHER):
-            part = texts[start : start + _TOGETHER]
-            documents += await waited([desk.link(text, {}, 1) for text in part])
-        mentions = [(number, one) for number, own in enumerate(documents) for one in own]
-        order = review_order([_doubtful(one) for _, one in mentions])[:limit]
-        kept = ("start", "end", "mention", "ids", "prob")
-        return [
-            {"text": mentions[place][0], "count": count}
-            | {name: mentions[place][1][name] for name in kept}
-            for place, count in order
-        ]
+        place = found["start"], found["end"]
+        asked = desk.ask("is_linked", body.text, *place, body.ids, size=size)
+        (in_force,) = await desks.wait(asked)
+        return {**_shown(line), "in_force": in_force}
 
     @router.get("/corrections")
     def corrections(
@@ -202,16 +166,22 @@ def corrections_router(
         return [_shown(one) for one in file_of(terminology).corrections()[:limit]]
 
     @router.delete("/corrections/{id}")
-    def undo(id: str, terminology: str = "") -> dict[str, str]:
-        """Take a correction back; its line is gone from the file."""
-        file_of(terminology).remove(id)
+    @router.delete("/corrections")
+    async def undo(id: str, terminology: str = "") -> dict[str, str]:
+        """Take a correction back; its line is gone from the file.
+
+        The id may stand in the query: no address can end with the ids "." and "..".
+        """
+        file = file_of(terminology)
+        await desks.wait(desks.named(terminology).ask("read_corrections"))
+        await asyncio.to_thread(file.remove, id)
         return {"undone": id}
 
     return router
 
 
 def _line(
-    body: _Correction, name: str, start: int, end: int, ids: list[str], type: str, lang: str,
+    body: Correction, name: str, start: int, end: int, ids: list[str], type: str, lang: str,
     long_form: str, before: dict[str, Any],
 ) -> dict[str, Any]:  # fmt: skip
     text, begin = _excerpt(body.text, start, end, long_form)
@@ -244,19 +214,6 @@ def _excerpt(text: str, start: int, end: int, long_form: str) -> tuple[str, int]
     return sentence, begin
 
 
-def _doubtful(record: Mapping[str, Any]) -> Doubtful:
-    """Describe a linked mention; mentions that corrections have decided have no doubt."""
-    key = memory_key(record["mention"])
-    best = next(iter(record["candidates"]), None)
-    if record["reason"] == NOT_A_CONCEPT or (best and best["scores"].get(MEMORY)):
-        return Doubtful(key, "", 0.0)
-    if best is None:
-        return Doubtful(key, "", _UNKNOWN)
-    right = best["score"] if best["prob"] is None else best["prob"]
-    right = min(max(right, 0.0), 1.0)
-    return Doubtful(key, best["id"], 1 - right if record["ids"] else right)
-
-
 def _shown(line: Mapping[str, Any]) -> dict[str, Any]:
     mention = line["mentions"][0]
     return {
@@ -267,9 +224,9 @@ def _shown(line: Mapping[str, Any]) -> dict[str, Any]:
 def _mark_of(line: bytes, id: str | None = None) -> dict[str, Any] | None:
     """Read a line that is a correction, with this id if given; None for other lines."""
     try:
-        data = json.loads(line)
+        data = read_json(line.decode())
         is_ours = isinstance(data, dict) and isinstance(data[_MARK], dict) and data["mentions"][0]
-    except (ValueError, KeyError, IndexError, TypeError, RecursionError):
+    except (ValueError, KeyError, IndexError, TypeError):
         return None
     return data if is_ours and id in (None, data.get("doc_id")) else None
 

@@ -1,24 +1,21 @@
 """Local terms over HTTP: read from a table, mapped to concepts, and written as files."""
 
-import asyncio
-from collections.abc import Callable, Sequence
-from io import StringIO
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import srsly
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from ..errors import Errors, MedlinkError
+from ..errors import Errors
 from ..mapping.mapper import UNCHECKED, Mapping
-from ..mapping.outputs import Facts, format_of
-from ..mapping.reviewed import Reviewed, Row
+from ..mapping.reviewed import Row
 from ..mapping.run import APPROVED
-from ..mapping.tables import Problems
-from ..mapping.terms import Columns, Term, Terms, pasted
+from ..mapping.terms import Columns, Term
 from ..types import CodeMap
-from .desk import Desk
+from ..util.json_text import write_json
+
+if TYPE_CHECKING:
+    from .desk import Desks
 
 MOST = 10_000  # terms of a request
 _TOGETHER = 256  # terms that are mapped before another request has its turn
@@ -30,7 +27,7 @@ class _Body(BaseModel):
     terminology: str = Field("", description="its name; the first one by default")
 
 
-class _Table(_Body):
+class Table(_Body):
     """The text of a table of terms, or lines that are terms; columns are given by their headers."""
 
     table: str = Field(description="text as in a .csv or .tsv file, or a term a line")
@@ -40,7 +37,7 @@ class _Table(_Body):
     context: list[str] = Field([], description="columns that say more of a term")
 
 
-class _Chosen(BaseModel):
+class Chosen(BaseModel):
     """A concept that was chosen for a term, as the answer has it."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
@@ -51,7 +48,7 @@ class _Chosen(BaseModel):
     score: float | None = None
 
 
-class _Term(BaseModel):
+class TermBody(BaseModel):
     """A term; with a status other than UNCHECKED it keeps its targets."""
 
     model_config = ConfigDict(extra="forbid")
@@ -61,7 +58,7 @@ class _Term(BaseModel):
     context: list[str] = Field([], description="a cell for each header of the request's context")
     status: str = Field("", description="APPROVED, IGNORED, FLAGGED or a word of your own")
     comment: str = ""
-    targets: list[_Chosen] = Field([], max_length=100, description="what was decided")
+    targets: list[Chosen] = Field([], max_length=100, description="what was decided")
     extra: dict[str, str] = Field({}, description="cells of columns of your own")
 
     @property
@@ -73,16 +70,16 @@ class _Term(BaseModel):
         return [Row(said | one, tuple(self.extra.items()), {}) for one in cells]
 
 
-class _Terms(_Body):
+class TermsBody(_Body):
     """Terms to be mapped."""
 
-    terms: list[_Term] = Field(min_length=1)
+    terms: list[TermBody] = Field(min_length=1)
     context: list[str] = Field([], description="headers of the terms' context")
     vocabulary: str = Field("", description="what the codes are of, such as ICD10CM")
     candidates: int = Field(5, ge=1, le=50, description="candidates of each term")
 
     @model_validator(mode="after")
-    def _fits(self) -> "_Terms":
+    def _fits(self) -> "TermsBody":
         if any(len(one.context) != len(self.context) for one in self.terms):
             raise ValueError("a term has more or fewer cells of context than there are headers")
         return self
@@ -102,62 +99,47 @@ class _Terms(_Body):
 Wanted = Literal["", "csv", "usagi", "omop", "fhir", "sssom"]
 
 
-def mappings_router(
-    desk_of: Callable[[str], Desk], waited: Callable[..., Any], length: int
-) -> APIRouter:
-    """Make the HTTP routes of terms.
-
-    desk_of (Callable): finds the desk of a terminology. waited (Callable): waits for futures.
-    length (int): characters of a term, at most.
-    """
-    router = APIRouter()
+def mappings_router(desks: "Desks") -> APIRouter:
+    """Make the HTTP routes of terms."""
+    router, length = APIRouter(), desks.limits.length
 
     def check(terms: Sequence[Any], longest: int) -> None:
         if len(terms) > MOST or longest > length:
             raise Errors.too_much_text(texts=MOST, length=length)
 
     @router.post("/terms")
-    def terms(body: _Table) -> dict[str, Any]:
+    async def terms(body: Table) -> dict[str, Any]:
         """Read a table as `medlink map` does; of a table that it wrote, what was decided, too."""
-        table, found, kb = pasted(body.table, body.name), Problems(), desk_of(body.terminology).kb
         columns = Columns(body.name, body.code, body.frequency, tuple(body.context))
-        read = Terms(table, columns, "", found)
-        try:
-            known = Reviewed(table, kb)
-        except MedlinkError:  # E636: another table
-            known = Reviewed(None, kb)
-        terms = list(dict.fromkeys(read) if known.path else read)
-        check(terms, 0)
-        shown = [_shown(known.updated(Mapping(term))) for term in terms]
-        return {"context": read.context, "terms": shown, "aside": dict(found.aside)}
+        desk, size = desks.named(body.terminology), len(body.table)
+        ((context, found, aside),) = await desks.wait(
+            desk.ask("read_terms", body.table, columns, size=size)
+        )
+        check(found, 0)
+        return {"context": context, "terms": list(map(_shown, found)), "aside": aside}
 
     @router.post("/map")
-    async def map(
-        body: _Terms, as_format: Annotated[Wanted, Query(alias="as")] = "", approved: bool = False
+    async def map_terms(
+        body: TermsBody,
+        as_format: Annotated[Wanted, Query(alias="as")] = "",
+        approved: bool = False,
     ) -> Response:
         """Map terms to concepts; `as` names the format of a file, as `medlink map --as` does."""
-        given, desk = body.read(), desk_of(body.terminology)
+        given, desk = body.read(), desks.named(body.terminology)
         check(given, max(len("".join((one.name, *one.context))) for one in given))
-        format = format_of(Path(), desk.kb, as_format) if as_format else None
-        new: list[Mapping] = []
+        rows, found = [one.rows for one in body.terms], list[Mapping]()
         for start in range(0, len(given), _TOGETHER):
-            (part,) = await waited([desk.map(given[start : start + _TOGETHER], body.candidates)])
-            new += part
-
-        def answer() -> Response:
-            known = Reviewed(None, desk.kb)
-            found = [known.applied(own, one.rows) for own, one in zip(new, body.terms, strict=True)]
-            if format is None:
-                said = {"terminology": desk.name, "mappings": [_shown(one) for one in found]}
-                return Response(srsly.json_dumps(said), media_type="application/json")
-            extra = list(dict.fromkeys(column for one in body.terms for column in one.extra))
-            facts = Facts(desk.kb, body.vocabulary or "terms", body.context, extra, body.candidates)
-            file = StringIO()
-            kept = (one for one in found if not approved or one.status == APPROVED)
-            format.write(file, kept, facts)
-            return Response(file.getvalue(), media_type=_MEDIA.get(as_format, "text/csv"))
-
-        return await asyncio.to_thread(answer)
+            part = slice(start, start + _TOGETHER)
+            asked = desk.ask("map", given[part], rows[part], body.candidates, size=_TOGETHER * 10)
+            found += (await desks.wait(asked))[0]
+        if not as_format:
+            shown = {"terminology": desk.name, "mappings": list(map(_shown, found))}
+            return Response(write_json(shown), media_type="application/json")
+        extra = list(dict.fromkeys(column for one in body.terms for column in one.extra))
+        kept = [one for one in found if not approved or one.status == APPROVED]
+        facts = body.vocabulary or "terms", body.context, extra, body.candidates
+        (file,) = await desks.wait(desk.ask("write_mappings", as_format, kept, *facts))
+        return Response(file, media_type=_MEDIA.get(as_format, "text/csv"))
 
     return router
 

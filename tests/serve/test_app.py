@@ -6,9 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,7 @@ import pytest
 from spacy_medlink.annotate.formats import FORMATS
 from spacy_medlink.assets import Assets
 from spacy_medlink.cli.serve import command
-from spacy_medlink.components.pipelines import linker_of, open_pipeline
+from spacy_medlink.components.pipelines import open_pipeline
 from spacy_medlink.errors import MedlinkError
 
 pytest.importorskip("fastapi")
@@ -31,18 +29,6 @@ from tests.serve.browser import opened_page
 
 TEXT = "No fever 😀. Mother had asthma; now type 2 diabetes."
 LOCAL = "http://127.0.0.1"
-
-
-@pytest.fixture(scope="module")
-def desk(tiny_assets: Assets) -> Iterator[Desk]:
-    made = Desk("tiny", str(tiny_assets.path), device="cpu")
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def client(desk: Desk) -> TestClient:
-    return TestClient(make_app([desk]), base_url=LOCAL)
 
 
 def _link(client: TestClient, *texts: str, **body: Any) -> list[list[dict[str, Any]]]:
@@ -185,52 +171,6 @@ def test_the_page_lets_nothing_else_run(client: TestClient) -> None:
     files = ("/", *(f"/page/{one}" for one in _FILES))
     size = sum(len(client.get(one).content) for one in files)
     assert size < 300_000
-
-
-def test_a_full_queue_is_said(tiny_assets: Assets, monkeypatch: pytest.MonkeyPatch) -> None:
-    begun, go = threading.Event(), threading.Event()
-
-    def wait(self: Desk, *_: Any) -> None:
-        begun.set()
-        go.wait(30)
-
-    monkeypatch.setattr(Desk, "_explain", wait)
-    desk = Desk("full", str(tiny_assets.path), device="cpu", waiting=1)
-    try:
-        first = desk.explain("fever", 0, 5)
-        assert begun.wait(30)
-        second = desk.explain("fever", 0, 5)
-        with pytest.raises(MedlinkError, match="E622"):
-            desk.explain("fever", 0, 5)
-    finally:
-        go.set()
-        desk.close()
-    assert first.done() and second.done(), "what was begun is finished"
-
-
-def test_a_failure_is_of_its_text_alone(
-    client: TestClient, desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    linker = linker_of(desk._nlp)
-    annotate = linker._annotate
-
-    def fail(docs: Any) -> Any:
-        if any("boom" in doc.text for doc in docs):
-            raise RuntimeError("the text says boom")
-        return annotate(docs)
-
-    monkeypatch.setattr(linker, "_annotate", fail)
-    answer = client.post("/link", json={"texts": ["boom"]})
-    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "E625")
-    assert "says boom" not in answer.text
-    assert _link(client, "fever")[0][0]["ids"]
-
-
-def test_texts_do_not_pile_up(desk: Desk) -> None:
-    words = [f"word{number}" for number in range(3)]
-    for word in words:
-        desk.link(f"{word} fever", {}, 0).result(60)
-    assert not any(word in desk._nlp.vocab.strings for word in words)
 
 
 @pytest.mark.slow

@@ -4,7 +4,6 @@ import errno
 import json
 import os
 import stat
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -31,20 +30,8 @@ NOTE = "Known asthma. Now wheezy spells, and 😀 fever <b>again</b>. Home."
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return tmp_path / "corrections.jsonl"
-
-
-@pytest.fixture
-def desk(tiny_assets: Assets, file: Path) -> Iterator[Desk]:
-    made = Desk("tiny", str(tiny_assets.path), device="cpu", corrections=CorrectionFile(file))
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def client(desk: Desk) -> TestClient:
-    return TestClient(make_app([desk]), base_url="http://127.0.0.1")
+def client(corrected: Desk, file: Path) -> TestClient:
+    return TestClient(make_app([corrected]), base_url="http://127.0.0.1")
 
 
 def _links(client: TestClient, text: str = NOTE) -> dict[str, list[str]]:
@@ -154,8 +141,7 @@ def test_what_is_refused(
     assert (missing.status_code, missing.json()["error"]["code"]) == (404, "E651")
 
 
-def test_without_a_file_nothing_is_kept(tiny_assets: Assets) -> None:
-    desk = Desk("tiny", str(tiny_assets.path), device="cpu")
+def test_without_a_file_nothing_is_kept(desk: Desk) -> None:
     client = TestClient(make_app([desk]), base_url="http://127.0.0.1")
     for ask in (
         lambda: client.get("/corrections"),
@@ -165,7 +151,6 @@ def test_without_a_file_nothing_is_kept(tiny_assets: Assets) -> None:
         ),
     ):
         assert (ask().status_code, ask().json()["error"]["code"]) == (404, "E650")
-    desk.close()
 
 
 def test_a_full_disk_loses_nothing(
@@ -198,7 +183,8 @@ def _write(path: Path, who: int) -> None:
             own.remove(f"{who}-{number}")
 
 
-def test_two_people_at_once(file: Path) -> None:
+def test_two_people_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "corrections.jsonl"
     file.write_text('{"mention": "mine", "ids": []}', encoding="utf-8")  # without an end of line
     file.chmod(0o600)
     with ProcessPoolExecutor(2) as pool:
@@ -242,9 +228,12 @@ def test_the_queue(client: TestClient) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["keyboard", "phone"])
-def test_in_a_browser(desk: Desk, file: Path, way: str) -> None:
+def test_in_a_browser(tiny_assets: Assets, tmp_path: Path, way: str) -> None:
     """A mention gets another concept, none, another span; by keys alone, or on a phone."""
     phone = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "color_scheme": "dark"}
+    file = tmp_path / "corrections.jsonl"
+    own = CorrectionFile(file)
+    desk = Desk("tiny", str(tiny_assets.path), device="cpu", corrections=own)
     with opened_page([desk], **(phone if way == "phone" else {})) as (page, said):
 
         def press(button: Any) -> None:

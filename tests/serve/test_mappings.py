@@ -2,7 +2,6 @@
 
 import csv
 import io
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
@@ -17,25 +16,13 @@ pytest.importorskip("fastapi")
 pytest.importorskip("prometheus_client")
 from fastapi.testclient import TestClient  # there only with the extra `serve`
 
-from spacy_medlink.serve import CorrectionFile, Desk, Limits, make_app  # imports fastapi
+from spacy_medlink.serve import Desk, Limits, make_app  # imports fastapi
 from spacy_medlink.serve.mappings import Wanted
 from tests.serve.browser import opened_page
 
 FEVER, HEADACHE = "HP:0001945", "HP:0002315"
 TABLE = 'code,name,n,ward\nA,Fever,3,er\nB,heart attak,2,\nC,qqqq,1,\nD,=1+1,,"-2; ""x"""\n'
 COLUMNS = {"frequency": "n", "context": ["ward"]}
-
-
-@pytest.fixture(scope="module")
-def desk(tiny_assets: Assets) -> Iterator[Desk]:
-    made = Desk("tiny", str(tiny_assets.path), device="cpu")
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def client(desk: Desk) -> TestClient:
-    return TestClient(make_app([desk]), base_url="http://127.0.0.1")
 
 
 def _read(client: TestClient, table: str, **columns: Any) -> dict[str, Any]:
@@ -129,16 +116,13 @@ def test_what_is_pasted(client: TestClient, table: str, names: list[str]) -> Non
     assert [one["name"] for one in _read(client, table)["terms"]] == names
 
 
-def test_corrections_are_in_force(tiny_assets: Assets, tmp_path: Path) -> None:
-    file = CorrectionFile(tmp_path / "corrections.jsonl")
-    desk = Desk("tiny", str(tiny_assets.path), device="cpu", corrections=file)
-    client = TestClient(make_app([desk]), base_url="http://127.0.0.1")
+def test_corrections_are_in_force(corrected: Desk, file: Path) -> None:
+    client = TestClient(make_app([corrected]), base_url="http://127.0.0.1")
     for wanted in (FEVER, HEADACHE):
         (own,) = client.post("/map", json={"terms": [{"name": "Fever"}]}).json()["mappings"]
         assert own["targets"][0]["id"] == wanted
         body = {"text": "Fever", "start": 0, "end": 5, "ids": [HEADACHE]}
         assert client.post("/corrections", json=body).is_success
-    desk.close()
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,7 @@ class OverlayFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.problem: MedlinkError | None = None  # of the file as it is now
         self._state = self._stat()
         self.rules = self._read()
 
@@ -98,10 +99,11 @@ class OverlayFile:
         state = self._stat()
         if state == self._state:
             return False
-        self._state = state
+        self._state, self.problem = state, None
         try:
             rules = self._read()
         except MedlinkError as error:
+            self.problem = error
             tell(Warnings.overlay_unread.format(path=self.path, reason=error.message))
             return False
         if rules == self.rules:

@@ -1,0 +1,250 @@
+"""Guard: what every request must pass before the service looks at it, and what every answer has.
+
+Whatever the headers tell is checked before the body is read, and the body before it is parsed. All
+errors have one form. None repeats a part of the body, which may be a note.
+"""
+
+import asyncio
+import hmac
+import re
+from collections.abc import Callable, Collection
+from time import perf_counter
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ..errors import Errors, MedlinkError
+from ..util.json_text import HalfPairError, has_surrogate, read_json
+from .desk import Desks
+
+# Only our own files run in the page, even if a note or a terminology contains scripts.
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+_STATUS = {
+    "E106": 404, "E620": 404, "E640": 404, "E621": 401, "E622": 503, "E623": 422, "E624": 413,
+    "E626": 504, "E109": 507, "E650": 404, "E651": 404, "E654": 408, "E655": 403, "E653": 409,
+    # A file of corrections that cannot be read:
+    "E105": 409, "E107": 409, "E167": 409, "E401": 409, "E402": 409,
+}  # fmt: skip
+_READING = frozenset(("GET", "HEAD", "OPTIONS"))
+_MOST_HELD = 1 << 28  # bytes of bodies at once
+_MOST_VALUES, _MOST_OF_TABLES = 10_000, 600_000  # values, lists and objects of a body
+_LONG = 1 << 16  # bytes of a body that is checked in another thread
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+
+Observe = Callable[[Scope, int, float], None]
+"""Of a request, its status and its seconds."""
+
+
+class _GoneError(Exception):
+    """The client has closed the connection."""
+
+
+class _RefusedError(Exception):
+    """What is wrong with the headers of a request, and the status of the answer."""
+
+    def __init__(self, problem: str, status: int) -> None:
+        self.problem, self.status = problem, status
+
+
+class Refusals:
+    """The answers of errors: {"error": {"code", "message"}}.
+
+    fields (Collection[str]): the names of fields, which errors may name.
+    """
+
+    def __init__(self, desks: Desks, fields: Collection[str]) -> None:
+        self._desks, self._fields = desks, fields
+
+    def answer(self, error: MedlinkError, status: int = 0) -> JSONResponse:
+        """Make the answer of an error, without paths of this machine."""
+        status = status or _STATUS.get(error.code, 400)
+        content = {"error": {"code": error.code, "message": self._desks.without_paths(error)}}
+        return JSONResponse(content, status, {"Connection": "close"} if status == 408 else None)
+
+    def shown(self, part: object) -> str:
+        """Write a part of the place of a value; a key that is none of our fields is not shown."""
+        return str(part) if isinstance(part, int) or part in self._fields else "?"
+
+
+class Guard:
+    """ASGI middleware around the whole service.
+
+    token (str): the Bearer token that requests must send; "" for none. hosts (Collection[str]):
+    host names that requests may use; "*" for any. public (Collection[str]): addresses that need no
+    token.
+    """
+
+    def __init__(
+        self, app: ASGIApp, desks: Desks, refusals: Refusals, token: str, hosts: Collection[str],
+        public: Collection[str], observe: Observe,
+    ) -> None:  # fmt: skip
+        self._app, self._limits, self._refusals = app, desks.limits, refusals
+        self._token, self._hosts, self._public = token.encode(), frozenset(hosts), public
+        self._observe = observe
+        self._most = 4 * self._limits.texts * self._limits.length + 65_536  # bytes
+        self._held = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, whatever happens."""
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        start, status = perf_counter(), 0
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message).update(_HEADERS)
+            await send(message)
+
+        body = bytearray()
+        try:
+            self._check(scope["method"], scope["path"], Headers(scope=scope))
+            await self._read(body, Headers(scope=scope), receive)
+            await self._check_body(bytes(body), scope["path"])
+            await _run(self._app, scope, bytes(body), receive, send_with_headers)
+        except _GoneError:
+            status = status or 499  # nobody reads it: as other servers count it
+        except Exception as error:
+            if status:
+                raise ConnectionAbortedError from None  # half an answer: the text stays unsaid
+            await self._refusal(error)(scope, receive, send_with_headers)
+        finally:
+            self._held -= len(body)
+            self._observe(scope, status, perf_counter() - start)
+
+    def _refusal(self, error: Exception) -> JSONResponse:
+        if isinstance(error, MedlinkError):
+            return self._refusals.answer(error)
+        if isinstance(error, _RefusedError):
+            return self._refusals.answer(Errors.bad_request(wrong=error.problem), error.status)
+        return self._refusals.answer(Errors.not_linked(problem=type(error).__name__), 500)
+
+    def _check(self, method: str, path: str, headers: Headers) -> None:
+        """Check what the headers say.
+
+        RAISES (MedlinkError): E621, E623, E624, E655.
+        """
+        host = headers.get("host", "")
+        if "*" not in self._hosts and _name_of(host) not in self._hosts:
+            raise _RefusedError("the header Host names another machine", 400)
+        if method not in _READING and _is_foreign(headers, host):
+            raise Errors.foreign_page()
+        is_public = path in self._public or path.startswith("/page/")
+        given = headers.get("authorization", "").removeprefix("Bearer ").encode()
+        if self._token and not is_public and not hmac.compare_digest(given, self._token):
+            raise Errors.wrong_token()
+        length = headers.get("content-length", "0")
+        if "transfer-encoding" in headers or not re.fullmatch("[0-9]{1,15}", length, re.ASCII):
+            raise self._too_much()
+        if int(length) > self._most:
+            raise self._too_much()
+        media = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if (method == "POST" or int(length)) and media != "application/json":
+            raise _RefusedError("its Content-Type is not application/json", 415)
+
+    async def _read(self, body: bytearray, headers: Headers, receive: Receive) -> None:
+        """Read the body. RAISES (MedlinkError): E654 where it takes too long, E622, E624."""
+        if headers.get("content-length", "0").strip("0") == "":
+            return
+        try:
+            await asyncio.wait_for(self._receive(body, receive), self._limits.receiving)
+        except asyncio.TimeoutError:
+            raise Errors.slow_request(seconds=self._limits.receiving) from None
+
+    async def _receive(self, body: bytearray, receive: Receive) -> None:
+        more = True
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise _GoneError
+            chunk = message.get("body", b"")
+            if self._held + len(chunk) > _MOST_HELD:
+                raise Errors.busy(count="Many large")
+            self._held += len(chunk)
+            body += chunk
+            if len(body) > self._most:
+                raise self._too_much()
+            more = message.get("more_body", False)
+
+    async def _check_body(self, body: bytes, path: str) -> None:
+        """Check that a body is JSON of a size and a kind that can be read in no time."""
+        most = _MOST_OF_TABLES if path == "/map" else _MOST_VALUES
+        if len(body) > _LONG:
+            problem = await asyncio.to_thread(self._problem_of, body, most)
+        else:
+            problem = self._problem_of(body, most)
+        if problem:
+            raise Errors.bad_request(wrong=problem)
+
+    def _problem_of(self, body: bytes, most: int) -> str:
+        try:
+            text = body.decode()
+        except UnicodeDecodeError:
+            return "it is not UTF-8"
+        outside = _STRING.sub("", text)
+        if "\0" in text or sum(map(outside.count, ",[{")) > most:
+            return f"it holds a NUL, or more than {most:,} values"
+        try:
+            if has_surrogate(text):
+                read_json(text)
+        except HalfPairError as error:
+            return error.said_at(tuple(map(self._refusals.shown, error.place)))
+        except ValueError:
+            return "it is not JSON"
+        return ""
+
+    def _too_much(self) -> MedlinkError:
+        return Errors.too_much_text(texts=self._limits.texts, length=self._limits.length)
+
+
+async def _run(app: ASGIApp, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+    """Answer a request, unless the client goes away: then what is waited for is taken back."""
+    gone = asyncio.ensure_future(_disconnected(receive))
+    waiting = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replayed() -> Message:
+        return waiting.pop() if waiting else await asyncio.shield(gone)
+
+    work = asyncio.ensure_future(app(scope, replayed, send))
+    try:
+        await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not work.done():
+            raise _GoneError
+        await work
+    finally:
+        work.cancel()
+        gone.cancel()
+        await asyncio.gather(work, gone, return_exceptions=True)
+
+
+async def _disconnected(receive: Receive) -> Message:
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return message
+
+
+def _name_of(host: str) -> str:
+    return re.sub(r":[0-9]*$", "", host).lower()
+
+
+def _is_foreign(headers: Headers, host: str) -> bool:
+    """Tell whether a page of another site sends a request: browsers say so, and no page can lie."""
+    if "sec-fetch-site" in headers:
+        return headers["sec-fetch-site"] not in ("none", "same-origin")
+    if "origin" not in headers:
+        return False
+    try:
+        return urlsplit(headers["origin"]).netloc.lower() != host.lower()
+    except ValueError:
+        return True

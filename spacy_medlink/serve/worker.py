@@ -1,0 +1,355 @@
+"""What the service asks of a terminology, answered in a process of its own.
+
+So a request that takes too long can be stopped, and a fault in a library ends no service.
+"""
+
+import signal
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from io import StringIO
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..annotate.formats import format_named
+from ..annotate.records import record_of_link
+from ..annotate.worker import linked_docs
+from ..components.linker.annotation import NIL
+from ..components.pipelines import linked_spans, linker_of, open_pipeline
+from ..components.reading import make_doc
+from ..errors import Errors, MedlinkError
+from ..fitting.review import Doubtful
+from ..kb.browse import describe_concept, search_concepts
+from ..kb.concept_urls import concept_url
+from ..linking.decision import NOT_A_CONCEPT
+from ..mapping.mapper import Mapper
+from ..mapping.mapper import Mapping as TermMapping
+from ..mapping.outputs import Facts, format_of
+from ..mapping.reviewed import Reviewed, Row
+from ..mapping.tables import Problems
+from ..mapping.terms import Columns, Term, Terms, pasted
+from ..retrieval.concepts import MEMORY
+from ..retrieval.memory import memory_key
+from ..util.json_text import read_json, write_json
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Span
+
+    from ..linking import Linker
+
+_SHOWN = 200  # of children, relations and the like
+_UNKNOWN = 0.5  # doubt of a mention without any candidate
+_ENDING = 5.0  # seconds for a killed process
+
+
+class Opening(NamedTuple):
+    """What a pipeline is opened with. overlay (str): a file of corrections, or ""."""
+
+    source: str
+    lang: str = "en"
+    device: str = "auto"
+    overlay: str = ""
+    settings: Mapping[str, Any] = {}
+
+
+class Terminology:
+    """A pipeline with its terminology. Each public method is what the service may ask.
+
+    RAISES (MedlinkError): what `open_pipeline` raises, E652 for a pipeline with another overlay.
+    """
+
+    def __init__(self, opening: Opening) -> None:
+        source, lang, device, overlay, settings = opening
+        self._nlp = open_pipeline(source, lang, device, **settings)
+        self._linker = linker_of(self._nlp)
+        if overlay:
+            if self._linker.opened.overlay.is_used:
+                raise Errors.overlay_taken(source=source)
+            self._linker.configure(overlay=overlay)
+        self._mapper: tuple[Linker, int, Mapper] | None = None
+        _ = self._linker.engine  # bad assets raise here, before the first request
+
+    def facts(self) -> dict[str, Any]:
+        """Describe the terminology; "paths" are its files, which no answer may show."""
+        kb, assets = self._linker.kb, self._linker.assets
+        return {
+            "lang": self._nlp.lang,
+            "concepts": len(kb),
+            "names": kb.n_names,
+            "tiers": list(assets.manifest["tiers"]),
+            "code_schemes": kb.code_schemes(),
+            "paths": [str(kb.path), str(assets.path)],
+        }
+
+    def link(
+        self, texts: Sequence[str], filters: Mapping[str, Any], candidates: int
+    ) -> list[tuple[bytes, int]]:
+        """Link texts. RETURNS: the mentions of each text as JSON, and their number.
+
+        RAISES (MedlinkError): E625 for a text that cannot be linked; as `MedicalLinker.predict`.
+        """
+        documents = self._documents(texts, filters, candidates)
+        return [(write_json(own).encode(), len(own)) for own in documents]
+
+    def write(self, format: str, texts: Sequence[str], documents: Sequence[bytes]) -> bytes:
+        """Write texts with their mentions, as `link` gives them, in a format of other tools."""
+        records = (
+            {"doc_id": str(number), "text": text, "mentions": read_json(own.decode())}
+            for number, (text, own) in enumerate(zip(texts, documents, strict=True), 1)
+        )
+        return "".join(format_named(format).write(records)).encode()
+
+    def explain(self, text: str, start: int, end: int) -> bytes:
+        """Say why a mention, characters of a text, is linked as it is: JSON.
+
+        RAISES (MedlinkError): E627 for offsets that are no mention.
+        """
+        with self._nlp.memory_zone():
+            explanation = self._linker.explain(_span(make_doc(self._nlp, text), start, end))
+            return write_json({**explanation.as_dict(), "text": str(explanation)}).encode()
+
+    def doubtful(self, texts: Sequence[str]) -> list[list[tuple[Doubtful, dict[str, Any]]]]:
+        """List the mentions of each text with the doubt about their links."""
+        kept = ("start", "end", "mention", "ids", "prob")
+        return [
+            [(_doubtful(one), {name: one[name] for name in kept}) for one in own]
+            for own in self._documents(texts, {}, 1)
+        ]
+
+    def locate(
+        self, text: str, place: tuple[int, int], instead: tuple[int, ...], ids: Sequence[str]
+    ) -> dict[str, Any]:
+        """Get the data of a mention that a correction needs.
+
+        instead (Tuple[int, ...]): start and end of the mention that it replaces, or none.
+        RETURNS: "start" and "end" of whole words, the "ids", "type" (the entity label), "lang",
+            "long_form", and "before": the replaced mention and its link.
+        RAISES (MedlinkError): E106, E625, E627; as `read_corrections`.
+        """
+        self.read_corrections()
+        kb, linker = self._linker.kb, self._linker
+        for id in ids:
+            if id not in kb:
+                raise Errors.unknown_concept(path=kb.path, id=id)
+        with self._nlp.memory_zone():
+            doc = self._linked(text)
+            span = _span(doc, *place)
+            old = _span(doc, *instead) if len(instead) == 2 else span
+            there = linked_spans(doc, linker.spans_key)
+            label = next((one.label_ for one in there if one.start < old.end > old.start), "")
+            (mention,) = linker.preparer.mentions_of(doc, [span])
+            return {
+                "start": span.start_char, "end": span.end_char, "ids": [*ids], "type": label,
+                "lang": doc.lang_, "long_form": mention.long_form,
+                "before": {"mention": old.text, "ids": self._ids_of(doc, old)},
+            }  # fmt: skip
+
+    def is_linked(self, text: str, start: int, end: int, ids: Sequence[str]) -> bool:
+        """Tell whether a mention is linked to one of these ids, or to none where none is given."""
+        with self._nlp.memory_zone():
+            doc = self._linked(text)
+            linked = self._ids_of(doc, _span(doc, start, end))
+        return set(linked) <= set(ids) if linked else not ids
+
+    def read_corrections(self) -> None:
+        """Read the file of corrections if it has changed.
+
+        RAISES (MedlinkError): E105, E107, E167, E401, E402, with its line, where it cannot be read.
+        """
+        self._linker.rebuild_index()
+        file = self._linker.opened.overlay.file
+        if file is not None and file.problem is not None:
+            raise file.problem
+
+    def search(self, text: str, limit: int) -> list[dict[str, str]]:
+        """Find concepts by name, as `search_concepts` does."""
+        self._linker.rebuild_index()
+        return [one._asdict() for one in search_concepts(self._linker.kb, text, limit)]
+
+    def describe(self, id: str) -> bytes:
+        """Read all that is known of a concept, of long lists the first 200: JSON.
+
+        RAISES (MedlinkError): E106, E640 as `describe_concept`.
+        """
+        self._linker.rebuild_index()
+        described = describe_concept(self._linker.kb, id)
+        short = {
+            key: value[:_SHOWN] if isinstance(value, list) else value
+            for key, value in described.items()
+        }
+        url = concept_url(described["id"], described["codes"])
+        return write_json({**short, "url": url}).encode()
+
+    def read_terms(self, table: str, columns: Columns) -> tuple[list[str], list[TermMapping], Any]:
+        """Read a table of terms. RETURNS: headers of the context, terms, lines set aside by reason.
+
+        Of a table that `medlink map` wrote, the terms have what was decided.
+        RAISES (MedlinkError): as `mapping.terms.Terms`.
+        """
+        rows, problems = pasted(table, columns.name), Problems()
+        terms = Terms(rows, columns, "", problems)
+        try:
+            known = Reviewed(rows, self._linker.kb)
+        except MedlinkError:  # E636: another table
+            known = Reviewed(None, self._linker.kb)
+        kept = list(dict.fromkeys(terms) if known.path else terms)
+        read = [known.updated(TermMapping(term)) for term in kept]
+        return list(terms.context), read, dict(problems.aside)
+
+    def map(
+        self, terms: Sequence[Term], decided: Sequence[Sequence[Row]], k: int
+    ) -> list[TermMapping]:
+        """Map terms, with k candidates each; those that were decided keep their concepts."""
+        self._linker.rebuild_index()  # corrections may have changed
+        linker, made = self._linker.linker, self._mapper
+        if made is None or made[0] is not linker or made[1] != k:
+            made = self._mapper = linker, k, Mapper(linker.using(top_k=k), k)
+        known = Reviewed(None, self._linker.kb)
+        new = made[2].map(terms)
+        return [known.applied(own, rows) for own, rows in zip(new, decided, strict=True)]
+
+    def write_mappings(
+        self, format: str, found: Sequence[TermMapping], source: str, context: Sequence[str],
+        extra: Sequence[str], k: int,
+    ) -> bytes:  # fmt: skip
+        """Write mappings as a file of `medlink map`. context, extra: headers of columns."""
+        file, kb = StringIO(), self._linker.kb
+        facts = Facts(kb, source, list(context), list(extra), k)
+        format_of(Path(), kb, format).write(file, iter(found), facts)
+        return file.getvalue().encode()
+
+    def _documents(
+        self, texts: Sequence[str], filters: Mapping[str, Any], candidates: int
+    ) -> list[list[dict[str, Any]]]:
+        """Link texts of one request in a memory zone of their own.
+
+        The zone forgets their words, and keeps one request from changing what spaCy reads in
+        another: it takes words with the same 64-bit hash for equal.
+        """
+        with self._nlp.memory_zone():
+            documents = []
+            for doc, problem in linked_docs(self._nlp, texts, filters):
+                if doc is None:
+                    raise Errors.not_linked(problem=problem)
+                spans = linked_spans(doc, self._linker.spans_key)
+                records = (record_of_link(one, self._linker.prefix, candidates) for one in spans)
+                documents.append([_with_url(record) for record in records])
+            return documents
+
+    def _linked(self, text: str) -> "Doc":
+        ((doc, problem),) = linked_docs(self._nlp, [text])
+        if doc is None:
+            raise Errors.not_linked(problem=problem)
+        return doc
+
+    def _ids_of(self, doc: "Doc", span: "Span") -> list[str]:
+        (link,) = self._linker.link_spans(doc, [span])
+        return [] if link.id == NIL else [link.id]
+
+
+class LinkProcess:
+    """A Terminology in a process of its own, which is started anew when it has ended.
+
+    RAISES (MedlinkError): as `Terminology`.
+    """
+
+    def __init__(self, opening: Opening) -> None:
+        self._opening = opening
+        self.facts: dict[str, Any] = self._start()
+
+    def ask(self, method: str, args: Sequence[Any], seconds: float) -> Any:
+        """Ask a method of Terminology; a process that takes longer is ended.
+
+        RAISES (MedlinkError): E626 after so many seconds, E625 where the process has failed, and
+            what the method raises.
+        """
+        if not self._process.is_alive():
+            self._start()
+        try:
+            self._connection.send((method, args))
+            if not self._connection.poll(seconds):
+                self.end()
+                raise Errors.too_slow(seconds=seconds)
+            is_good, answer = self._connection.recv()
+        except (EOFError, OSError):
+            self.end()
+            raise Errors.not_linked(problem="the process that linked it has ended") from None
+        if not is_good:
+            raise answer
+        return answer
+
+    def start_again(self) -> None:
+        """Start the process if it has ended, so that the next request need not wait for it."""
+        if not self._process.is_alive():
+            with suppress(MedlinkError):  # the next request says it
+                self._start()
+
+    def end(self) -> None:
+        """End the process at once."""
+        self._process.kill()
+        self._process.join(_ENDING)
+
+    def _start(self) -> Any:
+        context = get_context("spawn")
+        self._connection, other = context.Pipe()
+        self._process = context.Process(target=_work, args=(other, self._opening), daemon=True)
+        self._process.start()
+        other.close()
+        try:
+            is_good, facts = self._connection.recv()
+        except (EOFError, OSError):
+            raise Errors.not_linked(problem="its process ended while it was opened") from None
+        if not is_good:
+            raise facts
+        return facts
+
+
+def _work(connection: "Connection[Any, Any]", opening: Opening) -> None:
+    """Answer until the service goes away; signals to stop are for the service, which waits."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    terminology: Terminology | None = None
+    asked: tuple[str, Sequence[Any]] = "facts", ()
+    try:
+        while True:
+            try:
+                terminology = terminology or Terminology(opening)
+                answer = True, getattr(terminology, asked[0])(*asked[1])
+            except MedlinkError as error:
+                answer = False, error
+            except Exception as error:  # its text may quote a note
+                answer = False, Errors.not_linked(problem=type(error).__name__)
+            connection.send(answer)
+            if terminology is None:
+                return
+            asked = connection.recv()
+    except (EOFError, OSError):
+        return
+
+
+def _with_url(record: dict[str, Any]) -> dict[str, Any]:
+    url = concept_url(record["ids"][0], record["codes"]) if record["ids"] else ""
+    return {**record, "url": url}
+
+
+def _doubtful(record: Mapping[str, Any]) -> Doubtful:
+    """Describe a linked mention; mentions that corrections have decided have no doubt."""
+    key = memory_key(record["mention"])
+    best = next(iter(record["candidates"]), None)
+    if record["reason"] == NOT_A_CONCEPT or (best and best["scores"].get(MEMORY)):
+        return Doubtful(key, "", 0.0)
+    if best is None:
+        return Doubtful(key, "", _UNKNOWN)
+    right = best["score"] if best["prob"] is None else best["prob"]
+    right = min(max(right, 0.0), 1.0)
+    return Doubtful(key, best["id"], 1 - right if record["ids"] else right)
+
+
+def _span(doc: "Doc", start: int, end: int) -> "Span":
+    """Get the span of whole words around characters of a Doc."""
+    is_within = 0 <= start < end <= len(doc.text)  # spaCy takes no numbers beyond 32 bits
+    span = doc.char_span(start, end, alignment_mode="expand") if is_within else None
+    if span is None or not span.text.strip():
+        raise Errors.no_such_span(start=start, end=end, length=len(doc.text))
+    return span

@@ -1,0 +1,127 @@
+"""The process that links: a request that takes too long, or ends it, is alone with that."""
+
+import os
+import signal
+import time
+from concurrent.futures import Future
+from typing import Any
+
+import pytest
+from spacy.strings import hash_string
+
+from spacy_medlink.assets import Assets
+from spacy_medlink.errors import MedlinkError
+
+pytest.importorskip("fastapi")
+pytest.importorskip("prometheus_client")
+from fastapi.testclient import TestClient  # there only with the extra `serve`
+
+from spacy_medlink.serve import Desk, Limits, make_app  # imports fastapi
+from spacy_medlink.serve.desk import _pieces
+from spacy_medlink.serve.worker import Opening, Terminology
+
+WORD, CRAFTED = "diabetes", "utnssibo25kuTl99"
+SLOW = "$" * 1_000_000  # half a minute of tokenising, cut as it is
+
+
+@pytest.fixture(scope="module")
+def terminology(tiny_assets: Assets) -> Terminology:
+    return Terminology(Opening(str(tiny_assets.path), device="cpu"))
+
+
+def _ended(future: "Future[Any]") -> str:
+    with pytest.raises(MedlinkError) as caught:
+        future.result(120)
+    return caught.value.code
+
+
+@pytest.mark.slow
+def test_a_process_that_takes_too_long_is_ended_and_started_anew(tiny_assets: Assets) -> None:
+    desk = Desk("tiny", str(tiny_assets.path), device="cpu", seconds=3, waiting=2)
+    process, pids = desk._process, list[int | None]()
+    try:
+        pids.append(process._process.pid)
+        app = make_app([desk], Limits(length=len(SLOW), seconds=3))
+        answer = TestClient(app, base_url="http://127.0.0.1").post("/link", json={"texts": [SLOW]})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (504, "E626")
+        waited = desk.ask_of_texts("link", ["fever"], {}, 0)[0]
+        assert waited.result(120)[0][1] == 1, "the next process answers what waited"
+        pids.append(process._process.pid)
+        os.kill(int(pids[-1] or 0), signal.SIGKILL)
+        while process._process.is_alive():
+            time.sleep(0.01)
+        assert desk.ask_of_texts("link", ["fever"], {}, 0)[0].result(120)[0][1] == 1
+        pids.append(process._process.pid)
+        assert len(set(pids)) == 3
+
+        held = desk.ask_of_texts("link", [SLOW], {}, 0)[0]
+        while desk.n_waiting:
+            time.sleep(0.01)
+        waiting = [desk.ask("search", "fever", 5) for _ in range(2)]
+        with pytest.raises(MedlinkError, match="E622"):
+            desk.ask("search", "fever", 5)
+    finally:
+        start = time.monotonic()
+        desk.close()
+    assert time.monotonic() - start < 20, "nothing holds the end"
+    assert held.done() and all(one.cancelled() for one in waiting)
+
+
+@pytest.mark.slow
+def test_bad_assets_are_said_at_the_start(tmp_path: Any) -> None:
+    with pytest.raises(MedlinkError, match="E202"):
+        Desk("none", str(tmp_path), device="cpu")
+
+
+def test_a_short_text_does_not_wait_for_long_ones(desk: Desk) -> None:
+    long = ["fever and asthma. " * 500] * 12
+    many, order = desk.ask_of_texts("link", long, {}, 0), list[str]()
+    short = desk.ask_of_texts("link", ["asthma"], {}, 0)[0]
+    for name, future in (("long", many[-1]), ("short", short)):
+        future.add_done_callback(lambda _, name=name: order.append(name))
+    many[-1].result(120)
+    assert order == ["short", "long"]
+
+
+def test_texts_are_linked_some_at_a_time() -> None:
+    texts = ["a" * 15_000, "b" * 6_000, "c" * 6_000, "d" * 100_000, "e"]
+    pieces = list(_pieces(texts))
+    assert [one for piece in pieces for one in piece] == texts
+    assert [len(piece) for piece in pieces] == [1, 2, 1, 1]
+
+
+def test_a_failure_does_not_say_what_the_text_says(
+    terminology: Terminology, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> Any:
+        raise RuntimeError("the text says boom")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(terminology._linker, "_annotate", fail)
+        with pytest.raises(MedlinkError, match=r"E625.*RuntimeError in the component") as caught:
+            terminology.link(["boom"], {}, 0)
+    assert "boom" not in str(caught.value)
+    assert terminology.link(["fever"], {}, 0)[0][1] == 1
+
+
+def test_texts_do_not_pile_up(terminology: Terminology) -> None:
+    words = [f"word{number}" for number in range(3)]
+    for word in words:
+        terminology.link([f"{word} fever"], {}, 0)
+        terminology.explain(f"{word} fever", 0, 3)
+        terminology.locate(f"{word} fever", (0, 3), (), [])
+    assert not any(word in terminology._nlp.vocab.strings for word in words)
+
+
+def test_a_crafted_text_changes_nothing_in_another_request(desk: Desk) -> None:
+    """A word with the hash of another one is no part of what others send at the same time."""
+    assert hash_string(WORD) == hash_string(CRAFTED)
+    before = desk.ask_of_texts("link", [f"type 2 {WORD}"], {}, 1)[0].result(60)
+    assert before[0][1] == 1
+    desk.ask_of_texts("link", [SLOW[:20_000]], {}, 0)  # so that these wait together
+    crafted = desk.ask_of_texts("link", [CRAFTED], {}, 1)[0]
+    other = desk.ask_of_texts("link", [f"type 2 {WORD}"], {}, 1)[0]
+    assert other.result(60) == before
+    assert crafted.result(60)[0][1] == 0
+    together = desk.ask_of_texts("link", [CRAFTED, f"type 2 {WORD}"], {}, 1)[0]
+    assert _ended(together) == "E625", "in one request it is refused"
