@@ -19,7 +19,7 @@ from typing import Any
 
 from ..util.outputs import FileKind
 
-VERSION = 1
+VERSION = 2  # 2: keys fold Greek letters, umlauts and numbers within words
 _APPLICATION_ID = 0x4D4C4B42  # "MLKB"
 _HEADER, _ID_AT = b"SQLite format 3\0", 68  # as SQLite's file format puts them
 

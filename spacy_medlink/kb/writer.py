@@ -1,5 +1,6 @@
 """TableWriter: puts concepts into the tables of an open database, in bounded memory."""
 
+import html
 import json
 import sqlite3
 from collections import Counter
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..text.normalisation import ENTITY
 from ..types import ISA, BadLine, CodeMap, Concept, Name, Relation, Retired
 from . import schema
 from .lookup import LookupSorter
@@ -302,12 +304,15 @@ def _is_plain(concept: Concept) -> bool:
     joined = f"|{'|'.join(texts)}|"
     return (
         joined.isprintable()
+        and not ("&" in joined and ENTITY.search(joined))
         and "  " not in joined and "| " not in joined and " |" not in joined and "||" not in joined
         and len(set(texts)) == len(texts)
     )  # fmt: skip
 
 
 def _tidied(text: str) -> str:
+    if "&" in text:  # "Sj&#246;gren"
+        text = html.unescape(text)
     text = " ".join(text.split())
     # JSON can contain half a surrogate pair, which is no character and cannot be stored.
     return text if text.isprintable() else text.encode(errors="replace").decode()

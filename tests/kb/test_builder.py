@@ -285,3 +285,12 @@ def test_memory_does_not_grow_with_the_number_of_records(tmp_path, monkeypatch):
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.5 * peaks[0]
+
+
+def test_entities_of_html_are_decoded(tmp_path):
+    name = Name("Sj&#246;gren syndrome &amp; dry eye, R&D")
+    with KnowledgeBaseBuilder(tmp_path / "one.kb") as builder:
+        builder.add(Concept("S", name.text, (name,)))
+    kb = KnowledgeBase(tmp_path / "one.kb")
+    assert kb["S"].name == "Sjögren syndrome & dry eye, R&D"
+    assert [concept.id for concept in kb.find("Sjogren syndrome & dry eye R&D")] == ["S"]
