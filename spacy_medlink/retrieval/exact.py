@@ -12,7 +12,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from ..text.normalisation import hash_keys, is_short_form, key, surface_check
+from ..text.normalisation import hash_keys, is_short_form, key, plainly_written, surface_check
 from ..types import Floats1d, Hashes1d, Hits
 from ..util.hashes import positions
 from ..util.held import Directory
@@ -223,6 +223,7 @@ class ExactIndex:
 
 def likeness(name: str, text: str) -> float:
     """Score a name with the key of a text, 0..1. Letter case counts for short forms alone."""
+    name, text = plainly_written(name), plainly_written(text)
     if name == text:
         return SAME_STRING
     if is_short_form(name):

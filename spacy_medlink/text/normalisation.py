@@ -21,7 +21,7 @@ from .spelling import american
 SEPARATORS = (
     "\\s\x00-\\*,-/:-@\\[-`{-\xa9\xab-\xac\xae-\xb1\xb4\xb6-\xb8\xbb\xbf\xd7\xf7"
     "\u02b9-\u02bf\u060c\u061b\u061f\u06d4\u0964\u0965\u2000-\u200a\u2010-\u2029\u202f-\u205f"
-    "\u2190-\u23ff\u2500-\u2bff\u3000-\u303f\ufe0f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
+    "\u20a0-\u20cf\u2117-\u2122\u2190-\u23ff\u2500-\u2bff\u3000-\u303f\ufe0f\ufe50-\ufe6b\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
 )
 """The characters that separate words, as the inside of a class of a regular expression.
 
@@ -55,8 +55,16 @@ _GREEK = dict(
 )
 # A Greek letter that stands alone is a word; in Greek text, letters stand together.
 _GREEK_WORD = re.compile("(?<![α-ω])[α-ω](?![α-ω])")
+_BETA = re.compile(r"(?<!\w)ß(?!\w)")  # typed for want of a Greek letter
+_TRADE = re.compile("[\u2117-\u2122]")  # decomposition would make letters of these signs
+_INVISIBLE = re.compile(f"[{INVISIBLE}]")
+_PLAIN_SIGNS = str.maketrans(
+    dict.fromkeys(APOSTROPHES, "'")
+    | dict.fromkeys("\u2010\u2011\u2012\u2013\u2212", "-")
+    | {"æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "ł": "l", "ı": "i"}
+)
 # A raised number behind a word is a footnote; behind a letter or two it is part of a formula.
-_FOOTNOTE = re.compile("(?<=[^\\W\\d_]{3})[\xb9\xb2\xb3\u2070\u2074-\u2079]+")
+_FOOTNOTE = re.compile("(?<=[^\\W_]{3})[\xb9\xb2\xb3\u2070\u2074-\u2079]+")
 # Where a word goes on without a space: a number behind five letters or before four, as in
 # "metformin500mg", but not in "BRCA1" and "2nd"; and each letter of a script without spaces.
 _CUT = re.compile(
@@ -85,7 +93,7 @@ def _normalised(text: str, umlauts: bool) -> str:
     if "&" in text:
         text = ENTITY.sub(lambda found: html.unescape(found[0]), text)
     if not text.isascii():
-        text = _FOOTNOTE.sub(" ", text).replace(_MARK, " ")
+        text = _TRADE.sub(" ", _BETA.sub("β", _FOOTNOTE.sub(" ", text))).replace(_MARK, " ")
         text = text.replace("´", "'")  # NFKD would make it a space and an accent
         text = _decomposed(text)
         if umlauts:
@@ -194,6 +202,21 @@ def is_short_form(text: str) -> bool:
     Without this rule "all" would be acute lymphoblastic leukaemia and "aids" AIDS.
     """
     return len(text) <= _SHORT and text.isupper()
+
+
+def plainly_written(text: str) -> str:
+    """Write a text with the plainest signs, so that only what a reader sees as another differs.
+
+    Entities of HTML, invisible characters, compatibility forms, kinds of hyphens, apostrophes and
+    spaces, ligatures and Greek letters go; letter case, accents and punctuation stay.
+    """
+    if "&" in text:
+        text = html.unescape(text)
+    if text.isascii():
+        return text
+    text = _TRADE.sub("", _BETA.sub("β", _FOOTNOTE.sub("", text)))
+    text = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).translate(_PLAIN_SIGNS)
+    return " ".join(_GREEK_WORD.sub(lambda found: _GREEK[found[0]], text).split())
 
 
 def surface_check(text: str) -> int:

@@ -18,19 +18,21 @@ from .normalisation import APOSTROPHES, ENTITY, INVISIBLE, SEPARATORS, UNSPACED,
 _PIECE = re.compile(
     rf"[{UNSPACED}][\u0300-\u036f{INVISIBLE}]*"
     rf"|\d+(?:\.\d+)+(?:(?![{UNSPACED}])[^{SEPARATORS}+])*"
-    rf"|(?:(?![{UNSPACED}])[^{SEPARATORS}+])+(?:[{APOSTROPHES}]s(?!\w))?"
+    rf"|(?:(?![{UNSPACED}])[^{SEPARATORS}+])+(?:[{APOSTROPHES}][sS\uff53\uff33](?!\w))?"
     r"|\+"
 )
-_POSSESSIVE = re.compile(rf"[{APOSTROPHES}]s$")
+_POSSESSIVE = re.compile(rf"[{APOSTROPHES}][sS\uff53\uff33]$")
 # Where a word is cut: see `normalisation.key`. A footnote is no part of its word.
 _CUTS = re.compile(r"(?<=[^\W\d_]{5})(?=\d)|(?<=\d)(?=[^\W\d_]{4})")
-_RAISED = re.compile("(?<=[^\\W\\d_]{3})[\xb9\xb2\xb3\u2070\u2074-\u2079]+$")
+_RAISED = re.compile("(?<=[^\\W_]{3})[\xb9\xb2\xb3\u2070\u2074-\u2079]+$")
 _LINE_END = re.compile("\r\n?|[\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _OPENING = {")": "(", "]": "[", "}": "{", "）": "（"}
 _CLOSING = {left: right for right, left in _OPENING.items()}
 _BRACKETS = frozenset([*_OPENING, *_CLOSING])
 _HYPHENS = frozenset("-\xad\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d")
+_SOFT = frozenset("\xad")  # hyphens that a word keeps where no line ends
 _DASHES = frozenset("\u2014\u2015")
+_SPACES = " \xa0\u1680\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 _WITHIN_NAMES = frozenset([*APOSTROPHES, *'"&()（）{}\u201c\u201d\u201e\xab\xbb', *_HYPHENS])
 _COMMAS = frozenset(",\u060c\u3001\uff0c")
 _STOPS = frozenset(";?!\u2026\u037e\u061b\u061f\u06d4\u0964\u0965\u3002\uff01\uff1b\uff1f")
@@ -115,7 +117,11 @@ class Pieces:
         return [
             place
             for place, gap in enumerate(self.gaps)
-            if 0 < place < len(self) and gap[:1] in _HYPHENS and _is_joint(gap)
+            if 0 < place < len(self)
+            and (
+                (gap[:1] in _HYPHENS and _is_joint(gap))
+                or (self.texts[place - 1][-1] in _SOFT and _LINE_END.search(gap))
+            )
         ]
 
     def between(self, start: int, end: int) -> str:
@@ -129,7 +135,7 @@ class Pieces:
         of a possessive does not.
         """
         first, last = self.starts[start], self.ends[end - 1]
-        if self.texts[end - 1][-1] in "sS" and _POSSESSIVE.search(self.texts[end - 1]):
+        if self.texts[end - 1][-1] in "sSｓＳ" and _POSSESSIVE.search(self.texts[end - 1]):
             last = max(last - 2, first + 1)
         closed, opened = unpaired(self.text[first:last])
         while opened and self.text[last : last + 1] in _OPENING:
@@ -216,7 +222,8 @@ class Pieces:
     def _line_end(self, place: int, gap: str) -> Border:
         stripped = gap.strip()
         right = self.texts[place]
-        if stripped and stripped in _HYPHENS and gap[0] in _HYPHENS and right[0].islower():
+        is_hyphened = stripped in _HYPHENS and gap[0] in _HYPHENS
+        if right[0].islower() and (is_hyphened or self.texts[place - 1][-1] in _SOFT):
             return Border.SIGN  # a word that goes on in the next line
         if len(_LINE_END.findall(gap)) > 1:
             return Border.SENTENCE
@@ -295,7 +302,7 @@ def _cut(plain: str) -> tuple[list[str], list[int], list[int]]:
 @lru_cache(maxsize=4096)
 def _strength(gap: str) -> Border:
     """Say how much a gap parts its pieces, whatever these are; its line ends are hard ones."""
-    signs = gap.strip(" \xa0\u2009\u202f")
+    signs = gap.strip(_SPACES)
     if not gap:
         return Border.NONE
     if not signs:
@@ -309,7 +316,7 @@ def _strength(gap: str) -> Border:
 
 
 def _strength_of(sign: str, is_tight: bool) -> Border:
-    if sign in " \xa0\u2009\u202f":
+    if sign in _SPACES:
         return Border.SPACE
     if sign in _WITHIN_NAMES or (is_tight and sign in "/_[]"):
         return Border.SIGN

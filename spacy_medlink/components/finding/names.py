@@ -1,7 +1,7 @@
 """NameFinder: finds names of the dictionary in a text, as written, joined up, and in any order."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import lru_cache
 from itertools import accumulate, islice, pairwise
 from typing import TypeVar
@@ -10,7 +10,7 @@ import numpy as np
 
 from ...assets.dictionary import any_order_key_of, name_has_key, name_words
 from ...retrieval.exact import ExactIndex
-from ...text.normalisation import hash_keys, is_short_form
+from ...text.normalisation import hash_keys, is_short_form, plainly_written
 from ...text.pieces import Border, Pieces, key_of
 from ...text.word_forms import NO_FORMS, Forms
 from .coordinations import Reading, coordinations
@@ -88,26 +88,35 @@ class NameFinder:
                 is_bracketed = first < pieces.starts[start]
                 rows = self._rows(place, pieces.text[first:last], key, as_written=is_bracketed)
             if rows:
-                is_joined = border >= Border.SIGN and not _is_one_word(pieces, start, end)
+                is_joined = (border >= Border.SIGN and not _is_one_word(pieces, start, end)) or (
+                    border == Border.COMMA and not pieces.element_starts(start)
+                )
                 words = pieces.saying(range(start, end))
                 yield Match(start, end, words, rows, is_joined=is_joined)
 
     def _rows_over(
-        self, pieces: Pieces, start: int, end: int, key: str, place: int, border: Border
+        self,
+        pieces: Pieces,
+        start: int,
+        end: int,
+        key: str,
+        place: int,
+        border: Border,
+        joined: Collection[int] = (),
     ) -> tuple[int, ...]:
         """List the names that a run with a comma, or with a stronger border, may be.
 
         A name is written with the same border. A comma besides parts whole elements: in "breast
         cancer, lung cancer" no "cancer, lung" is meant.
+
+        joined (Collection[int]): the pieces that are one word with the piece before.
         """
         rows = self._rows(place, pieces.between(start, end), key)
         if not rows:
             return ()
-        if border == Border.COMMA and not (
-            pieces.element_ends(end) and pieces.element_starts(start)
-        ):
+        if border == Border.COMMA and not pieces.element_ends(end):
             return ()
-        inside = pieces.borders[start + 1 : end]
+        inside = [pieces.borders[at] for at in range(start + 1, end) if at not in joined]
         names = self._exact.names_at(place, self._having(key))
         return tuple(row for row in rows if _is_written_so(names.get(row, ""), inside))
 
@@ -145,8 +154,11 @@ class NameFinder:
         )
         for (start, end), key, place in self._known(keys):
             text = text_of(start, end)
-            rows = self._rows(place, text, key)
-            if rows and pieces.widest(start, end) < Border.COMMA:
+            if (border := pieces.widest(start, end)) >= Border.COMMA:
+                rows = self._rows_over(pieces, start, end, key, place, border, behind)
+            else:
+                rows = self._rows(place, text, key)
+            if rows:
                 yield Match(start, end, pieces.saying(range(start, end)), rows, text)
 
     def _around(self, pieces: Pieces) -> Iterator[tuple[int, int]]:
@@ -154,7 +166,7 @@ class NameFinder:
         for before, place in pairwise([0, *pieces.hyphens]):
             for start in range(max(0, place - self._longest, before), place):
                 for end in range(place + 1, min(len(pieces), start + self._longest) + 1):
-                    if pieces.borders[end - 1] >= Border.COMMA and end - 1 > start:
+                    if pieces.borders[end - 1] > Border.COMMA and end - 1 > start:
                         break
                     yield start, end
 
@@ -212,7 +224,8 @@ class NameFinder:
             as_written = True  # "WAS" is a syndrome only where a name is written the same
         if as_written:
             names = self._exact.names_at(place, self._having(key))
-            rows = [row for row, name in names.items() if name == text]
+            written = plainly_written(text)
+            rows = [row for row, name in names.items() if plainly_written(name) == written]
         else:
             rows = [row for row, _ in self._exact.rows_of(place, text, self._having(key))]
         return self._kept.rows(rows, is_word=not any(map(str.isspace, text)))
@@ -235,7 +248,7 @@ def _without_parts_of_words(pieces: Pieces, matches: list[Match]) -> list[Match]
 
 
 def _is_one_word(pieces: Pieces, start: int, end: int) -> bool:
-    """Tell whether only hyphens, apostrophes and brackets lie within a run."""
+    """Tell whether only spaces, hyphens, apostrophes, brackets and commas lie within a run."""
     return not any(set("/&_.[]|") & set(gap) for gap in pieces.gaps[start + 1 : end])
 
 
