@@ -19,6 +19,7 @@ from ..util.held import Directory
 from .arrays import check, check_below, check_offsets, damaged, load_arrays, save_arrays
 from .mask import Mask
 from .name_texts import NameTexts, TextsOf
+from .vocabulary import Vocabulary, WordsRead
 
 SAME_STRING = 1.0  # letter case does not count
 IN_CAPITALS = 0.99  # the same, but the mention looks like a short form, and the name does not
@@ -35,7 +36,8 @@ class ExactIndex:
     `hash` (n_keys,) uint64 ascending; `start` (n_keys + 1,) uint32 into the other two; `row`
     (n_names,) uint32 name rows; `check` (n_names,) uint32 (`text.surface_check`).
 
-    texts (TextsOf): gives the names of rows, for the comparison.
+    texts (TextsOf): gives the names of rows, for the comparison. vocabulary (Vocabulary): the words
+        of the names, among which misspelt words are looked for.
     """
 
     def __init__(
@@ -45,9 +47,10 @@ class ExactIndex:
         row: NDArray[np.uint32],
         check: NDArray[np.uint32],
         texts: TextsOf,
+        vocabulary: Vocabulary,
     ) -> None:
         self._hash, self._start, self._row, self._check = hash, start, row, check
-        self._texts = texts
+        self._texts, self.vocabulary = texts, vocabulary
 
     @classmethod
     def build(
@@ -76,8 +79,9 @@ class ExactIndex:
         np.not_equal(hashes[1:], hashes[:-1], out=is_new[1:])
         start = np.append(np.flatnonzero(is_new), len(hashes)).astype(np.uint32)
         hashes = hashes[is_new]
-        checks = np.fromiter(map(surface_check, names), dtype=np.uint32)
-        return cls(hashes, start, rows, checks[rows], texts)
+        read = WordsRead()
+        checks = np.fromiter(map(surface_check, read.passing(names)), dtype=np.uint32)
+        return cls(hashes, start, rows, checks[rows], texts, Vocabulary.of(read.words))
 
     def save(self, directory: Path) -> None:
         """Write the arrays into a directory."""
@@ -109,7 +113,7 @@ class ExactIndex:
         texts = texts or NameTexts.load(directory)
         if texts is None:
             raise damaged(directory, "name_text", "is missing")
-        return cls(hashes, start, row, checks, texts)
+        return cls(hashes, start, row, checks, texts, Vocabulary.load(directory))
 
     def to_bytes(self) -> bytes:
         """Pack the arrays, and the names, into bytes (an .npz)."""
@@ -123,7 +127,8 @@ class ExactIndex:
         """Unpack the bytes of `to_bytes`."""
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             hashes, start, row, checks = (arrays[one] for one in ("hash", "start", "row", "check"))
-            return cls(hashes, start, row, checks, NameTexts.unpacked(arrays))
+            names, words = NameTexts.unpacked(arrays), Vocabulary.unpacked(arrays)
+            return cls(hashes, start, row, checks, names, words)
 
     def fingerprint(self) -> str:
         """Make a fingerprint of the index: equal ones find the same."""
@@ -215,7 +220,8 @@ class ExactIndex:
 
     @property
     def _arrays(self) -> dict[str, NDArray[Any]]:
-        return {"hash": self._hash, "start": self._start, "row": self._row, "check": self._check}
+        own = {"hash": self._hash, "start": self._start, "row": self._row, "check": self._check}
+        return own | self.vocabulary.arrays
 
     def _own_names(self) -> dict[str, NDArray[Any]]:
         return NameTexts.of(self._row, self._texts).arrays

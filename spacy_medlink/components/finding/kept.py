@@ -24,6 +24,7 @@ class Kept(NamedTuple):
     facts (Optional[NameFacts]): of the names, needed for `general` and `most`.
     general (bool): whether to leave out single words without a concept of clinical interest.
     most (Optional[int]): concepts that a single word may be a name of; None for any number.
+    words (FrozenSet[str]): keys of words of general language, which are no misspelt names.
     """
 
     mask: Mask | None = None
@@ -31,6 +32,7 @@ class Kept(NamedTuple):
     facts: "NameFacts | None" = None
     general: bool = False
     most: int | None = None
+    words: frozenset[str] = frozenset()
 
     def rows(self, rows: Sequence[int], is_word: bool = False) -> tuple[int, ...]:
         """Keep the rows of the names that are found. is_word (bool): their text is one word."""
@@ -77,4 +79,5 @@ def make_kept(
         facts,
         GENERAL in leave_out and not any_type,
         _MOST_CONCEPTS if AMBIGUOUS in leave_out and not any_number else None,
+        common_words(lang),
     )

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...assets.dictionary import any_order_key_of, name_has_key, name_words
 from ...retrieval.exact import ExactIndex
+from ...retrieval.vocabulary import LEAST, MOST, is_inflected
 from ...text.normalisation import hash_keys, is_short_form, plainly_written
 from ...text.pieces import Border, Pieces, key_of
 from ...text.word_forms import NO_FORMS, Forms
@@ -19,6 +20,8 @@ from .match import Match, runs
 
 # Keys looked up together: all keys of a long document take a hundred times its memory.
 _TOGETHER = 1 << 16
+_LONG = 8  # letters of a word that is rather a name of a disease than of a person
+_SHORT_FORM = 6  # letters of a word in capitals that is taken for a short form
 _BEFORE_A_NAME = frozenset(["post"])  # with a hyphen: "post-stroke" speaks of a stroke
 
 Item = TypeVar("Item")
@@ -52,6 +55,8 @@ class NameFinder:
         if self._any_order:
             for match in self._in_any_order(pieces, set(found)):
                 found[match.start, match.end] = match
+        for match in self._misspelt(pieces):
+            found.setdefault((match.start, match.end), match)
         return _without_parts_of_words(pieces, list(found.values()))
 
     def find_coordinated(self, pieces: Pieces) -> list[Match]:
@@ -111,12 +116,13 @@ class NameFinder:
 
         joined (Collection[int]): the pieces that are one word with the piece before.
         """
-        rows = self._rows(place, pieces.between(start, end), key)
+        inside = [pieces.borders[at] for at in range(start + 1, end) if at not in joined]
+        is_half_bracketed = border == Border.SENTENCE not in inside
+        rows = self._rows(place, pieces.between(start, end), key, as_written=is_half_bracketed)
         if not rows:
             return ()
         if border == Border.COMMA and not pieces.element_ends(end):
             return ()
-        inside = [pieces.borders[at] for at in range(start + 1, end) if at not in joined]
         names = self._exact.names_at(place, self._having(key))
         return tuple(row for row in rows if _is_written_so(names.get(row, ""), inside))
 
@@ -160,6 +166,39 @@ class NameFinder:
                 rows = self._rows(place, text, key)
             if rows:
                 yield Match(start, end, pieces.saying(range(start, end)), rows, text)
+
+    def _misspelt(self, pieces: Pieces) -> Iterator[Match]:
+        """Find "hypothyroidsm": names in which one letter of a word differs."""
+        places = [place for place in range(len(pieces)) if self._may_be_misspelt(pieces, place)]
+        near = self._exact.vocabulary.near([pieces.keys[place] for place in places])
+        asked = (
+            ((start, end, place, word), " ".join([*keys[:at], word, *keys[at + 1 :]]))
+            for place, words in zip(places, near, strict=True)
+            for start, end in (_runs_around(pieces, place, self._longest) if words else ())
+            for keys, at in [(pieces.keys[start:end], place - start)]
+            for word in words
+        )
+        for (start, end, place, word), key, position in self._known(asked):
+            if end - start == 1 and (
+                len(word) <= LEAST
+                or _may_be_a_person(pieces, place)
+                or is_inflected(pieces.keys[place], word)
+            ):
+                continue
+            if rows := self._rows(position, key, key):
+                words = [*pieces.texts[start:place], word, *pieces.texts[place + 1 : end]]
+                said = pieces.saying(range(start, end))
+                yield Match(start, end, said, rows, " ".join(words))
+
+    def _may_be_misspelt(self, pieces: Pieces, place: int) -> bool:
+        word, text = pieces.keys[place], pieces.texts[place]
+        return (
+            LEAST <= len(word) <= MOST
+            and word.isalpha()
+            and pieces.says[place]
+            and word not in self._kept.words
+            and not (text.isupper() and len(text) <= _SHORT_FORM)
+        )
 
     def _around(self, pieces: Pieces) -> Iterator[tuple[int, int]]:
         """List the spans around hyphens, each once, for the first hyphen in the span."""
@@ -263,6 +302,25 @@ def _is_written_so(name: str, borders: list[Border]) -> bool:
     return len(own) == len(borders) and all(
         its == border or border < Border.COMMA for its, border in zip(own, borders, strict=True)
     )
+
+
+def _runs_around(pieces: Pieces, place: int, longest: int) -> Iterator[tuple[int, int]]:
+    """List the runs without a border that hold a piece."""
+    first = place
+    while first > 0 and place - first < longest - 1 and pieces.borders[first] < Border.COMMA:
+        first -= 1
+    last = place + 1
+    while last < min(len(pieces), place + longest) and pieces.borders[last] < Border.COMMA:
+        last += 1
+    for start in range(first, place + 1):
+        for end in range(place + 1, min(last, start + longest) + 1):
+            yield start, end
+
+
+def _may_be_a_person(pieces: Pieces, place: int) -> bool:
+    """Tell whether a short word has a capital within a sentence."""
+    text = pieces.texts[place]
+    return len(text) < _LONG and text[0].isupper() and pieces.borders[place] < Border.COMMA
 
 
 def _clause_runs(pieces: Pieces, longest: int) -> Iterator[tuple[int, int]]:

@@ -12,7 +12,7 @@ from ...retrieval.exact import ExactIndex
 from ...text.abbreviations import Definitions, find_definitions
 from ...text.lexicon import Lexicon, Sense, Surroundings
 from ...text.normalisation import hash_keys, key
-from ...text.pieces import Pieces
+from ...text.pieces import Border, Pieces
 from .kept import Kept
 from .match import Match
 
@@ -82,7 +82,9 @@ def _spelled_out(pieces: Pieces, span: tuple[int, int], longs: Sequence[str]) ->
     first, end = span
     for long in longs:
         start = end - len(long.split())
-        if 0 <= start < first and key(pieces.between(start, end)) == key(long):
+        if start < 0 or start >= first or pieces.widest(start, end) >= Border.COMMA:
+            continue
+        if key(pieces.between(start, end)) == key(long):
             return start
     return first
 

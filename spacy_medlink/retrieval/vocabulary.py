@@ -1,0 +1,170 @@
+"""Vocabulary: the words of names, and which of them a misspelt word may be.
+
+Two words that differ in one letter (left out, added, another, or two neighbours in the wrong order)
+share a text that is one of them, or lacks one of its letters: these texts are looked up by hash, as
+in Garbe's SymSpell, and the words found are compared.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.distance import OSA
+
+from ..text.normalisation import hash_keys, key
+from ..types import Hashes1d
+from ..util.held import Directory
+from .arrays import check, check_below, check_offsets, load_arrays
+
+_TYPES: dict[str, Any] = {
+    "word_start": np.uint64, "word_text": np.uint8,
+    "deletion_hash": np.uint64, "deletion_word": np.uint32,
+}  # fmt: skip
+LEAST, MOST = 5, 40  # letters of a word that may be misspelt
+_MOST_WORDS = 1_000_000  # of a larger terminology the first
+_CHUNK = 1 << 16
+_REMEMBERED = 1 << 15
+
+
+class Vocabulary:
+    """The words of names, by their keys.
+
+    word_start (NDArray[uint64]): (n_words + 1,), where each word begins in `word_text`
+    (NDArray[uint8]). deletion_hash (Hashes1d): ascending, of words and of words without a letter;
+    deletion_word (NDArray[uint32]): the word of each.
+    """
+
+    def __init__(
+        self,
+        word_start: NDArray[np.uint64],
+        word_text: NDArray[np.uint8],
+        deletion_hash: Hashes1d,
+        deletion_word: NDArray[np.uint32],
+    ) -> None:
+        self._start, self._text = word_start, word_text
+        self._hash, self._word = deletion_hash, deletion_word
+        self._near: dict[str, list[str]] = {}  # of words of texts, most of which come again
+
+    @classmethod
+    def of(cls, words: Iterable[str]) -> "Vocabulary":
+        """Make the vocabulary of distinct words; see `WordsRead`."""
+        known = sorted(words)
+        hashes, owners = [np.zeros(0, np.uint64)], [np.zeros(0, np.uint32)]
+        for begin in range(0, len(known), _CHUNK):
+            texts, owner = list[str](), list[int]()
+            for number, word in enumerate(known[begin : begin + _CHUNK], begin):
+                own = deletions(word)
+                texts += own
+                owner += [number] * len(own)
+            hashes.append(hash_keys(texts))
+            owners.append(np.array(owner, dtype=np.uint32))
+        hash, word = np.concatenate(hashes), np.concatenate(owners)
+        order = np.argsort(hash, kind="stable")
+        encoded = [text.encode() for text in known]
+        start = np.cumsum([0, *map(len, encoded)], dtype=np.uint64)
+        text = np.frombuffer(b"".join(encoded), dtype=np.uint8)
+        return cls(start, text, hash[order], word[order])
+
+    @classmethod
+    def load(cls, directory: Directory) -> "Vocabulary":
+        """Map the arrays of a directory. RAISES (MedlinkError): E202 when one is damaged."""
+        start, text, hash, word = load_arrays(directory, **_TYPES)
+        check_offsets(directory, "word_start", start, len(text))
+        check(directory, "deletion_hash", bool((hash[1:] >= hash[:-1]).all()), "does not ascend")
+        check(directory, "deletion_word", len(word) == len(hash), "not as many as hashes")
+        check_below(directory, "deletion_word", word, len(start) - 1)
+        return cls(start, text, hash, word)
+
+    @classmethod
+    def unpacked(cls, arrays: Any) -> "Vocabulary":
+        """Take the arrays from a mapping."""
+        return cls(*(arrays[name] for name in _TYPES))
+
+    @property
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The arrays, by their names."""
+        values = (self._start, self._text, self._hash, self._word)
+        return dict(zip(_TYPES, values, strict=True))
+
+    def near(self, words: Sequence[str]) -> list[list[str]]:
+        """List for each word the words of names that differ from it in one letter.
+
+        RETURNS (List[List[str]]): nothing for a word that names have.
+        """
+        new = [word for word in dict.fromkeys(words) if word not in self._near]
+        found = dict(zip(new, self._find(new), strict=True)) if new else {}
+        if len(self._near) + len(found) > _REMEMBERED:
+            self._near.clear()
+        known = self._near
+        known.update(found)
+        return [known[word] if word in known else self._find([word])[0] for word in words]
+
+    def _find(self, words: Sequence[str]) -> list[list[str]]:
+        texts = [deletions(word) for word in words]
+        hashes = hash_keys([text for own in texts for text in own])
+        first = np.searchsorted(self._hash, hashes, side="left").tolist()
+        last = np.searchsorted(self._hash, hashes, side="right").tolist()
+        found, at = list[list[str]](), 0
+        for word, own in zip(words, texts, strict=True):
+            spans = zip(first[at : at + len(own)], last[at : at + len(own)], strict=True)
+            numbers = {
+                number
+                for begin, end in spans
+                if begin < end
+                for number in self._word[begin:end].tolist()
+            }
+            others = sorted(map(self._at, numbers))
+            is_known = word in others
+            found.append([] if is_known else [one for one in others if _differs_once(word, one)])
+            at += len(own)
+        return found
+
+    def _at(self, number: int) -> str:
+        begin, end = int(self._start[number]), int(self._start[number + 1])
+        return self._text[begin:end].tobytes().decode()
+
+
+class WordsRead:
+    """Reads names as they pass, and collects their words."""
+
+    def __init__(self) -> None:
+        self._tokens: set[str] = set()
+
+    def passing(self, names: Iterable[str]) -> Iterator[str]:
+        """Pass names on, unchanged."""
+        for name in names:
+            if len(self._tokens) < _MOST_WORDS:
+                self._tokens.update(name.lower().split())
+            yield name
+
+    @property
+    def words(self) -> set[str]:
+        """The keys of the words that may be misspelt: letters alone."""
+        return {
+            word
+            for token in self._tokens
+            if len(token) >= LEAST
+            for word in key(token).split(" ")
+            if LEAST <= len(word) <= MOST and word.isalpha()
+        }
+
+
+def deletions(word: str) -> list[str]:
+    """List a word, and the word without each of its letters."""
+    return [word, *(word[:place] + word[place + 1 :] for place in range(len(word)))]
+
+
+def _differs_once(word: str, other: str) -> bool:
+    return bool(OSA.distance(word, other, score_cutoff=1) == 1)
+
+
+def is_inflected(word: str, other: str) -> bool:
+    """Tell whether a word that differs in one letter may be another form rather than a slip.
+
+    Inflections have another last letter, or one more; a last letter that is missing or doubled is
+    none.
+    """
+    if word[:-1] == other:
+        return word[-1] != word[-2]
+    return len(word) == len(other) and word[:-1] == other[:-1]

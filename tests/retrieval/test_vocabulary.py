@@ -1,0 +1,76 @@
+"""Vocabulary: the words that one letter turns a word into, against comparing it with every word."""
+
+import string
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rapidfuzz.distance import OSA
+
+from spacy_medlink.errors import MedlinkError
+from spacy_medlink.retrieval.arrays import save_arrays
+from spacy_medlink.retrieval.vocabulary import Vocabulary, WordsRead, is_inflected
+
+WORDS = st.text("abcé", min_size=1, max_size=7)
+
+
+@given(st.sets(WORDS, max_size=30), st.lists(WORDS, max_size=8))
+def test_near_words_are_those_of_distance_one(words, asked):
+    found = Vocabulary.of(words).near(asked)
+    for word, near in zip(asked, found, strict=True):
+        every = [one for one in sorted(words) if OSA.distance(word, one) == 1]
+        assert near == ([] if word in words else every)
+    assert Vocabulary.of(words).near(asked * 2) == found * 2
+
+
+@pytest.mark.parametrize("place", range(1, 12))
+def test_every_slip_of_a_letter_is_near(place):
+    word = "hypothyroidism"
+    vocabulary = Vocabulary.of({word, "asthma", "arthritis"})
+    slips = [
+        word[:place] + word[place + 1 :],
+        word[:place] + word[place] + word[place:],
+        word[:place] + word[place + 1] + word[place] + word[place + 2 :],
+        word[:place]
+        + next(x for x in string.ascii_lowercase if x != word[place])
+        + word[place + 1 :],
+    ]
+    assert vocabulary.near(slips) == [[word]] * len(slips)
+
+
+@pytest.mark.parametrize(
+    ("word", "other", "inflected"),
+    [
+        ("bacterial", "bacteria", True), ("allergic", "allergia", True), ("tumorn", "tumor", True),
+        ("anxiousnesss", "anxiousness", False), ("carcinom", "carcinoma", False),
+        ("fatigued", "fatigue", True), ("myalgis", "myalgia", True), ("astma", "asthma", False),
+    ],
+)  # fmt: skip
+def test_another_ending_is_no_slip(word, other, inflected):
+    assert is_inflected(word, other) is inflected
+
+
+def test_words_are_read_from_names_as_they_pass():
+    read = WordsRead()
+    names = ["Diabetes mellitus, type 2", "Sjögren's syndrome", "BRCA1", "flu"]
+    assert list(read.passing(names)) == names
+    assert read.words == {"diabete", "mellitus", "sjogren", "syndrome"}
+
+
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("word_start", np.array([0, 9], np.uint64)),
+        ("deletion_hash", np.array([3, 2, 1], np.uint64)),
+        ("deletion_word", np.array([0], np.uint32)),
+        ("deletion_word", np.array([7] * 6, np.uint32)),
+    ],
+)
+def test_damaged_arrays(tmp_path, name, array):
+    arrays = Vocabulary.of({"fever"}).arrays
+    save_arrays(tmp_path / "exact", arrays)
+    assert Vocabulary.load(tmp_path / "exact").near(["fevver"]) == [["fever"]]
+    save_arrays(tmp_path / "exact", {name: array})
+    with pytest.raises(MedlinkError, match="E202"):
+        Vocabulary.load(tmp_path / "exact")
