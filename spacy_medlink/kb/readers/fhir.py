@@ -72,32 +72,26 @@ class _Resource:
 class _Section:
     """Concepts of one list.
 
-    of (str): the kind of resource that the list belongs to. line (int): where it begins.
-    part (str): what the list is of the resource, such as "include".
-    by (List[str]): what chooses codes beside those listed: "filter", "valueSet", "system".
+    part (str): what the list is of the resource, such as "include". line (int): where it begins.
+    by (List[str]): what chooses codes that are not listed: "filter", "valueSet", "system".
     sets (List[str]): addresses of the value sets that "valueSet" names.
-    total (int): the number of codes that the list should have.
     """
 
     resource: _Resource
-    of: str
-    line: int
     part: str
+    line: int
     system: str = ""
     by: list[str] = field(default_factory=list)
     sets: list[str] = field(default_factory=list)
-    total: int = 0
-
-    @property
-    def is_expansion(self) -> bool:
-        """Tell whether it is the expansion of a value set."""
-        return self.part == "expansion"
 
     @property
     def counts(self) -> bool:
         """Tell whether the list counts; `compose` does not where the resource has an expansion."""
-        fits = self.resource.facts.get("resourceType") == self.of
-        return fits and (self.is_expansion or not self.resource.expanded)
+        of = "CodeSystem" if self.part == "concept" else "ValueSet"
+        is_composed = self.part in ("include", "exclude")
+        return self.resource.facts.get("resourceType") == of and not (
+            is_composed and self.resource.expanded
+        )
 
 
 def read(
@@ -210,8 +204,7 @@ class _Spool:
             elif key == "property":
                 resource.meanings = _meanings(stream.value())
             elif key == "concept" and stream.is_next("["):
-                place = self._new_section(resource, "CodeSystem", stream.line)
-                self._concepts(stream, place, "concept")
+                self._concepts(stream, self._new_section(resource, key, stream.line), key)
             elif key == "compose" and stream.is_next("{"):
                 self._compose(stream, resource)
             elif key == "expansion" and stream.is_next("{"):
@@ -223,7 +216,7 @@ class _Spool:
         facts = resource.facts
         extended = facts.get("supplements", "").partition("|")[0]
         for section in self._sections[start:]:
-            if section.resource is resource and section.of == "CodeSystem":
+            if section.resource is resource and section.part == "concept":
                 section.system = extended or facts.get("url") or facts.get("name", "")
 
     def _entries(self, stream: JsonStream) -> None:
@@ -240,59 +233,56 @@ class _Spool:
                 stream.skip()
                 continue
             for line in stream.elements():
-                place = self._new_section(resource, "ValueSet", line, key)
-                section, listed = self._sections[place], False
+                place, is_listed = self._new_section(resource, key, line), False
+                section = self._sections[place]
                 for part in stream.items():
                     if part == "concept" and stream.is_next("["):
-                        self._concepts(stream, place, "concept")
-                        listed = True
+                        self._concepts(stream, place, part)
+                        is_listed = True
                     elif part == "system":
                         section.system = _plain(stream.value())
-                    elif part in ("filter", "valueSet"):
-                        given = stream.value()
-                        section.by += [part] if given else []
-                        section.sets += (
-                            given if part == "valueSet" and isinstance(given, list) else []
-                        )
-                    else:
+                    elif part not in ("filter", "valueSet"):
                         stream.skip()
-                if not (listed or section.by):
+                    elif given := stream.value():
+                        section.by.append(part)
+                        if part == "valueSet" and isinstance(given, list):
+                            section.sets += map(str, given)
+                if not (is_listed or section.by):
                     section.by.append("system")
 
     def _expansion(self, stream: JsonStream, resource: _Resource) -> None:
         resource.expanded = True
-        place = self._new_section(resource, "ValueSet", stream.line, "expansion")
-        before = self._count
+        place = self._new_section(resource, "expansion", stream.line)
+        before, total = self._count, None
         for key in stream.items():
             if key == "contains" and stream.is_next("["):
-                self._concepts(stream, place, "contains")
-            elif key == "total" and isinstance(total := stream.value(), int):
-                self._sections[place].total = total
-            elif key != "total":
+                self._concepts(stream, place, key)
+            elif key == "total":
+                total = stream.value()
+            else:
                 stream.skip()
-        if (count := self._count - before) < self._sections[place].total:
-            self._sections[place].by.append(f"{count:,} of {self._sections[place].total:,}")
+        count = self._count - before
+        if isinstance(total, int) and count < total:
+            self._sections[place].by.append(f"{count:,} of {total:,} codes")
 
     def _choose(self) -> None:
         """Remove what value sets exclude, and report what they do not list."""
-        held = {one.system for one in self._sections if one.of == "CodeSystem"}
-        urls = {one.resource.facts.get("url") for one in self._sections if one.of == "ValueSet"}
+        held = {one.system for one in self._sections if one.part == "concept"}
+        urls = {one.resource.facts.get("url") for one in self._sections if one.part == "include"}
         for place, section in enumerate(self._sections):
-            if not section.counts or section.of == "CodeSystem":
-                continue
-            if section.part == "exclude":
+            if section.part == "exclude" and section.counts:
                 self._exclude(place, section)
-            sets = {str(one).partition("|")[0] for one in section.sets}
-            is_here = sets <= urls if sets else section.system in held
-            if section.part == "expansion" and section.by:
-                problem = f"an expansion with {section.by[0]} codes"
-            elif section.part == "include" and section.by and not is_here:
-                problem = f"an include by {' and '.join(section.by)}, which lists no codes"
-            elif section.part == "exclude" and section.by and section.by != ["system"]:
-                problem = f"an exclude by {' and '.join(section.by)}"
+                is_whole = section.by in ([], ["system"])
             else:
-                continue
-            self._report(section.line, problem, "all codes: let a terminology server $expand it")
+                sets = {one.partition("|")[0] for one in section.sets}
+                is_here = sets <= urls if sets else section.system in held
+                is_whole = not section.by or (section.part == "include" and is_here)
+            if section.counts and not is_whole:
+                problem = (
+                    f"an {section.part} ({', '.join(section.by)}) that does not list its codes"
+                )
+                expected = "all codes: let a terminology server $expand the value set"
+                self._report(section.line, problem, expected)
 
     def _exclude(self, place: int, section: _Section) -> None:
         listed = "" if "system" in section.by else _OUT
@@ -329,7 +319,7 @@ class _Spool:
 
     def _store(self, number: int, place: int, parent: int, line: int, data: dict[str, Any]) -> None:
         # An entry of an expansion without a code only groups other entries.
-        if "code" not in data and self._sections[place].is_expansion:
+        if "code" not in data and self._sections[place].part == "expansion":
             return
         code = identifier(_text(data, "code"), "code")
         display = self._part(line, lambda: _text(data, "display").strip(), "")
@@ -366,7 +356,7 @@ class _Spool:
         for index in _INDICES:
             self._db.execute(index)
         for place, section in enumerate(self._sections):
-            if not section.is_expansion:  # nesting in an expansion is for display only
+            if section.part != "expansion":  # nesting in an expansion is for display only
                 self._db.execute(_NESTED, (place,))
             meanings = {"parent": "parent", "child": "child", **section.resource.meanings}
             for kind, meaning in meanings.items():
@@ -374,8 +364,8 @@ class _Spool:
                     pair = "code, value" if meaning == "parent" else "value, code"
                     self._db.execute(_TOLD.format(pair), (place, kind, section.system))
 
-    def _new_section(self, resource: _Resource, of: str, line: int, part: str = "") -> int:
-        self._sections.append(_Section(resource, of, line, part))
+    def _new_section(self, resource: _Resource, part: str, line: int) -> int:
+        self._sections.append(_Section(resource, part, line))
         return len(self._sections) - 1
 
     def _report(self, line: int, problem: str, expected: str) -> None:

@@ -3,9 +3,11 @@
 import html
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from ...types import Concept
+from ...types import BadLine, Record, Retired
+from .lines import report
 
 # What programs write into a cell that has no value. "NA" may be a name: of sodium.
 _NO_VALUE = frozenset(
@@ -85,14 +87,16 @@ def surface(text: str, what: str = "name") -> str:
     return text
 
 
-def has_blank_names(concept: Concept) -> bool:
-    """Tell whether some name of a concept is blank."""
-    return not all(name.text and not name.text.isspace() for name in concept.names)
-
-
-def without_blank_names(concept: Concept) -> Concept:
-    """Remove the blank names, so that the rest of the concept is kept."""
-    return replace(concept, names=tuple(name for name in concept.names if name.text.strip()))
+def without_blank_names(
+    record: Record, path: Path, line: int, expected: str, bad_lines: list[BadLine] | None
+) -> Record:
+    """Remove blank names, so that the rest of a concept is kept, and report them."""
+    if isinstance(record, Retired) or all(
+        name.text and not name.text.isspace() for name in record.names
+    ):
+        return record
+    report(path, line, "an empty name", expected, bad_lines)
+    return replace(record, names=tuple(name for name in record.names if name.text.strip()))
 
 
 def storable(value: Any) -> None:

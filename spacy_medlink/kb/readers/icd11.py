@@ -97,35 +97,20 @@ def _concept(
 def _entities(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     with JsonStream(path) as stream:
         while not stream.is_next(""):
-            yield from _inside(stream)
-
-
-def _inside(stream: JsonStream) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Stream the entities that the next value is or holds."""
-    line, own = stream.line, dict[str, Any]()
-    if stream.is_next("["):
-        for at in stream.elements():
-            value = stream.value()
-            if _is_entity(value):
-                yield at, value
-    elif stream.is_next("{"):
-        for key in stream.items():
             if stream.is_next("["):
-                kept = own[key] = []
-                for at in stream.elements():
-                    value = stream.value()
-                    if _is_entity(value):
-                        yield at, value
-                    else:
-                        kept.append(value)
-            elif _is_entity(value := stream.value()):
-                yield line, value
+                yield from (
+                    (line, one) for line in stream.elements() for one in _in(stream.value())
+                )
             else:
-                own[key] = value
-        if _is_entity(own):
-            yield line, own
-    else:
-        stream.skip()
+                line = stream.line
+                yield from ((line, one) for one in _in(stream.value()))
+
+
+def _in(value: Any) -> Iterator[dict[str, Any]]:
+    """Stream the entities that a value is or holds, at most in a list of an object."""
+    held = value.values() if isinstance(value, dict) else ()
+    inner = (one for many in held for one in (many if isinstance(many, list) else [many]))
+    yield from filter(_is_entity, [value] if _is_entity(value) else inner)
 
 
 def _is_entity(value: Any) -> bool:

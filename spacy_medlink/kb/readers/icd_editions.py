@@ -64,16 +64,13 @@ ORDERED = (_ICD10CM, _ICD10PCS)
 LISTED = (*ORDERED, _ICD9CM, _ICD9PROC, _ICPC2)
 TABLED = (ICD10, _ICD10PCS, _ICD9CM, _ICD9PROC, ICD11, _MORPHOLOGY, _ICPC2)
 # What a file or a vocabulary is called.
-_CALLED = tuple(
-    (re.compile(pattern), edition)
-    for pattern, edition in (
-        (r"ICD-?10-?PCS|CIE-?10-?PCS", _ICD10PCS), (r"ICD-?10-?CM", _ICD10CM), (r"ICD-?O", ICDO3),
-        (r"ICD-?11", ICD11), (r"DESC-(?:LONG|SHORT)-SG|ICD-?9.*(?:PROC|PRCDR|-SG)", _ICD9PROC),
-        (r"DESC-(?:LONG|SHORT)-DX|(?:ICD|CIE|CIM|CID)-?9", _ICD9CM),
-        (r"(?:ICD|CIE|CIM|CID)-?10", ICD10), (r"ICPC-?2|ICPC(?!-?\d)", _ICPC2),
-    )
-)  # fmt: skip
-_GERMAN = re.compile(r"ICD-?10-?GM")
+_CALLED = {
+    r"ICD-?10-?PCS|CIE-?10-?PCS": _ICD10PCS, r"ICD-?10-?CM": _ICD10CM, r"ICD-?O": ICDO3,
+    r"ICD-?11": ICD11, r"ICD-?10-?GM": ICD10._replace(vocabulary="ICD10GM"),
+    r"DESC-(?:LONG|SHORT)-SG|ICD-?9.*(?:PROC|PRCDR|-SG)": _ICD9PROC,
+    r"DESC-(?:LONG|SHORT)-DX|(?:ICD|CIE|CIM|CID)-?9": _ICD9CM,
+    r"(?:ICD|CIE|CIM|CID)-?10": ICD10, r"ICPC-?2|ICPC(?!-?\d)": _ICPC2,
+}  # fmt: skip
 
 
 def edition_of(
@@ -91,8 +88,7 @@ def edition_of(
         return found._replace(vocabulary=vocabulary)
     by_name = _called(path.name)
     if by_name is not None and _share(by_name, codes) >= _ENOUGH:
-        german = _GERMAN.search(_plain(path.name))
-        return by_name._replace(vocabulary="ICD10GM") if german else by_name
+        return by_name
     shares = {one: _share(one, codes) for one in known}
     best = max(shares.values())
     fitting = [one for one, share in shares.items() if share == best >= _ENOUGH]
@@ -104,12 +100,10 @@ def edition_of(
 
 
 def _called(name: str) -> Edition | None:
-    plain = _plain(name)
-    return next((edition for pattern, edition in _CALLED if pattern.search(plain)), None)
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[\W_]+", "-", name.upper())
+    plain = re.sub(r"[\W_]+", "-", name.upper())
+    return next(
+        (edition for pattern, edition in _CALLED.items() if re.search(pattern, plain)), None
+    )
 
 
 def _share(edition: Edition, codes: Collection[str]) -> float:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...types import ISA, BadLine, Concept, Name, Record, Relation, Retired
 from ...util.json_text import read_json
-from .fields import FieldError, has_blank_names, identifier, storable, without_blank_names
+from .fields import FieldError, identifier, storable, without_blank_names
 from .lines import numbered_lines, report
 
 EXPECTED = (
@@ -34,10 +34,7 @@ def numbered(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[tup
         except FieldError as error:
             report(path, number, error.problem, EXPECTED, bad_lines)
             continue
-        if isinstance(record, Concept) and has_blank_names(record):
-            report(path, number, "an empty name", EXPECTED, bad_lines)
-            record = without_blank_names(record)
-        yield number, record
+        yield number, without_blank_names(record, path, number, EXPECTED, bad_lines)
 
 
 def record_of(data: Any) -> Record:

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from ...types import BadLine, Concept, Record
+from ...types import BadLine, Record
 from . import jsonl
-from .fields import FieldError, has_blank_names, storable, without_blank_names
+from .fields import FieldError, storable, without_blank_names
 from .json_stream import JsonStream
 from .lines import report
 
@@ -33,8 +33,5 @@ def _read_list(path: Path, bad_lines: list[BadLine] | None) -> Iterator[Record]:
             except FieldError as error:
                 report(path, line, error.problem, jsonl.EXPECTED, bad_lines)
                 continue
-            if isinstance(record, Concept) and has_blank_names(record):
-                report(path, line, "an empty name", jsonl.EXPECTED, bad_lines)
-                record = without_blank_names(record)
-            yield record
+            yield without_blank_names(record, path, line, jsonl.EXPECTED, bad_lines)
         stream.finish()

@@ -1,7 +1,7 @@
 """Tables of names, TSV or CSV, with columns found by header or given by a column map."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -9,11 +9,12 @@ from pathlib import Path
 from ...errors import Errors, Warnings
 from ...types import BadLine, Concept, Name, Record
 from ...util.telling import tell
+from ..vocabularies import canonical, is_known
 from .fields import FieldError, cell, identifier, surface, unshortened
 from .languages import iso_639_1
 from .lines import report
 from .pieces import united
-from .rows import Row, read_table
+from .rows import read_table
 
 # The fields that a column can fill, and the usual headers of such columns, in lower case with "_"
 # for blanks.
@@ -31,14 +32,10 @@ FIELDS = {
     "definition": ("definition", "def", "description"),
     "parents": ("parents", "parent", "parent_id", "parent_ids", "is_a"),
 }  # fmt: skip
-_CODES = {
-    "umls": "UMLS", "umlscui": "UMLS", "cui": "UMLS", "icd10": "ICD10", "icd10cm": "ICD10CM",
-    "icd9": "ICD9", "icd9cm": "ICD9CM", "icdo3": "ICDO3", "snomed": "SNOMEDCT_US",
-    "snomedct": "SNOMEDCT_US", "snomedctus": "SNOMEDCT_US", "sctid": "SNOMEDCT_US",
-    "mesh": "MESH", "omim": "OMIM", "hpo": "HP", "orpha": "ORPHA", "meddra": "MEDDRA",
-    "ncit": "NCIT", "rxnorm": "RXNORM", "loinc": "LNC",
-}  # fmt: skip
 _CODE = "code:"
+MAIN = "main"
+"""The field of what says that a row's name is the preferred one: anything but 0, no or false."""
+_NO = frozenset({"", "0", "false", "no", "n"})
 _NAMES = ("name", "synonyms", "definition")  # what may have entities and tags of HTML
 _LISTS = ("synonyms", "type")  # in whose values a comma may be part
 _COMMA = re.compile(r",\s|[^\W\d]{2},[^\W\d]{2}")
@@ -119,8 +116,13 @@ def numbered(
         for field in _LISTS if field in layout.fields
     }  # fmt: skip
     separators["ids"] = separator
-    data = rows if layout.has_header else chain([first], rows)
-    yield from _pieces(path, data, bad_lines, layout, separators, Name("", lang, source))
+    for number, cells in rows if layout.has_header else chain([first], rows):
+        try:
+            if len(cells) != layout.width:
+                raise FieldError(f"{len(cells)} columns", f"{layout.width} columns as in line 1")
+            yield number, _concept(cells, layout, separators, Name("", lang, source))
+        except FieldError as error:
+            report(path, number, error.problem, error.expected, bad_lines)
 
 
 def layout_of(
@@ -152,23 +154,6 @@ def _separator(path: Path, field: str, place: int, delimiter: str) -> str:
     return ";" if ";" in found else "\n" if found else "|"
 
 
-def _pieces(
-    path: Path,
-    rows: Iterable[Row],
-    bad_lines: list[BadLine] | None,
-    layout: Layout,
-    separators: Mapping[str, str],
-    default: Name,
-) -> Iterator[tuple[int, Concept]]:
-    for number, cells in rows:
-        try:
-            if len(cells) != layout.width:
-                raise FieldError(f"{len(cells)} columns", f"{layout.width} columns as in line 1")
-            yield number, _concept(cells, layout, separators, default)
-        except FieldError as error:
-            report(path, number, error.problem, error.expected, bad_lines)
-
-
 def _concept(
     cells: list[str], layout: Layout, separators: Mapping[str, str], default: Name
 ) -> Concept:
@@ -192,9 +177,10 @@ def _concept(
         split = text.split(mark) if (mark := separators["ids"]) else _BETWEEN_IDS.split(text)
         return tuple(unshortened(id) for value in split if (id := cell(value)))
 
+    tty = "SY" if MAIN in layout.fields and read(MAIN).lower() in _NO else "PT"
     preferred = Name(
         surface(needed("name")), iso_639_1(read("lang")) or default.lang,
-        read("source") or default.source, read("tty") or "PT",
+        read("source") or default.source, read("tty") or tty,
     )  # fmt: skip
     synonyms = (preferred._replace(text=text, tty="SY") for text in values("synonyms"))
     codes = {vocabulary: ids(place) for vocabulary, place in layout.codes.items()}
@@ -231,7 +217,7 @@ def _mapped(path: Path, first: list[str], columns: Mapping[str, str | int]) -> d
     headers = [cell.strip() for cell in first]
     found = {}
     for field, column in columns.items():
-        if field not in FIELDS and not field.startswith(_CODE):
+        if field not in (*FIELDS, MAIN) and not field.startswith(_CODE):
             raise Errors.unknown_field(field=field, known=", ".join((*FIELDS, f"{_CODE}SCHEME")))
         position = _number(column, len(first))
         if position < 0 and column in headers:
@@ -257,9 +243,8 @@ def _usual(headers: list[str]) -> dict[str, int]:
             found[field] = position
     taken = set(found.values())
     for position, header in enumerate(headers):
-        vocabulary = _CODES.get(header.replace("_", ""))
-        if vocabulary and position not in taken:
-            found.setdefault(_CODE + vocabulary, position)
+        if is_known(header) and position not in taken:
+            found.setdefault(_CODE + canonical(header), position)
     return found
 
 

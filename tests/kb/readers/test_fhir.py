@@ -195,12 +195,12 @@ def test_what_a_value_set_excludes(tmp_path: Path, order: int) -> None:
 @pytest.mark.parametrize(
     ("resource", "problem"),
     [
-        (_composed({"system": "http://a.b/x", "filter": [{"property": "concept"}]}), "by filter"),
-        (_composed({"valueSet": ["http://a.b/other"]}), "by valueSet"),
-        (_composed({"system": "http://a.b/x"}), "by system"),
+        (_composed({"system": "http://a.b/x", "filter": [{"op": "is-a"}]}), "an include .filter."),
+        (_composed({"valueSet": ["http://a.b/other"]}), "an include .valueSet."),
+        (_composed({"system": "http://a.b/x"}), "an include .system."),
         (_composed({**_codes("http://a.b/x", "1"), "valueSet": ["http://a.b/y|2"]}), "valueSet"),
-        (_composed(exclude=[{"system": "http://a.b/x", "filter": [{}]}]), "an exclude by filter"),
-        (_composed(exclude=[{"valueSet": ["http://a.b/set"]}]), "an exclude by valueSet"),
+        (_composed(exclude=[{"system": "http://a.b/x", "filter": [{}]}]), "an exclude .filter."),
+        (_composed(exclude=[{"valueSet": ["http://a.b/set"]}]), "an exclude .valueSet."),
         (
             _composed(expansion={"total": 1200, "contains": _codes("", "1", "2")["concept"]}),
             "2 of 1,200 codes",

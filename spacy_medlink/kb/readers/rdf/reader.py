@@ -8,7 +8,7 @@ from pathlib import Path
 from ....types import ISA, BadLine, Concept, Name, Record, Relation, Retired
 from ...code_systems import vocabulary_of
 from ...scratch import scratch
-from ..fields import FieldError, has_blank_names, identifier, without_blank_names
+from ..fields import FieldError, identifier, without_blank_names
 from ..languages import iso_639_1
 from ..lines import report
 from ..xrefs import (
@@ -75,10 +75,7 @@ def read(
                 report(path, line, error.problem, error.expected, bad_lines)
                 continue
             for record in records:
-                if isinstance(record, Concept) and has_blank_names(record):
-                    report(path, line, "an empty name", "a name", bad_lines)
-                    record = without_blank_names(record)
-                yield record
+                yield without_blank_names(record, path, line, "a name", bad_lines)
 
 
 def release_of(path: Path) -> str:

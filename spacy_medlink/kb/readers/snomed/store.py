@@ -38,10 +38,8 @@ CREATE TABLE association (
 """
 FSN, SYNONYM, DEFINITION = range(3)
 _TYPES = {
-    "900000000000003001": FSN,
-    "900000000000013009": SYNONYM,
-    "900000000000550004": DEFINITION,
-}
+    "900000000000003001": FSN, "900000000000013009": SYNONYM, "900000000000550004": DEFINITION,
+}  # fmt: skip
 _PREFERRED = "900000000000548007"
 # Whose preferred names come first where a language has several dialects: American, then British.
 _DIALECTS = ("900000000000509007", "900000000000508004")
@@ -51,21 +49,16 @@ _MAPS = {
     "900000000000497000": "CTV3", "900000000000498005": "SNOMEDID",
 }  # fmt: skip
 # What the names of other maps, most of them national ones, call their vocabularies.
-_CALLED = tuple(
-    (re.compile(pattern), vocabulary)
-    for pattern, vocabulary in (
-        (r"OPCS|Office of Population Censuses", "OPCS4"),
-        (r"ICD-?O\b|for Oncology", "ICDO3"),
-        (r"\b(ICD-?\d+(?:-[A-Z]{2,4})?)(?![\w-])", ""),
-        (r"(?i)\b(?:10th|tenth) revision,? clinical modification", "ICD10CM"),
-        (r"(?i)\b(?:10th|tenth) revision", "ICD10"),
-        (r"(?i)\b(?:9th|ninth) revision", "ICD9CM"),
-        (r"(?i)ICPC-?2|primary care,? (?:2nd|second)", "ICPC2"),
-        (r"CTV3|Clinical Terms Version 3", "CTV3"),
-        (r"MedDRA", "MEDDRA"), (r"LOINC", "LNC"), (r"(?i)\borpha", "ORPHA"),
-        (r"\bATC\b|Anatomical Therapeutic", "ATC"), (r"\b(GMDN|ICNP|NANDA|UCUM|DICOM)\b", ""),
-    )
-)  # fmt: skip
+_CALLED = {
+    r"OPCS|Office of Population Censuses": "OPCS4", r"ICD-?O\b|for Oncology": "ICDO3",
+    r"\b(ICD-?\d+(?:-[A-Z]{2,4})?)(?![\w-])": "",
+    r"(?i)\b(?:10th|tenth) revision,? clinical modification": "ICD10CM",
+    r"(?i)\b(?:10th|tenth) revision": "ICD10", r"(?i)\b(?:9th|ninth) revision": "ICD9CM",
+    r"(?i)ICPC-?2|primary care,? (?:2nd|second)": "ICPC2",
+    r"CTV3|Clinical Terms Version 3": "CTV3", r"MedDRA": "MEDDRA", r"LOINC": "LNC",
+    r"(?i)\borpha": "ORPHA", r"\bATC\b|Anatomical Therapeutic": "ATC",
+    r"\b(GMDN|ICNP|NANDA|UCUM|DICOM)\b": "",
+}  # fmt: skip
 _SET_NAMES = (
     "SELECT DISTINCT refset, kind, term FROM map LEFT JOIN description"
     " ON description.concept = CAST(refset AS INTEGER) AND description.active = 1"
@@ -113,32 +106,36 @@ class Store:
 
     def load(self, files: dict[str, list[Path]]) -> None:
         """Load the files by kind."""
+        selects: dict[str, tuple[_Select, str]] = {
+            "Concept": (_concept, "concept"), "Description": (_description, "description"),
+            "TextDefinition": (_description, "description"),
+            "Relationship": (_relationship, "relationship"),
+            "Language": (self._preferred, "language"), "SimpleMap": (_map, "map"),
+            "Map": (_map, "map"), "Association": (_association, "association"),
+        }  # fmt: skip
         self.db.execute("BEGIN")
-        for file in files["Concept"]:
-            self._fill(file, "Concept", _concept, _latest("concept", "id time active place"))
-        described = "id time active concept lang kind term place"
-        for kind in ("Description", "TextDefinition"):
+        for kind, (select, table) in selects.items():
+            insert = self._latest(table)
             for file in files[kind]:
-                self._fill(file, kind, _description, _latest("description", described))
-        for file in files["Relationship"]:
-            columns = "id time active source type destination place"
-            insert = _latest("relationship", columns)
-            self._fill(file, "Relationship", _relationship, insert)
-        for file in files["Language"]:
-            insert = _latest("language", "id time active description rank")
-            self._fill(file, "Language", self._preferred, insert)
+                self._fill(file, kind, select, insert)
         self.db.execute(
             "INSERT INTO preferred SELECT description, min(rank) FROM language"
             " WHERE active = 1 AND rank IS NOT NULL GROUP BY description"
         )
-        mapped = "id time active refset concept part priority target place relation advice"
-        for kind in ("SimpleMap", "Map"):
-            for file in files[kind]:
-                self._fill(file, kind, _map, _latest("map", mapped))
         self._call_maps()
-        for file in files["Association"]:
-            insert = _latest("association", "id time active concept kind target place")
-            self._fill(file, "Association", _association, insert)
+
+    def _latest(self, table: str) -> str:
+        """Write the SQL that inserts a version of a row unless the table has a later version.
+
+        An edition and its extensions may hold the same component, or the same member of a reference
+        set; the later effective time counts, also where it says that the row is no longer active.
+        """
+        names = [row[1] for row in self.db.execute(f"PRAGMA table_info({table})")]
+        changes = ", ".join(f"{name} = excluded.{name}" for name in names[1:])
+        return (
+            f"INSERT INTO {table} VALUES ({','.join('?' * len(names))})"
+            f" ON CONFLICT (id) DO UPDATE SET {changes} WHERE excluded.time >= time"
+        )
 
     def report(self, place: int, problem: str, expected: str) -> None:
         """Report a line by its place."""
@@ -176,21 +173,6 @@ class Store:
         if fields[6] == _PREFERRED:
             rank = self._ranks.setdefault(fields[4], len(self._ranks))
         return *_member(fields), sctid(fields[5]), rank
-
-
-def _latest(table: str, columns: str) -> str:
-    """Write the SQL that inserts a version of a row unless the table has a later version.
-
-    An edition and its extensions may hold the same component, or the same member of a reference
-    set; the later effective time counts, also where it says that the row is no longer active.
-    """
-    names = columns.split()
-    changes = ", ".join(f"{name} = excluded.{name}" for name in names[1:])
-    marks = ",".join("?" * len(names))
-    return (
-        f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks})"
-        f" ON CONFLICT (id) DO UPDATE SET {changes} WHERE excluded.time >= time"
-    )
 
 
 def _concept(fields: list[str], place: int) -> _Values:
@@ -249,7 +231,7 @@ def _association(fields: list[str], place: int) -> _Values | None:
 
 def _vocabulary(name: str) -> str:
     """Find the vocabulary that the name of a map has, "" where it has none that is known."""
-    for pattern, vocabulary in _CALLED:
-        if match := pattern.search(name):
+    for pattern, vocabulary in _CALLED.items():
+        if match := re.search(pattern, name):
             return vocabulary or match[1].replace("-", "")
     return ""

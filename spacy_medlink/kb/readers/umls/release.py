@@ -49,15 +49,11 @@ class Piece(NamedTuple):
             yield Packed(member, self.path, size.file_size) if self.gz else member
 
 
-def is_rxnorm(tables: dict[str, list[Piece]]) -> bool:
-    """Tell whether tables are those of RxNorm, which are not sorted."""
-    return Path(tables["MRCONSO"][0].member or tables["MRCONSO"][0].path).name.startswith("RXN")
-
-
 @contextmanager
 def in_order(tables: dict[str, list[Piece]]) -> Iterator[dict[str, list[Piece]]]:
     """Give the tables sorted by id: those of RxNorm as copies, without relations of mere atoms."""
-    if not is_rxnorm(tables):
+    names = tables["MRCONSO"][0]
+    if not Path(names.member or names.path).name.startswith("RXN"):
         yield tables
         return
     with TemporaryDirectory() as directory:
