@@ -508,11 +508,6 @@ class Errors:
         "{needed} of {needed_concepts} are needed. Use a larger file, or leave `--dev` out to "
         "calibrate on the names of the knowledge base.",
     )
-    no_threshold = Message(
-        "E414",
-        "No threshold gives links of precision {target}: the highest that can be relied on is "
-        "{best}. Ask for less with `--target-precision`, or improve the linker first.",
-    )
     peer_missing = Message(
         "E415",
         "Measuring {peer} needs packages that are not installed ({reason}): `pip install "

@@ -65,8 +65,9 @@ def _reranker(assets: Assets, encoder: Path) -> CrossEncoder:
 
 def _with_calibrator(assets: Assets, out: Path) -> Assets:
     weight = 1 / len(CALIBRATOR_FEATURES)
+    model = LinearModel.of(CALIBRATOR_FEATURES, 0.0, 1.0, weight)
     calibrator = RankingCalibrator(
-        LinearModel.of(CALIBRATOR_FEATURES, 0.0, 1.0, weight),
+        model, model, model,
         fitted_for=assets.conditions(assets.engine(calibrator=False)),
     )  # fmt: skip
     return write_variant(

@@ -24,7 +24,7 @@ from ..util.progress import no_progress
 from .build import build_assets
 
 # Errors for too little text for a part, which is then left out.
-_TOO_LITTLE = frozenset({"E407", "E413", "E414", "E530"})
+_TOO_LITTLE = frozenset({"E407", "E413", "E530"})
 
 
 class Gain(NamedTuple):

@@ -7,7 +7,7 @@ import typer
 
 from .build import gate_report
 from .effects import effect_report
-from .opening import AUTO, LEARNT, Device, Improvable, Improved, Verify, verify_assets
+from .opening import AUTO, LEARNT, Device, Improvable, Verify, verify_assets
 from .output import Overwrite
 
 
@@ -28,7 +28,8 @@ def command(
     target_precision: Annotated[
         float, typer.Option(min=0, max=1, help="Precision that links are to have.")
     ] = 0.95,
-    output: Improved = None,
+    output: Annotated[Path | None, typer.Option(help="New directory of assets.")] = None,
+    in_place: Annotated[bool, typer.Option("--in-place", help="Replace ASSETS itself.")] = False,
     overwrite: Overwrite = False,
     device: Device = AUTO,
     verify: Verify = False,
@@ -38,6 +39,8 @@ def command(
     from ..building.learn import learn
     from ..util.progress import show_progress
 
+    if (output is None) != in_place:
+        raise typer.BadParameter("Say either --output DIRECTORY, or --in-place to replace ASSETS.")
     if verify:
         verify_assets(assets)
     done = learn(

@@ -2,12 +2,11 @@
 
 Gold mentions give the best calibrator. Without any, names of the knowledge base replace them, as in
 every build. The shares of the kinds of such examples are constants, because nobody knows what text
-will be linked. The shares, the rates of verbatim names, and `PROBABLE` were chosen on the training
+will be linked. The shares and `PROBABLE` were chosen on the training
 parts of the NCBI disease corpus and BC5CDR over MEDIC (docs/calibration.md has the method and the
 results).
 """
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,7 +21,7 @@ from ..assets.variant import write_variant
 from ..errors import Errors, MedlinkError, Warnings
 from ..kb import KnowledgeBase
 from ..linking import Linker
-from ..ranking.calibrator import STRATA, RankingCalibrator
+from ..ranking.calibrator import KINDS
 from ..ranking.facts import name_facts
 from ..ranking.linear import Floats
 from ..ranking.ranker import with_facts
@@ -32,7 +31,7 @@ from ..util.files import sha256_of
 from ..util.outputs import check_output
 from ..util.progress import no_progress
 from ..util.telling import tell
-from .calibrator import DIGITS, Fitted, Point, at_threshold, best_threshold, fit, rates_of_names
+from .calibrator import PROBABLE, Fitted, Point, at_threshold, best_threshold, fit
 from .examples import (
     DEPTH,
     NIL_SHARE,
@@ -50,6 +49,7 @@ from .name_examples import (
     NARROWER,
     NOTHING,
     SAMPLE,
+    SLIP,
     SYNONYM,
     TRANSLATED,
     UNKNOWN,
@@ -59,11 +59,10 @@ from .name_examples import (
 from .retrieved import RetrievedExamples
 
 TARGET_PRECISION = 0.95
-PROBABLE = 0.75  # least probability of links after a build without annotated text
 # Half of the mentions in text are verbatim names. Of the others, the knowledge base lacks four in
 # ten, and most differ from their names as much as the names of a concept differ from one another.
 SHARES = {
-    VERBATIM: 0.5, SYNONYM: 0.12, TRANSLATED: 0.02, MUTATED: 0.06, NARROWER: 0.04,
+    VERBATIM: 0.42, SYNONYM: 0.12, TRANSLATED: 0.02, MUTATED: 0.07, SLIP: 0.07, NARROWER: 0.04,
     BROADER: 0.04, UNKNOWN: NIL_SHARE, NOTHING: 0.02,
 }  # fmt: skip
 # The least mentions and concepts from which a calibrator can be fitted.
@@ -111,8 +110,8 @@ def calibrate_assets(
     target_precision (float): of the links above the threshold, less its standard error.
     nil_share (float): share of the concepts whose mentions are ranked without them, 0..1.
     overwrite (bool): lose what `out` holds besides assets.
-    RAISES (MedlinkError): E107 and E4xx for the gold file, E413 too few mentions, E414 for a
-        precision that no threshold reaches, E109 the disk, E302 for both files.
+    RAISES (MedlinkError): E107 and E4xx for the gold file, E413 too few mentions, E109 the disk,
+        E302 for both files.
     """
     check_output(out, ASSETS, [dev, train], improves=assets.path, overwrite=overwrite)
     if dev is not None and train is not None:
@@ -124,10 +123,12 @@ def calibrate_assets(
     else:
         found = _on_gold(assets, engine, dev, train, nil_share, progress)
     curve = found.fitted.curve
-    chosen = _choose(curve, found.fitted.calibrator, target_precision)
+    chosen = _choose(curve, found.fitted, target_precision)
+    fitted = found.fitted.at(chosen.threshold)
+    chosen = chosen._replace(threshold=fitted.calibrator.threshold)
     file = {"file": Path(gold).name, "sha256": sha256_of(Path(gold))} if gold is not None else None
     facts = {
-        **found.fitted.facts(chosen.threshold, chosen),
+        **fitted.facts(chosen),
         "target_precision": target_precision,
         "nil_share": nil_share,
         "fitted_on": file or _ON_NAMES,
@@ -136,8 +137,8 @@ def calibrate_assets(
         "concepts": found.concepts,
     }
     fitted_for = assets.conditions(engine)
-    made = _write(assets, Path(out), found.fitted, fitted_for, facts, [dev, train], overwrite)
-    return Calibrated(made, chosen, curve, found.fitted)
+    made = _write(assets, Path(out), fitted, fitted_for, facts, [dev, train], overwrite)
+    return Calibrated(made, chosen, curve, fitted)
 
 
 class FittedOnNames(NamedTuple):
@@ -149,11 +150,8 @@ class FittedOnNames(NamedTuple):
     @property
     def facts(self) -> dict[str, Any]:
         """The facts about the calibrator for the manifest, with the threshold of a build."""
-        # Low enough to link all verbatim names and all corrections.
-        lowest = min([PROBABLE, *(self.fitted.calibrator.rates or {}).values()])
-        threshold = math.floor(lowest * 10**DIGITS) / 10**DIGITS
         return {
-            **self.fitted.facts(threshold, at_threshold(self.fitted.curve, threshold)),
+            **self.fitted.facts(at_threshold(self.fitted.curve, PROBABLE)),
             "fitted_on": _ON_NAMES,
             "as_if_unannotated": False,
             "examples": self.counts,
@@ -203,7 +201,7 @@ def fit_on_names(
         return None
     counts = Counter(one.kind for one in examples)
     kinds = {kind: counts[kind] for kind in SHARES if counts[kind]}
-    return FittedOnNames(fit(ranked, rates_of_names), kinds)
+    return FittedOnNames(fit(ranked, on_names=True).at(PROBABLE), kinds)
 
 
 def is_remembered(assets: Assets, gold: str | Path) -> bool:
@@ -299,20 +297,17 @@ def _too_few(source: str | Path | None, mentions: int, concepts: int) -> Medlink
     )  # fmt: skip
 
 
-def _choose(curve: Sequence[Point], calibrator: RankingCalibrator, target: float) -> Point:
-    """Choose the threshold that links most at a precision.
+def _choose(curve: Sequence[Point], fitted: Fitted, target: float) -> Point:
+    """Choose the threshold that links most at a precision, but none that would make names NIL.
 
-    A threshold above the rate of verbatim names would make all of these NIL. It is chosen only if
-    no other threshold has the precision.
-
-    RAISES (MedlinkError): E414 if no threshold has it.
+    Where none has the precision, the one that links most is chosen of those that are as precise as
+    the best one within its error.
     """
-    rate = (calibrator.rates or {}).get(STRATA[1], 1.0)
-    lower = [one for one in curve if one.threshold <= rate]
-    chosen = best_threshold(lower, target) or best_threshold(curve, target)
-    if chosen is None:
-        best = max(one.precision - one.error for one in curve)
-        raise Errors.no_threshold(target=target, best=f"{best:.3f}")
+    names = float(fitted.at_most[KINDS.index("name")])
+    allowed = [one for one in curve if one.threshold <= names] or curve[-1:]
+    best = max(one.precision - one.error for one in allowed)
+    chosen = best_threshold(allowed, min(target, best))
+    assert chosen is not None
     return chosen
 
 

@@ -1,12 +1,13 @@
 """Fits a calibrator to examples whose first candidates are known to be right or wrong.
 
-No model estimates links with evidence beyond similarity, such as verbatim names and corrections:
-examples that only resemble a name tell nothing of these. Each such stratum has its own rate,
-estimated from gold mentions where there are some, or else a stated one from the training parts of
-two corpora (docs/calibration.md).
+What only resembles a name is fitted to the examples alone. How probable names and corrections are
+is known from annotated text (`_STATED`): few examples change this little, and names of the
+knowledge base, which always find themselves, only where they find another concept
+(docs/calibration.md).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -14,18 +15,25 @@ import numpy as np
 
 from ..evaluation.calibration import calibration_error
 from ..ranking.calibrator import (
+    AGAINST,
     CALIBRATOR_FEATURES,
-    ISOTONIC,
-    LOGISTIC,
-    STRATA,
+    EITHER,
+    KINDS,
+    MISSPELT,
+    MODELS,
+    NAMED,
+    RESEMBLING,
     RankingCalibrator,
     column,
-    strata_of,
+    kinds_of,
+    logistic,
+    model_of,
 )
 from ..ranking.linear import Floats, LinearModel
 from .examples import Flags, RankedExamples
 from .folds import FOLDS, deal
 
+PROBABLE = 0.75  # least probability of links after a build without annotated text
 _POINTS = 250  # thresholds to try, evenly spread over the examples
 
 
@@ -113,51 +121,33 @@ def _spread(probs: Floats) -> list[float]:
     return [float(value) for value in distinct.tolist()]
 
 
-KINDS = (LOGISTIC, ISOTONIC)
-_MOST_ITERATIONS = 1000
-_SLOPE = np.linspace(-10, 10, 81)  # a logistic function is nearly straight between these
+_MOST_ITERATIONS = 500
 DIGITS = 4  # of the figures in a manifest
 _LEAST = 1e-12
+_LAPLACE = 1e-2  # keeps the bias finite where all examples are right, or all wrong
+_SURE = 2.0  # standard errors within which a rate may be higher
 
-Rates = Mapping[str, float]
-# Measured on the training parts of NCBI and BC5CDR over MEDIC without a fifth of its concepts.
-# Mentions that are the name of only one concept: 95.5 and 94.3 % of the links are right, of short
-# forms among them 72 %. Corrections from other documents: 87 and 92 %. Both: 99.6 and 99.8 %, since
-# these documents are alike. The few names that concepts share: 76 and 64 %; here `_.ambiguous` asks
-# the reader to choose, while NIL would say that no concept is meant.
-STATED: Rates = dict(zip(STRATA[1:], (0.955, 0.9, 0.98, 0.75), strict=True))
-SHORT_FORMS = 0.75
-STRENGTH = 50.0  # number of gold mentions that have the same weight as a stated rate
-
-
-def rates_of_gold(examples: RankedExamples) -> Rates:
-    """Estimate rates from annotated mentions; few mentions stay near the stated rates."""
-    return {name: _rate_of_gold(own, STATED[name]) for name, own in _strata(examples).items()}
-
-
-def rates_of_names(examples: RankedExamples) -> Rates:
-    """Take the stated rates, lowered for short forms and shared names by what names show.
-
-    A name finds its own concept, which tells little. If that concept is removed and the name finds
-    another, this shows how often a name belongs to a concept that the knowledge base lacks.
-    """
-    verbatim = _strata(examples)[STRATA[1]]
-    if not len(verbatim.right):
-        return STATED
-    stated = np.where(column(verbatim.features, "short form") > 0, SHORT_FORMS, STATED[STRATA[1]])
-    return {
-        **STATED, STRATA[1]: float(np.average(stated * verbatim.right, weights=verbatim.weights))
-    }  # fmt: skip
+# (usual value, weight) of the features of names and corrections, fitted to the training parts of
+# NCBI and BC5CDR over MEDIC and to GSC+ over the HPO, each without a fifth of the concepts. Of
+# mentions that are a name of one concept alone 94.6, 94.3 and 93.3 % are right; 97, 96 and 97 %
+# where it is the preferred name, 92, 91 and 89 % where it is not.
+_STATED = {
+    "exact": (1.0, 1.7), "memory": (0.0, 0.85), "same letters": (1.0, 0.25),
+    "is preferred": (0.5, 1.2), "names": (2.0, 0.5), "sources": (0.7, 0.15), "length": (2.6, 0.2),
+    "margin": (0.3, 0.2), "short form": (0.0, -1.8), "rival": (0.0, -0.5), "tied": (0.0, -0.8),
+}  # fmt: skip
+_STATED_BIAS = 2.6
+_STRENGTH = 8.0  # of what is stated: that of 50 to 100 mentions, of which nearly all are right
+_HELD = 1e6
 
 
-def _strata(examples: RankedExamples) -> dict[str, RankedExamples]:
-    strata = strata_of(examples.features)
-    return {name: examples.part(strata == place) for place, name in enumerate(STRATA) if place}
-
-
-def _rate_of_gold(own: RankedExamples, stated: float) -> float:
-    right = float((own.weights * own.right).sum())
-    return (STRENGTH * stated + right) / (STRENGTH + float(own.weights.sum()))
+def stated_model() -> LinearModel:
+    """Make the model of names and corrections that holds where no text says more."""
+    mean, weights = (
+        np.array([_STATED.get(name, (0.0, 0.0))[place] for name in CALIBRATOR_FEATURES])
+        for place in (0, 1)
+    )
+    return LinearModel.of(CALIBRATOR_FEATURES, mean, 1.0, weights, _STATED_BIAS)
 
 
 class Fitted(NamedTuple):
@@ -165,104 +155,143 @@ class Fitted(NamedTuple):
 
     examples (RankedExamples): used to fit it.
     probs (Floats): by models that were fitted without the example's group, (n,).
-    losses (Dict[str, float]): log loss of each kind on unseen examples; the lowest won.
+    at_most (Floats): the highest rate of right links that each kind of names may have, by KINDS.
     """
 
     calibrator: RankingCalibrator
     examples: RankedExamples
     probs: Floats
-    losses: dict[str, float]
+    at_most: Floats
 
     @property
     def curve(self) -> list[Point]:
-        """Compute the results of thresholds, the highest first."""
-        return points(self.probs, self.examples)
+        """Compute the results of thresholds, the highest first.
 
-    def facts(self, threshold: float, chosen: Point | None) -> dict[str, Any]:
+        A threshold that a kind of names may reach makes none of them NIL.
+        """
+        lifted = self.at_most[kinds_of(self.examples.features)]
+        return points(np.maximum(self.probs, lifted), self.examples)
+
+    def at(self, threshold: float) -> "Fitted":
+        """Recommend a threshold: names that may be as probable are at least so."""
+        threshold = math.floor(threshold * 10**DIGITS) / 10**DIGITS  # probabilities are rounded
+        least = {
+            kind: threshold for kind, most in zip(KINDS, self.at_most.tolist(), strict=True)
+            if most >= threshold
+        }  # fmt: skip
+        return self._replace(calibrator=replace(self.calibrator, least=least, threshold=threshold))
+
+    def facts(self, chosen: Point | None) -> dict[str, Any]:
         """Make the facts for a manifest. chosen (Optional[Point]): the expected results."""
         expected = {} if chosen is None else chosen._asdict()
         own = self.examples
         error = calibration_error(self.probs, own.right, own.weights)
+        rates = dict(zip(KINDS, self.at_most.tolist(), strict=True))
         return {
-            "kind": self.calibrator.kind,
-            "threshold": threshold,
+            "threshold": self.calibrator.threshold,
             "expected": _rounded({k: v for k, v in expected.items() if k != "threshold"}),
-            "rates": _rounded(self.calibrator.rates or {}),
+            "right_at_most": _rounded({kind: most for kind, most in rates.items() if most}),
             "calibration_error": round(error, DIGITS),
-            "log_loss": _rounded(self.losses),
+            "log_loss": round(log_loss(self.probs, own.right, own.weights), DIGITS),
         }
 
 
-def fit(
-    examples: RankedExamples, rates_of: Callable[[RankedExamples], Rates] = rates_of_gold
-) -> Fitted:
-    """Fit each kind of calibrator on some groups, test it on the others, and keep the better one.
+def fit(examples: RankedExamples, on_names: bool = False) -> Fitted:
+    """Fit a calibrator, and to some groups one that is tested on the others.
 
-    rates_of (Callable[[RankedExamples], Rates]): estimates the rates of the strata (`STRATA`); the
-        model is fitted to the other examples.
+    on_names (bool): the examples are names of the knowledge base.
     """
     fold = deal(examples.groups, FOLDS)
-    unseen = {kind: np.full(len(examples.right), np.nan) for kind in KINDS}
+    unseen = np.full(len(examples.right), np.nan)
     for number in range(FOLDS):
         own = fold == number
-        if not own.any():
-            continue
-        for kind in KINDS:
-            model = _fit_kind(kind, examples.part(~own), rates_of)
-            unseen[kind][own] = model.estimate(examples.features[own])
-    losses = {kind: log_loss(unseen[kind], examples.right, examples.weights) for kind in KINDS}
-    best = min(KINDS, key=lambda kind: losses[kind])
-    return Fitted(_fit_kind(best, examples, rates_of), examples, unseen[best], losses)
+        if own.any():
+            model = _fit(examples.part(~own), on_names)
+            unseen[own] = model.estimate(examples.features[own])
+    return Fitted(_fit(examples, on_names), examples, unseen, _at_most(examples, on_names))
 
 
-def _fit_kind(
-    kind: str, examples: RankedExamples, rates_of: Callable[[RankedExamples], Rates]
-) -> RankingCalibrator:
-    others = examples.part(strata_of(examples.features) == 0)
-    model = _fit_logistic(others)
-    steps = _steps(model, others) if kind == ISOTONIC and len(others.right) else None
-    return RankingCalibrator(model, steps, rates=rates_of(examples))
+def _fit(examples: RankedExamples, on_names: bool) -> RankingCalibrator:
+    by_model = model_of(kinds_of(examples.features))
+    named, misspelt, resembling = (examples.part(by_model == place) for place in range(len(MODELS)))
+    stated = stated_model()
+    right = named.right.astype(np.float64)
+    if on_names:  # that a name finds its own concept, as it is written, shows nothing
+        right *= logistic(stated.score(named.features))
+    of_names = _fit_logistic(named, right, stated, NAMED, _strength(on_names), _STRENGTH)
+    # Which of two concepts a misspelt name means is for the model of names to say.
+    misspelt = misspelt.part(column(misspelt.features, "tied") == 0)
+    return RankingCalibrator(
+        of_names, _fit_anew(misspelt, MISSPELT), _fit_anew(resembling, RESEMBLING)
+    )
 
 
-def _fit_logistic(examples: RankedExamples) -> LinearModel:
-    """Fit the logistic model; a constant one if all examples are right, or all wrong."""
-    from sklearn.linear_model import LogisticRegression
-
-    features, right, weights = examples.features, examples.right, examples.weights
-    model = LinearModel.standardising(CALIBRATOR_FEATURES, features, weights)
-    if not len(right):
-        return model
-    if right.all() or not right.any():
-        share = (weights[right].sum() + 1) / (weights.sum() + 2)  # Laplace
-        return replace(model, bias=float(np.log(share / (1 - share))))
-    found = LogisticRegression(max_iter=_MOST_ITERATIONS)
-    found.fit(model.standardise(features), right, sample_weight=weights)
-    return replace(model, weights=found.coef_[0].astype(float), bias=float(found.intercept_[0]))
+def _fit_anew(examples: RankedExamples, names: Sequence[str]) -> LinearModel:
+    """Fit a model of which nothing is stated."""
+    start = LinearModel.standardising(CALIBRATOR_FEATURES, examples.features, examples.weights)
+    right = examples.right.astype(np.float64)
+    return _fit_logistic(examples, right, start, names, _strength(), _LAPLACE)
 
 
-def _steps(model: LinearModel, examples: RankedExamples) -> tuple[Floats, Floats]:
-    """Fit steps: each half of the groups is scored by the model of the other half.
+def _fit_logistic(
+    examples: RankedExamples,
+    right: Floats,
+    start: LinearModel,
+    names: Sequence[str],
+    strength: Floats,
+    of_bias: float,
+) -> LinearModel:
+    """Fit a logistic model whose weights are drawn to those of another, and have no wrong sign.
 
-    Steps follow the examples too closely, and the logistic curve hardly at all. The mean of both
-    does better on unseen groups than either.
+    right (Floats): probability that each example is right, (n,). names (Sequence[str]): of the
+    features that count. strength, of_bias (float): of the penalty on squared differences.
     """
-    from sklearn.isotonic import IsotonicRegression
+    from scipy.optimize import minimize
 
-    half = deal(examples.groups, 2) == 0
-    z = np.zeros(len(examples.right))
-    for own in (half, ~half):
-        if own.any() and not own.all():
-            z[own] = _fit_logistic(examples.part(~own)).score(examples.features[own])
-        else:
-            z[own] = model.score(examples.features[own])
-    steps = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
-    steps.fit(z, examples.right.astype(float), sample_weight=examples.weights)
-    levels = np.asarray(steps.X_thresholds_, np.float64)
-    both = np.union1d(levels, _SLOPE)
-    apart = np.append(True, np.diff(both) > 1e-9)
-    both = both[apart]
-    values = (np.interp(both, levels, steps.y_thresholds_) + 1 / (1 + np.exp(-both))) / 2
-    return both, np.maximum.accumulate(values)
+    rows, counts = start.standardise(examples.features), examples.weights
+    origin = np.append(start.weights, start.bias)
+    penalty = np.append(strength, of_bias)
+
+    def loss(w: Floats) -> tuple[float, Floats]:
+        z = rows @ w[:-1] + w[-1]
+        off = counts * (logistic(z) - right)
+        value = counts @ (np.logaddexp(0, z) - right * z) + penalty @ (w - origin) ** 2 / 2
+        return float(value), np.append(off @ rows, off.sum()) + penalty * (w - origin)
+
+    bounds = [_signed(name) if name in names else (0.0, 0.0) for name in CALIBRATOR_FEATURES]
+    found = minimize(
+        loss, origin, jac=True, method="L-BFGS-B", bounds=[*bounds, (None, None)],
+        options={"maxiter": _MOST_ITERATIONS},
+    ).x  # fmt: skip
+    return replace(start, weights=found[:-1], bias=float(found[-1]))
+
+
+def _strength(on_names: bool | None = None) -> Floats:
+    """Get the strength of the penalty on each weight: (n_features,).
+
+    on_names (Optional[bool]): whether names alone are the examples; they show how often several
+        concepts have one name, and nothing else of names. None where nothing is stated.
+    """
+    if on_names is None:
+        return np.ones(len(CALIBRATOR_FEATURES))
+    held = [on_names and name not in ("rival", "tied") for name in CALIBRATOR_FEATURES]
+    return np.asarray(np.where(held, _HELD, _STRENGTH), dtype=np.float64)
+
+
+def _signed(name: str) -> tuple[float | None, float | None]:
+    if name == EITHER:
+        return None, None
+    return (None, 0.0) if name in AGAINST else (0.0, None)
+
+
+def _at_most(examples: RankedExamples, on_names: bool) -> Floats:
+    """Compute the highest rate that each of KINDS may have: 1 where no text shows anything."""
+    kinds = kinds_of(examples.features)
+    at_most: Floats = (model_of(np.arange(len(KINDS))) == 0).astype(np.float64)
+    for kind in () if on_names else np.unique(kinds[at_most[kinds] > 0]).tolist():
+        rate, error = _precision(examples, kinds == kind)
+        at_most[kind] = min(1.0, rate + _SURE * error)
+    return at_most
 
 
 def log_loss(probs: Floats, right: Flags, weights: Floats) -> float:

@@ -71,8 +71,8 @@ def _says_little(word: str) -> bool:
     return word.casefold().strip(",") in _FUNCTION_WORDS | _GENERAL_WORDS
 
 
-def _with_typo(text: str, generator: Generator, lang: str) -> str:
-    """Drop, double, swap or replace a letter within a word."""
+def with_slip(text: str, generator: Generator, lang: str = "en") -> str:
+    """Drop, double, swap or replace a letter within a word; "" where all words are short."""
     words = [one for one in _WORD.finditer(text) if len(one.group()) >= _LEAST_FOR_TYPO]
     if not words:
         return ""
@@ -136,5 +136,5 @@ def _joined(text: str, generator: Generator, lang: str) -> str:
 
 
 _WAYS: tuple[Callable[[str, Generator, str], str], ...] = (
-    _with_typo, _without_word, _with_word, _inflected, _reordered, _joined,
+    with_slip, _without_word, _with_word, _inflected, _reordered, _joined,
 )  # fmt: skip

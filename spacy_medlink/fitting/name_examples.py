@@ -6,6 +6,7 @@ verbatim    unchanged
 synonym     itself hidden, so that it must be found through another name of its concept
 translated  all names of its language hidden, so that another language must find it
 mutated     written in another way (`mutations`)
+slip        with one wrong letter
 narrower    with another names' first word before it: the concept is the nearest one
 broader     without a word that has a meaning: nothing is right
 unknown     unchanged or mutated, with its whole concept hidden: nothing is right
@@ -26,10 +27,10 @@ from numpy.random import Generator
 from ..kb import KnowledgeBase
 from ..text.normalisation import key
 from ..types import Concept
-from .mutations import broader, is_modifier, mutated
+from .mutations import broader, is_modifier, mutated, with_slip
 
 VERBATIM, SYNONYM, TRANSLATED, MUTATED = "verbatim", "synonym", "translated", "mutated"
-NARROWER, BROADER, UNKNOWN = "narrower", "broader", "unknown"
+SLIP, NARROWER, BROADER, UNKNOWN = "slip", "narrower", "broader", "unknown"
 SPECIFIC, NOTHING = "specific", "nothing"
 SAMPLE = 800  # concepts
 _PHRASES, _PER_CONCEPT = 400, 5  # phrases of nothing: at most, and for each concept drawn
@@ -80,11 +81,15 @@ def name_examples(
     """
     generator = np.random.default_rng(_SEED)
     drawn = list(_draw(kb, sample, generator))
-    modifiers = _modifiers(drawn)
+    modifiers, of_slips = _modifiers(drawn), np.random.default_rng(_SEED)
     found = list[NameExample]()
     for one in drawn:
         found += _of_name(kb, one)
         found += _rewritten(kb, one, modifiers.get(one.lang, ()), generator)
+        slipped = with_slip(one.text, of_slips)
+        if key(slipped) and not kb.find(slipped):
+            row = one.concept.row
+            found.append(NameExample(SLIP, slipped, frozenset([row]), concept=row))
     if not drawn:
         return found
     nothing = phrases_of_nothing(

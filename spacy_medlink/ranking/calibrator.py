@@ -1,7 +1,9 @@
-"""RankingCalibrator: a logistic model over features of a ranking, with optional steps.
+"""RankingCalibrator: the probability that the first candidate of a ranking is right.
 
-The model does not estimate two kinds of links: a verbatim name of only one concept, and a
-correction. Each such stratum has its own rate, which no other mention can change.
+Three logistic models share it: for mentions that are a name of the candidate or that corrections
+remember, for names with a slip of the pen, and for what only resembles a name. What resembles names
+tells nothing of what is one. Every feature but one speaks for a candidate or against it, and no
+weight says otherwise: a link of which more is known is at least as probable.
 """
 
 import json
@@ -20,49 +22,48 @@ from .facts import NameFacts
 from .features import Features, features_of_firsts
 from .linear import Floats, LinearModel, damage_is_told, numbers
 
-# In the order of the columns.
-CALIBRATOR_FEATURES = (
-    "score", "margin", "ngram", "dense", "agreement", "exact", "rival", "tied", "memory",
-    "preferred", "names", "short form", "length", "added", "missing", "numbers", "same words",
+_OF_ALL = ("margin", "names", "length", "short form")
+NAMED = (
+    *_OF_ALL, "exact", "same letters", "memory", "rival", "tied", "is preferred", "sources",
 )  # fmt: skip
-STRATA = ("others", "verbatim", "remembered", "verbatim and remembered", "shared")
-FORMAT = 1
-LOGISTIC, ISOTONIC = "logistic", "isotonic"
+MISSPELT = (*_OF_ALL, "slip", "preferred", "sources")
+RESEMBLING = (
+    *_OF_ALL, "score", "ngram", "dense", "agreement", "preferred", "tied", "same words", "added",
+    "missing", "numbers",
+)  # fmt: skip
+AGAINST = frozenset(("rival", "tied", "short form", "added", "numbers"))
+EITHER = "missing"  # further words may narrow what is meant, or mean something else
+CALIBRATOR_FEATURES = tuple(dict.fromkeys(("score", *NAMED, *MISSPELT, *RESEMBLING)))
+MODELS = ("named", "misspelt", "resembling")
+KINDS = ("name", "short form", "shared", "remembered", *MODELS[1:])  # the first four are named
+FORMAT = 2
 _LEAST = 1e-3  # distance of every probability from 0 and 1
 _DIGITS = 6
-_FIRST = 16  # features of the first version
-_LATER = {"mean": 0.0, "scale": 1.0, "weights": 0.0}  # of features that came after that version
 
 
 @dataclass(frozen=True, eq=False)
 class RankingCalibrator:
     """Estimates the probability that the first candidate of a ranking is right.
 
-    The logistic model is p = 1 / (1 + exp(-z)) with z of a linear model (Platt
-    1999). With steps, p is read from a monotone function of z instead, linear between the
-    steps (isotonic regression: Zadrozny and Elkan 2002).
+    Each model gives p = 1 / (1 + exp(-z)), with z its score of CALIBRATOR_FEATURES (Platt 1999).
 
-    model (LinearModel): of CALIBRATOR_FEATURES; its score is z.
-    rates (Optional[Mapping[str, float]]): probability of the links of each stratum except the
-        first; None, as in calibrators of earlier versions, uses the model for all.
-    steps (Optional[Tuple[Floats, Floats]]): z, strictly ascending, and p, ascending.
+    named, misspelt, resembling (LinearModel): of names and corrections, of names with a slip of the
+        pen, of all others.
+    least (Mapping[str, float]): the least probability of links of some KINDS; see `threshold`.
     fitted_for (Mapping[str, Any]): the conditions of use: tiers, fusion, encoder.
-    threshold (float): recommended probability of a link; 0 where none was recommended.
+    threshold (float): recommended probability of a link; 0 where none was recommended. A kind of
+        names that nothing shows to be wrong has at least this probability.
     facts (Optional[NameFacts]): of the knowledge base; without them only rankings given as
         features can be estimated.
     """
 
-    model: LinearModel
-    steps: tuple[Floats, Floats] | None = None
+    named: LinearModel
+    misspelt: LinearModel
+    resembling: LinearModel
+    least: Mapping[str, float] = field(default_factory=dict)
     fitted_for: Mapping[str, Any] = field(default_factory=dict)
     threshold: float = 0.0
     facts: NameFacts | None = None
-    rates: Mapping[str, float] | None = None
-
-    @property
-    def kind(self) -> str:
-        """The kind of model: "logistic" or "isotonic"."""
-        return LOGISTIC if self.steps is None else ISOTONIC
 
     def probabilities(self, rankings: Sequence[Sequence[Candidate]]) -> list[float]:
         """Estimate the probability of each ranking, 0..1; no ranking may be empty."""
@@ -72,16 +73,14 @@ class RankingCalibrator:
 
     def estimate(self, features: Features) -> Floats:
         """Estimate the probabilities of rankings given as features: (n,)."""
-        z = self.model.score(features)
-        # The exponential of a large positive number would overflow.
-        smaller = np.exp(-np.abs(z))
-        p = np.where(z >= 0, 1, smaller) / (1 + smaller)
-        if self.steps is not None:
-            p = np.interp(z, *self.steps)
-        if self.rates is not None:
-            rates = np.asarray([self.rates.get(name, 0.0) for name in STRATA])
-            strata = strata_of(features)
-            p = np.where(strata > 0, rates[strata], p)
+        kinds = kinds_of(features)
+        meant = as_spelt(features)
+        least = np.asarray([self.least.get(name, 0.0) for name in KINDS])
+        named = np.maximum(logistic(self.named.score(meant)), least[kinds_of(meant)])
+        # A slip of the pen is no surer than the name without it.
+        misspelt = np.minimum(named, logistic(self.misspelt.score(features)))
+        resembling = logistic(self.resembling.score(features))
+        p = np.choose(model_of(kinds), [named, misspelt, resembling])
         return np.asarray(np.clip(p, _LEAST, 1 - _LEAST), dtype=np.float64)
 
     def fitting(self, conditions: Mapping[str, Any]) -> "RankingCalibrator":
@@ -90,13 +89,12 @@ class RankingCalibrator:
 
     def save(self, path: Path) -> None:
         """Write a JSON file, without the threshold, which the manifest holds."""
+        models = {name: getattr(self, name) for name in MODELS}
         facts = {
             "format": FORMAT,
-            "features": list(self.model.features),
-            **self.model.to_json(),
-            "bias": self.model.bias,
-            "rates": dict(self.rates) if self.rates is not None else None,
-            "steps": [part.tolist() for part in self.steps] if self.steps is not None else None,
+            "features": list(CALIBRATOR_FEATURES),
+            **{name: {**own.to_json(), "bias": own.bias} for name, own in models.items()},
+            "least": dict(self.least),
             "fitted_for": dict(self.fitted_for),
         }
         path.write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n", encoding="utf-8")
@@ -113,21 +111,12 @@ class RankingCalibrator:
             raise Errors.bad_threshold(threshold=threshold)
         with damage_is_told(file):
             stored = json.loads(content_of(file))
-            later = len(CALIBRATOR_FEATURES) - len(stored["features"])
-            known = stored["features"] == list(CALIBRATOR_FEATURES[: len(stored["features"])])
-            if stored["format"] != FORMAT or not known or len(stored["features"]) < _FIRST:
+            if stored["format"] != FORMAT or stored["features"] != list(CALIBRATOR_FEATURES):
                 problem = "it was fitted by another version of spacy-medlink"
                 raise Errors.calibrator_mismatch(path=place_of(file).parent, problem=problem)
-            columns = {name: stored[name] + later * [value] for name, value in _LATER.items()}
-            (bias,) = numbers([stored["bias"]]).tolist()
-            return cls(
-                LinearModel.from_json(CALIBRATOR_FEATURES, columns, bias),
-                None if stored["steps"] is None else _checked_steps(*stored["steps"]),
-                dict(stored["fitted_for"]),
-                threshold,
-                facts,
-                _checked_rates(stored.get("rates")),
-            )
+            named, misspelt, resembling = (_model(stored[name]) for name in MODELS)
+            least, fitted_for = _checked_least(stored["least"]), dict(stored["fitted_for"])
+            return cls(named, misspelt, resembling, least, fitted_for, threshold, facts)
 
 
 def calibrator_features(rankings: Iterable[Sequence[Candidate]], facts: NameFacts) -> Features:
@@ -135,20 +124,37 @@ def calibrator_features(rankings: Iterable[Sequence[Candidate]], facts: NameFact
     return features_of_firsts(rankings, CALIBRATOR_FEATURES, facts)
 
 
-def strata_of(features: Features) -> NDArray[np.int64]:
-    """Tell which evidence beyond similarity each ranking has: places in STRATA, (n,).
+def kinds_of(features: Features) -> NDArray[np.int64]:
+    """Tell what vouches for the first candidate of each ranking: places in KINDS, (n,).
 
-    A verbatim name: the text is a name of the first candidate, and not of the runner-up. If it were
-    a name of another concept, that concept would be the runner-up, since no other name resembles
-    the text as much. A shared name: the text is a name of both.
+    A name: the text is a name of the first candidate, and not of the runner-up. If it were a name
+    of another concept, that concept would be the runner-up, since no other name resembles the text
+    as much. A shared name: the text is a name of both.
 
     features (Features): CALIBRATOR_FEATURES of the rankings.
     """
-    exact, rival, remembered = (column(features, one) > 0 for one in ("exact", "rival", "memory"))
-    strata: NDArray[np.int64] = np.select(
-        [exact & ~rival & remembered, remembered, exact & ~rival, exact], [3, 2, 1, 4], 0
+    exact, rival, short, remembered, misspelt = (
+        column(features, one) > 0 for one in ("exact", "rival", "short form", "memory", "slip")
     )
-    return strata
+    kinds: NDArray[np.int64] = np.select(
+        [remembered, exact & rival, exact & short, exact, misspelt], [3, 2, 1, 0, 4], 5
+    )
+    return kinds
+
+
+def model_of(kinds: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Tell which model estimates each kind: places in MODELS, (n,)."""
+    return np.maximum(kinds - 3, 0)
+
+
+def as_spelt(features: Features) -> Features:
+    """Make the features that misspelt names would have without the slip of the pen."""
+    meant: Features = features.copy()
+    slipped = kinds_of(features) == KINDS.index("misspelt")
+    for name, other in (("rival", "tied"), ("is preferred", "preferred"), ("exact", "")):
+        value = column(features, other)[slipped] if other else 1.0
+        meant[slipped, CALIBRATOR_FEATURES.index(name)] = value
+    return meant
 
 
 def column(features: Features, name: str) -> Floats:
@@ -156,21 +162,19 @@ def column(features: Features, name: str) -> Floats:
     return features[:, CALIBRATOR_FEATURES.index(name)]
 
 
-def _checked_rates(rates: Any) -> dict[str, float] | None:
-    if rates is None:
-        return None
-    values = numbers([rates[name] for name in STRATA[1:]])
-    if ((values < 0) | (values > 1)).any():
-        raise ValueError("a rate leaves 0..1")
-    return dict(zip(STRATA[1:], values.tolist(), strict=True))
+def logistic(z: Floats) -> Floats:
+    """Compute 1 / (1 + exp(-z)); the exponential of a large positive number would overflow."""
+    smaller = np.exp(-np.abs(z))
+    return np.asarray(np.where(z >= 0, 1, smaller) / (1 + smaller), dtype=np.float64)
 
 
-def _checked_steps(z: Sequence[float], p: Sequence[float]) -> tuple[Floats, Floats]:
-    levels, values = numbers(z), numbers(p)
-    if levels.shape != values.shape or not len(levels):
-        raise ValueError("the steps are not pairs")
-    if not (np.diff(levels) > 0).all() or not (np.diff(values) >= 0).all():
-        raise ValueError("the steps do not ascend")
-    if values[0] < 0 or values[-1] > 1:
-        raise ValueError("the steps leave 0..1")
-    return levels, values
+def _model(stored: Mapping[str, Any]) -> LinearModel:
+    (bias,) = numbers([stored["bias"]]).tolist()
+    return LinearModel.from_json(CALIBRATOR_FEATURES, stored, bias)
+
+
+def _checked_least(least: Mapping[str, Any]) -> dict[str, float]:
+    values = numbers(list(least.values()))
+    if not set(least) <= set(KINDS) or ((values < 0) | (values > 1)).any():
+        raise ValueError("a least probability leaves 0..1, or is of no kind")
+    return dict(zip(least, values.tolist(), strict=True))

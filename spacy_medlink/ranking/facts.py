@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..kb import KnowledgeBase
 from ..retrieval.memory import Remembered
 from ..text.normalisation import key, upright
+from ..types import Name
 from .endings import Endings, beginning_of
 
 CHARACTERS = 200  # of a text that are used
@@ -87,21 +88,25 @@ class NameFacts:
     """The facts about a knowledge base that features need.
 
     name_concept (NDArray[int32]): concept row of every name row, ascending, (n_names,).
-    text_of (Callable[[int], str]): the text of a name, by its row.
+    name_of (Callable[[int], Name]): a name, by its row.
     prior (Prior): frequencies in annotated text. id_of (Callable[[int], str]): id of a concept, by
         row. endings (Optional[Endings]): the model of ids' endings, where ids have any.
+    is_name (Callable[[str], bool]): whether a text is a name: then it is no slip of the pen.
     """
 
     def __init__(
         self,
         name_concept: NDArray[np.int32],
-        text_of: Callable[[int], str],
+        name_of: Callable[[int], Name],
         prior: Prior,
         id_of: Callable[[int], str] | None = None,
         endings: Endings | None = None,
+        is_name: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._name_concept = name_concept
-        self.form_of = lru_cache(_KEPT)(lambda row: Form.of_name(text_of(row)))
+        self.is_name = lru_cache(_KEPT)(is_name)
+        self.form_of = lru_cache(_KEPT)(lambda row: Form.of_name(name_of(row).text))
+        self.sources_of = lru_cache(_KEPT)(lambda row: _count_sources(name_of(row).source))
         self.prior_of = lru_cache(_KEPT)(prior.of)
         self.names_of = lru_cache(_KEPT)(self._names_of)
         self._id_of = lru_cache(_KEPT)(id_of) if id_of is not None else None
@@ -143,7 +148,14 @@ def name_facts(
 
     votes = ((line.id, line.votes) for line in lines if line.is_general and line.id)
     prior = Prior(votes, id_of)
-    return NameFacts(name_concept, lambda row: kb.name_at(row).text, prior, id_of, endings)
+    return NameFacts(
+        name_concept, kb.name_at, prior, id_of, endings, lambda text: bool(kb.find(text))
+    )
+
+
+def _count_sources(source: str) -> float:
+    """Get the log of 1 + the number of sources of a name."""
+    return math.log1p(len(source.split("|")) if source else 0)
 
 
 def _scheme(id: str) -> str:

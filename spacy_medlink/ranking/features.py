@@ -9,8 +9,9 @@ from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz.distance import Indel
+from rapidfuzz.distance import OSA, Indel
 
+from ..retrieval.exact import IN_CAPITALS
 from ..text.identifiers import is_identified
 from ..text.normalisation import is_short_form
 from ..types import Candidate
@@ -22,6 +23,10 @@ Features = NDArray[np.float64]
 DEPTH = 2  # candidates that features of the first one look at
 MARGIN = 0.3  # larger differences to the runner-up count the same
 _LONGEST = 3.0
+_SLIPS = 2  # letters that may differ; only one in words of fewer than _LONG letters
+# One for the other is no slip, though a letter or two make the difference.
+_PREFIX = re.compile("hyper|hypo|macro|micro|inter|intra|endo|exo|ante|anti|abdu|addu|anis|iso|")
+_SHORTEST, _LONG = 5, 7  # letters; in a shorter word another letter makes another word
 _TIERS = ("exact", "ngram", "dense")
 _NONE: Mapping[str, float] = MappingProxyType({})
 _NUMBER = re.compile(r"\d+(?:[a-z]\b)?")
@@ -96,8 +101,8 @@ def _of_tier(tier: str) -> Callable[[Described], float]:
 
 
 def _margin(it: Described) -> float:
-    # A candidate that the document itself identifies has no competitor.
-    if len(it.ranking) < 2 or is_identified(it.candidate.scores):
+    # A candidate that the document itself identifies has no competitor; what ties is told apart.
+    if len(it.ranking) < 2 or it.candidate.tied or is_identified(it.candidate.scores):
         return MARGIN
     return round(min(max(it.candidate.score - it.ranking[1].score, 0.0), MARGIN), DIGITS)
 
@@ -121,6 +126,40 @@ def _memory(it: Described) -> float:
 def _spelling(it: Described) -> float:
     orders = {it.name.key, it.name.spoken}
     return max(Indel.normalized_similarity(it.form.key, order) for order in orders)
+
+
+def _slip(it: Described) -> float:
+    """Score how near the spelling of text and name is, if they differ by slips of the pen alone.
+
+    RETURNS (float): 1 less a third for each letter that is left out, added, changed or swapped, and
+        for a blank, in words of any order; 0 where more differs, or a number or a short word does.
+    """
+    slips = 1 if it.form.key.replace(" ", "") == it.name.key.replace(" ", "") else _slips(it)
+    return max(0.0, 1 - slips / (_SLIPS + 1)) if not it.exact else 0.0
+
+
+def _slips(it: Described) -> int:
+    """Count the letters by which the words that only one of text and name has differ."""
+    own, wanted = sorted(it.missing), sorted(it.added)
+    if not 0 < len(own) == len(wanted) <= _SLIPS or any(map(it.facts.is_name, own)):
+        return _SLIPS + 1
+    orders = {tuple(wanted), tuple(reversed(wanted))}
+    return min(sum(map(_letters_apart, own, order)) for order in orders)
+
+
+def _letters_apart(word: str, wanted: str) -> int:
+    longest = max(len(word), len(wanted))
+    allowed = 1 if longest < _LONG else _SLIPS
+    distance = OSA.distance(word, wanted, score_cutoff=allowed)
+    prefix, other = (_PREFIX.match(text) for text in (word, wanted))
+    is_other = prefix and other and prefix[0] and other[0] and prefix[0] != other[0]
+    is_slip = longest >= _SHORTEST and word.isalpha() and wanted.isalpha() and not is_other
+    return int(distance) if is_slip and distance <= allowed else _SLIPS + 1
+
+
+def _is_short(it: Described) -> float:
+    # A name that is no short form may be written in capitals.
+    return float(is_short_form(it.candidate.form.strip()) and it.exact in (0.0, 1.0))
 
 
 def _beginning(it: Described) -> float:
@@ -151,15 +190,18 @@ FEATURES: dict[str, Callable[[Described], float]] = {
     "ngram": _of_tier("ngram"),
     "dense": _of_tier("dense"),
     "exact": lambda it: float(it.exact > 0),  # 1 where the exact tier found it
+    # 1 where the name differs from the text in letter case at most.
+    "same letters": lambda it: float(round(it.exact, DIGITS) >= IN_CAPITALS),
     # The first candidate beside the others.
     "margin": _margin,  # how much less the runner-up scores, up to MARGIN
     "agreement": _agreement,  # share of the tiers that by themselves put it first
     "rival": _rival,  # 1 where the exact tier found the runner-up too
-    # 1 where only the order of ids puts it first.
+    # 1 where only preferred names, numbers of names and sources, and ids put it first.
     "tied": lambda it: float(bool(it.candidate.tied)),
     "memory": _memory,  # 1 where corrections, or an identifier in the document, say so
     # How the name that matched compares with the text.
     "spelling": _spelling,  # 1 - normalised Indel distance of the keys, also inverted
+    "slip": _slip,  # how near the spelling is, where they differ by a slip of the pen
     "relative length": _relative_length,  # length of the name's key / that of the text's, up to 3
     "added": lambda it: len(it.added) / max(1, len(it.name.words)),  # share of the name's words
     "missing": lambda it: len(it.missing) / max(1, len(it.form.words)),  # ... of the text's
@@ -168,14 +210,16 @@ FEATURES: dict[str, Callable[[Described], float]] = {
     "last word": lambda it: float(it.form.last == it.name.last),  # 1 where it is the same
     # 1 where they have the same words in any order.
     "same words": lambda it: float(bool(it.form.words) and it.form.words == it.name.words),
-    # The text alone: 1 for short upper-case ones; logarithm of 1 + characters.
-    "short form": lambda it: float(is_short_form(it.candidate.form.strip())),
+    # The text alone: 1 for short upper-case ones that are no name, or are one as they are written;
+    # logarithm of 1 + characters.
+    "short form": _is_short,
     "length": lambda it: float(np.log1p(min(len(it.candidate.form), CHARACTERS))),
     # The concept: 1 where the matched name is its preferred name, 1 where the text is, and the
     # logarithm of 1 + its names: concepts with many names are mentioned more often.
     "preferred": lambda it: float(it.candidate.name_row == it.first),
     "is preferred": _is_preferred,
     "names": lambda it: it.names,
+    "sources": lambda it: it.facts.sources_of(it.candidate.name_row),  # log of 1 + the name's
     # Annotated text: 1 where it mentions the concept, and logarithms: of 1 + its mentions, of the
     # share of mentions with ids of the same form, and of the probability of its id's ending.
     "seen": lambda it: it.facts.prior_of(it.candidate.row).seen,

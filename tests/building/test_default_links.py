@@ -39,9 +39,10 @@ def test_the_mentions_of_a_letter_are_linked(linker):
         assert link.candidates[0]["prob"] is not None
 
 
-def test_a_name_of_one_concept_is_as_sure_as_the_terminology(linker):
-    rate = linker.assets.manifest["calibrator"]["rates"]["verbatim"]
-    (link,) = linker.link_texts(["rheumatoid arthritis"])
-    assert link.id == "C0003873"
-    assert link.candidates[0]["prob"] == pytest.approx(rate, abs=1e-4)
-    assert rate > 0.88
+def test_a_preferred_name_is_surer_than_a_synonym_and_that_than_a_slip_of_it(linker):
+    links = linker.link_texts(["arthritis or polyarthritis, rheumatic", "rheumatoid arthritis"])
+    assert {link.id for link in links} == {"C0003873"}
+    preferred, synonym = (link.candidates[0]["prob"] for link in links)
+    assert preferred > synonym >= linker.assets.calibrator.threshold
+    (slip,) = linker.link_texts(["rheumatoid arthitis"])
+    assert slip.id == "C0003873" and slip.candidates[0]["prob"] <= synonym

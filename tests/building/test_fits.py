@@ -89,7 +89,8 @@ def test_few_changed_names_keep_all(dense: Assets, next_kb: Path, tmp_path: Path
     assert (made.path / CALIBRATOR).read_bytes() == (dense.path / CALIBRATOR).read_bytes()
     assert Assets(made.path, verify=True).engine(calibrator=True).calibrator is not None
     texts = ["lesion 1 of the bada", "bada dabaitis", "bada dabaitid", "gout"]
-    assert probabilities(made, texts)[1] == probabilities(dense, texts)[1]
+    # The concept may have more or fewer names, of which probabilities know.
+    assert probabilities(made, texts)[1] == pytest.approx(probabilities(dense, texts)[1], abs=1e-3)
 
 
 def test_an_update_is_a_build_but_for_what_it_keeps(

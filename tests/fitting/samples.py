@@ -5,11 +5,13 @@ import numpy as np
 from spacy_medlink.fitting.examples import RankedExamples
 from spacy_medlink.ranking.calibrator import CALIBRATOR_FEATURES, calibrator_features
 from spacy_medlink.ranking.facts import NameFacts, Prior
-from spacy_medlink.types import Candidate
+from spacy_medlink.types import Candidate, Name
 
 # Three names each.
 FACTS = NameFacts(
-    np.repeat(np.arange(400, dtype=np.int32), 3), lambda row: f"some text {row}", Prior((), str)
+    np.repeat(np.arange(400, dtype=np.int32), 3),
+    lambda row: Name(f"some text {row}"),
+    Prior((), str),
 )
 
 

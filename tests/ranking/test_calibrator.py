@@ -6,45 +6,114 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.ranking.calibrator import CALIBRATOR_FEATURES, RankingCalibrator
+from spacy_medlink.fitting.calibrator import stated_model
+from spacy_medlink.ranking.calibrator import (
+    AGAINST,
+    CALIBRATOR_FEATURES,
+    EITHER,
+    KINDS,
+    MODELS,
+    RankingCalibrator,
+    calibrator_features,
+    kinds_of,
+)
 from spacy_medlink.ranking.linear import LinearModel
 from tests.fitting.samples import FACTS, ranking
 
 N = len(CALIBRATOR_FEATURES)
+WEIGHTS = np.array([-1.0 if name in AGAINST else 1.0 for name in CALIBRATOR_FEATURES])
+ROWS = st.lists(st.floats(0, 5), min_size=N, max_size=N)
 
 
 def calibrator(weight=4.0, bias=-2.0, **more):
     weights = np.zeros(N)
     weights[0] = weight
     model = LinearModel.of(CALIBRATOR_FEATURES, 0.0, 1.0, weights, bias)
-    return RankingCalibrator(model, facts=FACTS, **more)
+    return RankingCalibrator(stated_model(), model, model, facts=FACTS, **more)
 
 
-STEPS = (np.array([-2.0, 0.0, 1.0, 2.0]), np.array([0.0, 0.4, 0.4, 1.0]))
+def verbatim(row=0, form="some text", rival=False, memory=0.0, **more):
+    own = ranking(1.0, 0.1, exact=True, row=row, form=form, **more)
+    own[0].scores["memory"] = memory
+    own[1].scores["exact"] = 0.95 if rival else 0.0
+    return own
 
 
-def test_the_logistic_model_and_the_steps():
+def features(**values):
+    row = np.zeros(N)
+    for name, value in values.items():
+        row[CALIBRATOR_FEATURES.index(name.replace("_", " "))] = value
+    return row[None]
+
+
+def test_the_logistic_model():
     (p,) = calibrator().probabilities([ranking(0.75)])
     assert p == pytest.approx(1 / (1 + np.exp(-1)), abs=1e-6)
-    assert calibrator(steps=STEPS).probabilities(
-        [ranking(score) for score in (0.0, 0.25, 0.5, 0.75, 0.875)]
-    ) == pytest.approx([0.001, 0.2, 0.4, 0.4, 0.7])
-    assert (calibrator().kind, calibrator(steps=STEPS).kind) == ("logistic", "isotonic")
 
 
-@pytest.mark.parametrize("steps", [None, STEPS])
-@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40))
-def test_probabilities_are_monotone_and_within_0_and_1(steps, scores):
-    features = np.zeros((len(scores), N))
-    features[:, 0] = sorted(scores)
-    p = calibrator(steps=steps).estimate(features)
-    assert ((p > 0) & (p < 1)).all()
-    assert (np.diff(p) >= 0).all()
+def test_kinds():
+    rankings = [
+        ranking(0.9), verbatim(), verbatim(rival=True), verbatim(memory=1.0),
+        ranking(0.9, form="some texxt 0"), verbatim(form="ST"),
+    ]  # fmt: skip
+    rankings[-1][0].scores["exact"] = 1.0
+    found = kinds_of(calibrator_features(rankings, FACTS)).tolist()
+    assert [KINDS[kind] for kind in found] == [
+        "resembling", "name", "shared", "remembered", "misspelt", "short form"
+    ]  # fmt: skip
+
+
+@given(ROWS, st.sampled_from([one for one in CALIBRATOR_FEATURES if one != EITHER]),
+       st.floats(0, 3))  # fmt: skip
+def test_no_feature_that_speaks_for_a_link_lowers_its_probability(values, name, more):
+    """Within a kind: with any weights of the signs that fits are bound to."""
+    own = LinearModel.of(CALIBRATOR_FEATURES, 0.0, 1.0, WEIGHTS / 8, -1.0)
+    made = RankingCalibrator(own, own, own, dict.fromkeys(KINDS[:4], 0.75), threshold=0.75)
+    before = np.array([values])
+    after = before.copy()
+    after[0, CALIBRATOR_FEATURES.index(name)] += -more if name in AGAINST else more
+    after = np.maximum(after, 0)
+    if kinds_of(before) == kinds_of(after):
+        assert made.estimate(after)[0] >= made.estimate(before)[0] - 1e-12
+
+
+def test_what_is_known_of_a_name_counts():
+    """Of annotated text: preferred names, names of many sources, no short forms, no rivals."""
+    usual = {"exact": 1, "same_letters": 1, "names": 1.5, "length": 2.6, "margin": 0.3}
+    made = calibrator()
+    p = made.estimate(np.vstack([
+        features(**usual, tied=1, rival=1), features(**usual, rival=1), features(**usual),
+        features(**{**usual, "names": 3}), features(**{**usual, "names": 3}, sources=1.4),
+        features(**{**usual, "names": 3}, sources=1.4, is_preferred=1),
+    ]))  # fmt: skip
+    assert (np.diff(p) > 0).all() and p[0] < 0.75 and p[-1] > 0.95, p
+    short = features(**usual, short_form=1)
+    assert made.estimate(short)[0] < 0.75 < p[2]
+
+
+def test_a_slip_is_no_surer_than_the_name_and_a_shared_name_no_surer_than_a_tie():
+    made = calibrator(weight=0.0, bias=9.0)
+    name = {"same_letters": 1, "names": 1.5, "length": 2.6, "margin": 0.3}
+    alone, slip, tied, shared = made.estimate(np.vstack([
+        features(**name, exact=1), features(**name, slip=0.67),
+        features(**name, slip=0.67, tied=1), features(**name, exact=1, rival=1, tied=1),
+    ]))  # fmt: skip
+    assert alone == slip > tied == shared
+
+
+def test_kinds_of_names_have_a_least_probability():
+    least = {"name": 0.9, "shared": 0.8}
+    rows = np.vstack([
+        features(exact=1), features(exact=1, rival=1), features(exact=1, short_form=1), features()
+    ])  # fmt: skip
+    plain = calibrator(bias=-9.0).estimate(rows)
+    assert plain.max() < 0.8
+    assert calibrator(bias=-9.0, least=least).estimate(rows).tolist() == [0.9, 0.8, *plain[2:]]
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=60), st.integers(1, 7))
 def test_any_batch_size_gives_the_same(scores, size):
-    made = calibrator(steps=STEPS)
+    made = calibrator()
     rankings = [ranking(score) for score in scores]
     together = made.probabilities(rankings)
     apart = [
@@ -55,12 +124,19 @@ def test_any_batch_size_gives_the_same(scores, size):
     assert together == apart
 
 
-@pytest.mark.parametrize("steps", [None, STEPS])
-def test_saving_and_loading(tmp_path, steps):
-    made = calibrator(steps=steps, fitted_for={"tiers": ["exact"]})
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40))
+def test_probabilities_are_within_0_and_1(scores):
+    rows = np.vstack([features(score=score) for score in sorted(scores)])
+    p = calibrator().estimate(rows)
+    assert ((p > 0) & (p < 1)).all()
+    assert (np.diff(p) >= 0).all()
+
+
+def test_saving_and_loading(tmp_path):
+    made = calibrator(fitted_for={"tiers": ["exact"]}, least={"name": 0.7})
     made.save(tmp_path / "c.json")
     again = RankingCalibrator.load(tmp_path / "c.json", FACTS, 0.7)
-    rankings = [ranking(score / 50) for score in range(50)]
+    rankings = [ranking(score / 50) for score in range(50)] + [verbatim()]
     assert again.probabilities(rankings) == made.probabilities(rankings)
     assert (again.threshold, again.fitted_for) == (0.7, {"tiers": ["exact"]})
     before = (tmp_path / "c.json").read_bytes()
@@ -71,21 +147,14 @@ def test_saving_and_loading(tmp_path, steps):
 @pytest.mark.parametrize(
     ("change", "code"),
     [
-        ({"format": 2}, "E214"),
+        ({"format": 1}, "E214"),
         ({"features": ["score"]}, "E214"),
-        ({"weights": [1.0]}, "E202"),
-        ({"weights": "x"}, "E202"),
-        ({"mean": [None] * N}, "E202"),
-        ({"mean": [float("nan")] * N}, "E202"),
-        ({"scale": [0.0] * N}, "E202"),
-        ({"bias": float("inf")}, "E202"),
-        ({"bias": "high"}, "E202"),
-        ({"steps": [[0.0, 1.0], [0.9, 0.1]]}, "E202"),
-        ({"steps": [[1.0, 0.0], [0.1, 0.9]]}, "E202"),
-        ({"steps": [[0.0, 1.0], [0.1, 1.9]]}, "E202"),
-        ({"steps": [[0.0], [0.1, 0.9]]}, "E202"),
-        ({"steps": 3}, "E202"),
+        ({"least": {"name": 1.5}}, "E202"),
+        ({"least": {"name": "high"}}, "E202"),
+        ({"least": {"nothing": 0.5}}, "E202"),
+        ({"least": 3}, "E202"),
         ({"fitted_for": 3}, "E202"),
+        *(({name: value}, "E202") for name in MODELS for value in (None, {}, 3)),
     ],
 )
 def test_damaged_files_are_refused(tmp_path, change, code):
@@ -93,6 +162,24 @@ def test_damaged_files_are_refused(tmp_path, change, code):
     calibrator().save(path)
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
     with pytest.raises(MedlinkError, match=code):
+        RankingCalibrator.load(path, FACTS)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"weights": [1.0]}, {"weights": "x"}, {"mean": [None] * N}, {"mean": [float("nan")] * N},
+        {"scale": [0.0] * N}, {"bias": float("inf")}, {"bias": "high"},
+    ],
+)  # fmt: skip
+def test_damaged_models_are_refused(tmp_path, model, change):
+    path = tmp_path / "c.json"
+    calibrator().save(path)
+    facts = json.loads(path.read_text())
+    facts[model] |= change
+    path.write_text(json.dumps(facts))
+    with pytest.raises(MedlinkError, match="E202"):
         RankingCalibrator.load(path, FACTS)
 
 

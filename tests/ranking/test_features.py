@@ -8,7 +8,7 @@ from spacy_medlink.ranking.endings import Endings
 from spacy_medlink.ranking.facts import NameFacts, Prior
 from spacy_medlink.ranking.features import DEPTH
 from spacy_medlink.ranking.ranker import RANKER_FEATURES, ranker_features
-from spacy_medlink.types import Candidate
+from spacy_medlink.types import Candidate, Name
 from tests.fitting.samples import FACTS, ranking
 
 
@@ -21,9 +21,10 @@ def described(own):
 def test_what_is_told_of_a_ranking():
     found = described(ranking(0.8, 0.1, exact=True, form="MI", tied=(0, 1)))
     assert found == {
-        "score": 0.8, "margin": 0.1, "ngram": 0.8, "dense": 0.8, "agreement": 1.0, "exact": 1.0,
-        "rival": 1.0, "tied": 1.0, "memory": 0.0, "preferred": 1.0,
-        "names": pytest.approx(np.log(4)), "short form": 1.0, "length": pytest.approx(np.log(3)),
+        "score": 0.8, "margin": 0.3, "ngram": 0.8, "dense": 0.8, "agreement": 1.0, "exact": 1.0,
+        "rival": 1.0, "tied": 1.0, "memory": 0.0, "preferred": 1.0, "is preferred": 0.0,
+        "same letters": 0.0, "sources": 0.0, "slip": 0.0,
+        "names": pytest.approx(np.log(4)), "short form": 0.0, "length": pytest.approx(np.log(3)),
         "added": 1.0, "missing": 1.0, "numbers": 1.0,
         "same words": 0.0,
     }  # fmt: skip
@@ -60,8 +61,12 @@ CONCEPT_OF = np.array([0, 0, 1, 2], dtype=np.int32)
 IDS = ["D1", "D2", "X1"]
 
 
+def name_at(row):
+    return Name(NAMES[row])
+
+
 def facts_of(votes=()):
-    return NameFacts(CONCEPT_OF, NAMES.__getitem__, Prior(votes, IDS.__getitem__))
+    return NameFacts(CONCEPT_OF, name_at, Prior(votes, IDS.__getitem__))
 
 
 def test_features_of_candidates():
@@ -87,7 +92,7 @@ def test_a_candidate_gets_what_another_ending_of_its_id_scores():
     endings = Endings(["3", "6"], [], np.zeros((0, 2), np.float32), np.zeros(2, np.float32))
     ranking = [Candidate(row, row, score, {}) for row, score in ((0, 0.9), (2, 0.8), (1, 0.3))]
     for model, gains in ((endings, [0.0, 0.0, 0.6]), (None, [0.0, 0.0, 0.0])):
-        facts = NameFacts(CONCEPT_OF, NAMES.__getitem__, Prior([], str), ids.__getitem__, model)
+        facts = NameFacts(CONCEPT_OF, name_at, Prior([], str), ids.__getitem__, model)
         found = ranker_features(ranking, facts)
         assert found[:, RANKER_FEATURES.index("beginning")].tolist() == gains
 
@@ -105,7 +110,7 @@ def test_a_candidate_gets_what_another_ending_of_its_id_scores():
     ],
 )
 def test_inverted_names_are_read_in_either_order(text, name, spelling, last_word):
-    own = NameFacts(np.zeros(1, np.int32), lambda row: name, Prior([], lambda row: ""))
+    own = NameFacts(np.zeros(1, np.int32), lambda row: Name(name), Prior([], lambda row: ""))
     (found,) = ranker_features([Candidate(0, 0, 0.5, {}, form=text)], own)
     found = dict(zip(RANKER_FEATURES, found.tolist(), strict=True))
     assert found["last word"] == last_word
@@ -115,7 +120,7 @@ def test_inverted_names_are_read_in_either_order(text, name, spelling, last_word
 
 @given(st.text(max_size=40), st.text(max_size=40))
 def test_features_are_numbers_whatever_is_written(text, name):
-    own = NameFacts(np.zeros(1, np.int32), lambda row: name, Prior([], lambda row: ""))
+    own = NameFacts(np.zeros(1, np.int32), lambda row: Name(name), Prior([], lambda row: ""))
     found = ranker_features([Candidate(0, 0, 0.5, {}, form=text)], own)
     assert np.isfinite(found).all() and found.shape == (1, len(RANKER_FEATURES))
 
@@ -131,6 +136,68 @@ def test_features_are_numbers_whatever_is_written(text, name):
     ],
 )
 def test_numbers_that_differ(text, name, differ):
-    facts = NameFacts(np.zeros(1, dtype=np.int32), lambda row: name, Prior([], IDS.__getitem__))
+    facts = NameFacts(
+        np.zeros(1, dtype=np.int32), lambda row: Name(name), Prior([], IDS.__getitem__)
+    )
     found = ranker_features([Candidate(0, 0, 0.5, {"ngram": 0.5}, form=text)], facts)
     assert found[0, RANKER_FEATURES.index("numbers")] == differ
+
+
+@pytest.mark.parametrize(
+    ("text", "exact", "short"),
+    [("MS", 0.0, 1.0), ("MS", 1.0, 1.0), ("FEVER", 0.99, 0.0), ("ms", 0.0, 0.0), ("MS-LIKE", 0, 0)],
+)
+def test_a_name_in_capitals_is_no_short_form(text, exact, short):
+    own = ranking(0.9, form=text)
+    own[0].scores["exact"] = exact
+    assert described(own)["short form"] == short
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "slip"),
+    [
+        ("hypothyroidsm", "Hypothyroidism", 2 / 3),
+        ("arthitis, rheumatoid", "Rheumatoid arthritis", 2 / 3),
+        ("rhuematoid arthitis", "Rheumatoid Arthritis", 1 / 3),
+        ("heartfailure", "heart failure", 2 / 3),
+        ("astma", "asthma", 2 / 3),
+        ("epilespy type 2", "Epilepsy, type 2", 2 / 3),
+        ("epilepsy", "Epilepsy", 0.0),  # no slip at all
+        ("epilepsy type 1", "epilepsy type 2", 0.0),
+        ("vitamin K deficiency", "vitamin D deficiency", 0.0),
+        ("gait", "gout", 0.0),  # another letter makes another word
+        ("hyperkalemia", "hypokalaemia", 0.0),
+        ("macrocephaly", "microcephaly", 0.0),
+        ("severe asthma", "asthma", 0.0),
+        ("", "asthma", 0.0),
+    ],
+)
+def test_slips_of_the_pen(text, name, slip):
+    own = NameFacts(np.zeros(1, np.int32), lambda row: Name(name), Prior([], lambda row: ""))
+    exact = {"exact": 1.0} if text == "epilepsy" else {}
+    (row,) = calibrator_features([[Candidate(0, 0, 0.5, exact, form=text)]], own).tolist()
+    assert row[CALIBRATOR_FEATURES.index("slip")] == pytest.approx(slip)
+
+
+def test_a_word_that_is_a_name_itself_is_no_slip():
+    for known, slip in ((set(), 2 / 3), ({"ileus"}, 0.0)):
+        own = NameFacts(
+            np.zeros(1, np.int32), lambda row: Name("pain of ileum"), Prior([], lambda row: ""),
+            is_name=known.__contains__,
+        )  # fmt: skip
+        mention = Candidate(0, 0, 0.5, {}, form="pain of ileus")
+        assert own.is_name("ileus") == bool(known)
+        (row,) = calibrator_features([[mention]], own).tolist()
+        assert row[CALIBRATOR_FEATURES.index("slip")] == pytest.approx(slip)
+
+
+@given(st.text("abcdefghij ", min_size=1, max_size=30), st.integers(0, 29), st.sampled_from("xyz"))
+def test_more_slips_are_never_nearer(name, place, letter):
+    def nearness(text):
+        own = NameFacts(np.zeros(1, np.int32), lambda row: Name(name), Prior([], lambda row: ""))
+        (row,) = calibrator_features([[Candidate(0, 0, 0.5, {}, form=text)]], own).tolist()
+        return row[CALIBRATOR_FEATURES.index("slip")]
+
+    once = name[:place] + letter + name[place:]
+    twice = letter + once
+    assert nearness(twice) <= max(nearness(once), 1 / 3)
