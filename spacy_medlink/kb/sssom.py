@@ -16,7 +16,7 @@ from ..util.outputs import marked
 from .readers.fields import FieldError, identifier
 from .readers.lines import numbered_lines, report
 from .readers.rows import delimiter_of, rows_of
-from .readers.xrefs import code_of, relation_of_match
+from .readers.xrefs import code_of, compact, relation_of_match
 from .rekey import scheme_of
 from .scratch import scratch
 
@@ -155,13 +155,13 @@ def _rows(path: Path, bad_lines: list[BadLine] | None) -> Iterator[_Row]:
     comments, rest = _comments(lines)
     first = next(rest, (1, ""))
     delimiter = delimiter_of([first[1]])
-    rows = rows_of(path, chain([first], rest), bad_lines, delimiter)
+    rows = rows_of(path, chain([first], rest), bad_lines, delimiter, is_quoted=True)
     number, columns = next(rows, (1, []))
     if missing := next((column for column in _NEEDED if column not in columns), ""):
         report(path, number, f"no column {missing}", "the columns of SSSOM", bad_lines)
         return
     # A spreadsheet fills comments up with empty cells, and quotes some.
-    cells = rows_of(path, iter(comments), [], delimiter)
+    cells = rows_of(path, iter(comments), [], delimiter, is_quoted=True)
     texts = [(number, delimiter.join(row).rstrip(delimiter)[1:]) for number, row in cells]
     facts = _facts(path, texts, bad_lines)
     known = (facts.get("curie_map") or {}).items()
@@ -282,7 +282,12 @@ def _pairs(id: str, prefixes: Mapping[str, str]) -> tuple[_Pair, ...]:
     concept may have the address as its id.
     """
     prefix, _, local = id.partition(":")
-    meant = code_of(f"{prefixes[prefix]}{local}" if prefix in prefixes else id)
+    if prefix in prefixes:
+        whole = f"{prefixes[prefix]}{local}"
+        vocabulary = compact(f"{prefixes[prefix]}0").removesuffix("0")  # "HP:" of ".../obo/HP_"
+        meant = code_of(whole if "://" in vocabulary else f"{vocabulary}{local}")
+    else:
+        meant = code_of(id)
     pairs = [code_of(id), meant] if meant and meant[0] == "URL" else [meant]
     found = tuple(dict.fromkeys(pair for pair in pairs if pair is not None))
     if not found:

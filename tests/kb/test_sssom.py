@@ -33,6 +33,7 @@ HP:1		oboInOwl:hasDbXref		NCIT:C1\t
 HP:1		skos:exactMatch		HP:1\t
 X:1		skos:exactMatch		Y:1\t
 """
+OBO = "http://purl.obolibrary.org/obo/"
 CONCEPTS: list[Record] = [
     Concept("HP:1", "sweet disease", codes={"MESH": ("D0",)}),
     Retired("HP:3", "HP:1"),
@@ -192,17 +193,20 @@ def test_ids_stay_what_the_curie_map_says(path: Path) -> None:
     """ "FEVER_HIGH" is no id of an ontology FEVER, and two vocabularies stay apart."""
     path.write_text(
         "# curie_map:\n#   LOCAL: http://example.org/a/\n#   ex_2: http://example.org/b#\n"
+        f"#   OURS: {OBO}OUR_OWN_\n#   obo: {OBO}\n"
         "subject_id\tpredicate_id\tobject_id\n"
         "LOCAL:FEVER_HIGH\tskos:exactMatch\tHP:1\n"
         "ex_2:FEVER_HIGH\tskos:exactMatch\tHP:2\n"
         "LOCAL:COUGH\tskos:exactMatch\thttp://example.org/b#COUGH\n"
+        "OURS:PAIN_LOW\tskos:exactMatch\tobo:HP_3\n"
     )
     ids = ["LOCAL:FEVER_HIGH", "ex_2:FEVER_HIGH", "http://example.org/b#FEVER_HIGH", "HP:1",
-           "LOCAL:COUGH", "http://example.org/b#COUGH"]  # fmt: skip
+           "LOCAL:COUGH", "http://example.org/b#COUGH", "OUR_OWN:PAIN_LOW"]  # fmt: skip
     found = _applied(path, [Concept(id, "a") for id in ids])
     assert [dict(one.codes) for one in found.values()] == [
         {"HP": ("1",)}, {"HP": ("2",)}, {"HP": ("2",)}, {"LOCAL": ("FEVER_HIGH",)},
         {"URL": ("http://example.org/b#COUGH",)}, {"LOCAL": ("COUGH",)},
+        {"HP": ("3",)},
     ]  # fmt: skip
 
 

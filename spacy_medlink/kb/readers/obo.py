@@ -25,7 +25,7 @@ _SCOPES = frozenset({"EXACT", "BROAD", "NARROW", "RELATED"})
 # each space.
 _QUALIFIER = r'[^\s{}="]+=(?:"(?:[^"\\]|\\.)*"|[^\s"{},]*)'
 _TRAILER = re.compile(
-    rf"(?<!\s)(?:\s*\{{(?:\s*{_QUALIFIER}\s*(?:,|(?=\}})))*\}})?(?:(?:^|\s+)!.*)?$"
+    rf"(?<!\s)(?:(?:\s+|(?<!\\))\{{(?:\s*{_QUALIFIER}\s*(?:,|(?=\}})))*\}})?(?:(?:^|\s+)!.*)?$"
 )
 _STANZA = re.compile(r"\[(\w+)\](?:\s*!.*)?")
 _STANZAS = frozenset({"Term", "Typedef", "Instance", "Annotation"})

@@ -64,10 +64,17 @@ def _cells(path: Path, line: tuple[int, str], delimiter: str) -> list[str]:
 
 
 def rows_of(
-    path: Path, lines: Iterator[tuple[int, str]], bad_lines: list[BadLine] | None, delimiter: str
+    path: Path,
+    lines: Iterator[tuple[int, str]],
+    bad_lines: list[BadLine] | None,
+    delimiter: str,
+    is_quoted: bool = False,
 ) -> Iterator[Row]:
-    """Stream the rows of numbered lines, as `read_rows` does; path (Path): for messages."""
-    is_tabbed = delimiter == "\t"
+    """Stream the rows of numbered lines, as `read_rows` does.
+
+    path (Path): for messages. is_quoted (bool): cells may be quoted in tab-separated files, too.
+    """
+    is_tabbed = delimiter == "\t" and not is_quoted
     rows = _tabbed(lines) if is_tabbed else _quoted(path, lines, bad_lines, delimiter)
     for number, cells in rows:
         if any(cell and not cell.isspace() for cell in cells):
