@@ -602,7 +602,7 @@ class Errors:
     )
     peft_missing = Message(
         "E521",
-        "The recipe trains a LoRA, which needs the package peft: `pip install "
+        "The recipe trains a LoRA, which needs {lacking}: `pip install "
         "'spacy-medlink[peft]'`, or choose kind = \"bottleneck\" in [adapter].",
     )
     package_missing = Message(
@@ -628,8 +628,7 @@ class Errors:
     )
     drawing_missing = Message(
         "E531",
-        "The package {package}, which places the names, is not installed: `pip install {package}`, "
-        "or give `--method tsne`.",
+        "UMAP needs {lacking}: `pip install umap-learn`, or give `--method tsne`.",
     )
 
     student_too_weak = Message(
@@ -678,8 +677,7 @@ class Errors:
     )
     extra_missing = Message(
         "E614",
-        "{what} needs the package {package}, which is not installed: "
-        "`pip install 'spacy-medlink[{extra}]'`.",
+        "{what} needs {lacking}: `pip install 'spacy-medlink[{extra}]'`.",
     )
     no_text_column = Message(
         "E615",
@@ -701,7 +699,7 @@ class Errors:
         "{format} makes a file for each document, so a request can have one text only. Send one, "
         "or use `medlink annotate`.",
     )
-    pandas_missing = Message("E662", "A table needs pandas: `pip install pandas`.")
+    pandas_missing = Message("E662", "A table needs {lacking}: `pip install pandas`.")
     nothing_allowed = Message(
         "E669",
         "{path} allows nothing: it has no line but empty ones and comments. Write into it what may "
@@ -983,7 +981,7 @@ class Warnings:
         "without its context. Set the transformer's `get_spans` to `strided_spans`."
     )
     runtime_missing = (
-        "[W243] The assets at {path} have an encoder for {runtime}, which is not installed, so "
+        "[W243] The assets at {path} have an encoder for {runtime}, which needs {lacking}, so "
         "torch runs it. To run it as built, `pip install 'spacy-medlink[{runtime}]'`."
     )
     western_lines = (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..components.pipelines import STARTER, linked_spans, linker_of, open_pipeline
 from ..components.reading import make_doc
 from ..errors import Errors
-from ..util.extras import is_installed
+from ..util.extras import lacking
 from .formats import format_named
 from .page import render_text
 from .records import record_of_link
@@ -61,9 +61,11 @@ class LinkedText(Sequence[Record]):
 
         RAISES (MedlinkError): E662 without pandas, which is no requirement.
         """
-        if not is_installed("pandas"):
-            raise Errors.pandas_missing()
-        return import_module("pandas").DataFrame(self._records)
+        try:
+            pandas = import_module("pandas")
+        except ImportError as error:
+            raise Errors.pandas_missing(lacking=lacking(error)) from error
+        return pandas.DataFrame(self._records)
 
     def to_format(self, format: str, doc_id: str = "1") -> str:
         """Write the text and its links in a format of other tools.

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..errors import Errors
 from ..text.context import KINDS, SECTION
+from ..util.extras import missing
 from .documents import Document
 from .text_inputs import check_columns, document_of
 
@@ -23,7 +24,7 @@ def arrow() -> Any:
         import pyarrow
         import pyarrow.parquet
     except ImportError as error:
-        raise Errors.extra_missing(what="Parquet", package="pyarrow", extra="parquet") from error
+        raise missing(error, "Parquet") from error
     return pyarrow
 
 

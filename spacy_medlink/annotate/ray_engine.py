@@ -6,11 +6,15 @@ directory of parts. On several machines, input, output and assets must lie on a 
 
 import logging
 import os
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from ..errors import Errors, MedlinkError
+from ..util.extras import missing
 from .documents import Document, Done, Part
 from .parts import PartStream
 from .worker import Job, PartWorker, check
@@ -24,20 +28,23 @@ def run_ray(job: Job, parts: PartStream, n_process: int = 1) -> Iterator[Done]:
     RAISES (MedlinkError): E614 without ray; what PartWorker raises.
     """
     check(replace(job, device=None))  # the machine of the caller may have no GPU
-    # Do not contact a network unless the user asks for it.
+    # Do not contact a network unless the user asks for it, and show no errors of a good run.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     try:
         import ray
         import ray.data
     except ImportError as error:
-        raise Errors.extra_missing(
-            what="`--engine ray`", package="ray[data]", extra="ray"
-        ) from error
+        raise missing(error, "`--engine ray`") from error
     from .ray_source import PartSource
 
     if not ray.is_initialized():
         # The output of workers could quote a note.
-        ray.init(log_to_driver=False, include_dashboard=False, logging_level=logging.ERROR)
+        with _silent():
+            ray.init(log_to_driver=False, include_dashboard=False, logging_level=logging.ERROR)
+    for handler in logging.getLogger("ray.data").handlers:
+        if isinstance(handler, logging.StreamHandler):  # its file has everything
+            handler.setLevel(logging.CRITICAL)
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
     context.target_max_block_size = 1  # one part a block, else small inputs go to a single actor
@@ -58,6 +65,23 @@ def run_ray(job: Job, parts: PartStream, n_process: int = 1) -> Iterator[Done]:
             yield Done(*(int(row[name]) for name in Done._fields))
     except ray.exceptions.RayError as error:
         raise _own(error) or Errors.worker_died() from error
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Show nothing of what Ray's core writes to the standard error while it starts.
+
+    It tells there, whatever its level, from where it has its level.
+    """
+    sys.stderr.flush()
+    kept = os.dup(2)
+    try:
+        with Path(os.devnull).open("wb") as nothing:
+            os.dup2(nothing.fileno(), 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def for_actors(job: Job, gpus: float) -> tuple[Job, bool]:

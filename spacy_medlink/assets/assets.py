@@ -15,7 +15,7 @@ runtime/           the same network for a runtime without torch, when the build 
 reranker/          a cross-encoder with its head and settings, when one was worth its time
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -242,9 +242,7 @@ class Assets:
             return None
         return self._part("ranker", self._open_ranker)
 
-    def added_names(
-        self, tiers: Collection[str], encoder: "Encoder | None" = None
-    ) -> "AddedNames | None":
+    def added_names(self) -> "AddedNames | None":
         """Make the index of names added after the build: None, there are no such names."""
         return None
 

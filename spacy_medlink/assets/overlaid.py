@@ -1,6 +1,6 @@
 """OverlaidAssets: assets with an overlay, as if the knowledge base had been built with it."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # these import faiss and scipy, which are loaded at their fir
     from ..retrieval.exact import ExactIndex
     from ..retrieval.facets import Facets
     from ..retrieval.memory import MentionMemory, Remembered
-    from ..types import Encoder, Floats2d
+    from ..types import Encoder
 
 
 def _of_base(name: str) -> Any:
@@ -61,19 +61,14 @@ class OverlaidAssets(Assets):
         self.device = self.base.device
         return self
 
-    def added_names(
-        self, tiers: Collection[str], encoder: "Encoder | None" = None
-    ) -> "AddedNames | None":
-        """Make the second index of some tiers; None where the overlay changes no name."""
+    def added_names(self) -> "AddedNames | None":
+        """Make the index of the added names; None where the overlay changes no name."""
         from ..retrieval.added import AddedNames
 
-        overlay, vectors = self.overlay, None
+        overlay = self.overlay
         if not overlay.added and not overlay.dropped:
             return None
-        if "dense" in tiers and overlay.names:
-            vectors = self._vectors(overlay.names, encoder or self.encoder)
-        idf = self.ngram.idf if "ngram" in tiers else None
-        return AddedNames(overlay.names, self.base.kb.n_names, overlay.dropped, idf, vectors)
+        return AddedNames(overlay.names, self.base.kb.n_names, overlay.dropped)
 
     @property
     def kb(self) -> OverlaidKb:
@@ -110,20 +105,6 @@ class OverlaidAssets(Assets):
         if not self.remembered:
             return super().memory
         return self._part(MEMORY, lambda: make_memory(self.memory_lines, self.kb))
-
-    def _vectors(self, names: "Sequence[str]", encoder: "Encoder") -> "Floats2d":
-        """Encode names; vectors of the previous overlay are reused, as rules come one by one."""
-        import numpy as np
-
-        none: tuple[Encoder, dict[str, Any]] = (encoder, {})
-        of, known = self.base._part("added vectors", lambda: none)
-        known = known if of is encoder else {}
-        new = [name for name in dict.fromkeys(names) if name not in known]
-        if new:
-            known = {**known, **dict(zip(new, encoder.encode(new), strict=True))}
-        kept = {name: known[name] for name in names}
-        self.base._parts["added vectors"] = (encoder, kept)
-        return np.stack(list(map(kept.__getitem__, names)))
 
     @property
     def _names(self) -> "list[tuple[str, str]]":

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import Errors, Warnings
 from ..kb import KnowledgeBase
 from ..util.extras import CPU as CPU
-from ..util.extras import is_installed, is_processor
+from ..util.extras import is_installed, is_processor, lacking
 from ..util.held import HeldFiles
 from ..util.telling import tell
 from .layout import (
@@ -123,10 +123,11 @@ def open_encoder(files: HeldFiles, manifest: Manifest, device: str) -> "Encoder"
     if (runtime := made_by.get("runtime")) and _computes_here(device):
         try:
             return _open_export(files, manifest)
-        except ImportError:
+        except ImportError as error:
             if not is_installed("torch"):
                 raise
-            tell(Warnings.runtime_missing.format(path=files.path, runtime=runtime["name"]))
+            facts = {"path": files.path, "runtime": runtime["name"], "lacking": lacking(error)}
+            tell(Warnings.runtime_missing.format(**facts))
     from ..encoders.light import open_to_encode
     from ..util.devices import find_device
 

@@ -63,12 +63,8 @@ def command(
     token = _read_token(token_file) if token_file is not None else ""
     if not (token or _is_loopback(host)):
         raise Errors.open_to_others(host=host)
-    try:
-        from ..serve import CorrectionFile, Desk, Limits, make_app
-    except ModuleNotFoundError as error:
-        raise Errors.extra_missing(
-            what="`medlink serve`", package=error.name, extra="serve"
-        ) from error
+    from ..serve import CorrectionFile, Desk, Limits, make_app
+
     desks, named = [], _named(sources)
     files, notes, first = _files(corrections or [], list(named)), list[str](), next(iter(named))
     if review is not None:

@@ -1,6 +1,6 @@
 """open_linker: makes a linker of assets and settings."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from functools import lru_cache
@@ -75,9 +75,7 @@ class _Assets(Protocol):
     def reranker(self) -> "CrossEncoder | None": ...
     @property
     def calibrator(self) -> "RankingCalibrator | None": ...
-    def added_names(
-        self, tiers: Collection[str], encoder: Encoder | None = None
-    ) -> "AddedNames | None": ...
+    def added_names(self) -> "AddedNames | None": ...
 
 
 class Default(Enum):
@@ -137,7 +135,7 @@ def open_linker(
         filters=assets.filters,
         identifiers_of=identifiers_of,
         lexicon=lexicon or Lexicon(),
-        added=assets.added_names([*tiers, "ngram"] if has_spare else tiers, encoder),
+        added=assets.added_names(),
         spare_ngram=assets.ngram if has_spare else None,
     )
     if rescorer is OF_ASSETS:

@@ -190,7 +190,7 @@ class Tiers:
         index: Any = self.ngram if tier == "ngram" else self.dense
         queries = texts if tier == "ngram" else vectors
         if self.added is not None:
-            return self.added.score(tier, index, queries, rows)
+            return self.added.score(index, queries, rows)
         scores: Floats2d = index.score(queries, rows)
         return scores
 

@@ -1,6 +1,6 @@
 """AddedNames: names added to an index after it was built, and rows that are no longer names.
 
-The added names have a second, small index for each tier; the results of both are merged.
+The added names have an exact tier of their own; the other tiers know them after the next build.
 """
 
 from collections.abc import Collection, Sequence
@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..kb.lookup import hashed
-from ..types import Floats1d, Floats2d, Hits, Ints1d, Ints2d
+from ..types import Floats2d, Hits, Ints1d, Ints2d
 from .exact import ExactIndex
 from .mask import Mask
 from .masked import MaskedParts
@@ -33,31 +33,22 @@ class _Scores(Protocol):
 
 
 class AddedNames:
-    """The second index of each tier.
+    """The names that were added, and the rows that were taken away.
 
     names (Sequence[str]): their rows are `built`, `built` + 1 ... built (int): names before them.
     dropped (Collection[int]): rows that may no longer be answers.
-    idf (Optional[Floats1d]): trigram weights of the built index; None without an n-gram tier.
-        vectors (Optional[Floats2d]): of the names; None without a dense tier.
     """
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        built: int,
-        dropped: Collection[int] = (),
-        idf: Floats1d | None = None,
-        vectors: Floats2d | None = None,
-    ) -> None:
+    def __init__(self, names: Sequence[str], built: int, dropped: Collection[int] = ()) -> None:
         self.built = built
         self._dropped: Ints1d = np.array(sorted(dropped), dtype=np.int64)
-        self._tiers = _tiers(names, idf, vectors) if names else {}
+        self._exact = exact_index(names) if names else None
         self._masks = MaskedParts[tuple[Mask, Mask]](_MASKS, lambda _: 1)
 
     def search(
         self, tier: str, search: _Search, queries: Any, k: int, mask: Mask | None = None
     ) -> Hits:
-        """Search the built index of a tier and its second index.
+        """Search the built index of a tier; for the exact tier the added names, too.
 
         search (_Search): of the tier, over the first `built` names. mask (Optional[Mask]): over
             all.
@@ -67,8 +58,8 @@ class AddedNames:
         gone = np.isin(found.rows, self._dropped)
         rows = [np.where(gone, -1, found.rows)]
         scores = [np.where(gone, np.float32(-np.inf), found.scores)]
-        if tier in self._tiers:
-            own = self._tiers[tier].search(queries, k, second)
+        if tier == "exact" and self._exact is not None:
+            own = self._exact.search(queries, k, second)
             rows.append(np.where(own.rows >= 0, own.rows + self.built, -1))
             scores.append(own.scores)
         all_rows, all_scores = np.hstack(rows), np.hstack(scores)
@@ -77,14 +68,14 @@ class AddedNames:
             np.take_along_axis(all_rows, best, axis=1), np.take_along_axis(all_scores, best, axis=1)
         )
 
-    def score(self, tier: str, index: _Scores, queries: Any, rows: Ints2d) -> Floats2d:
-        """Score names (n, m) for each query, by the built index and the second one."""
+    def score(self, index: _Scores, queries: Any, rows: Ints2d) -> Floats2d:
+        """Score names (n, m) for each query, by the built index of the n-gram or dense tier.
+
+        An added name is there only where the text is this name, which either tier would score 1.
+        """
         is_added = rows >= self.built
         scores = index.score(queries, np.where(is_added, -1, rows))
-        if not is_added.any():
-            return scores
-        own = self._tiers[tier].score(queries, np.where(is_added, rows - self.built, -1))
-        return np.where(is_added, own, scores)
+        return np.where(is_added, np.float32(1), scores)
 
     def _split(self, mask: Mask) -> tuple[Mask, Mask]:
         """Split a mask into one for the built names and one for the added names."""
@@ -97,16 +88,3 @@ def exact_index(names: Sequence[str]) -> ExactIndex:
     entries = np.sort(hashed(0, names), order=("hash", "name"))
     pairs = zip(entries["hash"].tolist(), entries["name"].tolist(), strict=True)
     return ExactIndex.build(pairs, names)
-
-
-def _tiers(names: Sequence[str], idf: Floats1d | None, vectors: Floats2d | None) -> dict[str, Any]:
-    tiers: dict[str, Any] = {"exact": exact_index(names)}
-    if idf is not None:
-        from .ngram import NgramIndex
-
-        tiers["ngram"] = NgramIndex.build(names, idf)
-    if vectors is not None:
-        from .dense import DenseIndex
-
-        tiers["dense"] = DenseIndex.build([vectors], len(vectors), vectors.shape[1], "Flat")
-    return tiers

@@ -1,6 +1,7 @@
 """Optional packages that come with an extra, and the message that one is missing."""
 
 from importlib.util import find_spec
+from traceback import walk_tb
 
 from ..errors import Errors, MedlinkError
 
@@ -8,13 +9,20 @@ CPU = "cpu"
 _AUTO = "auto"
 # The extra that installs a module; such modules are imported only when needed.
 _EXTRAS = {
-    "onnxruntime": "onnx",
+    "fastapi": "serve",
+    "huggingface_hub": "torch",
     "onnx": "torch",
+    "onnxruntime": "onnx",
+    "prometheus_client": "serve",
+    "pyarrow": "parquet",
     "pyoxigraph": "rdf",
     "pytorch_metric_learning": "torch",
+    "ray": "ray",
     "sklearn": "torch",
+    "spacy_transformers": "transformers",
     "torch": "torch",
     "transformers": "torch",
+    "uvicorn": "serve",
 }
 
 
@@ -32,12 +40,22 @@ def is_processor(device: str) -> bool:
 
 
 def missing(error: ImportError, what: str) -> MedlinkError:
-    """Make the error that names the extra with a missing package.
+    """Make the error that names the missing package, and the extra that brings it.
 
     what (str): the feature that needs it. RAISES (ImportError): the error itself, if no extra has
-        the package.
+        the package, and none has a package that imported it.
     """
+    asking = (frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__))
+    for name in (error.name or "", *asking):
+        if extra := _EXTRAS.get(name.partition(".")[0]):
+            return Errors.extra_missing(what=what, lacking=lacking(error), extra=extra)
+    raise error
+
+
+def lacking(error: ImportError) -> str:
+    """Say which package is missing, or why one that is there cannot be imported."""
     package = (error.name or "").partition(".")[0]
-    if package not in _EXTRAS:
-        raise error
-    return Errors.extra_missing(what=what, package=package, extra=_EXTRAS[package])
+    if package and not is_installed(package):
+        return f"the package {package}, which is not installed"
+    reason = str(error).partition("\n")[0]
+    return f"the package {package or 'named here'}, which cannot be imported ({reason})"

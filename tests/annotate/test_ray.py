@@ -1,5 +1,7 @@
 """The engine over Ray Data writes what the local one writes."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,8 @@ from spacy_medlink.annotate.worker import Job
 from spacy_medlink.assets import Assets
 from spacy_medlink.errors import MedlinkError
 from tests.annotate.conftest import Notes
+
+_MEDLINK = "import spacy_medlink.cli as cli; cli.main()"
 
 
 @pytest.mark.parametrize(
@@ -42,3 +46,17 @@ def test_the_same_output(tiny_assets: Assets, notes: Notes, tmp_path: Path) -> N
     assert other.read_bytes() == local.read_bytes()
     aside = [file.with_name(f"{file.name}.bad.jsonl").read_bytes() for file in (local, other)]
     assert aside[0] == aside[1]
+
+
+@pytest.mark.slow
+def test_ray_is_silent_in_a_good_run(tiny_assets: Assets, notes: Notes, tmp_path: Path) -> None:
+    """Neither its loggers nor its core, which writes by itself, show anything."""
+    pytest.importorskip("ray")
+    order = ["annotate", str(tiny_assets.path), str(notes(8, [])), "--output", "out.jsonl"]
+    done = subprocess.run(
+        [sys.executable, "-c", _MEDLINK, *order, "--engine", "ray"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=280, check=False,
+    )  # fmt: skip
+    told = [line for line in done.stderr.splitlines() if not line.startswith("annotating: ")]
+    assert (done.returncode, told) == (0, [])
+    assert done.stdout.count("\n") == 1

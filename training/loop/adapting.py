@@ -1,6 +1,5 @@
 """Training of few weights in place of all: bottleneck adapters, or low-rank changes (LoRA)."""
 
-import importlib.util
 from typing import Any
 
 import torch
@@ -9,6 +8,7 @@ from spacy_medlink.encoders.adapters import adapter_parameters, adapter_reductio
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.errors import Errors
 from spacy_medlink.util.devices import device_of, moved
+from spacy_medlink.util.extras import lacking
 
 from ..recipe.settings import AdapterSettings
 from .modules import trained
@@ -56,10 +56,11 @@ def _add_lora(module: torch.nn.Module, settings: AdapterSettings) -> Any:
     If peft knows the kind of model, its defaults are changed (queries and values of attention),
     otherwise all linear layers.
     """
-    if importlib.util.find_spec("peft") is None:
-        raise Errors.peft_missing()
-    from peft import LoraConfig, get_peft_model
-    from peft.utils import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING as KNOWN
+    try:
+        from peft import LoraConfig, get_peft_model
+        from peft.utils import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING as KNOWN
+    except ImportError as error:
+        raise Errors.peft_missing(lacking=lacking(error)) from error
 
     kind = getattr(module.config, "model_type", "")
     targets: Any = KNOWN.get(kind, "all-linear")

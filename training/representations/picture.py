@@ -14,6 +14,7 @@ import numpy as np
 from spacy_medlink.errors import Errors
 from spacy_medlink.kb import KnowledgeBase
 from spacy_medlink.types import Floats2d
+from spacy_medlink.util.extras import lacking
 from spacy_medlink.util.outputs import marked
 
 TSNE, UMAP = "tsne", "umap"
@@ -80,7 +81,7 @@ def place(vectors: Floats2d, method: str = TSNE, seed: int = 0) -> Floats2d:
         try:
             umap = import_module("umap")
         except ImportError as error:
-            raise Errors.drawing_missing(package="umap-learn") from error
+            raise Errors.drawing_missing(lacking=lacking(error)) from error
         flat = umap.UMAP(metric="cosine", random_state=seed).fit_transform(vectors)
     else:
         from sklearn import manifold
