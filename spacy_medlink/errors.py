@@ -327,8 +327,8 @@ class Errors:
 
     ranker_mismatch = Message(
         "E219",
-        "The ranker at {path} cannot be used: {problem}. Fit one with `medlink learn`, or do "
-        "without it (`ranker = false`).",
+        "The ranker at {path} cannot be used: {problem}. Fit one with `medlink learn`, or "
+        "leave it out: `medlink build --update`.",
     )
 
     memory_lost = Message(

@@ -9,7 +9,6 @@ _DECIDED = {
     "memory": "corrections say so",
     "exact": "its name is nearer to the mention",
     "type": "its type fits the entity label",
-    "source": "its source comes first",
     "preferred": "it matched by its preferred name",
     "id": "nothing but the order of ids",
 }

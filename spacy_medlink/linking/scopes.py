@@ -28,25 +28,19 @@ FAVOURED: Mapping[str, tuple[str, ...]] = {
     "DEVICE": ("DEVI",),
 }
 _KEPT = 1024
-_LAST = 255
 
 
 @dataclass(frozen=True)
 class ScopeSettings:
-    """The concepts that may be answers, and those that win ties.
+    """The concepts that may be answers.
 
     only (Optional[Filter]): for all mentions.
     labels (Mapping[str, Sequence[str]]): the types or groups allowed for mentions of an entity
         label; other labels allow all.
-    favoured (Optional[Mapping[str, Sequence[str]]]): types or groups that win ties, by label, best
-        first; None for `FAVOURED`.
-    source_order (Sequence[str]): sources whose names win ties, best first.
     """
 
     only: Filter | None = None
     labels: Mapping[str, Sequence[str]] | None = None
-    favoured: Mapping[str, Sequence[str]] | None = None
-    source_order: Sequence[str] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,9 +74,9 @@ class Scopes:
         self._filters, self._facets, self._settings = filters, facets, settings
         self._with_labels = with_labels
         self._made: Lru[tuple[Selection, tuple[str, ...], str], Scope] = Lru(_KEPT)
-        self._rule = self._base_rule()
+        self._rule = TieRule() if facets is None else TieRule(facets.concept_order)
         self._favoured_by: dict[tuple[str, ...], NDArray[np.uint8] | None] = {(): None}
-        for label in ("", *(settings.labels or ()), *(settings.favoured or ())):
+        for label in ("", *(settings.labels or ())):
             self.of(label)  # report wrong settings here, not at the first mention
 
     def of(self, label: str, only: Only = None) -> Scope:
@@ -100,8 +94,7 @@ class Scopes:
         return self._scope(label, ())
 
     def _scope(self, label: str, selection: Selection) -> Scope:
-        named = FAVOURED if self._settings.favoured is None else self._settings.favoured
-        favoured = tuple(named.get(label, ()))
+        favoured = FAVOURED.get(label, ())
         if self._favoured(favoured) is None:
             favoured = ()
         key = (selection, favoured, label if self._with_labels else "")
@@ -118,22 +111,6 @@ class Scopes:
         own = self.of(label)
         both = mask if own.mask is None else type(mask).all_of([own.mask, mask])
         return replace(own, mask=both)
-
-    def _base_rule(self) -> TieRule:
-        facets = self._facets
-        if facets is None:
-            return TieRule()
-        order = list(self._settings.source_order)
-        if not order:
-            return TieRule(concept_order=facets.concept_order)
-        if self._filters is not None:
-            self._filters.check_sources(order)
-        places = [
-            min((order.index(one) for one in many.split("|") if one in order), default=len(order))
-            for many in facets.sources
-        ]
-        place = np.minimum(places, _LAST).astype(np.uint8)
-        return TieRule(concept_order=facets.concept_order, source=facets.source, source_place=place)
 
     def _favoured(self, types: tuple[str, ...]) -> NDArray[np.uint8] | None:
         """Get the place of each concept among favoured types; None where no concept has one."""

@@ -2,10 +2,10 @@
 
 Scores within 1e-4 are equal, because the arithmetic of different batches is not bit-identical.
 Equal scores are ordered by these rules: remembered corrections first, then names of the exact tier
-(the same string before the same key), concepts of a type that the entity label favours, names of
-the first sources, preferred names before synonyms, the concept with most names, then with most
-sources, the first id. The last four say which concept is usually meant, and not that the others are
-not: such concepts are tied.
+(the same string before the same key), concepts of a type that the entity label favours, preferred
+names before synonyms, the concept with most names, then with most sources, the first id. The last
+four say which concept is usually meant, and not that the others are not: such concepts are
+tied.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from ..types import Candidate, Floats2d, Hits, Ints1d, Ints2d
 RESOLUTION = 1e-4
 MEMORY = "memory"
 # The rules that order candidates of equal score, and the bits of each in the key.
-_FIELDS = (("memory", 1), ("exact", 12), ("type", 4), ("source", 5), ("preferred", 1))
+_FIELDS = (("memory", 1), ("exact", 12), ("type", 4), ("preferred", 1))
 _BITS = sum(bits for _, bits in _FIELDS)
 _USUAL = 1  # bits of the rules, the last of _FIELDS, that leave a tie
 _PADDING = np.int64(1) << 62
@@ -31,14 +31,10 @@ class TieRule(NamedTuple):
     """The rules for candidates of equal score; None leaves a rule out.
 
     concept_order (NDArray[int32]): place of each concept by names, sources and id, (n_concepts,).
-    source (NDArray[uint16]): number of each name's source, (n_names,).
-    source_place (NDArray[uint8]): place of each source, by its number.
     favoured (NDArray[uint8]): place of each concept's type among favoured types, (n_concepts,).
     """
 
     concept_order: NDArray[np.int32] | None = None
-    source: NDArray[np.uint16] | None = None
-    source_place: NDArray[np.uint8] | None = None
     favoured: NDArray[np.uint8] | None = None
 
 
@@ -149,13 +145,10 @@ def _keys(
         "memory": scores[MEMORY] < 1 if MEMORY in scores else None,
         "exact": np.round((1 - scores["exact"]) * _EXACT_STEPS) if "exact" in scores else None,
         "type": None if rule.favoured is None else rule.favoured[concepts],
-        "source": None,
         "preferred": (concepts == name_concept[np.maximum(safe - 1, 0)]) & (safe > 0)
         if rows.size
         else None,
     }
-    if rule.source is not None and rule.source_place is not None:
-        values["source"] = rule.source_place[rule.source[safe]]
     for name, bits in _FIELDS:
         keys <<= bits
         value = values[name]

@@ -247,14 +247,14 @@ def test_two_linkers_in_one_pipeline(tiny_assets):
 
 
 def test_existing_links_are_replaced_or_kept(tiny_assets):
-    for overwrite, want in ((True, ["HP:0001658", "HP:0001945"]), (False, ["X:1", "HP:0001945"])):
-        nlp = pipeline(tiny_assets, mentions=False, overwrite=overwrite, spans_key=None)
+    kept = {"replace": ["HP:0001658", "HP:0001945"], "fill": ["X:1", "HP:0001945"]}
+    for merge, want in kept.items():
+        nlp = pipeline(tiny_assets, mentions=False, merge=merge, spans_key=None)
         doc = nlp.make_doc("heart attack, fever")
         doc.set_ents([Span(doc, 0, 2, label="A", kb_id="X:1"), Span(doc, 3, 4, label="A")])
         doc = nlp(doc)
         assert [ent.kb_id_ for ent in doc.ents] == want
-        assert bool(doc.ents[0]._.candidates) == overwrite
-        groups = pipeline(tiny_assets, mentions=False, overwrite=overwrite, spans_key="sc")
+        groups = pipeline(tiny_assets, mentions=False, merge=merge, spans_key="sc")
         doc = groups.make_doc("heart attack, fever")
         doc.spans["sc"] = [Span(doc, 0, 2, label="A", kb_id="X:1"), Span(doc, 3, 4, label="A")]
         assert [span.kb_id_ for span in groups(doc).spans["sc"]] == want

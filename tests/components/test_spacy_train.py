@@ -408,22 +408,6 @@ def test_dropout_of_the_reranker(tiny_assets, tiny_reranker, gold):
     assert first_loss(nlp, gold, drop=0.5) != without == first_loss(nlp, gold)
 
 
-@pytest.mark.filterwarnings("ignore:.*W331")
-def test_scores_of_the_entities_that_are_found(tiny_assets):
-    nlp = spacy.blank("en")
-    nlp.add_pipe("medical_mentions", config={"assets": str(tiny_assets.path)})
-    config = {"assets": str(tiny_assets.path), "use_gold_ents": False}
-    nlp.add_pipe("medical_linker", config=config)
-    doc = nlp.make_doc("asthma and hot body")
-    doc.set_ents([Span(doc, 0, 1, "X", kb_id="HP:0002099"), Span(doc, 2, 4, "X", "HP:0001945")])
-    doc.set_ents([Span(doc, 0, 1, "X", kb_id="HP:0002099"),
-                  Span(doc, 2, 4, "X", kb_id="HP:0001945")])  # fmt: skip
-    example = Example(nlp.make_doc(doc.text), doc)
-    scores = nlp.evaluate([example])
-    assert scores["acc@1"] == scores["nel_micro_r"] == 0.5
-    assert scores["nel_micro_p"] == 1.0
-
-
 def test_gold_reader(tmp_path):
     nlp = spacy.blank("en")
     lines = [

@@ -96,13 +96,13 @@ def _configs(place: Path) -> dict[str, dict[str, Any]]:
     lexicon.write_text(LEXICON, encoding="utf-8")
     each: dict[str, dict[str, Any]] = {
         "filters": {"types": ["T047"], "deny": ["HP:0005978"]},
-        "labels": {"labels": {"S": ["T184"]}, "favour": {"D": ["T184"]}},
+        "labels": {"labels": {"S": ["T184"], "D": ["T184"]}},
         "lexicon": {"lexicon": ["clinical", str(lexicon)]},
         "composite": {"composite": True},
         "threshold": {"threshold": 0.6},
         "fusion": {"fusion": RARER_FUSION},
         "exact first": {"exact_first": True, "tiers": ["exact", "ngram"]},
-        "as they are": {"resolve_abbreviations": False, "resolve_identifiers": False},
+        "as they are": {"resolve_abbreviations": False},
         "discard": {"labels_discard": ["X"], "force_within_filter": True, "types": ["T184"]},
     }
     merged: dict[str, Any] = {}

@@ -55,7 +55,6 @@ def test_what_most_call_no_concept_is_nil_and_says_so(assets: Assets) -> None:
     nil = ("NIL", NOT_A_CONCEPT)
     assert _link(assets, "fever", "FEVERS", "new onset") == [nil, nil, nil]
     assert _link(assets, "mostly one") == [(ASTHMA, "")]
-    assert _link(assets, "fever", memory=False) == [(FEVER, "")]
     assert assets.manifest["memory"]["nil"] == 3
 
 

@@ -23,7 +23,7 @@ MENTIONS = [
     Mention(text, label=label, left=f"a {label} of", right="was seen")
     for text in TEXTS for label in ("", "DISEASE", "SYMPTOM")
 ]  # fmt: skip
-SCOPE = ScopeSettings(labels={"SYMPTOM": ["T184", "T033"]}, source_order=("LOCAL",))
+SCOPE = ScopeSettings(labels={"SYMPTOM": ["T184", "T033"]})
 
 
 @pytest.fixture(scope="module", params=[False, True])

@@ -320,8 +320,7 @@ class MedicalLinker(PicklablePipe):
     def score(self, examples: Iterable[Example], **settings: Any) -> dict[str, Any]:
         """Measure on Examples: `acc@1`, `acc@5`, and the links' `nel_micro_p`, `_r` and `_f`.
 
-        See `scoring.score_examples`. With `use_gold_ents` the gold mentions are linked, else the
-        entities that the pipeline found (`predicted`).
+        The gold mentions are linked, whatever the pipeline found; see `scoring.score_examples`.
         """
         return score_examples(self, list(examples))
 

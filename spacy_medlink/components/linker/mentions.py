@@ -18,7 +18,6 @@ def mentions_of(
     spans: Sequence[Span],
     resolve_abbreviations: bool,
     lexicon: "Lexicon",
-    resolve_identifiers: bool = False,
     beside: Iterable[Span] = (),
     warn: Callable[[str], None] = tell,
 ) -> list[Mention]:
@@ -45,7 +44,7 @@ def mentions_of(
         return Place(text[start:end], start, end, span.label_, meaning, long_form)
 
     document = Document(text, [*map(place, spans)], [*map(place, beside)], definitions, warn)
-    return prepare(document, lexicon, resolve_abbreviations, resolve_identifiers)
+    return prepare(document, lexicon, resolve_abbreviations)
 
 
 def _definitions(doc: Doc) -> dict[str, str]:

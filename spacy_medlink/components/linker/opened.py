@@ -36,7 +36,6 @@ _CHANGEABLE = (
     "threshold",
     "force_within_filter",
     "resolve_abbreviations",
-    "resolve_identifiers",
     "composite",
 )
 
@@ -328,9 +327,8 @@ class OpenedLinker:
         engine = assets.engine(
             None if settings.tiers is None else [*settings.tiers],
             fusion=settings.fusion,
-            memory=settings.memory,
             calibrator=settings.calibrator and not self.shared.is_used,
-            ranker=settings.ranker and not self.shared.is_used,
+            ranker=not self.shared.is_used,
             rerank_top=settings.rerank_top,
             reranker=None if settings.reranker is None else self.reranker(),
             exact_first=settings.exact_first,
@@ -345,10 +343,6 @@ class OpenedLinker:
             tell(Warnings.calibrator_unfit.format(path=assets.path, problem=problem))
         if (only := own_filter(settings)) is not None:
             engine.scopes.of("", only)  # so that errors in the settings are raised here
-        if engine.parts.dense is not None and settings.index:
-            from ...retrieval.tuning import SearchSettings
-
-            engine.parts.dense.tune(SearchSettings(**settings.index))
         return engine
 
     def _checked_encoder(self) -> "BiEncoder | None":

@@ -33,7 +33,7 @@ class Preparer:
         """The finder of the spans to link and writer of their links, with the current settings."""
         own = self.settings
         discard = frozenset(own.labels_discard or ())
-        return SpanWriter(keys_of(own.spans_key), own.prefix, discard, own.overwrite, own.merge)
+        return SpanWriter(keys_of(own.spans_key), own.prefix, discard, own.merge)
 
     def spans(self, doc: Doc) -> list[Span]:
         """List the spans of a Doc that are to be linked, in the order of their links."""
@@ -97,7 +97,6 @@ class Preparer:
             spans,
             own.resolve_abbreviations,
             opened.abbreviations,
-            own.resolve_identifiers,
             beside,
             opened.tell_once,
         )

@@ -15,9 +15,6 @@ SCORES = ("acc@1", "acc@5", "nel_micro_p", "nel_micro_r", "nel_micro_f")
 class _Links(Protocol):
     """The methods of a linker that scoring needs."""
 
-    prefix: str
-    use_gold_ents: bool
-
     def spans(self, doc: Doc) -> list[Span]: ...
     def link_spans(self, doc: Doc, spans: Sequence[Span]) -> list[Link]: ...
     def ids_of(self, id: str) -> frozenset[str]: ...
@@ -66,20 +63,8 @@ def _judge(linker: _Links, example: Example) -> list[_Judged]:
     if not spans:
         return []
     right = [linker.ids_of(span.kb_id_) for span in spans]
-    if linker.use_gold_ents:
-        links = linker.link_spans(example.reference, spans)
-        return [
-            _Judged(ids, [one["id"] for one in link.candidates], link.id)
-            for ids, link in zip(right, links, strict=True)
-        ]
-    others = linker.spans(example.predicted)
-    predicted = {(span.start_char, span.end_char): span for span in others}
-    judged = []
-    for span, ids in zip(spans, right, strict=True):
-        own = predicted.get((span.start_char, span.end_char))
-        candidates = [] if own is None else own._.get(linker.prefix + "candidates") or []
-        # Not `kb_id_`, which may be another linker's.
-        links = [] if own is None else own._.get(linker.prefix + "kb_ents") or []
-        link = links[0][0] if links else ""
-        judged.append(_Judged(ids, [one["id"] for one in candidates], link))
-    return judged
+    links = linker.link_spans(example.reference, spans)
+    return [
+        _Judged(ids, [one["id"] for one in link.candidates], link.id)
+        for ids, link in zip(right, links, strict=True)
+    ]

@@ -29,8 +29,6 @@ if TYPE_CHECKING:  # imported when something is linked: spaCy imports this with 
     from ...retrieval.filters import Filter, Only
 
 _CANDIDATES = 10_000  # of a mention; memory and time grow with it
-_FAVOURED = 254  # places of a tie rule, which are stored in one byte
-_SEARCH = {"ef_search": 1_000_000, "nprobe": 1_000_000, "k_factor": 10_000}
 _MODEL = "must be a model of an architecture, or null"
 _LABELS = "must be lists of types by label, in characters that can be written, or null"
 
@@ -51,18 +49,6 @@ ALLOW_RULE = "must be a list of one id or more, or null for all concepts"
 def _some(value: list[str]) -> list[str]:
     if not value:
         raise ValueError("none")
-    return value
-
-
-def _places(value: dict[str, list[str]]) -> dict[str, list[str]]:
-    if any(len(types) > _FAVOURED for types in value.values()):
-        raise ValueError("too many")
-    return value
-
-
-def _search(value: dict[str, int]) -> dict[str, int]:
-    if any(not 1 <= number <= _SEARCH.get(name, 0) for name, number in value.items()):
-        raise ValueError("unknown, or out of range")
     return value
 
 
@@ -144,18 +130,6 @@ class LinkerSettings(Settings):
         '`{"DRUG": ["CHEM"]}`; labels that are not named may have all. The attribute is called '
         "`label_types`, since spaCy has another use for `labels`",
     )
-    favour: Annotated[TextLists, AfterValidator(_places)] | None = setting(
-        None,
-        f"{_LABELS}; at most {_FAVOURED} for a label",
-        "types or groups that win ties, by label, best first; null for `linking.scopes.FAVOURED`",
-    )
-    source_order: Texts | None = setting(
-        None, LIST_RULE, "sources whose names win ties, best first"
-    )
-    memory: bool = flag(
-        True,
-        "link mentions as corrections do, where the assets have any (`medlink build --memory`)",
-    )
     overlay: Place | None = setting(
         None,
         PATH_RULE,
@@ -167,11 +141,6 @@ class LinkerSettings(Settings):
         True,
         "look up what the document defines an abbreviation to mean, what another mention "
         "spells out, or what another component found (`doc._.abbreviations`)",
-    )
-    resolve_identifiers: bool = flag(
-        True,
-        "link to the concept whose identifier the document writes beside a mention, as in "
-        '"Fabry disease (OMIM 301500)"',
     )
     lexicon: Place | list[Place] | None = setting(
         "clinical",
@@ -185,7 +154,6 @@ class LinkerSettings(Settings):
     labels_discard: Texts | None = setting(
         None, LIST_RULE, "labels of entities that are left as they are"
     )
-    overwrite: bool = flag(True, "link entities that have a `kb_id` already, too")
     merge: Literal["replace", "fill", "better", "leave"] | None = setting(
         None,
         "must be one of replace, fill, better, leave, or null",
@@ -227,15 +195,6 @@ class LinkerSettings(Settings):
         "what the encoder is trained for: `spacy-medlink.BatchObjective.v1`; null for SAP, the "
         "multi-similarity loss over hard pairs",
     )
-    use_gold_ents: bool = flag(
-        True, "score the links of the gold mentions, whatever entities are found"
-    )
-    index: Annotated[dict[str, int], AfterValidator(_search)] | None = setting(
-        None,
-        "may hold ef_search, nprobe (1 to 1,000,000) and k_factor (1 to 10,000)",
-        "how far a search goes: `ef_search` of HNSW, `nprobe` of IVF, `k_factor` of an index with "
-        "refinement; null for as built",
-    )
     fusion: Annotated[Any, AfterValidator(_fusion)] = setting(
         None,
         "must be a fusion, such as spacy-medlink.WeightedFusion.v1, or null",
@@ -246,9 +205,6 @@ class LinkerSettings(Settings):
         True,
         "give probabilities by the calibrator of the assets, where they have one; it must "
         "have been fitted for these tiers, fusion and encoder",
-    )
-    ranker: bool = flag(
-        True, "let the ranker of the assets order candidates anew, where they have one"
     )
     reranker: Model[Any, Any] | None = setting(
         None,
@@ -323,11 +279,7 @@ def own_filter(settings: LinkerSettings) -> "Only":
 
 
 def scope_settings(settings: LinkerSettings) -> "ScopeSettings":
-    """Collect the settings by label, and the rule for ties."""
+    """Collect the settings by label."""
     from ...linking.scopes import ScopeSettings
 
-    return ScopeSettings(
-        labels=settings.labels,
-        favoured=settings.favour,
-        source_order=tuple(settings.source_order or ()),
-    )
+    return ScopeSettings(labels=settings.labels)

@@ -15,15 +15,13 @@ class SpanWriter(NamedTuple):
     keys (Optional[Sequence[str]]): the span groups that are linked; None for `doc.ents`.
     prefix (str): put before the attributes' names.
     discard (FrozenSet[str]): labels of the spans that are not linked.
-    overwrite (bool): whether to link spans that have a `kb_id` already.
-    merge (Optional[str]): which `kb_id` such a span gets: "replace", "fill", "better" or "leave";
-        None: with a prefix, the one that it has.
+    merge (Optional[str]): which `kb_id` a span gets that has one already: "replace", "fill",
+        "better" or "leave"; None: with a prefix, the one that it has.
     """
 
     keys: Sequence[str] | None
     prefix: str
     discard: frozenset[str]
-    overwrite: bool
     merge: str | None
 
     def spans(self, doc: Doc) -> list[Span]:
@@ -63,8 +61,6 @@ class SpanWriter(NamedTuple):
         # Values set on a span of `doc.ents` are lost, since the tokens hold them.
         for ent in filter(self._is_wanted, doc.ents):
             link = next(links)
-            if self._is_left(ent):
-                continue
             chosen = self._choose(ent, link)
             for token in ent:
                 token.ent_kb_id_ = chosen
@@ -77,16 +73,13 @@ class SpanWriter(NamedTuple):
         group, spans = doc.spans[key], []
         for span in group:
             link = next(links) if self._is_wanted(span) else None
-            if link is not None and not self._is_left(span):
+            if link is not None:
                 chosen = self._choose(span, link)
                 label, id = span.label, span.id
                 span = Span(doc, span.start, span.end, label=label, kb_id=chosen, span_id=id)
                 set_attributes(span, link)
             spans.append(span)
         doc.spans[key] = type(group)(doc, name=group.name, attrs=group.attrs, spans=spans)
-
-    def _is_left(self, span: Span) -> bool:
-        return bool(span.kb_id) and not self.overwrite
 
     def _choose(self, span: Span, link: Link) -> str:
         """Choose between the `kb_id` that a span has and that of a link."""

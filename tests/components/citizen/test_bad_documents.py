@@ -98,8 +98,7 @@ def test_numbers_that_are_names_are_found(tmp_path):
 
 def test_labels_that_no_filter_names(tiny_assets):
     nlp = pipeline(
-        tiny_assets, mentions=False, labels={"SIGN": ["T184"]}, favour={"SIGN": ["T184"]},
-        labels_discard=["DATE"],
+        tiny_assets, mentions=False, labels={"SIGN": ["T184"]}, labels_discard=["DATE"],
     )  # fmt: skip
     doc = nlp.make_doc("fever asthma headache")
     labels = ["SIGN", "NEVER HEARD OF", "\u75c5"]

@@ -152,8 +152,8 @@ def test_labels_to_skip_in_groups(tiny_assets):
 
 @pytest.mark.parametrize("spans_key", [None, "sc"])
 def test_links_that_are_there_are_replaced_or_kept(tiny_assets, spans_key):
-    for overwrite in (True, False):
-        nlp = pipeline(tiny_assets, mentions=False, overwrite=overwrite, spans_key=spans_key)
+    for merge in ("replace", "fill"):
+        nlp = pipeline(tiny_assets, mentions=False, merge=merge, spans_key=spans_key)
         doc = nlp.make_doc("heart attack, fever")
         spans = [Span(doc, 0, 2, label="A", kb_id="X:1"), Span(doc, 3, 4, label="A")]
         if spans_key:
@@ -162,8 +162,8 @@ def test_links_that_are_there_are_replaced_or_kept(tiny_assets, spans_key):
             doc.set_ents(spans)
         doc = nlp(doc)
         found = doc.spans[spans_key] if spans_key else doc.ents
-        assert ids(found) == [ATTACK if overwrite else "X:1", FEVER]
-        assert bool(found[0]._.candidates) is overwrite
+        assert ids(found) == [ATTACK if merge == "replace" else "X:1", FEVER]
+        assert found[0]._.candidates, "the attributes are the linker's own"
 
 
 def test_linking_twice_changes_nothing(tiny_assets):

@@ -407,7 +407,7 @@ def test_another_linkers_id_is_not_taken_for_the_code(source, only_linker):
 
 def test_an_id_that_was_there_before_is_no_code(source, only_linker):
     """Only where a whole Doc has lost its attributes can the kb_id stand for one."""
-    nlp = pipeline(source, mentions=False, overwrite=False)
+    nlp = pipeline(source, mentions=False, labels_discard=["X"])
     doc = doc_with(nlp, "a fever and asthma", "fever", "asthma")
     first, second = doc.ents
     doc.set_ents([Span(doc, first.start, first.end, label="X", kb_id="Q38933"), second])

@@ -132,7 +132,7 @@ def test_a_record_speaks_of_the_link_that_the_entity_has(tiny_assets, icd):
 
 
 def test_the_scores_of_a_linker_are_those_of_its_own_links(tiny_assets, icd):
-    nlp = two_linkers(tiny_assets, icd, use_gold_ents=False)
+    nlp = two_linkers(tiny_assets, icd)
     predicted = doc_with(nlp, "acute heart attack", "acute heart attack")
     reference = predicted.copy()
     reference.set_ents([Span(reference, 0, 3, label="DISEASE", kb_id="I21")])

@@ -63,9 +63,6 @@ def test_the_reason_of_ties(explain):
     assert found.tied == ["HP:0001698", "HP:0002204"]
     assert found.runner_up["decided"] == "id"
     assert "decided: nothing but the order of ids" in str(found)
-    favoured = explain("the PE", "PE", favour={"DISEASE": ["T047"]})
-    assert favoured.runner_up["decided"] == "type"
-    assert "its type fits the entity label" in str(favoured)
 
 
 def test_nil_and_composite(explain):

@@ -28,7 +28,6 @@ def link(assets, text, *ents, label="DISEASE", **config):
         ({"labels": {"DISEASE": ["T047"]}}, "HP:0002204"),
         ({"labels": {"OTHER": ["T047"]}}, "HP:0001698"),
         ({"allow": ["HP:0002204"]}, "HP:0002204"), ({"sources": ["HPO"]}, "HP:0001698"),
-        ({"favour": {"DISEASE": ["T047"]}}, "HP:0002204"),
     ],
 )  # fmt: skip
 def test_filters_of_the_config(tiny_assets, config, want):
@@ -90,7 +89,7 @@ def test_filters_that_leave_nothing_are_nil_with_the_reason(tiny_assets):
 @pytest.mark.parametrize(
     "config",
     [{"types": ["T047X"]}, {"sources": ["nobody"]}, {"labels": {"A": ["B"]}},
-     {"languages": ["xx"]}, {"source_order": ["nobody"]}],
+     {"languages": ["xx"]}],
 )  # fmt: skip
 def test_what_nothing_has_is_said_at_initialize(tiny_assets, config):
     nlp = pipeline(tiny_assets, mentions=False, **config)
@@ -100,9 +99,8 @@ def test_what_nothing_has_is_said_at_initialize(tiny_assets, config):
 
 @pytest.mark.parametrize(
     ("config", "code"),
-    [({"index": {"nprobe": 0}}, "E302"),
-     ({"index": {"probes": 3}}, "E302"), ({"index": {"k_factor": 0}}, "E302")],
-)  # fmt: skip
+    [({"top_k": 0}, "E302"), ({"rerank_top": -1}, "E302"), ({"threshold": 2.0}, "E301")],
+)
 def test_settings_out_of_range(tiny_assets, config, code):
     with pytest.raises(MedlinkError, match=code):
         pipeline(tiny_assets, **config)
@@ -195,7 +193,7 @@ def test_mentions_of_10_000_characters(tiny_assets, text):
     assert str(linker.explain(text))
 
 
-@pytest.mark.parametrize("config", [{}, {"overwrite": False}, {"merge": "fill"}])
+@pytest.mark.parametrize("config", [{}, {"merge": "fill"}])
 @pytest.mark.parametrize("text", ["fever and asthma", "fever and asthma (boom)"])
 def test_filters_of_a_call_leave_no_link_of_another_kind(tiny_assets, monkeypatch, config, text):
     """The documents are linked once, within the filters, also where one of them fails."""

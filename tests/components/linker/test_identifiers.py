@@ -54,20 +54,12 @@ def test_other_mentions_of_the_same_mean_it_too(tiny_assets: Assets) -> None:
     assert [link.id for link in linker.link_spans(doc, doc.ents[1:2])] == [EMBOLISM]
 
 
-def test_it_can_be_left_aside(tiny_assets: Assets) -> None:
-    nlp = pipeline(tiny_assets, resolve_identifiers=False)
-    assert [ent.kb_id_ for ent in nlp("A PE (HP:0002204).").ents] == [EFFUSION]
-
-
 def test_it_needs_no_threshold(tiny_assets: Assets) -> None:
     text = "typ diabetes (HP:0005978) and typ diabetes"
-    config = {
-        "top_k": 1, "allow": ["HP:0000819", "HP:0005978", "HP:0100651"],
-    }  # fmt: skip
-    for heeded, link in ((True, "HP:0005978"), (False, "NIL")):
-        config["threshold"] = 0.999
-        nlp = pipeline(tiny_assets, mentions=False, resolve_identifiers=heeded, **config)
-        (ent,) = nlp(doc_with(nlp, text, "typ diabetes")).ents
+    allow = ["HP:0000819", "HP:0005978", "HP:0100651"]
+    nlp = pipeline(tiny_assets, mentions=False, top_k=1, allow=allow, threshold=0.999)
+    for written, link in ((text, "HP:0005978"), ("typ diabetes", "NIL")):
+        (ent,) = nlp(doc_with(nlp, written, "typ diabetes")).ents
         assert (ent.kb_id_, len(ent._.candidates)) == (link, 1)
 
 
@@ -108,18 +100,20 @@ def test_all_tiers_are_asked_for_what_is_identified(tiny_assets: Assets) -> None
 
 
 def test_what_is_identified_is_better_than_what_another_linker_said(tiny_assets: Assets) -> None:
-    nlp = pipeline(tiny_assets, resolve_identifiers=False)
+    nlp = pipeline(tiny_assets)
     config = {"assets": str(tiny_assets.path), "prefix": "b_", "merge": "better"}
     nlp.add_pipe("medical_linker", "second", config=config)
+    first = nlp.get_pipe("medical_linker")
+    first._engine = first.engine.with_parts(identifiers_of=None)
     assert [ent.kb_id_ for ent in nlp("A PE (HP:0002204).").ents] == [EMBOLISM]
 
 
 def test_what_is_identified_stays_when_another_linker_scores_more(tiny_assets: Assets) -> None:
     nlp = pipeline(tiny_assets)
     config = {"assets": str(tiny_assets.path), "prefix": "b_", "merge": "better"}
-    nlp.add_pipe("medical_linker", "second", config={**config, "resolve_identifiers": False})
+    nlp.add_pipe("medical_linker", "second", config=config)
     first, second = nlp.get_pipe("medical_linker"), nlp.get_pipe("second")
-    second._engine = second.engine.with_parts(rescorer=_Raised())
+    second._engine = second.engine.with_parts(rescorer=_Raised(), identifiers_of=None)
     assert first.engine.parts.rescorer is None
     assert [ent.kb_id_ for ent in nlp("A PE (HP:0002204).").ents] == [EMBOLISM]
 
