@@ -16,6 +16,7 @@ from ...errors import Errors, MedlinkError
 from .lines import LONGEST, open_source
 
 _BLOCK = 1 << 16
+LONGEST_TAG = 1 << 22  # bytes: expat reads what has no end again with every block
 _DEEPEST = 64
 _DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
 
@@ -85,17 +86,17 @@ class _Parser:
         except (expat.ExpatError, LookupError, ValueError) as error:
             self.fail(f"not well-formed XML ({error})", error)
         self._fed += len(data)
-        begin = self._begin if self._record else self._expat.CurrentByteIndex
-        if self._fed - begin > LONGEST:
-            problem = f"an element of over {LONGEST >> 20} MB"
-            self.fail(problem, ValueError(problem))
+        if self._fed - self._expat.CurrentByteIndex > LONGEST_TAG:
+            self.fail(f"a tag or comment of over {LONGEST_TAG >> 20} MB")
+        if self._record and self._fed - self._begin > LONGEST:
+            self.fail(f"an element of over {LONGEST >> 20} MB")
 
     def taken(self) -> list[XmlRecord]:
         """Return the complete records, and forget them."""
         done, self._done = self._done, []
         return done
 
-    def fail(self, problem: str, error: Exception) -> NoReturn:
+    def fail(self, problem: str, error: Exception | None = None) -> NoReturn:
         """Raise an error with the current place."""
         line = self._expat.CurrentLineNumber
         raise Errors.bad_line(

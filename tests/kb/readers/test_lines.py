@@ -139,6 +139,7 @@ def test_an_element_without_end_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(xml_records, "LONGEST", 1 << 20)
+    monkeypatch.setattr(xml_records, "LONGEST_TAG", 1 << 20)
     for start in (b"<a><r>", b'<a><r x="', b"<a><!--", b"<a><r><s>x</s>"):
         path = tmp_path / "x.xml.gz"
         path.write_bytes(gzip.compress(start + b"b" * (8 << 20)))

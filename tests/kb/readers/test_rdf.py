@@ -11,6 +11,7 @@ import pytest
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb.readers import get_reader, read
 from spacy_medlink.kb.readers.rdf import release_of
+from spacy_medlink.kb.readers.rdf import triples as rdf_triples
 from spacy_medlink.types import BadLine, CodeMap, Concept, Name, Record, Relation, Retired
 from tests.kb import samples
 
@@ -426,6 +427,25 @@ def test_entities_that_could_hide_much_are_refused(tmp_path: Path, declared: str
         path = _write(tmp_path / "x.owl", f"<!DOCTYPE rdf:RDF {declared}>\n{text}")
         with pytest.raises(MedlinkError, match=r"E105.*line 1: the DOCTYPE"):
             list(read("owl", path, []))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("&f;" * 40_000, "entities over and over"),
+        ("&f;<!-- </a> -->" * 40_000, "entities over and over"),
+        (f'</rdfs:label><rdfs:label xml:lang="{"a" * 200_000}">', "a tag or comment of over"),
+        (f"<!--{'a' * 200_000}-->", "a tag or comment of over"),
+    ],
+)
+def test_what_unpacks_without_end_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, problem: str
+) -> None:
+    """Entities may make 67 times as much; a tag without end is read again with every block."""
+    monkeypatch.setattr(rdf_triples, "LONGEST_TAG", 1 << 16)
+    declared = f'<!DOCTYPE rdf:RDF [<!ENTITY f "{"h" * 200}">]>'
+    with pytest.raises(MedlinkError, match=rf"E105.*{problem}"):
+        list(read("owl", _write(tmp_path / "x.owl", declared + RDF % text), []))
 
 
 def test_short_entities_are_usual(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from xml.parsers import expat
 from ....errors import Errors, MedlinkError
 from ....util.extras import missing
 from ..lines import open_source
+from ..xml_records import LONGEST_TAG
 
 BASE = "file:///"  # where a relative address starts, so that ids do not depend on directories
 _BLOCK = 1 << 16
@@ -30,6 +31,8 @@ _COMMENTS = re.compile(rb"(?:\s|#[^\n]*\n)*")
 _PLACE = re.compile(r"^Parser error at line .*?: ")
 _LONGEST_START = 1 << 20  # bytes before the root element
 # Entities that abbreviate the beginning of an address are usual in OWL.
+_ENTITY = re.compile(rb'<!ENTITY\s+([\w.\-]+)\s+"([^"]*)"')
+_MORE = 4  # times as much text may come of a block through its entities
 _DOCTYPE = re.compile(
     rb"(?:\s|<\?(?:(?!\?>).)*\?>|<!--(?:(?!-->).)*-->)*<!DOCTYPE\s+[\w:.\-]+\s*\[\s*"
     rb'(?:<!ENTITY\s+[\w.\-]+\s+"[^"&%<>]{0,200}"\s*>\s*)*\]\s*>',
@@ -157,6 +160,8 @@ class _Guard:
         self._ended = False
         self.is_before_root = True
         self._start = b""  # all that comes before the root element
+        self._fed = 0
+        self._entities: dict[bytes, int] = {}  # the length of the text of each
         self._expat = expat.ParserCreate()
         self._expat.EndDoctypeDeclHandler = self._doctype
         self._expat.StartElementHandler = self._root
@@ -175,6 +180,13 @@ class _Guard:
         # An unknown encoding is a LookupError or a ValueError.
         except (expat.ExpatError, LookupError, ValueError) as error:
             self._fail(f"not well-formed XML ({error})", "a well-formed XML document", error)
+        self._fed += len(data)
+        if self._fed - self._expat.CurrentByteIndex > LONGEST_TAG:
+            self._fail(f"a tag or comment of over {LONGEST_TAG >> 20} MB", "a shorter one")
+        if data.count(b"&") * max(self._entities.values(), default=0) > _MORE * len(data):
+            more = sum(data.count(name) * length for name, length in self._entities.items())
+            if more > _MORE * len(data):
+                self._fail("entities over and over", "entities that abbreviate addresses")
         if len(self._start) > _LONGEST_START:
             self._fail("no element in a megabyte", "rdf:RDF near the beginning")
 
@@ -182,6 +194,7 @@ class _Guard:
         if not _DOCTYPE.match(self._start):
             expected = "entities of up to 200 characters, without others in them, and nothing else"
             self._fail("the DOCTYPE", expected)
+        self._entities = {b"&%b;" % name: len(text) for name, text in _ENTITY.findall(self._start)}
 
     def _root(self, tag: str, _: dict[str, str]) -> None:
         self._expat.StartElementHandler = None
