@@ -436,6 +436,7 @@ def test_entities_that_could_hide_much_are_refused(tmp_path: Path, declared: str
         ("&f;<!-- </a> -->" * 40_000, "entities over and over"),
         (f'</rdfs:label><rdfs:label xml:lang="{"a" * 200_000}">', "a tag or comment of over"),
         (f"<!--{'a' * 200_000}-->", "a tag or comment of over"),
+        ("<rdfs:seeAlso><rdf:Description>" * 600, "elements within elements"),
     ],
 )
 def test_what_unpacks_without_end_is_refused(

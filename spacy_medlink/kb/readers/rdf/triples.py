@@ -32,6 +32,7 @@ _PLACE = re.compile(r"^Parser error at line .*?: ")
 _LONGEST_START = 1 << 20  # bytes before the root element
 # Entities that abbreviate the beginning of an address are usual in OWL.
 _ENTITY = re.compile(rb'<!ENTITY\s+([\w.\-]+)\s+"([^"]*)"')
+_DEEPEST = 1_000  # elements within each other: the time of pyoxigraph grows with their square
 _MORE = 4  # times as much text may come of a block through its entities
 _DOCTYPE = re.compile(
     rb"(?:\s|<\?(?:(?!\?>).)*\?>|<!--(?:(?!-->).)*-->)*<!DOCTYPE\s+[\w:.\-]+\s*\[\s*"
@@ -164,7 +165,10 @@ class _Guard:
         self._entities: dict[bytes, int] = {}  # the length of the text of each
         self._expat = expat.ParserCreate()
         self._expat.EndDoctypeDeclHandler = self._doctype
-        self._expat.StartElementHandler = self._root
+        self._depth = 0
+        self._expat.ordered_attributes = True  # which are made faster
+        self._expat.StartElementHandler = self._begin
+        self._expat.EndElementHandler = self._end
 
     def feed(self, data: bytes) -> None:
         """Check the next bytes, before pyoxigraph has them; none at the end."""
@@ -196,8 +200,17 @@ class _Guard:
             self._fail("the DOCTYPE", expected)
         self._entities = {b"&%b;" % name: len(text) for name, text in _ENTITY.findall(self._start)}
 
-    def _root(self, tag: str, _: dict[str, str]) -> None:
-        self._expat.StartElementHandler = None
+    def _begin(self, tag: str, _: list[str]) -> None:
+        if self.is_before_root:
+            self._root(tag)
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            self._fail("elements within elements without end", "an ontology")
+
+    def _end(self, _: str) -> None:
+        self._depth -= 1
+
+    def _root(self, tag: str) -> None:
         self.is_before_root, self._start = False, b""
         if tag.rpartition(":")[2] != "RDF":
             command = _ROBOT.format(name=self._path.name)
