@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from thinc.api import Model
     from thinc.types import Floats2d
 
-    from .pairs import Pair
-
 
 def transformer_bi_encoder(
     name: str, pooling: str | None = None, max_length: int | None = None
@@ -41,20 +39,8 @@ def transformer_bi_encoder(
     return _model("medlink_bi_encoder", BiEncoderShim(), None, attrs)
 
 
-def cross_encoder(name: str) -> Model[list[Pair], Floats2d]:
-    """Make `spacy-medlink.CrossEncoder.v1`: pairs of a mention and a candidate to logits.
-
-    name (str): directory that `python -m training.rerank` wrote (`reranker` of its assets); read
-        at `initialize`, or when first needed.
-    RETURNS (Model[List[Pair], Floats2d]): the thinc model; `model.predict(pairs)` is (n, 1).
-    """
-    from .shim import CrossEncoderShim
-
-    return _model("medlink_cross_encoder", CrossEncoderShim(), 1, {"name": name})
-
-
 def encoder_of(model: Model[Any, Any]) -> Any:
-    """Get the BiEncoder, or the CrossEncoder, inside a model, loading it if that has not happened.
+    """Get the BiEncoder inside a model, loading it if that has not happened.
 
     RAISES (MedlinkError): E205 no such directory, E206 files that cannot be read.
     """
@@ -82,7 +68,7 @@ def _init(model: Model[Any, Floats2d], X: Any = None, Y: Any = None) -> None:  #
 def _forward(
     model: Model[Any, Floats2d], inputs: list[Any], is_train: bool
 ) -> tuple[Floats2d, Callable[[Floats2d], list[Any]]]:
-    """Encode texts, (n, dim), or score pairs, (n, 1)."""
+    """Encode texts, (n, dim)."""
     import torch
     from thinc.api import torch2xp, xp2torch
 

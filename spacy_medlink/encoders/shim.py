@@ -1,4 +1,4 @@
-"""Shims: a BiEncoder or a CrossEncoder inside a thinc model, saved without pickle."""
+"""BiEncoderShim: a BiEncoder inside a thinc model, saved without pickle."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +11,6 @@ from thinc.api import PyTorchShim
 from ..types import Floats2d
 from ..util import devices
 from .bi_encoder import BiEncoder
-from .cross_encoder import CrossEncoder
 
 
 class BiEncoderShim(PyTorchShim):
@@ -88,17 +87,6 @@ class BiEncoderShim(PyTorchShim):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "BiEncoderShim":
         return self.copy()
-
-
-class CrossEncoderShim(BiEncoderShim):
-    """The same for a CrossEncoder."""
-
-    loader: ClassVar[Any] = CrossEncoder
-
-    def infer(self, pairs: list[Any]) -> Floats2d:
-        """Score pairs of a mention and a candidate: (n, 1)."""
-        scores: Floats2d = self.encoder.score(pairs)[:, None]
-        return scores
 
 
 def _from_bytes(kind: type[BiEncoderShim], data: bytes) -> BiEncoderShim:

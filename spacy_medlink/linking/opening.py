@@ -94,7 +94,6 @@ def open_linker(
     fusion: Fusion | None = None,
     weights: Mapping[str, float] | None = None,
     encoder: Encoder | None = None,
-    reranker: "CrossEncoder | None" = None,
     memory: "MentionMemory | Literal[Default.OF_ASSETS] | None" = OF_ASSETS,
     rescorer: Rescorer | Literal[Default.OF_ASSETS] | None = OF_ASSETS,
     calibrator: Calibrator | None = None,
@@ -106,7 +105,7 @@ def open_linker(
     settings (Optional[LinkSettings]): default: those of the component.
     fusion (Optional[Fusion]): default: the function and weights that the build found best.
     weights (Optional[Mapping[str, float]]): of the tiers, instead of those of the build.
-    encoder, reranker, memory, rescorer, calibrator, identifiers_of: instead of those of the assets;
+    encoder, memory, rescorer, calibrator, identifiers_of: instead of those of the assets;
         None leaves memory, rescorer and identifiers out.
     lexicon (Optional[Lexicon]): the meanings of abbreviations that a document does not define.
     RAISES (MedlinkError): E202 for a damaged gate, E210 when "dense" is asked for and was not
@@ -139,7 +138,7 @@ def open_linker(
         spare_ngram=assets.ngram if has_spare else None,
     )
     if rescorer is OF_ASSETS:
-        rescorer = _rescorer(assets, parts, settings, reranker)
+        rescorer = _rescorer(assets, parts, settings)
     parts = replace(parts, rescorer=rescorer)
     if calibrator is None and settings.calibrator is not False:
         calibrator = _calibrator(assets, parts, insist=settings.calibrator is True)
@@ -191,22 +190,19 @@ def weights_of(known: Mapping[str, float], tiers: Sequence[str]) -> dict[str, fl
     return {tier: weight / total for tier, weight in weights.items()}
 
 
-def _rescorer(
-    assets: _Assets, parts: Parts, settings: LinkSettings, reranker: "CrossEncoder | None"
-) -> Rescorer | None:
+def _rescorer(assets: _Assets, parts: Parts, settings: LinkSettings) -> Rescorer | None:
     """Make the rescorer: the ranker, then the reranker; None with neither."""
     found: list[Rescorer] = []
     ranker = assets.ranker if settings.ranker else None
     if ranker is not None and ranker.fits(conditions_of(assets, parts)):
         found.append(ranker)
     asks_all = settings.tiers is None or set(settings.tiers) >= set(assets.used_tiers)
-    if settings.rerank_top != 0:
-        gate = None if reranker or not asks_all else _rerank_gate(assets, parts, found)
-        reranker = reranker or (assets.reranker if asks_all else None)
-        if reranker is not None:
-            from ..ranking.reranking import Reranker
+    reranker = assets.reranker if asks_all and settings.rerank_top != 0 else None
+    if reranker is not None:
+        from ..ranking.reranking import Reranker
 
-            found.append(Reranker(reranker, assets.kb, settings.rerank_top, gate=gate))
+        gate = _rerank_gate(assets, parts, found)
+        found.append(Reranker(reranker, assets.kb, settings.rerank_top, gate=gate))
     return Chain(found) if len(found) > 1 else next(iter(found), None)
 
 

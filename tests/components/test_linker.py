@@ -379,9 +379,9 @@ def test_an_encoder_of_the_config_must_be_the_one_of_the_index(tiny_assets, tmp_
         architecture = "spacy-medlink.TransformerBiEncoder.v1"
         return {"@architectures": architecture, "name": str(path)}
 
-    same = pipeline(tiny_assets, encoder=config(tiny_assets.path / "encoder"))
+    same = pipeline(tiny_assets, model=config(tiny_assets.path / "encoder"))
     assert [ent.kb_id_ for ent in same("a heart attack").ents] == ["HP:0001658"]
-    other = pipeline(tiny_assets, encoder=config(write_tiny_encoder(tmp_path, seed=1)))
+    other = pipeline(tiny_assets, model=config(write_tiny_encoder(tmp_path, seed=1)))
     with pytest.raises(MedlinkError, match=r"E204.*encoder of the config"):
         other("a heart attack")
 

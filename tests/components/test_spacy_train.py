@@ -14,16 +14,12 @@ from spacy.cli.train import train
 from spacy.tokens import Span
 from spacy.training import Example
 from spacy.util import registry
-from thinc.api import Adam
 
 from spacy_medlink.components.examples import gold_reader, synonym_batcher, synonym_reader
 from spacy_medlink.components.linker.lesson import make_lesson
 from spacy_medlink.components.linker.trainer import Trainer
-from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.encoders.objectives.protocol import Batch
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb.schema import kb_fingerprint
 from tests.tiny import write_tiny_encoder
 from training.recipe.settings import ObjectiveSettings
 
@@ -40,7 +36,7 @@ assets = {assets}
 tiers = ["dense"]
 calibrator = false
 
-[components.medical_linker.encoder]
+[components.medical_linker.model]
 @architectures = "spacy-medlink.TransformerBiEncoder.v1"
 name = {encoder}
 
@@ -120,7 +116,7 @@ def trainable_with(tiny_assets, **settings):
         "@architectures": "spacy-medlink.TransformerBiEncoder.v1",
         "name": str(tiny_assets.path / "encoder"),
     }
-    config = {"assets": str(tiny_assets.path), "tiers": ["dense"], "encoder": encoder}
+    config = {"assets": str(tiny_assets.path), "tiers": ["dense"], "model": encoder}
     nlp.add_pipe("medical_linker", config={**config, "calibrator": False, **settings})
     nlp.initialize()
     return nlp
@@ -217,7 +213,7 @@ def test_another_encoder_makes_the_index_anew(tmp_path, tiny_assets, tiny_kb):
     encoder = {
         "@architectures": "spacy-medlink.TransformerBiEncoder.v1", "name": str(tmp_path / "other"),
     }  # fmt: skip
-    config = {"assets": str(tiny_assets.path), "encoder": encoder}
+    config = {"assets": str(tiny_assets.path), "model": encoder}
     linker = nlp.add_pipe("medical_linker", config=config)
     with pytest.raises(MedlinkError, match="E204"):
         _ = linker.engine
@@ -238,7 +234,7 @@ def test_starter_assets_have_nothing_to_train(tmp_path, tiny_encoder, gold):
     encoder = {
         "@architectures": "spacy-medlink.TransformerBiEncoder.v1", "name": str(tiny_encoder),
     }  # fmt: skip
-    linker = nlp.add_pipe("medical_linker", config={"encoder": encoder})
+    linker = nlp.add_pipe("medical_linker", config={"model": encoder})
     with pytest.warns(UserWarning, match="W101"), pytest.raises(MedlinkError, match="E307"):
         linker.update(examples_of(nlp, gold))
 
@@ -346,66 +342,6 @@ def test_concepts_that_a_mention_may_both_mean_are_not_told_apart(tiny_kb):
     )
     assert len(set(lesson.labels)) == 1 and "Pericardial effusion" in lesson.texts
     assert len(set(lesson.strings)) == len(lesson.texts)
-
-
-@pytest.fixture
-def tiny_reranker(tiny_assets, tmp_path):
-    """A cross-encoder that has read nothing yet: all candidates get the same score."""
-    base = BiEncoder.load(tiny_assets.path / "encoder")
-    fits = CrossSettings(kb=kb_fingerprint(tiny_assets.manifest["kb"]), top=6)
-    (tmp_path / "reranker").mkdir()
-    CrossEncoder.of(base, fits).save(tmp_path / "reranker")
-    return {"@architectures": "spacy-medlink.CrossEncoder.v1", "name": str(tmp_path / "reranker")}
-
-
-def listwise(loss="listwise"):
-    return {"@misc": "spacy-medlink.ListObjective.v1", "loss": loss}
-
-
-def weights_of(model):
-    return {name: one.clone() for name, one in model.shims[0]._model.state_dict().items()}
-
-
-@pytest.mark.parametrize("with_encoder", [False, True])
-def test_the_reranker_is_trained_when_the_config_says_so(
-    tiny_assets, tiny_reranker, gold, tmp_path, with_encoder
-):
-    settings = {} if with_encoder else {"encoder": None}
-    nlp = trainable_with(
-        tiny_assets, reranker=tiny_reranker, reranker_objective=listwise(), tiers=None, **settings
-    )
-    linker = nlp.get_pipe("medical_linker")
-    before = linker.assets.path
-    weights, sgd = weights_of(linker.settings.reranker), Adam(0.01)
-    losses = [nlp.update(examples_of(nlp, gold), sgd=sgd)["medical_linker"] for _ in range(12)]
-    assert losses[-1] < losses[0]
-    moved = weights_of(linker.settings.reranker)
-    assert sum(not torch.equal(weights[name], moved[name]) for name in weights) > 5
-    assert not torch.equal(weights["head.weight"], moved["head.weight"])
-    linked = linker.link_texts([mention for mention, _ in MENTIONS])
-    assert linker.assets.path != before
-    assert any("rerank" in one["scores"] for link in linked for one in link.candidates)
-    nlp.to_disk(tmp_path / "saved")
-    saved = spacy.load(tmp_path / "saved").get_pipe("medical_linker")
-    assert saved.link_texts([mention for mention, _ in MENTIONS]) == linked
-    assert torch.equal(weights_of(saved.settings.reranker)["head.weight"], moved["head.weight"])
-
-
-def test_a_reranker_without_an_objective_stays_as_it_is(tiny_assets, tiny_reranker, gold):
-    nlp = trainable_with(tiny_assets, reranker=tiny_reranker, tiers=None, encoder=None)
-    linker = nlp.get_pipe("medical_linker")
-    assert not linker.is_trainable and linker.update(examples_of(nlp, gold)) == {}
-    with pytest.raises(MedlinkError, match=r"E302.*must be one of listwise"):
-        trainable_with(tiny_assets, reranker=tiny_reranker, reranker_objective=listwise("pairwise"))
-
-
-def test_dropout_of_the_reranker(tiny_assets, tiny_reranker, gold):
-    nlp = trainable_with(
-        tiny_assets, reranker=tiny_reranker, reranker_objective=listwise(), encoder=None
-    )
-    nlp.update(examples_of(nlp, gold), sgd=Adam(0.01))  # the head begins with zeros
-    without = first_loss(nlp, gold)
-    assert first_loss(nlp, gold, drop=0.5) != without == first_loss(nlp, gold)
 
 
 def test_gold_reader(tmp_path):

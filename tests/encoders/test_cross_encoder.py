@@ -1,16 +1,11 @@
 """The cross-encoder: pairs cut so that both texts stay, scores that no batch changes, files."""
 
-import copy
 import json
-import pickle
 
 import numpy as np
 import pytest
-import spacy
 import torch
-from thinc.api import Config
 
-from spacy_medlink.encoders.architectures import cross_encoder
 from spacy_medlink.encoders.bi_encoder import BiEncoder
 from spacy_medlink.encoders.cross_encoder import (
     CrossEncoder,
@@ -171,17 +166,3 @@ def test_no_memory_is_no_fault_of_the_model(encoder, monkeypatch, error):
     monkeypatch.setattr(encoder, "_run", full)
     with pytest.raises(type(error)):
         encoder.score(PAIRS)
-
-
-def test_the_architecture(encoder, tmp_path):
-    encoder.save(tmp_path)
-    text = f'[model]\n@architectures = "spacy-medlink.CrossEncoder.v1"\nname = "{tmp_path}"\n'
-    assert spacy.registry.has("architectures", "spacy-medlink.CrossEncoder.v1")
-    model = spacy.registry.resolve(Config().from_str(text))["model"]
-    model.initialize()
-    want = encoder.score(PAIRS)[:, None]
-    np.testing.assert_array_equal(model.predict(PAIRS), want)
-    for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
-        np.testing.assert_array_equal(other.predict(PAIRS), want)
-    empty = cross_encoder("nowhere").from_bytes(model.to_bytes())
-    np.testing.assert_array_equal(empty.predict(PAIRS), want)

@@ -102,7 +102,6 @@ def _configs(place: Path) -> dict[str, dict[str, Any]]:
         "threshold": {"threshold": 0.6},
         "fusion": {"fusion": RARER_FUSION},
         "exact first": {"exact_first": True, "tiers": ["exact", "ngram"]},
-        "as they are": {"resolve_abbreviations": False},
         "discard": {"labels_discard": ["X"], "force_within_filter": True, "types": ["T184"]},
     }
     merged: dict[str, Any] = {}

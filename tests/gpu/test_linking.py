@@ -129,7 +129,7 @@ def test_the_spacy_loop_trains_on_the_device(
     encoder = {
         "@architectures": "spacy-medlink.TransformerBiEncoder.v1", "name": str(tiny_encoder),
     }  # fmt: skip
-    config = {"assets": str(tiny_assets.path), "encoder": encoder, "tiers": ["dense"],
+    config = {"assets": str(tiny_assets.path), "model": encoder, "tiers": ["dense"],
               "calibrator": False}  # fmt: skip
     linker = nlp.add_pipe("medical_linker", config=config)
     optimizer = nlp.initialize()

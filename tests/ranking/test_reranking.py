@@ -262,18 +262,6 @@ def test_what_was_read_in_a_stream_is_not_read_again(cross, tiny_assets, tmp_pat
     assert [doc.ents[0].kb_id_ for doc in again] == [doc.ents[0].kb_id_ for doc in first[:1:-1]]
 
 
-def test_a_reranker_of_the_config(cross, tiny_assets, tmp_path):
-    cross.save(tmp_path / "cross")
-    model = {"@architectures": "spacy-medlink.CrossEncoder.v1", "name": str(tmp_path / "cross")}
-    config = {"assets": str(tiny_assets.path), "reranker": model}
-    linker = spacy.blank("en").add_pipe("medical_linker", config=config)
-    assert "rerank" in linker.link_texts(["PE"])[0].candidates[0]["scores"]
-    cross.using(kb="another").save(tmp_path / "cross")
-    linker = spacy.blank("en").add_pipe("medical_linker", config=config)
-    with pytest.raises(MedlinkError, match="E217"):
-        linker.link_texts(["PE"])
-
-
 def test_a_budget_below_zero_is_refused(tiny_assets):
     with pytest.raises(MedlinkError, match="E302"):
         spacy.blank("en").add_pipe("medical_linker", config={"rerank_top": -1})

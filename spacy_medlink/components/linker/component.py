@@ -252,7 +252,7 @@ class MedicalLinker(PicklablePipe):
     @property
     def model(self) -> Any:
         """The network to train, as a thinc model; None for a linker that cannot be trained."""
-        return next(iter(self.trainer.models), None)
+        return self.settings.model
 
     @property
     def is_trainable(self) -> bool:

@@ -4,7 +4,6 @@ from typing import Any
 
 from spacy.language import Language
 
-from ...errors import Errors
 from ...util.setting_types import factory_of
 from ..extensions import SPAN_ATTRIBUTES
 from .component import MedicalLinker
@@ -18,11 +17,6 @@ def _make(nlp: Language, name: str, settings: dict[str, Any]) -> MedicalLinker:
     RAISES (MedlinkError): E301, E302 for settings out of range, E308 for a prefix that another
         linker of the pipeline has.
     """
-    if (model := settings.get("model")) is not None:
-        if settings.get("encoder") is not None:
-            rule = "there is an `encoder` already, which is the same"
-            raise Errors.bad_setting(name="model", value=model.name, rule=rule)
-        settings = {**settings, "encoder": model}
     linker = MedicalLinker(nlp.vocab, name, **settings)
     linker.check_prefix(nlp)
     linker.set_home(nlp)

@@ -23,7 +23,6 @@ if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
     from ...assets import Assets
     from ...assets.overlaid import OverlaidAssets
     from ...encoders.bi_encoder import BiEncoder
-    from ...encoders.cross_encoder import CrossEncoder
     from ...kb import KnowledgeBase
     from ...kb.resolve import IdResolver
     from ...linking import Linker
@@ -120,10 +119,9 @@ class OpenedLinker:
         found = CPU if is_processor(device) else str(_found(device))
         with self.lock:
             self.device = found
-            for model in (self.settings.encoder, self.settings.reranker):
-                if model is not None:
-                    shim: Any = model.shims[0]
-                    shim.place(_found(found))
+            if self.settings.model is not None:
+                shim: Any = self.settings.model.shims[0]
+                shim.place(_found(found))
             if self._assets is not None:
                 self.put(self.base)
 
@@ -288,7 +286,7 @@ class OpenedLinker:
         from ...encoders.architectures import encoder_of
         from ...encoders.bi_encoder import BiEncoder
 
-        model = self.settings.encoder
+        model = self.settings.model
         assert model is not None
         shim: Any = model.shims[0]
         if shim.encoder is None and self.is_saved:
@@ -298,26 +296,6 @@ class OpenedLinker:
             model.set_dim("nO", encoder.dim)
         own: BiEncoder = encoder_of(model)
         return own
-
-    def reranker(self) -> "CrossEncoder":
-        """Get the reranker of the config; of a linker saved after training, the saved one.
-
-        RAISES (MedlinkError): E217 when it was made for other assets.
-        """
-        from ...assets.layout import RERANKER
-        from ...encoders.architectures import encoder_of
-        from ...encoders.cross_encoder import CrossEncoder
-
-        model, assets = self.settings.reranker, self.assets
-        assert model is not None
-        shim: Any = model.shims[0]
-        trained = self.settings.reranker_objective is not None and self.is_saved
-        if trained and shim.encoder is None and assets.manifest.get("reranker"):
-            with assets.directory(RERANKER) as path:
-                shim.set_encoder(CrossEncoder.load(path))
-        encoder: CrossEncoder = encoder_of(model)
-        assets.check_reranker(encoder, model.attrs["name"])
-        return encoder
 
     def _make_engine(self) -> "Linker":
         assets, settings = self.assets, self.settings
@@ -330,7 +308,6 @@ class OpenedLinker:
             calibrator=settings.calibrator and not self.shared.is_used,
             ranker=not self.shared.is_used,
             rerank_top=settings.rerank_top,
-            reranker=None if settings.reranker is None else self.reranker(),
             exact_first=settings.exact_first,
             cache_size=settings.cache_size,
             scope=scope_settings(settings),
@@ -348,7 +325,7 @@ class OpenedLinker:
     def _checked_encoder(self) -> "BiEncoder | None":
         """Get the encoder of the config, if there is one; check that it made the index."""
         assets, tiers = self.assets, self.settings.tiers
-        if self.settings.encoder is None or "dense" not in (tiers or assets.used_tiers):
+        if self.settings.model is None or "dense" not in (tiers or assets.used_tiers):
             return None
         encoder = self.encoder()
         if encoder.fingerprint() != assets.manifest["encoder"]["fingerprint"]:

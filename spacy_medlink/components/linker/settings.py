@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator
 from thinc.api import Model
 
-from ...encoders.objectives.registered import BatchChoice, ListChoice
+from ...encoders.objectives.registered import BatchChoice
 from ...errors import Errors
 from ...util.setting_types import (
     LIST_RULE,
@@ -175,19 +175,13 @@ class LinkerSettings(Settings):
     n_threads: int = whole(
         0, 0, MOST, "cap on the threads of torch, OpenMP, faiss and BLAS; 0 leaves them alone"
     )
-    encoder: Model[Any, Any] | None = setting(
-        None,
-        _MODEL,
-        "replaces the assets' encoder, and makes the linker trainable: an "
-        "architecture, such as `spacy-medlink.TransformerBiEncoder.v1`. It must be the one that "
-        "made the index, but for `initialize`, which makes the index anew",
-    )
     model: Model[Any, Any] | None = setting(
         None,
         _MODEL,
-        "the `encoder`, by the name that spaCy's own components give a model, so that "
-        "`nlp.replace_listeners` finds `model.tok2vec`: for `spacy-medlink.SharedBiEncoder.v1`, "
-        "which is the pipeline's own transformer",
+        "the encoder, in place of that of the assets, which makes the linker trainable: an "
+        "architecture, such as `spacy-medlink.TransformerBiEncoder.v1`, or for the pipeline's own "
+        "transformer `spacy-medlink.SharedBiEncoder.v1`. It must be the one that made the index, "
+        "but for `initialize`, which makes the index anew",
     )
     objective: BatchChoice | None = setting(
         None,
@@ -205,19 +199,6 @@ class LinkerSettings(Settings):
         True,
         "give probabilities by the calibrator of the assets, where they have one; it must "
         "have been fitted for these tiers, fusion and encoder",
-    )
-    reranker: Model[Any, Any] | None = setting(
-        None,
-        _MODEL,
-        "a cross-encoder in place of the assets' reranker, made for their encoder "
-        "and knowledge base: `spacy-medlink.CrossEncoder.v1`. One of the config is saved with the "
-        "component only where it is trained, one of the assets is",
-    )
-    reranker_objective: ListChoice | None = setting(
-        None,
-        "must be a spacy-medlink.ListObjective.v1, or null",
-        "train the `reranker` for this, by `spacy train`: `spacy-medlink.ListObjective.v1`; null "
-        "leaves it as it is",
     )
     rerank_top: int | None = whole(
         None,

@@ -30,7 +30,7 @@ class SharedTransformer:
     @property
     def is_used(self) -> bool:
         """Whether the encoder shares the transformer."""
-        model = self.settings.encoder
+        model = self.settings.model
         return model is not None and bool(model.attrs.get("shared"))
 
     def encoder(self, saved: "Assets | None") -> "BiEncoder":
@@ -75,4 +75,4 @@ class SharedTransformer:
 
     @property
     def _model(self) -> Any:
-        return self.settings.encoder
+        return self.settings.model

@@ -1,12 +1,11 @@
-"""Trainer: trains the networks of a linker, and rebuilds its assets."""
+"""Trainer: trains the encoder of a linker, and rebuilds its assets."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from spacy.tokens import Doc, Span
-from thinc.api import Ops, set_dropout_rate
+from thinc.api import set_dropout_rate
 
 from ...errors import Errors
 from ...types import Mention
@@ -15,9 +14,7 @@ from .opened import OpenedLinker
 
 if TYPE_CHECKING:  # spaCy imports this module with every `spacy.blank`
     from ...assets import Assets
-    from ...encoders.objectives.lists import ListLoss
     from ...encoders.objectives.protocol import Objective
-    from ...ranking.reranking import CandidateTexts
 
 _NEAR = 4  # names near a mention that serve as negatives
 
@@ -34,44 +31,29 @@ class Gold(NamedTuple):
 
 
 class Trainer:
-    """The part of a linker that trains its `encoder`, and with `reranker_objective` its `reranker`.
+    """The part of a linker that trains its `model`, an encoder.
 
     Weights change with every step. `rebuild` makes the vectors of the names, and all else that
-    depends on the networks, anew.
+    depends on the encoder, anew.
 
-    opened (OpenedLinker): its settings name the networks and their objectives.
+    opened (OpenedLinker): its settings name the encoder and its objective.
     """
 
     def __init__(self, opened: OpenedLinker) -> None:
         self.opened, self.settings = opened, opened.settings
         self._objective: Objective | None = None
-        self._texts: CandidateTexts | None = None
-
-    @property
-    def models(self) -> list[Any]:
-        """The networks to train, as thinc models: encoder, reranker."""
-        found = [] if self.settings.encoder is None else [self.settings.encoder]
-        return [*found, self.settings.reranker] if self.trains_reranker else found
-
-    @property
-    def trains_reranker(self) -> bool:
-        """Whether the config says that the reranker is trained."""
-        return self.settings.reranker is not None and self.settings.reranker_objective is not None
 
     def start(self) -> None:
-        """Load the networks; assets that were made with another encoder are made anew.
+        """Load the encoder; assets that were made with another one are made anew.
 
-        RAISES (MedlinkError): E302 for an unknown objective, E217 for a reranker that was made for
-            other assets, E205, E206 for files that cannot be read.
+        RAISES (MedlinkError): E302 for an unknown objective, E205, E206 for files that cannot be
+            read.
         """
         self.objective()
-        if self.settings.reranker_objective is not None:
-            self.settings.reranker_objective.make()
-        if self.settings.encoder is not None:
-            made_by = self.opened.assets.manifest["encoder"]
-            fingerprint = self.opened.encoder().fingerprint()
-            self.opened.is_stale = made_by is None or made_by["fingerprint"] != fingerprint
-            self.rebuild()
+        made_by = self.opened.assets.manifest["encoder"]
+        fingerprint = self.opened.encoder().fingerprint()
+        self.opened.is_stale = made_by is None or made_by["fingerprint"] != fingerprint
+        self.rebuild()
 
     def objective(self) -> "Objective":
         """Get the objective of the encoder: the one of the config, else SAP.
@@ -85,22 +67,17 @@ class Trainer:
         return self._objective
 
     def update(self, gold: Sequence[Gold], docs: Sequence[Doc], drop: float) -> float:
-        """Compute the gradients of all networks.
+        """Compute the gradients of the encoder.
 
         docs (Sequence[Doc]): Docs that the pipeline has read. drop (float): dropout rate.
-        RETURNS (float): the sum of the losses.
+        RETURNS (float): the loss.
         """
-        loss = 0.0
-        if self.settings.encoder is not None:
-            loss += self._update_encoder(self.settings.encoder, self.lesson(gold), docs, drop)
-        if self.trains_reranker:
-            loss += self._update_reranker(self.settings.reranker, gold, drop)
-        return loss
+        return self._update_encoder(self.settings.model, self.lesson(gold), docs, drop)
 
     def finish_update(self, sgd: Any) -> None:
-        """Let an optimiser change the networks; from then on the assets are stale."""
-        for model in self.models:
-            model.finish_update(sgd)
+        """Let an optimiser change the encoder; from then on the assets are stale."""
+        model: Any = self.settings.model
+        model.finish_update(sgd)
         self.opened.is_stale = True
 
     def lesson(self, gold: Sequence[Gold]) -> Lesson | None:
@@ -126,7 +103,7 @@ class Trainer:
         return make_lesson(mentions, opened.kb, near, spans)
 
     def rebuild(self) -> bool:
-        """Make the assets anew if the networks have changed.
+        """Make the assets anew if the encoder has changed.
 
         Names are encoded, and the models over scores (ranker, calibrator) are fitted to names.
         RETURNS: whether it was necessary.
@@ -137,7 +114,6 @@ class Trainer:
                 return False
             made = self._rebuilt(opened.base)
             opened.put(made)
-            self._texts = None  # were the names of the earlier assets' knowledge base
             opened.is_saved, opened.is_stale = True, False
             if opened.shared.is_used:
                 _ = opened.engine  # checked before the next step changes the weights
@@ -163,72 +139,24 @@ class Trainer:
         backprop(gradient)
         return loss
 
-    def _update_reranker(self, model: Any, gold: Sequence[Gold], drop: float) -> float:
-        from ...encoders.pairs import Pair
-        from ...ranking.reranking import CandidateTexts
-
-        choice, opened = self.settings.reranker_objective, self.opened
-        assert choice is not None
-        encoder, loss = opened.reranker(), choice.make()
-        if self._texts is None:
-            self._texts = CandidateTexts(opened.kb, encoder.settings.definitions)
-        wanted = [(one, rows) for one, rows, _ in gold if rows and one.text.strip()]
-        top = self.settings.rerank_top or encoder.settings.top
-        rankings = opened.engine.rank_unfiltered([mention for mention, _ in wanted], top)
-        pairs, rights = [], []
-        for (mention, rows), ranking in zip(wanted, rankings, strict=True):
-            right = np.array([one.row in rows for one in ranking[:top]], dtype=bool)
-            if loss.teaches(right):
-                rights.append(right)
-                pairs += [Pair(mention, self._texts.of(one)) for one in ranking[:top]]
-        if not pairs:
-            return 0.0
-        set_dropout_rate(model, drop)
-        logits, backprop = model.begin_update(pairs)
-        value, gradient = _list_loss(loss, logits, rights, model.ops)
-        backprop(gradient)
-        return value
-
     def _rebuilt(self, old: "Assets") -> "Assets":
         from ...building import build_assets
-        from ...fitting.reranker import store_reranker
-        from ...kb.schema import kb_fingerprint
         from ...util.files import OwnedDirectory
         from ...util.progress import show_progress
 
-        directory, made = OwnedDirectory("spacy-medlink-"), old
-        if self.settings.encoder is not None:
-            self.opened.encoder().save(directory.path / "trained")
-            index = old.manifest["index"]
-            made = build_assets(
-                directory.path / "assets",
-                old.kb.path,
-                directory.path / "trained",
-                index=index["spec"] if index else None,
-                update=old.path,
-                runtime="torch",  # the component links with torch
-                device=self.opened.device,
-                progress=show_progress,
-                resume=False,
-            )
-        if self.trains_reranker:
-            encoder = self.opened.reranker()
-            fits: dict[str, Any] = {"kb": kb_fingerprint(made.manifest["kb"])}
-            if made.manifest["encoder"] is not None:
-                fits["encoder"] = made.manifest["encoder"]["fingerprint"]
-            encoder.settings = replace(encoder.settings, **fits)
-            made = store_reranker(made, directory.path / "reranked", encoder, {"trained": "update"})
+        directory = OwnedDirectory("spacy-medlink-")
+        self.opened.encoder().save(directory.path / "trained")
+        index = old.manifest["index"]
+        made = build_assets(
+            directory.path / "assets",
+            old.kb.path,
+            directory.path / "trained",
+            index=index["spec"] if index else None,
+            update=old.path,
+            runtime="torch",  # the component links with torch
+            device=self.opened.device,
+            progress=show_progress,
+            resume=False,
+        )
         made.keep_alive = directory
         return made
-
-
-def _list_loss(loss: "ListLoss", logits: Any, rights: Sequence[Any], ops: Ops) -> tuple[float, Any]:
-    """Compute the loss of logits, (n, 1), and its gradient, (n, 1)."""
-    import torch
-    from thinc.api import torch2xp, xp2torch
-
-    tensor = xp2torch(logits, requires_grad=True)
-    value = loss.compute(tensor[:, 0], rights)
-    torch.autograd.backward(value)
-    assert tensor.grad is not None
-    return float(value.detach()), torch2xp(tensor.grad, ops=ops)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from ...errors import Errors
 
 if TYPE_CHECKING:
-    from .lists import ListLoss
     from .protocol import Objective
 
 Numbers = Mapping[str, float]
@@ -44,23 +43,6 @@ class BatchChoice:
         return miner, _chosen("loss", self.loss, self.loss_settings, LOSSES)
 
 
-@dataclass(frozen=True)
-class ListChoice:
-    """A loss over the candidates of mentions; see `list_objective`."""
-
-    loss: str = "listwise"
-
-    def make(self) -> ListLoss:
-        """Get the loss.
-
-        RAISES (MedlinkError): E302 for an unknown loss.
-        """
-        from .lists import LOSSES
-
-        _check("loss", self.loss, LOSSES)
-        return LOSSES[self.loss]
-
-
 def batch_objective(
     loss: str = "multi_similarity",
     miner: str = "hard_pairs",
@@ -74,14 +56,6 @@ def batch_objective(
         left out has the default of the papers.
     """
     return BatchChoice(loss, miner, loss_settings or {}, miner_settings or {})
-
-
-def list_objective(loss: str = "listwise") -> ListChoice:
-    """Make `spacy-medlink.ListObjective.v1`: what a cross-encoder is trained for.
-
-    loss (str): "listwise", "listwise_nil", "binary" or "triplet".
-    """
-    return ListChoice(loss)
 
 
 def _chosen(what: str, name: str, settings: Numbers, known: Mapping[str, Any]) -> Any:

@@ -10,10 +10,7 @@ from thinc.api import NumpyOps
 
 from spacy_medlink.assets import Assets
 from spacy_medlink.components.pipelines import linker_of, open_pipeline
-from spacy_medlink.encoders.bi_encoder import BiEncoder
-from spacy_medlink.encoders.cross_encoder import CrossEncoder, CrossSettings
 from spacy_medlink.errors import MedlinkError
-from spacy_medlink.kb.schema import kb_fingerprint
 from spacy_medlink.util import devices
 
 # Stands for a GPU: what is left on the processor cannot compute with what is there.
@@ -26,20 +23,12 @@ def on_meta(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(devices, "spacy_device", lambda: "meta")
 
 
-@pytest.fixture
-def reranker(tmp_path: Path, tiny_assets: Assets, tiny_encoder: Path) -> Path:
-    settings = CrossSettings(kb=kb_fingerprint(tiny_assets.manifest["kb"]), top=3)
-    CrossEncoder.of(BiEncoder.load(tiny_encoder), settings).save(tmp_path / "reranker")
-    return tmp_path / "reranker"
-
-
-def config(assets: Assets, encoder: Path, reranker: Path) -> dict[str, object]:
+def config(assets: Assets, encoder: Path) -> dict[str, object]:
     return {
         "assets": str(assets.path),
-        "encoder": {
+        "model": {
             "@architectures": "spacy-medlink.TransformerBiEncoder.v1", "name": str(encoder),
         },
-        "reranker": {"@architectures": "spacy-medlink.CrossEncoder.v1", "name": str(reranker)},
     }  # fmt: skip
 
 
@@ -57,13 +46,11 @@ def test_the_networks_of_the_assets_follow_spacy(tiny_assets: Assets, on_meta: N
 
 @pytest.mark.filterwarnings("ignore:for (weight|bias).*meta parameter")
 def test_the_networks_of_the_config_follow_spacy(
-    tiny_assets: Assets, tiny_encoder: Path, reranker: Path, on_meta: None
+    tiny_assets: Assets, tiny_encoder: Path, on_meta: None
 ) -> None:
     nlp = spacy.blank("en")
-    linker = nlp.add_pipe("medical_linker", config=config(tiny_assets, tiny_encoder, reranker))
+    linker = nlp.add_pipe("medical_linker", config=config(tiny_assets, tiny_encoder))
     assert linker.opened.encoder().device == linker.opened.encoder().special.device == META
-    assert linker.opened.reranker().base.device == META
-    assert {one.device for one in linker.opened.reranker().module.parameters()} == {META}
 
 
 def test_where_spacy_computes_is_asked_when_the_component_is_made(
@@ -76,15 +63,13 @@ def test_where_spacy_computes_is_asked_when_the_component_is_made(
     assert linker_of(nlp).assets.encoder.device == META
 
 
-def test_it_computes_where_it_is_told(
-    tiny_assets: Assets, tiny_encoder: Path, reranker: Path
-) -> None:
+def test_it_computes_where_it_is_told(tiny_assets: Assets, tiny_encoder: Path) -> None:
     nlp = spacy.blank("en")
-    linker = nlp.add_pipe("medical_linker", config=config(tiny_assets, tiny_encoder, reranker))
+    linker = nlp.add_pipe("medical_linker", config=config(tiny_assets, tiny_encoder))
     assert linker.engine.parts.encoder.device == devices.CPU
     linker.use_device("meta")
     assert linker.device == "meta"
-    assert linker.opened.encoder().device == linker.opened.reranker().base.device == META
+    assert linker.opened.encoder().device == META
     assert linker.assets.encoder.device == META
     assert linker.opened._engine is None, "it would encode where it was"
     with pytest.raises(MedlinkError, match="E508"):

@@ -192,7 +192,7 @@ def test_settings_are_attributes_that_are_checked(tiny_assets: Assets) -> None:
         ({"types": "DISO"}, "list"),
         ({"labels": {HALF_PAIR: ["DISO"]}}, "characters that can be written"),
         ({"assets": "a" * 5000}, "path"), ({"merge": "x"}, "replace, fill"),
-        ({"spans_key": []}, "different keys"), ({"encoder": "x"}, "architecture"),
+        ({"spans_key": []}, "different keys"), ({"model": "x"}, "architecture"),
         ({"fusion": "x"}, "WeightedFusion"),
     ],
 )  # fmt: skip
