@@ -260,7 +260,7 @@ def _row(
     if len(cells) != len(columns):
         raise FieldError(f"{len(cells)} columns", f"{len(columns)} as in the header")
     row = dict(zip(columns, map(str.strip, cells), strict=True))
-    word = re.split("[:/#]", row["predicate_id"])[-1]
+    word = re.split("[:/#]", row["predicate_id"])[-1].strip()
     relation = relation_of_match([word])
     if row.get("predicate_modifier") or not (relation or word == _CODE_ALONE):
         return None

@@ -143,6 +143,8 @@ def _of_frame(frame: Any, namespace: str, source: str, called: dict[str, str]) -
             names.append(Name(target.strip(), "en", source, "SY"))
     relations = [(ISA, str(one.term)) for one in said.get("IsA", ())]
     for one in (*said.get("Relationship", ()), *said.get("IntersectionOf", ())):
+        if {str(each.key) for each in one.qualifiers or ()} & {"all_only", "maxCardinality"}:
+            continue
         word = str(one.typedef) if one.typedef else ISA
         relations.append((ISA if word == "is_a" else called.get(word, word), str(one.term)))
     own = [str(one.namespace) for one in said.get("Namespace", ())] or [namespace]

@@ -210,6 +210,16 @@ def test_ids_stay_what_the_curie_map_says(path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_predicates_across_species_are_related(path: Path) -> None:
+    path.write_text(
+        "subject_id\tpredicate_id\tobject_id\nHP:1\tsemapv:crossSpeciesExactMatch\tMP:1\n"
+        "HP:1\tskos: closeMatch\tMP:2\n"
+    )
+    assert [one[:3] for one in _applied(path)["HP:1"].maps] == [
+        ("MP", "1", "related"), ("MP", "2", "related"),
+    ]  # fmt: skip
+
+
 def test_a_text_is_no_concept(path: Path) -> None:
     path.write_text(
         "subject_id\tpredicate_id\tobject_id\tobject_type\nHP:1\tskos:exactMatch\tX:1\t\n"

@@ -16,7 +16,7 @@ _MONDO = re.compile(r'"MONDO:(\w+)"')  # in the qualifiers of a cross-reference
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 # Behind a quoted text: scope and type, or a datatype; then sources, qualifiers or a comment.
 _BEHIND = re.compile(r'((?:\s+[^\s\["{!]+){0,2})\s*(?:[\[{!]|$)')
-_XREF = re.compile(r'(?:[^\s"]+:\s+(?=[^\s"{!]))?[^\s"]+')
+_XREF = re.compile(r'(?:\S+:\s+(?=[^\s"]))?\S+')
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {"n": "\n", "t": "\t", "W": " "}
 _SCOPES = frozenset({"EXACT", "BROAD", "NARROW", "RELATED"})
@@ -27,6 +27,9 @@ _QUALIFIER = r'[^\s{}="]+=(?:"(?:[^"\\]|\\.)*"|[^\s"{},]*)'
 _TRAILER = re.compile(
     rf"(?<!\s)(?:(?:\s+|(?<!\\))\{{(?:\s*{_QUALIFIER}\s*(?:,|(?=\}})))*\}})?(?:(?:^|\s+)!.*)?$"
 )
+# Qualifiers of relations that need not hold of anything; in OWL these are no "some values from".
+_MAY_BE_NONE = re.compile(r'(?:\bcardinality|minCardinality)="?0|maxCardinality=|all_only="?true')
+_SOME = re.compile(r'all_some="?true|minCardinality="?[1-9]')
 _STANZA = re.compile(r"\[(\w+)\](?:\s*!.*)?")
 _STANZAS = frozenset({"Term", "Typedef", "Instance", "Annotation"})
 # Term types of the names that a property has.
@@ -61,7 +64,8 @@ def read(path: Path, bad_lines: list[BadLine] | None = None) -> Iterator[Record]
     "SY" or "HIDDEN". The namespace becomes the type. Cross-references, equivalent terms and SKOS
     matches become codes by vocabulary, exact ones (also those that Mondo marks as equivalent)
     before others. Relationships and the parts of a definition (`intersection_of`) become relations
-    with the name of their Typedef, with underscores ("part_of"), and `is_a` as "isa". The source of
+    with the name of their Typedef, with underscores ("part_of"), and `is_a` as "isa"; those that
+    need not hold of anything (`all_only`) are passed over. The source of
     names and relations is the ontology's id, in capitals ("HP"). Terms of which nothing but
     relations is said are passed over.
     RAISES (MedlinkError): E105 for a bad line, unless `bad_lines` collects it.
@@ -154,7 +158,7 @@ def _apply(term: _Term, tag: str, value: str, relations: dict[str, str]) -> None
     elif tag == "def":
         term.definition = _quoted(value)[0]
     elif tag == "xref":
-        match = _XREF.match(value)
+        match = _XREF.match(_TRAILER.sub("", value))
         term.xrefs.append(identifier(_unescape(match[0]) if match else "", "cross-reference"))
         if relation := relation_of_match(_MONDO.findall(value)):
             term.matches.append((term.xrefs[-1], relation))
@@ -165,7 +169,8 @@ def _apply(term: _Term, tag: str, value: str, relations: dict[str, str]) -> None
     elif tag == "is_a":
         term.relations.append(Relation(ISA, _identifier(value)))
     elif tag in ("relationship", "intersection_of"):
-        term.relations.append(_relation(tag, _words(value), relations))
+        if _SOME.search(value) or not _MAY_BE_NONE.search(value):
+            term.relations.append(_relation(tag, _words(value), relations))
     elif tag == "alt_id":
         term.alt_ids.append(_identifier(value))
     elif tag == "is_obsolete":

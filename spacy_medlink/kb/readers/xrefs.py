@@ -25,7 +25,8 @@ _MATCHES = {
     "mondoIsNarrowerThanSource": "broader", "mondoIsBroaderThanSource": "narrower",
     "relatedTo": "related", "exactMatch": "exact", "broadMatch": "broader",
     "narrowMatch": "narrower", "closeMatch": "related", "relatedMatch": "related",
-    "equivalentClass": "exact", "sameAs": "exact",
+    "equivalentClass": "exact", "sameAs": "exact", "crossSpeciesExactMatch": "related",
+    "crossSpeciesBroadMatch": "related", "crossSpeciesNarrowMatch": "related",
 }  # fmt: skip
 _FILE = re.compile(r"\.(?:obo|owl|json|ofn|omn|ttl|rdf|xml)$")
 # Addresses that end with an id, "HP_0001250": of the foundry, and of two that write them likewise.

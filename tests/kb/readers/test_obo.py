@@ -125,7 +125,7 @@ def test_what_may_stand_behind_a_quoted_text(tmp_path: Path, line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "behind", ["", ' {comment="c"}', ' {a="b", c="d ! {e}"}', " {all_only=true} ! x", " ! a {b}"]
+    "behind", ["", ' {comment="c"}', ' {a="b", c="d ! {e}"}', " {cardinality=1} ! x", " ! a {b}"]
 )
 def test_qualifiers_and_comments_are_no_part_of_a_value(tmp_path: Path, behind: str) -> None:
     lines = (
@@ -194,6 +194,7 @@ def test_equivalent_terms_are_exact_codes(tmp_path: Path) -> None:
         ("IntAct: EBI-1", {"IntAct": ("EBI-1",)}),
         ('IntAct:  EBI-1 "a name" {source="X"} ! c', {"IntAct": ("EBI-1",)}),
         ('MEDDRA:10022016 "Inguinal: hernia"', {"MEDDRA": ("10022016",)}),
+        ('Foo:5"bar {source="X"}', {"Foo": ('5"bar',)}),
         (r"http\://snomed.info/id/73211009", {"SNOMEDCT_US": ("73211009",)}),
         ("SNOMEDCT_US_2025_09_01:73211009", {"SNOMEDCT_US": ("73211009",)}),
     ],
@@ -224,6 +225,22 @@ def test_relations_have_the_names_of_their_typedefs(tmp_path: Path) -> None:
         ("part_of", "B:1"), ("part_of", "B:2"), ("has_part", "B:3"), ("RO:1", "B:4"),
         ("isa", "B:5"), ("isa", "B:6"), ("isa", "B:7"), ("part_of", "B:8"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("qualifiers", "holds"),
+    [
+        ('{all_only="true"}', False), ('{cardinality="0"}', False), ("{minCardinality=0}", False),
+        ('{maxCardinality="3"}', False), ('{minCardinality="1", maxCardinality="3"}', True),
+        ('{all_only="true", all_some="true"}', True), ('{cardinality="1"} ! all_some', True),
+    ],
+)  # fmt: skip
+def test_relations_that_need_not_hold(tmp_path: Path, qualifiers: str, holds: bool) -> None:
+    for tag in ("relationship", "intersection_of"):
+        text = f"[Term]\nid: A:1\nname: a\n{tag}: has_part B:1 {qualifiers}\n"
+        (concept,) = read("obo", _write(tmp_path / "x.obo", text))
+        assert isinstance(concept, Concept)
+        assert bool(concept.relations) == holds
 
 
 def test_terms_that_are_only_referred_to_are_passed_over(tmp_path: Path) -> None:

@@ -277,6 +277,11 @@ def test_the_parts_of_an_intersection(tmp_path: Path, property: str) -> None:
     }
 
 
+def test_a_class_that_is_an_intersection_itself(tmp_path: Path) -> None:
+    text = 'obo:X_1 a owl:Class ; rdfs:label "a" ; owl:intersectionOf ( obo:X_2 obo:X_3 ) .'
+    assert _concept(tmp_path, text).parents == ("X:2", "X:3")
+
+
 def test_a_list_that_leads_back_to_itself_ends(tmp_path: Path) -> None:
     text = """
         obo:X_1 a owl:Class ; rdfs:label "a" ; rdfs:subClassOf [ owl:intersectionOf _:l ] .

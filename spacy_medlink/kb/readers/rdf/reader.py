@@ -36,7 +36,8 @@ _TERM_TYPES = {
     "oio:hasSynonym": "RELATED",
 }  # fmt: skip
 _DEFINITIONS = frozenset({"obo:IAO_0000115", "skos:definition", "efo:definition", "ncit:P97"})
-_ABOVE, _SAME = ("rdfs:subClassOf", "skos:broader"), "owl:equivalentClass"
+_ABOVE = ("rdfs:subClassOf", "skos:broader", "owl:intersectionOf")
+_SAME = "owl:equivalentClass"
 _TRUE = frozenset({"true", "1"})
 _FORM = "xl:literalForm"
 _HEAD = 10_000  # triples in which a version is looked for
