@@ -114,7 +114,7 @@ class Linked:
                 whole = self.ids.get(case.text.lower()) if case.given else None
                 ids = whole or set[str]().union(*map(self._ids_of, place.names))
                 live = any(map(self._ids_of, place.traps)) if place.traps else bool(ids)
-                if live and alone.get(place.names[0] if place.names else "", case.kind != "R7"):
+                if live and (case.kind != "R7" or alone[place.names[0]]):
                     places.append(place._replace(ids=frozenset(ids)))
             if places:
                 resolved.append(case._replace(places=tuple(places)))

@@ -38,7 +38,15 @@ LETTERS: dict[str, Callable[[str], str]] = {
     "named entities": lambda name: html.unescape(name).translate(_ENTITIES),
     "entities of a KB": html.unescape,
 }  # fmt: skip
-_GERMAN = re.compile("([äöü] for .e|.e for [äöü]|ß for ss|ss for ß)")  # spellings of de and en
+# Spellings of some languages; who types German without its letters types "ae", not "a".
+_LANGUAGES = {
+    **{
+        f"{a} for {b}": "de en"
+        for x in ("ä ae", "ö oe", "ü ue", "ß ss")
+        for a, b in (x.split(), x.split()[::-1])
+    },
+    "without accents": "en es fr it",
+}
 
 
 def lists(names: Sequence[Named], rng: Random, most: int) -> Iterator[Case]:
@@ -92,7 +100,7 @@ def write_letters(way: str, name: str) -> str:
 def letters(names: Sequence[Named], rng: Random, most: int, lang: str) -> Iterator[Case]:
     """R3: names with other signs for the same letters."""
     for way in (*TEMPLATES["letters"], *LETTERS):
-        if lang in ("de", "en") or not _GERMAN.fullmatch(way):
+        if lang in _LANGUAGES.get(way, lang):
             texts = (
                 (write_letters(way, name), name, id)
                 for name, id in rng.sample([*names], len(names))

@@ -7,7 +7,7 @@ import spacy
 
 from benchmarks.reading import ways
 from benchmarks.reading.__main__ import made_cases, measure, shares, wilson
-from benchmarks.reading.cases import Place, fill, parse
+from benchmarks.reading.cases import Case, Place, fill, parse
 from benchmarks.reading.linked import LOST, RIGHT, WRONG, Linked, judge
 
 NAMES = [("Chest pain", "1"), ("breast cancer", "2"), ("lung cancer", "3"), ("colon cancer", "4")]
@@ -105,6 +105,16 @@ def test_names_as_they_are_written_are_right(starter: Linked) -> None:
     rows = measure(starter, {"R4"}, 5, 0)
     made = shares(rows)["R4 made"]
     assert made["n"] > 400 and made["right"] > 50
+
+
+def test_what_is_not_found_alone_is_no_mention_of_r7_but_stays_a_name(starter: Linked) -> None:
+    name = "feverish"  # no name of the starter, and found nowhere in it
+    starter.ids[name] = {"C0015967"}
+    _, places = parse(f"«{name}|absent»")
+    said = Case("R7", "", name, places)
+    assert not starter.resolve([said])
+    assert starter.resolve([said, said._replace(kind="R9")])[0].kind == "R9"
+    del starter.ids[name]
 
 
 def test_a_list_counts_once(starter: Linked) -> None:
