@@ -1,18 +1,19 @@
 """learn: fits all parts that annotated text allows, without training an encoder."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..assets import Assets
+from ..assets.layout import CALIBRATOR, ENDINGS_FILE, RANKER_FILE
 from ..assets.manifest import ASSETS
 from ..assets.variant import left_out, write_variant
 from ..errors import Errors, MedlinkError
 from ..evaluation import load_gold
 from ..evaluation.gold_set import Case
 from ..fitting.calibrate import TARGET_PRECISION, calibrate_assets, calibrate_on_names
-from ..fitting.folds import without_surroundings
 from ..fitting.gate import fit_gate
+from ..fitting.links import Links, links_of
 from ..fitting.memory import key_of
 from ..fitting.mention_names import add_mention_names
 from ..fitting.ranker import check_top, fit_ranker
@@ -25,30 +26,24 @@ from .build import build_assets
 
 # Errors for too little text for a part, which is then left out.
 _TOO_LITTLE = frozenset({"E407", "E413", "E530"})
-
-
-class Gain(NamedTuple):
-    """Mentions of known concepts in the text, and the number with the right first candidate.
-
-    before (int): with the earlier assets. after (int): with assets fitted to the other four folds.
-    """
-
-    mentions: int
-    before: int
-    after: int
+_NOT_BETTER = "fitted to this text, they give fewer right links at the same precision"
 
 
 class Learned(NamedTuple):
     """The result of `learn`. names (int): mentions that became names.
 
     assets (Assets): the new assets. left_out (Dict[str, str]): "ranker", "calibrator" or
-    "reranker", with the reason. gain (Optional[Gain]): on folds not fitted to; None if not known.
+    "reranker", with the reason. before, after (Links): of the mentions, by the earlier assets, and
+    by what was learned from the other four fifths of the documents. kept (bool): the earlier
+    ranker, calibrator and fusion stay, since those fitted to the text are not better.
     """
 
     assets: Assets
     names: int
     left_out: dict[str, str]
-    gain: Gain | None
+    before: Links
+    after: Links
+    kept: bool
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -72,7 +67,8 @@ def learn(
     The mentions become names of their concepts, and entries of the memory. If no other text has
     chosen the fusion, they do, each as if it were new. Then the ranker and the calibrator are
     fitted to the same text, where each fold is looked up as if it had not been annotated. The
-    encoder does not change, and only new names are encoded.
+    encoder does not change, and only new names are encoded. Where these give fewer
+    right links at the same precision than the earlier ranker, calibrator and fusion, those stay.
 
     out (Path): directory to write, which may be that of the assets. train (Path): gold mentions
         that the encoder was not fine-tuned on. new_concepts (bool): unknown ids become concepts.
@@ -87,59 +83,71 @@ def learn(
     check_top(top)
     cases = list(load_gold(train, assets.kb, nil_only=True).cases())
     _check_memory(assets, cases, train)
-    missing: dict[str, str] = {}
     with working_directory(out) as work:
         added = add_mention_names(work / "names.kb", assets.kb, [train], new_concepts)
-        made = build_assets(
-            work / "built", added.kb.path, update=assets.path, memory=[train],
-            dev=None if _has_chosen(assets) else train, calibrate=False,
-            device=assets.device, progress=progress, resume=False,
-        )  # fmt: skip
-        gains: list[Gain] = []
 
-        def rank() -> Assets:
-            fitted = fit_ranker(
-                made, work / "ranked", train, top=top, calibrate=False, progress=progress
-            )
-            if not fitted.kept:
-                missing["ranker"] = fitted.assets.manifest["left_out"]["ranker"]
-            gains.extend(_gains(assets, cases, fitted.facts["unannotated"]))
-            return fitted.assets
+        def build(place: str, dev: Path | None) -> Assets:
+            return build_assets(
+                work / place, added.kb.path, update=assets.path, memory=[train], dev=dev,
+                calibrate=False, device=assets.device, progress=progress, resume=False,
+            )  # fmt: skip
 
-        made = _or_without(rank, made, "ranker", missing)
-
-        def calibrate() -> Assets:
-            return calibrate_assets(
-                made, work / "calibrated", train=train, target_precision=target_precision,
-                progress=progress,
-            ).assets  # fmt: skip
-
-        made = _or_without(calibrate, made, "calibrator", missing)
-        if "calibrator" in missing:
-            made = calibrate_on_names(made, work / "named", progress)
-            del missing["calibrator"]
+        built = build("built", None if _has_chosen(assets) else train)
+        made, missing = _with_models(built, work, train, top, target_precision, progress)
+        before, after = (links_of(one, train, progress) for one in (assets, made))
+        kept = not after.is_better_than(before)
+        if kept:
+            made = _with_models_of(assets, build("again", None), work / "kept")
+            after, missing = links_of(made, train, progress), {"models": _NOT_BETTER}
         if assets.manifest.get("reranker") is not None:
             missing["reranker"] = "scores have changed: train it again (python -m training.rerank)"
         reasons = dict(made.manifest.get("left_out") or {})
         for part, why in missing.items():
             reasons |= left_out(made, part, why)
-        facts = {"left_out": reasons, "gate": _gate(made, cases)}
+        links = {"before": before.facts(), "after": after.facts()}
+        facts = {"left_out": reasons, "gate": _gate(made, cases), "links": links}
         done = write_variant(made, out, facts, inputs=[train], overwrite=overwrite)
-    return Learned(done, added.facts["names"], missing, gains[0] if gains else None)
+    return Learned(done, added.facts["names"], missing, before, after, kept)
 
 
-def _gains(assets: Assets, cases: Sequence[Case], unannotated: Mapping[str, int]) -> Iterator[Gain]:
-    """Compare with the earlier assets; not if these were fitted to text, perhaps the same text."""
-    if assets.manifest.get("memory") is not None:
-        return
-    own = [one for one in cases if one.right and one.mention.text.strip()]
-    engine = assets.engine(calibrator=False, rescorer=None)
-    rankings = engine.rank([without_surroundings(one) for one in own], 1)
-    before = sum(
-        bool(ranking) and ranking[0].row in one.right
-        for ranking, one in zip(rankings, own, strict=True)
-    )
-    yield Gain(unannotated["mentions"], before, unannotated["right"])
+def _with_models(
+    built: Assets, work: Path, train: Path, top: int, target_precision: float, progress: Progress
+) -> tuple[Assets, dict[str, str]]:
+    """Fit ranker and calibrator. RETURNS: the assets, and why a part is missing."""
+    missing: dict[str, str] = {}
+
+    def rank() -> Assets:
+        fitted = fit_ranker(
+            built, work / "ranked", train, top=top, calibrate=False, progress=progress
+        )
+        if not fitted.kept:
+            missing["ranker"] = fitted.assets.manifest["left_out"]["ranker"]
+        return fitted.assets
+
+    ranked = _or_without(rank, built, "ranker", missing)
+
+    def calibrate() -> Assets:
+        return calibrate_assets(
+            ranked, work / "calibrated", train=train, target_precision=target_precision,
+            progress=progress,
+        ).assets  # fmt: skip
+
+    made = _or_without(calibrate, ranked, "calibrator", missing)
+    if missing.pop("calibrator", None) is not None:
+        made = calibrate_on_names(ranked, work / "named", progress)
+    return made, missing
+
+
+def _with_models_of(assets: Assets, built: Assets, out: Path) -> Assets:
+    """Write assets with the ranker and the calibrator of others, which score alike."""
+    own = [name for name in (RANKER_FILE, ENDINGS_FILE, CALIBRATOR) if name in assets.files]
+    changes = {part: assets.manifest.get(part) for part in ("ranker", "calibrator")}
+
+    def add(path: Path) -> None:
+        for name in own:
+            assets.put(name, path / name)
+
+    return write_variant(built, out, changes, add=add)
 
 
 def _gate(assets: Assets, cases: Sequence[Case]) -> dict[str, Any] | None:

@@ -1,7 +1,8 @@
 """`medlink learn`: fits all that annotated text allows without training, in one command."""
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,6 +10,9 @@ from .build import gate_report
 from .effects import effect_report
 from .opening import AUTO, LEARNT, Device, Improvable, Verify, verify_assets
 from .output import Overwrite
+
+if TYPE_CHECKING:
+    from ..building.learn import Learned
 
 
 def command(
@@ -63,12 +67,8 @@ def command(
     for source in memory["sources"]:
         for line in effect_report(source["name"], source["no_effect"]):
             typer.echo(line, err=True)
-    if done.gain is not None:
-        count, before, after = done.gain
-        typer.echo(
-            f"gain        acc@1 {100 * before / count:.1f} to {100 * after / count:.1f} on "
-            f"{count:,} mentions, each fifth of the documents after learning from the others"
-        )
+    for line in links_report(done):
+        typer.echo(line)
     on = manifest["fusion"]["chosen_on"] or {}
     if "file" in on:
         typer.echo(f"fusion      {on['choice']}, chosen on {on['mentions']:,} mentions")
@@ -92,3 +92,17 @@ def command(
     for part, why in done.left_out.items():
         typer.echo(f"{part:<11} left out: {why}")
     typer.echo(str(done.assets.path))
+
+
+def links_report(done: "Learned") -> Iterator[str]:
+    """Compare the links at the thresholds before and after, and the first candidates."""
+    before, after = done.before, done.after
+    known, count = max(1, int(after.known.sum())), len(after.first)
+    places = "on each fifth of the documents after learning from the others"
+    first = [100 * int(one.first.sum()) / known for one in (before, after)]
+    yield f"gain        acc@1 {first[0]:.1f} to {first[1]:.1f} of {known:,} mentions, {places}"
+    yield (
+        f"links       right {before.right:,} to {after.right:,}, wrong {before.wrong:,} to "
+        f"{after.wrong:,}, NIL {before.nil:,} to {after.nil:,} of {count:,} mentions, at the "
+        "threshold"
+    )

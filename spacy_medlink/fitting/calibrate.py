@@ -273,7 +273,10 @@ def _on_gold(
     mentions, concepts = sum(one.count for one in examples), count_concepts(examples)
     if min(mentions, len(ranked.right)) < _NEEDED_MENTIONS or concepts < _NEEDED_CONCEPTS:
         raise _too_few(dev or train, mentions, concepts)
-    return _Found(fit(ranked), mentions, concepts)
+    # In text there are few slips of the pen, and names can have any number of them.
+    names = fit_on_names(RetrievedExamples.of(engine, assets.kb, progress), assets.kb)
+    of_slips = names.fitted.calibrator.misspelt if names is not None else None
+    return _Found(fit(ranked, of_slips=of_slips), mentions, concepts)
 
 
 def _rank_folds(

@@ -196,22 +196,28 @@ class Fitted(NamedTuple):
         }
 
 
-def fit(examples: RankedExamples, on_names: bool = False) -> Fitted:
+def fit(
+    examples: RankedExamples, on_names: bool = False, of_slips: LinearModel | None = None
+) -> Fitted:
     """Fit a calibrator, and to some groups one that is tested on the others.
 
     on_names (bool): the examples are names of the knowledge base.
+    of_slips (Optional[LinearModel]): the model of misspelt names that names show.
     """
     fold = deal(examples.groups, FOLDS)
     unseen = np.full(len(examples.right), np.nan)
     for number in range(FOLDS):
         own = fold == number
         if own.any():
-            model = _fit(examples.part(~own), on_names)
+            model = _fit(examples.part(~own), on_names, of_slips)
             unseen[own] = model.estimate(examples.features[own])
-    return Fitted(_fit(examples, on_names), examples, unseen, _at_most(examples, on_names))
+    model = _fit(examples, on_names, of_slips)
+    return Fitted(model, examples, unseen, _at_most(examples, on_names))
 
 
-def _fit(examples: RankedExamples, on_names: bool) -> RankingCalibrator:
+def _fit(
+    examples: RankedExamples, on_names: bool, of_slips: LinearModel | None
+) -> RankingCalibrator:
     by_model = model_of(kinds_of(examples.features))
     named, misspelt, resembling = (examples.part(by_model == place) for place in range(len(MODELS)))
     stated = stated_model()
@@ -221,9 +227,12 @@ def _fit(examples: RankedExamples, on_names: bool) -> RankingCalibrator:
     of_names = _fit_logistic(named, right, stated, NAMED, _strength(on_names), _STRENGTH)
     # Which of two concepts a misspelt name means is for the model of names to say.
     misspelt = misspelt.part(column(misspelt.features, "tied") == 0)
-    return RankingCalibrator(
-        of_names, _fit_anew(misspelt, MISSPELT), _fit_anew(resembling, RESEMBLING)
-    )
+    if of_slips is None:
+        slips = _fit_anew(misspelt, MISSPELT)
+    else:
+        wanted = misspelt.right.astype(np.float64)
+        slips = _fit_logistic(misspelt, wanted, of_slips, MISSPELT, _strength(False), _STRENGTH)
+    return RankingCalibrator(of_names, slips, _fit_anew(resembling, RESEMBLING))
 
 
 def _fit_anew(examples: RankedExamples, names: Sequence[str]) -> LinearModel:

@@ -107,9 +107,7 @@ def rank_unannotated(
     for fold in folds(assets, gold, progress):
         # The new ranker changes the scores, so no gate will fit, and it will see all candidates.
         engine = fold.engine(assets, rescorer=None, exact_first=False)
-        allowed = np.ones(assets.kb.n_names, dtype=np.bool_)
-        allowed[fold.gone] = False
-        mask = Mask.of(allowed)
+        mask = visible(assets.kb, fold.gone)
         distinct = list(dict.fromkeys(map(without_surroundings, fold.cases)))
         rankings: dict[Mention, list[Candidate]] = {}
         for start in range(0, len(distinct), _BATCH):
@@ -117,6 +115,13 @@ def rank_unannotated(
             rankings.update(zip(part, engine.rank_within(part, top, mask), strict=True))
         for case in fold.cases:
             yield RankedCase(case, rankings[without_surroundings(case)], fold.number, fold.facts)
+
+
+def visible(kb: KnowledgeBase, gone: Sequence[int]) -> Mask:
+    """Make the mask of all names but some, by row."""
+    allowed = np.ones(kb.n_names, dtype=np.bool_)
+    allowed[list(gone)] = False
+    return Mask.of(allowed)
 
 
 def without_surroundings(case: Case) -> Mention:

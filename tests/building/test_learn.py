@@ -3,7 +3,10 @@
 import json
 from inspect import signature
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from spacy_medlink.assets import Assets
@@ -15,6 +18,7 @@ from spacy_medlink.cli import app
 from spacy_medlink.cli.learn import command as learn_command
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.fitting.calibrate import TARGET_PRECISION, calibrate_assets
+from spacy_medlink.fitting.links import Links
 from spacy_medlink.fitting.mention_names import add_mention_names
 from spacy_medlink.fitting.ranker import fit_ranker
 from spacy_medlink.kb import build_kb
@@ -43,8 +47,12 @@ def learned(place):
 def test_everything_is_learned(place, learned):
     manifest = Assets(place / "learned", verify=True).manifest
     assert learned.names == len(PAIRS) and not learned.left_out
-    count, before, after = learned.gain
-    assert (count, before) == (96, 0) and after > 48, "the vocabulary is learned from the others"
+    before, after = learned.before, learned.after
+    assert (after.known.sum(), before.first.sum()) == (96, 0)
+    assert after.first.sum() > 48, "the vocabulary is learned from the others"
+    assert manifest["links"] == {"before": before.facts(), "after": after.facts()}
+    assert before.right == 0 < after.right and after.right + after.wrong + after.nil == 96
+    assert not learned.kept
     assert manifest["memory"]["sources"][0]["name"] == "gold.jsonl"
     assert manifest["ranker"]["fitted_on"]["file"] == "gold.jsonl"
     assert manifest["calibrator"]["as_if_unannotated"]
@@ -209,16 +217,114 @@ def test_ids_that_the_terminology_lacks_become_concepts(place, tmp_path):
     assert links(done.assets, [text]) == ["Z9"]
 
 
+def test_it_says_which_assets_it_may_replace(place, tmp_path):
+    Assets(place / "plain").copy_to(tmp_path / "own")
+    before = (tmp_path / "own" / "manifest.json").read_bytes()
+    arguments = ["learn", str(tmp_path / "own"), str(place / "gold.jsonl")]
+    for more in ([], ["--in-place", "--output", str(tmp_path / "out")]):
+        result = CliRunner().invoke(app, [*arguments, *more])
+        assert result.exit_code == 2 and "--in-place" in result.output
+        assert (tmp_path / "own" / "manifest.json").read_bytes() == before
+        assert not (tmp_path / "out").exists()
+    result = CliRunner().invoke(app, [*arguments, "--in-place", "--target-precision", "0.5"])
+    assert result.exit_code == 0, result.output
+    assert Assets(tmp_path / "own").manifest["memory"] is not None
+
+
+def test_the_earlier_models_stay_where_they_are_better(place, tmp_path, monkeypatch):
+    """What the text says is remembered all the same."""
+    monkeypatch.setattr(Links, "is_better_than", lambda self, other: False)
+    plain = Assets(place / "plain")
+    done = learn(plain, tmp_path / "out", place / "gold.jsonl", target_precision=0.5)
+    assert done.kept and "fewer right links" in done.left_out["models"]
+    made = Assets(tmp_path / "out", verify=True)
+    assert (made.path / CALIBRATOR).read_bytes() == (plain.path / CALIBRATOR).read_bytes()
+    assert made.manifest["calibrator"] == plain.manifest["calibrator"]
+    assert made.manifest["fusion"] == plain.manifest["fusion"]
+    assert made.engine(calibrator=True).calibrator is not None
+    texts = [f"{site} {kind}" for site, kind in PAIRS[:9]]
+    assert links(made, texts) == [f"D{n}" for n in range(9)]
+
+
+def links_like(pairs):
+    """Make links of (score, whether the first candidate is right); those from 0.5 on are made."""
+    scores, first = (np.asarray(column) for column in zip(*pairs, strict=True))
+    return Links(first.astype(bool), scores >= 0.5, scores.astype(float), np.ones(len(first), bool))
+
+
+def test_models_are_better_that_give_as_many_right_links_at_the_same_precision():
+    before = links_like([(0.9, 1), (0.8, 1), (0.7, 0), (0.4, 1)])
+    assert (before.right, before.wrong, before.nil) == (2, 1, 1)
+    assert before.is_better_than(before)
+    surer = links_like([(0.9, 1), (0.3, 1), (0.2, 0), (0.1, 1)])
+    assert surer.right < before.right and surer.is_better_than(before), "a lower threshold does it"
+    assert not links_like([(0.9, 0), (0.9, 1), (0.9, 0), (0.4, 1)]).is_better_than(before)
+    assert links_like([(0.9, 1), (0.9, 1), (0.9, 0), (0.4, 0)]).is_better_than(before)
+    assert before.is_better_than(links_like([(0.1, 1), (0.2, 0)])), "nothing was linked"
+
+
+@given(st.lists(st.tuples(st.sampled_from([0.1, 0.4, 0.6, 0.9]), st.booleans()), min_size=1),
+       st.floats(0, 1))  # fmt: skip
+def test_the_most_right_links_at_a_precision(pairs, precision):
+    counts = []
+    for threshold in (0.1, 0.4, 0.6, 0.9, 1.0):
+        made = [right for score, right in pairs if score >= threshold]
+        if sum(made) >= precision * len(made):
+            counts.append(sum(made))
+    assert links_like(pairs).right_at(precision) == max(counts)
+
+
+WORDS = [f"{a}{b}{c}" for a in "bcdfghjklm" for b in "aeiou" for c in ("nosis", "ritis", "loma")]
+
+
+@pytest.fixture(scope="module")
+def everyday(tmp_path_factory):
+    """A terminology of single words, and text in which one name in six means something else."""
+    path = tmp_path_factory.mktemp("everyday")
+    concepts = [
+        Concept(f"E{n}", word, (Name(word), Name(f"{word} disease of the {word[::-1]}")))
+        for n, word in enumerate(WORDS)
+    ]
+    build_kb(path / "kb", concepts)
+    with (path / "gold.jsonl").open("w") as file:
+        for doc in range(60):
+            text, mentions = "", []
+            for n in (doc, doc + 60, doc):
+                mention = (
+                    WORDS[n] if len(mentions) < 2 else f"{WORDS[n]} disease of {WORDS[n][::-1]}"
+                )
+                means = n + 40 if n % 6 == 0 and len(mentions) < 2 else n
+                mentions.append({
+                    "start": len(text), "end": len(text) + len(mention), "mention": mention,
+                    "ids": [f"E{means}"],
+                })  # fmt: skip
+                text += f"{mention} and "
+            file.write(json.dumps({"doc_id": str(doc), "text": text, "mentions": mentions}) + "\n")
+    return build_assets(path / "assets", path / "kb"), path / "gold.jsonl"
+
+
+@pytest.mark.parametrize("target", [0.5, 0.95, 1.0])
+def test_everyday_names_stay_links_whatever_precision_is_asked(everyday, target, tmp_path):
+    assets, gold = everyday
+    done = learn(assets, tmp_path / "out", gold, target_precision=target)
+    unsaid = WORDS[120:]
+    assert links(assets, unsaid) == [f"E{n}" for n in range(120, len(WORDS))]
+    for change in (str, str.title, str.upper):
+        assert links(done.assets, map(change, unsaid)) == links(assets, unsaid)
+    assert done.after.right >= done.before.right or done.kept
+
+
 def test_the_command(place, learned, tmp_path):
     arguments = [str(place / "plain"), str(place / "gold.jsonl"), "--target-precision", "0.5"]
     result = CliRunner().invoke(app, ["learn", *arguments, "--output", str(tmp_path / "out")])
     assert result.exit_code == 0, result.output
     lines = result.output.splitlines()
-    first = [line.split()[0] for line in lines[-7:]]
+    first = [line.split()[0] for line in lines[-8:]]
     assert first == [
         "names",
         "memory",
         "gain",
+        "links",
         "fusion",
         "ranker",
         "threshold",

@@ -1,0 +1,107 @@
+"""Links of annotated text at the recommended threshold, as if it had not been annotated."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ..assets import Assets
+from ..linking.decision import NOT_A_CONCEPT, Decision, decide
+from ..ranking.linear import Floats
+from ..ranking.ranker import with_facts
+from ..types import Progress
+from ..util.progress import no_progress
+from .examples import DEPTH, Flags
+from .folds import Fold, folds, visible
+
+_BATCH = 512
+
+
+class Links(NamedTuple):
+    """What became of n mentions.
+
+    first (Flags): whether the first candidate is right, (n,). linked (Flags): (n,).
+    scores (Floats): by which the threshold decides: 0 for no candidate, (n,).
+    known (Flags): whether the knowledge base has the right concept, (n,).
+    """
+
+    first: Flags
+    linked: Flags
+    scores: Floats
+    known: Flags
+
+    @property
+    def right(self) -> int:
+        """Count the links that are right."""
+        return int((self.first & self.linked).sum())
+
+    @property
+    def wrong(self) -> int:
+        """Count the links that are wrong, those of mentions of no known concept included."""
+        return int((~self.first & self.linked).sum())
+
+    @property
+    def nil(self) -> int:
+        """Count the mentions without a link."""
+        return int((~self.linked).sum())
+
+    def right_at(self, precision: float) -> int:
+        """Count the right links of the threshold that gives most at a precision."""
+        order = np.argsort(-self.scores, kind="stable")
+        right = np.cumsum(self.first[order])
+        # Mentions of one score are linked together.
+        is_end = np.append(np.diff(self.scores[order]) != 0, True)
+        enough = is_end & (right >= precision * np.arange(1, len(order) + 1))
+        return int(right[enough].max(initial=0))
+
+    def is_better_than(self, other: "Links") -> bool:
+        """Tell whether there are at least as many right links at the precision of the other."""
+        made = other.right + other.wrong
+        return not made or self.right_at(other.right / made) >= other.right
+
+    def facts(self) -> dict[str, int]:
+        """Make the counts for a manifest."""
+        return {"right": self.right, "wrong": self.wrong, "nil": self.nil}
+
+
+def links_of(assets: Assets, gold: Path, progress: Progress = no_progress) -> Links:
+    """Link each fifth of the documents as if it had not been annotated, without a reranker.
+
+    gold (Path): mentions that memory, names and ranker may have learned from.
+    RAISES (MedlinkError): E107, E401-E404, E407 for the file.
+    """
+    parts = [_links(assets, fold) for fold in folds(assets, gold, progress)]
+    return Links._make(map(np.concatenate, zip(*parts, strict=True)))
+
+
+def _links(assets: Assets, fold: Fold) -> Links:
+    engine = fold.engine(assets, rerank_top=0)
+    engine = engine.with_parts(rescorer=with_facts(engine.parts.rescorer, fold.facts))
+    mask = visible(assets.kb, fold.gone)
+    mentions = [case.mention._replace(identifiers=()) for case in fold.cases]
+    decisions: list[Decision] = []
+    for start in range(0, len(mentions), _BATCH):
+        own = mentions[start : start + _BATCH]
+        rankings, denied = engine.rank_within(own, DEPTH, mask), engine.denied(own)
+        decisions += decide(rankings, None, calibrator=assets.calibrator, denied=denied)
+    told = [
+        (
+            bool(one.ranking) and one.ranking[0].row in case.right,
+            one.link is not None,
+            _score(one),
+            bool(case.right),
+        )
+        for one, case in zip(decisions, fold.cases, strict=True)
+    ]
+    first, linked, scores, known = zip(*told, strict=True) if told else ((), (), (), ())
+    return Links(
+        np.asarray(first, np.bool_), np.asarray(linked, np.bool_),
+        np.asarray(scores, np.float64), np.asarray(known, np.bool_),
+    )  # fmt: skip
+
+
+def _score(decision: Decision) -> float:
+    if not decision.ranking or decision.reason == NOT_A_CONCEPT:
+        return 0.0
+    best = decision.ranking[0]
+    return best.score if best.prob is None else best.prob
