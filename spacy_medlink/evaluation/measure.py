@@ -14,7 +14,7 @@ from ..text.identifiers import is_identified
 from ..text.lexicon import open_lexicon
 from ..types import Mention, Progress
 from ..util.progress import no_progress
-from .comparators.baselines import (
+from .baselines import (
     Baseline,
     RememberingNgrams,
     alone,
@@ -43,13 +43,13 @@ def measure(
     gold: GoldSet,
     settings: Settings,
     progress: Progress = no_progress,
-    peers: Mapping[str, Ranker] = MappingProxyType({}),
+    beside: Mapping[str, Ranker] = MappingProxyType({}),
     linker: Linker | None = None,
     discard: Collection[str] = (),
 ) -> Metrics:
     """Measure how well the mentions of a gold file are linked.
 
-    peers (Mapping[str, Ranker]): other linkers over the same knowledge base, measured with the
+    beside (Mapping[str, Ranker]): other linkers over the same knowledge base, measured with the
         baselines.
     linker (Optional[Linker]): over the assets, as a pipeline has configured it; default: with the
         default settings and the package's lexicon for the language of each document.
@@ -95,7 +95,7 @@ def measure(
         made, left_out = make_baselines(assets, settings, bench.linker.parts.ngram, progress)
         report["baselines"] = {name: bench.measure_baseline(one) for name, one in made.items()}
         report["left_out"] = left_out
-    for name, ranker in peers.items():
+    for name, ranker in beside.items():
         report.setdefault("baselines", {})[name] = bench.measure_baseline(Baseline(name, ranker))
     if settings.each_tier:
         every_tier = settings.tiers or assets.tiers

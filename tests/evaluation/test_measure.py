@@ -258,7 +258,7 @@ def test_baselines(tiny_assets: Assets, gold_file: Path, tiny_encoder: Path) -> 
 def test_a_baseline_that_would_take_too_long(
     tiny_assets: Assets, gold_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("spacy_medlink.evaluation.comparators.baselines.TFIDF_LIMIT", 10)
+    monkeypatch.setattr("spacy_medlink.evaluation.baselines.TFIDF_LIMIT", 10)
     report = _measure(tiny_assets, gold_file)
     assert report["baselines"].keys() == {"exact", "ngram"}
     assert report["left_out"].keys() == {"tfidf"}

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from ...kb import KnowledgeBase
-from ...types import Candidate
+from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.types import Candidate
 
 
 class NameRows:

@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import Errors
-from ...kb import KnowledgeBase
-from ...types import Candidate, Mention
-from .names import NameRows, best_first, names_of
+from benchmarks.peers.names import NameRows, best_first, names_of
+from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.types import Candidate, Mention
 
 _PACKAGES = "scispacy nmslib-metabrainz"
 _LEAST = 10  # least names with a trigram
@@ -30,8 +29,8 @@ class ScispacyRanker:
     """Ranks concepts as scispaCy's linker does: by the highest similarity of a name.
 
     depth (int): names to look up for a mention.
-    RAISES (MedlinkError): E415 where scispaCy or nmslib is not installed, E416 where no trigram is
-        in enough names.
+    RAISES (SystemExit): where scispaCy or nmslib is not installed, or no trigram is in enough
+        names.
     """
 
     def __init__(self, kb: KnowledgeBase, depth: int) -> None:
@@ -91,7 +90,7 @@ def _import() -> tuple[Any, Any, Any]:
             import_module("nmslib"),
         )
     except ImportError as error:
-        raise Errors.peer_missing(peer="scispacy", packages=_PACKAGES, reason=error) from error
+        raise SystemExit(f"{error}: `pip install {_PACKAGES}`, or leave scispacy out.") from error
 
 
 def _lines(rows: NameRows) -> Iterator[str]:
@@ -110,6 +109,7 @@ def _vectors(aliases: list[str], path: Path) -> tuple[list[str], Any, Any]:
     try:
         vectors = vectorizer.fit_transform(aliases)
     except ValueError as error:
-        raise Errors.peer_too_small(path=path, least=_LEAST) from error
+        problem = f"no trigram of {path} is in {_LEAST} names: leave scispacy out."
+        raise SystemExit(problem) from error
     kept = np.flatnonzero(np.diff(vectors.indptr))
     return [aliases[place] for place in kept.tolist()], vectorizer, vectors[kept]

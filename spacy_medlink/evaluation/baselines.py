@@ -5,16 +5,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ...assets import Assets
-from ...linking import Linker, LinkSettings, Parts, open_linker
-from ...linking.settings import NAMES_PER_TIER
-from ...linking.tiers import NgramTier
-from ...retrieval.mask import Mask
-from ...types import Floats2d, Hits, Ints1d, Ints2d, Progress
-from ...util.lru import Lru
-from ...util.progress import no_progress
-from ..judging import Ranker
-from ..settings import Settings
+from ..assets import Assets
+from ..linking import Linker, LinkSettings, Parts, open_linker
+from ..linking.settings import NAMES_PER_TIER
+from ..linking.tiers import NgramTier
+from ..retrieval.mask import Mask
+from ..types import Floats2d, Hits, Ints1d, Ints2d, Progress
+from ..util.lru import Lru
+from ..util.progress import no_progress
+from .judging import Ranker
+from .settings import Settings
 from .tfidf import TfidfRanker
 
 EXACT, NGRAM, TFIDF, BASE = "exact", "ngram", "tfidf", "base"
@@ -72,10 +72,10 @@ def make_baselines(
 
 def _untrained(assets: Assets, depth: int, path: Path, progress: Progress) -> Linker:
     """Index all names with another encoder, with the pooling of the assets' encoder."""
-    from ...encoders.bi_encoder import BiEncoder
-    from ...retrieval.dense import DenseIndex
-    from ...retrieval.fusion import WeightedFusion
-    from ...util.devices import find_device
+    from ..encoders.bi_encoder import BiEncoder
+    from ..retrieval.dense import DenseIndex
+    from ..retrieval.fusion import WeightedFusion
+    from ..util.devices import find_device
 
     described = assets.manifest["encoder"]
     device = find_device(assets.device)

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...retrieval.concepts import rank_concepts
-from ...types import Candidate, Floats1d, Floats2d, Ints1d, Ints2d, Mention
-from ...util.threads import threads
+from ..retrieval.concepts import rank_concepts
+from ..types import Candidate, Floats1d, Floats2d, Ints1d, Ints2d, Mention
+from ..util.threads import threads
 
 _GRAMS = (1, 2)
 _NAMES = 64  # proposed for a mention, as many as a tier proposes

@@ -6,13 +6,10 @@ from typing import Any
 
 import pytest
 
+from benchmarks.peers import PEERS, __main__
+from benchmarks.peers import scispacy as scispacy_peer
+from benchmarks.peers.spacy_linker import SpacyRanker
 from spacy_medlink.building import build_assets
-from spacy_medlink.cli.evaluate import evaluate_linker
-from spacy_medlink.errors import MedlinkError
-from spacy_medlink.evaluation import Settings
-from spacy_medlink.evaluation.comparators import PEERS
-from spacy_medlink.evaluation.comparators import scispacy as scispacy_peer
-from spacy_medlink.evaluation.comparators.spacy_linker import SpacyRanker
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.types import Concept, Mention, Name
 
@@ -37,16 +34,11 @@ def test_beside_the_baselines(tmp_path: Path, tiny_kb: KnowledgeBase) -> None:
     mentions = [("Asthma", "HP:0002099"), ("astma", "HP:0002099")]
     lines = (json.dumps({"mention": text, "ids": [id]}) + "\n" for text, id in mentions)
     gold.write_text("".join(lines), encoding="utf-8")
-    settings = Settings(train=str(gold))
-    metrics = evaluate_linker(source=str(assets.path), gold=gold, settings=settings,
-                              peers=["spacy"])  # fmt: skip
+    __main__.main(assets.path, gold, tmp_path / "metrics.json", ["spacy"])
+    metrics = json.loads((tmp_path / "metrics.json").read_text("utf-8"))
     assert metrics["baselines"]["spacy"]["acc@1"] == 0.5
     assert metrics["baselines"]["exact"]["acc@1"] == 0.5
-    assert "full" in metrics["baselines"]["spacy"]["splits"]
-    alone = evaluate_linker(
-        source=str(assets.path), gold=gold, settings=Settings(baselines=False), peers=["spacy"]
-    )
-    assert list(alone["baselines"]) == ["spacy"]
+    assert "| spacy | 0.5 |" in (tmp_path / "metrics.md").read_text("utf-8")
 
 
 def test_a_peer_that_is_not_installed(
@@ -56,9 +48,8 @@ def test_a_peer_that_is_not_installed(
         raise ImportError(f"No module named {name!r}")
 
     monkeypatch.setattr(scispacy_peer, "import_module", missing)
-    with pytest.raises(MedlinkError, match=r"E415.*pip install scispacy nmslib") as caught:
+    with pytest.raises(SystemExit, match="pip install scispacy nmslib"):
         PEERS["scispacy"](tiny_kb, 64)
-    assert "--peers" in str(caught.value)
 
 
 @pytest.fixture(scope="module")
@@ -93,5 +84,5 @@ def test_scispacy_over_our_names(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("_scispacy")
 def test_scispacy_wants_more_names(tmp_path: Path) -> None:
     build_kb(tmp_path / "kb", [Concept("A", "one", (Name("one"),))])
-    with pytest.raises(MedlinkError, match="E416"):
+    with pytest.raises(SystemExit, match="no trigram"):
         PEERS["scispacy"](KnowledgeBase(tmp_path / "kb"), 64)

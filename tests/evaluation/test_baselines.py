@@ -1,7 +1,7 @@
 import pytest
 
 from spacy_medlink.assets import Assets
-from spacy_medlink.evaluation.comparators.baselines import (
+from spacy_medlink.evaluation.baselines import (
     RememberingNgrams,
     alone,
     baseline,

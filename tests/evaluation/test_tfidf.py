@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from spacy_medlink.evaluation.comparators import tfidf
-from spacy_medlink.evaluation.comparators.tfidf import TfidfRanker
+from spacy_medlink.evaluation import tfidf
+from spacy_medlink.evaluation.tfidf import TfidfRanker
 from spacy_medlink.types import Mention
 
 NAMES = ["Asthma", "bronchial asthma", "Fever", "fevers", "Hypertension", "Pulmonary hypertension"]

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...kb import KnowledgeBase
-from ...types import Candidate, Mention
-from .names import NameRows, best_first, names_of
+from benchmarks.peers.names import NameRows, best_first, names_of
+from spacy_medlink.kb import KnowledgeBase
+from spacy_medlink.types import Candidate, Mention
 
 
 class SpacyRanker:

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from ...kb import KnowledgeBase
-from ..judging import Ranker
-from .scispacy import ScispacyRanker
-from .spacy_linker import SpacyRanker
+from benchmarks.peers.scispacy import ScispacyRanker
+from benchmarks.peers.spacy_linker import SpacyRanker
+from spacy_medlink.evaluation.judging import Ranker
+from spacy_medlink.kb import KnowledgeBase
 
 PEERS: dict[str, Callable[[KnowledgeBase, int], Ranker]] = {
     "scispacy": ScispacyRanker,
