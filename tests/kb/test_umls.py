@@ -9,7 +9,7 @@ import pytest
 from spacy_medlink.errors import MedlinkError
 from spacy_medlink.kb import KnowledgeBase, build_kb
 from spacy_medlink.kb.filters import Filters
-from spacy_medlink.kb.readers import read
+from spacy_medlink.kb.readers import lines, read
 from spacy_medlink.kb.readers.umls import release_of, rrf, source_versions
 from spacy_medlink.types import BadLine, Concept, Name, Record, Relation, Retired
 from tests.kb.umls_release import (
@@ -436,3 +436,23 @@ def test_languages_as_the_umls_writes_them(tmp_path, given):
     records = Filters(languages=(given,)).apply(read("umls", write_release(tmp_path)))
     names = [name for one in records if isinstance(one, Concept) for name in one.names]
     assert names and {name.lang for name in names} == {"en"}
+
+
+@pytest.mark.parametrize(
+    "content", [b"\n", b"\0", b"C0000001|ENG|P|L1|PF|S1|Y|A1||||MSH|MH||x|0|N||\n"]
+)
+@pytest.mark.parametrize("packed", ["zip", "gz in zip", "gz"])
+def test_a_release_that_is_a_bomb_is_refused(tmp_path, monkeypatch, packed, content):
+    """Much comes out of little, in lines or as one: it is refused before all is read."""
+    monkeypatch.setattr(lines, "_MUCH", 1 << 16)
+    monkeypatch.setattr(lines, "_TIMES", 20)
+    data = content * ((4 << 20) // len(content))
+    data = gzip.compress(data) if "gz" in packed else data
+    name = "MRCONSO.RRF.gz" if "gz" in packed else "MRCONSO.RRF"
+    if packed == "gz":
+        (tmp_path / name).write_bytes(data)
+    else:
+        with zipfile.ZipFile(tmp_path / "a.nlm", "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(f"META/{name}", data)
+    with pytest.raises(MedlinkError, match=r"E165.*unpacks to far too much"):
+        records_of(tmp_path, [])
