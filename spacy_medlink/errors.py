@@ -155,8 +155,8 @@ class Errors:
     no_header = Message(
         "E131",
         "{path} seems to have no header: its first line, {found}, has no known column name, such "
-        "as id or name. Add a first line with the names of the columns, or give their numbers: "
-        "`--columns id=1,name=2`.",
+        "as id or name. If that line names the columns, name them as it does: `--columns id=CODE,"
+        "name=TERM`. If it is data, give their numbers: `--columns id=1,name=2`.",
     )
     no_separator = Message(
         "E132",
@@ -212,7 +212,7 @@ class Errors:
     no_column = Message(
         "E161",
         "{path} has no column {column!r}; its first line has: {found}. Name the columns, such as "
-        "`--columns id=CODE,name=TERM`, or give their numbers from 1.",
+        "`--from csv --columns id=CODE,name=TERM`, or give their numbers from 1.",
     )
     unknown_group = Message(
         "E162",

@@ -19,7 +19,7 @@ from .rows import read_table
 # be reported, a short description in 17-76 and a long one from 78.
 _ORDER = re.compile(r"\d{5} \S{3}[\S ]{4} [01] ")
 # A code file has the code, then blanks, then the description.
-_CODE_FILE = re.compile(r"([A-Z0-9]{2,7}) {1,7}(\S.*)")
+_CODE_FILE = re.compile(r"([A-Z0-9]{2,7}(?:\.[A-Z0-9]{1,4})?) {1,7}(\S.*)")
 # Headers of tables: those of the WHO for ICD-O-3 are Code, Struct, Label and Kode, Lvl, Title.
 _CODES = ("code", "kode", "icd", "icd-o", "codigo", "código")
 _NAMES = ("label", "title", "name", "description", "term", "titel", "descripcion", "descripción")
