@@ -9,12 +9,13 @@ from typing import Any
 from ...types import BadLine, Record, Retired
 from .lines import report
 
-# What programs write into a cell that has no value. "NA" may be a name: of sodium.
+# What programs and people write into a cell that has no value. "NA" may be a name: of sodium.
 _NO_VALUE = frozenset(
-    "nan NaN NULL null None <NA> N/A n/a #N/A #NA #NULL! #REF! #VALUE! #NAME? #DIV/0! #NUM!".split()
+    "nan null none <na> n/a n.a. - -- . ? \\n #n/a #na #null! #ref! #value! #name? #div/0! #num!"
+    "".split()
 )
-_FORMULA = re.compile(r'="([^"]*)"')
-_SHORTENED = re.compile(r"\d(?:[.,]\d+)?E\+\d+")
+_FORMULA = re.compile(r'="([^"]*)"|\'(\d.*)')
+_SHORTENED = re.compile(r"\d(?:[.,]\d+)?[eE]\+\d+")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z]\w{1,30});")
 _INLINE = r"i|b|u|em|strong|sub|sup|span|font|small|a"
 _TAG = re.compile(rf"</?(?:(?P<inline>{_INLINE})|br|p|div|li|ul)(?:\s+\w+=[^<>]*)?\s*/?>", re.I)
@@ -46,15 +47,15 @@ def identifier(text: str, what: str = "id") -> str:
 
 
 def cell(text: str, *, is_name: bool = False) -> str:
-    """Read a cell of a table: "" for the marks of a missing value, and `="00456"` as 00456.
+    """Read a cell: "" for the marks of a missing value, `="00456"` and `'00456` as 00456.
 
     is_name (bool): whether it is a name or names, which "NA" may be; entities and tags of HTML are
         decoded.
     """
     text = text.strip()
-    if text[:2] == '="' and (match := _FORMULA.fullmatch(text)):
-        text = match[1].strip()
-    if text in _NO_VALUE or (text == "NA" and not is_name):
+    if text[:1] in ("=", "'") and (match := _FORMULA.fullmatch(text)):
+        text = (match[1] or match[2] or "").strip()
+    if text.casefold() in _NO_VALUE or (text == "NA" and not is_name):
         return ""
     return decoded(text) if is_name else text
 
@@ -71,7 +72,7 @@ def unshortened(id: str) -> str:
 
     RAISES (FieldError): when it is one.
     """
-    if "E+" in id and _SHORTENED.fullmatch(id):
+    if "+" in id and _SHORTENED.fullmatch(id):
         raise FieldError(f"the id {id!r}, a number that a spreadsheet has shortened", "all digits")
     return id
 

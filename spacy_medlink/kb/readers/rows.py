@@ -12,8 +12,8 @@ from .lines import numbered_lines, report
 
 Row = tuple[int, list[str]]
 _DELIMITERS = "\t;,|$"
-_SAID = re.compile(r"sep=(.)")  # Excel's own first line
-_COMMENT = ("#", "!")
+_SAID = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # Excel's own first line
+_COMMENT = ("#", "!", "%", "//", '"#')
 _MOST = 1000  # comment lines
 
 
@@ -45,18 +45,22 @@ def read_table(path: Path, bad_lines: list[BadLine] | None, delimiter: str = "")
     lines = numbered_lines(path, bad_lines)
     comments, first = list[tuple[int, str]](), list[tuple[int, str]]()
     for number, line in lines:
-        if not comments and (said := _SAID.fullmatch(line.strip())):
+        if not comments and (said := _SAID.fullmatch(line.strip(" "))):
             delimiter = delimiter or said[1]
         elif line.startswith(_COMMENT) and len(comments) < _MOST:
-            comments.append((number, line.lstrip("#! ")))
+            comments.append((number, line.lstrip("#!%/ ")))
         elif line.strip():
             first = [(number, line)]
             break
     delimiter = delimiter or delimiter_of(line for _, line in first or comments)
-    widths = [len(_cells(path, line, delimiter)) for line in comments]
-    width = len(_cells(path, first[0], delimiter)) if first else max(widths, default=0)
-    fitting = [line for line, own in zip(comments, widths, strict=True) if own == width > 1]
+    width = len(_cells(path, first[0], delimiter)) if first else 0
+    fitting = [line for line in comments if _is_header(_cells(path, line, delimiter), width)]
     yield from rows_of(path, chain(fitting[-1:], first, lines), bad_lines, delimiter)
+
+
+def _is_header(cells: list[str], width: int) -> bool:
+    """Tell whether a comment may be a header; in a sentence, blanks follow the commas."""
+    return len(cells) == width > 1 and all(cell == cell.strip() for cell in cells)
 
 
 def _cells(path: Path, line: tuple[int, str], delimiter: str) -> list[str]:

@@ -1,7 +1,9 @@
 """Tables of names, TSV or CSV, with columns found by header or given by a column map."""
 
 import re
+from ast import literal_eval
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -145,6 +147,7 @@ def _separator(path: Path, field: str, place: int, delimiter: str) -> str:
     found, doubtful = dict[str, None](), ""
     for _, cells in read_table(path, [], delimiter):
         text = cell(cells[place], is_name=True) if place < len(cells) else ""
+        text = "" if _listed(text) else text
         if "|" in text:
             return "|"
         found |= {one: None for one in ";\n" if one in text}
@@ -167,10 +170,9 @@ def _concept(
         return text
 
     def values(field: str) -> tuple[str, ...]:
-        split = (
-            cell(value, is_name=True) for value in read(field).split(separators.get(field, "|"))
-        )
-        return tuple(filter(None, split))
+        text = read(field)
+        split = _listed(text) or text.split(separators.get(field, "|"))
+        return tuple(filter(None, (cell(value, is_name=True) for value in split)))
 
     def ids(place: int | None) -> tuple[str, ...]:
         text = "" if place is None else cell(cells[place])
@@ -193,6 +195,15 @@ def _concept(
         codes={vocabulary: found for vocabulary, found in codes.items() if found},
         parents=ids(layout.fields.get("parents")),
     )
+
+
+def _listed(text: str) -> list[str]:
+    """Read a list as pandas writes it into a cell, "['one', 'two']"; [] for any other text."""
+    if text[:1] == "[" and text[-1:] == "]":
+        with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+            found = literal_eval(text)
+            return found if all(isinstance(one, str) for one in found) else []
+    return []
 
 
 def _layout(path: Path, first: list[str], columns: Mapping[str, str | int] | None) -> Layout:

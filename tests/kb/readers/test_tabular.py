@@ -166,12 +166,25 @@ def test_commas_between_synonyms_are_asked_about(tmp_path: Path, cell: str) -> N
     assert len(_concepts(path, separator="|")[1].names) == 2
 
 
+@pytest.mark.parametrize("cell", ["['Pyrexia', \"Temp, high\"]", '[""Pyrexia"", ""Temp, high""]'])
+def test_lists_as_pandas_writes_them(tmp_path: Path, cell: str) -> None:
+    path = tmp_path / "x.csv"
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows(
+            [("id", "name", "synonyms"), ("1", "[X]Fever", cell.replace('""', '"'))]
+        )
+    (fever,) = _concepts(path)
+    assert [one.text for one in fever.names] == ["[X]Fever", "Pyrexia", "Temp, high"]
+
+
 def test_a_comma_in_a_formula_separates_nothing(tmp_path: Path) -> None:
     path = _write(tmp_path / "x.csv", 'id,name,synonyms\n1,DMT,"N,N-dimethyltryptamine"\n')
     assert [one.text for one in _concepts(path)[0].names] == ["DMT", "N,N-dimethyltryptamine"]
 
 
-@pytest.mark.parametrize("mark", ["nan", "NULL", "#N/A", "None", "#REF!", "<NA>", "N/A"])
+@pytest.mark.parametrize(
+    "mark", ["nan", "NULL", "#N/A", "None", "#REF!", "<NA>", "N/A", "-", "n.a."]
+)
 def test_marks_of_a_missing_value_are_no_values(tmp_path: Path, mark: str) -> None:
     header = "id\tname\tsynonyms\ttype\tlang\tdefinition\tparents\ticd10"
     row = "\t".join(["1", "Fever", f"Pyrexia|{mark}", *[mark] * 5])
@@ -194,7 +207,14 @@ def test_a_name_may_be_na(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("id", "expected"),
-    [("1E+05", None), ("1.5E+10", None), ('="00456"', "00456"), ("=A1", "=A1"), ("2E5", "2E5")],
+    [
+        ("1E+05", None),
+        ("1.5e+10", None),
+        ('="00456"', "00456"),
+        ("'00456", "00456"),
+        ("=A1", "=A1"),
+        ("2E5", "2E5"),
+    ],
 )
 def test_ids_that_a_spreadsheet_has_changed(tmp_path: Path, id: str, expected: str | None) -> None:
     for text in (f"{id}\tFever\t\n", f"1\tFever\t{id}\n"):
@@ -229,6 +249,8 @@ def test_entities_and_tags_are_decoded(tmp_path: Path) -> None:
         "#id,name\n",
         "!gaf-version: 2.2\n!\nid,name\n",
         "sep=,\nid,name\n",
+        '"SEP=,"\nid,name\n',
+        '// one, two\n% three\n"# four, five"\nid,name\n',
         "\ufeffsep=,\n# some\n\nid,name\n",
     ],
 )
