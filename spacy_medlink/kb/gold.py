@@ -124,19 +124,20 @@ def gold_lines(path: Path) -> Iterable[tuple[int, str]]:
     RAISES (MedlinkError): E401 for what is not UTF-8, or damaged gzip data; as `read_gold` for an
         export.
     """
-    return _exported(path) or _lines(path)
+    exported = _exported(path)
+    return _lines(path) if exported is None else exported
 
 
-def _exported(path: Path) -> list[tuple[int, str]]:
-    """Read the export of a tool as lines of gold, one for each document; [] for other files."""
+def _exported(path: Path) -> list[tuple[int, str]] | None:
+    """Read the export of a tool as lines of gold, one for each document; None for other files."""
     if path.suffix != ".json":
-        return []
+        return None
     try:
         data = read_json(path.read_text("utf-8-sig"))
     except ValueError:
-        return []  # lines of JSON: what is wrong with them is said by line
+        return None  # lines of JSON: what is wrong with them is said by line
     if not is_export(data):
-        return []
+        return None
     try:
         return list(enumerate(map(write_json, read_export(data)), 1))
     except (ValueError, LookupError, TypeError, AttributeError) as error:

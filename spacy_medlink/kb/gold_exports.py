@@ -7,8 +7,7 @@ Record = dict[str, Any]
 """A document as a line of a gold file has it."""
 
 _NIL = frozenset({"NIL", "CUI-LESS", "CUILESS", "NONE"})
-_TASK = frozenset({"annotations", "completions", "annotation_id", "annotator", "lead_time"})
-_JSON_MIN = _TASK - {"annotations", "completions"}
+_TASK = frozenset({"annotations", "completions", "predictions", "annotation_id", "lead_time"})
 _PRODIGY = frozenset({"spans", "answer", "_task_hash", "_input_hash"})
 # Ways to count: in units of UTF-16, and CRLF as one. A browser does both, Python neither.
 _COUNTS = ((True, True), (True, False), (False, True), (False, False))
@@ -18,8 +17,15 @@ _CONCEPTS = ("textarea", "choices", "taxonomy")  # results of Label Studio that 
 def is_export(data: Any) -> bool:
     """Tell whether JSON is what MedCATtrainer or Label Studio exports."""
     if isinstance(data, list):
-        return any(isinstance(one, Mapping) and not _TASK.isdisjoint(one) for one in data)
-    return isinstance(data, Mapping) and "projects" in data
+        return any(isinstance(one, Mapping) and _is_task(one) for one in data)
+    return isinstance(data, Mapping) and ("projects" in data or {"data", "annotations"} <= {*data})
+
+
+def _is_task(one: Mapping[str, Any]) -> bool:
+    """Tell whether a record is a task of Label Studio, also in its form JSON-MIN."""
+    lists = (value for value in one.values() if isinstance(value, list) and value)
+    regions = (value[0] for value in lists if isinstance(value[0], Mapping))
+    return not _TASK.isdisjoint(one) or any("labels" in region for region in regions)
 
 
 def is_prodigy(line: Mapping[str, Any]) -> bool:
@@ -33,11 +39,12 @@ def read_export(data: Any) -> Iterator[Record]:
     RAISES (ValueError, LookupError, TypeError, AttributeError): where parts of it are missing or of
         another kind.
     """
-    if isinstance(data, list):
-        yield from filter(None, map(_of_label_studio, data))
-    else:
+    if isinstance(data, Mapping) and "projects" in data:
         for project in data["projects"]:
             yield from map(_of_medcat, project["documents"])
+    else:
+        tasks = data if isinstance(data, list) else [data]
+        yield from filter(None, map(_of_label_studio, tasks))
 
 
 def of_prodigy(task: Mapping[str, Any]) -> Record:
@@ -73,7 +80,7 @@ def _of_medcat(document: Mapping[str, Any]) -> Record:
 def _of_label_studio(task: Mapping[str, Any]) -> Record | None:
     """Keep the regions that have a concept, of the true annotation, or else of the last one."""
     given = task["annotations"] if "annotations" in task else task.get("completions")
-    if given is None and not _JSON_MIN.isdisjoint(task):
+    if given is None and "data" not in task:
         raise ValueError("JSON-MIN does not say to which region a concept belongs")
     annotations = [one for one in given or () if not one.get("was_cancelled")]
     if not annotations:

@@ -220,6 +220,10 @@ def test_what_counts_of_the_annotations_of_a_task(tmp_path: Path) -> None:
             "JSON-MIN",
         ),
         (
+            {"id": 1, "text": TEXT, "label": [{"start": 0, "end": 5, "labels": ["DISO"]}]},
+            "JSON-MIN",
+        ),
+        (
             task_of("<p>Fever</p>", {"start": "/p[1]/text()[1]", "end": "/p[1]/text()[1]",
                                      "startOffset": 0, "endOffset": 5, "text": "Fever",
                                      "globalOffsets": {"start": 0, "end": 5}}),
@@ -231,6 +235,16 @@ def test_what_counts_of_the_annotations_of_a_task(tmp_path: Path) -> None:
 def test_exports_without_offsets_say_so(tmp_path: Path, task: dict[str, Any], said: str) -> None:
     with pytest.raises(MedlinkError, match=rf"E417.*{said}"):
         list(read_gold(written(tmp_path / "x.json", [task])))
+
+
+@pytest.mark.parametrize("task", [{"annotations": []}, {"predictions": [{"result": []}]}])
+def test_tasks_that_nobody_annotated_are_no_gold(tmp_path: Path, task: dict[str, Any]) -> None:
+    with pytest.raises(MedlinkError, match="E404"):
+        list(read_gold(written(tmp_path / "x.json", [{"data": {"text": TEXT}, **task}])))
+
+
+def test_a_single_task(tmp_path: Path) -> None:
+    assert len(found(written(tmp_path / "x.json", task_of(TEXT, browser(TEXT, "Fever"))))) == 1
 
 
 @pytest.mark.parametrize("facts", [{"answer": "accept"}, {"_task_hash": 7, "spans": None},
